@@ -7,6 +7,7 @@ from typing import get_args
 import jsonschema
 
 # Every document that any test writes is held against its schema where it is written.
+# Documents are caught where they are written, with the kinds of noise that a test may add.
 from utmost.interfaces.documents import schemas
 from utmost.publish.promises import codec
 from utmost.publish.promises.noise_kinds import KINDS

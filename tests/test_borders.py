@@ -1,7 +1,5 @@
 """Design and publishing do not know each other: each does its work while the other's package cannot be imported."""
 
-import pytest
-
 from running import SOURCES, python
 
 BLOCKED = """
@@ -98,14 +96,34 @@ ut.read_release(folder + "/n.csv")
 }
 
 
-@pytest.mark.parametrize("what", DESIGN)
-def test_design_works_where_nothing_can_be_published(what):
-    assert python("-c", BLOCKED.format(blocked="utmost.publish") + DESIGN[what], check=False).stderr == ""
+def failing(blocked, jobs):
+    """Names and errors of the jobs that fail in a process where a package cannot be imported."""
+    done = f"""
+import traceback
+for name, job in {jobs!r}.items():
+    try:
+        exec(job, {{"ut": ut}})
+    except BaseException:
+        print(name, traceback.format_exc())
+"""
+    return python("-c", BLOCKED.format(blocked=blocked) + done, check=False)
 
 
-@pytest.mark.parametrize("what", PUBLISH)
-def test_tables_are_published_where_nothing_can_be_designed(what):
-    assert python("-c", BLOCKED.format(blocked="utmost.design") + PUBLISH[what], check=False).stderr == ""
+def test_design_works_where_nothing_can_be_published():
+    found = failing("utmost.publish", DESIGN)
+    assert (found.stdout, found.stderr) == ("", "")
+
+
+def test_tables_are_published_where_nothing_can_be_designed():
+    found = failing("utmost.design", PUBLISH)
+    assert (found.stdout, found.stderr) == ("", "")
+
+
+def test_the_border_is_seen():
+    """What crosses it fails, by its name."""
+    found = failing("utmost.design", {"a design": "ut.spaces.counts(3)"})
+    assert "a design" in found.stdout
+    assert "was imported across the border" in found.stdout
 
 
 def test_the_library_does_not_know_the_package_of_the_papers():

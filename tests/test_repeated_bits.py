@@ -60,9 +60,8 @@ def test_a_child_draws_bits_of_its_own():
         os.close(write)
 
 
-@pytest.mark.parametrize("options", [(), ("--bits", "system")])
-def test_a_run_is_repeated_by_its_seed(tmp_path, options):
-    """Two processes draw the same for one test, unless the system's own bits are asked for."""
+def test_a_run_is_repeated_by_its_seed(tmp_path):
+    """Two processes draw the same for one test, and a third does not that is asked for the system's own bits."""
     (tmp_path / "test_drawn.py").write_text(DRAWN)
     (tmp_path / "conftest.py").write_text((TESTS / "conftest.py").read_text())
     command = [sys.executable, "-m", "pytest", "-q", "-s", "-p", "no:cacheprovider", "-n", "0", "-c", os.devnull]
@@ -75,8 +74,8 @@ def test_a_run_is_repeated_by_its_seed(tmp_path, options):
             text=True,
             check=False,
         ).stdout
-        for _ in range(2)
+        for options in ((), (), ("--bits", "system"))
     ]
     drawn = [[line for line in out.splitlines() if "drawn" in line] for out in ran]
     assert all(drawn), ran
-    assert (drawn[0] == drawn[1]) == (options != ("--bits", "system"))
+    assert drawn[0] == drawn[1] != drawn[2]

@@ -1,4 +1,4 @@
-"""Provably optimal differential privacy: the least noise a level allows, drawn exactly, with the evidence."""
+"""Provably optimal differential privacy: the least noise at each epsilon, exact samples, and certificates."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -108,7 +108,7 @@ _HOMES = {
     "within": "utmost.publish.promises.until:within",
     "workloads": "utmost.workloads",
 }
-"""Module and attribute of each public name; the module is loaded when the name is first used."""
+"""Module and attribute of each public name. `__getattr__` loads the module when the name is first used."""
 
 _MODULES = (
     "capacities",
@@ -143,7 +143,6 @@ _EXTRAS = {"connect": "server", "interop": "all", "service": "server"}
 
 
 def _card(value: Any) -> str:
-    """The card of a value in a notebook."""
     from utmost.interfaces.figures.cards import card
 
     return card(value)

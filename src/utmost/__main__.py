@@ -1,4 +1,4 @@
-"""`python -m utmost` is the command line."""
+"""`python -m utmost` runs the command line."""
 
 from utmost.interfaces.cli.main import main
 

@@ -1,4 +1,4 @@
-"""The capacities of a privacy type: the most that any of its mechanisms leaks, one file for each route to them."""
+"""The capacity of a privacy type: the largest leakage of any mechanism that satisfies it."""
 
 from utmost.design.capacities.capacity import capacity, capacity_over_vertices
 from utmost.design.capacities.capacity_evidence import CapacityCertificate, PairMultipliers, ProductDual, UniformDual

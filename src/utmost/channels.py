@@ -1,4 +1,4 @@
-"""Finite mechanisms as row-stochastic matrices, and their algebra: what is revealed, as a matrix."""
+"""Finite mechanisms as row-stochastic matrices, and the operations on them."""
 
 from utmost.design.channels.calibrated import abstract_staircase, exponential_mechanism
 from utmost.design.channels.channel import Channel, Remap

@@ -1,4 +1,4 @@
-"""Events counted into tables over a declared domain, which proves what one person can change."""
+"""Count events into tables over a declared domain, and prove how much one person can change them."""
 
 from utmost.publish.counting.cell_tables import cells_table
 from utmost.publish.counting.contributions import count_contributions

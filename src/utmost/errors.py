@@ -1,4 +1,4 @@
-"""Every error that utmost raises on purpose, drawn as one tree.
+"""The tree of errors that utmost raises on purpose.
 
 ::
 
@@ -16,39 +16,32 @@
     ├── NotAMetric      distances break an axiom of metrics          (also ValueError)
     ├── BadTable        a table cell, row or column is unusable      (also ValueError)
     ├── PromiseBroken   a mechanism does not keep the level claimed
-    ├── Infeasible      no object satisfies what was asked
-    ├── SolverFailed    a program was not solved; no best effort is returned
-    ├── Undecided       two numbers are too near for the precision reached, and no theorem says which is larger
+    ├── Infeasible      no object satisfies all requirements
+    ├── SolverFailed    a program was not solved; no approximate result is returned
+    ├── Undecided       two numbers are too close for the precision reached, and no theorem says which is larger
     ├── EntropyFailed   the operating system gives no random bytes, or the same twice
     ├── BudgetExceeded  a release would spend more than its budget
     ├── LedgerError     a ledger refuses; no answer was given
     │   ├── NotPublished      no release, or no dataset, of this name is in the ledger
-    │   ├── AlreadyPublished  the release is there, and was asked for with other arguments
-    │   ├── DataChanged       the values are not those that were published
-    │   ├── NeedsTable        a level beyond the loosest response needs the values
+    │   ├── AlreadyPublished  the ledger has this release already, made with other arguments
+    │   ├── DataChanged       the values differ from those that were published
+    │   ├── NeedsTable        an epsilon above the largest published one needs the table
     │   ├── KeyRefused        the ledger's key is missing, wrong, or open to others
     │   ├── Quarantined       the ledger has been rolled back or restored
-    │   ├── LedgerDamaged     what is stored is not what was written
+    │   ├── LedgerDamaged     the stored bytes differ from those written
     │   └── LedgerUnavailable the store is locked, full, or cannot be reached
     ├── ServiceError    a service of ledgers refuses; no answer was given
     │   ├── NotAuthenticated  no token came, or none that is valid now
-    │   ├── NotAllowed        the token does not allow what was asked
+    │   ├── NotAllowed        the token does not allow the request
     │   ├── NeedsApproval     a second person must confirm it first
-    │   ├── UnknownRecord     no token, proposal, offer or order of this name is there
+    │   ├── UnknownRecord     the service has no token, proposal, offer or order of this name
     │   └── RequestReused     an idempotency key came again with another request
-    └── Unsupported     outside what the library offers; never "treated as" something else
+    └── Unsupported     the library does not do this; it never does something similar instead
 
-Each error says what was required, what came, where, and how to put it right.
+Each error says what was required, what was passed, where, and how to correct it.
 
-A `PrivacyWarning` is no error: what was asked is done, and promises less than its name suggests. `LittleProtection`
-is of a level that hides practically nobody, `RowsObserved` of a list of rows that was taken from the data,
-`BudgetUnused` of a limit that no release spends, `LimitBelowSpent` of one below what is spent, `SeparateDatasets` of a
-second dataset in a ledger,
-`RowsRenamed` of rows that are called otherwise than when they were
-published, `NothingCounted` of a table all of whose events lie outside the declared domain, `RowsLeftOut`
-of one some of whose events do, `LeadingZerosRead` of values that may be codes where numbers were declared,
-`FewEventsKept` of bounds that keep fewer than half of them, `DegreesAsLengths` of
-coordinates that can only be degrees, `FactsFarOff` of public facts that what was released all but excludes.
+A `PrivacyWarning` is not an error: the call succeeds, and its result protects less, or tells less, than a user may
+expect. The subclasses of `PrivacyWarning` name the reason.
 """
 
 import sys
@@ -57,13 +50,13 @@ from typing import Any, Self
 
 
 class UtmostError(Exception):
-    """Root of the tree.
+    """Base class of all errors of utmost.
 
     Args:
         required: Condition that must hold, as a sentence fragment ("epsilon must be positive").
-        came: the offending value, shown with ``repr`` (strings are shown as they are).
-        where: the place: a parameter, a row, a column, a file.
-        remedy: one sentence that says what to do.
+        came: Value that was passed, shown with ``repr`` (strings are shown as they are).
+        where: Parameter, row, column or file with the error.
+        remedy: One sentence that says what to do.
 
     >>> str(OutOfRange("sensitivity must be at least 1", came=0, where="Geometric", remedy="Pass sensitivity=1."))
     'Geometric: sensitivity must be at least 1; got 0. Pass sensitivity=1.'
@@ -80,12 +73,12 @@ class UtmostError(Exception):
 
 def _rebuild(kind: type[UtmostError], required: str, came: Any, where: str | None, remedy: str | None) -> UtmostError:
     if not (isinstance(kind, type) and issubclass(kind, UtmostError) and isinstance(required, str)):
-        raise WrongKind("a pickle must hold the parts of the value that it is of", came=type(required).__name__)
+        raise WrongKind("a pickle must hold the fields of its value", came=type(required).__name__)
     return kind(required, came=came, where=where, remedy=remedy)
 
 
 def _shorten(value: Any) -> str:
-    """The value as shown in a message: strings bare, long ones cut, so that no message is a data dump."""
+    """Return a value as shown in a message: strings without quotes, and at most 120 characters."""
     try:
         text = value if isinstance(value, str) else repr(value)
     except ValueError:  # Python prints no integer of more than 4300 digits
@@ -96,10 +89,10 @@ def _shorten(value: Any) -> str:
 
 
 def quoted(value: Any) -> str:
-    """The ``repr`` of whatever came, for a message; the name of its type where it has none."""
+    """Return the ``repr`` of a value for a message, or the name of its type if ``repr`` fails."""
     try:
         return repr(value)
-    except Exception:  # what is printed is the user's, and so is what it raises
+    except Exception:  # the ``__repr__`` of a user's class may raise anything
         return type(value).__name__
 
 
@@ -120,11 +113,11 @@ class OutOfRange(UtmostError, ValueError):
 
 
 class NotDeclared(OutOfRange):
-    """A column of a table is neither to be released, nor declared public, nor to be left out."""
+    """A column of a table is neither released, nor public, nor dropped."""
 
 
 class NotDetermined(OutOfRange):
-    """An answer was asked for that the measured sums do not determine."""
+    """An answer does not follow from the measured sums."""
 
 
 class NotAPrior(UtmostError, ValueError):
@@ -156,15 +149,15 @@ class PromiseBroken(UtmostError):
 
 
 class Infeasible(UtmostError):
-    """No object satisfies what was asked."""
+    """No object satisfies all requirements."""
 
 
 class SolverFailed(UtmostError):
-    """A program was not solved to the accuracy asked."""
+    """A program was not solved to the required accuracy."""
 
 
 class Undecided(UtmostError):
-    """Two numbers lie too near to each other for the precision reached, and no theorem tells them apart."""
+    """Two numbers are too close for the precision reached, and no theorem says which is larger."""
 
 
 class EntropyFailed(UtmostError):
@@ -176,7 +169,7 @@ class BudgetExceeded(UtmostError):
 
 
 class LedgerError(UtmostError):
-    """A ledger refuses what was asked, or cannot do it. Nothing has been spent, and asking again is safe."""
+    """A ledger refuses a request or cannot answer it. Nothing has been spent, and repeating the request is safe."""
 
 
 class NotPublished(LedgerError, LookupError):
@@ -184,29 +177,29 @@ class NotPublished(LedgerError, LookupError):
 
 
 class AlreadyPublished(LedgerError):
-    """The release, the request or the values are in the ledger already, and came with other arguments.
+    """The release, the request or the values are in the ledger already, with other arguments.
 
     Attributes:
-        known_as: Place where the same values were released, for whoever holds the ledger's key, in words without
-            a value; it is in no message, since whoever may bring guesses would be told which of them is right.
-        at_other_level: whether the release is there just as it came, and was answered at another level.
+        known_as: Dataset and release with the same values, for the holder of the ledger's key. No message contains
+            this text, because it would tell somebody who guesses values which guess is right.
+        at_other_level: Whether the ledger has the same release at another level.
     """
 
     known_as: str | None = None
     at_other_level: bool = False
 
     def known(self, where: str) -> Self:
-        """The error, which knows where the values are."""
+        """Return this error, with the place of the same values in `known_as`."""
         self.known_as = where
         return self
 
 
 class DataChanged(LedgerError):
-    """The values brought are not those that the ledger committed to."""
+    """The values passed differ from those that the ledger committed to."""
 
 
 class NeedsTable(LedgerError):
-    """A level beyond the loosest response was asked for without the values."""
+    """An epsilon above the largest published one was requested without the table."""
 
 
 class KeyRefused(LedgerError):
@@ -214,65 +207,65 @@ class KeyRefused(LedgerError):
 
 
 class Quarantined(LedgerError):
-    """The ledger has been rolled back or restored, and takes no new response before it is resumed."""
+    """The ledger was rolled back or restored. It makes no new response until it is resumed."""
 
 
 class LedgerDamaged(LedgerError):
-    """The store holds something else than was written."""
+    """The stored bytes differ from those that were written."""
 
 
 class LedgerUnavailable(LedgerError):
-    """The store is locked, full, or cannot be reached. The same call may be made again.
+    """The store is locked, full, or cannot be reached. Repeating the call is safe.
 
     Attributes:
-        is_absent: whether no ledger is there: none is made unless somebody creates it.
+        is_absent: Whether the path has no ledger. A ledger is only created on request.
     """
 
     is_absent: bool = False
 
 
 class ServiceError(UtmostError):
-    """A service refuses what was asked. Nothing has been spent, and asking again is safe."""
+    """A service refuses a request. Nothing has been spent, and repeating the request is safe."""
 
 
 class NotAuthenticated(ServiceError):
-    """No token came with a request, or none that is valid now."""
+    """A request has no token, or none that is valid now."""
 
 
 class NotAllowed(ServiceError):
-    """The token that came with a request does not allow it."""
+    """The token of a request does not allow this request."""
 
 
 class NeedsApproval(ServiceError):
-    """The request cannot be undone, and a second person has not confirmed it."""
+    """The request cannot be undone, and needs the confirmation of a second person."""
 
 
 class UnknownRecord(ServiceError, LookupError):
-    """A service keeps no token, proposal, offer or order of this name."""
+    """A service has no token, proposal, offer or order of this name."""
 
 
 class RequestReused(ServiceError):
-    """An idempotency key came a second time, with a request that is another one."""
+    """An idempotency key was used before, for another request."""
 
 
 class Unsupported(UtmostError):
-    """The request lies outside what the library offers."""
+    """The library does not do what was requested."""
 
 
 class PrivacyWarning(UserWarning):
-    """The request is done, and promises less than its name suggests."""
+    """The call succeeds, and its result protects less, or tells less, than a user may expect."""
 
 
 class NothingCounted(PrivacyWarning):
-    """Every event of a table lies outside the declared domain, so that it is a table of zeros."""
+    """Every event of a table lies outside the declared domain, so all counts are zero."""
 
 
 class RowsLeftOut(PrivacyWarning):
-    """Some rows lie outside the declared domain, or have no value there, and are not counted."""
+    """Some rows are not counted: their values are missing or outside the declared domain."""
 
 
 class LeadingZerosRead(PrivacyWarning):
-    """Some values begin with a zero that is not read: they may be codes, where numbers were declared."""
+    """Some values begin with a zero that is dropped: they may be codes, although numbers were declared."""
 
 
 class FewEventsKept(PrivacyWarning):
@@ -280,11 +273,11 @@ class FewEventsKept(PrivacyWarning):
 
 
 class DegreesAsLengths(PrivacyWarning):
-    """Coordinates that are taken for lengths can only be degrees."""
+    """Coordinates are read as lengths, but can only be degrees."""
 
 
 class FactsFarOff(PrivacyWarning):
-    """A public fact lies far outside the margins of what was released, so that a clean table by it is another one."""
+    """A public fact lies far outside the margins of the released table, so a clean table will differ much from it."""
 
 
 class BudgetUnused(PrivacyWarning):
@@ -292,30 +285,30 @@ class BudgetUnused(PrivacyWarning):
 
 
 class LimitBelowSpent(PrivacyWarning):
-    """A limit is set below what the dataset has spent."""
+    """A limit is set below the epsilon that the dataset has spent."""
 
 
 class SeparateDatasets(PrivacyWarning):
-    """A ledger charges a new dataset beside others: people who are in several have no limit together."""
+    """A ledger charges a new dataset beside others: no limit covers people who are in several of them."""
 
 
 class RowsRenamed(PrivacyWarning):
-    """Texts beside the values are not those of the table that was published."""
+    """Row labels differ from those of the published table."""
 
 
 class LittleProtection(PrivacyWarning):
-    """Practically nobody is protected at this level."""
+    """An epsilon is so large that it protects practically nobody."""
 
 
 class RowsObserved(PrivacyWarning):
-    """The list of rows was taken from the data, and the promise does not cover it."""
+    """The list of rows was taken from the data, and the promise does not protect it."""
 
 
-_BETWEEN = ("utmost.", "contextlib")  # what runs between whoever calls and what warns
+_BETWEEN = ("utmost.", "contextlib")  # modules of the frames between the user's call and `warn`
 
 
 def warn(text: str, category: type[PrivacyWarning]) -> None:
-    """Warn whoever called the library: of the nearest line outside of it."""
+    """Issue a warning at the nearest calling line outside of utmost."""
     frame, above = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(_BETWEEN):
         frame, above = frame.f_back, above + 1

@@ -1,4 +1,4 @@
-"""Numbers that keep their promise: rationals, intervals, directed rounding, epsilon and alpha."""
+"""Exact numbers: rationals, intervals, directed rounding, and levels (epsilon and alpha)."""
 
 from utmost.core.exact.arrays import (
     Array,

@@ -1,4 +1,4 @@
-"""Refinement, vertices, kernels and universality: the shape of all mechanisms that keep a promise."""
+"""Refinement, vertices, kernels and universality: the geometry of all mechanisms that satisfy a privacy type."""
 
 from utmost.design.geometry.decomposition import decompose, is_kernel, is_vertex_mechanism
 from utmost.design.geometry.deficiency import additive_capacity_at, refinement_distance

@@ -1,4 +1,4 @@
-"""Noise at several levels at once: transitions between levels, joint laws, the process, and which laws allow it."""
+"""Noise at several levels: transitions between levels, joint distributions, and which noise can be relaxed."""
 
 from utmost.core.gradual.euclidean_noise import EuclideanLaplace, EuclideanTightening
 from utmost.core.gradual.generating_functions import TailedTable

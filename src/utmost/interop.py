@@ -1,5 +1,5 @@
-"""Doors to other packages: laws for SciPy, OpenDP and dp-accounting, tables that other tools noised, data packages,
-verbs on pandas and Polars."""
+"""Other packages: SciPy, OpenDP and dp-accounting, tables with noise from other tools, data packages, and methods on
+pandas and Polars frames."""
 
 from utmost.core.noise.declared_noise import DeclaredNoise, declared_noise
 from utmost.interfaces.interop.accounting import dp_event, privacy_loss_distribution

@@ -1,4 +1,4 @@
-"""Posteriors and hypers, vulnerabilities and uncertainties, leakage and the capacities of a channel: what is gained."""
+"""Posteriors, hyper-distributions, vulnerabilities, uncertainties, leakage, and the capacity of a channel."""
 
 from utmost.design.leakage.entropies import guessing_entropy, shannon_capacity, shannon_entropy
 from utmost.design.leakage.hypers import Hyper, hyper, hyper_of, joint

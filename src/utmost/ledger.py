@@ -1,4 +1,4 @@
-"""The ledger: releases kept for years, relaxed at any time, and nothing said twice."""
+"""The ledger stores releases for years, so that each can be relaxed to a larger epsilon at any time."""
 
 from utmost.publish.ledger.events import Event
 from utmost.publish.ledger.kept_mechanisms import KeptMechanism

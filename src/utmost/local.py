@@ -1,4 +1,4 @@
-"""Answers from clients who trust nobody: categories, words, persons answered once."""
+"""Local differential privacy: each client randomises its own category, word or attributes."""
 
 from utmost.design.local.attributes import AttributeReports, best_attributes
 from utmost.design.local.bits import BitResponse, Coupling, between, largest_bit_ratio, relax, respond, tighten

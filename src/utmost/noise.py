@@ -1,4 +1,4 @@
-"""Laws of additive noise on the integers and the reals: what is revealed, as a law. No randomness here."""
+"""Distributions of additive noise on the integers and on the reals. `utmost.sampling` draws from them."""
 
 from utmost.core.noise import costs
 from utmost.core.noise.cells_draw import CellsDraw

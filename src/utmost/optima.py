@@ -1,4 +1,4 @@
-"""Consumers meet channels: remaps, optimal mechanisms, and certificates of how near the best they are."""
+"""Optimal mechanisms for a consumer, remaps, and certificates that bound the distance to the optimum."""
 
 from utmost.design.optima.attacks import attack, usual_mechanisms
 from utmost.design.optima.beyond_oblivious import (

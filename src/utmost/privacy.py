@@ -1,4 +1,4 @@
-"""The unit of privacy: whom a promise protects, and what one of them can change."""
+"""The unit of privacy: whom a promise protects, and how much one such individual can change a table."""
 
 from utmost.core.privacy.amount import Amount
 from utmost.core.privacy.unit import Unit

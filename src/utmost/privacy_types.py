@@ -1,4 +1,4 @@
-"""Privacy types, smallest epsilons and trade-off curves: what a mechanism promises."""
+"""Privacy types, the smallest epsilon of a mechanism, and trade-off curves."""
 
 from utmost.design.privacy_types.policy_types import PolicyType
 from utmost.design.privacy_types.privacy_type import PrivacyType

@@ -1,4 +1,4 @@
-"""Promises: all that is decided before anybody looks at the data, and the kinds of noise that keep them."""
+"""Promises (everything that is decided before anybody looks at the data) and the kinds of noise in them."""
 
 from utmost.publish.promises.cell_noise import CellNoise
 from utmost.publish.promises.noise_of_keys import key_noise

@@ -1,4 +1,4 @@
-"""Public releases of a table: once, and at further levels."""
+"""Release a table once, or at several levels."""
 
 from utmost.publish.promises.accuracy import epsilon_for
 from utmost.publish.promises.level_steps import bridge, relax, tighten

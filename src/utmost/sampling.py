@@ -1,4 +1,4 @@
-"""Random bits, certified thresholds and exact draws from a law."""
+"""Random bits, certified thresholds, and exact draws from a distribution."""
 
 from utmost.core.sampling.categorical import Thresholds
 from utmost.core.sampling.draw import on_grid, sample

@@ -1,4 +1,4 @@
-"""A ledger for many people: tokens, and proposals that a second person confirms."""
+"""A ledger as a service for many people: tokens, and proposals that a second person confirms."""
 
 from utmost.interfaces.service.access.tokens import Grant
 from utmost.interfaces.service.background import application, served

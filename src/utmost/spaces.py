@@ -1,4 +1,4 @@
-"""Secrets, metrics, priors, losses, consumers: what may be true, how far apart, how likely, what error costs."""
+"""Spaces of secrets with metrics, priors, losses and consumers."""
 
 from utmost.design.spaces import losses, priors
 from utmost.design.spaces.consumer import Consumer

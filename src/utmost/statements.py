@@ -1,4 +1,4 @@
-"""Public statements of releases, and their check: built again from its facts and compared."""
+"""Public statements of releases. A statement is checked by building it again from its fields."""
 
 from utmost.interfaces.documents.published_files import PublishedTable, read_release
 from utmost.interfaces.documents.schemas import DocumentKind, schema

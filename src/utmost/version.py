@@ -1,3 +1,3 @@
-"""The version of this package; the statement beside every release names it."""
+"""The version of this package, which every statement contains."""
 
 __version__ = "0.2.0"

@@ -200,7 +200,7 @@ def test_a_release_is_never_written_over_anything(run, file, tmp_path):
         (tmp_path / "out.csv.json").touch()
         code, _, err = run("release", path, *PROMISE, "--out", out)
         assert code == 2
-        assert "nothing is written over another file" in err
+        assert "no existing file is overwritten" in err
     assert path.read_text() == "admitted\n1\n"
 
 
@@ -259,7 +259,7 @@ def test_a_folder_that_is_not_there_is_named_before_anything_is_drawn(run, tmp_p
     folder = tmp_path / "nowhere"
     code, _, err = run("release", BERKELEY, *OTHERS, *PROMISE, "--out", folder / "out.csv")
     assert code == 2
-    assert f"{folder}: a file must go into an existing folder. Make it first." in " ".join(err.split())
+    assert f"{folder}: a file must go into an existing folder. Create the folder first." in " ".join(err.split())
 
 
 def test_noise_of_any_sensitivity_on_the_reals_is_shown(run):

@@ -102,7 +102,7 @@ def test_a_csv_of_counts_is_for_its_owner_too(run, files, tmp_path):
         assert stat.S_IMODE(out.stat().st_mode) == 0o600
     code, _, err = run("count", events, *SAY, "--domain", domain, "--out", out)
     assert code == 2
-    assert "nothing is written over another file" in err
+    assert "no existing file is overwritten" in err
 
 
 def test_programs_are_told_the_unit(run, files, tmp_path):
@@ -144,7 +144,7 @@ def test_nothing_is_counted_that_cannot_be_written(run, files):
     with events.open("a") as file:
         file.write("a row,of,too,many,cells,by,far,for,this,file\n")
     say = ["release", events, *SAY, "--domain", domain]
-    assert "nothing is written over another file" in run(*say, "--epsilon", 1, "--out", events)[2]
+    assert "no existing file is overwritten" in run(*say, "--epsilon", 1, "--out", events)[2]
     assert "--epsilon must be given" in run(*say)[2]
     assert "cells" in run(*say, "--epsilon", 1)[2]
 

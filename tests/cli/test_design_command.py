@@ -234,6 +234,7 @@ def test_what_an_attacker_learns_stands_beside_the_loss(run):
 
 def test_the_picture_of_places_says_what_an_attacker_learns(run, tmp_path, monkeypatch):
     drawn = {}
+    # Planted where it is used: the caption is letters drawn as curves in the file.
     monkeypatch.setattr(
         "utmost.interfaces.figures.canvas.places_figure", lambda *given: drawn.update(caption=given[-1])
     )

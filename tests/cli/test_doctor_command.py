@@ -11,6 +11,7 @@ from noisy import NOISE, noisy_libraries
 from running import utmost_command
 
 # Each part of the self-check is broken on purpose; an installation that is sound shows none.
+# Each part that a check looks at is broken where the check finds it.
 from utmost.interfaces.cli import self_check
 from utmost.interfaces.cli.commands import doctor_command
 from utmost.ledger import Ledger

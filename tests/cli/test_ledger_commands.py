@@ -451,6 +451,7 @@ def test_an_answer_that_cannot_be_written_is_said_to_be_kept(run, published, mon
 
     words = ["relax", BERKELEY, *published, "--name", "admissions", "--epsilon", "1", "--out"]
     with monkeypatch.context() as full:
+        # Planted where it is used: a full disk.
         full.setattr("utmost.tables.files.sidecars.publish", refused)
         code, _, told = run(*words, "one.csv")
     assert code == 1

@@ -186,7 +186,7 @@ def test_what_ledgers_domains_and_counts_refuse_is_told_without_python(run, file
     assert re.search(r"It is stored up to epsilon = \d+: call utmost relax with the table\.", refused)
     (tmp_path / "domain.json").write_text('{"n": 3}')
     count = ["count", file("n\n1\n"), "--person", "n", "--at-most", 1]
-    assert 'A tree is made by "tree", an ordered axis by "bins"' in run(*count, "--domain", tmp_path / "domain.json")[2]
+    assert 'Create a tree by "tree", bins by "bins"' in run(*count, "--domain", tmp_path / "domain.json")[2]
     (tmp_path / "domain.json").write_text('{"n": ["1"]}')
     assert "--step needs --values" in run(*count, "--domain", tmp_path / "domain.json", "--step", 1)[2]
     for text, spoken in (
@@ -209,7 +209,9 @@ def test_messages_are_in_the_words_of_the_command_line(run, file):
     unit = ["--columns", "n", "--sensitivity", 1, "--cells", 1]
     assert "Leave out --grid, or pass --numbers reals." in run("promise", *unit, "--grid", "1/2")[2]
     assert run("noise", "--epsilon", "0", "--sensitivity", 1)[2].startswith("utmost: --epsilon must be positive")
-    assert "say so: --numbers reals." in run("noise", "--epsilon", 1, "--sensitivity", "5/2")[2]
+    assert (
+        "For a query with real values pass --numbers reals." in run("noise", "--epsilon", 1, "--sensitivity", "5/2")[2]
+    )
     error = OutOfRange(
         "a law must be one", came=(Fraction(5, 2), Fraction(3)), where="id_column", remedy="Pass cells=2."
     )
@@ -352,7 +354,12 @@ WRONG_AS_JSON = {
     "a missing option": (["view", "--epsilon", 1, "--json"], "MissingParameter", 2, None),
     "another command": (["relese", "--json"], "NoSuchCommand", 2, None),
     "a table": (["release", "t.csv", *SILENT, "--json"], "BadTable", 1, "missing"),
-    "no folder": (["release", "t.csv", *SILENT, "--json", "--out", "no/o.csv"], "Unsupported", 2, "Make it first."),
+    "no folder": (
+        ["release", "t.csv", *SILENT, "--json", "--out", "no/o.csv"],
+        "Unsupported",
+        2,
+        "Create the folder first.",
+    ),
     "no ledger": (["ledger", "status", "--ledger", "no.db", "--json"], "LedgerUnavailable", 1, "create no.db"),
 }
 

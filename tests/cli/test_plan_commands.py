@@ -170,7 +170,7 @@ def test_a_release_by_a_plan_is_one_file_and_tables_beside_it(run, counted, plan
     say_tables = ["total", out, "--tables", tables, "--plan", plan]
     code, written, err = run(*say_tables)
     assert (code, err, "sex.csv" in " ".join(written.split())) == (0, "", True)
-    assert "nothing is written over another file" in run(*say_tables)[2]
+    assert "no existing file is overwritten" in run(*say_tables)[2]
     assert "men" in shown
     assert "2691" in shown
     names = ["department-sex-outcome.csv", "sex.csv", "total.csv"]
@@ -181,7 +181,7 @@ def test_a_release_by_a_plan_is_one_file_and_tables_beside_it(run, counted, plan
         assert answers[0] == answers[1], "each table answers as the release does"
     assert (tables / "sex.csv").read_text() == "sex,count,count_margin\nmen,2691,0\nwomen,1835,0\n"
     assert ut.read_release(out).total().value == 4526
-    assert "nothing is written over another file" in run(*say)[2]
+    assert "no existing file is overwritten" in run(*say)[2]
 
 
 def test_a_dry_run_of_a_plan_draws_nothing(run, counted, plan, tmp_path):
@@ -282,7 +282,7 @@ def test_clean_tables_stand_beside_what_was_released(run, release, tmp_path):
     assert "biased" in said["words"]
     assert len(json.loads(run("clean", release, "--json")[1])["table"]["clean"]) == 24
     assert run("clean", release, "--want", "total")[1].splitlines() == ["count,count_margin,clean", "4526,0,4526"]
-    assert "nothing is written over another file" in run("clean", release, "--out", out)[2]
+    assert "no existing file is overwritten" in run("clean", release, "--out", out)[2]
 
 
 def test_a_signed_release_by_a_plan_is_verified(run, counted, plan, tmp_path):
@@ -298,7 +298,7 @@ def test_a_signed_release_by_a_plan_is_verified(run, counted, plan, tmp_path):
     assert (code, json.loads(shown)["signature"]) == (0, "valid")
     said = json.loads(out.read_text())
     out.write_text(json.dumps(said))
-    assert "as the owner of the key signed it" in run("verify", out, "--public-key", public)[2]
+    assert "belong to this statement and to this key" in run("verify", out, "--public-key", public)[2]
     assert run("verify", out)[0] == 0
     said["sums"]["department sex outcome"][3] += 1
     out.write_text(json.dumps(said))

@@ -168,7 +168,7 @@ def test_what_init_writes_is_read_as_it_was_declared(run, job):
     assert facts["domain"]["region"] == DOMAIN["region"]
     rows = ["count", "e.csv", "--each-row", "--by", "region,age", "--out", "-", "--domain"]
     assert ran(run, *rows, "r.toml") == ran(run, *rows, "d.json")
-    assert run("init", *MEAN, "--epsilon", 1, "--out", "r.toml")[0] == 2, "nothing is written over"
+    assert run("init", *MEAN, "--epsilon", 1, "--out", "r.toml")[0] == 2, "no existing file is overwritten"
     assert run("init", *MEAN, "--out", "s.toml")[0] == 2, "no level is assumed"
     assert run("init", *MEAN, "--epsilon", 1, "--name", "a", "--out", "s.toml")[0] == 2
     assert run("init", *MEAN[:1], "--by", "regio", *BY[2:], "--epsilon", 1, "--out", "s.toml")[0] == 2

@@ -196,7 +196,7 @@ def mended(words, told, flags):
         return [word.replace(wrong, meant[1]) for word in words]
     name = re.search(r"Choose another name, such as (\S+)\. ", told)
     if name:
-        taken = re.search(r"utmost: (\S+): nothing is written", told)[1]
+        taken = re.search(r"utmost: (\S+): no existing file", told)[1]
         return [name[1] if word == taken else word for word in words]
     named = re.search(r"got '([^']*)'\. Write ([^-\s]+=[^,\s]+),", told)
     if named:

@@ -90,7 +90,7 @@ def test_a_run_made_again_ends_well_and_writes_nothing(run, events, way, ending)
     out.write_bytes(first[out.name][0] + b" ")
     code, _, err = run(*call)
     assert code == 2
-    assert "Move it away" in err
+    assert "Move the file away" in err
 
 
 def test_a_file_that_no_ledger_answered_is_refused_before_anything_is_spent(run, events):

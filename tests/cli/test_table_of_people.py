@@ -157,7 +157,7 @@ def test_a_request_that_is_made_again_gives_the_table_that_is_there(run, tmp_pat
     assert (tmp_path / "a.csv").read_bytes() == first
     (tmp_path / "a.csv").write_bytes(first + b"\n")
     code, _, err = run(*with_recipe("release", *words))
-    assert (code, "Move it away and run again: in a ledger this spends nothing" in err) == (2, True)
+    assert (code, "Move the file away and run again: in a ledger this spends nothing" in err) == (2, True)
     (tmp_path / "a.csv").rename(tmp_path / "away.csv")
     (tmp_path / "a.csv.json").rename(tmp_path / "away.csv.json")
     assert run(*with_recipe("release", *words))[0] == 0
@@ -356,7 +356,7 @@ def test_an_array_of_records_is_a_table(run, tmp_path):
     kept = ["--ledger", new_ledger(tmp_path / "l.db"), "--name", "cars"]
     assert run(*with_recipe("release", records, *columns, *kept))[0] == 0
     assert run(*with_recipe("relax", records, *kept, "--epsilon", 2))[0] == 0
-    for text, said in (('{"a": 1}', "got an object"), ("[]", "got an empty one"), ('[{"a": 1}, 2]', "record 2")):
+    for text, said in (('{"a": 1}', "got an object"), ("[]", "got an empty array"), ('[{"a": 1}, 2]', "record 2")):
         records.write_text(text)
         code, _, err = run("count", records, *count, "--out", tmp_path / "c.json")
         assert (code, said in err) == (1, True)

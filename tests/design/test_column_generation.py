@@ -170,6 +170,7 @@ def test_an_interruption_before_any_bound_is_one(monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
+    # Planted where it is used: an interruption.
     monkeypatch.setattr("utmost.design.optima.search_for_rays.central_shares", interrupted)
     with pytest.raises(KeyboardInterrupt):
         optimal_mechanism(

@@ -178,6 +178,7 @@ def test_a_uniform_prior_and_the_binary_loss_have_the_known_optimum(alpha):
 
 
 def test_400_counts_are_certified_exactly_without_a_solver(monkeypatch):
+    # Planted where it is used: whoever calls the solver fails.
     monkeypatch.setattr("utmost.design.optima.optimum.solve_by_rows", None)
     rng = random.Random(9)
     consumer = Consumer(priors.from_counts([rng.randint(0, 99) for _ in range(401)]), losses.absolute)

@@ -189,7 +189,7 @@ def test_designs_and_channels_are_saved_and_read_back(tmp_path):
     assert json.loads(path.read_text())["loss"] == "distance"
     assert (back.loss, back.lower, back.certificate.ptype.space.labels) == (design.loss, design.lower, space.labels)
     assert back.draw((0, 1)) in space.labels
-    with pytest.raises(Unsupported, match="nothing is written over"):
+    with pytest.raises(Unsupported, match="no existing file is overwritten"):
         ut.save_design(design, path)
     ut.save_design(design, path, overwrite=True)
     ut.save_design(design, tmp_path / "matrix.csv")
@@ -371,7 +371,7 @@ def test_export_writes_all_files_or_none(run, tmp_path, paris):
     assert told["secrets"] == 20
     assert SAMPLER.read(out / "sampler.json").bits == told["bits"] >= 61
     code, _, err = run("export", folder / "exact.json", "--out", out)
-    assert (code, "nothing is written over" in err) == (2, True)
+    assert (code, "no existing file is overwritten" in err) == (2, True)
     for to, name in (("kotlin", "Sampler.kt"), ("swift", "Sampler.swift")):
         assert run("export", folder / "exact.json", "--to", to, "--round", "--out", tmp_path / to)[0] == 0
         assert sorted(path.name for path in (tmp_path / to).iterdir()) == [name, "sampler.json"]

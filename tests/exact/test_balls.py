@@ -7,6 +7,7 @@ import pytest
 from flint import arb, fmpq
 
 # The stated error of each elementary function, on which exact draws rest; no answer shows it.
+# The bounds of each elementary function are compared with its true errors: what uses balls shows them no more.
 from utmost.core.exact import balls
 from utmost.core.exact.balls import EXP_ERROR, EXP_SLOPE, LOG_ERROR, ROUNDING, TURN_ERROR, Balls
 from utmost.core.exact.intervals import working_precision

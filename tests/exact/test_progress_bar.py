@@ -10,6 +10,7 @@ import pytest
 import utmost as ut
 
 # The line of progress is drawn by a clock; the test moves the clock.
+# The line of progress is drawn by a clock of the test; no command would wait for it.
 from utmost.core.exact import progress_bar as module
 from utmost.core.exact.progress_bar import ProgressLine, progress_bar, progress_on, shows_progress
 from utmost.core.sampling import draw

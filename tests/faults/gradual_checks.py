@@ -10,6 +10,7 @@ from auditing import epsilon_refuted
 from goodness import Written, chi_square
 
 # Faults are planted in the code itself.
+# Draws are compared with the streams that they are made of.
 from utmost.core.sampling import geometric_draws
 from utmost.core.sampling.random_bits import SystemRandomness
 from utmost.errors import PromiseBroken, Unsupported

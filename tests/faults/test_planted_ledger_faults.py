@@ -7,6 +7,7 @@ import pytest
 from faults.ledger_checks import CHECKS
 
 # Faults are planted in the code itself.
+# Faults are planted in these modules.
 from utmost.core.sampling import draw, integers, level_draws
 from utmost.noise import Geometric
 from utmost.promises import Until

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from utmost.channels import Channel
 
 # Two searches, of which a public call takes one; the walk stopped and gone on; sets counted one by one.
+# The parts of the two searches are compared with each other, and each with brute force.
 from utmost.design.geometry import kernel_search
 from utmost.design.geometry.decomposition import null_vector, solve_columns
 from utmost.design.geometry.kernel_estimates import _Completions

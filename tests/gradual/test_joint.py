@@ -103,9 +103,9 @@ def test_small_levels_behave_like_laplace_noise():
 
 
 def test_one_noise_for_each_level():
-    with pytest.raises(OutOfRange, match="one noise"):
+    with pytest.raises(OutOfRange, match="the same length"):
         joint_pmf([1], [])
-    with pytest.raises(OutOfRange, match="one noise"):
+    with pytest.raises(OutOfRange, match="the same length"):
         joint_pmf([1, 2], [level(epsilon=1)])
 
 

@@ -104,7 +104,7 @@ def test_refusals():
     for start, to in ((three, one), (one, one)):
         with pytest.raises(OutOfRange, match="relax"):
             LaplaceRelaxing(strict=start, loose=to)
-    with pytest.raises(OutOfRange, match="looser"):
+    with pytest.raises(OutOfRange, match="larger"):
         laplace_expected_jumps(three, one)
     for bad in (math.nan, "1", True):
         with pytest.raises(NotANumber):

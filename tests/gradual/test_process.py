@@ -152,7 +152,7 @@ def test_a_path_with_huge_jumps():
 
 def test_a_path_refuses_what_it_does_not_know():
     path = Path(level(alpha="1/2"), (Jump(1, Interval.of(Fraction(1, 2), 64)),))
-    with pytest.raises(OutOfRange, match="begins"):
+    with pytest.raises(OutOfRange, match="the start of the path"):
         path.at(level(alpha="2/3"))
     with pytest.raises(OutOfRange, match="coincide"):
         Path(level(alpha="1/2"), (Jump(1, Interval(127, 129, 8)),)).at(level(alpha="1/4"))
@@ -161,9 +161,9 @@ def test_a_path_refuses_what_it_does_not_know():
 def test_processes_refuse_reversed_levels():
     strict, loose = level(epsilon=1), level(epsilon=2)
     for function in (expected_jumps, no_jump_probability):
-        with pytest.raises(OutOfRange, match="looser"):
+        with pytest.raises(OutOfRange, match="larger"):
             function(loose, strict)
-    with pytest.raises(OutOfRange, match="looser"):
+    with pytest.raises(OutOfRange, match="larger"):
         expected_jumps_of_size(1, loose, strict)
     with pytest.raises(OutOfRange, match="other than 0"):
         expected_jumps_of_size(0, strict)

@@ -17,6 +17,12 @@ DOMAIN = ut.Domain(town=["01", "Köln, alt"], sex=["f", "m"])
 ABOUT = Deployment("People", ("Office",), description="Of a town.", published="2026-01-31", sources="https://a.example")
 
 
+def declared(folder):
+    noise = {"n": ut.interop.declared_noise("gaussian", sigma=1)}
+    ut.interop.noisy_table({"town": ["01", "02"], "n": [7.5, 3]}, noise, source="Tumult").save(folder / "r.csv")
+    return folder / "r.csv"
+
+
 def cells(folder):
     promise = ut.Promise(["n.a", "_m"], public=["town", "day"], unit=ut.Unit(1, 2))
     table = {"town": ["01", "02"], "day": ["2025-01-01", "2025-01-02"], "n.a": [7, 10**20], "_m": [1, 2]}
@@ -60,6 +66,19 @@ def test_each_margin_names_its_column_and_labels_are_text(tmp_path, release):
         assert (fields["day"]["type"], fields["n.a"]["type"]) == ("date", "integer")
 
 
+def test_a_table_of_declared_noise_says_that_nothing_is_promised(tmp_path):
+    path = declared(tmp_path)
+    package = ut.interop.data_package(path)
+    assert package["privacy"]["definition"] == "none promised by utmost"
+    assert "epsilon" not in package["privacy"]
+    assert package["privacy"]["noise"] == [{"of": "n", "distribution": "Gaussian, variance 1, as declared"}]
+    assert package["resources"][0]["schema"]["fields"][2]["uncertaintyOf"] == "n"
+    ut.read_release(path).withhold(below=5).save(tmp_path / "w.csv")
+    assert ut.interop.data_package(tmp_path / "w.csv")["privacy"] == package["privacy"]
+    assert called("statement", path, "--package", tmp_path / "datapackage.json").returncode == 0
+    assert called("statement", path, "--html", tmp_path / "page.html").returncode == 2
+
+
 def test_a_changed_table_and_another_format_are_refused(tmp_path):
     path = cells(tmp_path)
     path.write_text(path.read_text().replace("02", "03"))
@@ -82,7 +101,7 @@ def test_the_command_writes_both_beside_the_table(tmp_path):
 
 
 @pytest.mark.oracle
-@pytest.mark.parametrize("release", [cells, sums, means])
+@pytest.mark.parametrize("release", [cells, sums, means, declared])
 def test_the_validators_of_both_formats_take_it(tmp_path, release):
     pytest.importorskip("frictionless")
     csvw = pytest.importorskip("csvw")

@@ -156,7 +156,7 @@ def test_a_universe_is_a_promise_that_is_kept(tmp_path):
             )
             for call in (cells.publish, cells.relax, cells.view):
                 options = {"most": 3} if call == cells.publish else {}
-                with pytest.raises(DataChanged, match="the universe of"):
+                with pytest.raises(DataChanged, match="the universe must be the one of"):
                     call(str(at), {} if at == 6 else counts, other, epsilon=1, **options)
         assert "The universe has 18 cells" in cells.view("2", *pairs[2][:2], epsilon=1).guarantee
         assert ledger.status().releases == 7

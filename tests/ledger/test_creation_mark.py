@@ -73,7 +73,7 @@ def test_the_usual_key_beside_a_ledger_and_a_folder_that_was_moved(tmp_path):
         assert ledger.verify().events == 2
         ledger.backup(tmp_path / "backup.db")
     lose(moved / "l.db", moved)
-    with pytest.raises(LedgerUnavailable, match="must be there"):
+    with pytest.raises(LedgerUnavailable, match="must exist"):
         Ledger.open(moved / "l.db", create=True)
     with Ledger.restore(tmp_path / "backup.db", moved / "l.db") as restored:
         assert restored.levels("r")
@@ -86,7 +86,7 @@ def test_a_restored_ledger_is_marked_as_well(tmp_path):
     shutil.copy2(tmp_path / "l.db.key", tmp_path / "copy.key")
     Ledger.restore(tmp_path / "backup.db", tmp_path / "second.db", key=tmp_path / "copy.key").close()
     lose(tmp_path / "second.db", tmp_path)
-    with pytest.raises(LedgerUnavailable, match="must be there"):
+    with pytest.raises(LedgerUnavailable, match="must exist"):
         Ledger.open(tmp_path / "second.db", create=True, key=tmp_path / "copy.key")
 
 

@@ -211,7 +211,7 @@ def test_utmost_share_releases_them_once_or_in_a_ledger(run, tmp_path, monkeypat
     assert "Nothing was drawn" in run(*both, *out, "--dry-run")[1]
     assert not list(tmp_path.glob("released*"))
     (tmp_path / "released-spent.json").write_text("")
-    assert "nothing is written over" in run(*both, *out)[2]
+    assert "no existing file is overwritten" in run(*both, *out)[2]
     assert not (tmp_path / "released-visits.json").exists()
     (tmp_path / "released-spent.json").unlink()
     assert "released-visits.json" in run(*both, *out)[1]

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from goodness import LEVEL, as_often, no_more_often
+
+# The step from cells to a total of its own is looked at alone, with chosen coins.
 from utmost.core.noise.draw_with_total import least_total_share
 from utmost.core.sampling import one_draws
 from utmost.core.sampling.one_draws import answer_margin, sample_one_draw
@@ -177,5 +179,5 @@ def test_totals_that_do_not_fit_are_refused():
     """A public total, and noise for a smaller change than one individual makes."""
     with pytest.raises(OutOfRange, match="public"):
         DrawWithTotal(TablesDraw(HALF, [3], "change-one", exactly=True), Geometric(HALF))
-    with pytest.raises(OutOfRange, match="at most 4"):
+    with pytest.raises(OutOfRange, match="at least 4"):
         DrawWithTotal(CellsDraw(HALF, 3, 2, 2), Geometric(HALF, 3))

@@ -96,7 +96,7 @@ def test_misuse_is_refused():
         optimal_noise(1, 1, "absolute")
     with pytest.raises(OutOfRange, match="laplace"):
         gain(Geometric(1), "gaussian")
-    with pytest.raises(OutOfRange, match="law"):
+    with pytest.raises(OutOfRange, match="distribution"):
         gain("geometric")
     with pytest.raises(NotANumber):
         gain(Laplace(1, 2.5), "geometric")

@@ -51,7 +51,7 @@ def test_the_charge_is_the_largest_ratio_over_all_that_one_individual_changes(li
     say = {"sensitivity": s, "nonnegative": nonnegative}
     law = SignedCells(1, rows, [m / charge for m in steps], **say)
     assert max(spent for _, spent in law.changes) == 1
-    with pytest.raises(OutOfRange, match="keep the level"):
+    with pytest.raises(OutOfRange, match="more than the level"):
         SignedCells(1, rows, [m / charge * Fraction(100, 99) for m in steps], **say)
 
 
@@ -142,7 +142,7 @@ def test_rows_at_their_limits():
 def test_refusals():
     """Shares that are too many; rows that do not determine the cells; entries that are no integers."""
     for rows, shares, required in (
-        (THREE, ["1/2", "1/2", "2/3"], "keep the level"),
+        (THREE, ["1/2", "1/2", "2/3"], "more than the level"),
         (THREE, PARTS[:2], "share"),
         (THREE, ["8/15", "7/15", 0], "positive"),
         ([[1, 1], [2, 2]], ["1/8", "1/8"], "determine"),

@@ -63,7 +63,7 @@ def test_koufogiannis_is_reproduced_and_drawn(recompute, tmp_path):
     assert {"0.18394", "alpha=3/23", "0.471404520791", "7/9 1/9 1/9 / 7/27 13/27 7/27 / 1/9 1/9 7/9"} <= values
     drawn = sorted(path.name for path in folder.iterdir())
     assert drawn == [f"figure_{k}.svg" for k in ("1", "2", "3", "4", "5", "6", "6_les_miserables", "7")]
-    assert recompute("koufogiannis", "--plot", folder)[0], "nothing is written over"
+    assert recompute("koufogiannis", "--plot", folder)[0], "no existing file is overwritten"
 
 
 def test_an_unknown_paper_is_misuse(recompute):

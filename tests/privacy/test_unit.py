@@ -46,7 +46,7 @@ def test_every_adapter_takes_the_unit_whole_and_never_beside_its_numbers(adapter
         DOORS[adapter](unit=3)
     if adapter in WHOLE:
         return
-    with pytest.raises(OutOfRange, match=r"given once; got unit= and sensitivity="):
+    with pytest.raises(OutOfRange, match=r"passed once; got unit= and sensitivity="):
         DOORS[adapter](unit=UNIT, sensitivity=3)
     with pytest.raises(OutOfRange, match=r"unit= and cells="):
         DOORS[adapter](unit=UNIT, cells=2)
@@ -113,7 +113,7 @@ def test_a_bound_in_all_is_kept_where_it_bounds():
 @pytest.mark.parametrize("promise", [{}, {"neighbours": "change-one"}, {"nonnegative": True}])
 def test_a_total_is_public_where_records_are_replaced_and_none_lowers_a_cell(promise):
     assert Unit(1, 1, "change-one", nonnegative=True, exactly=True).exactly
-    with pytest.raises(OutOfRange, match="a public total needs"):
+    with pytest.raises(OutOfRange, match="exactly= needs"):
         Unit(1, 1, exactly=True, **promise)
 
 

@@ -14,6 +14,7 @@ from noisy import NOISE
 from running import python
 
 # Signals and failures of the solver's own process.
+# Signals come while the solver itself runs; a design would be over before.
 from utmost.core.programs import highs
 from utmost.core.programs.highs import solve_whole
 from utmost.programs import LinearProgram, solve

@@ -102,7 +102,7 @@ def test_responses_guard_their_secret(monkeypatch):
         PermanentResponses([0], randomness=SeededRandomness(1))
     monkeypatch.setattr("os.getpid", lambda: -1)
     assert answer.at("1/2").shape == (2,)
-    with pytest.raises(Unsupported, match="two processes"):
+    with pytest.raises(Unsupported, match="the process that gave"):
         answer.at("1/4")
 
 

@@ -351,7 +351,7 @@ def test_the_command(run, tmp_path, monkeypatch):
     for more, message in (
         (["--detail", "sex"], "NAMES=NUMBER"),
         (["--detail", "sex=5", "--out", "two.csv"], "written as .json"),
-        (["--detail", "sex=5", "--out", "two.json"], "nothing is written over"),
+        (["--detail", "sex=5", "--out", "two.json"], "no existing file is overwritten"),
     ):
         code, _, error = run(*words, *more)
         assert code != 0

@@ -170,7 +170,7 @@ def test_counted_tables_and_amounts():
     assert once(counted(ut.Unit(1, 2)), ut.Promise.of_counted(counted(ut.Unit(1, 2)), noise=noise)).law == answer.law
     lowered = ut.Unit(100, 2, amount=Amount("paid", "0.05"))
     assert not ut.OneDraw.of_counted(counted(lowered)).unit.nonnegative
-    with pytest.raises(OutOfRange, match="proved"):
+    with pytest.raises(OutOfRange, match="without that proof"):
         once(counted(lowered), ut.Promise.of_counted(counted(lowered), noise=ut.OneDraw(unit, 12)))
 
 

@@ -111,7 +111,7 @@ def test_what_is_saved_is_read_back_beside_a_statement_that_holds(kind, out, tmp
 def test_nothing_is_written_over_unless_that_is_asked_for(kind, tmp_path):
     at, old = tmp_path / "t.csv", "old\n1\n"
     at.write_text(old)
-    with pytest.raises(Unsupported, match="nothing is written over"):
+    with pytest.raises(Unsupported, match="no existing file is overwritten"):
         KINDS[kind](at, tmp_path)
     assert at.read_text() == old
     assert not (tmp_path / "t.csv.json").exists()

@@ -15,9 +15,10 @@ from utmost.errors import BadTable, OutOfRange
 from utmost.exact import level
 from utmost.gradual import Tightening, joint_pmf
 from utmost.noise import Geometric
-from utmost.promises import Promise, SumNoise
+from utmost.promises import Promise, Stop, SumNoise
+
+# One outcome is made by hand, of which the ledger would draw the noise.
 from utmost.publish.promises.ledger_facts import LedgerFacts
-from utmost.publish.promises.until import Stop
 from utmost.releases import NoisySums
 from utmost.sampling import sample
 from utmost.statements import change, stated_release

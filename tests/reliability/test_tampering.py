@@ -85,9 +85,9 @@ def harmed(tmp_path, whole, count, seed):
 
 
 def test_harms(tmp_path, whole):
-    found, harmless = harmed(tmp_path, whole, 100, seed=1)
-    assert found > 20, "the rest fell on free space of the database's pages"
-    assert found + harmless == 100
+    found, harmless = harmed(tmp_path, whole, 60, seed=1)
+    assert found > 12, "the rest fell on free space of the database's pages"
+    assert found + harmless == 60
 
 
 @pytest.mark.slow

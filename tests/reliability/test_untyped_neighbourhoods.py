@@ -94,11 +94,15 @@ def test_shared_levels_end_typed():
     }
     with pytest.raises(OutOfRange, match="weights must be positive"):
         share_level(plans, epsilon=1, weights={"county": "1e400"})
-    for odd in ODD:
+    for odd in ("1e-400", "1e400", 10**30):
         ends(share_level, plans, epsilon=odd)
         ends(share_level, plans, epsilon=1, up_to=odd)
-        ends(share_level, plans, epsilon=1, weights=odd)
-        ends(share_level, plans, epsilon=1, weights={"county": odd})
+    alone = {"county": plans["county"]}  # has all of the level, after the same checks
+    for odd in ODD:
+        ends(share_level, alone, epsilon=odd)
+        ends(share_level, alone, epsilon=1, up_to=odd)
+        ends(share_level, alone, epsilon=1, weights=odd)
+        ends(share_level, alone, epsilon=1, weights={"county": odd})
         ends(share_level, odd, epsilon=1)
         ends(share_level, {"county": odd}, epsilon=1)
         ends(SharedLevel, plans, {"county": odd, "age sex": 1}, ut.level(1))

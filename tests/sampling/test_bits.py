@@ -21,6 +21,7 @@ import utmost as ut
 from streams import drawn_elsewhere, some_words
 
 # Draws are proved word by word: which bits become which value shows in no public answer.
+# The streams themselves are compared, and not what is drawn of them.
 from utmost.core.sampling import random_bits
 from utmost.core.sampling.random_bits import SYSTEM, KeyedRandomness, Keystream, SystemRandomness, source
 from utmost.errors import EntropyFailed, PromiseBroken, Unsupported
@@ -128,7 +129,7 @@ def test_instances_repeat_nothing():
 def test_state_is_not_copied(copied):
     randomness = SystemRandomness()
     randomness.word()
-    with pytest.raises(Unsupported, match=r"must not be copied.*Let each worker make its own"):
+    with pytest.raises(Unsupported, match=r"must not be copied.*Create a source in each worker"):
         copied(randomness)
 
 

@@ -10,6 +10,7 @@ from scipy.stats import spearmanr
 from goodness import LEVEL, chi_square, kolmogorov_smirnov
 
 # Draws are proved word by word: which bits become which value shows in no public answer.
+# Each method is tried below the size at which it would be chosen.
 from utmost.core.sampling import draw
 from utmost.core.sampling.geometric_draws import CONSTANT, TABLE, MarkedGeometricSampler, signs
 from utmost.core.sampling.random_bits import SystemRandomness
@@ -125,7 +126,7 @@ def test_bad_methods_are_refused(shape):
 @pytest.mark.parametrize("shape", [(), 3])
 @pytest.mark.parametrize("law", [None, "geometric", object(), 1, [], {}])
 def test_what_has_no_sampler_is_refused(law, shape):
-    with pytest.raises(Unsupported, match="exact draws are known for"):
+    with pytest.raises(Unsupported, match="exact draws need"):
         sample(law, shape)
 
 

@@ -8,6 +8,7 @@ import pytest
 from scipy import stats
 
 # Draws are proved word by word: which bits become which value shows in no public answer.
+# A step between levels is drawn alone; a release draws it after others.
 from utmost.core.sampling import level_draws
 from utmost.core.sampling.level_draws import bridge_noise, sample_path, tightening_noise
 from utmost.core.sampling.random_bits import SystemRandomness

@@ -220,7 +220,7 @@ def test_what_needs_each_cell_by_itself_is_refused():
         lambda: ut.Promise.of_counted(table, noise=ut.CellNoise(table.unit, half_step=True)),
         lambda: ut.release(table, ut.Promise("count", public="shop", unit=table.unit), epsilon=1),
     ):
-        with pytest.raises(Unsupported, match="bounded in all need geometric noise"):
+        with pytest.raises(Unsupported, match="over all of them need geometric noise"):
             call()
     cells = ut.release(table, ut.Promise.of_counted(table), epsilon=1, once=True).table
     assert (cells.unit, list(cells.plan.shares.values())) == (table.unit, [1])  # by the plan of its cells

@@ -336,7 +336,7 @@ def test_nothing_that_is_written_has_the_report(counted, tmp_path, capsys):
 
 def test_integers_beside_a_missing_cell_name_the_cause_and_the_cast():
     frame = pd.DataFrame({"user": ["a", "b"], "page": [7, None]})
-    with pytest.raises(BadTable, match="floats of integers beside a missing cell: cast it to a nullable integer"):
+    with pytest.raises(BadTable, match="integers with a missing cell into floats: cast it to a nullable integer"):
         count_table(frame, Domain(page=[7]), Counting("user", at_most=1))
 
 
@@ -358,7 +358,7 @@ def test_a_job_reads_the_report_as_json(run, tmp_path):
     facts = json.loads(path.read_text())
     assert facts | REPORT == facts
     assert path.stat().st_mode & 0o077 == 0
-    assert run(*asked, "--dry-run", "--report", path)[0] == 2  # nothing is written over
+    assert run(*asked, "--dry-run", "--report", path)[0] == 2  # no existing file is overwritten
 
 
 def test_a_table_of_cells_has_no_report(run, tmp_path):

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from utmost.errors import BadTable
 
 # Two readers of one file are compared; which of them reads a file shows in no answer.
+# Each of the two readers by itself; a release takes whichever can.
 from utmost.tables.files import csv_blocks, csv_table, files
 from utmost.tables.files.csv_blocks import NotInBlocks, read_blocks
 

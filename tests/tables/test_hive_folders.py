@@ -24,6 +24,7 @@ from utmost.errors import BadTable, NotDeclared, Unsupported
 from utmost.ledger import Ledger
 
 # How many rows are read at a time shows in no answer; the order of the rows of pieces does in no count.
+# Pieces of two rows, which a release makes only of files larger than memory.
 from utmost.tables.files import files, parquet_pieces
 from utmost.tables.files.hive_folders import FolderColumns
 from utmost.tables.files.parquet_pieces import ParquetPieces
@@ -251,10 +252,10 @@ def test_a_key_that_is_a_column_is_left_to_the_files(tmp_path):
 
 
 WAYS = {
-    "unequal depth": (["person=ann/year=1", "person=bob"], "'person' beside 'person', 'year'"),
-    "a file beside folders": (["person=ann", ""], "none beside|'person' beside none"),
-    "other keys": (["person=ann", "user=ann"], "'user' beside 'person'"),
-    "another order": (["a=1/person=ann", "person=ann/a=1"], "'person', 'a' beside 'a', 'person'"),
+    "unequal depth": (["person=ann/year=1", "person=bob"], "'person' and 'person', 'year'"),
+    "a file and folders": (["person=ann", ""], "none and|'person' and none"),
+    "other keys": (["person=ann", "user=ann"], "'user' and 'person'"),
+    "another order": (["a=1/person=ann", "person=ann/a=1"], "'person', 'a' and 'a', 'person'"),
     "a key twice": (["person=ann/person=ann"], "'person' twice"),
     "another case": (["person=ann/PERSON=ann"], "more than case"),
     "a column in another case": (["N=ann"], "more than case"),

@@ -157,6 +157,7 @@ def test_a_merged_cell_is_found_wherever_a_piece_of_the_file_ends(tmp_path, monk
         book.active.append(row)
     book.active.merge_cells("A2:B2")
     for chunk in range(20, 60):
+        # Planted where it is used: a piece ends at each place.
         monkeypatch.setattr("utmost.tables.files.spreadsheets._CHUNK", chunk)
         with pytest.raises(BadTable, match="A2:B2"):
             ut.count_table(saved(book, tmp_path), {"p": ["n"]}, ut.Counting(each_row=True))
@@ -234,8 +235,8 @@ ODD = {
     "EUR 12.50": "a currency or a unit",
     "12.50 €": "a currency or a unit",
     "(500.00)": "in parentheses",
-    "500.00-": "its sign behind it",
-    "\u2212500": "a minus sign that is none of the keyboard's",
+    "500.00-": "its sign at the end",
+    "\u2212500": "a typographic minus sign",
     "12%": "a per cent sign",
     "NA": "often marks a missing cell",
     "..": "often marks a missing cell",

@@ -96,7 +96,7 @@ def test_a_request_made_again_finds_its_file(run, tmp_path):
     assert run(*asked)[0] == run(*asked)[0] == 0
     (tmp_path / "o.xlsx").write_bytes(written({"ward": ["A", "B"], "n": [5, 7]}))
     code, _, err = run(*asked)
-    assert (code, "Move it away and run again" in err) == (2, True)
+    assert (code, "Move the file away and run again" in err) == (2, True)
 
 
 def test_rows_beyond_a_sheet_go_on_in_another(tmp_path, monkeypatch):

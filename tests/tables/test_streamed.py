@@ -16,6 +16,7 @@ from utmost import Unit
 from utmost.errors import BadTable, NotDeclared, Unsupported
 
 # Every file is made a large one here, and every piece small.
+# A small file is read as one larger than memory.
 from utmost.publish.releases import streamed
 from utmost.publish.releases.streamed import StreamedTable
 from utmost.tables.files import files, parquet_pieces

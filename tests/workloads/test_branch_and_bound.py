@@ -8,7 +8,7 @@ import pytest
 from utmost.errors import NotANumber, OutOfRange, Unsupported
 from utmost.exact import level
 from utmost.privacy import Unit
-from utmost.workloads import Domain, Plan, Workload, bins, certified_shares, hierarchy
+from utmost.workloads import Domain, Plan, Workload, bins, certified_shares, charge_of, hierarchy
 from workload_cases import precision
 
 ONE = Unit(1, 1)
@@ -43,10 +43,12 @@ def test_known_optima_are_certified_within_two_percent(wanted, epsilon, value, b
     assert sum(found.shares.values()) == pytest.approx(1)
 
 
-def error(wanted, parts, epsilon):
-    """The error of a plan with shares in proportion to these numbers."""
-    shares = {family: Fraction(part, sum(parts)) for family, part in zip(wanted.domain.families(), parts, strict=True)}
-    return Plan(wanted.domain, ONE, {f: one for f, one in shares.items() if one}, wanted, level(epsilon)).value
+def error(wanted, parts, epsilon, unit=ONE):
+    """The error of a plan with shares in proportion to these numbers, which spend the level."""
+    shares = {family: Fraction(part) for family, part in zip(wanted.domain.families(), parts, strict=True) if part}
+    charge = charge_of(wanted.domain, unit, shares)
+    shares = {family: share / charge for family, share in shares.items()}
+    return Plan(wanted.domain, unit, shares, wanted, level(epsilon)).value
 
 
 @pytest.mark.parametrize("epsilon", ["1/10", 1, 3])
@@ -57,6 +59,29 @@ def test_the_bound_is_below_a_grid_and_the_value_is_not_above(epsilon):
     assert found.bound <= found.value <= least * (1 + 1e-9)
     assert found.is_certified
     assert found.value <= found.bound * 1.001001
+
+
+UNITS = [ONE, Unit(2, 1), Unit(1, 1, "change-one", nonnegative=True), Unit(1, 2, "change-one", nonnegative=True)]
+
+
+@pytest.mark.parametrize("unit", UNITS, ids=repr)
+@pytest.mark.parametrize("seed", range(3))
+def test_no_shares_are_below_the_bound_wherever_it_starts(unit, seed):
+    """Random workloads of four families: from shares far off, the bound is below the best that another start finds."""
+    random = np.random.default_rng(seed)
+    domain = Domain(a=range(int(random.integers(2, 9))), b=range(int(random.integers(2, 9))))
+    weights = dict(zip(["a b", "a", "b", ""], random.gamma(0.5, size=4) + 1e-3, strict=True))
+    wanted, epsilon, families = Workload(domain, weights), ("0.01", "1", "6")[seed], list(domain.families())
+    best = certified_shares(wanted, unit, epsilon, families, most_boxes=0).value
+    for place in (0, 3):
+        start = {family: 1 if at == place else "1/1000" for at, family in enumerate(families)}
+        found = certified_shares(wanted, unit, epsilon, families, start=start, tolerance="1/100", most_boxes=30)
+        assert 0 < found.bound <= best * (1 + 1e-9)
+        assert found.within == pytest.approx(found.value / found.bound)
+        assert found.within < 20
+        assert "charged as Plan.charge says" not in found.holds_for, "the charge is exact"
+        for parts in (random.dirichlet(np.full(4, 0.4), 10) * 1000 + 1).astype(int).tolist():
+            assert error(wanted, parts, epsilon, unit) >= found.bound * (1 - 1e-12)
 
 
 def test_no_shares_are_below_the_bound():
@@ -86,10 +111,10 @@ def test_a_bad_start_is_left_and_boxes_that_run_out_are_said():
 
 def test_progress_is_told():
     told = []
-    certified_shares(FOUR, ONE, 1, tolerance="1/500", most_boxes=210, progress=lambda *seen: told.append(seen))
+    found = certified_shares(FOUR, ONE, 1, tolerance="1/500", most_boxes=210, progress=lambda *seen: told.append(seen))
     assert [boxes for boxes, _ in told] == [100, 200][: len(told)]
     assert all(within >= 1 for _, within in told)
-    assert told[-1][1] <= told[0][1]
+    assert found.within * (1 - 1e-9) <= told[-1][1] <= told[0][1] < 1.1
 
 
 @pytest.mark.parametrize("epsilon", ["1e-6", 50, 5000])

@@ -133,4 +133,4 @@ def test_listed_keys_are_released_saved_and_asked(tmp_path):
     assert abs(again.total({"country": "FR"}).value - 900) <= 5
     assert abs(again.total({"page": "Main"}).value - 400) <= 5
     header = (tmp_path / "release.csv").read_text().splitlines()[0]
-    assert header.startswith("wiki,country,estimate")
+    assert header.startswith("wiki,country,count")

@@ -1,1 +1,1 @@
-"""Tables of every kind: dataframes, engines and files, read once, checked, and written whole or not at all."""
+"""Tables in dataframes, engines and files: read once, checked, and written completely or not at all."""

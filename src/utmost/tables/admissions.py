@@ -1,4 +1,4 @@
-"""A public table to try things on: who applied to the graduate school at Berkeley in 1973, and who was admitted.
+"""A public table for examples: applicants and admissions to the graduate school at Berkeley in 1973.
 
 Source: Bickel, Hammel and O'Connell (1975), Science 187, as in R's UCBAdmissions: the six largest departments, by sex.
 Twenty-four published counts, which are facts.
@@ -24,12 +24,7 @@ ADMISSIONS_DOMAIN: dict[str, list[str]] = {
 
 
 def admission_rows() -> Iterator[tuple[int, str, str, str]]:
-    """One row for each of the 4526 applicants: a made-up number, department, sex and outcome.
-
-    >>> rows = list(admission_rows())
-    >>> len(rows), rows[0], rows[-1]
-    (4526, (1, 'A', 'men', 'admitted'), (4526, 'F', 'women', 'rejected'))
-    """
+    """The rows of the 4526 applicants: an invented number, department, sex and outcome."""
     number = 0
     for department, sex, applicants, admitted in zip(*ADMISSIONS.values(), strict=True):
         for place in range(applicants):

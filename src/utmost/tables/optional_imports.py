@@ -1,4 +1,4 @@
-"""Optional packages: imported when needed; an error for a missing one names the extra that installs it."""
+"""Import optional packages when needed. The error for a missing package names the extra that installs it."""
 
 from collections.abc import Callable
 from importlib import import_module
@@ -9,11 +9,7 @@ from utmost.errors import Unsupported
 
 
 def extra(module: str, name: str) -> ModuleType:
-    """The module, which the extra ``name`` of this package installs.
-
-    >>> extra("json", "tables").__name__
-    'json'
-    """
+    """Import a module that the extra ``name`` of this package installs."""
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
@@ -26,7 +22,7 @@ def extra(module: str, name: str) -> ModuleType:
 
 
 def absent(name: str, missing: str | None, extra_name: str) -> Callable[..., Any]:
-    """A function in place of one whose packages are not installed; a call raises an error with the remedy."""
+    """A replacement for a function whose packages are not installed. A call raises an error with the remedy."""
 
     def refused(*arguments: Any, **options: Any) -> Any:
         remedy = f'Install it with: pip install "utmost[{extra_name}]".'

@@ -1,7 +1,7 @@
 """Readers of arguments for public functions: an integer, a truth value, a path, an instance of a class.
 
-Each takes a value and the name of its parameter, and returns the value in the required type, or raises an error that
-names the parameter and that type. Numbers are read by `exact`, levels by `level`, arrays by `as_array`.
+Each reader takes a value and the name of its parameter. It returns the value in the required type, or raises an error
+that names the parameter and the type. `exact` reads numbers, `level` levels, and `as_array` arrays.
 """
 
 import os
@@ -19,38 +19,29 @@ T = TypeVar("T")
 _ArgumentReader = Callable[[Any, str], Any]
 
 MOST_ELEMENTS = 10**8
-"""How many elements a list may have: each costs a Python object."""
+"""The most elements of a list: each costs a Python object."""
 
-# Linux takes no longer ones, and refuses them with an error of its own.
+# Linux refuses longer paths with an error of its own.
 _LONGEST_PATH = 4096
 
 
 def wrong_kind(name: str, required: str, value: object) -> WrongKind:
-    """The error for an argument of another type; it names the type found, never the value."""
+    """Return the error for an argument of another type. The message names the type of the value, but not the value."""
     return WrongKind(f"{name} must be {required}", came="None" if value is None else type(value).__name__)
 
 
 def is_integer(value: object) -> typing.TypeGuard[int | np.integer[Any]]:
-    """Whether a value is an integer, Python's or NumPy's, and no truth value.
-
-    >>> [is_integer(value) for value in (5, np.int64(5), True, np.True_, 5.0, "5")]
-    [True, True, False, False, False, False]
-    """
-    # Most are Python's: the quickest test comes first.
+    """Whether a value is an integer of Python or NumPy; a truth value is not."""
+    # Most values are Python's integers: the quickest test comes first.
     return type(value) is int or (isinstance(value, int | np.integer) and not isinstance(value, bool))
 
 
 def integer(value: Any, name: str) -> int:
-    """Read an integer: a number or text that denotes one.
-
-    >>> integer("3", "n"), integer(3.0, "n")
-    (3, 3)
-    """
+    """Read an integer from a number, or from text that denotes a number."""
     return value if type(value) is int else exact_integer(value, name)
 
 
 def real(value: Any, name: str) -> float:
-    """Read a finite number, as a float."""
     if type(value) is float and value - value == 0:
         return value
     try:
@@ -60,21 +51,20 @@ def real(value: Any, name: str) -> float:
 
 
 def truth(value: Any, name: str) -> bool:
-    """Read a truth value, Python's or NumPy's."""
+    """Read a truth value of Python or NumPy."""
     if not isinstance(value, bool | np.bool_):
         raise wrong_kind(name, "True or False", value)
     return bool(value)
 
 
 def text(value: Any, name: str) -> str:
-    """Check that a value is text."""
     if not isinstance(value, str):
         raise wrong_kind(name, "text", value)
     return value
 
 
 def label(value: Any, name: str) -> Any:
-    """Check that a value can be a label: it can be hashed."""
+    """Check that a value can be a label, which must be hashable."""
     try:
         hash(value)
     except Exception:  # a user's own class may raise anything
@@ -83,12 +73,6 @@ def label(value: Any, name: str) -> Any:
 
 
 def instance(value: Any, kind: type[T] | tuple[type[T], ...], name: str) -> T:
-    """Check that a value is an instance of a class, or of one of several.
-
-    >>> instance(3, str, "name")
-    Traceback (most recent call last):
-    utmost.errors.WrongKind: name must be a str; got int.
-    """
     if not isinstance(value, kind):
         kinds = kind if isinstance(kind, tuple) else (kind,)
         required = " or ".join(f"{'an' if k.__name__[0] in 'AEIOU' else 'a'} {k.__name__}" for k in kinds)
@@ -97,32 +81,25 @@ def instance(value: Any, kind: type[T] | tuple[type[T], ...], name: str) -> T:
 
 
 def sequence(value: Any, name: str, *, or_text: bool = False) -> Any:
-    """Check that a value has a length and elements by index; text is refused unless ``or_text``."""
+    """Check that a value has a length and elements by index. Text is refused unless ``or_text`` is set."""
     return _having(value, ("__len__", "__getitem__"), name, "a sequence", or_text=or_text)
 
 
 def collection(value: Any, name: str, *, or_text: bool = False) -> Any:
-    """Check that a value has a length and can be iterated."""
+    """Check that a value has a length and can be iterated. Text is refused unless ``or_text`` is set."""
     return _having(value, ("__len__", "__iter__"), name, "a collection", or_text=or_text)
 
 
 def iterable(value: Any, name: str, *, or_text: bool = False) -> Any:
-    """Check that a value can be iterated."""
     return _having(value, ("__iter__",), name, "iterable", or_text=or_text)
 
 
 def mapping(value: Any, name: str) -> Any:
-    """Check that a value is a mapping."""
     return _having(value, ("items", "__getitem__"), name, "a mapping", or_text=False)
 
 
 def sequence_of(values: Any, reader: _ArgumentReader | type, name: str) -> Any:
-    """Check that a value is a sequence whose elements a reader accepts, or are instances of a class.
-
-    >>> sequence_of([1, "x"], integer, "sizes")
-    Traceback (most recent call last):
-    utmost.errors.NotANumber: every element of sizes must be a finite number; got x....
-    """
+    """Check that a value is a sequence of elements that ``reader`` accepts: a reader of this module, or a class."""
     sequence(values, name, or_text=reader is label)
     if isinstance(values, np.ndarray) and values.dtype.kind in "iu" and reader in (integer, real, label):
         return values
@@ -138,12 +115,7 @@ def sequence_of(values: Any, reader: _ArgumentReader | type, name: str) -> Any:
 
 
 def one_of(value: Any, among: Any, name: str, where: str | None = None, remedy: str | None = None) -> Any:
-    """Check that a value is one of the words of a literal type.
-
-    >>> from typing import Literal
-    >>> one_of("max", Literal["sum", "max"], "norm")
-    'max'
-    """
+    """Check that a value is one of the words of the ``Literal`` type ``among``."""
     words = typing.get_args(among)
     if not isinstance(value, str):
         raise wrong_kind(name, f"one of {', '.join(words)}", value)
@@ -153,7 +125,7 @@ def one_of(value: Any, among: Any, name: str, where: str | None = None, remedy: 
 
 
 def path(value: Any, name: str) -> Any:
-    """Check that a value can be a path: no NUL, no lone surrogate, at most 4096 bytes.
+    """Check that a value is a valid path: no NUL, no lone surrogate, at most 4096 bytes.
 
     >>> path("a/b.csv", "path")
     'a/b.csv'
@@ -178,7 +150,7 @@ def path(value: Any, name: str) -> Any:
 
 
 def size_of(value: Any, name: str) -> int:
-    """The length of a value, at most `sys.maxsize`."""
+    """Return the length of a value, at most `sys.maxsize`."""
     try:
         return len(value)
     except OverflowError:
@@ -197,9 +169,5 @@ def _having(value: Any, methods: tuple[str, ...], name: str, required: str, *, o
 
 
 def optional(value: T | None, reader: Callable[[Any, str], T], name: str) -> T | None:
-    """None, or the value that a reader returns.
-
-    >>> optional(None, integer, "seed"), optional("7", integer, "seed")
-    (None, 7)
-    """
+    """Return None for None, and otherwise the value that ``reader`` returns."""
     return None if value is None else reader(value, name)

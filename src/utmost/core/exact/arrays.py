@@ -1,4 +1,4 @@
-"""The two kinds of numbers of arrays: float64, and objects that are all `Fraction`."""
+"""Arrays in one of two kinds of numbers: float64, or objects that are all `Fraction`."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import Field, fields
@@ -26,24 +26,24 @@ Floats = NDArray[np.float64]
 
 Indices = NDArray[np.intp]
 
-# A Fraction costs ten times a lookup to make; losses and distances are full of small integers.
+# Making a Fraction costs ten times a lookup, and losses and distances are full of small integers.
 _SMALL = tuple(Fraction(k) for k in range(1025))
 
 
 def as_array(values: object, name: str = "array", ndim: int | None = None) -> Array:
     """A read-only copy of ``values`` in one of the two kinds of numbers.
 
-    Integers, Fractions, Decimals and text ("1/2") are exact, and so is an array of nothing else. One float makes the
-    whole array float64: a number that has been rounded once cannot make an exact result.
+    An array of integers, Fractions, Decimals and text ("1/2") is exact. One float makes the whole array float64: a
+    rounded number cannot give an exact result.
 
     Args:
-        values: anything NumPy reads as an array of numbers.
+        values: Anything that NumPy reads as an array of numbers.
         name: Name of the array, for messages.
         ndim: Number of dimensions that it must have.
 
     Raises:
-        NotANumber: for booleans, NaN, infinities, None and every other type, with the position; for a ragged list, and
-            for another number of dimensions.
+        NotANumber: for an entry that is a boolean, NaN, infinite, None or of another type; for a ragged list; and for
+            another number of dimensions. The message names the position of the entry.
 
     >>> as_array([1, "1/2"]).tolist(), as_array([1, 0.5]).tolist()
     ([Fraction(1, 1), Fraction(1, 2)], [1.0, 0.5])
@@ -75,10 +75,11 @@ def as_array(values: object, name: str = "array", ndim: int | None = None) -> Ar
 
 
 def plain_array(values: object, name: str = "array") -> NDArray[Any]:
-    """The values as an array of NumPy's, of any dtype.
+    """The values as a NumPy array of any dtype.
 
     Raises:
-        NotANumber: for a ragged list, a nest too deep, more than 10^8 entries in a list, and what cannot be converted.
+        NotANumber: for a ragged or too deeply nested list, more than 10^8 entries, and values that NumPy cannot
+            convert.
 
     >>> plain_array([[1, 2], [3, 4]]).shape
     (2, 2)
@@ -92,11 +93,11 @@ def plain_array(values: object, name: str = "array") -> NDArray[Any]:
 
 
 def check_array(value: object, name: str, ndim: int) -> None:
-    """Check that a value is an array of numbers with so many dimensions, where a list would be no array.
+    """Check that a value is a NumPy array of numbers with ``ndim`` dimensions. A list is refused.
 
     Raises:
-        WrongKind: for what is no array.
-        NotANumber: for an array of another shape, or of no numbers.
+        WrongKind: for a value that is not an array.
+        NotANumber: for another number of dimensions, or entries that are not numbers.
 
     >>> check_array(np.eye(2), "matrix", 2)
     """
@@ -108,11 +109,7 @@ def check_array(value: object, name: str, ndim: int) -> None:
 
 
 def check_numbers(value: object, name: str) -> None:
-    """Check that a formula can be evaluated at a value: a number, or an array of numbers.
-
-    Raises:
-        NotANumber: for anything else.
-    """
+    """Check that a value is a number, or an array of numbers."""
     if isinstance(value, int | float | Fraction) and not isinstance(value, bool):
         return
     array = plain_array(value, name)
@@ -122,10 +119,7 @@ def check_numbers(value: object, name: str) -> None:
 
 
 def indices(values: object, size: int, name: str) -> NDArray[Any]:
-    """Indices in 0..size-1, as an array of integers of the same shape.
-
-    Raises:
-        OutOfRange: for a number that is no integer, or outside 0..size-1.
+    """Read indices in 0..size-1 as an integer array of the same shape.
 
     >>> indices([2, 0], 3, "rows")
     array([2, 0])
@@ -139,12 +133,12 @@ def indices(values: object, size: int, name: str) -> NDArray[Any]:
 
 
 def is_exact(array: Array) -> bool:
-    """Whether the array is in the exact numbers."""
+    """Whether the array holds exact numbers: dtype object."""
     return bool(array.dtype == object)
 
 
 def to_floats(array: Array) -> NDArray[np.float64]:
-    """The nearest float64 of every entry. Leaving exactness is always a call by name; this one rounds to nearest.
+    """The array in float64: every entry is rounded to the nearest float.
 
     >>> to_floats(as_array(["1/3"])).tolist()
     [0.3333333333333333]
@@ -153,7 +147,7 @@ def to_floats(array: Array) -> NDArray[np.float64]:
 
 
 def fractions(integers: Array) -> Array:
-    """An integer array of any shape as Fractions."""
+    """The entries of an integer array as Fractions, in the same shape."""
     numbers = integers.ravel().tolist()
     return objects(
         (_SMALL[k] if type(k) is int and 0 <= k < len(_SMALL) else Fraction(k) for k in numbers), integers.shape
@@ -161,11 +155,11 @@ def fractions(integers: Array) -> Array:
 
 
 def objects(values: Iterable[Any], shape: int | tuple[int, ...] = -1) -> Array:
-    """An object array that holds each value as it is; `np.array` would unpack lists and turn integers into int64.
+    """An object array of the values as they are. `np.array` would unpack lists and convert integers to int64.
 
     Args:
         values: Entries in row-major order.
-        shape: Shape of the array; one dimension if left out.
+        shape: Shape of the array; by default one dimension.
 
     >>> objects([1 << 70, Fraction(1, 2)]).dtype, objects([1, 2, 3, 4], (2, 2)).tolist()
     (dtype('O'), [[1, 2], [3, 4]])
@@ -177,7 +171,7 @@ def objects(values: Iterable[Any], shape: int | tuple[int, ...] = -1) -> Array:
 
 
 def plain_cells(column: Any) -> list[Any]:
-    """The cells of a column, an array, a list or a series, as Python's own values.
+    """The cells of an array, a list or a series as Python objects.
 
     >>> plain_cells(np.array([1, 2])), plain_cells(("a", None))
     ([1, 2], ['a', None])
@@ -187,11 +181,6 @@ def plain_cells(column: Any) -> list[Any]:
 
 
 def rationals(pairs: Iterable[tuple[Any, Any]], shape: int | tuple[int, ...] = -1) -> Array:
-    """An object array of Fractions from numerators and denominators: python-flint's integers, or Python's.
-
-    >>> rationals([(1, 2), (3, 1)]).tolist()
-    [Fraction(1, 2), Fraction(3, 1)]
-    """
     fractions: dict[tuple[int, int], Fraction] = {}
     entries = []
     for above, below in pairs:
@@ -203,7 +192,7 @@ def rationals(pairs: Iterable[tuple[Any, Any]], shape: int | tuple[int, ...] = -
 
 
 def as_rationals(array: Array) -> Array:
-    """The same numbers as Fractions: floats as the rationals that they are.
+    """The entries as Fractions. A float becomes the rational that it equals.
 
     >>> as_rationals(np.array([0.5])).tolist()
     [Fraction(1, 2)]
@@ -212,7 +201,7 @@ def as_rationals(array: Array) -> Array:
 
 
 def largest_size(integers: Array) -> int:
-    """The largest absolute value of some integers, as one of Python's; 0 where there are none.
+    """The largest absolute value of an integer array as a Python integer; 0 for an empty array.
 
     >>> largest_size(np.array([3, -4])), largest_size(np.array([-(1 << 63)])) == 1 << 63, largest_size(np.zeros(0, int))
     (4, True, 0)
@@ -221,7 +210,7 @@ def largest_size(integers: Array) -> int:
 
 
 def with_room_for(integers: Array, times: int) -> Array:
-    """The integers as int64 if ``times`` times the largest fits that, with one bit to spare; else as Python's.
+    """The array as int64 if ``times`` times each entry fits with one bit to spare, else as Python integers.
 
     >>> with_room_for(np.array([3, -4]), 2).dtype.name, with_room_for(np.array([1 << 61]), 2).dtype.name
     ('int64', 'object')
@@ -230,8 +219,7 @@ def with_room_for(integers: Array, times: int) -> Array:
 
 
 def unpickler(function: Callable[P, R]) -> Callable[P, R]:
-    """Decorates a function that rebuilds a value from a pickle: parts of another kind, as in a pickle made by hand,
-    raise `WrongKind`."""
+    """Decorate a function that unpickles a value, so that a pickle with wrong fields raises `WrongKind`."""
 
     @wraps(function)
     def rebuilt(*parts: P.args, **named: P.kwargs) -> R:
@@ -240,14 +228,14 @@ def unpickler(function: Callable[P, R]) -> Callable[P, R]:
         except UtmostError:
             raise
         except (AttributeError, LookupError, OverflowError, TypeError, ValueError) as error:
-            required = "a pickle must hold the parts of the value that it is of"
+            required = "a pickle must hold the fields of its value"
             raise WrongKind(required, came=type(error).__name__, where=function.__module__) from None
 
     return rebuilt
 
 
 class PickledByFields:
-    """A dataclass that is copied and unpickled by its constructor, which checks and freezes its arrays again."""
+    """A dataclass that is copied and unpickled by its constructor, which checks its fields and freezes its arrays."""
 
     __slots__ = ()
 
@@ -258,7 +246,7 @@ class PickledByFields:
 
 
 def same_numbers(*arrays: Array) -> tuple[Array, ...]:
-    """The arrays in one kind of numbers: exact if all are, else all float64 (a rounded number is exact no more)."""
+    """The arrays in one kind of numbers: exact if all of them are exact, else float64."""
     if all(is_exact(array) for array in arrays):
         return arrays
     return tuple(to_floats(array) if is_exact(array) else array for array in arrays)
@@ -287,7 +275,7 @@ def _from_objects(raw: Array, name: str) -> Array:
             position = tuple(int(p) for p in np.unravel_index(k, raw.shape))
             raise NotANumber(_at(name, position), came=quoted(x), remedy=error.remedy) from None
         except OverflowError:
-            remedy = "Beside floats all are floats: give the others as fractions or text, too."
+            remedy = "One float makes all entries floats: pass the floats as fractions or text."
             raise NotANumber(
                 f"the {name} must hold numbers that a float can hold", came="a larger one", remedy=remedy
             ) from None
@@ -300,7 +288,7 @@ def _at(name: str, position: tuple[int, ...]) -> str:
 
 
 def as_integers(values: Any) -> tuple[Array, int]:
-    """Rationals as integers over one denominator: values = integers / denominator.
+    """Write rationals as integers over their least common denominator: values = integers / denominator.
 
     >>> integers, denominator = as_integers([Fraction(1, 2), Fraction(2, 3)])
     >>> integers.tolist(), denominator

@@ -1,13 +1,13 @@
-"""Arrays of floats with proven bounds: each entry is a float and a radius, and the true number lies within it.
+"""Arrays of floats with proven error bounds: each entry is a float and a radius, and the true number lies within it.
 
-This is interval arithmetic on many numbers at once. A ball is a float m and a float r >= 0, and stands for every real
-within r of m. Each operation returns a ball that contains every result; where it cannot, its radius is infinite or NaN,
-so that no comparison with it is certain.
+This is interval arithmetic on arrays. A ball is a float m and a float r >= 0, and stands for every real within r of m.
+Each operation returns a ball that contains every result. Where no finite ball does, the radius is infinite or NaN, and
+every comparison with the ball is undecided.
 
-The machine's + - * / and sqrt of float64 are assumed to be those of IEEE 754, rounded to one of the two floats next to
-the true result (in any direction), except that results below 2^-1022 may be flushed to zero. Nothing is assumed of its
-logarithm, cosine and exponential: they are computed here, from those five operations and exact scaling by powers of
-two, by Taylor series whose remainders and roundings are bounded below.
+Assumed: the machine's + - * / and sqrt of float64 follow IEEE 754 and round to one of the two floats next to the true
+result (in any direction), except that results below 2^-1022 may be flushed to zero. Nothing is assumed of the machine's
+logarithm, cosine and exponential. They are computed here from those five operations and exact scaling by powers of two,
+by Taylor series whose remainders and roundings are bounded below.
 """
 
 import math
@@ -23,31 +23,23 @@ from utmost.core.exact.intervals import round_up
 Reals = NDArray[np.float64]
 
 ROUNDING = 2.0**-52
-"""u: |computed - true| <= u |computed| for each operation, in whatever direction the machine rounds."""
+"""u: |computed - true| <= u |computed| for each operation, in each rounding mode of the machine."""
 TINY = 1e-300
-"""A bound of the loss by underflow in a few operations."""
+"""An upper bound of the error by underflow in a few operations."""
 # A radius is a sum of at most eight products of numbers >= 0, each rounded by a factor of at least 1 - u.
 _WIDER = 1 + 32 * ROUNDING
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Balls:
-    """An array of balls.
-
-    Attributes:
-        middle, radius: Arrays of one shape, or a number each.
-
-    >>> third = Balls.of(1.0) / 3
-    >>> abs(float(Fraction(float(third.middle)) - Fraction(1, 3))) <= third.radius < 1e-15
-    np.True_
-    """
+    """Balls as two arrays of one shape (or two numbers): the middles and the radii."""
 
     middle: Any
     radius: Any
 
     @classmethod
     def of(cls, value: Any) -> "Balls":
-        """Floats as they are, of radius 0."""
+        """The balls of radius 0 around floats."""
         middle = np.asarray(value, np.float64)
         return cls(middle, np.zeros_like(middle))
 
@@ -62,7 +54,7 @@ class Balls:
         return cls(np.float64(middle), np.float64(radius))
 
     def part(self, where: Any) -> "Balls":
-        """Some of the balls."""
+        """The balls at the places ``where``."""
         return Balls(self.middle[where], self.radius[where])
 
     def __neg__(self) -> "Balls":
@@ -119,11 +111,11 @@ class Balls:
         return Balls(powers, np.where(known, powers * relative * _WIDER + TINY, math.inf))
 
     def cos_pi(self) -> "Balls":
-        """cos(pi x), for x from 0 to 2: its slope is at most pi."""
+        """cos(pi x) for x from 0 to 2. The slope is at most pi < 4."""
         return Balls(_cos_pi(self.middle), (TURN_ERROR + 4 * self.radius) * _WIDER)
 
     def sin_cos_pi(self) -> tuple["Balls", "Balls"]:
-        """sin(pi x) and cos(pi x), for x from 0 to 2."""
+        """sin(pi x) and cos(pi x) for x from 0 to 2."""
         quarter, y = _reduced(self.middle)
         cosine, sine = _series(y)
         radius = (TURN_ERROR + 4 * self.radius) * _WIDER
@@ -131,12 +123,12 @@ class Balls:
 
     @property
     def is_positive(self) -> NDArray[np.bool_]:
-        """Whether the number is certainly above 0."""
+        """Whether every number of the ball is above 0."""
         return np.asarray(self.middle > self.radius)
 
     @property
     def floor(self) -> tuple[Reals, NDArray[np.bool_]]:
-        """The number rounded down, and where that is certain."""
+        """The numbers rounded down, and whether the ball decides them."""
         reach = (self.radius + 4 * ROUNDING * np.abs(self.middle)) * _WIDER + TINY
         low, high = np.floor(self.middle - reach), np.floor(self.middle + reach)
         return low, (low == high) & (np.abs(low) < _MOST_WHOLE)
@@ -152,7 +144,7 @@ def _lift(value: Balls | int) -> Balls:
 
 
 def _polynomial(x: Reals, coefficients: list[float]) -> Reals:
-    """Horner's rule, from the lowest coefficient."""
+    """Evaluate a polynomial by Horner's rule. The coefficient of x^0 comes first."""
     total: Any = np.full_like(x, coefficients[-1])
     for coefficient in reversed(coefficients[:-1]):
         total *= x
@@ -200,7 +192,7 @@ theta^18/18! < 3e-18 < 0.02 u.
 
 
 def _reduced(x: Reals) -> tuple[Reals, Reals]:
-    """The quarter of the turn that is nearest, and what is left of it, in turns: exact."""
+    """The nearest quarter of the turn x/2, and the rest in turns. Both are exact."""
     quarter = np.floor(2 * x + 0.5)
     return quarter, x / 2 - quarter / 4
 

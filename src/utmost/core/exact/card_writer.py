@@ -1,4 +1,4 @@
-"""The function that writes the cards of notebooks. It needs every class, so `utmost/__init__.py` sets it from above."""
+"""The function that writes the cards of notebooks. It needs every class, so `utmost/__init__.py` sets `write_card`."""
 
 from collections.abc import Callable
 from html import escape
@@ -6,7 +6,6 @@ from typing import Any
 
 
 def plain_card(value: object) -> str:
-    """The text of a value, as HTML."""
     return f"<code>{escape(repr(value))}</code>"
 
 

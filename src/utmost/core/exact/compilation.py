@@ -1,7 +1,7 @@
-"""Functions compiled by numba at first use, with a progress bar meanwhile.
+"""Functions that numba compiles at first use, with a progress bar meanwhile.
 
-Numba stores machine code beside the source file, or in the user's cache folder if that one is read-only;
-`NUMBA_CACHE_DIR` names another folder. Without any writable folder each process compiles anew.
+Numba stores machine code beside the source file, or in the user's cache folder if the source folder is read-only.
+`NUMBA_CACHE_DIR` names another folder. Without a writable folder each process compiles anew.
 """
 
 from collections.abc import Callable, Iterator
@@ -19,7 +19,7 @@ _announce: ContextVar[Callable[[], object] | None] = ContextVar("announce", defa
 
 @contextmanager
 def on_compilation(announce: Callable[[], object]) -> Iterator[None]:
-    """Call ``announce`` before the first compilation within, in this thread; reading stored machine code is none."""
+    """Call ``announce`` before the first compilation in this context and thread, except for stored code."""
     before = _announce.set(announce)
     try:
         yield
@@ -28,15 +28,11 @@ def on_compilation(announce: Callable[[], object]) -> Iterator[None]:
 
 
 def in_machine_code(function: F, *, inside: bool = False, **options: Any) -> F:
-    """The function compiled by numba, which must be installed, at its first call.
-
-    Args:
-        inside: Whether only compiled functions call it. A wrapper for Python takes a fifth of a compilation.
-        options: Options of `numba.njit`, besides ``cache``.
-    """
+    """Let numba compile a function at its first call. Set ``inside`` if only compiled functions call it."""
     from numba import njit
 
     _show_compilations()
+    # A wrapper for Python takes a fifth of the time of a compilation.
     chosen: dict[str, Any] = {"no_cfunc_wrapper": True, "no_cpython_wrapper": inside, **options}
     compiler: Callable[..., Any] = njit
     try:
@@ -46,11 +42,7 @@ def in_machine_code(function: F, *, inside: bool = False, **options: Any) -> F:
 
 
 def is_compiled_already(function: Any) -> bool:
-    """Whether machine code of a function of `in_machine_code`, newer than its source, is stored on this disk.
-
-    >>> is_compiled_already(print)
-    False
-    """
+    """Whether this disk has machine code of a function of `in_machine_code` that is newer than its source."""
     folder = getattr(getattr(function, "stats", None), "cache_path", None)
     if folder is None:
         return False
@@ -64,7 +56,7 @@ def _show_compilations() -> None:
     from numba.core import event
 
     class Compilations(event.Listener):
-        """Announces the first compilation, and shows a progress bar during each."""
+        """Calls ``announce`` before the first compilation, and shows a progress bar during each."""
 
         def __init__(self) -> None:
             self._bars: list[Any] = []

@@ -1,4 +1,4 @@
-"""Defaults that the library, the command line and the service share; loaded without NumPy."""
+"""Defaults that the library, the command line and the service share. This module loads without NumPy."""
 
 DEFAULT_CONFIDENCE = "0.95"
-"""The confidence of margins where nobody chooses another."""
+"""The confidence of margins by default."""

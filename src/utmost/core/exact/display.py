@@ -11,43 +11,35 @@ import numpy as np
 from utmost.core.exact import card_writer
 
 LONGEST = 200
-"""The most characters of the text of a value."""
+"""The most characters of the repr of a value."""
 
 _OF_ONE, _OF_A_NUMBER, _OF_A_LIST = 60, 24, 48
 
 
 class Display:
-    """A value with a repr of one line, and a card in a notebook.
-
-    The line has the attributes that ``_shown`` lists, or else the fields of the dataclass. Arrays are shown by their
-    shapes, long lists by their lengths, and values of other libraries by their types: no cell of a table is shown.
-    """
+    """A value with a repr of one line and a card in a notebook. Neither shows a cell of a table."""
 
     __slots__ = ()
 
     _shown: ClassVar[tuple[str, ...]] = ()
-    """The attributes in the repr; empty for the fields of the dataclass."""
+    """The attributes in the repr; if empty, the fields of the dataclass."""
 
     def __repr__(self) -> str:
         return one_line(self)
 
     def _repr_html_(self) -> str:
-        """The card of a notebook: the public attributes, and a small picture for some types."""
+        """The card of a notebook: the public attributes, and for some types a small picture."""
         return card_writer.write_card(self)
 
 
 def few(words: Sequence[str], most: int = 24) -> str:
-    """The words with commas between; if there are many, the first of them.
-
-    >>> few(["a", "b", "c"], most=2)
-    'a, b and 1 more'
-    """
+    """Join words by commas; replace the words after the first ``most`` by their number."""
     more = f" and {len(words) - most} more" if len(words) > most else ""
     return ", ".join(words[:most]) + more
 
 
 def one_line(value: Any) -> str:
-    """The name of the type and its attributes, on one line of at most `LONGEST` characters."""
+    """The name of the type and its attributes, in one line of at most `LONGEST` characters."""
     names = displayed_fields(value)
     parts = [str(bool(value))] if "__bool__" in dir(type(value)) else []
     for name in names:
@@ -60,17 +52,13 @@ def one_line(value: Any) -> str:
 
 
 def displayed_fields(value: Any) -> tuple[str, ...]:
-    """The attributes in the repr of a value: those it lists, else the fields of its dataclass."""
+    """The attributes in the repr of a value: the names in ``_shown``, else the fields of its dataclass."""
     listed = getattr(type(value), "_shown", ())
     return listed or tuple(field.name for field in fields(value) if field.repr) if is_dataclass(value) else listed
 
 
 def brief(value: Any) -> str:
-    """A short text for a value: its repr if that is short, else its size or its type.
-
-    >>> brief(Fraction(1, 3)), brief(10**30), brief(np.zeros((2, 3))), brief(["a"] * 40), brief({"a": 1})
-    ('1/3', '~1e+30', '2 x 3 array', '40 items', "{'a': 1}")
-    """
+    """A short text for a value: a short repr, else its size or its type."""
     if isinstance(value, np.ndarray):
         return f"{' x '.join(map(str, value.shape))} array" if value.ndim else "array"
     if isinstance(value, bool | np.bool_ | float | np.floating) or value is None:
@@ -111,7 +99,7 @@ def _listed(items: list[str], length: int, ends: str) -> str:
 
 
 def decimal_text(value: int | Fraction) -> str:
-    """A number as a decimal if that is finite, else as a fraction.
+    """Write a number as a finite decimal, or else as a fraction.
 
     >>> decimal_text(Fraction(-5, 4)), decimal_text(12), decimal_text(Fraction(1, 3))
     ('-1.25', '12', '1/3')
@@ -131,7 +119,7 @@ def decimal_text(value: int | Fraction) -> str:
 
 
 def number_words(value: int | Fraction) -> str:
-    """A number for people: a short decimal if it has one, else the fraction with its approximate value.
+    """Write a number for people: as a short decimal, or else as a fraction with its approximate value.
 
     >>> number_words(Fraction(903723, 50)), number_words(Fraction(2, 3)), number_words(Fraction(3**70, 7))
     ('18074.46', '2/3 (about 0.666667)', 'about 3.57594e+32')

@@ -1,7 +1,7 @@
-"""One table of the fields of a record: how each is written as JSON, read back, and named to people.
+"""The forms of a record's fields: how each field is written as JSON, read back, and named to people.
 
-A field of a frozen dataclass carries its form in its metadata. The JSON form of the record, its reading, its digest and
-the rows of pages and screens all follow from these forms, so that a new field is listed nowhere else.
+A field of a frozen dataclass has its form in its metadata. The JSON of the record, its reading, its digest and the rows
+of pages and screens follow from these forms, so that a new field is listed nowhere else.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -22,25 +22,17 @@ def _same_read(value: Any, name: str) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class FieldForm:
-    """The form of one field.
+    """The form of one field."""
 
-    Attributes:
-        title: A few words for people.
-        write: Function from the value to JSON; a value that is None, or is written as None, is left out.
-        read: Function from JSON, and the name of the field, to the argument of the constructor.
-        name: The name in JSON, where it is not that of the field.
-        words: A sentence for each value that is a word or a truth.
-        hint: A line of help under the field, where a page asks for it.
-        parts: The JSON fields, each with its own form, of a value that is written as several of them.
-    """
-
-    title: str
-    write: Callable[[Any], Any] = _same
-    read: Callable[[Any, str], Any] = _same_read
-    name: str = ""
-    words: Mapping[str | bool, str] = field(default_factory=dict)
-    hint: str = ""
-    parts: Mapping[str, "FieldForm"] = field(default_factory=dict)
+    title: str  # a few words for people
+    write: Callable[[Any], Any] = _same  # value to JSON; a field is left out where the value or its JSON is None
+    read: Callable[[Any, str], Any] = _same_read  # JSON and the field's name to the argument of the constructor
+    name: str = ""  # the name in JSON, where it differs from the name of the field
+    words: Mapping[str | bool, str] = field(default_factory=dict)  # a sentence for each word or truth value
+    hint: str = ""  # a line of help under the field in an HTML form
+    parts: Mapping[str, "FieldForm"] = field(
+        default_factory=dict
+    )  # the forms of a value written as several JSON fields
 
 
 def form(
@@ -53,19 +45,12 @@ def form(
     hint: str = "",
     parts: Mapping[str, FieldForm] | None = None,
 ) -> dict[str, FieldForm]:
-    """The metadata of a dataclass field with this form; see `FieldForm`.
-
-    >>> @dataclass(frozen=True)
-    ... class Side:
-    ...     length: int = field(metadata=form("length of the side", write=str, read=lambda fact, name: int(fact)))
-    >>> facts_of(Side(3)), arguments_of(Side, {"length": "3"}, "side"), list(rows_of(Side, {"length": "3"}))
-    ({'length': '3'}, {'length': 3}, [('length of the side', '3')])
-    """
+    """The metadata of a dataclass field with this form; see `FieldForm`."""
     return {"form": FieldForm(title, write, read, name, words or {}, hint, parts or {})}
 
 
 def _forms(kind: Any) -> Iterator[tuple[str, str, FieldForm]]:
-    """The name of each field that has a form, its name in JSON, and the form."""
+    """For each field with a form: its name, its name in JSON, and the form."""
     for each in fields(kind):
         if (found := each.metadata.get("form")) is not None:
             yield each.name, found.name or each.name, found
@@ -80,7 +65,7 @@ def json_forms(kind: type) -> dict[str, FieldForm]:
 
 
 def facts_of(record: Any) -> dict[str, Any]:
-    """The record as JSON values; a field that is None is left out."""
+    """The record as JSON values, without the fields that are None."""
     facts: dict[str, Any] = {}
     for attribute, name, found in _forms(record):
         value = getattr(record, attribute)
@@ -90,12 +75,7 @@ def facts_of(record: Any) -> dict[str, Any]:
 
 
 def arguments_of(kind: type, facts: Mapping[str, Any], noun: str) -> dict[str, Any]:
-    """The arguments of the constructor of a record that JSON values describe; what is missing or null is left out.
-
-    Raises:
-        OutOfRange: for a field that the record does not have.
-        WrongKind: for facts that are no mapping.
-    """
+    """Read the constructor's arguments of a record from JSON values. Missing and null fields are left out."""
     given = {name: fact for name, fact in mapping(facts, noun).items() if fact is not None}
     known = json_forms(kind)
     if unknown := [str(name) for name in given if name not in known]:
@@ -110,10 +90,7 @@ def arguments_of(kind: type, facts: Mapping[str, Any], noun: str) -> dict[str, A
 
 
 def rows_of(kind: type, facts: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """The JSON values of a record for people: title and value of each field that says something, in order.
-
-    A field that the record does not have comes last, under its own name: whatever the values hold is shown.
-    """
+    """The title and value of each JSON field that is not empty, in order; unknown fields come last, by their names."""
     known = json_forms(kind)
     for name in (*known, *(name for name in facts if name not in known)):
         fact = facts.get(name)

@@ -1,7 +1,7 @@
-"""Intervals that certainly contain a real number; exp, log and sine in them; and conversion to floats.
+"""Intervals that contain a real number; exp, log and sine of them; and conversion to floats.
 
-The functions are computed on the balls of python-flint (Arb), whose radius bounds every error; the ends of a ball are
-converted to fixed-point integers, rounded outward. A ball is right at any precision: more of it makes it narrower.
+Python-flint (Arb) computes the functions on balls, whose radius bounds every error. The ends of a ball are converted to
+fixed-point integers, rounded outward. A ball is right at any precision: more precision makes it narrower.
 """
 
 import math
@@ -22,8 +22,8 @@ class Interval:
     """All reals between ``low / 2**bits`` and ``high / 2**bits``.
 
     The four operations take an Interval of the same ``bits``, an int or a Fraction, and return an Interval that
-    contains every result. A product or quotient adds a unit of ``2**-bits`` or two to the width, so a caller asks for
-    some bits more than it needs.
+    contains every result. A product or quotient adds one or two units of ``2**-bits`` to the width, so a caller asks
+    for some bits more than it needs.
 
     >>> third = Interval.of(Fraction(1, 3), 8)
     >>> third, (third * 3).low, (third * 3).high
@@ -70,7 +70,7 @@ class Interval:
         return self.lower <= value <= self.upper
 
     def is_below(self, other: "Interval | Fraction | int") -> bool:
-        """Whether every number here is certainly smaller than every number there."""
+        """Whether every number of this interval is smaller than every number of the other."""
         return self.high < self._lift(other).low
 
     def __neg__(self) -> "Interval":
@@ -107,7 +107,7 @@ class Interval:
         that = self._lift(other)
         if that.low <= 0 <= that.high:
             raise OutOfRange("the divisor must not contain zero", came=that, remedy="Ask for more bits.")
-        # The extremes of a quotient are at the ends, too, as long as the divisor keeps its sign.
+        # The extremes of a quotient are at the ends as long as the divisor keeps its sign.
         quotients = [(x << self.bits, y) for x in (self.low, self.high) for y in (that.low, that.high)]
         return Interval(min(x // y for x, y in quotients), max(-(-x // y) for x, y in quotients), self.bits)
 
@@ -128,7 +128,7 @@ class Interval:
         return result
 
     def at(self, bits: int) -> "Interval":
-        """The same interval at another precision, rounded outward when that is coarser."""
+        """The same interval at another precision, rounded outward if that precision is lower."""
         shift = bits - self.bits
         if shift >= 0:
             return Interval(self.low << shift, self.high << shift, bits)
@@ -150,12 +150,11 @@ def is_lower(
 ) -> bool | None:
     """Whether one number is below another, by intervals of growing precision; None if ``most_bits`` do not decide.
 
-    A caller that sets no limit knows that the two differ; for equal numbers the search would not end.
-
     >>> is_lower(lambda bits: exp_interval(Fraction(1), bits), lambda bits: Interval.of(Fraction(271829, 10**5), bits))
     True
     """
     bits = 128
+    # Equal numbers never end the loop without ``most_bits``.
     # Bits double, so that all rounds together take at most twice as long as the last one.
     while most_bits is None or bits <= most_bits:
         lower, upper = first(bits), second(bits)
@@ -194,8 +193,6 @@ def exp_interval(x: Fraction | Interval, bits: int) -> Interval:
 
 def exp_floats(exponents: Iterable[fmpq]) -> list[tuple[float, float] | None]:
     """The neighbouring floats around each e^x, for rationals x other than 0; None if 128 bits do not decide.
-
-    The precision is set once for all of them. Arb's comparisons hold for every number of a ball.
 
     >>> [(low, high)] = exp_floats([fmpq(-1)])
     >>> low < Fraction(3678794411714423215955237701614608674458111310, 10**46) < high, high - low < 1e-16
@@ -260,7 +257,7 @@ def _ratio(x: Fraction) -> fmpq:
 
 
 def _dyadic(units: int, bits: int) -> arb:
-    """The number units / 2^bits itself: a ball of radius 0, at any precision."""
+    """The number units / 2^bits as a ball of radius 0."""
     return arb((units, -bits))
 
 
@@ -279,7 +276,7 @@ _setting = Lock()
 
 @contextmanager
 def working_precision(bits: int) -> Iterator[None]:
-    """Let Arb compute with so many bits within; other threads that enter wait."""
+    """Set Arb's precision to ``bits`` within this context; other threads that enter wait."""
     with _setting:
         before, ctx.prec = ctx.prec, bits
         try:
@@ -303,12 +300,7 @@ def normal_tail_interval(square: Fraction, bits: int) -> Interval:
 
 
 def ball_between(low: Fraction, high: Fraction) -> arb:
-    """The ball of Arb around two rationals, and all numbers between them, at the working precision.
-
-    >>> with working_precision(64):
-    ...     bool(ball_between(Fraction(1, 3), Fraction(1, 2)).contains(fmpq(2, 5)))
-    True
-    """
+    """The ball of Arb around all numbers between two rationals, at the working precision."""
     return arb(_ratio(low)).union(arb(_ratio(high)))
 
 
@@ -318,7 +310,7 @@ def interval_ball(x: Interval) -> arb:
 
 
 def ball_interval(ball: arb, bits: int) -> Interval:
-    """The narrowest interval of this precision around a ball; Arb itself rounds the radius of a ball upward.
+    """The narrowest interval of this precision around a ball. Arb itself rounds the radius of a ball upward.
 
     >>> ball_interval(interval_ball(Interval(3, 5, 4)), 4)
     Interval(low=2, high=6, bits=4)
@@ -327,7 +319,7 @@ def ball_interval(ball: arb, bits: int) -> Interval:
 
 
 def _renewed_lock() -> None:
-    """A forked process must not wait for a thread that it does not have."""
+    """Give a forked process a new lock: the thread that held the old lock is not in it."""
     global _setting
     _setting = Lock()
 
@@ -337,7 +329,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def round_up(x: Fraction | Interval | int) -> float:
-    """The smallest float that is certainly not below x (a reported epsilon is rounded this way).
+    """A float that is not below x: the smallest one for a rational. A reported epsilon is rounded this way.
 
     >>> Fraction(round_up(Fraction(1, 10))) >= Fraction(1, 10)
     True
@@ -355,7 +347,7 @@ def round_up(x: Fraction | Interval | int) -> float:
 
 
 def round_down(x: Fraction | Interval | int) -> float:
-    """The largest float that is certainly not above x (a reported utility is rounded this way).
+    """A float that is not above x: the largest one for a rational. A reported utility is rounded this way.
 
     >>> Fraction(round_down(Fraction(1, 10))) <= Fraction(1, 10)
     True
@@ -373,10 +365,10 @@ _BITS_OF_ANY_FLOAT = 1200
 
 
 def settled(around: Callable[[int], Interval]) -> Interval:
-    """An interval around a number, so narrow that it decides the floats next to it: 128 bits, or more if these do not.
+    """An interval around a number, so narrow that it decides the floats next to the number: at least 128 bits.
 
-    `round_up`, `round_down` and `nearest` of the interval are those of the number, unless it is within 2^-1200 of a
-    place where they change. Then they are still on the right side.
+    `round_up`, `round_down` and `nearest` of the interval are those of the number, unless the number is within 2^-1200
+    of a place where they change. Even then `round_up` is not below the number, and `round_down` not above it.
 
     Args:
         around: Function from a precision to an interval around the number, a few units of 2^-bits wide.
@@ -397,7 +389,6 @@ def settled(around: Callable[[int], Interval]) -> Interval:
 
 
 def _quotient(n: int, bits: int) -> float:
-    """The float nearest to n 2^-bits."""
     try:
         return n / (1 << bits)
     except OverflowError:

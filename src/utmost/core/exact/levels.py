@@ -1,4 +1,4 @@
-"""Privacy levels: epsilon and alpha = exp(-epsilon), stored exactly whichever of the two the user passes."""
+"""Privacy levels: epsilon and alpha = exp(-epsilon), stored exactly whether the user passes epsilon or alpha."""
 
 import itertools
 import math
@@ -21,13 +21,13 @@ _BY_NAME = "Call level(epsilon), or level(alpha=...)."
 class Level:
     """The level ``alpha = base ** power``, with ``base`` a rational in (0, 1), or 1/e where ``base`` is None.
 
-    `level`, `Level.of_epsilon` and `Level.of_alpha` make the canonical one: ``base`` is no perfect power. Therefore two
-    levels are equal exactly when their fields are, and alpha is rational exactly when ``base`` is not None and
-    ``power`` is an integer (a power of e is transcendental).
+    `level`, `Level.of_epsilon` and `Level.of_alpha` make a canonical level: ``base`` is no perfect power. Therefore two
+    levels are equal exactly when their fields are equal, and alpha is rational exactly when ``base`` is not None and
+    ``power`` is an integer (a rational power of e is transcendental).
 
     Attributes:
         base: Rational base of alpha, or None for 1/e.
-        power: Exponent of the base; if the base is None, epsilon itself.
+        power: Exponent of the base. If the base is None, this is epsilon.
     """
 
     base: Fraction | None
@@ -44,7 +44,7 @@ class Level:
 
     @classmethod
     def of_epsilon(cls, epsilon: Number) -> "Level":
-        """The level with this epsilon, which must be positive and finite."""
+        """The level with this epsilon, a positive finite number."""
         value = _number(epsilon, "epsilon")
         if value <= 0:
             raise NotALevel("epsilon must be positive", came=epsilon, remedy="Pass epsilon=1, say.")
@@ -52,7 +52,7 @@ class Level:
 
     @classmethod
     def of_alpha(cls, alpha: Number) -> "Level":
-        """The level with this alpha, which must lie strictly between 0 and 1."""
+        """The level with this alpha, a number strictly between 0 and 1."""
         value = _number(alpha, "alpha")
         if not 0 < value < 1:
             raise NotALevel(
@@ -101,18 +101,18 @@ class Level:
 
     @property
     def epsilon_float(self) -> float:
-        """epsilon as the nearest float, to 53 bits even where alpha is very near 1: for formulas, not for promises."""
+        """epsilon as the nearest float, for formulas. A promise reports `epsilon`, which is never rounded down."""
         return nearest(self.power) if self.base is None else nearest(self.epsilon_interval(self._bits()))
 
     def scaled(self, factor: Number) -> "Level":
-        """The level whose epsilon is ``factor`` times this one's."""
+        """The level whose epsilon is ``factor`` times the epsilon of this level."""
         multiple = exact(factor, "factor")
         if multiple <= 0:
             raise NotALevel("a level can be scaled by a positive factor only", came=factor)
         return Level(self.base, self.power * multiple)
 
     def __lt__(self, other: "Level") -> bool:
-        """Whether this epsilon is smaller; decided exactly."""
+        """Whether this epsilon is smaller than the other, decided exactly."""
         if self == other:
             return False
         if self.base == other.base:
@@ -145,7 +145,7 @@ class Level:
         return self.base is not None and self.is_rational and self.power * self.base.denominator.bit_length() < 1024
 
     def _bits(self) -> int:
-        """Bits enough for 53 significant ones of epsilon, which may be as small as its denominators are long."""
+        """The number of bits for 53 significant ones of epsilon, however small it is."""
         base_bits = 0 if self.base is None else self.base.denominator.bit_length()
         return 128 + self.power.denominator.bit_length() + base_bits
 
@@ -200,7 +200,7 @@ def _number(value: Number, name: str) -> Fraction:
 
 
 def level_argument(level: Level) -> str:
-    """The level as an argument of a call: epsilon=1, alpha='1/2'.
+    """Write a level as an argument of a call: epsilon=1, alpha='1/2'.
 
     >>> level_argument(level(alpha="1/4")), level_argument(level(alpha="1/4").scaled("1/6"))
     ("alpha='1/4'", "epsilon=level(alpha='1/2').scaled('1/3')")
@@ -213,7 +213,7 @@ def level_argument(level: Level) -> str:
 
 
 def fraction_text(value: Fraction) -> str:
-    """A fraction as it is typed: 3, or '1/3' in quotes."""
+    """Write a fraction as it is typed: 3, or '1/3' in quotes."""
     return str(value) if value.denominator == 1 else f"'{value}'"
 
 

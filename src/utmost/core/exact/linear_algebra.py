@@ -19,9 +19,7 @@ MOST_TERMS = 1 << 13
 
 
 def by_integers(rows: Array) -> tuple[Array, Array]:
-    """Each row times the least common denominator of its entries, as Python integers, and these denominators (n, 1).
-
-    A float counts as the rational it is.
+    """Scale each row of rationals to integers: return the integers, and the denominators of the rows (n, 1).
 
     >>> from utmost.exact import as_array
     >>> by_integers(as_array([["1/2", "1/3"]]))[0].tolist(), by_integers(np.array([[0.5, 0.25]]))[1].tolist()
@@ -34,21 +32,15 @@ def by_integers(rows: Array) -> tuple[Array, Array]:
 
 
 def numerators(rationals: Array) -> Array:
-    """The numerators of Fractions, as Python integers."""
     return np.asarray(np.frompyfunc(attrgetter("numerator"), 1, 1)(rationals))
 
 
 def denominators(rationals: Array) -> Array:
-    """The denominators of Fractions, as Python integers."""
     return np.asarray(np.frompyfunc(attrgetter("denominator"), 1, 1)(rationals))
 
 
 def limbs(integers: Array) -> list[Floats]:
-    """Float64 matrices whose sum, the k-th times 2^(20 k), is the matrix; entries below 2^20 in absolute value.
-
-    >>> [limb.tolist() for limb in limbs(np.array([[-1, 1 << 21]]))]
-    [[[1048575.0, 0.0]], [[-1.0, 2.0]]]
-    """
+    """Split an integer matrix into float64 matrices: the sum of 2^(20 k) times the k-th; entries are below 2^20."""
     rest, parts, mask = integers, [], (1 << LIMB_BITS) - 1
     # Limbs of 20 bits: a product of two has 40, and 2^13 of them add up within the 53 bits of a float.
     while largest_size(rest) > mask:
@@ -65,7 +57,7 @@ def matrix_product(left: Array, right: Array) -> Array:
         right: (k, m), or (k,) for a vector.
 
     Raises:
-        OutOfRange: for shapes that do not fit.
+        OutOfRange: for shapes that do not match.
 
     Cost: two exact 400 x 400 matrices take a second or two.
 
@@ -100,20 +92,12 @@ _BLOCK = 1 << 15
 
 
 def table_product(table: Array, places: NDArray[np.int32], weights: Array) -> list[int]:
-    """The sums over j of table[places[x, j]] * weights[j], exactly, for every x.
-
-    Table and weights are cut into limbs, so that float64 adds up exactly; the matrix itself is never formed.
-
-    Args:
-        table: (k,) Python integers of any length.
-        places: (n, m) indices into the table.
-        weights: (m,) Python integers of any length.
-
-    Cost: for each limb of the table one float64 product of an (n, m) matrix with a few columns.
+    """The sums over j of table[places[x, j]] * weights[j], exactly, for every row x of the (n, m) indices ``places``.
 
     >>> table_product(np.array([10**20, 1], dtype=object), np.array([[0, 1], [1, 1]]), np.array([3, -(10**30)]))
     [-999999999700000000000000000000, -999999999999999999999999999997]
     """
+    # Table and weights are cut into limbs, so that float64 adds up exactly; the matrix itself is never formed.
     n, m = places.shape
     totals = [0] * n
     for first in range(0, m, MOST_TERMS):
@@ -137,10 +121,10 @@ _PRIME = (1 << 61) - 1
 
 
 def independent(matrix: Array) -> tuple[list[int], list[int]]:
-    """Rows and columns of the largest square submatrix that is invertible modulo 2^61 - 1: the first such ones.
+    """The first rows and columns that form a largest square submatrix that is invertible modulo 2^61 - 1.
 
     A matrix that is invertible modulo a prime is invertible over the rationals. The rank over the rationals is at least
-    as large, and larger for a few primes only.
+    as large, and larger only for finitely many primes.
 
     Args:
         matrix: (n, m) Fractions.
@@ -157,7 +141,7 @@ def independent(matrix: Array) -> tuple[list[int], list[int]]:
 
 
 def _pivots(matrix: nmod_mat) -> list[int]:
-    """The first independent columns: where the rows of the reduced echelon form begin."""
+    """The first independent columns: each row of the reduced echelon form begins in one."""
     reduced, rank = matrix.rref()
     columns, j = [], 0
     for i in range(rank):
@@ -168,15 +152,15 @@ def _pivots(matrix: nmod_mat) -> list[int]:
 
 
 def solve_lifted(matrix: Array, right: Array) -> Array:
-    """The X with matrix @ X = right, for a square nonsingular matrix; all in Fractions.
+    """The matrix X of Fractions with matrix @ X = right, for a square nonsingular matrix.
 
     Args:
         matrix: (n, n) Fractions. right: (n, k) Fractions.
 
     Raises:
-        SolverFailed: where the matrix is singular.
+        SolverFailed: if the matrix is singular.
 
-    Cost: O(n^3 + n^2 k) operations for each digit that X has, not for those of a bound.
+    Cost: O(n^3 + n^2 k) operations for each digit of X.
 
     >>> from utmost.exact import as_array
     >>> solve_lifted(as_array([[2, 1], [1, 1]]), as_array([["1/2"], ["1/3"]])).tolist()
@@ -203,8 +187,8 @@ _Row = dict[int, fmpq]
 def solve_sparse(rows: Sequence[Mapping[int, Fraction]], right: Sequence[Fraction]) -> list[Fraction]:
     """The solution z of a square nonsingular system ``sum_j rows[i][j] z_j = right[i]``.
 
-    The next pivot is taken in a shortest row, in its shortest column: bases of linear programs about privacy are nearly
-    triangular, and little fills in.
+    The next pivot is taken in a shortest row, and there in the shortest column. Bases of linear programs about privacy
+    are nearly triangular, so that elimination makes few new entries.
 
     Raises:
         SolverFailed: when the system is singular.
@@ -247,7 +231,7 @@ def solve_sparse(rows: Sequence[Mapping[int, Fraction]], right: Sequence[Fractio
 
 
 class _Shortest:
-    """A queue of the rows not yet used: the shortest first, and the first one of these."""
+    """A queue of the unused rows: shortest first, and the lowest index among equals."""
 
     def __init__(self, work: list[_Row]) -> None:
         self.work = work
@@ -256,9 +240,9 @@ class _Shortest:
         heapify(self.heap)
 
     def pop(self) -> int:
-        """Take out the next pivot row."""
+        """Remove and return the next pivot row."""
         size, i = heappop(self.heap)
-        # Entries of a length that the row no longer has are skipped.
+        # An entry of the heap is outdated if the row has another length by now.
         while self.lengths[i] != size:
             size, i = heappop(self.heap)
         if size == 0:
@@ -267,7 +251,7 @@ class _Shortest:
         return i
 
     def changed(self, i: int) -> None:
-        """Queue row i anew if its length has changed."""
+        """Queue row i again if its length has changed."""
         size = len(self.work[i])
         if size != self.lengths[i]:
             self.lengths[i] = size

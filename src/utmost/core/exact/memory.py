@@ -1,4 +1,4 @@
-"""A `MemoryError` becomes an error about the argument that was too large."""
+"""Turn a `MemoryError` into an error about the argument that was too large."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,19 +8,19 @@ from utmost.errors import Unsupported
 
 @contextmanager
 def fitting_memory(where: str) -> Iterator[None]:
-    """A context, or a decorator, for code whose arrays grow with its arguments: too large raises `Unsupported`.
+    """A context, or a decorator, that raises `Unsupported` where arrays do not fit into memory.
 
     >>> with fitting_memory("table"):
     ...     raise MemoryError
     Traceback (most recent call last):
-    utmost.errors.Unsupported: table: the result must fit the memory; got a larger one. Ask for a smaller one.
+    utmost.errors.Unsupported: table: the result must fit into memory; got a larger one. Ask for a smaller result.
     """
     try:
         yield
     except MemoryError:
         raise Unsupported(
-            "the result must fit the memory",
+            "the result must fit into memory",
             came="a larger one",
             where=where,
-            remedy="Ask for a smaller one.",
+            remedy="Ask for a smaller result.",
         ) from None

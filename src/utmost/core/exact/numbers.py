@@ -1,4 +1,4 @@
-"""Numbers as the user wrote them, read exactly."""
+"""Read numbers exactly as the user wrote them."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -13,18 +13,18 @@ import numpy as np
 from utmost.errors import NotANumber, OutOfRange, UtmostError
 
 Number = int | Fraction | Decimal | str | float
-"""The types that a user may pass as a number. A float is read as the decimal it prints."""
+"""The types that a user may pass as a number. A float is read as the decimal that Python prints for it."""
 
 IntegersOrReals = Literal["integers", "reals"]
-"""The kind of values of a query or of columns: declared, and never guessed from the values, which it would reveal."""
+"""The kind of values of a query or of columns. The user declares the kind: guessing it would reveal the values."""
 
 _SPELLED = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
-# A larger exponent is nobody's parameter, and would let a short string fill the memory.
+# No parameter needs a larger exponent, and with one a short string could fill the memory.
 _LARGEST_EXPONENT = 9_999
 _MOST_WRITTEN = 13_952  # bits of 4 200 digits: Python writes and reads integers of 4 300
 _MOST_BITS = 1 << 18
-# Counts are of things that each take memory.
+# The largest count: each counted object takes memory.
 _MOST = 10**9
 
 
@@ -33,11 +33,11 @@ def exact(value: object, name: str = "value") -> Fraction:
 
     Args:
         value: An int, Fraction, Decimal, str ("1/2", "0.5", "1e-3"), float or NumPy scalar. A float is read as the
-            decimal it prints, so ``0.1`` is one tenth.
+            decimal that Python prints for it, so ``0.1`` is one tenth.
         name: Name of the parameter, for the message.
 
     Raises:
-        NotANumber: for booleans, NaN, infinities, text that is no number, and every other type.
+        NotANumber: for booleans, NaN, infinities, text that denotes no number, and every other type.
 
     >>> exact(0.1), exact("1/3"), exact(2)
     (Fraction(1, 10), Fraction(1, 3), Fraction(2, 1))
@@ -59,14 +59,8 @@ def exact(value: object, name: str = "value") -> Fraction:
 
 
 def spelled(text: str) -> Decimal | None:
-    """The number that text spells, by the one rule for all files and options: digits 0 to 9, sign, point, exponent.
-
-    Blanks around it do not count. Python's own rule accepts more, "1_0" and digits of other scripts, which other
-    readers take for names or refuse.
-
-    >>> spelled(" +5"), spelled("1e-3"), [spelled(text) for text in ("1_0", "１２", "0x10", "nan", "1/2", "")]
-    (Decimal('5'), Decimal('0.001'), [None, None, None, None, None, None])
-    """
+    """Read a number by the rule of all files and options: blanks around; sign, digits 0 to 9, point, exponent."""
+    # Python reads more, "1_0" and digits of other scripts, which other readers take for names or refuse.
     plain = text.strip()
     try:
         return Decimal(plain) if _SPELLED.fullmatch(plain) else None
@@ -89,10 +83,10 @@ def exact_integer(value: object, name: str = "value") -> int:
 
 
 def natural(value: object, name: str, least: int = 0, most: int = _MOST) -> int:
-    """The integer that ``value`` denotes, which must lie in ``least`` to ``most``: a count.
+    """The count that ``value`` denotes: an integer from ``least`` to ``most``.
 
     Raises:
-        NotANumber: for what `exact_integer` refuses.
+        NotANumber: for a value that `exact_integer` refuses.
         OutOfRange: for a number below ``least`` or above ``most``.
 
     >>> natural("12", "n")
@@ -107,7 +101,7 @@ def natural(value: object, name: str, least: int = 0, most: int = _MOST) -> int:
 
 
 def written_number(value: object, name: str) -> Fraction:
-    """The rational that ``value`` denotes, of at most 4200 digits, so that a statement can print it."""
+    """Read a rational of at most 4200 digits, so that a statement can print it."""
     number = exact(value, name)
     if max(abs(number.numerator), number.denominator).bit_length() > _MOST_WRITTEN:
         raise OutOfRange(f"{name} must have at most 4200 digits", came="more", where=name)
@@ -127,7 +121,7 @@ def first_integer(low: int, high: int, holds: Callable[[int], bool]) -> int:
 
 
 def precision(bits: object) -> int:
-    """Check a number of bits: 1 to 2^18, enough for any decision about levels of 4000 digits.
+    """Check a number of bits: 1 to 2^18, which decides any comparison of levels of 4000 digits.
 
     >>> precision(128)
     128
@@ -146,7 +140,7 @@ def _from_decimal(value: object, name: str) -> Fraction:
 
 
 def has_decimal_comma(text: str) -> bool:
-    """Whether text is a number but for a comma in place of its point.
+    """Whether text is a number with a comma in place of the decimal point.
 
     >>> has_decimal_comma("0,5"), has_decimal_comma("1,000,000")
     (True, False)
@@ -166,7 +160,7 @@ def _refusal(value: object, name: str) -> NotANumber:
 
 @contextmanager
 def refused_as(kind: type[UtmostError]) -> Iterator[None]:
-    """Turn `NotANumber` into the error of the object that the number was for: no channel, no metric, no loss.
+    """Turn `NotANumber` into the error class of the object that the number belongs to.
 
     >>> from utmost.errors import NotALoss
     >>> with refused_as(NotALoss):
@@ -195,5 +189,4 @@ def between_0_and_1(value: object, name: str, where: str | None = None, *, stric
 
 
 def read_confidence(confidence: Number) -> Fraction:
-    """Read a confidence, strictly between 0 and 1."""
     return between_0_and_1(confidence, "confidence")

@@ -1,4 +1,4 @@
-"""Linear algebra in one thread, for matrices too small for two."""
+"""Linear algebra in one thread, for small matrices."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,13 +21,10 @@ def _libraries() -> "ThreadpoolController":
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """A context in which linear algebra has one thread.
-
-    A second thread has nothing to do on matrices of 100 by 100, and waits busily: a design of 100 places takes 14
-    seconds of processor time in two threads and 8 in one, more on a busy machine. The number of threads is one setting
-    of the process: the first context changes it and puts it back; one that is entered meanwhile (in another thread, or
-    in a forked child) changes nothing and does not wait.
-    """
+    """A context in which BLAS uses one thread."""
+    # A second thread waits busily on matrices of 100 by 100: a design of 100 places takes 14 seconds of processor time
+    # in two threads and 8 in one. The number of threads is one setting of the process: the first context sets and
+    # restores the number; another one meanwhile (in another thread or a forked child) does nothing and does not wait.
     if not _turn.acquire(blocking=False):
         yield
         return

@@ -1,15 +1,11 @@
-"""``dir`` of a public module: the names that it defines, without those that it imports."""
+"""The names that a public module defines, without those that it imports."""
 
 import sys
 from collections.abc import Callable
 
 
 def own_names(module: str) -> Callable[[], list[str]]:
-    """The ``__dir__`` of a module that holds code and is public itself.
-
-    >>> "Any" in own_names("utmost.errors")(), "BadTable" in own_names("utmost.errors")()
-    (False, True)
-    """
+    """The ``__dir__`` of a public module that also holds code."""
 
     def listed() -> list[str]:
         values = vars(sys.modules[module])

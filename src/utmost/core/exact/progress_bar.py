@@ -1,11 +1,9 @@
-"""A progress bar: the name of a long task, how much is done and how long the rest may take.
+"""A progress bar: the name of a long task, how much is done, and how long the rest may take.
 
-A task that may take longer than a second enters `progress_bar` with a name, and reports how much is done where it
-knows. The line appears after a second, on a terminal or in a notebook only, and is gone when the task ends, however it
-ends. A task within another takes its place on the line.
-
-A second thread draws the line, so that tasks in machine code are shown as well, and a report costs no more than storing
-three numbers.
+A task that may take longer than a second enters `progress_bar` with a name, and reports its progress. The line appears
+after a second, only on a terminal or in a notebook, and disappears when the task ends. A task within another task
+replaces the outer task on the line. A second thread draws the line, so that tasks in machine code are shown as well,
+and a report only stores three numbers.
 """
 
 import shutil
@@ -22,31 +20,28 @@ _PATIENCE, _EVERY = 1.0, 0.2  # seconds before the first line, and between two o
 _BAR, _WIDEST = 24, 120  # characters
 
 Progress = Callable[[int, int], object]
-"""A function of the caller, called as ``progress(done, total)`` in cells or rows."""
+"""A user's function, called as ``progress(done, total)`` with numbers of cells or rows."""
 
 
 class Report(Protocol):
     """A function that a long task calls to report how much is done."""
 
     def __call__(self, done: float = 0, total: float | None = None, note: str = "") -> object:
-        """Report that ``done`` of ``total`` is done; the total may be unknown."""
+        """Report that ``done`` of ``total`` is done; an unknown total is None."""
 
 
 class LineDisplay(Protocol):
-    """A place for one line: a terminal, a notebook, or a list in a test."""
+    """A display of one line: a terminal, a notebook, or a list in a test."""
 
     def show(self, line: str) -> object:
-        """Replace the line shown before; an empty one erases it."""
+        """Replace the line shown before. An empty line erases it."""
 
     @property
-    def width(self) -> int:
-        """The number of characters that fit."""
+    def width(self) -> int: ...
 
 
 @dataclass(slots=True, eq=False)
 class Task:
-    """A long task and its last report."""
-
     name: str
     begun: float
     done: float = 0
@@ -54,19 +49,10 @@ class Task:
     note: str = ""
 
     def report(self, done: float = 0, total: float | None = None, note: str = "") -> None:
-        """Store a report, see `Report`."""
         self.done, self.total, self.note = done, total, note
 
     def line(self, now: float, width: int) -> str:
-        """The line that shows the task.
-
-        >>> task = Task("Counting", begun=0)
-        >>> task.line(now=12, width=80)
-        'Counting, 12 s'
-        >>> task.report(30, 120, note="flights")
-        >>> task.line(now=12, width=80)
-        'Counting  [######------------------]  25 %, flights, 36 s left'
-        """
+        """The line that shows the task."""
         seconds, note = now - self.begun, f", {self.note}" if self.note else ""
         if not self.total:
             line = f"{self.name}{note}, {_time(seconds)}"
@@ -88,11 +74,7 @@ def _time(seconds: float) -> str:
 
 @dataclass(slots=True)
 class ProgressLine:
-    """A display, a clock, and the tasks under way, innermost last.
-
-    Attributes:
-        ticks: whether a thread draws the line; otherwise the caller does, by `draw`.
-    """
+    """A display, a clock, and the current tasks, innermost last; without ``ticks`` the caller draws the line."""
 
     display: LineDisplay
     clock: Callable[[], float] = monotonic
@@ -100,14 +82,14 @@ class ProgressLine:
     tasks: list[Task] = field(default_factory=list)
 
     def draw(self) -> None:
-        """Show the innermost task once the outermost has lasted for a second."""
+        """Show the innermost task once the outermost task has lasted for a second."""
         tasks = [*self.tasks]
         if tasks and self.clock() - tasks[0].begun >= _PATIENCE:
             self.display.show(tasks[-1].line(self.clock(), self.display.width))
 
     @contextmanager
     def task(self, name: str) -> Iterator[Report]:
-        """Run a task within, see `progress_bar`."""
+        """Run a task in this context; see `progress_bar`."""
         task = Task(name, self.clock())
         self.tasks.append(task)
         try:
@@ -130,7 +112,7 @@ class ProgressLine:
                 self.draw()
 
         thread = Thread(target=draw_on, name="progress bar", daemon=True)
-        with suppress(RuntimeError):  # a browser has no threads, and then no line
+        with suppress(RuntimeError):  # Python in a browser has no threads: no line is drawn
             thread.start()
         try:
             yield
@@ -141,13 +123,12 @@ class ProgressLine:
 
 
 class StandardError:
-    """The last line of a terminal or of a notebook's cell, written over again and again."""
+    """The last line of a terminal or of a notebook's cell, overwritten again and again."""
 
     def __init__(self) -> None:
         self._shown = 0
 
     def show(self, line: str) -> None:
-        """Write over the line shown before."""
         if line or self._shown:
             blank = "" if line else "\r"
             sys.stderr.write(f"\r{line.ljust(self._shown)}{blank}")
@@ -156,21 +137,16 @@ class StandardError:
 
     @property
     def width(self) -> int:
-        """The width of the terminal, at most 120."""
         return min(shutil.get_terminal_size().columns - 1, _WIDEST)
 
 
 _line: ContextVar[ProgressLine | None] = ContextVar("line", default=None)
-_drawing: list[ProgressLine] = []  # at most one thread has the line
+_drawing: list[ProgressLine] = []  # at most one thread draws a line
 
 
 @contextmanager
 def progress_bar(name: str) -> Iterator[Report]:
-    """Run a long task within; it reports how much is done by calling what it gets. Also a decorator.
-
-    >>> with progress_bar("Counting") as report:
-    ...     report(1, 3)
-    """
+    """Run a long task in this context, which returns the function for its reports. Also a decorator."""
     line = _line.get()
     if line is not None:
         with line.task(name) as report:
@@ -191,10 +167,7 @@ def progress_bar(name: str) -> Iterator[Report]:
 
 
 def report_progress(done: float = 0, total: float | None = None, note: str = "") -> None:
-    """Report for the innermost task, in a function that did not begin it.
-
-    >>> report_progress(1, 3)
-    """
+    """Report the progress of the innermost task from a function that did not begin the task."""
     line = _line.get()
     if line is not None and line.tasks:
         line.tasks[-1].report(done, total, note)
@@ -202,7 +175,7 @@ def report_progress(done: float = 0, total: float | None = None, note: str = "")
 
 @contextmanager
 def progress_on(line: ProgressLine | None) -> Iterator[None]:
-    """Show the tasks within on this line, in this thread; None chooses standard error."""
+    """Show the tasks of this context and thread on ``line``; None chooses standard error."""
     before = _line.set(line)
     try:
         yield
@@ -211,7 +184,7 @@ def progress_on(line: ProgressLine | None) -> Iterator[None]:
 
 
 def shows_progress() -> bool:
-    """Whether anybody would see a line: standard error is a terminal or a notebook's."""
+    """Whether somebody would see a line: standard error is a terminal or a notebook's."""
     stream: Any = sys.stderr
     if _line.get() is not None:
         return True

@@ -1,11 +1,11 @@
-"""Formulas in one number q that are computed exactly, or within certified bounds, by the same lines."""
+"""Formulas in one number q. The same lines compute them exactly, or within certified bounds."""
 
 from collections.abc import Callable
 from typing import Protocol, Self, TypeVar
 
 
 class Scalar(Protocol):
-    """A rational (Fraction, or fmpq of python-flint) or an enclosure of a real (`Interval`, or arb of python-flint)."""
+    """A rational (Fraction, or fmpq of python-flint), or an enclosure of a real (`Interval`, or python-flint's arb)."""
 
     def __add__(self, other: Self | int, /) -> Self: ...
     def __radd__(self, other: int, /) -> Self: ...
@@ -23,14 +23,12 @@ Q = TypeVar("Q", bound=Scalar)
 
 
 class Formula(Protocol):
-    """A rational function of q."""
-
     def __call__(self, q: Q, /) -> Q:
-        """The value at q, in numbers of the same kind."""
+        """The value at q, of the same type as q."""
 
 
 class FormulaWithPowers(Protocol):
-    """A function of q and of its powers, which are computed better than by products."""
+    """A function of q and of its powers, where the caller computes the powers better than by products."""
 
     def __call__(self, q: Q, power: Callable[[int], Q], /) -> Q:
         """The value at q, with q^n = power(n)."""

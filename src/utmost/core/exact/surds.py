@@ -1,4 +1,4 @@
-"""Sums of square roots with rational coefficients, exactly: the distances of a Euclidean lattice."""
+"""Exact sums of square roots with rational coefficients, such as the distances of a Euclidean lattice."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -17,8 +17,8 @@ from utmost.errors import OutOfRange
 class Surd:
     """The real number ``sum of coefficient * sqrt(radicand)`` over distinct squarefree radicands.
 
-    Square roots of distinct squarefree integers are linearly independent over the rationals, so two surds are the same
-    number exactly when their terms are the same, and a comparison of different ones is decided by enough bits.
+    Square roots of distinct squarefree integers are linearly independent over the rationals. So two surds are equal
+    exactly when their terms are equal, and enough bits decide any comparison of different surds.
 
     Attributes:
         terms: Pairs (radicand, coefficient), radicands increasing, no coefficient zero.
@@ -56,7 +56,7 @@ class Surd:
 
     @property
     def is_rational(self) -> bool:
-        """Whether the number is rational: it has no radicand but 1."""
+        """Whether the number is rational: no radicand except 1."""
         return all(radicand == 1 for radicand, _ in self.terms)
 
     def simplified(self) -> "Surd | Fraction":

@@ -1,4 +1,4 @@
-"""Levels as text and as fields of a statement, and back."""
+"""Write levels as text and as fields of a statement, and read them back."""
 
 import math
 import re
@@ -14,7 +14,7 @@ from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import exact
 from utmost.errors import BadTable, NotALevel, NotANumber
 
-_FEW = 40  # up to exp(40) the fraction itself is rounded up
+_FEW = 40  # up to exp(40) the exact fraction is rounded up
 _LARGEST_SHOWN = 10**6  # exp of more is shown as a power of ten
 _LOG10_OF_E = Fraction(4_342_944_820, 10**10)  # rounded up
 _LOG = re.compile(r"-(?:(?P<power>\S+) )?log\((?P<base>[^)]+)\)")
@@ -42,7 +42,7 @@ def level_text(level: Level) -> str:
 
 
 def level_from_facts(facts: Mapping[str, Any]) -> Level:
-    """The level from the fields that `level_facts` wrote; other fields raise `BadTable`.
+    """Read the level from the fields that `level_facts` wrote; other fields raise `BadTable`.
 
     >>> level_from_facts({"epsilon": "-1/3 log(1/2)"}) == level(alpha="1/2").scaled("1/3")
     True
@@ -51,11 +51,7 @@ def level_from_facts(facts: Mapping[str, Any]) -> Level:
 
 
 def level_from_text(text: Any) -> Level:
-    """The level from the text that `level_text` wrote; other text raises `BadTable`.
-
-    >>> level_from_text("1/2"), level_from_text("-2 log(1/3)")
-    (level(epsilon='1/2'), level(alpha='1/9'))
-    """
+    """Read the level from the text that `level_text` wrote; other text raises `BadTable`."""
     try:
         return _parsed(text) if isinstance(text, str) else level(exact(text, "epsilon"))
     except (NotALevel, NotANumber):
@@ -71,7 +67,7 @@ def _parsed(text: str) -> Level:
 
 
 def level_name(level: Level) -> str:
-    """The level for people: epsilon as a short decimal if it is one, else as a decimal just above it."""
+    """epsilon for people: a short decimal, or else an exact expression with a decimal just above its value."""
     above = _up(Fraction(round_up(settled(level.epsilon_interval))) if level.base else level.power, 4)
     if level.base is None:
         exactly = Fraction(above) == level.power
@@ -80,7 +76,7 @@ def level_name(level: Level) -> str:
 
 
 def level_words(level: Level) -> str:
-    """epsilon for people: a decimal if it has one, else its exact text and its approximate value.
+    """epsilon for people: a decimal, or else its exact text and its approximate value.
 
     >>> from utmost.exact import level
     >>> level_words(level("7/20")), level_words(level("1/3")), level_words(level(alpha="1/2"))
@@ -108,7 +104,7 @@ def factor_text(level: Level) -> str:
 
 
 def _up(x: Fraction, digits: int) -> str:
-    """The least decimal of so many digits that is not below x > 0."""
+    """The least decimal of ``digits`` digits that is not below x > 0."""
     above = Context(prec=digits, rounding=ROUND_CEILING).divide(Decimal(x.numerator), Decimal(x.denominator))
     return _text(above)
 

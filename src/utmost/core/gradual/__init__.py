@@ -1,1 +1,1 @@
-"""Noise at several levels at once: transitions between levels, joint laws, the process, and which laws allow it."""
+"""Noise at several levels: transitions between levels, joint distributions, and which noise can be relaxed."""

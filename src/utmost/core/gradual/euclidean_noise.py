@@ -1,12 +1,13 @@
-"""Noise in n dimensions whose density falls by exp(-epsilon) with each unit of Euclidean distance, and its levels.
+"""Noise in n dimensions whose density falls by exp(-epsilon) with each unit of Euclidean distance, at several levels.
 
 The noise at all levels is one Brownian motion B (variance 2 a coordinate in a unit of time) stopped by a clock:
 
     V_e = B(S_v),  v = e^2,  S_v ~ Gamma(a, rate v),  a = (n + 1)/2,
 
 so that E exp(i t.V_e) = E exp(-|t|^2 S_v) = (1 + |t|^2/e^2)^(-a), which is the Fourier transform of c exp(-e|x|).
-S_v1 = S_v2 + T with T independent of S_v2 >= 0: run down in v, events come at rate a/v dv and each adds an exponential
-time of rate v. To relax is to shorten the clock, to tighten to let it run on. Proofs: proofs/theory/planar.md.
+
+S_v1 = S_v2 + T with T independent of S_v2 >= 0: as v decreases, events come at rate a/v dv, and each adds an
+exponential time of rate v. Relaxing shortens the clock, and tightening lets it run on. Proofs: proofs/theory/planar.md.
 """
 
 import math
@@ -31,7 +32,7 @@ MOST_DIMENSIONS = 1000
 
 @dataclass(frozen=True, slots=True)
 class EuclideanLaplace:
-    r"""The law with density c exp(-e |x|) on R^n; for n = 1 the Laplace law, for n = 2 the planar one.
+    r"""The distribution with density c exp(-e |x|) on R^n: for n = 1 Laplace noise, for n = 2 planar Laplace noise.
 
     Among all densities on R^n with |log f(x) - log f(y)| <= e |x - y|, it has the stochastically smallest |x|.
 
@@ -75,7 +76,7 @@ class EuclideanLaplace:
         return (1 + squared) ** (-(self.dimensions + 1) / 2)
 
     def within(self, radius: ArrayLike) -> Any:
-        """P(|V| <= r): e|V| has the law Gamma(n, 1)."""
+        """P(|V| <= r), where e|V| has the distribution Gamma(n, 1)."""
         t = np.asarray(radius, np.float64) * self.level.epsilon_float
         term, total = np.ones_like(t), np.ones_like(t)
         for k in range(1, self.dimensions):
@@ -93,7 +94,7 @@ class EuclideanLaplace:
         return round_up(self.margin_fraction(read_confidence(confidence)))
 
     def margin_fraction(self, confidence: Fraction) -> Fraction:
-        """The margin as a rational, certainly not below the least one."""
+        """A rational r with P(|V| <= r) >= confidence, as `margin` before it is rounded up."""
         bits = 128 + self.level.power.denominator.bit_length()
         return gamma_quantile(self.dimensions, 1 - confidence) / self.level.epsilon_interval(bits).lower
 
@@ -105,14 +106,12 @@ class EuclideanLaplace:
 
 
 _PLACES = 40
-"""The quantile is found to 2^-40 of itself."""
+"""The relative error of the quantile is at most 2^-40."""
 
 
 @lru_cache(maxsize=256)
 def gamma_quantile(shape: int, tail: Fraction) -> Fraction:
-    """A t with P(Gamma(shape, 1) > t) <= tail, certainly, and at most 2^-40 of itself above the least one.
-
-    P(Gamma(n, 1) > t) = exp(-t) (1 + t + ... + t^(n-1)/(n-1)!), enclosed in intervals.
+    """A t with P(Gamma(n, 1) > t) = exp(-t) (1 + ... + t^(n-1)/(n-1)!) <= tail, at most 1 + 2^-40 times the least one.
 
     >>> float(gamma_quantile(1, Fraction(1, 20)))
     2.995732...
@@ -143,18 +142,18 @@ def _tail_is_at_most(shape: int, t: Fraction, tail: Fraction) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class EuclideanTightening:
-    r"""The law of W in V_strict = V_loose + W, W independent of V_loose, in n dimensions.
+    r"""The distribution of W in V_strict = V_loose + W, with W independent of V_loose, in n dimensions.
 
     W = B(T), T a sum of M exponential times of rate e_2^2, where M is negative binomial:
 
     .. math:: P(M = m) = \frac{\Gamma(a + m)}{\Gamma(a) m!} p^a (1-p)^m, \quad p = (e_1/e_2)^2, \ a = (n+1)/2.
 
     Args:
-        strict, loose: Levels, for one unit of distance.
+        strict, loose: Levels with the smaller and the larger epsilon, for one unit of distance.
         dimensions: n.
 
     Raises:
-        OutOfRange: ``strict`` is looser than ``loose``.
+        OutOfRange: if the epsilon of ``strict`` is larger than that of ``loose``.
 
     >>> from utmost.exact import level
     >>> W = EuclideanTightening(level(epsilon=1), level(epsilon=2))
@@ -171,15 +170,17 @@ class EuclideanTightening:
         instance(self.strict, Level, "strict")
         instance(self.loose, Level, "loose")
         if self.loose < self.strict:
-            raise OutOfRange(f"to tighten, the new level must not be looser than {self.loose}", came=self.strict)
+            raise OutOfRange(
+                f"to tighten, the new epsilon must not be larger than that of {self.loose}", came=self.strict
+            )
 
     @property
     def stay(self) -> float:
-        """P(W = 0) = (e_1/e_2)^(n+1): the two responses are the same before they are rounded."""
+        """P(W = 0) = (e_1/e_2)^(n+1), the probability that both responses are equal before rounding."""
         return self._ratio ** (self.dimensions + 1)
 
     def events(self, m: int) -> float:
-        """P(M = m) for the number M of exponential times that the clock runs on."""
+        """P(M = m) for the number M of exponential times that are added to the clock."""
         a, p = (self.dimensions + 1) / 2, self._ratio**2
         if m == 0 or p == 1:
             return p**a if m == 0 else 0.0
@@ -191,8 +192,7 @@ class EuclideanTightening:
         return -(self.dimensions + 1) * math.log(self._ratio)
 
     def characteristic(self, t: ArrayLike) -> Any:
-        """E exp(i t.W) at frequencies, shape (..., n): the quotient of the characteristic functions of the two
-        noises."""
+        """E exp(i t.W) at frequencies, shape (..., n): the characteristic function of V_strict over that of V_loose."""
         strict, loose = (EuclideanLaplace(level, self.dimensions) for level in (self.strict, self.loose))
         return strict.characteristic(t) / loose.characteristic(t)
 
@@ -202,22 +202,12 @@ class EuclideanTightening:
 
 
 def joint_characteristic(frequencies: Sequence[ArrayLike], levels: Sequence[Level], dimensions: int = 2) -> Any:
-    r"""E exp(i (t_1.V_{l_1} + ... + t_m.V_{l_m})) for levels in any order.
-
-    For sorted levels, l_1 the smallest, and T_k = t_1 + ... + t_k, it is the product over k of E exp(i T_k.W_k), where
-    W_k is the tightening law from l_(k+1) to l_k, and W_m the noise at l_m itself.
-
-    Args:
-        frequencies: One array of shape (..., n) for each level.
-        levels: Levels in the order of ``frequencies``.
-
-    >>> from utmost.exact import level
-    >>> float(joint_characteristic([[1.0, 0.0], [-1.0, 0.0]], [level(1), level(2)]))
-    0.494105...
-    """
+    """E exp(i (t_1.V_{l_1} + ... + t_m.V_{l_m})), with one (..., n) array of frequencies t for each level l."""
     if not len(levels) or len(frequencies) != len(levels):
         came = f"{len(frequencies)} and {len(levels)}"
         raise OutOfRange("one frequency is needed for each of one or more levels", came=came)
+    # For sorted levels, l_1 the smallest, and T_k = t_1 + ... + t_k: the product over k of E exp(i T_k.W_k), where W_k
+    # is the tightening noise from l_(k+1) to l_k, and W_m the noise at l_m.
     laws = [EuclideanLaplace(level, dimensions) for level in levels]
     read = [law._points(frequency) for law, frequency in zip(laws, frequencies, strict=True)]
     order = sorted(range(len(levels)), key=lambda i: levels[i])

@@ -37,26 +37,18 @@ from utmost.errors import OutOfRange, Unsupported
 
 @dataclass(frozen=True, slots=True)
 class GeneratingFunction:
-    """The generating function of a law on the integers.
+    """The generating function of a distribution on the integers."""
 
-    Attributes:
-        constant, linear: Coefficients of N over its block are constant + b linear, from exponent ``start`` upward.
-        start: Lowest exponent of N over its block.
-        level: Level whose alpha is b, or None for b = 0.
-        period: D.
-        block: g.
-    """
-
+    # The coefficients of N over its block, from exponent ``start`` upward, are constant + b linear.
     constant: tuple[Fraction, ...]
     linear: tuple[Fraction, ...]
-    start: int
-    level: Level | None
-    period: int
-    block: int = 1
+    start: int  # lowest exponent of N over its block
+    level: Level | None  # its alpha is b; None for b = 0
+    period: int  # D
+    block: int = 1  # g
 
     def over_block(self, common: int) -> "GeneratingFunction":
-        """The function divided by the block B_common, for a divisor of ``block``, with the rest of the block multiplied
-        out."""
+        """The function over the block B_common, for a divisor ``common`` of ``block``; the rest is multiplied out."""
         count = self.block // common
         comb = [Fraction(int(i % common == 0)) for i in range((count - 1) * common + 1)]
         constant, linear = (tuple(np.convolve(objects(part), objects(comb))) for part in (self.constant, self.linear))
@@ -69,16 +61,16 @@ class GeneratingFunction:
 
     @property
     def stride(self) -> int:
-        """The largest u for which this is a power of z times a function of z^u."""
+        """The largest u for which the function is a power of z times a function of z^u."""
         first, *others = self.exponents
         return math.gcd(*(e - first for e in others), self.period if self.level is not None else 0)
 
     def shifted(self, exponent: int) -> "GeneratingFunction":
-        """The function times z^exponent."""
+        """Multiply by z^exponent."""
         return replace(self, start=self.start + exponent)
 
     def thinned(self, stride: int) -> "GeneratingFunction":
-        """The function with z in place of z^stride."""
+        """Substitute z for z^stride."""
         first = -self.start % stride
         constant, linear = self.constant[first::stride], self.linear[first::stride]
         return GeneratingFunction(
@@ -87,7 +79,6 @@ class GeneratingFunction:
 
     @property
     def fractions(self) -> tuple[Fraction, ...] | None:
-        """The coefficients as Fractions, if they are rational."""
         if not any(self.linear):
             return self.constant
         if self.level is None or not self.level.is_rational:
@@ -96,7 +87,6 @@ class GeneratingFunction:
         return tuple(p + b * m for p, m in zip(self.constant, self.linear, strict=True))
 
     def coefficients(self, bits: int) -> list[Interval]:
-        """The coefficients as intervals."""
         b = self.ratio(bits)
         return [b * m + p for p, m in zip(self.constant, self.linear, strict=True)]
 
@@ -110,7 +100,7 @@ class GeneratingFunction:
         return (1 - b) ** 2 / (b * sum(self.linear) + sum(self.constant))
 
     def characteristic(self, angles: NDArray[np.float64]) -> NDArray[np.complex128]:
-        """E[exp(i t X)] divided by the block, in floats."""
+        """E[exp(i t X)] divided by that of the block, in floats."""
         b = float(self.ratio(64).upper)
         values = np.zeros(angles.shape, np.complex128)
         for k, (p, m) in enumerate(zip(self.constant, self.linear, strict=True)):
@@ -120,7 +110,7 @@ class GeneratingFunction:
         return np.asarray(values / total * tail, np.complex128)
 
     def squared_modulus(self, x: Fraction, y: Fraction, bits: int) -> Interval:
-        """|E[z^X]|^2 divided by the block's, at z = x + iy on the unit circle, as an interval."""
+        """|E[z^X]|^2 divided by that of the block, at z = x + iy on the unit circle."""
         real, imaginary = Interval.of(0, bits), Interval.of(0, bits)
         for coefficient in reversed(self.coefficients(bits)):  # Horner's rule; the factor z^start has modulus 1
             real, imaginary = real * x - imaginary * y + coefficient, real * y + imaginary * x
@@ -136,19 +126,19 @@ class GeneratingFunction:
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class TailedTable(Display):
-    """A law of one's own on the integers: a table of masses, and geometric tails beyond it on both sides.
+    """A distribution on the integers from a table of masses, with geometric tails on both sides of the table.
 
-    Beyond the table each mass is alpha times the one that is a period nearer to it: P(i + period) = alpha P(i) above,
-    P(i - period) = alpha P(i) below. Its generating function is N(z) / ((1 - alpha z^D)(1 - alpha z^-D)), D the period,
-    with N(k) = (1 + alpha^2) P(k) - alpha P(k - D) - alpha P(k + D), which is 0 beyond the table.
+    Beyond the table each mass is alpha times the mass one period nearer to the table: P(i + period) = alpha P(i) above
+    the table, P(i - period) = alpha P(i) below. The generating function is N(z) / ((1 - alpha z^D)(1 - alpha z^-D)), D
+    the period, with N(k) = (1 + alpha^2) P(k) - alpha P(k - D) - alpha P(k + D), which is 0 beyond the table.
 
     Args:
-        masses: Mass of each integer of the table, >= 0, up to one factor; integers between that are left out have 0.
+        masses: Mass of each integer of the table, >= 0, up to one common factor; missing integers between have mass 0.
         alpha: Ratio of the tails, a rational strictly between 0 and 1.
         period: Number of integers after which the ratio holds, at most the width of the table.
 
     Raises:
-        OutOfRange, NotANumber: for masses that are negative or all 0, and numbers outside these ranges.
+        OutOfRange, NotANumber: for masses that are negative or all 0, and for a number outside its range.
         NotALevel: for a ratio outside (0, 1).
 
     Source: the generating functions of proofs/theory/staircase-is-not-gradual.md, for any numerator.
@@ -170,7 +160,7 @@ class TailedTable(Display):
         read = {exact_integer(k, "outcome"): exact(p, "mass") for k, p in mapping(masses, "masses").items()}
         support = [k for k, p in read.items() if p]
         if not support or min(read.values()) < 0:
-            raise OutOfRange("masses must be at least 0, and some of them more", came="others", where="masses")
+            raise OutOfRange("masses must be at least 0, and at least one positive", came="others", where="masses")
         width = max(support) - min(support) + 1
         object.__setattr__(self, "masses", {k: read.get(k, Fraction(0)) for k in range(min(support), max(support) + 1)})
         object.__setattr__(self, "alpha", Level.of_alpha(exact(alpha, "alpha")).alpha_fraction())
@@ -180,7 +170,7 @@ class TailedTable(Display):
         return f"TailedTable of {len(self.masses)} masses, alpha={str(self.alpha)!r}, period={self.period}"
 
     def generating_function(self) -> GeneratingFunction:
-        """N over (1 - alpha z^D)(1 - alpha z^-D)."""
+        """The generating function N(z) / ((1 - alpha z^D)(1 - alpha z^-D))."""
         b, low, high = self.alpha, min(self.masses), max(self.masses)
         extended = dict(self.masses)
         for step in range(1, self.period + 1):
@@ -196,7 +186,7 @@ class TailedTable(Display):
 
 
 def generating_function(law: Any) -> GeneratingFunction:
-    """The generating function of a staircase on the integers, of a table {integer: probability}, or a `TailedTable`.
+    """The generating function of a staircase on the integers, of a table {integer: probability}, or of a `TailedTable`.
 
     >>> generating_function({0: "1/2", 1: "1/2"}).constant
     (Fraction(1, 2), Fraction(1, 2))
@@ -205,8 +195,12 @@ def generating_function(law: Any) -> GeneratingFunction:
         profile = law.profile
         return staircase_generating_function(profile.level, profile.period, 2 * profile.step - 1)
     if isinstance(law, Law):
-        remedy = "Write its masses as a ut.gradual.TailedTable, where its tails are geometric."
-        raise Unsupported("only staircases on the integers are known as rational functions", came=law, remedy=remedy)
+        remedy = "If its tails are geometric, pass its masses as a ut.gradual.TailedTable."
+        raise Unsupported(
+            "the distribution must have a rational generating function: a staircase on the integers",
+            came=law,
+            remedy=remedy,
+        )
     if isinstance(law, TailedTable):
         return law.generating_function()
     if isinstance(law, Mapping):
@@ -216,17 +210,16 @@ def generating_function(law: Any) -> GeneratingFunction:
         support = sorted(k for k, p in masses.items() if p)
         constant = tuple(masses.get(k, Fraction(0)) for k in range(support[0], support[-1] + 1))
         return GeneratingFunction(constant, tuple(Fraction(0) for _ in constant), support[0], None, 1)
-    remedy = "Pass a table {integer: probability}; with tails as ut.gradual.TailedTable."
-    raise OutOfRange("a law on the integers, or a table, is needed", came=law, remedy=remedy)
+    remedy = "Pass a table {integer: probability}, or a ut.gradual.TailedTable for masses with geometric tails."
+    raise OutOfRange(
+        "the noise must be a distribution on the integers, or a table of probabilities", came=law, remedy=remedy
+    )
 
 
 def staircase_generating_function(level: Level, period: int, near: int) -> GeneratingFunction:
-    """B_near + b B_(2 D - near) over (1 - b z^D)(1 - b z^-D), for 1 <= near <= 2 D.
-
-    On the integers near = 2r - 1. A staircase on the reals, in cells of width D/n, has near = 2 gamma n, and n in place
-    of D: the exponents are those of the cells' middles, half-integers, and divided by the block they are integers
-    again.
-    """
+    """The function with N = B_near + b B_(2 D - near), for 1 <= near <= 2 D; near = 2r - 1 on the integers."""
+    # A staircase on the reals, in cells of width D/n, has near = 2 gamma n, and n in place of D: the exponents are
+    # those of the cells' middles, which are half-integers, and integers again after the division by the block.
     far, block = 2 * period - near, math.gcd(near, 2 * period)
     if near == far:  # N = (1 + b) B_D, and a constant factor does not matter
         return GeneratingFunction((Fraction(1),), (Fraction(0),), 0, level, period, block)
@@ -243,21 +236,13 @@ def staircase_generating_function(level: Level, period: int, near: int) -> Gener
 
 @dataclass(frozen=True, slots=True)
 class NearInverse:
-    """Coefficients c of a near-inverse of a Laurent polynomial N.
+    """Coefficients c of an approximate inverse of a Laurent polynomial N."""
 
-    Attributes:
-        values: Integers; values[i] / 2^bits is the coefficient of z^(start + i).
-        start: Lowest exponent.
-        bits: Fractional bits of the fixed-point numbers.
-        residue: Upper bounds of the absolute coefficients of N c - 1, from exponent ``residue_start`` upward.
-        residue_start: Lowest exponent of the residue.
-    """
-
-    values: list[int]
+    values: list[int]  # values[i] / 2^bits is the coefficient of z^(start + i)
     start: int
     bits: int
-    residue: list[int]
-    residue_start: int
+    residue: list[int]  # upper bounds of the absolute coefficients of N c - 1
+    residue_start: int  # lowest exponent of the residue
 
     def norm(self, weight: Fraction) -> Fraction:
         """|c|_s, rounded up."""
@@ -269,13 +254,7 @@ class NearInverse:
 
 
 def inverse(core: list[Interval], start: int, reach: int) -> NearInverse:
-    """A near-inverse of N(z) = sum core_i z^(start + i), with exponents from -reach to reach.
-
-    Args:
-        core: Coefficients of N as intervals of one precision.
-        start: Lowest exponent of N.
-        reach: Number of coefficients on each side.
-    """
+    """An approximate inverse of N(z) = sum core_i z^(start + i), with exponents from -reach to reach."""
     bits = core[0].bits
     middles = [(c.low + c.high) >> 1 for c in core]
     radius = max(c.high - c.low for c in core)
@@ -297,11 +276,7 @@ def inverse(core: list[Interval], start: int, reach: int) -> NearInverse:
 
 
 def convolve(first: list[int], second: list[int]) -> list[int]:
-    """The product of two polynomials with integer coefficients, by one product of two large integers.
-
-    >>> convolve([1, -2, 3], [4, 5])
-    [4, -3, 2, 15]
-    """
+    """Multiply two polynomials with integer coefficients, by one product of two large integers."""
     size = max(map(abs, first)).bit_length() + max(map(abs, second)).bit_length()
     width = (size + min(len(first), len(second)).bit_length() + 2 + 7) // 8
     product = _packed(first, width) * _packed(second, width)
@@ -314,7 +289,7 @@ def convolve(first: list[int], second: list[int]) -> list[int]:
 
 
 def weighted_norm(sizes: list[int], start: int, weight: Fraction, bits: int) -> Fraction:
-    """sum sizes_i weight^|start + i| / 2^bits, rounded up."""
+    """The sum of sizes_i weight^|start + i| / 2^bits, rounded up."""
     reach = max(abs(start), abs(start + len(sizes) - 1))
     unit = 64
     step = -(-(weight.numerator << unit) // weight.denominator)
@@ -324,14 +299,14 @@ def weighted_norm(sizes: list[int], start: int, weight: Fraction, bits: int) -> 
 
 
 def _packed(digits: list[int], width: int) -> int:
-    """sum digits_i 2^(8 width i), digits of either sign."""
+    """The sum of digits_i 2^(8 width i), for digits of either sign."""
     half = 1 << (8 * width - 1)
     data = b"".join((d + half).to_bytes(width, "little") for d in digits)
     return int.from_bytes(data, "little") - int.from_bytes(half.to_bytes(width, "little") * len(digits), "little")
 
 
 def _guess(middles: list[int], start: int, reach: int, bits: int) -> list[int]:
-    """1/N in floats, by values at roots of unity."""
+    """1/N in floats, from its values at roots of unity."""
     size = 1 << max(10, (4 * reach + 2 * len(middles)).bit_length())
     folded = np.zeros(size)
     for i, c in enumerate(middles):

@@ -1,4 +1,4 @@
-"""The steps between levels for Laplace noise on the reals: tighten, relax, bridge."""
+"""Transitions between levels for Laplace noise on the reals: tighten, relax, bridge."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -16,7 +16,7 @@ from utmost.errors import NotANumber, OutOfRange
 
 @dataclass(frozen=True, slots=True)
 class LaplaceTightening:
-    r"""The law of W in V_strict = V_loose + W for Laplace noise of rates e_1 (strict) <= e_2 (loose), per unit.
+    r"""The distribution of W in V_strict = V_loose + W for Laplace noise of rates e_1 (strict) <= e_2 (loose).
 
     .. math:: W = 0 \text{ with probability } (e_1/e_2)^2, \quad\text{else density } \tfrac{e_1}{2} e^{-e_1|x|}.
 
@@ -24,7 +24,7 @@ class LaplaceTightening:
         strict, loose: The two levels, which may be equal.
 
     Raises:
-        OutOfRange: ``strict`` is looser than ``loose``.
+        OutOfRange: if the epsilon of ``strict`` is larger than that of ``loose``.
 
     Source: [koufogiannis2015], equation (28).
 
@@ -41,15 +41,17 @@ class LaplaceTightening:
         instance(self.strict, Level, "strict")
         instance(self.loose, Level, "loose")
         if self.loose < self.strict:
-            raise OutOfRange(f"to tighten, the new level must not be looser than {self.loose}", came=self.strict)
+            raise OutOfRange(
+                f"to tighten, the new epsilon must not be larger than that of {self.loose}", came=self.strict
+            )
 
     @property
     def stay(self) -> Fraction | float:
-        """P(W = 0) = (e_1/e_2)^2, the squared correlation of the two."""
+        """P(W = 0) = (e_1/e_2)^2, the squared correlation of V_strict and V_loose."""
         return _ratio(self.strict, self.loose) ** 2
 
     def density(self, x: ArrayLike) -> Any:
-        """The density of W away from its atom at 0."""
+        """The density of W for W != 0. (W = 0 has the probability `stay`.)"""
         e = self.strict.epsilon_float
         return plain((1 - float(self.stay)) * e / 2 * np.exp(-e * np.abs(_reals(x))))
 
@@ -72,7 +74,7 @@ class LaplaceTightening:
 
 @dataclass(frozen=True, slots=True)
 class LaplaceRelaxing:
-    r"""The law of V_loose given V_strict = x for Laplace noise of rates e_1 (strict) < e_2 (loose), per unit.
+    r"""The distribution of V_loose given V_strict = x for Laplace noise of rates e_1 (strict) < e_2 (loose), per unit.
 
     With m = |x|, s the sign of x (+1 at 0) and E = exp(-(e_2 - e_1) m):
 
@@ -87,7 +89,7 @@ class LaplaceRelaxing:
         strict, loose: The two levels.
 
     Raises:
-        OutOfRange: ``loose`` is not looser than ``strict``.
+        OutOfRange: if the epsilon of ``loose`` is not larger than that of ``strict``.
 
     Source: [koufogiannis2015], equation (25) and Algorithm 1.
 
@@ -104,7 +106,7 @@ class LaplaceRelaxing:
         instance(self.strict, Level, "strict")
         instance(self.loose, Level, "loose")
         if not self.strict < self.loose:
-            raise OutOfRange(f"to relax, the new level must be looser than {self.strict}", came=self.loose)
+            raise OutOfRange(f"to relax, the new epsilon must be larger than that of {self.strict}", came=self.loose)
 
     def pieces(self, x: ArrayLike) -> Pieces:
         """Probabilities of the four pieces given V_strict = x."""
@@ -116,7 +118,7 @@ class LaplaceRelaxing:
         return Pieces(*map(plain, rows))
 
     def density(self, y: ArrayLike, x: ArrayLike) -> Any:
-        """The density of V_loose given V_strict = x, away from its atom at x."""
+        """The density of V_loose given V_strict = x, for V_loose != x. (V_loose = x has the probability `stay`.)"""
         end, start = np.broadcast_arrays(_reals(y), _reals(x))
         e1, e2 = self.strict.epsilon_float, self.loose.epsilon_float
         height = self._gap * (1 + float(_ratio(self.strict, self.loose))) / 2
@@ -139,11 +141,11 @@ class LaplaceRelaxing:
         return plain(sign * (inside - across / total + (stay + outward) * size + outward / total))
 
     def _below(self, y: NDArray[np.float64], m: NDArray[np.float64], at: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """P(sV <= y) for size m, or P(sV < y) where not ``at``."""
+        """P(sV <= y) for |x| = m where ``at``, and else P(sV < y)."""
         gap, total = self._gap, self.strict.epsilon_float + self.loose.epsilon_float
         stay, across, _, outward = self.pieces(m)
         inside = total / (2 * self.loose.epsilon_float) * -np.expm1(-gap * np.clip(y, 0, m))
-        # A negative x is mirrored, which turns "at most" into "less than": then the atom at x does not count.
+        # A negative x is mirrored, which turns "at most" into "less than", so that the atom at x does not count.
         past = (y > m) | (at & (y == m))
         beyond = np.where(y > m, -np.expm1(-total * np.maximum(y - m, 0)), 0.0) * outward
         behind = across * np.exp(total * np.minimum(y, 0))
@@ -151,8 +153,7 @@ class LaplaceRelaxing:
 
     @property
     def _gap(self) -> float:
-        """e_2 - e_1, without cancellation."""
-        # More digits until 64 bits of the difference are left.
+        # Cancellation: the precision grows until the difference has 64 bits.
         bits = 256
         while (gap := self.loose.epsilon_interval(bits) - self.strict.epsilon_interval(bits)).low >> 64 == 0:
             bits *= 2
@@ -161,16 +162,16 @@ class LaplaceRelaxing:
 
 @dataclass(frozen=True, slots=True)
 class LaplaceBridge:
-    r"""The law of K = V_at - V_loose given V_strict - V_loose = w, for Laplace noise of rates e_1 < e < e_2, per unit.
+    r"""The distribution of K = V_at - V_loose given V_strict - V_loose = w, for Laplace noise of rates e_1 < e < e_2.
 
-    K = 0 with probability h = (e^2 - e_1^2)/(e_2^2 - e_1^2); else K has the law of the noise at ``at``, relaxed from w
-    at ``strict``. At w = 0 nothing has moved, and K = 0.
+    K = 0 with probability h = (e^2 - e_1^2)/(e_2^2 - e_1^2). Otherwise K is distributed as the noise at ``at``, relaxed
+    from the noise w at ``strict``. At w = 0 all three responses are equal, and K = 0.
 
     Args:
-        strict, at, loose: Levels, strictly increasing in epsilon.
+        strict, at, loose: Levels per unit, strictly increasing in epsilon.
 
     Raises:
-        OutOfRange: ``at`` is not strictly between.
+        OutOfRange: if ``at`` is not strictly between ``strict`` and ``loose``.
 
     Source: [koufogiannis2015], Theorem 12, and equation (28) twice.
 
@@ -195,17 +196,17 @@ class LaplaceBridge:
 
     @property
     def home(self) -> float:
-        """h, the chance that K = 0 if w is not 0."""
+        """h, the probability of K = 0 if w is not 0."""
         near, far = (1 - float(_ratio(self.strict, other)) ** 2 for other in (self.at, self.loose))
         return float(_ratio(self.at, self.loose)) ** 2 * near / far
 
     def stay(self, w: ArrayLike) -> Any:
-        """P(K = w): the response at ``at`` is the one at ``strict``; 1 at w = 0."""
+        """P(K = w), the probability that the responses at ``at`` and ``strict`` are equal; 1 for w = 0."""
         apart = _reals(w)
         return plain(np.where(apart == 0, 1.0, (1 - self.home) * self._relaxing.pieces(apart).stay))
 
     def density(self, k: ArrayLike, w: ArrayLike) -> Any:
-        """The density of K given w, away from its atoms at 0 and w; 0 for w = 0."""
+        """The density of K given w, for K other than 0 and w; 0 for w = 0."""
         end, apart = np.broadcast_arrays(_reals(k), _reals(w))
         return plain(np.where(apart == 0, 0.0, (1 - self.home) * self._relaxing.density(end, apart)))
 
@@ -222,7 +223,7 @@ class LaplaceBridge:
 
 
 def laplace_jump_intensity(level: Level) -> Fraction | float:
-    """2/epsilon: the expected number of jumps per unit of epsilon of the Laplace process, run down in epsilon.
+    """2/epsilon, the expected number of jumps of the Laplace process per unit of epsilon, as epsilon decreases.
 
     A jump at epsilon has density (epsilon/2) exp(-epsilon |x|).
     """
@@ -231,7 +232,7 @@ def laplace_jump_intensity(level: Level) -> Fraction | float:
 
 
 def laplace_expected_jumps(strict: Level, loose: Level) -> float:
-    """2 ln(e_2/e_1): the jumps between two levels are Poisson in number with this mean; no jump has chance (e_1/e_2)^2.
+    """2 ln(e_2/e_1), the mean of the Poisson number of jumps between two levels. P(no jump) = (e_1/e_2)^2.
 
     >>> from utmost.exact import level
     >>> laplace_expected_jumps(level(epsilon=1), level(epsilon=3))
@@ -240,12 +241,13 @@ def laplace_expected_jumps(strict: Level, loose: Level) -> float:
     instance(strict, Level, "strict")
     instance(loose, Level, "loose")
     if loose < strict:
-        raise OutOfRange(f"the first level must not be looser than {loose}", came=strict, remedy="Swap the levels.")
+        required = f"the first epsilon must not be larger than that of {loose}"
+        raise OutOfRange(required, came=strict, remedy="Swap the levels.")
     return float(2 * np.log(float(_ratio(loose, strict))))
 
 
 def _ratio(first: Level, second: Level) -> Fraction | float:
-    """The quotient of two epsilons; rational if the two levels have the same base."""
+    """The quotient of two epsilons, rational if both levels have the same base."""
     if first.base == second.base:
         return first.power / second.power
     return first.epsilon_float / second.epsilon_float

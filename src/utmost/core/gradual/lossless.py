@@ -1,9 +1,9 @@
-r"""Is one law another plus independent noise? Decided with proof.
+r"""Decide with proof whether one distribution is another plus independent noise.
 
 A response V_2 at a larger epsilon can be turned into one at a smaller epsilon, V_1, without loss exactly when
-V_1 = V_2 + W with W independent of V_2. If V_2 is an extreme point of the private laws, as a staircase is, no other
-joint law keeps both promises. There is one candidate for W: the quotient of the two generating functions. It is a law
-exactly when its coefficients are not negative.
+V_1 = V_2 + W with W independent of V_2. If V_2 is an extreme point of the private distributions, as a staircase is, no
+other joint distribution keeps both promises. The generating function of W can only be the quotient of those of V_1 and
+V_2. W exists exactly when no coefficient of the quotient is negative.
 
 **The coefficients of W.** With the functions of `generating_functions`, the quotient is
 
@@ -12,8 +12,8 @@ exactly when its coefficients are not negative.
 
 If N_2 divides N_1, R is a polynomial. Otherwise it is a polynomial up to an error E whose norm sum |E_i| lambda^{-|i|}
 is certified. With lambda = b_1^{1/D_1} the error of W at i is then at most lambda^|i| times that norm, and falls as
-fast as W itself, so that finitely many coefficients decide about all. With lambda = 1 the bound is weaker, but holds
-for every N_2 without zeros on the unit circle.
+fast as W, so that finitely many coefficients decide about all. With lambda = 1 the bound is weaker, but holds for every
+N_2 without zeros on the unit circle.
 """
 
 import math
@@ -38,24 +38,18 @@ _WEIGHT_BITS = 40
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidate:
-    """Coefficients of W, up to a positive factor.
+    """Coefficients of W, up to a positive factor."""
 
-    Attributes:
-        values: Fractions, or Intervals that contain them, for the exponents from -reach to reach.
-        decides_all: Whether every coefficient beyond is a positive multiple of a listed one.
-    """
-
-    values: list[Any]
-    decides_all: bool
+    values: list[Any]  # Fractions, or Intervals that contain them, for the exponents from -reach to reach
+    decides_all: bool  # whether every coefficient beyond is a positive multiple of a listed one
 
     @property
     def reach(self) -> int:
-        """The largest exponent listed."""
         return len(self.values) // 2
 
 
 def polynomial_quotient(strict: GeneratingFunction, loose: GeneratingFunction) -> tuple[list[Fraction], int] | None:
-    """N_1 / N_2 with its lowest exponent, where both are rational and the division leaves nothing."""
+    """Return N_1 / N_2 and its lowest exponent, or None for irrational coefficients or a remainder of the division."""
     top, bottom = strict.fractions, loose.fractions
     if top is None or bottom is None or len(top) < len(bottom):
         return None
@@ -72,7 +66,7 @@ def polynomial_quotient(strict: GeneratingFunction, loose: GeneratingFunction) -
 def exact_candidate(
     strict: GeneratingFunction, loose: GeneratingFunction, quotient: list[Fraction], start: int, bits: int
 ) -> Candidate:
-    """W from N_1 / N_2: Fractions where both ratios are rational, else intervals."""
+    """The candidate from N_1 / N_2, in Fractions where both ratios b are rational, else in intervals."""
     is_rational = all(s.level is None or s.level.is_rational for s in (strict, loose))
     b1, b2 = (_ratio(s, bits, is_rational) for s in (strict, loose))
     core: dict[int, Any] = {}
@@ -87,18 +81,15 @@ def exact_candidate(
 def near_candidates(
     strict: GeneratingFunction, loose: GeneratingFunction, reach: int, bits: int
 ) -> Iterator[Candidate]:
-    """W from a certified inverse of N_2 with coefficients up to ``reach``, for each lambda whose certificate holds.
-
-    With lambda = 1 nothing is known beyond the coefficients listed.
-    """
+    """The candidates from an approximate inverse of N_2 with coefficients up to ``reach``, one per certified lambda."""
     near = inverse(loose.coefficients(bits), loose.start, reach)
-    # N_1 (1 - b_2 z^D)(1 - b_2 z^-D), from its lowest exponent upward.
     # N_1 (1 - b_2 z^D)(1 - b_2 z^-D) as intervals, and its lowest exponent.
     core, b, D = strict.coefficients(bits), loose.ratio(bits), loose.period
     top, top_start = [Interval(0, 0, bits)] * (len(core) + 2 * D), strict.start - D
     for i, value in enumerate(core):
         for shift, factor in ((D, 1 + b * b), (0, -b), (2 * D, -b)):
             top[i + shift] = top[i + shift] + value * factor
+    # With lambda = 1 the coefficients beyond the listed ones are unknown.
     spread = None
     for is_flat in (True,) if strict.level is None else (False, True):
         weight = Fraction(1) if is_flat else _weight(strict)
@@ -119,7 +110,7 @@ def error_bound(top: list[Interval], start: int, near: NearInverse, weight: Frac
 
 
 def _approximate(strict: GeneratingFunction, top: list[Interval], top_start: int, near: NearInverse) -> list[Interval]:
-    """The coefficients of W with the near-inverse in place of the inverse."""
+    """The coefficients of W, computed with the approximate inverse of N_2."""
     bits = near.bits
     middles = convolve([(c.low + c.high) >> 1 for c in top], near.values)
     first = top_start + near.start
@@ -143,7 +134,7 @@ def _spread(core: list[Any], b: Any, period: int) -> list[Any]:
 def _widened(
     strict: GeneratingFunction, values: list[Interval], error: Fraction, bits: int, is_flat: bool
 ) -> list[Interval]:
-    """Each coefficient widened by lambda^|i| times the error."""
+    """Widen each coefficient by lambda^|i| times the error."""
     reach = len(values) // 2
     wide = -((-error.numerator << bits) // error.denominator)
     fall = 1 << bits
@@ -155,7 +146,7 @@ def _widened(
 
 
 def _weight(strict: GeneratingFunction) -> Fraction:
-    """A rational not below 1/lambda = b_1^(-1/D_1), and hardly above."""
+    """A rational not below 1/lambda = b_1^(-1/D_1), and at most slightly above."""
     assert strict.level is not None
     low = strict.level.scaled(Fraction(1, strict.period)).alpha_interval(_WEIGHT_BITS + 64).lower
     return Fraction(-(-(1 << _WEIGHT_BITS) * low.denominator // low.numerator), 1 << _WEIGHT_BITS)
@@ -173,7 +164,7 @@ _ATTEMPTS = 5
 
 @dataclass(frozen=True, slots=True, repr=False)
 class NegativeMass(Display):
-    """Obstacle: the only candidate W would need P(W = at) <= mass < 0."""
+    """Obstacle: the only possible W would have P(W = at) <= mass < 0."""
 
     at: int
     mass: float
@@ -181,10 +172,10 @@ class NegativeMass(Display):
 
 @dataclass(frozen=True, slots=True)
 class LargerCharacteristic:
-    """Obstacle: at z = x + iy on the unit circle |E z^V1| >= ratio |E z^V2| with ratio > 1, but |E z^W| <= 1.
+    """Obstacle: |E z^V1| >= ratio |E z^V2| with ratio > 1 at z = x + iy on the unit circle, but |E z^W| <= 1.
 
     Attributes:
-        x, y: Rationals with x^2 + y^2 = 1; for laws on the reals, z is e^(it) to the power of the common grid's width.
+        x, y: Rationals with x^2 + y^2 = 1. For distributions on the reals, z = e^(itw), w the width of the common grid.
         ratio: Certified lower bound of the quotient.
     """
 
@@ -203,7 +194,8 @@ class UnmatchedZero:
     """Obstacle: the characteristic function E exp(itV) of V_2 has a zero in an interval where that of V_1 has none.
 
     Attributes:
-        after, before: Ends of the interval of t; certified by the signs at both, and by an enclosure for V_1 between.
+        after, before: Ends of the interval of t. Certificate: the signs for V_2 at both ends, and an enclosure for V_1
+            between them.
     """
 
     after: Fraction
@@ -212,13 +204,12 @@ class UnmatchedZero:
 
 @dataclass(frozen=True, slots=True)
 class IrrationalSteps:
-    """Obstacle: the first step of one staircase is an irrational part of the period; by a theorem V_2 then has a zero
-    that V_1 has not."""
+    """Obstacle: gamma of one staircase is irrational. The characteristic function of V_2 has a zero that V_1 lacks."""
 
 
 @dataclass(frozen=True, slots=True)
 class DiscontinuousDensity:
-    """Obstacle: the density of V_1 jumps, and V_2 plus any independent noise has a continuous one."""
+    """Obstacle: the density of V_1 jumps, but V_2 plus any independent noise has a continuous density."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,21 +230,15 @@ Obstacle = (
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Difference(Display):
-    """The law of W.
+    """The distribution of W, on the places (k stride + offset) unit, with P listed for |k| <= reach."""
 
-    P(W = (k stride + offset) unit) is listed for |k| <= reach; beyond, it falls by the factor b with each period. W has
-    no other values.
-
-    Attributes:
-        unit: Width of the grid of W; 1 for laws on the integers.
-    """
-
+    # Beyond the listed masses, P falls by the factor b with each period.
     listed: tuple[Any, ...]
     level: Level | None
     period: int
     stride: int = 1
     offset: int = 0
-    unit: Fraction = Fraction(1)
+    unit: Fraction = Fraction(1)  # width of the grid of W; 1 for distributions on the integers
 
     def pmf(self, x: Number) -> Fraction | float:
         """P(W = x): a Fraction where all coefficients are rational, else a float."""
@@ -270,7 +255,7 @@ class Difference(Display):
             return mass if isinstance(mass, Fraction) else nearest(mass)
         if self.level is None:
             return Fraction(0)
-        # Beyond the listed masses, each period has b times those of the one before.
+        # Beyond the listed masses, each period has b times the masses of the period before.
         steps = -(-(size - reach) // self.period)
         nearer = size - steps * self.period
         inner = self._mass((nearer if k > 0 else -nearer) * self.stride + self.offset)
@@ -281,12 +266,7 @@ class Difference(Display):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Losslessness(Display):
-    """The verdict; true or false in a condition.
-
-    Attributes:
-        difference: Law of W if it exists; between Laplace laws a `LaplaceTightening`.
-        obstacle: Reason why there is none, otherwise.
-    """
+    """The verdict, which is true in a condition if W exists: its distribution, or else an obstacle."""
 
     difference: Difference | LaplaceTightening | None
     obstacle: Obstacle | None
@@ -296,7 +276,7 @@ class Losslessness(Display):
 
 
 def lattice_losslessness(strict: GeneratingFunction, loose: GeneratingFunction) -> Losslessness:
-    """Whether one law is the other plus independent noise, for two generating functions."""
+    """Decide whether one distribution is the other plus independent noise, from their generating functions."""
     if strict == loose:
         return Losslessness(Difference((Fraction(1),), None, 1), None)
     if strict.level is None and loose.level is not None:
@@ -319,7 +299,7 @@ def lattice_losslessness(strict: GeneratingFunction, loose: GeneratingFunction) 
 
 
 def _decision(strict: GeneratingFunction, loose: GeneratingFunction) -> Losslessness:
-    """The verdict on two functions without a common block or stride."""
+    """Decide for two functions without a common block or stride."""
     quotient = polynomial_quotient(strict, loose)
     fall = 0.0 if strict.level is None else strict.level.epsilon_float / strict.period
     rough: Losslessness | None = None
@@ -335,15 +315,14 @@ def _decision(strict: GeneratingFunction, loose: GeneratingFunction) -> Lossless
     if rough is not None:
         return rough
     raise Unsupported(
-        "the two laws are too near the boundary of what can be decided", remedy="Move one of the levels a little."
+        "the two distributions are too close to the boundary to decide", remedy="Change one of the levels slightly."
     )
 
 
 def _decided(
     strict: GeneratingFunction, loose: GeneratingFunction, candidate: Candidate, bits: int
 ) -> tuple[Losslessness | None, bool]:
-    """The verdict if the signs of the coefficients are certain, else None; and whether the masses are known to
-    2^-40."""
+    """The verdict, or None if a sign is uncertain; and whether all masses are known to 2^-40."""
     scale = _scale(strict, loose, bits)
     values = [value * scale for value in candidate.values]
     is_sharp = all(isinstance(value, Fraction) or (value.high - value.low) >> (bits - 40) == 0 for value in values)
@@ -373,7 +352,7 @@ def _scale(strict: GeneratingFunction, loose: GeneratingFunction, bits: int) -> 
 
 
 def _larger_characteristic(strict: GeneratingFunction, loose: GeneratingFunction) -> LargerCharacteristic | None:
-    """A point of the unit circle at which V_1 has certainly the larger characteristic function."""
+    """Find a point of the unit circle at which V_1 certainly has a larger characteristic function than V_2."""
     size = 64 * max(64, len(strict.constant), len(loose.constant), strict.period, loose.period)
     angles = np.linspace(0, math.pi, size, endpoint=False) + math.pi / (2 * size)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -1,12 +1,12 @@
-r"""Is one law another plus independent noise? For any two laws of the library, with the proof for laws on the reals.
+r"""Decide for any two distributions of the library whether one is the other plus independent noise.
 
 **The characteristic function of a staircase on the reals.** With b = e^-epsilon, period D and first step gamma D,
 
 .. math:: \varphi(t) = c\, \frac{g(t)}{t\, |1 - b e^{iDt}|^2}, \quad g(t) = \sin(\gamma D t) + b \sin((1 - \gamma) D t).
 
-V_1 = V_2 + W with W independent makes each zero of V_2 one of V_1. Where gamma_1 or gamma_2 is irrational (one
-period) there always is a zero that is not. Where both are rational, V_i is uniform noise on one cell of a common grid
-plus a law on the grid, W can only live on that grid, and `lossless` decides.
+V_1 = V_2 + W with W independent makes each zero of V_2 one of V_1. If gamma_1 or gamma_2 is irrational (with equal
+periods), V_2 has a zero that V_1 lacks. If both are rational, V_i is uniform noise on one cell of a common grid plus
+noise on the grid. Then W lies on that grid, and `lossless` decides.
 """
 
 from collections.abc import Iterator
@@ -40,7 +40,7 @@ from utmost.core.noise.staircase import Staircase
 from utmost.errors import OutOfRange, Unsupported
 
 _BITS = 192
-# The numbers of zeros of V_2 to look at: first, at most, and of those where V_1 is not tiny, to try.
+# The number of zeros of V_2 to look at: at first, at most, and those to try where V_1 is not tiny.
 _NEAR, _FAR, _TRIED = 32, 1 << 14, 8
 _CLEAR, _TINY = 0.1, 1e-9
 # The width of the bracket around a zero, in units of 1/D.
@@ -54,21 +54,21 @@ def losslessness(strict: Any, loose: Any) -> Losslessness:
     """Whether V_strict = V_loose + W for some W independent of V_loose.
 
     Args:
-        strict, loose: Two laws on the integers (geometric, staircases of any step and sensitivity), or tables
-            {integer: probability} of finite support, or with geometric tails (`TailedTable`); or two laws on the reals
-            (staircases of any gamma, Laplace).
+        strict, loose: Two distributions on the integers (geometric, staircases of any step and sensitivity, tables
+            {integer: probability} of finite support, or tables with geometric tails: `TailedTable`); or two
+            distributions on the reals (staircases of any gamma, Laplace).
 
     Returns:
-        A verdict with the law of W (in Fractions if all numbers are rational), or with an obstacle. Both are certified,
-        by interval arithmetic for irrational numbers.
+        A verdict with the distribution of W (in Fractions if all numbers are rational), or with an obstacle. Both are
+        certified, by interval arithmetic for irrational numbers.
 
     Raises:
-        OutOfRange: for any other law, and for a law on the integers with one on the reals.
-        Unsupported: for a case too near the boundary for the precision in use, and for staircases on the reals whose
-            common grid has more than 4096 cells a period, or whose gamma is not known to be rational or irrational,
-            while all zeros found are shared.
+        OutOfRange: for any other distribution, and for one on the integers together with one on the reals.
+        Unsupported: if intervals do not decide at the precision in use. Also for staircases on the reals whose common
+            grid has more than 4096 cells a period, or whose gamma is not known to be rational or irrational, if no
+            zero of V_2 was found that V_1 lacks.
 
-    Source: the conjecture in Section 5 of koufogiannis2015, which this settles in the negative for staircases.
+    Source: the conjecture in Section 5 of [koufogiannis2015], which this function refutes for staircases.
 
     >>> from utmost.noise import DiscreteStaircase, Geometric
     >>> verdict = losslessness(Geometric(alpha="1/2"), Geometric(alpha="1/4"))
@@ -86,7 +86,7 @@ def losslessness(strict: Any, loose: Any) -> Losslessness:
     if not any(reals):
         return lattice_losslessness(generating_function(strict), generating_function(loose))
     if not all(reals):
-        raise OutOfRange("both laws must be on the integers, or both on the reals", came=(strict, loose))
+        raise OutOfRange("both distributions must be on the integers, or both on the reals", came=(strict, loose))
     if isinstance(strict, Laplace) and isinstance(loose, Laplace):
         # W is 0 with probability (rate_1/rate_2)^2, else Laplace noise.
         if strict.rate > loose.rate:
@@ -117,14 +117,14 @@ def losslessness(strict: Any, loose: Any) -> Losslessness:
     ):
         return Losslessness(None, IrrationalSteps())
     raise Unsupported(
-        "two staircases must have steps of a common grid, or a zero that is not shared within reach",
+        "the steps of two staircases must lie on a common grid of at most 4096 cells a period",
         came=f"gamma={strict.gamma}, {loose.gamma}" if isinstance(strict, Staircase) else f"gamma={loose.gamma}",
-        remedy="Give each gamma as a fraction of few digits.",
+        remedy="Pass each gamma as a fraction of few digits.",
     )
 
 
 def _same(strict: Staircase, loose: Staircase) -> bool:
-    """Whether two staircases are certainly the same law."""
+    """Whether two staircases are certainly the same distribution."""
     if (strict.level, strict.sensitivity) != (loose.level, loose.sensitivity):
         return False
     if strict.exact_gamma is None or loose.exact_gamma is None:
@@ -133,7 +133,7 @@ def _same(strict: Staircase, loose: Staircase) -> bool:
 
 
 def _common_grid(strict: Staircase, loose: Staircase) -> Fraction | None:
-    """The widest cell that divides all steps of both staircases; None if a period has too many."""
+    """The widest cell that divides all steps of both staircases; None if a period has more than `_MOST_CELLS` cells."""
     widths: list[Fraction] = []
     for law in (strict, loose):
         if law.exact_gamma is None:
@@ -145,7 +145,7 @@ def _common_grid(strict: Staircase, loose: Staircase) -> Fraction | None:
 
 
 def _on_grid(law: Staircase, cell: Fraction) -> GeneratingFunction:
-    """The law of the number of the cell that holds a draw, from the middle; the draw is uniform within the cell."""
+    """The distribution of the number of the cell that holds a draw. (The draw is uniform within its cell.)"""
     assert law.exact_gamma is not None
     period = int(law.sensitivity / cell)
     return staircase_generating_function(law.level, period, int(2 * law.exact_gamma * period) or 2 * period)
@@ -153,8 +153,7 @@ def _on_grid(law: Staircase, cell: Fraction) -> GeneratingFunction:
 
 @dataclass(frozen=True, slots=True)
 class _Wave:
-    """g(t) = sin(gamma D t) + b sin((1 - gamma) D t). Except at t = 0 it has the zeros of the characteristic
-    function."""
+    """g(t) = sin(gamma D t) + b sin((1 - gamma) D t), with the zeros of the characteristic function except at t = 0."""
 
     near: Interval
     far: Interval
@@ -175,8 +174,8 @@ class _Wave:
 
 
 def _unmatched_zero(strict: RealLaw, loose: Staircase, start: int, end: int) -> UnmatchedZero | None:
-    """A zero of V_2's characteristic function, the k-th for start < k <= end, that V_1's does not have; None if none is
-    found. Floats look for it, intervals certify it."""
+    """The k-th zero of V_2's characteristic function, start < k <= end, that V_1's lacks; None if none is found."""
+    # Floats look for the zero, and intervals certify it.
     loose_wave = _Wave.of(loose)
     strict_wave = _Wave.of(strict) if isinstance(strict, Staircase) else None
     for t in _candidates(loose_wave, strict_wave, np.arange(start + 1, end + 1)):
@@ -188,10 +187,8 @@ def _unmatched_zero(strict: RealLaw, loose: Staircase, start: int, end: int) -> 
 
 
 def _candidates(loose: _Wave, strict: _Wave | None, k: NDArray[np.int64]) -> Iterator[float]:
-    """Zeros of V_2 in floats: the first one at which V_1 is clearly not zero, then those where |V_1| is largest.
-
-    gamma D t + psi(D t), with |psi| <= arcsin b, passes k pi within arcsin b of gamma D t = k pi.
-    """
+    """Zeros of V_2 in floats: the first one at which V_1 is clearly not zero, then those where |V_1| is largest."""
+    # gamma D t + psi(D t), with |psi| <= arcsin b, passes k pi within arcsin b of gamma D t = k pi.
     near, b = nearest(loose.near), nearest(loose.ratio)
     reach = np.arcsin(min(b, 1.0)) * 1.01
     low, high = (np.pi * k - reach) / near, (np.pi * k + reach) / near
@@ -220,7 +217,7 @@ def _bracket(wave: _Wave, t: Fraction, unit: Fraction) -> tuple[Fraction, Fracti
 
 
 def _first_bracket(wave: _Wave, unit: Fraction) -> tuple[Fraction, Fraction] | None:
-    """A bracket around the first zero: gamma D t is within arcsin b <= b pi/2 of pi there."""
+    """A bracket around the first zero, where gamma D t is within arcsin b <= b pi/2 of pi."""
     reach = min(wave.ratio.upper * Fraction(8, 5) + Fraction(1, 1 << 20), Fraction(8, 5))  # + the error of _PI
     after, before = ((_PI + sign * reach) / wave.near.middle for sign in (-1, 1))
     ends = [wave.around(Interval.of(x, _BITS)) for x in (after, before)]
@@ -228,7 +225,7 @@ def _first_bracket(wave: _Wave, unit: Fraction) -> tuple[Fraction, Fraction] | N
 
 
 def _halved(wave: _Wave, after: Fraction, before: Fraction, step: Fraction) -> tuple[Fraction, Fraction] | None:
-    """The bracket halved to two steps, while the signs are certain."""
+    """Halve a bracket down to two steps; None if a sign is uncertain."""
     is_rising = wave.around(Interval.of(after, _BITS)).high < 0
     while before - after > 2 * step:
         middle = (after + before) / 2

@@ -1,20 +1,19 @@
-"""Prices of levels: the price of a step to a larger level, and which prices nobody can get around.
+"""Prices of levels: the price of a step to a larger epsilon, and prices that nobody can undercut.
 
-**Theorem.** Charge p(to) - p(held) for a step from the largest level held to a larger one, p(to) from nothing, and
-nothing for a level that is not larger. Where responses at levels e_1, ..., e_m together tell no more than the one at
-the largest level, as in a gradual release,
+**Theorem.** A level costs p(e) for a buyer without one. A holder of e' pays p(e) - p(e') for a larger e, and nothing
+for a smaller one. Assume that responses at levels e_1, ..., e_m together reveal no more than the response at the
+largest level, as in a gradual release. Then
 
-1. whoever ends with largest level e has paid p(e), whatever the steps and their order, and knows as much as after one
-   purchase at e: a market without friction;
-2. nobody learns as much as from a response at e for less than p(e), alone or by pooling, exactly if p does not fall.
+1. A buyer whose largest level is e has paid p(e), whatever the steps and their order, and knows as much as after one
+   purchase at e: the market has no friction.
+2. Nobody, alone or in a pool, learns as much as from a response at e for less than p(e), exactly if p does not fall.
 
-*Proof.* 1: The steps that raise the largest level held cost differences of p, whose sum telescopes to p(e); the others
-cost nothing. The last response has the noise of e, and the others are drawn from it without the data. 2: Who wants the
-response at e can buy any e' >= e and blur it, for p(e'): not less than p(e) if p does not fall, and less for some e if
-it falls. A pool knows no more than the largest level in it, whose holder has paid for it by 1. []
+*Proof.* 1: The steps to larger levels cost differences of p, whose sum telescopes to p(e); the others cost nothing. The
+last response has the noise of e, and the others can be drawn from it without the data. 2: A buyer who wants the
+response at e can buy any e' >= e and add noise, for p(e'). This is at least p(e) if p does not fall, and less for some
+e if p falls. A pool knows no more than the member with the largest level, who has paid for it by 1. []
 
-Without that condition, for independent responses, an answer at level e is put together from many at small levels, and
-the theorem fails.
+For independent responses the theorem fails: an answer at level e can be combined from many at small levels.
 """
 
 from collections.abc import Mapping
@@ -30,19 +29,19 @@ Prices = Mapping[Level, Fraction]
 
 
 def read_prices(prices: Mapping[Level | Number, Number]) -> dict[Level, Fraction]:
-    """Prices of levels that nobody can get around, smallest level first.
+    """Read prices of levels that nobody can undercut; return them with the smallest level first.
 
     Args:
-        prices: Price by epsilon or level; not negative, and not falling as the level grows.
+        prices: Price by epsilon or level, not negative, and not falling as epsilon grows.
 
     Raises:
-        OutOfRange: for no level, a level with two prices, a negative price, or one that falls as the level grows.
+        OutOfRange: for no level, a level with two prices, a negative price, or prices that fall as epsilon grows.
 
     >>> [str(price) for price in read_prices({"1": 35, "1/4": 10}).values()]
     ['10', '35']
     >>> read_prices({1: 10, 2: 9})
     Traceback (most recent call last):
-    utmost.errors.OutOfRange: prices: prices must not be negative, nor fall as the level grows. Else whoever ...
+    utmost.errors.OutOfRange: prices: prices must not be negative, nor fall as epsilon grows. Otherwise a ...
     """
     mapping(prices, "prices")
     read = sorted((level(at), exact(price, "price")) for at, price in prices.items())
@@ -52,16 +51,16 @@ def read_prices(prices: Mapping[Level | Number, Number]) -> dict[Level, Fraction
         raise OutOfRange("a level must have one price", where="prices")
     worth = [price for _, price in read]
     if worth[0] < 0 or worth != sorted(worth):
-        remedy = "Else whoever wants a level would buy a larger one, and everything it says of smaller ones, for less."
-        raise OutOfRange("prices must not be negative, nor fall as the level grows", where="prices", remedy=remedy)
+        remedy = "Otherwise a buyer gets a larger epsilon, which includes the smaller ones, for less."
+        raise OutOfRange("prices must not be negative, nor fall as epsilon grows", where="prices", remedy=remedy)
     return dict(read)
 
 
 def step_price(prices: Prices, held: Level | None, to: Level) -> Fraction:
-    """The price of a level for a holder of another one: the difference of the prices; nothing for a lower level.
+    """The price of a level for a holder of another level: the difference of their prices, or 0 for a smaller epsilon.
 
     Args:
-        prices: Prices of the levels on offer, not falling.
+        prices: Prices of the levels on offer, from `read_prices`.
         held: Largest level held, from this offer or elsewhere; None for none.
         to: One of the levels on offer.
 

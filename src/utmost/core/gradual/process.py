@@ -1,10 +1,9 @@
-"""The joint law of the noise at several levels; the process of all levels, which jumps; and one path of it.
+"""The joint distribution of the noise at several levels; the process of all levels, which jumps; and paths of it.
 
-The process starts at epsilon = infinity with 0 and runs down in epsilon. Jumps of size j != 0 arrive while alpha grows
-with intensity alpha^{|j|-1} d alpha, independently of each other. Hence the jumps between two levels are Poisson in
-number, finitely many even from infinity down, and V at a level is the sum of the jumps above it. In epsilon the
-intensity is 2/(e^epsilon - 1) d epsilon and a jump at alpha has size j with probability (1-alpha)/(2 alpha)
-alpha^{|j|}.
+The process starts at epsilon = infinity with 0, and epsilon decreases. Jumps of size j != 0 arrive while alpha grows,
+with intensity alpha^{|j|-1} d alpha, independently of each other. Hence the number of jumps between two levels is
+Poisson, and finite even from infinity down, and V at a level is the sum of the jumps above it. In epsilon the intensity
+is 2/(e^epsilon - 1) d epsilon, and a jump at alpha has size j with probability (1-alpha)/(2 alpha) alpha^{|j|}.
 """
 
 import math
@@ -32,20 +31,20 @@ _MOST_POINTS = 10**7
 def joint_pmf(noise: Sequence[ArrayLike], levels: Sequence[Level]) -> Any:
     r"""P(V_{l_1} = v_1, ..., V_{l_m} = v_m) for levels in any order.
 
-    Sorted so that l_1 is the strictest, with l_{m+1} = infinity and V_infinity = 0,
+    Sorted so that l_1 has the smallest epsilon, with l_{m+1} = infinity and V_infinity = 0,
 
     .. math:: P(v_1, \dots, v_m) = \prod_i P(W_i = v_i - v_{i+1}),
-        \quad W_i \text{ the tightening law } l_{i+1} \to l_i.
+        \quad W_i \text{ the tightening noise } l_{i+1} \to l_i.
 
     Args:
-        noise: One integer, or one array of integers, per level; they broadcast.
+        noise: One integer, or one array of integers, per level; arrays broadcast.
         levels: Levels, per unit, in the order of ``noise``.
 
     Returns:
         Fractions for single integers and object arrays if every alpha is rational, else floats.
 
     Raises:
-        OutOfRange: there is no level, or not one noise per level.
+        OutOfRange: for no level, or another number of levels than of noise values.
 
     Source: [koufogiannis2015], Theorem 12, on the integers.
 
@@ -56,7 +55,9 @@ def joint_pmf(noise: Sequence[ArrayLike], levels: Sequence[Level]) -> Any:
     sequence(noise, "noise")
     sequence_of(levels, Level, "levels")
     if not len(levels) or len(noise) != len(levels):
-        raise OutOfRange("one noise is needed for each of one or more levels", came=f"{len(noise)} and {len(levels)}")
+        raise OutOfRange(
+            "noise and levels must have the same length, at least 1", came=f"{len(noise)} and {len(levels)}"
+        )
     kind, read = NumberKind.of(levels, *noise)
     order = sorted(range(len(levels)), key=lambda i: levels[i])
     values: list[Any] = [*(read[i].astype(object) if kind.exact else read[i] for i in order), 0]
@@ -68,9 +69,10 @@ def joint_pmf(noise: Sequence[ArrayLike], levels: Sequence[Level]) -> Any:
 
 
 def largest_ratio(levels: Sequence[Level], reach: int = 3) -> Fraction | float:
-    """The largest P(v)/P(v + 1) or P(v + 1)/P(v) of the joint law over all noise v in -reach..reach: exp of its loss.
+    """The largest P(v)/P(v + 1) or P(v + 1)/P(v) of the joint distribution over noise v with entries in -reach..reach.
 
-    It is 1/alpha of the largest epsilon, and attained: the loss of all responses together about one step of the value.
+    This is exp of the privacy loss of all responses together when the value changes by 1. It equals 1/alpha of the
+    largest epsilon.
 
     Cost: (2 reach + 1)^m probabilities for m levels.
 
@@ -81,7 +83,11 @@ def largest_ratio(levels: Sequence[Level], reach: int = 3) -> Fraction | float:
     sequence_of(levels, Level, "levels")
     reach = natural(reach, "reach")
     if (2 * reach + 1) ** min(len(levels), 64) > _MOST_POINTS:
-        raise OutOfRange(f"the law may have at most {_MOST_POINTS} points", came="more", remedy="Take a smaller reach.")
+        raise OutOfRange(
+            f"the joint distribution may have at most {_MOST_POINTS} points",
+            came="more",
+            remedy="Pass a smaller reach.",
+        )
     is_rational = all(level.is_rational for level in levels)
     axis = np.arange(-reach, reach + 1).astype(object if is_rational else np.int64)
     noise = np.meshgrid(*[axis] * len(levels), indexing="ij")
@@ -94,8 +100,8 @@ def largest_ratio(levels: Sequence[Level], reach: int = 3) -> Fraction | float:
 def correlation(first: Level, second: Level) -> float:
     r"""Pearson's correlation of the noise at two levels, sqrt(a_2/a_1) (1-a_1)/(1-a_2) for alphas a_1 >= a_2.
 
-    Its square is the stay probability of the tightening law. For small epsilons it tends to epsilon_1/epsilon_2, the
-    correlation of Laplace noise.
+    The squared correlation is the probability `stay` of `Tightening`. For small epsilons the correlation tends to
+    epsilon_1/epsilon_2, as for Laplace noise.
 
     >>> from utmost.exact import level
     >>> correlation(level(alpha="1/2"), level(alpha="1/4"))
@@ -145,9 +151,9 @@ def expected_jumps(strict: Level, loose: Level | None = None) -> float:
 
 
 def no_jump_probability(strict: Level, loose: Level | None = None) -> Fraction | float:
-    """((1-a)/(1-b))^2, the chance that the noise does not move anywhere between two levels.
+    """((1-a)/(1-b))^2, the probability that the noise is the same at all levels between two levels.
 
-    It is less than P(V_strict = V_loose), since a path may leave and come back.
+    This is less than P(V_strict = V_loose), since a path may leave a value and return.
     """
     instance(strict, Level, "strict")
     if loose is not None:
@@ -156,7 +162,7 @@ def no_jump_probability(strict: Level, loose: Level | None = None) -> Fraction |
 
 
 def jump_count_pmf(n: ArrayLike, strict: Level, loose: Level | None = None) -> Any:
-    """P(the process jumps n times between two levels): Poisson with mean `expected_jumps`.
+    """P(the process jumps n times between two levels), a Poisson probability with mean `expected_jumps`.
 
     >>> from utmost.exact import level
     >>> float(jump_count_pmf(0, level(alpha="1/2")))
@@ -188,7 +194,7 @@ def jump_pmf(j: ArrayLike, level: Level) -> Any:
 
 
 def expected_jumps_of_size(j: int, strict: Level, loose: Level | None = None) -> Fraction | float:
-    """(a^k - b^k)/k with k = |j|: the mean number of jumps of one size j between two levels.
+    """(a^k - b^k)/k with k = |j|, the mean number of jumps of size j between two levels.
 
     >>> from utmost.exact import level
     >>> expected_jumps_of_size(-2, level(alpha="1/2"))
@@ -205,10 +211,10 @@ def expected_jumps_of_size(j: int, strict: Level, loose: Level | None = None) ->
 
 
 def forward_intensities(x: ArrayLike, level: Level) -> tuple[Any, Any, Any]:
-    """Jumps per unit of epsilon when the level is relaxed from noise x: (inward, across, outward).
+    """Rates of jumps per unit of epsilon, (inward, across, outward), when a level with noise x is relaxed.
 
-    Inward, to 0, s, ..., s(m-1) with equal chances: m = |x|. Across 0, to -s(1 + Geom(alpha^2)), and outward, to
-    s(m + 1 + Geom(alpha^2)): alpha^2/(1 - alpha^2) each.
+    With m = |x| and s the sign of x: inward, to one of 0, s, ..., s(m-1) with equal probabilities, at rate m. Across 0,
+    to -s(1 + Geom(alpha^2)), and outward, to s(m + 1 + Geom(alpha^2)), each at rate alpha^2/(1 - alpha^2).
     """
     instance(level, Level, "level")
     kind, (noise,) = NumberKind.of((level,), x)
@@ -219,7 +225,8 @@ def forward_intensities(x: ArrayLike, level: Level) -> tuple[Any, Any, Any]:
 
 def _stricter(strict: Level, loose: Level | None) -> Level:
     if loose is not None and loose < strict:
-        raise OutOfRange(f"the first level must not be looser than {loose}", came=strict, remedy="Swap the levels.")
+        required = f"the first epsilon must not be larger than that of {loose}"
+        raise OutOfRange(required, came=strict, remedy="Swap the levels.")
     return strict
 
 
@@ -228,9 +235,9 @@ class Jump(Display):
     """A jump of the noise at one level.
 
     Attributes:
-        size: Change of the noise when epsilon falls past the jump's; not 0.
-        clock: Cell of the unit interval that holds u = (alpha/a)^|size|, for alpha the jump's own alpha and a that of
-            the path's smallest epsilon. u is uniform, whatever the size.
+        size: Change of the noise when epsilon falls below that of the jump; not 0.
+        clock: Cell of the unit interval that holds u = (alpha/a)^|size|, for alpha of the jump, and a of the path's
+            smallest epsilon. u is uniform for every size.
     """
 
     size: int
@@ -244,7 +251,7 @@ class Jump(Display):
 class Path(Display):
     """The noise at every level from ``start`` up to epsilon = infinity.
 
-    V at a level is the sum of the jumps above it: a jump counts exactly when u < (alpha/a)^|size|.
+    V at a level is the sum of the jumps at larger epsilons: those with u < (alpha/a)^|size|.
 
     Attributes:
         start: Smallest epsilon of the path, per unit.
@@ -263,16 +270,17 @@ class Path(Display):
         return f"Path(start={self.start}, {len(self.jumps)} jumps)"
 
     def at(self, level: Level | None) -> int:
-        """The noise at a level of the path (None: epsilon = infinity, where it is 0).
+        """The noise at a level of the path; 0 for None, which is epsilon = infinity.
 
         Raises:
-            OutOfRange: for a level below ``start``, and for one so near a jump that the jump's cell does not decide on
-                which side it is (chance below 2^-200 for a path drawn by `utmost.sampling`).
+            OutOfRange: for a level below ``start``, and for a level so close to a jump that the jump's cell does not
+                decide which is larger (probability below 2^-200 for a path drawn by `utmost.sampling`).
         """
         if level is None:
             return 0
         if level < self.start:
-            raise OutOfRange(f"the path begins at {self.start}", came=level, remedy="Tighten the noise instead.")
+            required = f"the level must be at least the start of the path, {self.start}"
+            raise OutOfRange(required, came=level, remedy="Tighten the noise instead.")
         return sum(jump.size for jump in self.jumps if self._is_above(jump, level))
 
     @property
@@ -284,7 +292,6 @@ class Path(Display):
         )
 
     def _is_above(self, jump: Jump, level: Level) -> bool:
-        """Whether the jump's epsilon is above the level's."""
         if level == self.start:
             return True
         reach = _reach(self.start, level, abs(jump.size), jump.clock.bits)
@@ -292,10 +299,11 @@ class Path(Display):
             return False
         if jump.clock.high <= reach.low:
             return True
-        raise OutOfRange("the level must not coincide with a jump of the path", came=level, remedy="Move it a little.")
+        raise OutOfRange(
+            "the level must not coincide with a jump of the path", came=level, remedy="Change the level slightly."
+        )
 
 
 @lru_cache(maxsize=1 << 12)
 def _reach(start: Level, level: Level, power: int, bits: int) -> Interval:
-    """(alpha of level / alpha of start)^power."""
     return Quantity(lambda a, b: (b / a) ** power, (start, level)).enclosure(bits)

@@ -1,7 +1,7 @@
 """Rational functions of alphas: Fractions if the alphas are rational, else floats from enclosures.
 
-`NumberKind` chooses the kind of numbers of an answer, as `utmost.noise` does: a single integer gets an exact answer, an
-object array an object array of Fractions, every other array float64. Fractions are possible if every alpha is rational.
+`NumberKind` chooses the kind of numbers of an answer, as `utmost.noise` does: exact for a single integer, an object
+array of Fractions for an object array, and float64 for every other array. Fractions need rational alphas.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,7 +20,7 @@ from utmost.core.noise.evaluation import Points
 from utmost.core.noise.powers import ExactPowers, FloatPowers
 from utmost.errors import NotANumber, OutOfRange, Unsupported
 
-# A formula of three alphas loses a factor (1 - alpha)^-4 or so; doubling the guard finds what is needed.
+# A formula of three alphas loses a factor of about (1 - alpha)^-4. The guard doubles until it is enough.
 _GUARD = 32
 # Floats below 2^-1074 are zero: more bits change nothing.
 _FLOAT_BITS = 192
@@ -31,10 +31,6 @@ _MOST_FLOAT_BITS = 2048
 class Quantity(Display):
     """The number f(alpha_1, ..., alpha_k), for a formula f made of + - * / and integer powers.
 
-    Attributes:
-        formula: Function f of k numbers, Fractions or Intervals.
-        levels: The k levels; None stands for epsilon = infinity, where alpha = 0.
-
     >>> from utmost.exact import level
     >>> Quantity(lambda a: (1 - a) / (1 + a), (level(alpha="1/2"),)).number
     Fraction(1, 3)
@@ -42,16 +38,16 @@ class Quantity(Display):
     0.4621171572600097...
     """
 
-    formula: Callable[..., Any]
-    levels: tuple[Level | None, ...]
+    formula: Callable[..., Any]  # takes k Fractions or k Intervals
+    levels: tuple[Level | None, ...]  # None stands for epsilon = infinity, where alpha = 0
 
     @property
     def is_rational(self) -> bool:
-        """Whether every alpha is rational, and so the number too."""
+        """Whether every alpha, and so the number, is rational."""
         return all(level is None or level.is_rational for level in self.levels)
 
     def fraction(self) -> Fraction:
-        """The number itself; every alpha must be rational."""
+        """The number as a Fraction; every alpha must be rational."""
         alphas = [Fraction(0) if level is None else level.alpha_fraction() for level in self.levels]
         return Fraction(self.formula(*alphas))
 
@@ -60,7 +56,7 @@ class Quantity(Display):
         return Interval.of(self.fraction(), bits) if self.is_rational else self.enclosure(bits)
 
     def enclosure(self, bits: int) -> Interval:
-        """The value in intervals only: for powers so high that the exact Fraction would be huge."""
+        """The number in intervals only, for powers so high that the exact Fraction would be huge."""
         guard = _GUARD
         while True:
             inner = bits + guard
@@ -75,12 +71,11 @@ class Quantity(Display):
 
     @property
     def number(self) -> Fraction | float:
-        """The number as a Fraction if every alpha is rational, else as a float."""
         return self.fraction() if self.is_rational else self.float
 
     @property
     def float(self) -> float:
-        """The number as a float good to its last digits."""
+        """The number as the nearest float, except where its relative error bound needs more than 2048 bits."""
         if self.is_rational:
             return nearest(self.fraction())
         bits = _FLOAT_BITS
@@ -93,7 +88,7 @@ class Quantity(Display):
 
 @dataclass(frozen=True, slots=True)
 class NumberKind:
-    """Fractions where ``exact``, else floats.
+    """The kind of numbers of an answer: Fractions where ``exact``, else floats.
 
     >>> from utmost.exact import level
     >>> half = level(alpha="1/2")
@@ -109,7 +104,7 @@ class NumberKind:
         read_points = [Points.of(point) for point in points]
         for read_point, point in zip(read_points, points, strict=True):
             if not read_point.integral.all():
-                raise NotANumber("the noise must be made of integers", came=point)
+                raise NotANumber("the noise must be integers", came=point)
         exact = all(point.exact for point in read_points)
         rational = all(level is None or level.is_rational for level in levels)
         if exact and not rational and not all(point.scalar for point in read_points):
@@ -120,7 +115,6 @@ class NumberKind:
         return cls(exact and rational), list(np.broadcast_arrays(*(point.floors for point in read_points)))
 
     def number(self, quantity: Quantity) -> Any:
-        """A quantity as a Fraction or a float."""
         return quantity.fraction() if self.exact else quantity.float
 
     def powers(self, base: Level | Quantity, exponents: Any) -> Any:
@@ -137,12 +131,12 @@ class NumberKind:
 
 
 def plain(value: Any) -> Any:
-    """The array; without axes, its only element as a Python number."""
+    """The array, or for an array without axes its element as a Python number."""
     return np.asarray(value).item() if np.ndim(value) == 0 else value
 
 
 def _level(base: Quantity) -> Level:
-    """A level whose alpha is the base to 200 significant bits of its logarithm: good for floats."""
+    """A level whose alpha is the base, to 200 significant bits of its logarithm."""
     bits = 256
     while True:
         enclosure = base.enclosure(bits)

@@ -1,4 +1,4 @@
-"""The three steps between levels on the integers: tighten, bridge, relax."""
+"""Transitions between levels on the integers: tighten, bridge, relax."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,21 +17,21 @@ from utmost.errors import OutOfRange
 
 @dataclass(frozen=True, slots=True)
 class Tightening:
-    r"""The law of W in V_strict = V_loose + W, with W independent of V_loose.
+    r"""The distribution of W in V_strict = V_loose + W, with W independent of V_loose.
 
-    V_loose and V_strict are two-sided geometric noise; with b = loose's alpha and a = strict's alpha (b <= a)
+    V_loose and V_strict are two-sided geometric noise. With b the alpha of loose and a the alpha of strict (b <= a),
 
     .. math:: W = 0 \text{ with probability } w = \frac{b}{a}\Big(\frac{1-a}{1-b}\Big)^2,
         \quad\text{else } P(k) = \frac{1-a}{1+a}\, a^{|k|}.
 
-    Adding W needs no data: anyone who holds a response can make one at a smaller epsilon.
+    Adding W needs no data: anyone who holds a response can compute one at a smaller epsilon.
 
     Args:
         strict: Smaller epsilon, per unit.
-        loose: Larger epsilon, per unit; None for infinity, where V_loose = 0 and W is V_strict itself.
+        loose: Larger epsilon, per unit; None for infinity, where V_loose = 0 and W = V_strict.
 
     Raises:
-        OutOfRange: ``strict`` is looser than ``loose``.
+        OutOfRange: if the epsilon of ``strict`` is larger than that of ``loose``.
 
     Source: [koufogiannis2015], equation (28), on the integers.
 
@@ -47,14 +47,14 @@ class Tightening:
     def __post_init__(self) -> None:
         if self.loose is not None and self.loose < self.strict:
             raise OutOfRange(
-                f"to tighten, the new level must not be looser than {self.loose}",
+                f"to tighten, the new epsilon must not be larger than that of {self.loose}",
                 came=self.strict,
                 remedy="Swap the levels, or relax instead.",
             )
 
     @property
     def stay(self) -> Quantity:
-        """w, the mass of the part that certainly leaves the response as it is; the squared correlation of the two."""
+        """w, the squared correlation of V_strict and V_loose. (P(W = 0) is larger: see `pmf`.)"""
         return Quantity(staying, (self.loose, self.strict))
 
     @property
@@ -80,7 +80,7 @@ class Tightening:
         return plain(self._above(kind, -1 - steps))
 
     def _above(self, kind: NumberKind, steps: Any) -> Any:
-        # By symmetry the tail on the side of k is computed, so that no small number is a difference of large ones.
+        # By symmetry the tail on the side of k is computed: no small number is then a difference of large ones.
         tail = kind.number(Quantity(lambda b, a: changing(b, a) / (1 + a), (self.loose, self.strict)))
         above = tail * kind.powers(self.strict, np.where(steps >= 0, steps + 1, -steps))
         return np.where(steps >= 0, above, 1 - above)
@@ -102,17 +102,17 @@ def staying(b: Any, a: Any) -> Any:
 
 
 def changing(b: Any, a: Any) -> Any:
-    """1 - w = (1-ab)(a-b) / (a (1-b)^2)."""
+    """1 - w = (1-ab)(a-b) / (a (1-b)^2) for alphas b <= a, without cancellation."""
     return (1 - a * b) * (a - b) / (a * (1 - b) ** 2)
 
 
 @dataclass(frozen=True, slots=True)
 class Bridge:
-    r"""The law of K = V_at - V_loose given W = V_strict - V_loose, which are independent of V_loose.
+    r"""The distribution of K = V_at - V_loose given W = V_strict - V_loose. K and W are independent of V_loose.
 
-    With a > m > b the alphas of strict, at and loose, and W', W'' the tightening laws loose -> at and at -> strict,
-    P(K = k | W = w) = P(W' = k) P(W'' = w - k) / P(W = w). For w != 0 it is a mixture whose parts depend on w only in
-    the last step; with s the sign of w, J ~ Geom(am) and G ~ Geom(m/a):
+    With a > m > b the alphas of strict, at and loose, and W', W'' the tightening noise loose -> at and at -> strict,
+    P(K = k | W = w) = P(W' = k) P(W'' = w - k) / P(W = w). For w != 0 this is a mixture. With s the sign of w,
+    J ~ Geom(am) and G ~ Geom(m/a):
 
     ========  =================================================  ==============================================
     home      (b/m) (1-am)(a-m) / ((1-ab)(a-b))                  K = 0
@@ -121,16 +121,16 @@ class Bridge:
     leap      rest * (a-m) / (a (1-am))                          K = s G if G < abs(w), else w + s J
     ========  =================================================  ==============================================
 
-    where rest = a (1-mb)(m-b)(1-am) / (m (1-m^2)(1-ab)(a-b)). At w = 0 (with s = +1) the mixture is preceded by
-    K = 0 with probability w_0/(w_0 + t), for w_0 the atom of W at 0 and t = (1-w_0)(1-a)/(1+a).
+    where rest = a (1-mb)(m-b)(1-am) / (m (1-m^2)(1-ab)(a-b)). At w = 0 (with s = +1), K = 0 with
+    probability w_0/(w_0 + t), and else K has the mixture; w_0 is `Tightening.stay`, and t = (1-w_0)(1-a)/(1+a).
 
-    With ``loose`` None (epsilon = infinity, no noise) this is the relaxing law: K = V_at and W = V_strict.
+    With ``loose`` None (epsilon = infinity, no noise) this is `Relaxing`: K = V_at and W = V_strict.
 
     Args:
         strict, at, loose: Levels per unit, strictly increasing in epsilon; ``loose`` may be None.
 
     Raises:
-        OutOfRange: ``at`` is not strictly between.
+        OutOfRange: if ``at`` is not strictly between ``strict`` and ``loose``.
 
     Source: [koufogiannis2015], Theorem 12 and Algorithm 1, on the integers.
 
@@ -148,17 +148,19 @@ class Bridge:
         if not (self.strict < self.at and (self.loose is None or self.at < self.loose)):
             between = f"{self.strict} and {'infinity' if self.loose is None else self.loose}"
             raise OutOfRange(
-                f"the level of a bridge must lie strictly between {between}", came=self.at, remedy="Pass another level."
+                f"the level of a bridge must lie strictly between {between}",
+                came=self.at,
+                remedy="Pass a level between them.",
             )
 
     @property
     def home(self) -> Quantity:
-        """Probability of K = 0 by the atom of W'."""
+        """Probability of the first row of the table, K = 0."""
         return self._quantity(lambda a, m, b: _share(b, m) * (1 - a * m) * (a - m) / ((1 - a * b) * (a - b)))
 
     @property
     def across(self) -> Quantity:
-        """Probability that K lies on the other side of 0 than W."""
+        """Probability of the second row: K lies on the other side of 0 than W."""
         return self._quantity(
             lambda a, m, b: a * (1 - m * b) * (m - b) * (a - m) / ((1 - m * m) * (1 - a * b) * (a - b))
         )
@@ -175,25 +177,24 @@ class Bridge:
 
     @property
     def idle(self) -> Quantity:
-        """Probability that K = 0 at once when W = 0."""
+        """Probability w_0/(w_0 + t) of K = 0 without the mixture, when W = 0."""
         return self._quantity(_idle)
 
     @property
     def fall(self) -> Quantity:
-        """m/a, the ratio of the geometric law of G."""
+        """m/a, the ratio of the geometric distribution of G."""
         return self._quantity(lambda a, m, b: m / a)
 
     @property
     def rise(self) -> Quantity:
-        """am, the ratio of the geometric law of J."""
+        """am, the ratio of the geometric distribution of J."""
         return self._quantity(lambda a, m, b: a * m)
 
     def pmf(self, k: ArrayLike, w: ArrayLike) -> Any:
-        """P(K = k | W = w), for integers that broadcast: Fractions for rational alphas, floats for arrays of
-        numbers."""
+        """P(K = k | W = w), for integers that broadcast: Fractions for rational alphas, or floats."""
         kind, (end, apart) = NumberKind.of((self.strict, self.at, self.loose), k, w)
         ahead, size = end * np.where(apart < 0, -1, 1), np.abs(apart)
-        # The steps on the way to K between 0 and w have the ratio m/a each, all others am.
+        # Each step between 0 and w on the way to K has the ratio m/a, and every other step am.
         inward = np.clip(ahead, 0, size)
         smooth = self._quantity(lambda a, m, b: _rest(a, m, b) * (a - m) / a)
         density = kind.powers(self.fall, inward) * kind.powers(self.rise, np.abs(ahead - inward))
@@ -212,7 +213,7 @@ def _rest(a: Any, m: Any, b: Any) -> Any:
 
 
 def _share(b: Any, m: Any) -> Any:
-    """b/m, without a division for b = 0: an m of e^-10000 would need as many digits to be distinguished from 0."""
+    """b/m without a division for b = 0: m = e^-10000 would need as many digits to be distinguished from 0."""
     is_zero = b.low == b.high == 0 if isinstance(b, Interval) else b == 0
     return b if is_zero else b / m
 
@@ -223,7 +224,7 @@ def _idle(a: Any, m: Any, b: Any) -> Any:
 
 
 class Pieces(NamedTuple):
-    """Probabilities of the four pieces of the relaxing law: Fractions or floats, or arrays of them."""
+    """Probabilities of the four pieces of `Relaxing`: Fractions or floats, or arrays of either."""
 
     stay: Any
     across: Any
@@ -233,9 +234,9 @@ class Pieces(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Relaxing:
-    r"""The law of V_loose given V_strict = x, for V_strict = V_loose + W with the tightening law's independent W.
+    r"""The distribution of V_loose given V_strict = x, where V_strict = V_loose + W with the W of `Tightening`.
 
-    With a = strict's alpha, b = loose's alpha (b < a), m the size and s the sign of x (sign +1 at 0), rho = b/a,
+    With a the alpha of strict, b the alpha of loose (b < a), m = |x|, s the sign of x (+1 at 0), rho = b/a,
     d = a(1-b^2):
 
     ========  ===============================  ===========================================
@@ -251,7 +252,7 @@ class Relaxing:
         strict, loose: The two levels, per unit.
 
     Raises:
-        OutOfRange: ``loose`` is not looser than ``strict``.
+        OutOfRange: if the epsilon of ``loose`` is not larger than that of ``strict``.
 
     Source: [koufogiannis2015], equation (25) and Algorithm 1, on the integers (where sgn(0) must be +1).
 
@@ -269,7 +270,7 @@ class Relaxing:
     def __post_init__(self) -> None:
         if not self.strict < self.loose:
             raise OutOfRange(
-                f"to relax, the new level must be looser than {self.strict}",
+                f"to relax, the new epsilon must be larger than that of {self.strict}",
                 came=self.loose,
                 remedy="Swap the levels, or tighten instead.",
             )
@@ -283,20 +284,20 @@ class Relaxing:
         """P(V_loose = y | V_strict = x), for integers that broadcast: Fractions for rational alphas, or floats."""
         kind, (end, start) = self._number_kind(y, x)
         ahead, size = end * np.where(start < 0, -1, 1), np.abs(start)
-        # The steps on the way to y between 0 and x have the ratio b/a each, all others ab.
+        # Each step between 0 and x on the way to y has the ratio b/a, and every other step ab.
         inward = np.clip(ahead, 0, size)
         smooth = self._quantity(lambda a, b: (1 - a * b) * (a - b) / (a * (1 - b * b)))
         density = kind.powers(self._fall, inward) * kind.powers(self._rise, np.abs(ahead - inward))
         return plain(kind.number(smooth) * density + kind.where(end == start, self._pieces(kind, size).stay))
 
     def keep(self, x: ArrayLike) -> Any:
-        """P(V_loose = x | V_strict = x) = rho^m (1 - 2ab + b^2)/(1 - b^2): the response stays as it is."""
+        """P(V_loose = x | V_strict = x) = rho^m (1 - 2ab + b^2)/(1 - b^2), the probability of an unchanged response."""
         kind, (start,) = self._number_kind(x)
         stay = kind.number(self._quantity(lambda a, b: (1 - 2 * a * b + b * b) / (1 - b * b)))
         return plain(stay * kind.powers(self._fall, np.abs(start)))
 
     def mean(self, x: ArrayLike) -> Any:
-        """E[V_loose | V_strict = x]; about a tenth of a millisecond for each x."""
+        """E[V_loose | V_strict = x]. Cost: about 0.1 ms for each x."""
         kind, (start,) = self._number_kind(x)
         means = [
             (-1 if x < 0 else 1) * kind.number(self._quantity(partial(_mean, abs(x)))) for x in np.ravel(start).tolist()
@@ -327,7 +328,7 @@ class Relaxing:
 
 
 def _mean(m: int, a: Any, b: Any) -> Any:
-    """E[V_to | V_start = m] for m >= 0, from the four pieces."""
+    """E[V_loose | V_strict = m] for m >= 0, from the four pieces."""
     rho, q, d = b / a, a * b, a * (1 - b * b)
     power = rho**m
     at_m = b * (1 - a * a) / d * power + (a - b) / d * power

@@ -1,1 +1,1 @@
-"""Laws of additive noise on the integers and the reals: what is revealed, as a law. No randomness here."""
+"""Distributions of additive noise on the integers and on the reals. `core/sampling` draws from them."""

@@ -1,15 +1,15 @@
-"""Noise of n cells of which one individual changes at most k, each by at most s, and all by a bound: in one draw.
+"""Noise of n cells in one draw, where one individual changes at most k cells by at most s each, within a bound of all.
 
-Let r be the step. What a cell has beyond its centre, y = max(|x| - r + 1, 0), is counted in chunks of s, and
+Let r be the step. The excess of a cell over its centre, y = max(|x| - r + 1, 0), is counted in chunks of s, and
 
     g(y) = max(largest number of chunks, (sum of the chunks) / k),  each rounded up,
 
-is at most 1 more after one individual has raised cells. Where all cells together are bounded, chunks are single units:
-the largest takes s of them, and the sum has the bound in the place of k. For parts of x that are raised and lowered
+grows by at most 1 when one individual raises cells. With a bound of all cells together, chunks are single units: the
+largest number of chunks is divided by s, and the sum by the bound. For the raised and the lowered parts of x,
 
-    d = g(raised) + g(lowered)      where individuals are added or removed and lower no cell,
-    d = max(g(raised), g(lowered))  where a record that lowers no cell is replaced,
-    d = g(both)                     where an individual may lower cells, too.
+    d = g(raised) + g(lowered)      if individuals are added or removed, and lower no cell,
+    d = max(g(raised), g(lowered))  if a record that lowers no cell is replaced,
+    d = g(both)                     if an individual may lower cells, too.
 """
 
 from collections.abc import Sequence
@@ -32,14 +32,14 @@ from utmost.errors import OutOfRange
 Relation = Literal["add-remove", "change-one"]
 
 _ALL_STEPS, _SPREAD = 32, 17
-"""Up to so many first steps are compared all; of more, so many at a time."""
+"""`with_best_step` compares all first steps up to 32, and of more steps 17 at a time."""
 
 _HALF, _SIXTH = Fraction(1, 2), Fraction(1, 6)
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class CellsDraw(DrawLaw):
-    r"""P(X = x) proportional to q^d(x), d the number of individuals who lead from the centre \|x_i\| < step to x.
+    r"""P(X = x) proportional to q^d(x), d the least number of individuals from the centre \|x_i\| < step to x.
 
     Args:
         epsilon: Level of all cells together, or alpha = exp(-epsilon) instead.
@@ -47,18 +47,18 @@ class CellsDraw(DrawLaw):
         changed: Number k of cells that one individual changes, at most n.
         sensitivity: Largest change s of a cell by one individual, an integer >= 1.
         in_all: Largest change of all cells together, an integer from s to ks; None for ks.
-        neighbours: "add-remove", or "change-one" where a record is replaced.
+        neighbours: "add-remove", or "change-one" if a record is replaced.
         nonnegative: Whether an individual's presence lowers no cell; False for changes of any sign.
         step: First step r, from 1 to s: all \|x_i\| < r are equally likely.
 
     Raises:
-        NotALevel: for no level or two.
-        OutOfRange: for numbers outside these ranges.
+        NotALevel: unless exactly one of epsilon and alpha is passed.
+        OutOfRange: for a number outside its range.
 
-    Promise: epsilon-DP for n integers of which one individual changes so many by so much; attained. Not to be relaxed.
-    Cost:    closed forms of n^2 terms or n^3; a tenth of a second for 10 cells, seconds for 50.
-    Source:  one draw of an individual's body [hardt2010], [awan2021]; on the integers, with steps: proofs/theory/
-        one-draw.md. Nothing better is known; optimality is not claimed.
+    Promise: epsilon-DP for n integers with these bounds on one individual; attained. It cannot be relaxed.
+    Cost:    closed forms of n^2 or n^3 terms: 0.1 s for 10 cells, seconds for 50.
+    Source:  the K-norm mechanism [hardt2010], [awan2021]; on the integers, with steps: proofs/theory/one-draw.md. No
+        better noise is known; optimality is not claimed.
 
     >>> law = CellsDraw(alpha="1/2", cells=2, changed=2)
     >>> law.pmf([0, 0]), law.pmf([1, 1]), law.pmf([1, -1]), law.margin("0.95")
@@ -116,14 +116,15 @@ class CellsDraw(DrawLaw):
             object.__setattr__(self, field, value)
 
     def with_step(self, step: int) -> "CellsDraw":
-        """This law with another first step."""
+        """This distribution with another first step."""
         numbers = (self.level, self.cells, self.changed, self.sensitivity)
         relation, signs = self.neighbours, self.nonnegative
         return CellsDraw(*numbers, in_all=self.in_all, neighbours=relation, nonnegative=signs, step=step)
 
     def with_best_step(self, cost: CellCost = "squared") -> "CellsDraw":
-        """This law with the first step of least cost among those compared: all up to a sensitivity of 32, else an ever
-        finer grid around the best. Costs are compared in floats.
+        """This distribution with the first step of least cost among the compared ones. Costs are compared in floats.
+
+        All steps are compared up to a sensitivity of 32, and else ever finer grids around the best step.
 
         >>> CellsDraw(1, 2, 2, 5).with_best_step().step, CellsDraw(1, 2, 2, 10**6).with_best_step().step
         (4, 754858)
@@ -159,7 +160,7 @@ class CellsDraw(DrawLaw):
 
     @property
     def reach(self) -> int:
-        """The largest change of all cells together; twice as much where a record that lowers cells is replaced."""
+        """The largest change of all cells together, doubled if a record that may lower cells is replaced."""
         presence = self.changed * self.sensitivity if self.in_all is None else self.in_all
         return presence * (2 if self._lowers_and_raises else 1)
 
@@ -169,40 +170,40 @@ class CellsDraw(DrawLaw):
 
     @property
     def ratio(self) -> Level:
-        """The level of one individual's change; a half where a record that may lower cells is replaced by another."""
+        """The level whose alpha is q: `level`, or half of it if a record that may lower cells is replaced."""
         return self.level.scaled(_HALF) if self._lowers_and_raises else self.level
 
     @property
     def chunk(self) -> int:
-        """The size of a chunk."""
+        """The number of units of a cell in one chunk."""
         return self.sensitivity if self.in_all is None else 1
 
     @property
     def width(self) -> int:
-        """The number of chunks by which one individual changes a cell."""
+        """The largest number of chunks by which one individual changes a cell."""
         return 1 if self.in_all is None else self.sensitivity
 
     @property
     def bound(self) -> int:
-        """The number of chunks by which one individual changes all cells together."""
+        """The largest number of chunks by which one individual changes all cells together."""
         return self.changed if self.in_all is None else self.in_all
 
     @property
     def is_joined(self) -> bool:
-        """Whether raised and lowered parts have one shell, as where a record is replaced."""
+        """Whether the raised and the lowered part have the same shell: a record that lowers no cell is replaced."""
         return self.nonnegative and self.neighbours == "change-one"
 
     def mixture_factor(self, q: Q) -> Q:
-        """1 - q for each number of individuals that is drawn: two where some are added and others removed."""
+        """(1 - q)^2 if the numbers of added and of removed individuals are drawn separately, else 1 - q."""
         return (1 - q) ** (2 if self.nonnegative and not self.is_joined else 1)
 
     @property
     def kinds(self) -> dict[int, int]:
-        """All cells have one distribution."""
+        """One cell of each kind, and the number of cells with its distribution: all cells are of one kind."""
         return {0: self.cells}
 
     def distance(self, x: Sequence[int]) -> int:
-        """The number of individuals d(x)."""
+        """The least number d(x) of individuals from the centre to x."""
         beyond = [self._chunks(abs(number)) for number in x]
         if not self.nonnegative:
             return self._individuals(beyond)
@@ -212,7 +213,7 @@ class CellsDraw(DrawLaw):
 
     @property
     def groups(self) -> tuple[DrawGroup, ...]:
-        """One part for each number of raised cells and of lowered ones; of both where signs are free."""
+        """The parts of the mixture: one for each pair of numbers of raised and of lowered cells."""
         return _groups(self._body, self.nonnegative, self.is_joined, self.step)
 
     @property
@@ -220,7 +221,7 @@ class CellsDraw(DrawLaw):
         return _Body(self.cells, self.chunk, self.width, min(self.bound, self.cells * self.width))
 
     def variance_at(self, q: Q, coefficients: Sequence[Fraction]) -> Q:
-        """The variance of an answer: (cell - covariance) sum of c^2 + covariance (sum of c)^2."""
+        """The variance of the sum of c_i X_i: (variance - covariance) sum of c_i^2 + covariance (sum of c_i)^2."""
         squares, total = sum((c * c for c in coefficients), Fraction(0)), sum(coefficients, Fraction(0))
         cells, together, _ = self._moments(q)
         cell = cells / self.cells
@@ -231,11 +232,11 @@ class CellsDraw(DrawLaw):
 
     @property
     def mean_size(self) -> Fraction | float:
-        r"""E\|X_1\|, of one cell."""
+        r"""E\|X_1\|, for one cell."""
         return number_at(self.ratio, lambda q: self._moments(q)[2] / self.cells)
 
     def _moments(self, q: Q) -> tuple[Q, Q, Q]:
-        """E of the sum of squares, of the square of the sum, and of the sum of sizes."""
+        """The expectations of the sum of squares, the square of the sum, and the sum of absolute values."""
         n, r, body = self.cells, self.step, self._body
         centre, middle = _number(q, Fraction(r * (r - 1), 3)), _number(q, Fraction(r * (r - 1), 2 * r - 1))
         masses = self.masses_at(q)
@@ -257,7 +258,7 @@ class CellsDraw(DrawLaw):
         return cells, together, sizes
 
     def tail_at(self, q: Q, cell: int, t: int) -> Q:
-        """P(|X_cell| > t), the same for every cell."""
+        """P(|X_cell| > t), which is the same for every cell."""
         masses, n, r = self.masses_at(q), self.cells, self.step
         mass = sum(masses, 0 * q)
         if t < r - 1:
@@ -287,43 +288,36 @@ class CellsDraw(DrawLaw):
 
 
 def _number(q: Q, number: Fraction) -> Q:
-    """A rational in the kind of numbers of q."""
+    """Convert a rational to the kind of numbers of q."""
     return (0 * q + number.numerator) / number.denominator
 
 
 @dataclass(frozen=True, slots=True)
 class _Body:
-    """The vectors {1, ..., j width}^a whose sum is at most j bound: chunks of a raised cells in shell j.
+    """The vectors {1, ..., j width}^a whose sum is at most j bound: chunks of a raised cells in shell j."""
 
-    Attributes:
-        cells: Number n of cells.
-        chunk: Values of a cell in one chunk.
-        width: Chunks of one cell in a shell of 1.
-        bound: Chunks of all cells in a shell of 1.
-    """
-
-    cells: int
-    chunk: int
-    width: int
-    bound: int
+    cells: int  # n
+    chunk: int  # units of a cell in one chunk
+    width: int  # chunks of one cell in a shell of 1
+    bound: int  # chunks of all cells in a shell of 1
 
     def count(self, a: int, j: int) -> int:
-        """The number of points: a polynomial of degree a in j."""
+        """The number of points, a polynomial of degree a in j."""
         return chunk_points(a, j * self.width, j * self.bound, ())
 
     def series(self, a: int) -> ShellSeries:
-        """The points of all shells."""
+        """The numbers of points in all shells."""
         return _body_series(self, a, ())
 
     def values(self, step: int) -> tuple[tuple[Fraction, Fraction], tuple[Fraction, Fraction, Fraction]]:
-        """The mean of a raised value in chunk k, and of its square, by 1, C(k, 1), C(k, 2)."""
+        """The mean of a raised value in chunk k, and of its square, as coefficients of 1, C(k, 1), C(k, 2)."""
         c, low = Fraction(self.chunk), Fraction(step - 1 - self.chunk)
         mean = low + (c + 1) * _HALF
         square = low * low + low * (c + 1) + (c + 1) * (2 * c + 1) * _SIXTH
         return (mean, c), (square, 2 * c * low + c * (c + 1) + c * c, 2 * c * c)
 
     def moments(self, a: int, step: int, q: Q) -> tuple[Q, Q, Q]:
-        """E of a raised value, of its square, and of the product of two, where a cells are raised."""
+        """The expectations of a raised value, of its square, and of the product of two, if a cells are raised."""
         if not a:
             return 0 * q, 0 * q, 0 * q
         alone = _body_series(self, a, ()).at(q)
@@ -336,14 +330,7 @@ class _Body:
         return mean, square, m0 * m0 + 2 * m0 * m1 * first + m1 * m1 * pair
 
     def beyond(self, a: int, least: int, q: Q, others: "_Others | None") -> Q:
-        """The sum over j of q^j times the points of a raised cells, the first of at least ``least`` chunks.
-
-        Args:
-            a: Number of raised cells.
-            least: Least number of chunks of the first.
-            q: Rational or ball.
-            others: Points of the other cells in the same shell; None for 1.
-        """
+        """The sum over j of q^j times the points of a raised cells with at least ``least`` chunks in the first one."""
         total = 0 * q
         for series in _beyond_series(self, a, least, others):
             total = total + series.at(q)
@@ -352,14 +339,14 @@ class _Body:
 
 @dataclass(frozen=True, slots=True)
 class _Others:
-    """Numbers of points by shell: the cells that are lowered, and those at the centre."""
+    """The numbers of points of the lowered and centre cells in each shell, for ``raised`` raised cells."""
 
     body: _Body
     raised: int
     step: int
 
     def count(self, j: int) -> int:
-        """The points of shell j, weighed by the choices of cells and values."""
+        """The points of shell j, weighted by the choices of cells and values."""
         return sum(
             _weight(self.body, self.raised, b, self.step) * _joined_count(self.body, b, j)
             for b in range(self.body.cells - self.raised + 1)
@@ -372,7 +359,7 @@ def _joined_count(body: _Body, a: int, j: int) -> int:
 
 
 def _weight(body: _Body, a: int, b: int, step: int) -> int:
-    """The choices of a raised cells, b lowered ones, and values within chunks and centre."""
+    """The number of choices of a raised and b lowered cells, and of values within chunks and centre."""
     rest = body.cells - a - b
     choices = factorial(body.cells) // (factorial(a) * factorial(b) * factorial(rest))
     return int(choices * body.chunk ** (a + b) * (2 * step - 1) ** rest)
@@ -401,10 +388,8 @@ def _body_series(body: _Body, a: int, orders: tuple[int, ...]) -> ShellSeries:
 
 
 def chunk_points(a: int, most: int, in_all: int, orders: tuple[int, ...] = ()) -> int:
-    """The sum over y in {1..most}^a, sum(y) <= in_all, of the product of C(y_i, orders_i) for the first cells.
-
-    By generating functions: each cell is cut off at ``most`` by taking away what is beyond.
-    """
+    """The sum over y in {1..most}^a, sum(y) <= in_all, of the product of C(y_i, orders_i) for the first cells."""
+    # Generating functions: each cell is cut off at ``most`` by subtracting the values beyond.
     terms = [(1, 0, 1)]
     for order in orders:
         cut = _cut_off(order, most)
@@ -421,7 +406,7 @@ def chunk_points(a: int, most: int, in_all: int, orders: tuple[int, ...] = ()) -
 
 
 def chunk_points_from(a: int, most: int, in_all: int, least: int) -> int:
-    """The points of {1..most}^a with sum(y) <= in_all whose first cell is at least ``least``, from 1 to most + 1."""
+    """The number of points of {1..most}^a with sum(y) <= in_all and first cell >= ``least``, 1 <= least <= most + 1."""
     total = 0
     for i in range(a):
         near, far = in_all - least + 1 - i * most, in_all - (i + 1) * most
@@ -439,7 +424,7 @@ def _cut_off(order: int, most: int) -> list[tuple[int, int, int]]:
 
 @lru_cache(maxsize=64)
 def _joined_moments(body: _Body, step: int) -> list[ShellSeries]:
-    """Moments where both parts have one shell: cells at the centre, squares, squares of sums, and sizes."""
+    """Moments if both parts have one shell: cells at the centre, squares, squares of sums, and absolute values."""
     n = body.cells
     (m0, m1), (s0, s1, s2) = body.values(step)
     values: list[list[Fraction]] = [[], [], [], []]
@@ -464,12 +449,12 @@ def _joined_moments(body: _Body, step: int) -> list[ShellSeries]:
                 sums = [total + weight * part for total, part in zip(sums, parts, strict=True)]
         for listed, total in zip(values, sums, strict=True):
             listed.append(total)
-    # Every number of a group's choices has the chunk of each raised or lowered cell as a factor: whole numbers.
+    # Each number of choices has the chunk as a factor for every raised or lowered cell: the values are integers.
     return [ShellSeries.of([int(value) for value in listed]) for listed in values]
 
 
 def _beyond_series(body: _Body, a: int, least: int, others: _Others | None) -> list[ShellSeries]:
-    """The series of `_Body.beyond`; for single terms of the cut-off that start later, one of their own each."""
+    """The series of `_Body.beyond`. Terms of the cut-off that start later have a series each."""
     width, bound, n = body.width, body.bound, body.cells
     start = -(-least // width)
     degree = a if others is None else n

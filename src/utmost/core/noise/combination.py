@@ -1,4 +1,4 @@
-"""The law of a sum of independent geometric noises with any coefficients: margins of totals and differences."""
+"""Sums of independent geometric noise with any coefficients, for the margins of totals and differences."""
 
 import math
 from collections.abc import Callable, Iterable, Sequence
@@ -29,11 +29,11 @@ _MOST_LISTED = 10**8
 # S is on the lattice of one step if the step is at least this part of the largest coefficient.
 _LEAST_STEP = Fraction(1, 1 << 40)
 _LEAST_INVERTED = 8e-16
-"""The rounding error of an inversion is larger than a smaller chance."""
+"""The least probability that an inversion resolves: its rounding error is larger than smaller ones."""
 _HALVINGS = 24
 _FEW_GROUPS, _MOST_MARGINS = 64, 4096
 _margins: dict[tuple[Any, ...], int | float] = {}
-"""Margins by the terms of a sum and the chance that may be missed."""
+"""Margins by the terms of a sum and the allowed probability of a miss."""
 _DECAY, _MOST_POINTS = 40.0, 1 << 20
 
 
@@ -41,30 +41,29 @@ _DECAY, _MOST_POINTS = 40.0, 1 << 20
 class Combination(Display):
     r"""S = sum of c_i G_i, the G_i independent with P(G_i = x) proportional to exp(-e_i |x|) on the integers.
 
-    All statements about S are certified: every bound is on the safe side after rounding. If all coefficients are
-        multiples
-    of one step (integers, fractions with a common denominator), S is on a lattice, and the bounds err by at most 1e-13
-    while its standard deviation is below some 10^4 steps; beyond, and for other coefficients, a margin is at most 1.6 %
-    of a standard deviation too large (0.6 % for few terms). A single term is exact, in rationals or in intervals.
+    All bounds are certified: after rounding they are on the safe side. If all coefficients are multiples of one step
+    (integers, or fractions with a common denominator), S is on a lattice, and probabilities err by at most 1e-13 as
+    long as the standard deviation of S is below about 10^4 steps. Beyond, and for other coefficients, a margin is too
+    large by at most 1.6 % of a standard deviation (0.6 % for few terms). A single term is exact.
 
     Args:
-        coefficients: Coefficients c_i, any numbers; floats are read as the decimals that they print. Signs do not
+        coefficients: Coefficients c_i, any numbers. Floats are read as the decimals that Python prints. Signs do not
             matter.
         levels: Levels of the G_i, an epsilon or a `Level` each, or one for all. Noise of sensitivity D has the level
             ``Geometric(...).ratio``.
-        counts: Numbers of independent terms of each coefficient and level, or one number for all; a million equal terms
+        counts: Number of independent terms of each coefficient and level, or one number for all. A million equal terms
             cost as much as one.
 
     Attributes:
-        coefficients: |c| of each group of equal terms, without zeros, as Fractions.
+        coefficients: |c| of each group of equal terms as a Fraction, without zeros.
         levels: Level of each group.
         counts: Number of terms of each group.
 
     Raises:
         NotANumber, NotALevel, OutOfRange, WrongKind: for other arguments, and lists of different lengths.
 
-    Cost: 1 ms to 1 s to prepare, by the number of groups; memory some MB.
-    Source: the laws of proofs/theory/error-bars.md.
+    Cost: 1 ms to 1 s for the first margin, by the number of groups, and some MB of memory.
+    Source: proofs/theory/error-bars.md.
 
     >>> total = Combination([1], 1, counts=[24])
     >>> total.margin(0.95), total.coverage(13) > 0.95 > total.coverage(12)
@@ -83,7 +82,7 @@ class Combination(Display):
         levels: Number | Level | Sequence[Number | Level] | Any,
         counts: int | Sequence[int] | Any = 1,
     ) -> None:
-        # Pairs of integers and identities are keys, since the hash of a Fraction or a level is slow.
+        # Keys are integers and identities, since the hash of a Fraction or a level is slow.
         sizes: list[Fraction] = []
         levels_of: list[Level] = []
         groups: dict[tuple[int, int, int], int] = {}
@@ -109,7 +108,7 @@ class Combination(Display):
 
     @staticmethod
     def signed(coefficients: Sequence[Number] | Any) -> list[Fraction]:
-        """Coefficients as they are read, with their signs.
+        """The coefficients as Fractions, with their signs.
 
         >>> Combination.signed(["-1/2", 0.1])
         [Fraction(-1, 2), Fraction(1, 10)]
@@ -156,8 +155,10 @@ class Combination(Display):
 
     @property
     def mean_size(self) -> float:
-        r"""E|S| in floats, by its characteristic function f: on a lattice the mean of (1 - f(t))/(2 sin^2(t/2)) over a
-        period, a sum that converges geometrically; beyond 10^6 points the integral for the Laplace law.
+        r"""E|S| in floats, from the characteristic function f of S.
+
+        On a lattice this is the mean of (1 - f(t))/(2 sin^2(t/2)) over a period, a sum that converges geometrically.
+        Sums that need more than 10^6 points, and other coefficients, use the integral for Laplace noise.
 
         >>> round(Combination([1], 1).mean_size, 12), round(Combination([1, 1], 1e-9).mean_size * 1e-9, 9)
         (0.850918128239, 1.5)
@@ -167,24 +168,24 @@ class Combination(Display):
         epsilons, counts = self._groups.epsilons, self._groups.counts
         sizes = self._groups.sizes
         points = math.ceil(_DECAY * float((sizes / epsilons).max()))
-        # On a lattice the integral is over one period, and equidistant points give it to rounding: the integrand is
-        # analytic.
+        # On a lattice the integral is over one period. The integrand is analytic, so that equidistant points give the
+        # integral up to rounding.
         if self._step is not None and points <= _MOST_POINTS:
             t = 2 * np.pi * (np.arange(points + 8) + 0.5) / (points + 8)
             ratios = np.sin(np.multiply.outer(t, sizes) / 2) / np.sinh(np.minimum(epsilons, 700) / 2)
             missing = -np.expm1(-np.log1p(ratios**2) @ counts)
             return float(self._unit) * float((missing / (2 * np.sin(t / 2) ** 2)).mean())
         scales = sizes / np.minimum(2 * np.sinh(np.minimum(epsilons, 700) / 2), 1e300)
-        # Otherwise the integral is over all t, in log t: the trapezoidal rule is exact up to rounding for a function
-        # that dies away on both sides.
+        # Otherwise the integral is over log t for all t: the trapezoidal rule is exact up to rounding for a function
+        # that vanishes at both ends.
         u = np.arange(-40, 40, 0.05) - math.log(float(scales.max()))
         missing = -np.expm1(-np.log1p(np.multiply.outer(np.exp(u), scales) ** 2) @ counts)
         return float(self._unit) * float((missing * np.exp(-u)).sum()) * 0.05 * 2 / math.pi
 
     def tail(self, margin: Number) -> float:
-        """An upper bound of P(|S| > margin): a certified upper bound.
+        """A certified upper bound of P(|S| > margin).
 
-        Chances below some 1e-13 have Chernoff's bound, which is too large: 200 times at 1e-20, for one geometric.
+        Probabilities below about 1e-13 get Chernoff's bound, which is larger: 200 times at 1e-20 for one geometric.
 
         >>> Combination([1], "0.1", counts=[2]).tail(1000) < 1e-38
         True
@@ -193,12 +194,12 @@ class Combination(Display):
         return 1.0 if r < 0 else self._exceeded(r, None)
 
     def is_kept(self, margin: Number, miss: Number) -> bool:
-        """Whether P(|S| > margin) <= miss is certified; faster than `tail`."""
+        """Whether P(|S| > margin) <= miss is certified. This is faster than `tail`."""
         chance, r = round_down(between_0_and_1(miss, "miss", "Combination")), exact(margin, "margin")
         return r >= 0 and self._exceeded(r, chance) <= chance
 
     def leaves_out(self, value: Number, miss: Number) -> bool:
-        """Whether P(|S| >= |value|) <= miss is certified, so that a test rejects this value; 0 is never rejected.
+        """Whether P(|S| >= |value|) <= miss is certified, so that a test rejects this value. 0 is never rejected.
 
         >>> [Combination([1], 1).leaves_out(value, "0.05") for value in (0, 3, -4)]
         [False, False, True]
@@ -208,7 +209,7 @@ class Combination(Display):
         return size > 0 and self.is_kept(size - size / (1 << 60), miss)
 
     def coverage(self, margin: Number) -> float:
-        """A lower bound of P(|S| <= margin): a certified lower bound.
+        """A certified lower bound of P(|S| <= margin).
 
         >>> 0.9502 < Combination([1], 1).coverage(2) + 0.0267 < 0.99
         True
@@ -217,10 +218,10 @@ class Combination(Display):
         return max(0.0, math.nextafter(1 - exceeded, 0)) if exceeded > 0 else 1.0
 
     def margin(self, confidence: Number = DEFAULT_CONFIDENCE) -> int | float:
-        """The least r that is certified to have P(|S| <= r) >= confidence.
+        """The least r with a certificate that P(|S| <= r) >= confidence.
 
         Returns:
-            An int if all coefficients are integers, else a float, rounded up.
+            An int if all coefficients are integers, else a float that is rounded up.
 
         Raises:
             OutOfRange: for a confidence that is not strictly between 0 and 1.
@@ -232,18 +233,18 @@ class Combination(Display):
         return self.margin_missed(miss)
 
     def reach(self, miss: Number) -> float:
-        """A margin of about the right size, and not too small, without an inversion; 0 if P(S is not 0) <= miss."""
+        """A certified margin, larger than `margin_missed` but without an inversion; 0 if P(S is not 0) <= miss."""
         chance = between_0_and_1(miss, "miss", "Combination")
         if not self.counts or self._not_zero <= chance:
             return 0.0
         return self._chernoff.margin(_log(chance)) * float(self._unit)
 
     def margin_missed(self, miss: Number) -> int | float:
-        """The least r that is certified to have P(|S| > r) <= miss, a rational: 10^-40 is one, 1 - 10^-40 no float."""
+        """The least r with a certificate that P(|S| > r) <= miss. Unlike a confidence, ``miss`` may be tiny: 1e-40."""
         miss = between_0_and_1(miss, "miss", "Combination")
         if len(self.counts) > _FEW_GROUPS:
             return self._least_margin(miss)
-        terms = self.coefficients, self.levels, self.counts, miss  # the cells of a table share few margins
+        terms = self.coefficients, self.levels, self.counts, miss  # the cells of a table have few different margins
         margin = _margins.get(terms)
         if margin is None:
             if len(_margins) >= _MOST_MARGINS:
@@ -258,7 +259,7 @@ class Combination(Display):
         if step is None:
             return round_up(self._halved(miss) * self._unit)
         most = max(1, math.ceil(self._chernoff.margin(_log(miss)))) if self.counts else 0
-        # Chernoff's margin is certified, so the least one is at most that.
+        # Chernoff's margin is certified: the least margin is at most that.
         chance = round_down(miss)
         steps = first_integer(-1, most, lambda k: self._exceeded(k * step, chance) <= chance)
         return _number(steps * step, self.coefficients)
@@ -276,7 +277,7 @@ class Combination(Display):
         return Fraction(above)
 
     def _exceeded(self, margin: Fraction, miss: float | None) -> float:
-        """An upper bound of P(|S| > margin) for margin >= 0, by the best of the bounds."""
+        """An upper bound of P(|S| > margin) for margin >= 0: the best of the three bounds."""
         if not self.counts:
             return 0.0
         if self._single is not None:
@@ -300,7 +301,7 @@ class Combination(Display):
 
     @cached_property
     def _single(self) -> Geometric | None:
-        """The law of G if S is one term."""
+        """The noise G if S is one term."""
         return Geometric(self.levels[0]) if self.counts == (1,) else None
 
     @cached_property
@@ -312,7 +313,7 @@ class Combination(Display):
         for size in self.coefficients:
             common = math.lcm(step.denominator, size.denominator)
             step = Fraction(math.gcd(int(step * common), int(size * common)), common)
-            # Floats do not resolve a smaller step: such sums are inverted as if they were dense.
+            # Floats do not resolve a smaller step: such a sum is inverted as if no step existed.
             if step < least:
                 return None
         return step
@@ -347,19 +348,19 @@ class Combination(Display):
 def simultaneous_margins(
     combinations: Sequence[Combination], confidence: Number = DEFAULT_CONFIDENCE, *, independent: bool = False
 ) -> tuple[int | float, ...]:
-    """A margin for each of m sums such that *all* of them are kept at once with the chance ``confidence``, or more.
+    """A margin for each of m sums, so that *all* of them hold together with probability ``confidence`` or more.
 
     Args:
-        combinations: the sums. They may share noises.
+        combinations: The m sums, which may share noise.
         confidence: Confidence of all margins together.
-        independent: whether no two sums share a noise, which the caller must know. Then each is given the confidence
-            ``confidence**(1/m)``, which is exact for them; else 1 - (1 - confidence)/m, by the union bound, which
-            holds whatever they share.
+        independent: Whether no two sums share noise, as the caller must know. Each then has the confidence
+            ``confidence**(1/m)``, which is exact. Otherwise each has 1 - (1 - confidence)/m, by the union bound, which
+            always holds.
 
     Raises:
         OutOfRange: for no sums, and a confidence that is not strictly between 0 and 1.
 
-    Cost: that of one margin for each different object among them.
+    Cost: one margin for each different object in ``combinations``.
 
     >>> one = Combination([1], 1)
     >>> [simultaneous_margins([one] * m)[0] for m in (1, 24, 200, 1000)]
@@ -380,9 +381,9 @@ def simultaneous_margins(
 
 
 def missed_by_each(miss: Fraction, m: int) -> Fraction:
-    """A rational q just below 1 - (1 - miss)^(1/m): m independent chances of at most q make miss at most, exactly."""
+    """A rational just below 1 - (1 - miss)^(1/m), the probability of each of m independent misses."""
     log_kept = math.log1p(-float(miss)) if 2 * miss < 1 else _log(1 - miss)
-    # Below the float of it by more than its error; miss / m is below it by Bernoulli, and takes over for tiny chances.
+    # The guess is below q by more than its error. By Bernoulli miss / m is below q, too, and larger for tiny ``miss``.
     guess = Fraction(-math.expm1(log_kept / m) * (1 - 1e-12))
     return max(guess, miss / m)
 
@@ -396,7 +397,7 @@ def _terms(coefficients: Any, levels: Any, counts: Any) -> Iterable[tuple[Fracti
     for entries, name in ((read_levels, "levels"), (read_counts, "counts")):
         if len(entries) != len(sizes):
             raise OutOfRange(
-                f"{name} must be one for all, or as many as the {len(sizes)} coefficients",
+                f"{name} must be one value for all coefficients, or {len(sizes)} values",
                 came=len(entries),
                 where="Combination",
             )
@@ -414,7 +415,9 @@ def _listed(values: Any, name: str) -> Sequence[Any]:
     if not isinstance(values, Sequence) or isinstance(values, str | bytes):
         raise wrong_kind(name, "a sequence", values)
     if len(values) > _MOST_LISTED:
-        raise OutOfRange(f"{name} must be at most {_MOST_LISTED}: equal terms have a count", came=len(values))
+        raise OutOfRange(
+            f"{name} must have at most {_MOST_LISTED} values: pass counts= for equal terms", came=len(values)
+        )
     return values
 
 
@@ -422,7 +425,7 @@ _PLAIN = (int, float, str, Decimal, Level)
 
 
 def _read(values: Iterable[Any], reader: Callable[[Any], Any]) -> list[Any]:
-    """Each value, read; equal plain values are read once. Levels are keys by identity, since their hash is slow."""
+    """Read each value, equal plain values only once. Levels are keys by identity, since their hash is slow."""
     known: dict[tuple[type, Any], Any] = {}
     read = []
     for value in values:
@@ -458,7 +461,7 @@ def _count(value: Any) -> int:
 
 
 def _variance(of: Level, bits: int) -> Interval:
-    """2 alpha / (1 - alpha)^2, to so many bits: 1 - alpha may be small."""
+    """2 alpha / (1 - alpha)^2, with more bits inside because 1 - alpha may be small."""
     inner = bits + 16 + 3 * max(0, -math.frexp(min(1.0, of.epsilon_float))[1])
     alpha = of.alpha_interval(inner)
     return (alpha * 2) / ((1 - alpha) * (1 - alpha))
@@ -482,7 +485,7 @@ def _missed(law: Geometric, margin: int) -> Fraction | Interval:
 
 
 def _log(miss: Fraction) -> float:
-    """log(miss), rounded down, also for a miss that no float holds."""
+    """log(miss), rounded down, also if ``miss`` is below all floats."""
     # The margin covers the errors of two logarithms and their difference.
     return (math.log(miss.numerator) - math.log(miss.denominator)) * (1 + 1e-14) - 1e-14
 

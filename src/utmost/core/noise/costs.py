@@ -1,6 +1,6 @@
 """Costs L(x) of an error of size x, even and nondecreasing in |x|.
 
-A cost is any callable; the powers |x|^m have names, since every law has their expectation in closed form.
+A cost is any callable. The powers |x|^m have names, since every noise has their expectation in closed form.
 """
 
 import math
@@ -23,12 +23,12 @@ from utmost.errors import NotALoss, NotANumber, NotMonotone, OutOfRange, quoted
 _LARGEST_ORDER = 100
 
 Cost = Callable[[Any], Any]
-"""A function L(x) >= 0, even and nondecreasing in |x|; it may take arrays or single numbers."""
+"""A function L(x) >= 0, even and nondecreasing in |x|, of an array or of a single number."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Moment:
-    """The cost L(x) = |x|^order, in the kind of numbers of x; `moment` makes it.
+    """The cost L(x) = |x|^order, in the kind of numbers of x.
 
     >>> squared(-3), absolute(Fraction(-1, 2)), moment(3)(2.0)
     (9, Fraction(1, 2), 8.0)
@@ -37,7 +37,6 @@ class Moment:
     order: Fraction
 
     def __call__(self, x: Any) -> Any:
-        """|x|^order; an integer order keeps integers and fractions exact."""
         check_numbers(x, "error")
         size = np.abs(x) if isinstance(x, np.ndarray) else abs(x)
         try:
@@ -47,7 +46,7 @@ class Moment:
 
     @property
     def is_integer(self) -> bool:
-        """Whether the order is an integer, so that laws know the expectation in closed form."""
+        """Whether the order is an integer, so that the expectation has a closed form."""
         return self.order.denominator == 1
 
     def __repr__(self) -> str:
@@ -57,14 +56,7 @@ class Moment:
 
 
 def moment(order: Number) -> Moment:
-    """The cost |x|^order, for a positive order (2 is the squared error).
-
-    Raises:
-        OutOfRange: when the order is not positive.
-
-    >>> moment(1), moment(3), moment(1.5)
-    (absolute, moment(3), moment('3/2'))
-    """
+    """The cost |x|^order, for a positive order up to 100."""
     value = exact(order, "order")
     if value > _LARGEST_ORDER:
         raise OutOfRange(f"the order of a moment must be at most {_LARGEST_ORDER}", came=order, where="moment")
@@ -82,18 +74,13 @@ squared = moment(2)
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Tabled:
-    """A cost as a table of sizes and costs; `tabled` makes it.
+    """A cost by a table of sizes and costs, see `tabled`."""
 
-    Attributes:
-        sizes: Sizes of errors, ascending from 0.
-        costs: Cost of each size, never falling.
-    """
-
-    sizes: tuple[Fraction, ...]
-    costs: tuple[Fraction, ...]
+    sizes: tuple[Fraction, ...]  # ascending from 0
+    costs: tuple[Fraction, ...]  # the cost of each size, nondecreasing
 
     def __call__(self, x: Any) -> Any:
-        """L(x): linear between two sizes, constant beyond the last; Fractions for integers and Fractions."""
+        """L(x): linear between two sizes, and constant beyond the last."""
         check_numbers(x, "error")
         if isinstance(x, np.ndarray | float | np.floating):
             costs = np.interp(np.abs(x), [float(s) for s in self.sizes], [float(c) for c in self.costs])
@@ -111,25 +98,14 @@ class Tabled:
 
 
 def tabled(table: Mapping[Any, Number]) -> Tabled:
-    """The cost of a table {size: cost}: even, linear between two sizes, constant beyond the last.
-
-    Args:
-        table: Costs by size, from the size 0 upward; never negative, and never falling.
-
-    Raises:
-        OutOfRange: for a table without the size 0, or with a negative one.
-        NotALoss: for a negative cost.
-        NotMonotone: for a cost that falls.
-
-    >>> cost = tabled({0: 0, 1: 1, 5: 3})
-    >>> cost(-3), cost(100), cost
-    (Fraction(2, 1), Fraction(3, 1), table:0=0,1=1,5=3)
-    """
+    """The cost of a table {size: cost}: even, linear between two sizes, and constant beyond the last."""
     read = sorted((exact(size, "a size"), exact(cost, "a cost")) for size, cost in mapping(table, "table").items())
     sizes, costs = tuple(size for size, _ in read), tuple(cost for _, cost in read)
     if not sizes or sizes[0] != 0 or len(set(sizes)) != len(sizes):
-        came = "none" if not sizes else f"{sizes[0]} first" if sizes[0] else "one twice"
-        raise OutOfRange("a table of costs needs the size 0, larger ones, and each once", came=came, where="tabled")
+        came = "none" if not sizes else f"{sizes[0]} first" if sizes[0] else "a size twice"
+        raise OutOfRange(
+            "the sizes of a table of costs must be 0 and larger numbers, each once", came=came, where="tabled"
+        )
     if costs[0] < 0:
         raise NotALoss("a cost must be finite and not negative", came=f"{costs[0]} at 0")
     check_cost([float(size) for size in sizes], np.array([float(cost) for cost in costs]))
@@ -140,11 +116,7 @@ def tabled(table: Mapping[Any, Number]) -> Tabled:
 
 
 def cost_named(name: str | Cost) -> Cost:
-    """The cost with this name: "absolute", "squared", "moment:3" or "table:0=0,1=1,5=3"; a function is returned.
-
-    >>> cost_named("absolute"), cost_named("moment:3"), cost_named("table:0=0,1=1/2")
-    (absolute, moment(3), table:0=0,1=1/2)
-    """
+    """Read the name of a cost: "absolute", "squared", "moment:3", "table:0=0,1=1,5=3"; return a function unchanged."""
     if not isinstance(name, str):
         return name
     kind, _, order = name.strip().lower().partition(":")
@@ -171,26 +143,19 @@ def cost_named(name: str | Cost) -> Cost:
     raise OutOfRange(required, came=name)
 
 
-# The rounding of a cost may change its floats by so much.
+# The relative change of a cost by rounding.
 _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReadCost:
-    """A cost as a function of arrays of sizes |x| >= 0; infinite where it exceeds the floats.
-
-    Attributes:
-        cost: Function.
-        integers: Whether its arguments are integers only.
-        vectorised: Whether it takes arrays; otherwise it is called for one number at a time, an int on the integers.
-    """
+    """A cost as a function of arrays of sizes |x| >= 0, infinite where it exceeds the floats."""
 
     cost: Cost
-    integers: bool
-    vectorised: bool
+    integers: bool  # whether its arguments are integers only
+    vectorised: bool  # whether it takes arrays; otherwise it takes one number at a time, an int on the integers
 
     def __call__(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        """L at each entry of an array of floats, none negative."""
         if self.vectorised:
             with np.errstate(all="ignore"):
                 return np.asarray(self.cost(x.flatten()), dtype=np.float64).reshape(x.shape)
@@ -201,15 +166,7 @@ class ReadCost:
 
 
 def read_cost(cost: Cost, scale: float, *, integers: bool) -> ReadCost:
-    """Read a cost, after a trial at sizes around ``scale`` and at their negatives.
-
-    Raises:
-        NotALoss: the cost is no function, or not even, finite and nonnegative at a size tried.
-        NotMonotone: the cost falls from one size tried to a larger one.
-
-    >>> read_cost(lambda x: min(abs(x), 3), 5.0, integers=True).vectorised
-    False
-    """
+    """Read a cost, after a trial at sizes around ``scale`` and at their negatives."""
     if isinstance(cost, Moment):
         return ReadCost(cost, integers, vectorised=True)
     if not callable(cost):
@@ -232,7 +189,7 @@ def read_cost(cost: Cost, scale: float, *, integers: bool) -> ReadCost:
 
 
 def check_cost(sizes: Sequence[float] | NDArray[np.float64], values: NDArray[np.float64]) -> None:
-    """Check that a cost does not fall from one size to the next larger one."""
+    """Check that a cost does not fall from one size to the next."""
     check_array(values, "costs", 1)
     values = as_array(values, "costs") if is_exact(values) else values
     falls = np.flatnonzero(values[1:] < values[:-1] * (1 - _ROUNDING))
@@ -243,7 +200,6 @@ def check_cost(sizes: Sequence[float] | NDArray[np.float64], values: NDArray[np.
 
 
 def _one(cost: Cost, x: float) -> float:
-    """L(x) for a single number."""
     try:
         value = cost(x)
         number = float(value)
@@ -257,7 +213,7 @@ def _one(cost: Cost, x: float) -> float:
 
 
 def _takes_arrays(cost: Cost, sizes: NDArray[np.float64], values: NDArray[np.float64]) -> bool:
-    """Whether the cost of an array is the array of costs."""
+    """Whether the cost of an array is the array of the costs."""
     try:
         with np.errstate(all="ignore"):
             together: Any = np.asarray(cost(sizes.copy()), dtype=np.float64)

@@ -1,6 +1,6 @@
-"""Noise that another tool drew, as it declares it, and certified margins of sums of cells with such noise.
+"""Noise that another tool drew, as that tool declares it, and certified margins of sums of cells with such noise.
 
-Nothing here is drawn, and nothing is private by it: a distribution of errors is all that is needed for margins.
+This module draws nothing, and promises no privacy: margins need only the distribution of the errors.
 """
 
 import math
@@ -30,7 +30,7 @@ NoiseKind = Literal["discrete laplace", "laplace", "discrete gaussian", "gaussia
 
 _INTEGERS = ("discrete laplace", "discrete gaussian")
 _LAPLACE = ("discrete laplace", "laplace")
-# A continuous Laplace variable is taken on steps this many times finer than the deviation of a sum.
+# The steps of a continuous Laplace variable are this many times finer than the deviation of a sum.
 _FINENESS = 2048
 _FARTHEST_ALIAS = math.log(1e18)
 _FLOAT_ERROR = 2.0**-48  # of a probability by inversion, for each noise of the sum
@@ -48,9 +48,9 @@ class DeclaredNoise(Display):
         kind: "discrete laplace", also called two-sided geometric, P(x) proportional to exp(-|x| / scale) on the
             integers; "laplace", the density in the same form; "discrete gaussian", P(x) proportional to
             exp(-x^2 / (2 variance)) on the integers; "gaussian", the normal density.
-        size: Scale of a Laplace distribution, variance of a Gaussian one; the largest one where rows differ, 0 before
-            they were read.
-        column: Name of the column that has the size of each row; None where all rows have the same.
+        size: Scale of a Laplace distribution, variance of a Gaussian one; the largest of all rows, and 0 before its
+            column has been read.
+        column: Name of the column that has the size of each row; None if all rows have the same size.
     """
 
     _shown = ("kind", "size", "column")
@@ -84,10 +84,10 @@ class DeclaredNoise(Display):
         return DeclaredSum(self.kind, tuple(sorted(counts.items())))
 
     def margin(self, confidence: Number) -> int | float:
-        """The least margin of one cell with the largest noise: certified.
+        """The least certified margin of one cell with the largest noise.
 
         Raises:
-            OutOfRange: where the sizes stand in a column, and no table was read.
+            OutOfRange: if the sizes are in a column that has not been read.
         """
         if not self.size:
             remedy = "Call ut.interop.noisy_table, which reads the column."
@@ -109,13 +109,12 @@ def declared_noise(
     Args:
         kind: "discrete laplace" (two-sided geometric), "laplace", "discrete gaussian" or "gaussian".
         scale: Scale of a Laplace distribution, or the name of the column that has the scale of each row.
-        epsilon, sensitivity: The same by the level of one cell: the scale is sensitivity / epsilon; sensitivity is 1 if
-            left out.
-        sigma: Standard deviation of a Gaussian distribution; of the discrete one its parameter.
-        variance: Its square, or the name of the column that has the variance of each row.
+        epsilon, sensitivity: In place of a scale, which is then sensitivity / epsilon; the sensitivity is 1 by default.
+        sigma: Standard deviation of a Gaussian distribution; the parameter of a discrete Gaussian one.
+        variance: The square of sigma, or the name of the column that has the variance of each row.
 
     Raises:
-        OutOfRange: for another kind, for no size or two, and a size that is not positive.
+        OutOfRange: for an unknown kind, for no size or two sizes, and for a size that is not positive.
 
     >>> declared_noise("discrete laplace", epsilon="1/2")
     DeclaredNoise(kind='discrete laplace', size=2, column=None)
@@ -131,7 +130,7 @@ def declared_noise(
         wrong.append("sensitivity")
     if len(given) != 1 or wrong:
         required = f"{kind} noise needs exactly one of {' and '.join(sizes)}"
-        remedy = f"Write {'scale=2' if is_laplace else 'sigma=3'}, say."
+        remedy = f"Write {'scale=2' if is_laplace else 'sigma=3'}, for example."
         raise OutOfRange(required, came=" and ".join([*given, *wrong]) or "none", remedy=remedy)
     (name,) = given
     size = sizes[name]
@@ -182,16 +181,16 @@ class DeclaredSum(Display):
         return sum((size**power * count for size, count in self.terms), Fraction(0))
 
     def margin(self, confidence: Number) -> int | float:
-        """A margin within which the sum lies with the chance ``confidence`` or more: certified.
+        """A certified margin: the error of the sum is within it with a chance of ``confidence`` or more.
 
-        The least one for Gaussian and discrete Laplace noise, and for one cell; for discrete Gaussian noise, too, where
-        the chance of a miss is at least 10^-9; for sums of continuous Laplace noise wider by less than a hundredth of
-        their standard deviation.
+        It is the least margin for Gaussian and discrete Laplace noise, for one cell, and for discrete Gaussian noise if
+        the chance of an error beyond it is at least 10^-9. For sums of continuous Laplace noise it exceeds the least
+        one by less than a hundredth of their standard deviation.
         """
         return self.margin_missed(1 - read_confidence(confidence))
 
     def margin_missed(self, miss: Fraction) -> int | float:
-        """A margin that the sum exceeds with the chance ``miss`` at most."""
+        """A margin that the sum exceeds with a chance of at most ``miss``."""
         if not self.terms:
             return 0
         if self.kind == "discrete laplace":
@@ -204,7 +203,7 @@ class DeclaredSum(Display):
         return self._discrete_gaussian_margin(miss)
 
     def _laplace_margin(self, miss: Fraction) -> float:
-        """By a decomposition that is exact: Laplace noise is h G + R for any h > 0, see `_laplace_steps`."""
+        """A margin by an exact decomposition: Laplace noise is h G + R for any h > 0, see `_laplace_steps`."""
         if self.count == 1:
             return Laplace(1 / self.terms[0][0]).margin(1 - miss)
         step = _laplace_steps(self.variance, self.count)
@@ -213,7 +212,7 @@ class DeclaredSum(Display):
         return round_up((Fraction(steps) + self.count) * step)
 
     def _discrete_gaussian_margin(self, miss: Fraction) -> int:
-        """The least integer that is certified, by inversion; for tiny chances by the bound of a subgaussian sum."""
+        """The least certified integer, by inversion; at tiny chances by the bound for subgaussian sums."""
         subgaussian = math.ceil(_root_above(self._squares * _subgaussian_square(miss)))
         if miss < _LEAST_INVERTED:
             return subgaussian
@@ -226,18 +225,16 @@ def _geometric(scale: Fraction) -> Geometric:
 
 
 def _laplace_steps(variance: float, count: int) -> Fraction:
-    """The step h on which a sum of continuous Laplace noises is taken.
-
-    A Laplace variable of scale b is E - E' for exponential E, and E = h K + R with a geometric K of ratio exp(-h/b) and
-    an independent R in [0, h). So it is h G + (R - R') with G two-sided geometric at level h/b and |R - R'| < h: the
-    sum is h times a sum of G, off by less than h for each cell.
-    """
+    """The step h of the integer noise that stands for a sum of continuous Laplace noises."""
+    # A Laplace variable of scale b is E - E' for exponential E, and E = h K + R with a geometric K of ratio exp(-h/b)
+    # and an independent R in [0, h). So it is h G + (R - R') with G two-sided geometric at level h/b and |R - R'| < h:
+    # the sum is h times a sum of G, with an error of less than h for each cell.
     deviation = exact(math.sqrt(variance))
     return Fraction(deviation / (count * _FINENESS)).limit_denominator(10**30) or deviation / (count * _FINENESS)
 
 
 def normal_margin(variance: Fraction, miss: Fraction) -> float:
-    """The least float r, but for rounding, with P(|N| > r) <= miss certainly, N normal with this variance.
+    """The least float r, except for rounding, with P(|N| > r) <= miss for a normal N with this variance.
 
     >>> normal_margin(Fraction(1), Fraction(1, 20))
     1.95996398454005...
@@ -252,25 +249,24 @@ def normal_margin(variance: Fraction, miss: Fraction) -> float:
 
 
 def _subgaussian_square(miss: Fraction) -> Fraction:
-    """The q with 2 exp(-q/2) <= miss: a subgaussian S of variance proxy v has P(|S| > sqrt(q v)) <= miss."""
+    """A q with 2 exp(-q/2) <= miss: a subgaussian S of variance proxy v has P(|S| > sqrt(q v)) <= miss."""
     log = math.log(2) + math.log(miss.denominator) - math.log(miss.numerator)
     return Fraction(2 * log * (1 + 1e-12) + 1e-12)
 
 
 def _root_above(square: Fraction) -> Fraction:
-    """A number a little above the root of a rational."""
+    """A number slightly above the square root of a rational."""
     scaled = -((-square.numerator << (2 * _ROOT_BITS)) // square.denominator)
     return Fraction(math.isqrt(scaled) + 1, 1 << _ROOT_BITS)
 
 
 class _InvertedGaussians:
-    r"""P(|S| > r) for a sum S of discrete Gaussian noises, bounded from above, by inversion on a period of M integers.
+    """An upper bound of P(|S| > r) for a sum S of discrete Gaussian noises, by inversion on a period of M integers."""
 
-    phi is the characteristic function of S, D the Dirichlet kernel: (1/M) sum_j phi(2 pi j/M) D_r(2 pi j/M) is the
-    chance of |S + m M| <= r for some m, so it exceeds P(|S| <= r) by P(|S| >= M - r) at most, which the subgaussian
-    bound keeps below 10^-18. phi falls from 0 to pi, being a quotient of theta functions, so that frequencies beyond a
-    cut contribute at most (2 r + 1) phi(cut).
-    """
+    # phi is the characteristic function of S, D the Dirichlet kernel: (1/M) sum_j phi(2 pi j/M) D_r(2 pi j/M) is the
+    # chance of |S + m M| <= r for some m, so it exceeds P(|S| <= r) by at most P(|S| >= M - r), which the subgaussian
+    # bound keeps below 10^-18. phi decreases from 0 to pi, because it is a quotient of theta functions, so frequencies
+    # beyond a cut contribute at most (2 r + 1) phi(cut).
 
     def __init__(self, terms: Sequence[tuple[Fraction, int]]) -> None:
         self._terms = [(float(size), count) for size, count in terms]
@@ -295,7 +291,7 @@ class _InvertedGaussians:
 
 
 def _log_transform(variance: float, t: NDArray[np.float64]) -> NDArray[np.float64]:
-    """log phi(t) of one discrete Gaussian, 0 <= t <= pi: by its own sum, or Poisson's where that is shorter."""
+    """log phi(t) of one discrete Gaussian, 0 <= t <= pi: by its sum, or by Poisson's sum if that is shorter."""
     if variance < 1:
         k = np.arange(1, 12)
         weights = 2 * np.exp(-(k**2) / (2 * variance))
@@ -312,16 +308,15 @@ def ratio_of_sums(
     shared: Sequence[Fraction],
     confidence: Fraction,
 ) -> RatioBar:
-    """An interval that holds the true ratio of two sums of noisy cells, or "not determined".
-
-    Fieller's set: exact for Gaussian and discrete Laplace noise; by the subgaussian bound, two fifths wider at 95 %,
-    for discrete Gaussian noise. For Laplace noise, and for two kinds, it is made of a margin of each sum.
+    """An interval with the true ratio of two sums of noisy cells, or "not determined".
 
     Args:
-        top, bottom: Sum, noise, and the sizes of the noise of the cells that are in this sum alone.
-        shared: Sizes of the noise of the cells in both; there are none where the sums are of two columns.
-        confidence: Chance with which it holds the ratio.
+        top, bottom: Sum, noise, and the sizes of the noise of the cells that only this sum has.
+        shared: Sizes of the noise of the cells that both sums have; empty for sums of two columns.
+        confidence: Chance with which the interval contains the ratio.
     """
+    # Fieller's set: exact for Gaussian and discrete Laplace noise; by the subgaussian bound, two fifths wider at 95 %,
+    # for discrete Gaussian noise. For Laplace noise, and for two kinds, it is made of a margin of each sum.
     (u, noise, above), (v, other, below) = top, bottom
     miss = 1 - confidence
     if noise.kind != other.kind or noise.kind == "laplace":
@@ -349,7 +344,7 @@ def ratio_of_sums(
 def _fieller_set(
     u: Fraction, v: Fraction, variances: tuple[Fraction, Fraction, Fraction], square: Fraction, sure: Fraction
 ) -> RatioBar:
-    """All ratios x with (u - x v)^2 <= square (a - 2 c x + b x^2); not determined where they are no interval."""
+    """All ratios x with (u - x v)^2 <= square (a - 2 c x + b x^2); not determined if they are no interval."""
     a, b, c = (square * variance for variance in variances)
     lead, middle, rest = v * v - b, u * v - c, u * u - a
     estimate = round_up(u / v) if v else None
@@ -369,11 +364,11 @@ def _of_two_margins(u: Fraction, v: Fraction, up: Fraction, down: Fraction, sure
 
 @dataclass(frozen=True, slots=True)
 class DeclaredTails:
-    """The tails of one declared noise, and how far out it is there on average, see `NoiseTails`.
+    """The tail probabilities of one declared noise, and its mean above a threshold, see `NoiseTails`.
 
     Attributes:
         noise: Noise.
-        grid: Width of the steps in which true values are given.
+        grid: Width of the steps of true values.
     """
 
     noise: DeclaredNoise
@@ -381,7 +376,7 @@ class DeclaredTails:
 
     @classmethod
     def of(cls, noise: DeclaredNoise) -> "DeclaredTails":
-        """The tails of a noise; true values are whole, or where the noise is small of one digit less than it."""
+        """The tails of a noise. True values are integers, or for small noise have one digit less than the noise."""
         if noise.is_whole or noise.margin("0.95") >= 1:
             return cls(noise, Fraction(1))
         return cls(noise, Fraction(10) ** math.floor(math.log10(noise.margin("0.95")) - 1))
@@ -394,14 +389,14 @@ class DeclaredTails:
         return 1 - self._chance(past)
 
     def mean_above(self, least: Fraction) -> float:
-        """E[N; N >= least], which is the same from -least on, since N is symmetric."""
+        """E[N; N >= least], which is the same for -least, because N is symmetric."""
         size = abs(least)
-        if self.noise.is_whole and least <= 0:  # from the integer after -least on
+        if self.noise.is_whole and least <= 0:  # from the first integer above -least
             size = Fraction(math.floor(-least) + 1)
         return self._beyond(size)
 
     def _integers(self, least: Fraction) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Integers from ``least`` on and their chances, for discrete Gaussian noise."""
+        """Integers from ``least``, and their chances, for discrete Gaussian noise."""
         deviation = math.sqrt(self.noise.size)
         start = math.ceil(least)
         x = np.arange(start, start + math.ceil(40 * deviation) + 2, dtype=np.float64)

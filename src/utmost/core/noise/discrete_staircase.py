@@ -1,8 +1,8 @@
-"""The staircase law on the integers, and its optimal step.
+"""The staircase distribution on the integers, and its optimal step.
 
-From step r to r + 1, the expected cost V becomes a weighted mean of itself and M(r) = E L(G D + r), where G is
-geometric with ratio b. M never falls, so V falls exactly while M(r) < V(r), and the optimal step is the least r with
-M(r) >= V(r).
+From step r to r + 1, the expected cost V becomes a weighted mean of V and M(r) = E L(G D + r), where G is geometric
+with ratio b. M never falls, so V falls exactly while M(r) < V(r), and the optimal step is the least r with M(r) >=
+V(r).
 """
 
 import math
@@ -41,13 +41,13 @@ def optimal_step(
 ) -> int:
     """The least r in 1..D whose staircase has the least expected cost.
 
-    The answer is certain for moments of integer order: O(log D) signs of polynomials in alpha, each decided exactly.
-    The sums of any other cost are floats, and the step may have an expected cost of about one part in 10^12 above the
-    least. From epsilon 10 on, and up to sensitivity 4096, they are exact sums of the cost's floats.
+    The result is exact for moments of integer order: O(log D) signs of polynomials in alpha are decided exactly. For
+    any other cost the sums are in floats, and the expected cost may exceed the least one by one part in 10^12. From
+    epsilon 10 on, and up to sensitivity 4096, the sums of the cost's floats are exact.
 
     Raises:
-        NotALoss, NotMonotone: the cost is not even, nonnegative and nondecreasing in |x| at some point tried.
-        Unsupported: the expected cost is infinite or cannot be summed.
+        NotALoss, NotMonotone: if the cost is not even, nonnegative and nondecreasing in |x| at the sizes tried.
+        Unsupported: if the expected cost is infinite or cannot be summed.
 
     Source: [geng2012], Theorem 12; for the absolute error the step is ceil(D / (1 + exp(epsilon/2))).
 
@@ -65,7 +65,7 @@ def optimal_step(
 
 
 def _gains_nothing(level: Level, D: int, r: int, m: int) -> bool:
-    """Whether M(r) >= V(r) for |x|^m: a polynomial in b after multiplying by N (1 - b)^m."""
+    """Whether M(r) >= V(r) for |x|^m, by the sign of a polynomial in b: both sides times N (1 - b)^m."""
     above = polynomials.times(polynomials.shifted_moment_cleared(m, D, r), {0: 2 * r - 1, 1: 2 * (D - r) + 1})
     for i in range(m + 1):
         low, high = power_sum(m - i, r), power_sum(m - i, D)
@@ -85,7 +85,7 @@ def _enclosed(folded: Folded, D: int) -> Enclosure:
 
 
 def _searched(folded: Folded, D: int, bracket: Enclosure) -> int:
-    """The optimal step inside a bracket, by sums of M from the bracket's lower end."""
+    """The optimal step inside a bracket, by sums of M from the lower end of the bracket."""
     before = folded.total(0, bracket.low)
     total = before + folded.total(bracket.low, bracket.high) + folded.total(bracket.high, D)
 
@@ -157,7 +157,7 @@ class DiscreteStaircase(ProfileLaw):
         *,
         alpha: Number | None = None,
     ) -> "DiscreteStaircase":
-        """The staircase of least expected cost, see `optimal_step` for how its step is found.
+        """The staircase with the step of least expected cost, from `optimal_step`.
 
         >>> DiscreteStaircase.optimal(1, 5).step
         2
@@ -168,7 +168,7 @@ class DiscreteStaircase(ProfileLaw):
     def half_step(
         cls, epsilon: Number | Level | None = None, sensitivity: Number = 1, *, alpha: Number | None = None
     ) -> "DiscreteStaircase":
-        """The staircase of step (D + 1)/2, D odd: a uniform block plus D times a geometric; lossless to relax."""
+        """The staircase of step (D + 1)/2 for odd D: uniform noise plus D times geometric noise. It can be relaxed."""
         D = positive_integer(sensitivity, "sensitivity", "DiscreteStaircase.half_step")
         if D % 2 == 0:
             raise OutOfRange("the half-step staircase needs an odd sensitivity", came=D, remedy=f"Pass {D + 1}.")
@@ -181,7 +181,7 @@ class DiscreteStaircase(ProfileLaw):
 
     @property
     def theorem(self) -> str:
-        """The claim of optimality with its theorem."""
+        """The claim of optimality with its theorem, as text."""
         if self.sensitivity == 1:
             return THEOREM_11
         best = [c for c in costs_to_name(self.cost) if optimal_step(self.level, self.sensitivity, c) == self.step]

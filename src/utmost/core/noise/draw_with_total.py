@@ -1,12 +1,13 @@
-"""One draw of all cells at a share of the level, and a total of its own at the rest.
+"""Noise of cells from one draw at a share of the level, and noise of their total at the rest of the level.
 
-Let S be the sum of the noise N of n cells, and M the noise of the total. Both are drawn, and the cells take up the
-difference of the two totals:
+Let S be the sum of the noise N of n cells, and M the separate noise of the total. The cells absorb the difference of
+the two totals:
 
     D = w (M - S), rounded to an integer by a coin that keeps the mean;    N_i + D / n, rounded in the same way,
 
-so that cells are integers which add up to the average (1 - w) S + w M of both totals. Individuals cancel in M - S: the
-result is noise of the cells, whatever they are, and a function of two answers that together keep the level.
+so that cells are integers which add up to the average (1 - w) S + w M of both totals. The data cancel in M - S: the
+result is noise of the cells that does not depend on the data, and a function of two answers that keep the level
+together.
 """
 
 from collections.abc import Callable, Sequence
@@ -27,28 +28,28 @@ from utmost.core.noise.tables_draw import TablesDraw
 from utmost.errors import OutOfRange
 
 _PARTS = 1000
-"""The weight of the separate total is one of so many parts."""
+"""The weight of the separate total is a multiple of 1/1000."""
 
 COMBINED = (
     "one draw of all cells and noise of the total by itself keep epsilon together, at their shares; both totals are "
     "averaged by their variances. It is not claimed optimal"
 )
-"""The claim of one draw with a total of its own."""
+"""The claim for one draw with separate noise of the total."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class DrawWithTotal(Display):
-    """Noise of cells that are drawn at once and made to add up to a better total, which has noise of its own.
+    """Noise of cells from one draw, corrected so that the cells add up to a better total with separate noise.
 
     Args:
-        draw: One draw of all cells, at its share of the level.
-        total: Noise of the total, at the rest of the level; its sensitivity is at least ``draw.reach``.
+        draw: Noise of all cells in one draw, at a share of the level.
+        total: Noise of the total, at the rest of the level. Its sensitivity is at least ``draw.reach``.
 
     Raises:
-        OutOfRange: for a total that is public, or whose noise is for a smaller sensitivity.
+        OutOfRange: for a public total, and for noise of the total with a smaller sensitivity.
 
-    Promise: epsilon-DP, with the levels of both added up. Not to be relaxed.
-    Cost:    that of the draw.
+    Promise: epsilon-DP, where epsilon is the sum of both levels. It cannot be relaxed.
+    Cost:    the cost of the draw.
     Source:  sequential composition and least squares; proofs/theory/one-draw.md, "A total of its own".
 
     >>> from utmost.exact import level
@@ -67,22 +68,22 @@ class DrawWithTotal(Display):
     def __post_init__(self) -> None:
         instance(self.draw, DrawLaw, "draw")
         if self.draw.reach == 0:
-            raise OutOfRange("a total with noise of its own must be secret", came="a public one")
+            raise OutOfRange("a total with separate noise must not be public", came="a public total")
         if self.total.sensitivity < self.draw.reach:
             raise OutOfRange(
-                f"one individual changes the total by at most {self.draw.reach}: its noise must be for that",
+                f"the noise of the total must have a sensitivity of at least {self.draw.reach}",
                 came=self.total.sensitivity,
                 where="total",
             )
 
     @classmethod
     def at_share(cls, draw_at: Callable[[Level], DrawLaw], level: Level, total_share: Fraction) -> "DrawWithTotal":
-        """The distribution at one share.
+        """The distribution for one share of the total.
 
         Args:
-            draw_at: The draw of the cells at a level.
-            level: Level of both together.
-            total_share: Share of the total, strictly between 0 and 1.
+            draw_at: Function from a level to the draw of the cells.
+            level: Level of cells and total together.
+            total_share: Budget share of the total, strictly between 0 and 1.
         """
         if not callable(draw_at):
             raise wrong_kind("draw_at", "a function from a level to the draw of the cells", draw_at)
@@ -102,28 +103,28 @@ class DrawWithTotal(Display):
 
     @property
     def tables(self) -> tuple[int, ...]:
-        """The number of cells of each table, all of which have one total."""
+        """The number of cells of each table. All tables have the same total."""
         return self.draw.sizes if isinstance(self.draw, TablesDraw) else (self.draw.size,)
 
     @property
     def kinds(self) -> dict[int, int]:
-        """One cell of each kind, and how many cells have the same distribution as it."""
+        """One cell of each kind, and the number of cells with the same distribution."""
         return self.draw.kinds
 
     @property
     def weight(self) -> Fraction:
-        """The weight w of the separate total in the average: by the variances, to a thousandth."""
+        """The weight w of the separate total in the average, from the two variances, rounded to a thousandth."""
         drawn, separate = self._totals
         return Fraction(round(_PARTS * drawn / (drawn + separate)), _PARTS)
 
     @property
     def _totals(self) -> tuple[Fraction, Fraction]:
-        """The variances of the total of the draw, and of the separate one."""
+        """The variances of the total of the draw, and of the separate noise."""
         first = [int(place < self.tables[0]) for place in range(self.size)]
         return Fraction(self.draw.variance_of(first)), Fraction(self.total.variance())
 
     def variance_of(self, coefficients: Sequence[Any]) -> float:
-        """The variance of the sum of coefficients times cells, and at most what rounding to integers adds to it.
+        """An upper bound of the variance of the sum of coefficients times cells, including rounding to integers.
 
         Args:
             coefficients: One number for each cell.
@@ -146,10 +147,7 @@ class DrawWithTotal(Display):
 
 
 def least_total_share(value: Callable[[Fraction], float]) -> Fraction:
-    """The share of the total with the least value among hundredths, by ever finer steps; 0 where none is less.
-
-    Args:
-        value: The value at a share, which may be 0.
+    """The share of the total, a multiple of 1/100, with the least value, by ever finer steps; 0 if no share is better.
 
     >>> least_total_share(lambda share: (float(share) - 0.613) ** 2)
     Fraction(61, 100)

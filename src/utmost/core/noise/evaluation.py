@@ -1,12 +1,11 @@
-"""The points at which a law is evaluated, the kind of numbers of the answer, and quantiles.
+"""The points at which a distribution is evaluated, the kind of numbers of the answer, and quantiles.
 
-An int or a Fraction gets an exact answer, a float a float, a numeric array or list a float64 array, an object array an
-object array of Fractions.
+An int or a Fraction gets an exact answer, a float gets a float, a numeric array or list a float64 array, and an object
+array an object array of Fractions.
 
-Quantiles on the integers are decided exactly: by floats if they leave no doubt, else by intervals and algebra. The
-    upper
-quantile is k = i - 1 for the least i with T(i) <= q, for a tail q < 1/2; the lower one is k = -i for the largest i with
-T(i) >= q.
+Quantiles on the integers are decided exactly: by floats if these leave no doubt, else by intervals and algebra. With a
+tail T, the upper quantile is k = i - 1 for the least i with T(i) <= q, q < 1/2. The lower quantile is k = -i for the
+largest i with T(i) >= q.
 """
 
 import math
@@ -31,27 +30,16 @@ _SAFE = 1 << 62  # integers below this may be added and negated as int64
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Points:
-    """The floors of the points of a call, and the kind of its answer.
+    """The floors of the points of a call, and the kind of numbers of its answer."""
 
-    Attributes:
-        floors: Floors, an array of int64, or of Python ints if one does not fit.
-        integral: Whether each point is an integer, booleans of the same shape.
-        exact: Whether the answer is in Fractions.
-        scalar: Whether the answer is a single number.
-
-    >>> points = Points.of([1.5, -2.0])
-    >>> points.floors, points.integral, points.exact
-    (array([ 1, -2]), array([False,  True]), False)
-    """
-
-    floors: Any
-    integral: NDArray[np.bool_]
-    exact: bool
-    scalar: bool
+    floors: Any  # int64, or Python ints if one does not fit
+    integral: NDArray[np.bool_]  # whether each point is an integer
+    exact: bool  # whether the answer is in Fractions
+    scalar: bool  # whether the answer is a single number
 
     @classmethod
     def of(cls, x: Any) -> "Points":
-        """Read a number, a list or an array; booleans, NaN and infinities are refused."""
+        """Read a number, a list or an array. Booleans, NaN and infinities are refused."""
         if isinstance(x, Rational) and not isinstance(x, bool):
             return cls._rational(np.asarray(Fraction(x), dtype=object), exact=True, scalar=True)
         array = plain_array(x, "list of points")
@@ -73,14 +61,8 @@ class Points:
     def answer(
         self, formula: Callable[[Any], Any], exact: Callable[[int], Fraction] | None, *, elsewhere: Any = None
     ) -> Any:
-        """The formula at the floors, in the kind of numbers of the answer.
-
-        Args:
-            formula: Function from an array of integers to floats.
-            exact: Function from an integer to a Fraction; None for irrational probabilities, for which a single point
-                gets a float and an object array is refused.
-            elsewhere: Answer at points that are no integers, if it is not the one at their floors.
-        """
+        """Evaluate at the floors, in the kind of numbers of the answer; fractional points get ``elsewhere``."""
+        # ``exact`` is None for irrational probabilities.
         if self.exact and exact is not None:
             pairs = zip(self.floors.ravel().tolist(), self.integral.ravel().tolist(), strict=True)
             values = [exact(n) if is_integer or elsewhere is None else Fraction(elsewhere) for n, is_integer in pairs]
@@ -97,7 +79,7 @@ class Points:
 
 
 def finite_numbers(x: Any) -> tuple[NDArray[Any], bool]:
-    """A number, list or numeric array as an array of finite numbers, and whether it was a single number."""
+    """Read finite numbers as an array, and whether a single number was passed."""
     array = plain_array(nearest(Fraction(x)) if isinstance(x, Rational) and not isinstance(x, bool) else x, "points")
     if array.size == 0 and isinstance(x, list | tuple):
         array = array.astype(np.float64)
@@ -111,26 +93,20 @@ def finite_numbers(x: Any) -> tuple[NDArray[Any], bool]:
 
 
 def _narrow(numbers: NDArray[Any]) -> NDArray[Any]:
-    """The same integers, as int64 if that is safe, else as Python ints."""
+    """The same integers as int64 if that is safe, else as Python ints."""
     if numbers.size == 0 or (int(numbers.max()) < _SAFE and int(numbers.min()) > -_SAFE):
         return numbers.astype(np.int64)
     return objects([int(n) for n in numbers.ravel().tolist()], numbers.shape)
 
 
 _RELATIVE = 1 << 60
-# Half of the least float is 2^-1075: any number certainly below is zero to the nearest float.
+# Half of the least float is 2^-1075: every number below rounds to zero.
 _UNDERFLOW_BITS = 1076
 
 
 def refined(value: Callable[[int], Interval], bits: int = 128) -> float:
-    """A positive real as a float, from intervals of growing precision, ``bits`` at first: relative error about 2^-53.
-
-    A number nearer to 0 than to any other float is 0.0, so that the precision stays bounded.
-
-    >>> from utmost.exact import exp_interval
-    >>> refined(lambda bits: exp_interval(-600, bits))
-    2.65039655300431...e-261
-    """
+    """A positive real as a float of relative error about 2^-53, from intervals of growing precision."""
+    # A number below half of the least float is 0.0, so that the precision stays bounded.
     while True:
         interval = value(bits)
         if (interval.high - interval.low) * _RELATIVE <= interval.low:
@@ -144,13 +120,13 @@ def refined(value: Callable[[int], Interval], bits: int = 128) -> float:
     return result
 
 
-# Relative error of a tail in floats, some units in the last place; and that of 1 - p read as a decimal.
+# Relative errors: of a tail in floats (some units in the last place), and of 1 - p read as a decimal.
 _DOUBT, _READING = 1e-13, 2.5e-16
 _COUNTED = 1 << 60
 
 
 class TailSearch(Protocol):
-    """A tail T(i) = P(X >= i) on the integers i >= 0 that can be searched; conforming: `IntegerLaw`, `Profile`."""
+    """A tail T(i) = P(X >= i) on the integers i >= 0 with a search: `IntegerLaw` or `Profile`."""
 
     def first_at_most(self, q: Fraction) -> int:
         """The least i >= 0 with T(i) <= q, for 0 < q < 1."""
@@ -177,12 +153,11 @@ def integer_quantiles(tails: TailSearch, p: Any, *, mirrored: bool) -> Any:
 
 
 def read_probability(value: Any) -> Fraction:
-    """A probability, read exactly."""
     return between_0_and_1(value, "a probability", strictly=False)
 
 
 def _upper(p: Any, mirrored: bool) -> Fraction:
-    """The bound of P(X > k)."""
+    """The bound q of P(X > k) <= q."""
     return read_probability(p) if mirrored else 1 - read_probability(p)
 
 
@@ -195,7 +170,7 @@ def _quantile(tails: TailSearch, upper: Fraction) -> int | float:
 
 
 def _by_floats(profile: Profile, p: NDArray[np.float64], mirrored: bool) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Quantiles by floats, and whether the tails around each leave no doubt that it is right."""
+    """Quantiles by floats, and whether the tails around each leave no doubt that the quantile is right."""
     inside = (p > 0) & (p < 1)
     side = np.where(inside, np.minimum(p, 1 - p), 0.5)
     doubt = side * _DOUBT + _READING * (p > 0.5)

@@ -1,13 +1,13 @@
-"""Any cost on the reals at large epsilon: one period has nearly all of the law, and gamma may be nearly 0.
+"""Any cost on the reals at large epsilon: one period has nearly all of the probability, and gamma may be nearly 0.
 
-Let L_k(u) = L((k + u) D), b = e^-epsilon and g the share of the first step. M - V has the sign of phi - b psi:
+Let L_k(u) = L((k + u) D), b = e^-epsilon, and g the share of the first step. M - V has the sign of phi - b psi:
 
     phi(g) = int_0^g (M(g) - M(u)) du = (1 - b) sum_k b^k phi_k(g),   phi_k(g) = int_0^g (L_k(g) - L_k(u)) du,
     psi(g) = int_g^1 (M(u) - M(g)) du = (1 - b) sum_k b^k psi_k(g),   psi_k(g) = int_g^1 (L_k(u) - L_k(g)) du.
 
-No term is negative, so nothing cancels, and logarithms compare phi with b psi also if they underflow. phi never falls
-and psi never rises with g: the optimum is where they meet, found by bisection to two neighbouring floats. If the cost
-jumps between these two, the lower one is the optimum: beyond the jump any width costs more than b can gain.
+No term is negative, so nothing cancels, and logarithms compare phi with b psi even if both underflow. As g grows, phi
+never falls and psi never rises. The optimum is where phi = b psi, found by bisection to two neighbouring floats. If the
+cost jumps between these two, the lower one is the optimum: beyond the jump every width costs more than b can gain.
 """
 
 import math
@@ -37,42 +37,29 @@ from utmost.core.noise.period_series import (
 )
 from utmost.core.noise.quadrature import integral
 
-_COARSE = 1e-9  # a jump that matters, relative to the cost there
+_COARSE = 1e-9  # least relevant jump, relative to the cost at that point
 _NOISE = 1e-9  # relative size of a difference of costs that is known to its last digits only
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FewPeriods:
-    """A cost, period by period.
-
-    Attributes:
-        epsilon: Epsilon of one period.
-        period: D.
-        cost: L.
-        rests: Bounds of the sums of later periods.
-    """
-
-    epsilon: float
-    period: Fraction
-    cost: ReadCost
-    rests: Rests
+    epsilon: float  # of one period
+    period: Fraction  # D
+    cost: ReadCost  # L
+    rests: Rests  # bounds of the sums of later periods
 
     @classmethod
     def of(cls, level: Level, period: Fraction, cost: Cost) -> "FewPeriods":
-        """Read the cost, by `read_settled`."""
         epsilon, read = read_settled(level, nearest(period), cost, integers=False)
         return cls(epsilon, period, read, Rests(epsilon, nearest(period), read, {}))
 
     def crossing(self) -> tuple[float, float]:
-        """The last float with M < V and the next one; (1/2, 1/2) if all gammas cost the same.
-
-        A cost that underflows before it distinguishes two gammas raises `Unsupported`.
-        """
+        """The last float with M < V and the next float; (1/2, 1/2) if all gammas cost the same."""
         if self._sign(0.5) == 0:
             return 0.5, 0.5
         last = int(np.float64(1.0).view(np.int64))  # floats in their order, as the integers of their bits
         first = first_integer(0, last, lambda bits: self._sign(_float(bits)) >= 0)
-        # Refuse a cost of which only the floats, by rounding, jump at gamma.
+        # Refuse a cost whose jump at gamma may be rounding, or that underflows before it distinguishes two gammas.
         high = _float(first)
         least, before, after, most = (self._at(0, g) for g in (0.0, _float(first - 1), high, 1.0))
         is_noise = _COARSE * before < after - before and is_unit(after - before, most)
@@ -80,7 +67,7 @@ class FewPeriods:
         return _float(first - 1), _float(first)
 
     def expectation(self, gamma: float) -> float:
-        """E L(X) for the staircase of this gamma; 0 if it underflows."""
+        """E L(X) for the staircase of this gamma; 0 if the expectation underflows."""
         log_width = float(np.logaddexp(log(gamma), log(1 - gamma) - self.epsilon))
         total = -math.inf
         first = first_rise(self._end, 0, 0.0)
@@ -96,12 +83,11 @@ class FewPeriods:
         return math.exp(total - log_width + math.log1p(-math.exp(-self.epsilon)))
 
     def _sign(self, g: float) -> int:
-        """The sign of M(g) - V(g)."""
         gain = log_ratio(self._terms(g), self.epsilon)
         return (gain > 0) - (gain < 0)
 
     def _terms(self, g: float) -> Iterator[Term]:
-        """phi_k at b^k and psi_k at b^(k+1)."""
+        """The terms of the series: phi_k at b^k and psi_k at b^(k+1)."""
         base = self._at(0, 0.0)
         for k, rest in self._periods(base):
             here = self._at(k, g)
@@ -109,10 +95,8 @@ class FewPeriods:
             yield k + 1, -math.inf, log(1 - g) + log(self._mean(k, g, 1.0, here)), rest
 
     def _periods(self, base: float, *, all_after: bool = False) -> Iterator[tuple[int, float]]:
-        """The periods from the first one with a cost above ``base``, and the log of a bound of all later ones.
-
-        Later periods of constant cost are left out, unless ``all_after``.
-        """
+        """The periods from the first one with a cost above ``base``, and the log of a bound of all later ones."""
+        # Later periods of constant cost are left out, unless ``all_after`` is set.
         k = first_rise(self._end, 0, base)
         for _ in counted_periods(self.epsilon):
             if k is None:
@@ -121,11 +105,10 @@ class FewPeriods:
             k = k + 1 if all_after else first_rise(self._end, k + 1, self._at(k + 1, 0.0, after=True))
 
     def _end(self, k: int) -> float:
-        """L just before the end of period k."""
         return self._at(k + 1, 0.0, before=True)
 
     def _at(self, k: int, g: float, *, before: bool = False, after: bool = False) -> float:
-        """L at the first float from (k + g) D on, so that a jump there counts; or at its neighbour."""
+        """L at the least float >= (k + g) D, so that a jump there counts; or at a neighbouring float."""
         exact = (k + Fraction(g)) * self.period
         x = nearest(exact)
         if before or after:

@@ -1,12 +1,12 @@
-"""A cost folded into one period, M(y) = E L(G D + y), and the edge at which it overtakes the expected cost.
+"""A cost folded into one period, M(y) = E L(G D + y), and the edge at which M exceeds the expected cost.
 
 G is geometric, P(G = k) = (1 - b) b^k. Every staircase is a mixture over y in [0, D) of the points y + G D, so that its
 expected cost is a mean of M. A longer first step lowers the cost exactly while M at its edge is below that mean, and M
-never falls as y grows: the optimal step and gamma are where M overtakes the expected cost V of the staircase that ends
-its first step there.
+never falls as y grows. So the optimal step and gamma are where M first reaches the expected cost V of the staircase
+whose first step ends there.
 
-V is a mean of M with weight 1 before the edge and b after it. M never falls, so sums over cells from the left ends and
-from the right ends enclose V, and the sign of M - V is certain if M is outside that enclosure.
+V is a mean of M with weight 1 before the edge and b after the edge. M never falls, so sums over cells from the left
+ends and from the right ends enclose V, and the sign of M - V is certain if M is outside that enclosure.
 """
 
 import math
@@ -43,14 +43,13 @@ class Folded:
 
     @classmethod
     def of(cls, level: Level, period: float, cost: Cost, *, integers: bool) -> "Folded":
-        """Read the cost, and fold it; its expectation must be finite, with a tail that floats can sum."""
+        """Read and fold a cost. Its expectation must be finite, with a tail that floats can sum."""
         powers, width = FloatPowers(level), float(period)
         read = read_cost(cost, width, integers=integers)
         return cls(powers, width, read, _last_that_matters(powers, width, read))
 
     @property
     def at_zero(self) -> float:
-        """L(0)."""
         return float(self.cost(np.zeros(1))[0])
 
     def __call__(self, y: NDArray[Any]) -> NDArray[np.float64]:
@@ -69,8 +68,8 @@ class Folded:
         return integer_sum(terms, list(pairwise(edges)), 1e-14).value
 
     def is_lost(self) -> bool:
-        """Whether M has lost digits to underflow, because errors cost nothing for many periods; it raises `Unsupported`
-        if epsilon is then too small to sum period by period."""
+        """Whether M lost digits to underflow; `Unsupported` if epsilon is also too small to sum period by period."""
+        # Errors that cost nothing for many periods make M underflow.
         if self(np.array([self.period]))[0] > _LEAST_COST:
             return False
         epsilon = float(self.powers.epsilon.high)
@@ -78,22 +77,19 @@ class Folded:
             return True
         if self.cost(np.array([self.period * _FARTHEST]))[0] > 0:
             raise Unsupported(
-                "an error that costs must not be so far away that its chance underflows",
+                "the smallest error with a positive cost must have a probability above the least float",
                 came=f"epsilon={epsilon}",
                 remedy="Use a moment of integer order, or a larger epsilon.",
             )
         return False
 
     def total(self, low: int, high: int, scale: float = 0.0) -> float:
-        """The sum of M(j) over the integers low <= j < high, to be added to something of size ``scale``."""
+        """The sum of M(j) over the integers low <= j < high, to be added to a number of size ``scale``."""
         return float(integer_sum(self, [(low, high)], scale=scale).value) if high > low else 0.0
 
     def integral(self, low: float, high: float, scale: float = 0.0) -> float:
-        """The integral of M(u D) over low < u < high, to be added to something of size ``scale``.
-
-        The ends, where M may jump, are replaced by the floats next to them.
-        """
-        # A jump at an end belongs to the next piece.
+        """The integral of M(u D) over low < u < high, to be added to a number of size ``scale``."""
+        # M may jump at the ends, which the floats next to them replace: a jump belongs to the next piece.
         first, last = math.nextafter(low * self.period, math.inf), math.nextafter(high * self.period, 0.0)
         if not first < last:
             return 0.0
@@ -105,15 +101,13 @@ class Folded:
 
 
 def _last_that_matters(powers: FloatPowers, period: float, cost: ReadCost) -> int:
-    """A k beyond which the terms add less than one part in 10^17, by bounds that use only that the cost never falls.
-
-    The terms from k to n add at most b^k L((n + 1) D), and those from k on at least b^k L(k D). Terms beyond b^k =
-    e^-700 are assumed to fall as they fall there.
-    """
+    """A k beyond which the terms add less than one part in 10^17, by bounds that use only that the cost never falls."""
+    # The terms from k to n add at most b^k L((n + 1) D), and the terms from k on at least b^k L(k D). Beyond b^k =
+    # e^-700 the terms are assumed to fall as they fall there.
     epsilon = float(powers.epsilon.high)
     if epsilon < _LEAST_EPSILON:
         raise Unsupported(
-            f"a cost given as a function needs an epsilon of at least {_LEAST_EPSILON} for each period of the law",
+            f"a cost that is a function needs an epsilon of at least {_LEAST_EPSILON} for each period of the noise",
             came=epsilon,
             remedy="Count in larger units, or use a moment of integer order.",
         )
@@ -128,8 +122,8 @@ def _last_that_matters(powers: FloatPowers, period: float, cost: ReadCost) -> in
         before, last = (weights[-2:] * cost(sizes[-2:] + period)).tolist()
     if not (math.isfinite(before + last) and _settles(before, last, least)):
         raise Unsupported(
-            "the expected cost must be finite, and settled before exp(-epsilon k) underflows",
-            came="a cost that grows about as fast as the law falls",
+            "the expected cost must be finite, and converge before exp(-epsilon k) underflows",
+            came="a cost that grows about as fast as the probabilities fall",
             remedy="Use a cost that grows more slowly.",
         )
     beyond = np.append(np.cumsum(parts[::-1])[::-1], 0.0)
@@ -144,15 +138,15 @@ def _settles(before: float, last: float, least: float) -> bool:
 
 
 _FALLING = 1e-9
-_JUMP = 1e-9  # a rise of M that matters, relative to it
-_MOST_LEFT = 0.8  # share of a rise in its steeper half; a jump has more
+_JUMP = 1e-9  # least relevant rise, relative to M
+_MOST_LEFT = 0.8  # largest fraction of a rise in its steeper half, unless the rise is a jump
 _ROUNDING = 1e-11  # far above the rounding of the sums, far below the width of the cells
-_DOUBT = 4e-13  # M and V come from sums that are right to about this much, relatively
+_DOUBT = 4e-13  # relative error of the sums in M and V
 
 
 @dataclass(frozen=True, slots=True)
 class Enclosure:
-    """Edges around the crossing: M < V at ``low`` or it is the first edge; M >= V at ``high`` or it is the last."""
+    """Edges around the crossing: M < V at ``low`` (or the first edge), M >= V at ``high`` (or the last edge)."""
 
     low: Any
     high: Any
@@ -161,20 +155,14 @@ class Enclosure:
 def enclose_crossing(
     folded: Folded, edges: NDArray[Any], last: NDArray[Any], normaliser: NDArray[np.float64], at_zero: float
 ) -> Enclosure:
-    """Enclose the least edge with M >= V, using only that M never falls.
-
-    Args:
-        folded: Folded cost M.
-        edges: Edges, ascending from 0 to the period, in units of the cost's argument.
-        last: Last point of each cell between neighbouring edges: the next edge on the reals, the integer before it on
-            the integers.
-        normaliser: Half of N at each edge; NaN at an edge that is no candidate.
-        at_zero: Half of (1 - b) L(0), which the atom at zero subtracts; 0 on the reals.
-    """
+    """Enclose the least edge with M >= V, using only that M never falls; ``edges`` ascend from 0 to the period."""
+    # ``last`` has the last point of each cell: the next edge on the reals, the integer before it on the integers.
+    # ``normaliser`` is N/2 at each edge, NaN at an edge that is no candidate; ``at_zero`` is (1 - b) L(0)/2, which the
+    # atom at zero subtracts, and 0 on the reals.
     values, b = _in_chunks(folded, edges), folded.powers.b
     if np.any(values[1:] < values[:-1] * (1 - _FALLING)):
         place = edges[np.argmax(values[1:] < values[:-1] * (1 - _FALLING))]
-        raise NotMonotone("a cost must not fall as |x| grows", came=f"a cost that falls, some periods beyond {place}")
+        raise NotMonotone("a cost must not fall as |x| grows", came=f"a cost that falls some periods beyond {place}")
     sizes = np.diff(edges).astype(np.float64)
     bounds = []
     # The cost never falls: a cell's sum lies between those of its first and of its last point.
@@ -191,16 +179,10 @@ def enclose_crossing(
 def find_crossing(
     excess: Callable[[Any], float], enclosure: Enclosure, trial: Callable[[Any, Any, float | None], Any | None]
 ) -> Any:
-    """An edge at which the excess (M - V)/V vanishes up to rounding, else the upper edge of its change of sign.
-
-    The method is false position with the Illinois rule, and a halving after three steps that did not halve the bracket.
-
-    Args:
-        excess: (M - V)/V at an edge; negative before the crossing.
-        enclosure: Edges around the crossing.
-        trial: Function to an edge strictly between two, at a share of the way, or in the middle for None; None if there
-            is no edge between them.
-    """
+    """An edge at which the excess (M - V)/V vanishes up to rounding, else the upper edge of its change of sign."""
+    # False position with the Illinois rule, and a halving after three steps that did not halve the bracket. ``trial``
+    # gives an edge strictly between two edges, at a fraction of the way (None: in the middle), or None if there is
+    # none.
     low, high = enclosure.low, enclosure.high
     left = right = 0.0  # excess at the ends, 0 if unknown
     width, steps, share = high - low, 0, None
@@ -222,11 +204,9 @@ def find_crossing(
 
 
 def largest_jump(folded: Folded, low: float, high: float) -> tuple[float, float] | None:
-    """Two neighbouring floats, as shares of the period, between which M has its largest jump; None if it has none.
-
-    Each step goes to the half with the larger rise. If that twice has much less than the whole rise, there is no jump.
-    Jumps at 0 do not count.
-    """
+    """Two neighbouring floats, as shares of the period, between which M has its largest jump; None without a jump."""
+    # Each step goes to the half with the larger rise. If that half has twice much less than the whole rise, there is no
+    # jump. A jump at 0 does not count.
     ends = folded(np.array([low or math.ulp(0.0), high]) * folded.period)
     rise, even = float(ends[1] - ends[0]), 0
     while low < (middle := (low + high) / 2) < high:
@@ -243,7 +223,7 @@ def largest_jump(folded: Folded, low: float, high: float) -> tuple[float, float]
 
 
 def edge_count(cost: ReadCost) -> int:
-    """The number of edges: fewer for a cost that takes one number at a time."""
+    """The number of edges, fewer for a cost that takes one number at a time."""
     return 1024 if cost.vectorised else 128
 
 

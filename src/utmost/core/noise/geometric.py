@@ -1,4 +1,4 @@
-"""The two-sided geometric law."""
+"""The two-sided geometric distribution."""
 
 import math
 from dataclasses import dataclass
@@ -20,8 +20,8 @@ class Geometric(ProfileLaw):
         sensitivity: Largest change of the query by one individual, an integer >= 1.
 
     Raises:
-        NotALevel: for no level or two.
-        OutOfRange: the sensitivity is below 1.
+        NotALevel: unless exactly one of epsilon and alpha is passed.
+        OutOfRange: for a sensitivity below 1.
 
     Promise: epsilon-DP for integer queries of that sensitivity, attained.
     Source:  [ghosh2009], Section 2; [geng2012], Theorem 11.
@@ -42,7 +42,7 @@ class Geometric(ProfileLaw):
 
     @property
     def ratio(self) -> Level:
-        """The level of one unit: its alpha is P(X = x + 1) / P(X = x) for x >= 0."""
+        """The level per unit, with alpha = P(X = x + 1) / P(X = x) for x >= 0."""
         return self.level.scaled(1 / Fraction(self.sensitivity))
 
     def mean_beyond(self, steps: int) -> float:
@@ -57,7 +57,7 @@ class Geometric(ProfileLaw):
 
     @property
     def theorem(self) -> str:
-        """The claim of optimality with its theorem."""
+        """The claim of optimality with its theorem, as text."""
         if self.sensitivity == 1:
             return THEOREM_11
         return f"not the least noise for a sensitivity above 1 (a staircase is); {RELAXABLE}"

@@ -1,4 +1,4 @@
-"""The base class of noise on the integers: a subclass has two formulas, and everything else follows from them."""
+"""The base class of noise on the integers. A subclass defines two formulas, and all other methods follow."""
 
 import math
 from abc import abstractmethod
@@ -24,30 +24,30 @@ from utmost.core.noise.shift_curves import LatticeCurve, ShiftCurve
 from utmost.errors import PromiseBroken, Unsupported
 
 Arithmetic = Callable[[Level], Powers]
-"""The kind of numbers of a formula: a function from a level to the powers of its alpha, in that kind."""
+"""The kind of numbers of a formula, as a function from a level to the powers of its alpha in these numbers."""
 
 # A product of a few intervals of probabilities loses a few units of the last place.
 _GUARD = 64
-_TIE_BITS = 4096  # numbers that agree to so many bits count as equal
+_TIE_BITS = 4096  # numbers that agree to this many bits count as equal
 _FARTHEST_BITS = 1 << 17
 _CHECKED = 1200  # bits, so that probabilities of 1e-280 have some digits
-_LEAST_TAIL = 1e-280  # sums end where the tail is below
+_LEAST_TAIL = 1e-280  # sums end at a smaller tail
 _NEGLIGIBLE = 1e-17
-_SUMMED = 1 << 20  # terms that are added one by one; beyond, sums are extrapolated
+_SUMMED = 1 << 20  # number of terms that are added one by one; longer sums are extrapolated
 _FARTHEST = 1 << 60
-_TIED, _COMPARED = 1e-11, 16  # two ratios of floats that differ by less are compared in intervals
+_TIED, _COMPARED = 1e-11, 16  # ratios of floats that differ by less are compared in intervals, at most 16 of them
 
 
 class IntegerLaw(Law):
     """Noise on the integers, symmetric about 0, with probabilities that never grow with |x|.
 
-    A subclass defines ``level``, ``sensitivity``, `levels`, `mass` and `tail`; the page on adding a noise shows how.
-    All other methods follow from these, and a subclass may override any with a faster or an exact one. Every general
-    method is exact, certified or has the error that its docstring states; otherwise it raises Unsupported.
+    A subclass defines ``level``, ``sensitivity``, `levels`, `mass` and `tail`, as docs/howto/add-a-noise.md shows. All
+    other methods follow from these, and a subclass may override them by faster or exact ones. Every general method is
+    exact or certified, or has the error that its docstring states; otherwise it raises `Unsupported`.
 
-    pmf, cdf and ccdf answer in the kind of numbers of their argument: an int or a Fraction gets a Fraction if `levels`
-    are rational, else a float; a float gets a float; a numeric array or list gets a float64 array; an object array gets
-    an object array of Fractions. Floats are right to a few units in the last place, in both tails.
+    pmf, cdf and ccdf answer in the kind of numbers of their argument. An int or a Fraction gets a Fraction if all
+    alphas are rational, else a float. A float gets a float, a numeric array or list a float64 array, and an object
+    array an object array of Fractions. Floats are right to a few units in the last place, in both tails.
     """
 
     __slots__ = ()
@@ -57,22 +57,22 @@ class IntegerLaw(Law):
     @property
     @abstractmethod
     def levels(self) -> tuple[Level, ...]:
-        """The levels whose alphas are in the formulas."""
+        """The levels whose alphas occur in the formulas."""
 
     @abstractmethod
     def mass(self, arithmetic: Arithmetic, i: Any) -> Any:
         """P(X = i) for i >= 0.
 
         Args:
-            arithmetic: Function from a level to b = alpha, the complement 1 - b and ``power(k)`` = b^k in fractions,
-                intervals or floats. One formula of sums, products and quotients serves all three; without a difference
-                of nearly equal numbers its floats are right to a few units in the last place.
+            arithmetic: Function from a level to b = alpha, the complement 1 - b and ``power(k)`` = b^k, in fractions,
+                intervals or floats. One formula of sums, products and quotients serves all three. If it subtracts no
+                nearly equal numbers, its floats are right to a few units in the last place.
             i: Integer, or for floats an array of integers.
         """
 
     @abstractmethod
     def tail(self, arithmetic: Arithmetic, i: Any) -> Any:
-        """P(X >= i) for i >= 0; the arguments are those of `mass`."""
+        """P(X >= i) for i >= 0, with the arguments of `mass`."""
 
     @property
     def is_rational(self) -> bool:
@@ -81,24 +81,24 @@ class IntegerLaw(Law):
 
     @property
     def numbers(self) -> Literal["integers", "reals"]:
-        """The integers."""
+        """The kind of numbers of the noise: "integers"."""
         return "integers"
 
     @property
     def ratio(self) -> Level | None:
-        """The level of one unit of geometric noise, whose sums are a `Combination`; None for any other law."""
+        """The level per unit of geometric noise, whose sums are a `Combination`; None for any other distribution."""
         return None
 
     @property
     def canonical(self) -> "Profile | IntegerLaw":
-        """The representative of all laws with these probabilities, for caches of samplers, draws and margins."""
+        """One representative of all objects with the same probabilities, as key of caches."""
         return self
 
     def pmf(self, x: Any) -> Any:
-        """P(X = x); 0 if x is no integer.
+        """P(X = x), which is 0 unless x is an integer.
 
         Raises:
-            NotANumber: for booleans, NaN, infinities and anything that is no number.
+            NotANumber: for booleans, NaN, infinities and values that are no numbers.
             Unsupported: for an exact answer of more than 2^24 bits (use logpmf), and for an object array with an
                 irrational alpha.
         """
@@ -110,7 +110,7 @@ class IntegerLaw(Law):
         return Points.of(x).answer(lambda n: self._log_mass(abs(n)), None, elsewhere=-np.inf)
 
     def cdf(self, x: Any) -> Any:
-        """P(X <= x) for any real x; it raises the errors of `pmf`."""
+        """P(X <= x) for any real x. Errors are those of `pmf`."""
         return self._at_most(x, mirrored=False)
 
     def ccdf(self, x: Any) -> Any:
@@ -123,23 +123,22 @@ class IntegerLaw(Law):
         Irrational probabilities that agree to 4096 bits count as equal.
 
         Args:
-            p: Number in [0, 1], or an array of them; a float is read as the decimal it prints.
+            p: Number in [0, 1], or an array of such numbers. A float is read as the decimal that Python prints for it.
 
         Returns:
-            An int, or an array of int64; an object array of Python ints and infinite floats if int64 does not suffice.
+            An int, or an array of int64, or an object array of Python ints and infinite floats if int64 is too small.
         """
         return integer_quantiles(self.canonical, p, mirrored=False)
 
     def iccdf(self, q: Any) -> Any:
-        """The least integer k with ccdf(k) <= q: the quantile of the upper tail, also for q too small to write as 1 -
-        p."""
+        """The least integer k with ccdf(k) <= q, the quantile of the upper tail, for q as small as 1e-300."""
         return integer_quantiles(self.canonical, q, mirrored=True)
 
     def margin(self, confidence: Number) -> int:
         """The least t with P(|X| <= t) >= confidence, decided exactly, as in `icdf`.
 
         Args:
-            confidence: Number strictly between 0 and 1; a float is read as the decimal it prints.
+            confidence: Number strictly between 0 and 1. A float is read as the decimal that Python prints for it.
         """
         return _margin(self.canonical, read_confidence(confidence))
 
@@ -155,11 +154,11 @@ class IntegerLaw(Law):
         """E L(X) as a float: the sum of L(x) P(X = x), term by term up to 2^20 terms, and extrapolated beyond.
 
         The relative error is about 1e-12 for costs that are smooth between finitely many kinks and jumps. The terms
-        beyond the last one are assumed to fall as they fall there.
+        beyond the last summed one are assumed to keep falling.
 
         Raises:
-            NotALoss, NotMonotone: the cost is not even, nonnegative and nondecreasing in |x| at some point tried.
-            Unsupported: the expectation is infinite, exceeds the floats, or is not known to one part in 10^6.
+            NotALoss, NotMonotone: if the cost is not even, nonnegative and nondecreasing in |x| at the sizes tried.
+            Unsupported: if the expectation is infinite, exceeds the floats, or is not known to one part in 10^6.
         """
         read = read_cost(cost, float(self.sensitivity), integers=True)
 
@@ -175,7 +174,7 @@ class IntegerLaw(Law):
         return float(self.expected_cost(lambda x: np.maximum(np.abs(x) - steps, 0))) / 2
 
     def entropy(self) -> float:
-        """-E log P(X), in nats, to about 1e-12 of itself; summed as `expected_cost` is."""
+        """-E log P(X) in nats, with a relative error of about 1e-12; summed as in `expected_cost`."""
         last = self._settled(lambda i: -self._log_mass(np.asarray(i)))
 
         def terms(i: Any) -> Floats:
@@ -184,8 +183,7 @@ class IntegerLaw(Law):
         return self._summed(terms, last)
 
     def log_mean_exponential(self, s: float) -> float:
-        """An upper bound of log E exp(s X) for s > 0, up to the rounding of `expected_cost`; infinity if it
-        diverges."""
+        """An upper bound of log E exp(s X) for s > 0; infinity if the expectation diverges."""
         try:
             mean = float(self.expected_cost(lambda x: np.cosh(s * np.asarray(x, np.float64))))
         except Unsupported:
@@ -193,27 +191,28 @@ class IntegerLaw(Law):
         return max(0.0, math.log(mean)) * (1 + 1e-9) + 1e-9  # rounded up, beyond the error of the sum
 
     def curve(self, distance: Fraction) -> ShiftCurve:
-        """The curve of the best tests between X and X + distance."""
+        """The trade-off curve of the best tests between X and X + distance."""
         return LatticeCurve(self, int(distance))
 
     @property
     def lipschitz_level(self) -> Level | None:
-        """The smallest level of one unit at which the law is Lipschitz private."""
+        """The smallest level per unit at which the noise is Lipschitz private."""
         return self.worst_level(Fraction(1))
 
     def worst_place(self, distance: int) -> int:
         """A y >= 0 at which P(X = y) / P(X = y + distance) is largest, for a distance of at least 1.
 
-        That is the largest ratio of all shifts up to the distance, since probabilities never grow with |x|. The search
-        covers all y with P(X = y + distance) of at least 1e-280; ratios that agree to 1e-11 are compared to 4096 bits,
-        at no more than 16 places.
+        This is the largest ratio of all shifts up to the distance, since probabilities never grow with |x|. The search
+        covers all y with P(X = y + distance) >= 1e-280. Ratios that agree to 1e-11 are compared to 4096 bits, at no
+        more than 16 places.
 
         Raises:
-            Unsupported: the ratio still grows at the end of that range, or the range has more than 2^22 integers.
+            Unsupported: if the ratio still grows at the end of that range, or the range has more than 2^22 integers.
         """
         masses = self.window()
         if masses.size <= distance:
-            raise Unsupported("values so far apart must both be possible in floats", came=distance, where="worst_place")
+            required = f"the distance must be less than {masses.size}, where probabilities are at least 1e-280"
+            raise Unsupported(required, came=distance, where="worst_place")
         ratios = masses[: masses.size - distance] / masses[distance:]
         tied = np.flatnonzero(ratios >= float(ratios.max()) * (1 - _TIED))
         places = sorted(set(tied[np.linspace(0, tied.size - 1, _COMPARED).astype(int)].tolist()))
@@ -234,10 +233,10 @@ class IntegerLaw(Law):
         return worst
 
     def worst_level(self, distance: Fraction) -> Level | None:
-        """The privacy level between X and X + d, the worst over all d up to the distance; None for the distance 0.
+        """The largest level between X and X + d for all d up to the distance; None for the distance 0.
 
-        It is that of `worst_place`: exact for rational probabilities; the law's own level if the ratio agrees with it
-        to some 400 bits; else the epsilon rounded up to a float.
+        The level is attained at `worst_place`. It is exact for rational probabilities, and equal to ``level`` if the
+        ratio agrees with that to about 400 bits. Otherwise epsilon is rounded up to a float.
         """
         shift = int(distance)
         if shift == 0:
@@ -253,30 +252,30 @@ class IntegerLaw(Law):
     def ratio_level(self, place: int, distance: int) -> Level:
         """The level of the ratio P(X = place) / P(X = place + distance), for a place >= 0 and a distance >= 1.
 
-        It is exact for rational probabilities, else the epsilon rounded up to a float.
+        The level is exact for rational probabilities. Otherwise epsilon is rounded up to a float.
         """
         if self.is_rational:
             return Level.of_alpha(self.mass(ExactPowers, place + distance) / self.mass(ExactPowers, place))
         return Level.of_epsilon(Fraction(round_up(self._ratio_epsilon(place, distance)[1])))
 
     def _ratio_epsilon(self, place: int, distance: int) -> tuple[Interval, Interval]:
-        """Intervals around a lower and an upper bound of the logarithm of that ratio."""
+        """Intervals around a lower and an upper bound of the logarithm of the ratio in `ratio_level`."""
         bits = 512 + 2 * max(0, -math.frexp(float(self.pmf(float(place + distance))))[1])
         near, far = self.pmf_interval(place, bits), self.pmf_interval(place + distance, bits)
         return log_interval(near.lower / far.upper, bits), log_interval(near.upper / far.lower, bits)
 
     def window(self, least: float = _LEAST_TAIL) -> Floats:
-        """The probabilities P(X = i) of all i >= 0 that are at least ``least``, as floats; at most 2^22 of them."""
+        """The probabilities P(X = i) >= ``least`` for i >= 0, as floats: at most 2^22 of them."""
         return _window(self, least)
 
     def check_formulas(self) -> None:
-        """Check that `mass` and `tail` are one law, and that its probabilities never grow with |x|.
+        """Check that `mass` and `tail` define the same distribution, and that probabilities never grow with |x|.
 
-        Floats compare all places with probabilities of at least 1e-280, and intervals of 1200 bits 64 of these. Draws
-        use the tails and proofs the masses, so a law that fails must not be drawn.
+        Floats compare all places with probabilities of at least 1e-280, and intervals of 1200 bits compare 64 of these.
+        Draws use the tails, and proofs use the masses, so a distribution that fails must not be drawn.
 
         Raises:
-            PromiseBroken: the formulas disagree, or a probability grows.
+            PromiseBroken: if the formulas disagree, or a probability grows.
             Unsupported: for more than 2^22 such places.
         """
         count = self.window().size
@@ -294,7 +293,7 @@ class IntegerLaw(Law):
             if not _may_be_equal(difference, self.pmf_interval(i, _CHECKED)):
                 _refuse(self, "P(X >= i) - P(X >= i + 1) must be P(X = i)", i)
         if not _may_be_equal(2 * self.tail_interval(0, _CHECKED) - 1, self.pmf_interval(0, _CHECKED)):
-            _refuse(self, "P(X >= 0) must be (1 + P(X = 0)) / 2, as noise is symmetric about 0 and all of it is 1", 0)
+            _refuse(self, "P(X >= 0) must be (1 + P(X = 0)) / 2, since noise is symmetric about 0", 0)
 
     def pmf_interval(self, k: Number, bits: int = 128) -> Interval:
         """An interval around P(X = k), a few units of ``2**-bits`` wide."""
@@ -310,7 +309,7 @@ class IntegerLaw(Law):
         return self._enclosed(self.tail, i, bits)
 
     def tail_intervals(self, places: Sequence[int], bits: int) -> list[Interval]:
-        """`tail_interval` at each of several places."""
+        """The `tail_interval` at each of several places."""
         return [self.tail_interval(i, bits) for i in places]
 
     def interval_between(self, first: int, last: int, bits: int = 128) -> Interval:
@@ -384,7 +383,7 @@ class IntegerLaw(Law):
             bits *= 2
 
     def _settled(self, values: Callable[[Any], Floats]) -> int:
-        """An n beyond which sums of P(X = i) times values that never fall are negligible."""
+        """An n beyond which sums of P(X = i) times nondecreasing values are negligible."""
         n, least = 32, 0.0
         while n < _FARTHEST:
             n *= 2
@@ -398,13 +397,13 @@ class IntegerLaw(Law):
             if 0 < tail * there <= _NEGLIGIBLE * least or (there == 0 and tail < _LEAST_TAIL):
                 return n
         raise Unsupported(
-            "the expected cost must be finite, and settled before probabilities underflow",
-            came="a cost that grows about as fast as the law falls",
+            "the expected cost must be finite, and converge before probabilities underflow",
+            came="a cost that grows about as fast as the probabilities fall",
             remedy="Use a cost that grows more slowly.",
         )
 
     def _summed(self, terms: Callable[[Any], Floats], last: int) -> float:
-        """The term of 0 plus twice the sum of those from 1 on."""
+        """The term of 0, plus twice the sum of the terms from 1 on."""
         near = np.asarray(terms(np.arange(min(last, _SUMMED))), np.float64)
         if not np.isfinite(near).all():
             raise Unsupported(
@@ -436,7 +435,7 @@ def _window(law: IntegerLaw, least: float) -> Floats:
     raise Unsupported(
         f"noise must have at most {_WIDEST} values with probabilities of at least {least}",
         came=law,
-        remedy="Count in larger units, or choose a larger epsilon. A class of your own may have its own worst_place.",
+        remedy="Count in larger units, or choose a larger epsilon. A class of your own may override worst_place.",
     )
 
 

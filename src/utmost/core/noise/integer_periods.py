@@ -5,9 +5,9 @@ Let L_k(j) = L(k D + j), b = e^-epsilon and step r. M - V has the sign of phi - 
     phi = (1 - b) sum_k b^k phi_k,   phi_k = L_k(r) - L_k(0) + 2 sum_{0<j<r} (L_k(r) - L_k(j)),
     psi = (1 - b) sum_k b^k psi_k,   psi_k = L_k(D) - L_k(r) + 2 sum_{r<j<D} (L_k(j) - L_k(r)).
 
-That is a power series in b with the coefficients c_k = phi_k - psi_{k-1}, and it has the sign of its first nonzero one,
-unless a later one outweighs the powers of b between; logarithms compare them. phi never falls and psi never rises with
-r, so bisection finds the least step with M >= V.
+This is a power series in b with the coefficients c_k = phi_k - psi_{k-1}. It has the sign of its first nonzero
+coefficient, unless a later one outweighs the powers of b between them; logarithms compare the two. As r grows, phi
+never falls and psi never rises, so bisection finds the least step with M >= V.
 
 In a period of at most some thousand integers, each c_k is the exact sum of the cost's floats, rounded once: its sign is
 certain, and ties are detected. Longer periods are summed by extrapolation, between bounds that use only that the cost
@@ -43,41 +43,27 @@ from utmost.core.noise.quadrature import integer_sum
 from utmost.errors import Unsupported
 
 _EXACT = 4096  # integers of a period that are summed one by one
-_MARGIN = 1e-10  # of two logarithms of sums that are right to 1e-13, before one is said to be larger
+_MARGIN = 1e-10  # least difference of two logarithms that decides; the sums are right to 1e-13
 _LARGEST_PERIOD = 1 << 60  # four such periods are within NumPy's integers
 
 Coefficient = Callable[[int, int], float]
-"""c_k at a step, or a bound on it."""
+"""c_k at a step, or a bound of c_k."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class IntegerPeriods:
-    """A cost on the integers, period by period.
-
-    Attributes:
-        epsilon: Epsilon of one period.
-        period: D.
-        cost: L.
-        rests: Most that the periods after one add.
-    """
-
-    epsilon: float
-    period: int
-    cost: ReadCost
-    rests: Rests
+    epsilon: float  # of one period
+    period: int  # D
+    cost: ReadCost  # L
+    rests: Rests  # bounds of the sums of later periods
 
     @classmethod
     def of(cls, level: Level, period: int, cost: Cost) -> "IntegerPeriods":
-        """Read the cost; errors as in `read_settled`."""
         epsilon, read = read_settled(level, float(period), cost, integers=True)
         return cls(epsilon, period, read, Rests(epsilon, float(period), read, {}))
 
     def step(self) -> int:
-        """The least step with M >= V.
-
-        Raises:
-            Unsupported: where the cost underflows before it tells one step from another.
-        """
+        """The least step with M >= V; a cost that underflows before it distinguishes two steps raises `Unsupported`."""
         low, high = self.bracket()
         coefficient = self._summed if self.period <= _EXACT else self._extrapolated
         # phi never falls and psi never rises with r, so that the condition is monotone.
@@ -90,14 +76,14 @@ class IntegerPeriods:
         return step
 
     def bracket(self) -> tuple[int, int]:
-        """Steps between which the least one with M >= V certainly lies."""
+        """Steps between which the least step with M >= V certainly lies."""
         least, most = (self._summed, self._summed) if self.period <= _EXACT else (self._least, self._most)
         low = first_integer(0, self.period, lambda r: self._gain(most, r) >= -_MARGIN)
         high = first_integer(low - 1, self.period, lambda r: self._gain(least, r) >= _MARGIN)
         return low, high
 
     def expectation(self, step: int) -> float:
-        """E L(X) for the staircase of this step; 0 where it underflows."""
+        """E L(X) for the staircase of this step; 0 if the expectation underflows."""
         total = -math.inf
         for k, rest in self._costly_periods():
             # Each error counts twice, for both signs, and 0 once.
@@ -111,7 +97,7 @@ class IntegerPeriods:
         return math.exp(total - float(width) + math.log1p(-math.exp(-self.epsilon)))
 
     def _gain(self, coefficient: Coefficient, r: int) -> float:
-        """The log of phi over b psi, whose sign is that of M(r) - V(r); or of the bound of a coefficient."""
+        """The log of phi over b psi, with the sign of M(r) - V(r); or of a bound, if ``coefficient`` is one."""
 
         def terms() -> Iterator[Term]:
             for k, rest in self._powers():
@@ -121,7 +107,7 @@ class IntegerPeriods:
         return log_ratio(terms(), self.epsilon)
 
     def _powers(self) -> Iterator[tuple[int, float]]:
-        """The k whose c_k may not be 0, and the log of a bound of all later terms, divided by b^k."""
+        """The k for which c_k may be nonzero, and the log of a bound of all later terms, divided by b^k."""
         base = self._at(0)
         k = first_rise(self._end, 0, base)
         for _ in counted_periods(self.epsilon):
@@ -133,7 +119,7 @@ class IntegerPeriods:
             k = k + 1 if is_changing else first_rise(self._end, k + 1, self._at((k + 1) * self.period))
 
     def _costly_periods(self) -> Iterator[tuple[int, float]]:
-        """All periods from the first one that costs, and the log of a bound of all later ones, divided by b^(k+1)."""
+        """All periods from the first one with a cost, and the log of a bound of all later ones, divided by b^(k+1)."""
         first = first_rise(lambda k: self._at((k + 1) * self.period - 1), 0, 0.0)
         if first is None or self.rests.after(first - 1, 0.0) + math.log(2 * self.period) < first * self.epsilon - LOST:
             return
@@ -141,7 +127,6 @@ class IntegerPeriods:
             yield first + n, self.rests.after(first + n, 0.0) + math.log(2 * self.period)
 
     def _end(self, k: int) -> float:
-        """L where period k ends and the next one begins."""
         return self._at((k + 1) * self.period)
 
     def _at(self, x: int) -> float:
@@ -168,19 +153,18 @@ class IntegerPeriods:
             raise _too_large() from error
 
     def _extrapolated(self, k: int, r: int) -> float:
-        """c_k, by sums that are extrapolated."""
         return self._over(k, r, self._sum, self._sum)
 
     def _least(self, k: int, r: int) -> float:
-        """A lower bound of c_k, as long as the cost never falls."""
+        """A lower bound of c_k, for a cost that never falls."""
         return self._over(k, r, lambda *part: self._bounds(*part)[0], lambda *part: self._bounds(*part)[1])
 
     def _most(self, k: int, r: int) -> float:
-        """An upper bound of c_k, as long as the cost never falls."""
+        """An upper bound of c_k, for a cost that never falls."""
         return self._over(k, r, lambda *part: self._bounds(*part)[1], lambda *part: self._bounds(*part)[0])
 
     def _over(self, k: int, r: int, counted: Callable[..., float], against: Callable[..., float]) -> float:
-        """phi_k - psi_{k-1}, with one function for the sum of distances in each of the two."""
+        """phi_k - psi_{k-1}, with one function for the sum of distances in phi, and one for psi."""
         D, here = self.period, self._at(k * self.period + r)
         over = here - self._at(k * D) + 2 * counted(k, 1, r, here)
         if k and r < D:
@@ -197,7 +181,7 @@ class IntegerPeriods:
         return float(integer_sum(distances, [(low, high)]).value) if low < high else 0.0
 
     def _bounds(self, k: int, low: int, high: int, here: float) -> tuple[float, float]:
-        """Bounds of that sum if ``here`` is the cost at one end: each distance is between those of its cell."""
+        """Bounds of `_sum`, if ``here`` is the cost at one end, from the distances at the ends of each cell."""
         if low >= high:
             return 0.0, 0.0
         edges = np.clip(integer_edges(self.cost, self.period), low, high)
@@ -209,10 +193,10 @@ class IntegerPeriods:
 
 
 def folded_integers(level: Level, period: int, cost: Cost) -> Folded | IntegerPeriods:
-    """The cost folded over all periods; or period by period, if few matter. The period is at most 2^60."""
+    """The cost folded over all periods, or period by period if few periods matter."""
     if period > _LARGEST_PERIOD:
         raise Unsupported(
-            "a cost given as a function needs a sensitivity of at most 2^60",
+            "a cost that is a function needs a sensitivity of at most 2^60",
             came=period,
             remedy="Count in larger units, or use a moment of integer order.",
         )

@@ -1,13 +1,13 @@
 """Certified bounds of P(|S| > r) for a sum of independent geometric variables, from its transforms.
 
-S = sum of c_i G_i with P(G_i = x) proportional to exp(-e_i |x|) has the characteristic function and the generating
-function of moments
+S = sum of c_i G_i with P(G_i = x) proportional to exp(-e_i |x|) has the characteristic function and the moment
+generating function
 
     phi(t) = product of 1 / (1 + sin^2(c_i t/2) / sinh^2(e_i/2)),
     M(s)   = product of 1 / (1 - sinh^2(c_i s/2) / sinh^2(e_i/2)).
 
-Three bounds, each sure by itself: Chernoff's, P(|S| >= x) <= 2 M(s) e^(-s x) for any s; the mass of the point 0; and
-the inversion of phi, whose error is a sum of four parts that are each bounded: see proofs/theory/error-bars.md.
+Each of three bounds is certified: Chernoff's, P(|S| >= x) <= 2 M(s) e^(-s x) for any s; the mass of the point 0; and
+the inversion of phi, whose error is a sum of four bounded parts, see proofs/theory/error-bars.md.
 """
 
 import math
@@ -19,16 +19,17 @@ from numpy.typing import NDArray
 
 from utmost.core.exact.arrays import Floats
 
-# The tail is cut at e^-_BEYOND: the mass beyond comes back by aliasing, and all of it is subtracted.
+# The tail is cut at e^-_BEYOND: the mass beyond returns by aliasing, and is subtracted.
 _BEYOND = math.log(1e14)
-# Floats do not distinguish e^-e from 0 beyond it, and sinh overflows: such terms count at this level, with more noise.
+# Beyond this epsilon floats do not distinguish e^-epsilon from 0, and sinh overflows: such terms count at this level,
+# which has more noise.
 _LARGEST_EPSILON = 600.0
 # Errors of a float operation, and of a function of NumPy's: four units in the last place for both.
 _UNIT = 2.0**-53
 _ULPS = 8.0
-# Error of a sum of floats in pairs, in blocks of a hundred or so.
+# Error of a sum of floats in pairs, in blocks of about a hundred.
 _OF_A_SUM = 64 * _UNIT
-# The largest inversion: numbers of frequencies, and of sines in all.
+# The largest inversion: its number of frequencies, and of sines.
 _MOST_NODES = 1 << 20
 _MOST_SINES = 1 << 26
 # The series ends where the transform of the normal variable is exp(-_CUT^2/2).
@@ -40,7 +41,7 @@ _FINEST, _COARSEST = 1000.0, 400.0
 # The series ends where phi is below e^-_NOTHING: 2/(pi k) over all k adds up to less than 10.
 _NOTHING = 45.0
 _SECTIONS = 80
-# From so many frequencies on, stretches of this length are bounded first, and left out if phi is that small.
+# From 2^12 frequencies on, stretches of 32 are bounded first, and left out if phi is below e^-_NOTHING.
 _MANY_NODES, _STRETCH = 1 << 12, 32
 # Numbers computed at a time.
 _AT_ONCE = 1 << 18
@@ -49,23 +50,16 @@ _GROUPS_AT_ONCE, _FEW_AT_ONCE = 8, 1 << 12
 
 @dataclass(frozen=True, eq=False)
 class TermGroups:
-    """The terms of a sum in groups of equal ones, in units in which the computation is well scaled.
+    """The terms of a sum in groups of equal terms, in units in which the computation is well scaled."""
 
-    Attributes:
-        sizes: Positive coefficients, shape (n,).
-        epsilons: Levels, shape (n,).
-        counts: Numbers of terms, shape (n,).
-        residues: Coefficients as integers, if S is an integer; else None.
-    """
-
-    sizes: Floats
-    epsilons: Floats
-    counts: Floats
-    residues: tuple[int, ...] | None
+    sizes: Floats  # positive coefficients (n,)
+    epsilons: Floats  # (n,)
+    counts: Floats  # numbers of terms (n,)
+    residues: tuple[int, ...] | None  # the coefficients as integers, if S is an integer
 
     @cached_property
     def half_sinh(self) -> Floats:
-        """sinh(e/2), the variance of G being 1 / (2 sinh^2(e/2))."""
+        """sinh(e/2); the variance of G is 1 / (2 sinh^2(e/2))."""
         return np.sinh(np.minimum(self.epsilons, _LARGEST_EPSILON) / 2)
 
     @cached_property
@@ -75,14 +69,12 @@ class TermGroups:
 
     @cached_property
     def slack(self) -> Floats:
-        """The relative error of the logarithm of each factor, in units in the last place, shape (n,)."""
+        """The relative error of the logarithm of each factor, in units in the last place, (n,)."""
         return _ULPS + np.minimum(self.epsilons, _LARGEST_EPSILON)
 
     def log_characteristics(self, t: Floats) -> tuple[Floats, Floats]:
-        """-log phi at multiples of the first frequency, and its rounding error.
-
-        If some groups alone make it more than 45, the others are left out: their factors are at most 1.
-        """
+        """-log phi at multiples of the first frequency, and its rounding error."""
+        # If some groups alone make -log phi more than 45, the others are left out: their factors are at most 1.
         logs, moved = np.zeros(t.size), np.zeros(t.size)
         steepest = 4 * self.counts / np.maximum(self.half_sinh * np.hypot(1.0, self.half_sinh), 1e-300)
         step = max(1, min(max(_GROUPS_AT_ONCE, _FEW_AT_ONCE // t.size), _AT_ONCE // t.size))
@@ -98,7 +90,7 @@ class TermGroups:
             factors = self.counts[chosen, None] * np.log1p((np.sin(angles) / self.half_sinh[chosen, None]) ** 2)
             shaken = np.where(angles > 1, angles * steepest[chosen, None], 0.0)
             logs[here] += factors.sum(axis=0)
-            # No matrix products: such small ones wake threads that cost more than they do.
+            # Not a matrix product: for such small matrices its threads cost more time than they save.
             moved[here] += np.einsum("i,ij->j", self.slack[chosen], factors) + shaken.sum(axis=0)
             here = here[logs[here] < _NOTHING]
             if not here.size:
@@ -122,10 +114,8 @@ class TermGroups:
         return logs >= _NOTHING * (1 + 1e-9)
 
     def frequency_beyond(self, last: float) -> float:
-        """A frequency from which phi is below e^-45 up to ``last``, by the terms whose sine still rises.
-
-        The factor of a term with c b <= pi falls on [a, b], so that it is at most its value at a.
-        """
+        """A frequency from which phi is below e^-45 up to ``last``, by the terms whose sine still rises."""
+        # The factor of a term with c b <= pi falls on [a, b], so that it is at most its value at a.
         points = np.geomspace(last * 1e-6, last, _SECTIONS + 1)
         logs = np.zeros(_SECTIONS)
         step = max(1, _AT_ONCE // _SECTIONS)
@@ -139,13 +129,8 @@ class TermGroups:
         return float(points[small[-1] + 1] if len(small) else points[0])
 
     def log_characteristic(self, group: int, half_angles: Floats, farthest: Floats) -> tuple[Floats, Floats]:
-        """-log phi of one group, and its rounding error.
-
-        Args:
-            group: Index of the group.
-            half_angles: c t/2, reduced to a period if that is exact, shape (K,).
-            farthest: Size of the angles before they were rounded, shape (K,).
-        """
+        """-log phi of one group, and its rounding error, from angles c t/2 (K,), reduced to a period where exact."""
+        # ``farthest`` has the size of the angles before they were rounded.
         half_sinh = self.half_sinh[group]
         logs = self.counts[group] * np.log1p((np.sin(half_angles) / half_sinh) ** 2)
         steepest = 1 / max(half_sinh * math.hypot(1.0, half_sinh), 1e-300)
@@ -155,15 +140,10 @@ class TermGroups:
 
 @dataclass(frozen=True, eq=False)
 class Chernoff:
-    """P(|S + Z| >= x) <= min over s of 2 M(s) e^(-s x), with Z normal and independent.
+    """P(|S + Z| >= x) <= min over s of 2 M(s) e^(-s x), with Z normal and independent."""
 
-    Attributes:
-        slopes: Values of s, shape (k,).
-        logs: log 2 M(s), rounded up, shape (k,).
-    """
-
-    slopes: Floats
-    logs: Floats
+    slopes: Floats  # values of s (k,)
+    logs: Floats  # log 2 M(s), rounded up (k,)
 
     @classmethod
     def of(cls, groups: TermGroups, slopes_tried: int = 180) -> "Chernoff":
@@ -192,18 +172,16 @@ class Chernoff:
         return 1.0 if least >= 0 else math.exp(least) * (1 + 1e-12)
 
     def margin(self, log_miss: float) -> float:
-        """An x with tail(x) <= exp(log_miss); it rises with each coefficient."""
+        """An x with tail(x) <= exp(log_miss), which grows with each coefficient."""
         return float(np.min((self.logs - log_miss) / self.slopes)) * (1 + 1e-12)
 
 
 @dataclass(frozen=True, eq=False)
 class OnIntegers:
-    """The law of an integer S modulo N, without smoothing or cutting off.
+    """The distribution of an integer S modulo N, without smoothing or truncation."""
 
-    (1/N) sum over k of phi(2 pi k/N) sin((2r+1) pi k/N) / sin(pi k/N) is P(|S mod N| <= r), which exceeds P(|S| <= r)
-    by at most P(|S| >= N - r).
-    """
-
+    # (1/N) sum over k of phi(2 pi k/N) sin((2r+1) pi k/N) / sin(pi k/N) is P(|S mod N| <= r), which exceeds P(|S| <= r)
+    # by at most P(|S| >= N - r).
     weights: Floats
     moved: Floats
     points: int
@@ -211,7 +189,7 @@ class OnIntegers:
 
     @classmethod
     def of(cls, groups: TermGroups, chernoff: Chernoff) -> "OnIntegers | None":
-        """The inversion, or None where it is too large."""
+        """The inversion, or None if it is too large."""
         reach = chernoff.margin(-_BEYOND)
         if groups.residues is None or not reach * len(groups.sizes) < min(_MOST_NODES, _MOST_SINES / 4):
             return None
@@ -241,15 +219,11 @@ class OnIntegers:
 
 @dataclass(frozen=True, eq=False)
 class Smoothed:
-    """The law of any S, plus a normal variable Z so narrow that it hardly matters: a Fourier series of period L.
+    """The distribution of any S plus a narrow normal variable Z, as a Fourier series of period L."""
 
-    P(|S| <= r) >= P(|S + Z| <= r - d) - P(|Z| > d), and
-
-        2x/L + sum over k of 2/(pi k) phi(2 pi k/L) e^(-tau^2 t^2/2) sin(2 pi k x/L)
-
-    exceeds P(|S + Z| <= x) by aliasing, at most P(|S + Z| >= L - x).
-    """
-
+    # P(|S| <= r) >= P(|S + Z| <= r - d) - P(|Z| > d), and
+    #     2x/L + sum over k of 2/(pi k) phi(2 pi k/L) e^(-tau^2 t^2/2) sin(2 pi k x/L)
+    # exceeds P(|S + Z| <= x) by aliasing, at most P(|S + Z| >= L - x).
     weights: Floats
     moved: Floats
     period: float
@@ -258,7 +232,7 @@ class Smoothed:
 
     @classmethod
     def of(cls, groups: TermGroups, chernoff: Chernoff, most: int = _MOST_NODES) -> "Smoothed":
-        """The inversion, as fine as its size allows; a smaller ``most`` makes it an estimate."""
+        """The inversion, as fine as its size allows. A smaller ``most`` makes an estimate instead of a bound."""
         reach = chernoff.margin(-_BEYOND)
         each = _MOST_SINES / 8 / len(groups.sizes)
         fine = min(_FINEST, max(_COARSEST, each * 2 * math.pi / _CUT / (2.2 * reach / groups.deviation)))
@@ -276,13 +250,13 @@ class Smoothed:
         return cls(weights, np.expm1(np.minimum(moved, 50)) + _ULPS * _UNIT, period, tau, chernoff.smoothed(tau))
 
     def exceeded(self, margin: float, miss: float | None = None) -> float:
-        """An upper bound of P(|S| > margin); at least 1e-13. ``miss`` chooses the slack for a comparison with it."""
+        """An upper bound of P(|S| > margin), at least 1e-13; best near ``miss``, if that is passed."""
         slacks = _SLACKS if miss is None else (slack_for(miss),)
         return min(self._exceeded(margin - slack * self.tau, slack) for slack in slacks)
 
     @cached_property
     def _rounding(self) -> float:
-        """The error of the series by its factors and its sum, without that of its angles."""
+        """The error of the series by its factors and its sum, without the error of its angles."""
         return float((self.weights * self.moved).sum()) + _OF_A_SUM * float(self.weights.sum())
 
     @cached_property
@@ -302,7 +276,7 @@ class Smoothed:
 
 
 def slack_for(miss: float) -> float:
-    """The best slack for a margin that is exceeded with the chance ``miss``: it uses at most a fiftieth of that.
+    """The best slack for a margin that is exceeded with probability ``miss``: it uses at most 1/50 of ``miss``.
 
     >>> slack_for(0.05), slack_for(1e-9)
     (3.9, 7.4)

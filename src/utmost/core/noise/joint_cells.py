@@ -1,13 +1,13 @@
-r"""Noise of several cells that one individual changes together: the joint law of the largest, and the rotated pair.
+"""Noise of several cells that one individual changes together: joint noise, and the rotated pair.
 
-If one individual changes k cells, each by at most s, and no other cell, independent noise at epsilon/k is more than is
-needed. Two better laws:
+If one individual changes k cells, each by at most s, and no other cell, independent noise at epsilon/k is larger than
+necessary. Two better distributions:
 
-**Joint.** P(X = x) proportional to q^(max |x_i|) with q = exp(-epsilon/s). It is a mixture of cubes, since
+**Joint.** P(X = x) proportional to q^(max |x_i|) with q = exp(-epsilon/s). This is a mixture of cubes, since
 q^m = (1 - q) sum of q^n over n >= m: X is uniform on {-N, ..., N}^k, with P(N = n) proportional to (2n + 1)^k q^n.
 
-**Rotated.** Two cells as their sum and difference, |d_1 + d_2| + |d_1 - d_2| = 2 max |d_i| <= 2s, each with geometric
-noise of q = exp(-epsilon/2s); rotated back, a cell has (G_1 + G_2)/2, and the pair is lossless to relax.
+**Rotated.** The sum and the difference of two cells, |d_1 + d_2| + |d_1 - d_2| = 2 max |d_i| <= 2s, each with geometric
+noise of q = exp(-epsilon/2s). Rotated back, a cell has the noise (G_1 + G_2)/2. The pair can be relaxed without loss.
 """
 
 from collections.abc import Sequence
@@ -37,10 +37,10 @@ class JointCells(BallMixture):
         sensitivity: Largest change of each of them by one individual, an integer >= 1.
 
     Raises:
-        NotALevel: for no level or two.
+        NotALevel: unless exactly one of epsilon and alpha is passed.
         OutOfRange: for a sensitivity or number of cells below 1.
 
-    Promise: epsilon-DP for k integers, each changed by at most the sensitivity, attained. Not to be relaxed.
+    Promise: epsilon-DP for k integers, each changed by at most the sensitivity, attained. It cannot be relaxed.
     Source:  proofs/theory/cells-together.md.
 
     >>> law = JointCells(alpha="1/2", cells=2)
@@ -68,22 +68,22 @@ class JointCells(BallMixture):
 
     @property
     def ball(self) -> Norm:
-        """The largest entry."""
+        """The norm of the balls: "max", the largest entry."""
         return "max"
 
     @property
     def first(self) -> int:
-        """The smallest cube is 0 alone."""
+        """The radius of the smallest ball: 0."""
         return 0
 
     @property
     def stride(self) -> int:
-        """Cubes of every radius."""
+        """The difference of neighbouring radii: 1."""
         return 1
 
     @property
     def ratio(self) -> Level:
-        """The level of one unit: its alpha is q."""
+        """The level per unit, whose alpha is q."""
         return self.level.scaled(Fraction(1, self.sensitivity))
 
     def __repr__(self) -> str:
@@ -98,7 +98,7 @@ class RotatedPair:
         epsilon: Level of both cells together, or alpha = exp(-epsilon) instead.
         sensitivity: Largest change of each of the two by one individual, an integer >= 1.
 
-    Promise: epsilon-DP for two integers, each changed by at most the sensitivity, attained; lossless to relax.
+    Promise: epsilon-DP for two integers, each changed by at most the sensitivity, attained. It can be relaxed.
     Source:  proofs/theory/cells-together.md.
 
     >>> law = RotatedPair(1)
@@ -119,11 +119,11 @@ class RotatedPair:
 
     @property
     def ratio(self) -> Level:
-        """The level of one unit of the sum, and of the difference."""
+        """The level per unit of the sum and of the difference."""
         return self.level.scaled(Fraction(1, 2 * self.sensitivity))
 
     def pmf(self, x: Sequence[Any]) -> Fraction | float:
-        """P(both noises are x): for multiples of 1/2, both or neither of them whole."""
+        """P(X = x) for two multiples of 1/2. It is 0 unless both or neither are integers."""
         natural(len(x), "the number of cells of x", least=2, most=2)
         first, second = (exact(number, "x") for number in x)
         total, apart = first + second, first - second
@@ -134,7 +134,7 @@ class RotatedPair:
         return product
 
     def marginal_pmf(self, x: Number) -> Fraction | float:
-        """P(X_1 = x), x a multiple of 1/2: ((1-q)/(1+q))^2 q^n (n + (1+q^2)/(1-q^2)) with n = 2|x|."""
+        """P(X_1 = x) = ((1-q)/(1+q))^2 q^n (n + (1+q^2)/(1-q^2)) with n = 2|x|, for a multiple x of 1/2."""
         n = 2 * abs(exact(x, "x"))
         if n.denominator != 1:
             return Fraction(0)
@@ -145,16 +145,16 @@ class RotatedPair:
 
     @property
     def mean_size(self) -> Fraction | float:
-        """E|X_1|, of one cell."""
+        """E|X_1|, for one cell."""
         return self._number(lambda q, _: 2 * q * (1 + q + q * q) / ((1 - q) * (1 + q) ** 3))
 
     @property
     def variance(self) -> Fraction | float:
-        """E X_1^2, of one cell: half of that of G."""
+        """E X_1^2, for one cell: half the variance of G."""
         return self._number(lambda q, _: q / (1 - q) ** 2)
 
     def margin(self, confidence: Number = DEFAULT_CONFIDENCE) -> float:
-        """The least r, a multiple of 1/2, that is certified to have P(|X_1| <= r) >= confidence."""
+        """The least multiple r of 1/2 with a certificate that P(|X_1| <= r) >= confidence."""
         return float(Combination([Fraction(1, 2)], self.ratio, [2]).margin(confidence))
 
     def __repr__(self) -> str:

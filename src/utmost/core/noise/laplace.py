@@ -1,4 +1,4 @@
-"""The Laplace law."""
+"""The Laplace distribution."""
 
 import math
 from dataclasses import dataclass
@@ -30,11 +30,11 @@ class Laplace(RealLaw):
         sensitivity: Largest change of the query by one individual, a positive number.
 
     Raises:
-        NotALevel: for no level or two.
-        OutOfRange: the sensitivity is not positive.
+        NotALevel: unless exactly one of epsilon and alpha is passed.
+        OutOfRange: for a sensitivity that is not positive.
 
-    Promise: epsilon-DP for real queries of that sensitivity, attained; and the stronger Lipschitz privacy.
-    Source:  [koufogiannis2015], Theorem 9; [geng2012] for its cost beside the staircase's.
+    Promise: epsilon-DP for real queries of that sensitivity, attained; and Lipschitz privacy, which is stronger.
+    Source:  [koufogiannis2015], Theorem 9. [geng2012] compares its cost with that of the staircase.
 
     >>> law = Laplace(epsilon=1, sensitivity=2.5)
     >>> law, law.pdf(0), law.variance()
@@ -52,12 +52,12 @@ class Laplace(RealLaw):
 
     @property
     def rate(self) -> Level:
-        """The level of one unit: the density falls by its alpha from x to x + 1."""
+        """The level per unit: its alpha is the quotient of the densities at x + 1 and x, for x >= 0."""
         return self.level.scaled(1 / self.sensitivity)
 
     @property
     def theorem(self) -> str:
-        """The claim of optimality with its theorem."""
+        """The claim of optimality with its theorem, as text."""
         return (
             "not the least noise for epsilon-DP (a staircase is); least variance under the stronger Lipschitz privacy "
             f"[koufogiannis2015, Theorem 9]; {RELAXABLE}"
@@ -65,19 +65,19 @@ class Laplace(RealLaw):
 
     @property
     def lipschitz_level(self) -> Level:
-        """The rate."""
+        """The smallest level per unit at which the noise is Lipschitz private: the rate."""
         return self.rate
 
     def curve(self, distance: Fraction) -> LaplaceCurve:
-        """The curve of the best tests between X and X + distance."""
+        """The trade-off curve of the best tests between X and X + distance."""
         return LaplaceCurve(self.level, distance / self.sensitivity)
 
     def on_steps(self, steps: int) -> Geometric:
-        """The geometric law on a grid of ``steps`` steps for the sensitivity."""
+        """The geometric distribution on a grid with ``steps`` steps in the sensitivity."""
         return Geometric(self.level, steps)
 
     def moment_interval(self, order: int, bits: int = 128) -> Interval:
-        """An interval around m! / rate^m."""
+        """An interval around E|X|^m = m! / rate^m for the order m."""
         order = natural(order, "order")
         bits = precision(bits)
         size = bits + 64 + (order + 1) * cleared_bits(self.rate)

@@ -1,4 +1,4 @@
-"""The base class of all laws of additive noise, and readers of their parameters."""
+"""The base class of all distributions of additive noise, and readers of their parameters."""
 
 import math
 from abc import ABC, abstractmethod
@@ -13,17 +13,17 @@ from utmost.core.noise.shift_curves import ShiftCurve
 from utmost.errors import OutOfRange
 
 RELAXABLE = "kept in a ledger, it can be made more accurate later, and the total cost is then the larger epsilon alone"
-"""The claim of a distribution that is lossless to relax."""
+"""The claim of a distribution that can be relaxed without loss."""
 
 THEOREM_11 = (
     "no other noise that is added to integers has a smaller expected cost, whatever an error costs [geng2012, "
     f"Theorem 11]; {RELAXABLE}"
 )
-"""The claim of the two-sided geometric law at sensitivity 1."""
+"""The claim of the two-sided geometric distribution at sensitivity 1."""
 
 
 def costs_to_name(cost: Cost) -> list[Cost]:
-    """The costs for which a law may be optimal: its own, the absolute and the squared error."""
+    """The costs for which a distribution may be optimal: its own, the absolute and the squared error."""
     return [cost, *(named for named in (absolute, squared) if named != cost)]
 
 
@@ -43,7 +43,7 @@ _LARGEST_RATIO = 10**100
 
 
 def law_level(epsilon: Number | Level | None, alpha: Number | None, where: str) -> Level:
-    """Read the level of a law; epsilon must lie between 1e-50 and 1e100."""
+    """Read the level of a distribution; epsilon must lie between 1e-50 and 1e100."""
     read = level(epsilon, alpha)
     if read.epsilon_float < _LEAST_EPSILON:
         raise OutOfRange(f"epsilon must be at least {_LEAST_EPSILON}", came=str(read), where=where)
@@ -53,7 +53,6 @@ def law_level(epsilon: Number | Level | None, alpha: Number | None, where: str) 
 
 
 def positive_integer(value: Number, name: str, where: str) -> int:
-    """An integer of at least 1."""
     number = exact_integer(value, name)
     if not 1 <= number <= _LARGEST_RATIO:
         raise OutOfRange(f"{name} must lie between 1 and 1e100", came=value, where=where)
@@ -61,7 +60,6 @@ def positive_integer(value: Number, name: str, where: str) -> int:
 
 
 def positive_number(value: Number, name: str, where: str) -> Fraction:
-    """A rational above 0."""
     number = written_number(value, name)
     if number <= 0:
         raise OutOfRange(f"{name} must be positive", came=value, where=where)
@@ -71,7 +69,7 @@ def positive_number(value: Number, name: str, where: str) -> Fraction:
 
 
 def law_text(law: Any, **parameters: Any) -> str:
-    """The law as an expression that evaluates back to it."""
+    """A distribution as an expression that evaluates to an equal one."""
     shown = {"sensitivity": _number_text(law.sensitivity)} | {k: _number_text(v) for k, v in parameters.items()}
     return f"{type(law).__name__}({level_argument(law.level)}, {', '.join(f'{k}={v}' for k, v in shown.items())})"
 
@@ -81,17 +79,11 @@ def _number_text(value: Any) -> str:
 
 
 class Periodicity(NamedTuple):
-    """Probabilities that repeat themselves: P(X = i + period) = alpha P(X = i) for all i >= start.
+    """Probabilities that repeat: P(X = i + period) = alpha P(X = i) for all i >= start."""
 
-    Attributes:
-        period: Number of integers in a period.
-        level: Level whose alpha is the factor.
-        start: First integer for which this holds.
-    """
-
-    period: int
-    level: Level
-    start: int
+    period: int  # number of integers in a period
+    level: Level  # its alpha is the factor
+    start: int  # first integer for which this holds
 
 
 class Law(Display, ABC):
@@ -109,12 +101,12 @@ class Law(Display, ABC):
 
     @property
     def parameters(self) -> dict[str, int | float | Fraction]:
-        """The numbers that make the law beside its level, by name, as statements have them."""
+        """The parameters of the distribution besides its level, by their names in statements."""
         return {"sensitivity": self.sensitivity}
 
     @property
     def epsilon(self) -> Fraction | float:
-        """The level's epsilon: a Fraction, or a float rounded up."""
+        """The epsilon of the level: a Fraction, or a float rounded up."""
         return self.level.epsilon
 
     @property
@@ -125,35 +117,35 @@ class Law(Display, ABC):
     @property
     @abstractmethod
     def numbers(self) -> Literal["integers", "reals"]:
-        """The kind of numbers that the noise takes."""
+        """The kind of numbers of the noise."""
 
     @property
     def support(self) -> Literal["integers", "reals"]:
-        """The numbers of positive probability: all of the kind."""
+        """The numbers of positive probability: all integers, or all reals."""
         return self.numbers
 
     @property
     def theorem(self) -> str:
-        """The claim of optimality with its theorem, in one line; or that none is made."""
+        """The claim of optimality with its theorem as one line of text, or that no optimality is claimed."""
         return "it is not claimed to be the least noise"
 
     @abstractmethod
     def curve(self, distance: Fraction) -> ShiftCurve:
-        """The curve of the best tests between X and X + distance, for a distance of at least 0."""
+        """The trade-off curve of the best tests between X and X + distance, for a distance of at least 0."""
 
     def worst_level(self, distance: Fraction) -> Level | None:
-        """The privacy level between X and X + d, the worst over all d up to the distance; None for the distance 0."""
+        """The largest level between X and X + d for all d up to the distance; None for the distance 0."""
         return self.curve(distance).worst_level
 
     @property
     def periodicity(self) -> Periodicity | None:
-        """The period of the probabilities on the integers; None if they have none."""
+        """The period of the probabilities on the integers; None if they do not repeat."""
         return None
 
     @property
     @abstractmethod
     def lipschitz_level(self) -> Level | None:
-        """The smallest level of one unit at which the law is Lipschitz private; None if there is none."""
+        """The smallest level per unit at which the noise is Lipschitz private; None if there is none."""
 
     @abstractmethod
     def cdf(self, x: Any) -> Any:
@@ -200,20 +192,20 @@ class Law(Display, ABC):
         """The entropy in nats: -E log P(X) on the integers, -E log density on the reals."""
 
     def interval(self, confidence: Number) -> tuple[int | float, int | float]:
-        """The ends of the middle share of the noise: the quantiles of (1 -+ confidence) / 2.
+        """The ends of the central interval: the quantiles of (1 - confidence) / 2 and (1 + confidence) / 2.
 
         Args:
-            confidence: Number strictly between 0 and 1; a float is read as the decimal it prints.
+            confidence: Number strictly between 0 and 1. A float is read as the decimal that Python prints for it.
         """
         missed = (1 - read_confidence(confidence)) / 2
         return self.icdf(missed), self.icdf(1 - missed)
 
     def sf(self, x: Any) -> Any:
-        """P(X > x), by SciPy's name; see `ccdf`."""
+        """P(X > x), under SciPy's name for `ccdf`."""
         return self.ccdf(x)
 
     def ppf(self, p: Any) -> Any:
-        """The quantile of p, by SciPy's name; see `icdf`."""
+        """The quantile of p, under SciPy's name for `icdf`."""
         return self.icdf(p)
 
     @abstractmethod
@@ -221,5 +213,5 @@ class Law(Display, ABC):
         """The quantile of the upper tail."""
 
     def isf(self, q: Any) -> Any:
-        """The quantile of the upper tail, by SciPy's name; see `iccdf`."""
+        """The quantile of the upper tail, under SciPy's name for `iccdf`."""
         return self.iccdf(q)

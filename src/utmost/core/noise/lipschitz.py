@@ -1,9 +1,8 @@
-"""Lipschitz privacy of noise: values at every distance d are d times one level private from each other.
+"""Lipschitz privacy of noise: values at every distance d are private at d times one level.
 
-Ordinary privacy bounds the loss by a change of the whole sensitivity, and a small change may lose as much. A law is
-Lipschitz private at epsilon if log f is Lipschitz with constant epsilon: a change by d then loses at most d epsilon,
-    for
-all d. That is metric privacy on the line of values.
+Ordinary privacy bounds the loss for a change by the whole sensitivity, and a small change may lose as much. Noise with
+density f is Lipschitz private at epsilon if log f is Lipschitz with constant epsilon: a change by d then loses at most
+d epsilon, for all d. This is metric privacy on the line of values.
 """
 
 from collections.abc import Mapping
@@ -16,15 +15,14 @@ from utmost.errors import OutOfRange
 
 
 def lipschitz_level(law: Any) -> Level | None:
-    """The smallest level of one unit at which a law is Lipschitz private; None if there is none.
+    """The smallest level per unit at which noise is Lipschitz private; None if there is none.
 
-    A staircase on the integers falls by its whole level from one integer to the next, once a period; the geometric law
-    falls by the level over the sensitivity at each integer. The slope of log f is the rate for Laplace noise on the
-    reals; a staircase on the reals jumps, and has no such level. A table {integer: probability} is bounded, and has
-    none.
+    A staircase on the integers falls by its whole level once a period, from one integer to the next. Geometric noise
+    falls by the level over the sensitivity at each integer. Laplace noise on the reals has the slope `rate` of log f. A
+    staircase on the reals jumps, and has no such level. A table {integer: probability} is bounded, and has none, too.
 
     Args:
-        law: Law of noise on the integers or the reals, or a table.
+        law: Distribution of noise on the integers or the reals, or a table {integer: probability}.
 
     Raises:
         OutOfRange: for anything else.
@@ -41,15 +39,15 @@ def lipschitz_level(law: Any) -> Level | None:
         return law.lipschitz_level
     if isinstance(law, Mapping):
         return None
-    raise OutOfRange("a law of noise, or a table {integer: probability}, is needed", came=type(law).__name__)
+    raise OutOfRange("law must be a distribution of noise, or a table {integer: probability}", came=type(law).__name__)
 
 
 def is_lipschitz_private(law: Any, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> bool:
-    """Whether values at every distance d are d times the level private from each other.
+    """Whether noise makes values at every distance d private at d times a level.
 
     Args:
-        law: Law of noise, or a table.
-        epsilon, alpha: Level of one unit; one of the two.
+        law: Distribution of noise, or a table {integer: probability}.
+        epsilon, alpha: Level per unit, as exactly one of the two.
 
     Raises:
         NotALevel, OutOfRange: for anything else.

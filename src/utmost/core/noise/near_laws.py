@@ -1,13 +1,13 @@
-"""Sums of geometric noises with nearly the same law: one inversion serves many, and their difference is bounded.
+"""Sums of geometric noise with nearly the same distribution: one inversion and bounds of the differences serve all.
 
-Let S = sum of c_i G_i and T = sum of t_i G_i with the same levels. For any pairing of the G_i with one level, S has the
-law of T + D with D = sum of (c_i - t_i) G_i, so that
+Let S = sum of c_i G_i and T = sum of t_i G_i with the same levels. For any pairing of the G_i with equal levels, S is
+distributed as T + D with D = sum of (c_i - t_i) G_i, so that
 
     P(|S| > r + d) <= P(|T| > r) + P(|D| > d).
 
-A bound in closed form is enough for D. log E exp(s G) = F(s/2) with F(u) = -log(1 - sinh^2 u / sinh^2(e/2)), a series
-in u^2 without negative coefficients; so F(u)/u^2 rises, F(u) <= u^2 F(v)/v^2 for |u| <= v, and with A = sum of the
-squares of the c_i - t_i times F(v_i)/v_i^2
+A closed form bounds D. log E exp(s G) = F(s/2) with F(u) = -log(1 - sinh^2 u / sinh^2(e/2)), a series in u^2 without
+negative coefficients. So F(u)/u^2 rises, F(u) <= u^2 F(v)/v^2 for |u| <= v, and with A = sum of the squares of the
+c_i - t_i times F(v_i)/v_i^2
 
     P(|D| > d) <= 2 exp(s^2 A/4 - s d)      for s |c_i - t_i| <= 2 v_i.        [Chernoff]
 """
@@ -23,25 +23,20 @@ from utmost.core.exact.intervals import round_up
 from utmost.core.exact.numbers import Number, exact
 from utmost.core.noise.combination import Combination
 
-_PART = 32  # the chance of D is 1/_PART of the chance that may be missed
+_PART = 32  # the bound of D uses 1/_PART of the allowed probability of a miss
 _ROUNDED = 1e-12  # error of the floats that stand for the coefficients
 _GROWN = 1 + 1e-9
 
 
 @dataclass(frozen=True, slots=True)
 class SpreadBound:
-    """A bound of a sum of noises with small coefficients, in the symbols of the module.
+    """A bound of a sum of noise with small coefficients: A and the largest s, in the symbols of the module."""
 
-    Attributes:
-        square: A.
-        steepest: Largest s.
-    """
-
-    square: float
-    steepest: float
+    square: float  # A
+    steepest: float  # largest s
 
     def reach(self, miss: Fraction | float) -> float:
-        """A d with P(|D| > d) <= miss, which may be too small for floats."""
+        """A d with P(|D| > d) <= miss, which may be below all floats."""
         exactly = Fraction(miss)
         depth = (log(2) + log(exactly.denominator) - log(exactly.numerator)) * _GROWN
         slope = min(2 * sqrt(depth / self.square), self.steepest)
@@ -49,13 +44,7 @@ class SpreadBound:
 
 
 def spreads(differences: Floats, epsilons: Floats, counts: Floats) -> list[SpreadBound]:
-    """The bound of the sum of each row of coefficients.
-
-    Args:
-        differences: Coefficients, shape (laws, terms).
-        epsilons: Levels of the terms, shape (terms,).
-        counts: Numbers of independent copies of each term, shape (terms,).
-    """
+    """The bound of the sum of each row of coefficients, (distributions, terms), with the counts of each term."""
     edges = np.minimum(epsilons, 600.0) / 4
     heights = -np.log1p(-((np.sinh(edges) / np.sinh(2 * edges)) ** 2)) / edges**2
     sizes = np.abs(differences) + _ROUNDED
@@ -65,54 +54,46 @@ def spreads(differences: Floats, epsilons: Floats, counts: Floats) -> list[Sprea
 
 
 def reaches(squares: Floats, heights: Floats, edges: Floats, miss: Fraction) -> Floats:
-    """`SpreadBound.reach` for sums of which only A is known, with the heights F(v)/v^2 at the edges v of `heights_at`.
-
-    No coefficient of a term is larger than sqrt(A/height), so that slopes up to the least 2 v sqrt(height/A) are
-    allowed.
+    """`SpreadBound.reach` for sums of which only A is known, with the heights and edges of `heights_at`.
 
     >>> edges, heights = heights_at(np.array([1.0]), 0.45)
     >>> reaches(heights, heights, edges, Fraction(1, 20)).round(2)  # one noise, whose bar is 3
     array([5.87])
     """
+    # No coefficient of a term is larger than sqrt(A/height): slopes up to the least 2 v sqrt(height/A) are allowed.
     steepest = float((2 * edges * np.sqrt(heights)).min()) / _GROWN
     least = np.sqrt(np.maximum(squares * _GROWN, 1e-300))  # never 0, by which slopes are divided
     return np.array([SpreadBound(float(side * side), steepest / float(side)).reach(miss) for side in least])
 
 
 def heights_at(epsilons: Floats, part: float) -> tuple[Floats, Floats]:
-    """The edges v, this part (below a half) of each level, and the heights F(v)/v^2 there."""
+    """The edges v, a fraction ``part`` < 1/2 of each level, and the heights F(v)/v^2."""
     edges = np.minimum(epsilons, 600.0) * part
     ratios = np.sinh(edges) / np.sinh(np.minimum(epsilons, 600.0) / 2)
     return edges, -np.log1p(-(ratios**2)) / edges**2 * _GROWN
 
 
 class NearLaw(Combination):
-    """A law whose margins hold for several sums S, each of which differs from it by a bounded sum.
+    """A sum T whose margins hold for several sums S, each of which differs from T by a bounded sum."""
 
-    Args:
-        reference: T.
-        spread: Bound of S - T, the largest of all sums.
-    """
-
-    spread: SpreadBound
+    spread: SpreadBound  # bound of S - T, for all S
 
     def __init__(self, reference: Combination, spread: SpreadBound) -> None:
         super().__init__(reference.coefficients, reference.levels, reference.counts)
         object.__setattr__(self, "spread", spread)
 
     def margin_missed(self, miss: Number) -> int | float:
-        """An r that is certified to have P(|S| > r) <= miss for each of the sums."""
+        """An r with a certificate that P(|S| > r) <= miss for each of the sums."""
         chance = exact(miss, "miss")
         part = chance / _PART
         reach = self.spread.reach(part)
         return round_up(Fraction(super().margin_missed(chance - part)) + Fraction(reach))
 
     def tail(self, margin: Number) -> float:
-        """An upper bound of P(|S| > margin) for each of the sums, for chances above one in a million."""
-        small = 1e-6  # the chance of a larger difference, added below
+        """An upper bound of P(|S| > margin) for each of the sums, for probabilities above one in a million."""
+        small = 1e-6  # the probability of a larger difference, added below
         inner = exact(margin, "margin") - Fraction(self.spread.reach(small))
         return 1.0 if inner < 0 else min(1.0, super().tail(inner) + small)
 
     def is_kept(self, margin: Number, miss: Number) -> bool:
-        """Whether P(|S| > margin) <= miss is certified for each of the sums."""
         return exact(self.margin_missed(miss)) <= exact(margin, "margin")

@@ -1,16 +1,17 @@
-r"""Staircases of a norm: the noise of several integers that one individual changes together, in one draw.
+"""Staircases of a norm: noise of several integers that one individual changes together, in one draw.
 
-P(X = x) is proportional to q^j, with j = 0 where |x| < r, 1 on the next s values of |x|, 2 on the next s, and so on;
-q = exp(-epsilon). If one individual changes the cells by d with |d| <= s, then |x + d| <= |x| + s moves j by at most 1:
-epsilon-DP, for every step r = 1, ..., s. Any law that falls with |x| by steps is a **mixture of balls**: X is
-uniform on the ball of radius N = r - 1 + j s, with P(j) proportional to q^j times the points of that ball.
+P(X = x) is proportional to q^j, with j = 0 for |x| < r, 1 on the next s values of |x|, 2 on the next s, and so on;
+q = exp(-epsilon). If one individual changes the cells by d with |d| <= s, then |x + d| <= |x| + s changes j by at most
+1: epsilon-DP, for every step r = 1, ..., s. Any distribution that falls with |x| by steps is a **mixture of balls**: X
+is uniform on the ball of radius N = r - 1 + j s, with P(j) proportional to q^j times the points of that ball.
 
-- *max*: |x| = max |x_i|, for changes of at most s in each cell, whatever their signs. The ball is a cube.
+- *max*: |x| = max |x_i|, for changes of at most s in each cell, of any signs. The ball is a cube.
 - *range*: |x| = max(x_i, 0) - min(x_i, 0), for changes that lower no cell (or that raise none). Its ball of radius s is
-  the smallest convex set with all such changes; it has (N + 1)^(k+1) - N^(k+1) points: x_i = z_i - z_0 for the z of
-  {0, ..., N}^(k+1) of which one entry is 0.
+  the smallest convex set with all such changes. It has (N + 1)^(k+1) - N^(k+1) points: x_i = z_i - z_0 for the z of
+  {0, ..., N}^(k+1) with an entry 0.
 
-Balls, and their sums of |x_1| and x_1^2, are polynomials in N, so that masses, moments and tails are closed.
+The numbers of points of balls, and their sums of |x_1| and x_1^2, are polynomials in N, so that masses, moments and
+tails have closed forms.
 """
 
 import math
@@ -39,22 +40,16 @@ from utmost.core.noise.powers import cleared_bits
 from utmost.errors import OutOfRange
 
 Norm = Literal["max", "range"]
-"""The size of a change: its largest entry; or the range from its lowest to its highest entry, with 0."""
+"""The size of a change: its largest absolute entry, or the range of its entries and 0."""
 
 CellCost = Literal["absolute", "squared"]
-"""The cost that is minimised: the mean |error| of a cell, or the mean variance."""
+"""The minimised cost: the mean absolute error of a cell, or its variance."""
 
-_SPREAD = 1025  # steps that are compared at a time
+_SPREAD = 1025  # number of steps that are compared at a time
 
 
 class BallMixture(Display, ABC):
-    """Noise of k cells that is uniform on a ball whose radius is drawn.
-
-    Attributes:
-        level: Level of all cells together.
-        cells: Number k of cells.
-        sensitivity: Largest change s of each cell by one individual.
-    """
+    """Noise of k cells that is uniform on a ball of random radius; one individual changes each cell by at most s."""
 
     __slots__ = ()
 
@@ -80,7 +75,7 @@ class BallMixture(Display, ABC):
     @property
     @abstractmethod
     def ratio(self) -> Level:
-        """The level of one stride: its alpha is q."""
+        """The level per stride, whose alpha is q."""
 
     def pmf(self, x: Sequence[Any]) -> Fraction | float:
         """P(X = x) for k integers: a Fraction if q is rational, else a float."""
@@ -89,7 +84,7 @@ class BallMixture(Display, ABC):
         return self._number(lambda q, power: power(place) / ((1 - q) * self._sum(self._size, q)), place)
 
     def marginal_pmf(self, x: Number) -> Fraction | float:
-        """P(X_1 = x), of one cell."""
+        """P(X_1 = x), for one cell."""
         a = abs(exact_integer(x, "x"))
         place, points = self._place(a), points_at(self.ball, self.cells, a)
         return self._number(
@@ -97,25 +92,22 @@ class BallMixture(Display, ABC):
         )
 
     def tail(self, t: int) -> Fraction | float:
-        """P(|X_1| > t), of one cell, for t >= 0."""
+        """P(|X_1| > t), for one cell and t >= 0."""
         t = natural(t, "t")
         return self._number(lambda q, power: self._tail(t, q, power), self._place(t + 1))
 
     @property
     def mean_size(self) -> Fraction | float:
-        """E|X_1|, of one cell."""
+        """E|X_1|, for one cell."""
         return self._moment(1)
 
     @property
     def variance(self) -> Fraction | float:
-        """E X_1^2, of one cell."""
+        """E X_1^2, for one cell."""
         return self._moment(2)
 
     def margin(self, confidence: Number = DEFAULT_CONFIDENCE) -> int:
-        """The least t with P(|X_1| <= t) >= confidence, for each single cell.
-
-        It is exact if q is rational, else certified by intervals.
-        """
+        """The least t with P(|X_1| <= t) >= confidence for one cell: exact if q is rational, else certified."""
         miss = 1 - read_confidence(confidence)
         above = 1
         # Doubling, then bisection: a margin may be thousands, and each comparison is a polynomial.
@@ -124,10 +116,8 @@ class BallMixture(Display, ABC):
         return first_integer(-1, above, lambda t: self._is_kept(t, miss))
 
     def sizes(self) -> tuple[int, ...]:
-        """The h_i of sum over j of |ball(first + j stride)| z^j = (sum over i <= k of h_i z^i) / (1 - z)^(k+1).
-
-        No h_i is negative, so that j is I + k + 1 geometric variables, with P(I = i) proportional to h_i q^i.
-        """
+        """The h_i of sum over j of |ball(first + j stride)| z^j = (sum over i <= k of h_i z^i) / (1 - z)^(k+1)."""
+        # No h_i is negative, so that j is I + k + 1 geometric variables, with P(I = i) proportional to h_i q^i.
         k, size = self.cells, self._size
         balls = [int(size(self.first + j * self.stride)) for j in range(k + 1)]
         # The generating function of a polynomial of degree k has the denominator (1 - z)^(k+1): multiply by it.
@@ -157,10 +147,9 @@ class BallMixture(Display, ABC):
         return sum(terms, 0 * q)
 
     def _is_kept(self, t: int, miss: Fraction) -> bool:
-        """Whether P(|X_1| > t) <= miss."""
         if self.ratio.is_rational:
             return bool(self.tail(t) <= miss)
-        for bits in (128, 512, 2048, 8192):  # an undecided near-tie makes the margin one too large
+        for bits in (128, 512, 2048, 8192):  # an undecided comparison makes the margin larger by 1
             around = self._interval(lambda q, power: self._tail(t, q, power), bits, self._place(t + 1))
             if around.upper <= miss or around.lower > miss:
                 return around.upper <= miss
@@ -173,7 +162,7 @@ class BallMixture(Display, ABC):
         return nearest(settled(lambda bits: self._interval(formula, bits, near)))
 
     def _interval(self, formula: FormulaWithPowers, bits: int, near: int) -> Interval:
-        """The formula, with guard bits for (1 - q)^(k+3) and the points of balls."""
+        """The formula with guard bits for (1 - q)^(k+3) and the points of balls."""
         k, widest = self.cells, self.first + (near + 2) * self.stride + 2
         # Each of k + 3 divisions by 1 - q loses its leading zeros, and the points of a ball lose their length.
         guard = 64 + (k + 4) * (2 * cleared_bits(self.ratio) + 2 * widest.bit_length() + k.bit_length())
@@ -188,28 +177,7 @@ class BallMixture(Display, ABC):
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class NormStaircase(BallMixture):
-    r"""P(X = x) proportional to q^j, j the step of a staircase of |x| with steps of the sensitivity, the first of r.
-
-    Args:
-        epsilon: Level of all cells together, or alpha = exp(-epsilon) instead.
-        cells: Number k of cells that one individual changes together, at least 1.
-        sensitivity: Largest change s of each of them by one individual, an integer >= 1.
-        norm: "max", or "range" if one individual lowers no cell.
-        step: First step r, from 1 to s.
-
-    Raises:
-        NotALevel: for no level or two.
-        OutOfRange: for a sensitivity or number of cells below 1, another norm, and a step that is not from 1 to s.
-
-    Promise: epsilon-DP for k integers that one individual changes together, each by at most s, and with "range" none of
-        them down; attained. Not to be relaxed.
-    Source:  staircases of a norm [kulesza2025], [melbourne2026]; on the lattice no optimality is claimed, see
-        proofs/theory/cells-together.md.
-
-    >>> law = NormStaircase(alpha="1/2", cells=2, norm="range")
-    >>> law.pmf([0, 0]), law.pmf([1, 1]), law.pmf([1, -1]), law.marginal_pmf(0), law.margin("0.95")
-    (Fraction(1, 13), Fraction(1, 26), Fraction(1, 52), Fraction(3, 13), 5)
-    """
+    """P(X = x) proportional to q^j, j the step of x in a staircase of |x|: steps of the sensitivity, the first of r."""
 
     level: Level
     cells: int
@@ -240,8 +208,7 @@ class NormStaircase(BallMixture):
     def optimal(
         cls, level: Level, cells: int, sensitivity: int, norm: Norm = "max", cost: CellCost = "absolute"
     ) -> "NormStaircase":
-        """The staircase whose first step has the least cost among those compared: all up to a sensitivity of 1025, then
-        the best of 1025 evenly spread ones and those around it, again and again. Costs are compared in floats.
+        """The staircase with the first step of least cost, in floats, of all steps, or of ever finer grids.
 
         >>> from utmost.exact import level
         >>> NormStaircase.optimal(level(3), 2, 20)
@@ -251,22 +218,18 @@ class NormStaircase(BallMixture):
 
     @property
     def ball(self) -> Norm:
-        """The norm."""
         return self.norm
 
     @property
     def first(self) -> int:
-        """The radius of the smallest ball, r - 1."""
         return self.step - 1
 
     @property
     def stride(self) -> int:
-        """The sensitivity."""
         return self.sensitivity
 
     @property
     def ratio(self) -> Level:
-        """The level: each step is one of it."""
         return self.level
 
     def __repr__(self) -> str:
@@ -274,7 +237,7 @@ class NormStaircase(BallMixture):
 
 
 def norm_of(norm: Norm, x: Sequence[int]) -> int:
-    """|x| of an integer point.
+    """The norm |x| of an integer point.
 
     >>> norm_of("max", [2, -1, 0]), norm_of("range", [2, -1, 0]), norm_of("range", [-2, -1])
     (2, 3, 2)
@@ -299,7 +262,7 @@ def moment_of(norm: Norm, k: int, order: int) -> tuple[fmpz_poly, int]:
 
 @lru_cache(maxsize=256)
 def points_at(norm: Norm, k: int, a: int) -> fmpz_poly:
-    """The number of points with x_1 = a in the ball of radius N >= |a|; for the range, boxes minus their overlaps."""
+    """The number of points with x_1 = a in the ball of radius N >= |a|. For the range: boxes minus their overlaps."""
     if norm == "max":
         return _ODD ** (k - 1)
     left = _N - a
@@ -324,7 +287,7 @@ def _norm(norm: Any) -> Norm:
 
 
 def _at(coefficients: tuple[int, ...], q: Q) -> Q:
-    """A polynomial, by Horner's rule."""
+    """Evaluate a polynomial by Horner's rule."""
     value = 0 * q
     for coefficient in reversed(coefficients):
         value = value * q + coefficient
@@ -355,7 +318,7 @@ def _scaled(points: fmpz_poly, u: NDArray[np.float64], level: Level, sensitivity
     q, left = math.exp(-epsilon), -math.expm1(-epsilon)
     total, slopes = np.zeros_like(u), np.polynomial.Polynomial(scaled)
     for i in range(degree + 1):
-        # Times left^(degree+1): at a small level the sums are beyond the floats, and the same factor takes them back.
+        # Times left^(degree+1): at a small level the sums exceed the floats without this common factor.
         weight = float(_at(eulerian(i), q)) * left ** (degree - i) / math.factorial(i)
         total = total + slopes(u) * weight
         slopes = slopes.deriv()

@@ -1,7 +1,7 @@
 """Noise of many cells in one draw: P(X = x) proportional to q^d(x), d the number of individuals from the centre to x.
 
-If one individual changes d(x) by at most 1, the draw keeps q = e^-epsilon, and attains it. The draw is a mixture: a
-group of cells, a number of individuals (a shell), then a uniform point. Subclasses say what d is.
+If one individual changes d(x) by at most 1, the draw is private at q = e^-epsilon, and no better. The draw is a
+mixture: draw a group of cells, then a number of individuals (a shell), then a uniform point. Subclasses define d.
 """
 
 from abc import ABC, abstractmethod
@@ -26,32 +26,21 @@ NOT_BETTER_KNOWN = (
     "small tables, linear programs over all noise on the integers found nothing less where the total is wanted, too, "
     "and at most 2.2 % less for two cells alone"
 )
-"""The claim of one draw."""
+"""The claim for one draw."""
 
 
 @dataclass(frozen=True, slots=True)
 class DrawGroup:
-    """One part of the mixture.
+    """One part of the mixture."""
 
-    Attributes:
-        weight: Number of its points for one point of each shell.
-        shells: Series of the numbers of individuals, one of which is drawn by each.
-        raised: Number of cells above the centre.
-        lowered: Number of cells below it.
-    """
-
-    weight: int
-    shells: tuple[ShellSeries, ...]
-    raised: int = 0
-    lowered: int = 0
+    weight: int  # number of its points for one point of each shell
+    shells: tuple[ShellSeries, ...]  # one number of individuals is drawn from each series
+    raised: int = 0  # number of cells above the centre
+    lowered: int = 0  # number of cells below the centre
 
 
 class DrawLaw(Display, ABC):
-    """Noise of cells that is drawn at once.
-
-    Attributes:
-        level: Level of all cells together.
-    """
+    """Noise of cells in one draw, at the level of all cells together."""
 
     __slots__ = ()
 
@@ -75,7 +64,7 @@ class DrawLaw(Display, ABC):
 
     @abstractmethod
     def distance(self, x: Sequence[Any]) -> int | None:
-        """The number of individuals d(x); None where the noise cannot be x."""
+        """The number of individuals d(x); None if the noise cannot be x."""
 
     @property
     @abstractmethod
@@ -88,11 +77,11 @@ class DrawLaw(Display, ABC):
 
     @abstractmethod
     def variance_at(self, q: Q, coefficients: Sequence[Fraction]) -> Q:
-        """The variance of an answer at a rational or a ball."""
+        """The variance of the sum of coefficients times cells, at a rational or a ball."""
 
     @abstractmethod
     def tail_at(self, q: Q, cell: int, t: int) -> Q:
-        """P(|X_cell| > t) at a rational or a ball."""
+        """P(|X_cell| > t), at a rational or a ball."""
 
     @property
     def normaliser(self) -> Fraction | float:
@@ -103,7 +92,7 @@ class DrawLaw(Display, ABC):
         return sum(self.masses_at(q), 0 * q) * self.mixture_factor(q)
 
     def masses_at(self, q: Q) -> list[Q]:
-        """The part of each group in the normaliser, up to one factor."""
+        """The share of each group in the normaliser, up to a common factor."""
         shells = {id(series): series for group in self.groups for series in group.shells}
         values = {place: series.at(q) for place, series in shells.items()}
         return [
@@ -111,7 +100,7 @@ class DrawLaw(Display, ABC):
         ]
 
     def pmf(self, x: Sequence[Any]) -> Fraction | float:
-        """P(X = x): a Fraction where q is rational, else a float."""
+        """P(X = x): a Fraction if q is rational, else a float."""
         natural(len(x), "the number of cells of x", least=self.size, most=self.size)
         distance = self.distance([exact_integer(number, "x") for number in x])
         if distance is None:
@@ -119,14 +108,7 @@ class DrawLaw(Display, ABC):
         return number_at(self.ratio, lambda q: q**distance / self._normaliser(q))
 
     def variance_of(self, coefficients: Sequence[Any]) -> Fraction | float:
-        """The variance of the sum of coefficients times cells, in closed form.
-
-        Args:
-            coefficients: One number for each cell.
-
-        Raises:
-            OutOfRange: for another number of coefficients.
-        """
+        """The variance of the sum of coefficients times cells, in closed form; one coefficient for each cell."""
         numbers = self._coefficients(coefficients)
         return number_at(self.ratio, lambda q: self.variance_at(q, numbers))
 
@@ -145,7 +127,7 @@ class DrawLaw(Display, ABC):
     @property
     @abstractmethod
     def kinds(self) -> dict[int, int]:
-        """One cell of each kind, and how many cells have the same distribution as it."""
+        """One cell of each kind, and the number of cells with the same distribution."""
 
     def tail(self, t: int, cell: int = 0) -> Fraction | float:
         """P(|X_cell| > t), for t >= 0."""
@@ -153,12 +135,7 @@ class DrawLaw(Display, ABC):
         return number_at(self.ratio, lambda q: self.tail_at(q, place, beyond))
 
     def margin(self, confidence: Number = DEFAULT_CONFIDENCE, cell: int = 0) -> int:
-        """The least t that is certified to have P(|X_cell| <= t) >= confidence.
-
-        Args:
-            confidence: Probability between 0 and 1.
-            cell: Place of the cell.
-        """
+        """The least t with a certificate that P(|X_cell| <= t) >= confidence."""
         return _margin(self, self._cell(cell), 1 - read_confidence(confidence))
 
     def _cell(self, cell: int) -> int:
@@ -167,7 +144,7 @@ class DrawLaw(Display, ABC):
     def _coefficients(self, coefficients: Sequence[Any]) -> list[Fraction]:
         numbers = [exact(number, "coefficient") for number in sequence(coefficients, "coefficients")]
         if len(numbers) != self.size:
-            remedy = f"Pass {self.size} numbers; 0 for cells that do not count."
+            remedy = f"Pass {self.size} numbers, with 0 for cells that are left out."
             raise OutOfRange(
                 f"there must be {self.size} coefficients, one for each cell", came=len(numbers), remedy=remedy
             )

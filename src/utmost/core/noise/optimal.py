@@ -1,4 +1,4 @@
-"""The best additive noise for a level, a sensitivity and a cost, and its gain over the usual noise."""
+"""The best additive noise for a level, a sensitivity and a cost, and its gain over Laplace or geometric noise."""
 
 import math
 from collections.abc import Sequence
@@ -26,11 +26,12 @@ def optimal_noise(
     *,
     alpha: Number | None = None,
 ) -> Geometric | DiscreteStaircase | Staircase:
-    """The law of least expected cost among all additive noise that is epsilon-private for one number.
+    """The distribution of least expected cost among all additive noise that is epsilon-private for one number.
 
-    An integer query of sensitivity 1 gets the geometric law, for every cost; one of larger sensitivity a staircase with
-    its optimal step; a real query a staircase with its optimal gamma. The law's ``theorem`` names the theorem. Several
-    numbers that one individual changes together may have better noise than independent noise of this law.
+    An integer query of sensitivity 1 gets geometric noise, for every cost. An integer query of larger sensitivity gets
+    a staircase with the optimal step, and a real query a staircase with the optimal gamma. The attribute ``theorem``
+    names the theorem. If one individual changes several numbers together, independent noise of this kind may not be the
+    best.
 
     Args:
         epsilon: Privacy level, or alpha = exp(-epsilon) instead.
@@ -40,7 +41,7 @@ def optimal_noise(
 
     Raises:
         NotALevel, OutOfRange: for an invalid level, sensitivity or kind of numbers.
-        NotALoss, NotMonotone, Unsupported: for a cost outside the theorems' hypotheses or beyond the floats.
+        NotALoss, NotMonotone, Unsupported: for a cost that the theorems do not cover, or that exceeds the floats.
 
     Source: [geng2012], Theorems 3, 11 and 12.
 
@@ -64,13 +65,11 @@ def relaxable_noise(
     *,
     alpha: Number | None = None,
 ) -> Geometric | DiscreteStaircase | Laplace | Staircase:
-    """The cheapest law here that can be relaxed to a larger epsilon later without loss, any number of times.
+    """The noise of least expected cost that can be relaxed to larger epsilons without loss, any number of times.
 
-    These are the geometric law and the half-step staircase on the integers (its period is odd, so an even sensitivity
-    is rounded up), Laplace and the staircase with gamma = 1/2 on the reals. There may be cheaper laws that can be
-    relaxed.
-
-    Arguments and errors are those of `optimal_noise`.
+    The candidates on the integers are geometric noise and the half-step staircase (with odd period, so an even
+    sensitivity is rounded up). On the reals they are Laplace noise and the staircase with gamma = 1/2. Better noise
+    that can be relaxed may exist. Arguments and errors are those of `optimal_noise`.
 
     >>> relaxable_noise(1), relaxable_noise(1, 5), relaxable_noise("1/10", 5)
     (Geometric(epsilon=1, sensitivity=1), DiscreteStaircase(epsilon=1, sensitivity=5, step=3),
@@ -94,13 +93,13 @@ def gain(law: Law, over: Law | Literal["laplace", "geometric"] = "laplace", cost
     """The quotient of expected costs E L(other) / E L(law).
 
     Args:
-        law: Law in the denominator.
-        over: Other law; "laplace" and "geometric" are those of the same level and sensitivity.
-        cost: Cost L; by default the one for which the law is optimal, or the absolute error.
+        law: Distribution in the denominator.
+        over: Other distribution; "laplace" and "geometric" have the level and sensitivity of ``law``.
+        cost: Cost L; by default the cost for which ``law`` is optimal, or the absolute error.
 
     Raises:
-        OutOfRange: the other law is no law, or the expected cost is zero.
-        NotANumber: for a geometric law with a sensitivity that is no integer.
+        OutOfRange: if ``over`` is no distribution, or the expected cost is zero.
+        NotANumber: for geometric noise with a sensitivity that is no integer.
 
     Source: [geng2012], Figure 2.
 
@@ -112,7 +111,7 @@ def gain(law: Law, over: Law | Literal["laplace", "geometric"] = "laplace", cost
     least = law.expected_cost(chosen)
     if least <= 0:
         raise OutOfRange(
-            "the expected cost must be positive", came=least, where="gain", remedy="Take a smaller epsilon."
+            "the expected cost must be positive", came=least, where="gain", remedy="Pass a smaller epsilon."
         )
     ratio = nearest(Fraction(other.expected_cost(chosen)) / Fraction(least))
     if ratio == math.inf:
@@ -121,11 +120,11 @@ def gain(law: Law, over: Law | Literal["laplace", "geometric"] = "laplace", cost
 
 
 def _integral(sensitivity: Number, where: str) -> int:
-    """Read the sensitivity of an integer query; a fraction belongs to a real one."""
+    """Read the sensitivity of an integer query, which must be an integer."""
     try:
         return positive_integer(sensitivity, "sensitivity", where)
     except NotANumber as error:
-        remedy = 'Where the query takes real values, say so: numbers="reals".'
+        remedy = 'For a query with real values pass numbers="reals".'
         raise NotANumber(error.required, came=error.came, where=where, remedy=remedy) from None
 
 
@@ -133,19 +132,19 @@ def _other(law: Law, over: Law | str) -> Law:
     if isinstance(over, Law):
         return over
     if not isinstance(law, Law):
-        raise OutOfRange("gain needs a law of noise", came=law)
-    named = over if isinstance(over, str) else None  # a comparison with an array would be an array
+        raise OutOfRange("gain needs a distribution of noise", came=law)
+    named = over if isinstance(over, str) else None  # comparing an array with text would give an array
     if named == "laplace":
         return Laplace(law.level, law.sensitivity)
     if named == "geometric":
         return Geometric(law.level, law.sensitivity)
-    raise OutOfRange('the other law must be "laplace", "geometric" or a law', came=over, where="gain")
+    raise OutOfRange('over must be "laplace", "geometric" or a distribution of noise', came=over, where="gain")
 
 
 def gain_curve(
     epsilons: Sequence[Number], cost: Cost, sensitivity: Number = 1, numbers: IntegersOrReals = "reals"
 ) -> list[float]:
-    """E L(Laplace) / E L(optimal noise) at each epsilon; 1 at epsilon = 0, to which it tends there.
+    """E L(Laplace) / E L(optimal noise) at each epsilon, and its limit 1 at epsilon = 0.
 
     Args:
         epsilons: Levels, shape (n,), each >= 0.

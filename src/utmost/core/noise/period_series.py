@@ -1,7 +1,7 @@
 """Costs period by period: series in b = e^-epsilon, compared by logarithms.
 
-At large epsilon few terms of such a series matter, and b itself may underflow. A term is a power of b and the
-logarithms of a positive and a negative coefficient; the first power that has a term is the scale.
+At large epsilon few terms of such a series matter, and b may underflow. A term is a power of b with the logarithms of a
+positive and a negative coefficient. The first power with a term is the scale.
 """
 
 import math
@@ -17,9 +17,9 @@ from utmost.core.noise.powers import FloatPowers
 from utmost.errors import Unsupported
 
 FEW_FROM = 10.0
-"""The epsilon from which few periods suffice; below, `utmost.core.noise.folded` sums them all."""
+"""The epsilon from which few periods suffice. Below it `folded.py` sums all periods."""
 LEAST_EPSILON = 0.1
-"""Below it too many periods would count: a cost lost to underflow is refused."""
+"""The least epsilon for which a cost that underflows is summed period by period; below, too many periods matter."""
 NEGLIGIBLE = -40.0
 """The log of a negligible remainder, relative to the sum."""
 LOST = 800.0
@@ -35,12 +35,11 @@ Term = tuple[int, float, float, float]
 
 
 def log(x: float) -> float:
-    """The logarithm; -infinity for 0."""
     return math.log(x) if x > 0 else -math.inf
 
 
 def log_ratio(terms: Iterable[Term], epsilon: float) -> float:
-    """The log of the positive over the negative part of a series; 0 if they are equal, or both empty.
+    """The log of the positive over the negative part of a series; 0 if both are equal or empty.
 
     >>> log_ratio([(3, 0.0, -math.inf, math.inf), (4, -math.inf, 5.0, -math.inf)], 7.0)
     2.0
@@ -59,12 +58,12 @@ def log_ratio(terms: Iterable[Term], epsilon: float) -> float:
 
 
 def counted_periods(epsilon: float) -> range:
-    """The periods that are evaluated, besides those of constant cost: far more than matter."""
+    """The largest number of periods that are evaluated: far more than matter."""
     return range(300 + math.ceil(60 / epsilon))
 
 
 def first_rise(cost_of: Callable[[int], float], k: int, base: float) -> int | None:
-    """The first period from k on whose cost exceeds ``base``; None if none does for 2^60 periods."""
+    """The first period from k on whose cost exceeds ``base``; None if there is none within 2^60 periods."""
     stride = 1
     while cost_of(k + stride - 1) <= base:
         stride *= 2
@@ -74,10 +73,7 @@ def first_rise(cost_of: Callable[[int], float], k: int, base: float) -> int | No
 
 
 def read_settled(level: Level, period: float, cost: Cost, *, integers: bool) -> tuple[float, ReadCost]:
-    """Epsilon, and the cost after `read_cost`.
-
-    An infinite expectation, and a cost that exceeds the floats within four periods, raise `Unsupported`.
-    """
+    """Read epsilon and a cost; refuse an infinite expectation, and a cost above the floats within four periods."""
     epsilon, read = float(FloatPowers(level).epsilon.high), read_cost(cost, period, integers=integers)
     sizes = np.arange(max(8, math.ceil(2 * _WIDEST / epsilon)) + 2, dtype=np.float64) * np.float64(period)
     values = read(sizes)
@@ -87,8 +83,8 @@ def read_settled(level: Level, period: float, cost: Cost, *, integers: bool) -> 
     grows = log(values[known - 1]) >= log(values[half]) + 0.9 * epsilon * (known - 1 - half) > -math.inf
     if known < max(6, 700 / epsilon) or grows:
         raise Unsupported(
-            "the expected cost must be finite, and settled before exp(-epsilon k) underflows",
-            came="a cost that grows about as fast as the law falls",
+            "the expected cost must be finite, and converge before exp(-epsilon k) underflows",
+            came="a cost that grows about as fast as the probabilities fall",
             remedy="Use a cost that grows more slowly.",
         )
     return epsilon, read
@@ -96,24 +92,16 @@ def read_settled(level: Level, period: float, cost: Cost, *, integers: bool) -> 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rests:
-    """Bounds of the sums of later periods, by their last and largest costs; each is computed once.
-
-    Attributes:
-        epsilon, period, cost: Parameters of the series.
-        known: Logarithms found so far.
-    """
+    """Bounds of the sums of later periods from their last and largest costs, each computed once."""
 
     epsilon: float
     period: float
     cost: ReadCost
-    known: dict[tuple[int, float], float]
+    known: dict[tuple[int, float], float]  # logarithms computed so far
 
     def after(self, k: int, base: float) -> float:
-        """The log of an upper bound of the sum over j > k of b^(j-k-1) (1 + b) (L((j + 1) D) - base).
-
-        It covers a cost that jumps far once more. Terms beyond the range of floats are assumed to fall as they fall
-        there.
-        """
+        """The log of an upper bound of the sum over j > k of b^(j-k-1) (1 + b) (L((j + 1) D) - base)."""
+        # The bound covers a cost with one more jump far out. Beyond the floats the terms are assumed to keep falling.
         if (k, base) not in self.known:
             n = np.arange(math.ceil(_WIDEST / self.epsilon) + 2, dtype=np.float64)
             sizes = (k + 2 + n) * self.period
@@ -132,11 +120,11 @@ def is_unit(rise: float, most: float) -> bool:
 
 
 def check_digits(size: float, least: float, before: float, after: float, *, is_noise: bool) -> None:
-    """Refuse a cost of which only the floats, by rounding, rise at the end of the first step."""
+    """Refuse a cost whose rise at the end of the first step may be rounding of its floats."""
     if 0 < after - least < _ROUGH or is_noise:
         raise Unsupported(
-            f"the cost of errors near {size} must have digits to tell them apart",
-            came=f"{before}, and then {after}",
-            where="a cost given as a function",
-            remedy="Write it so that nothing cancels or underflows near 0 (expm1, log1p), or lower epsilon.",
+            f"the costs of two errors near {size} must differ by more than rounding",
+            came=f"{before} and {after}",
+            where="a cost that is a function",
+            remedy="Write the function so that nothing cancels or underflows near 0 (expm1, log1p), or lower epsilon.",
         )

@@ -1,9 +1,9 @@
 """Polynomials in alpha with rational coefficients: sums of powers, moments, and their exact sign.
 
 Intervals of growing precision decide the sign unless it is zero, and algebra decides zero. An alpha that is a power of
-e is transcendental, so only the zero polynomial vanishes there. For alpha = u^t with a rational u that is no perfect
-power, powers u^(t n) whose exponents differ by no integer are linearly independent over the rationals, so each class of
-exponents must vanish by itself.
+e is transcendental, so only the zero polynomial vanishes there. Let alpha = u^t with a rational u that is no perfect
+power. Powers u^(t n) whose exponents do not differ by an integer are linearly independent over the rationals, so the
+sum over each class of exponents must vanish.
 """
 
 import math
@@ -19,7 +19,7 @@ from utmost.core.exact.levels import Level
 
 
 def power_sum(order: int, n: int) -> int:
-    r"""sum_{j=0}^{n-1} j^order, with 0^0 = 1, in closed form (Faulhaber) for n of any size.
+    """sum_{j=0}^{n-1} j^order, with 0^0 = 1, in closed form (Faulhaber) for n of any size.
 
     >>> power_sum(0, 4), power_sum(1, 4), power_sum(2, 4)
     (4, 6, 14)
@@ -38,9 +38,7 @@ def _bernoulli(n: int) -> Fraction:
 
 @cache
 def eulerian(order: int) -> tuple[int, ...]:
-    r"""The coefficients e_0, e_1, ... with sum_k k^order b^k = (e_0 + e_1 b + ...) / (1 - b)^(order + 1).
-
-    They are the Eulerian numbers, none negative, so that the right side is evaluated without cancellation.
+    """The Eulerian numbers e_0, e_1, ... >= 0 with sum_k k^order b^k = (e_0 + e_1 b + ...) / (1 - b)^(order + 1).
 
     >>> eulerian(0), eulerian(1), eulerian(3)
     ((1,), (0, 1), (0, 1, 4, 1))
@@ -52,7 +50,7 @@ def eulerian(order: int) -> tuple[int, ...]:
 
 
 def geometric_moment(order: int, powers: Any) -> Any:
-    r"""E G^order for a geometric variable, P(G = k) = (1 - b) b^k, in the kind of numbers of ``powers``.
+    """E G^order for a geometric variable, P(G = k) = (1 - b) b^k, in the kind of numbers of ``powers``.
 
     >>> from utmost.exact import level
     >>> from utmost.core.noise.powers import ExactPowers
@@ -70,16 +68,10 @@ Polynomial = Mapping[int, Fraction | int]
 
 
 def plus(p: Polynomial, q: Polynomial) -> Polynomial:
-    """p + q."""
     return {n: p.get(n, 0) + q.get(n, 0) for n in p.keys() | q.keys()}
 
 
 def times(p: Polynomial, q: Polynomial) -> Polynomial:
-    """p q.
-
-    >>> times({0: 1, 1: 1}, {0: 1, 1: -1})
-    {0: 1, 1: 0, 2: -1}
-    """
     product: dict[int, Fraction | int] = {}
     for m, c in p.items():
         for n, d in q.items():
@@ -88,7 +80,6 @@ def times(p: Polynomial, q: Polynomial) -> Polynomial:
 
 
 def scaled(p: Polynomial, factor: Fraction | int) -> Polynomial:
-    """p times a rational."""
     return {n: c * factor for n, c in p.items()}
 
 
@@ -115,11 +106,7 @@ _PRIME = (1 << 61) - 1
 
 
 def sign(level: Level, coefficients: Mapping[int, Fraction | int]) -> int:
-    """-1, 0 or 1: the sign of ``sum(c * alpha**n for n, c in coefficients.items())``.
-
-    Args:
-        level: Level of alpha.
-        coefficients: Rational coefficients by exponent, at least 0 and of any size.
+    """The sign -1, 0 or 1 of ``sum(c * alpha**n for n, c in coefficients.items())``, for exponents n >= 0.
 
     >>> from utmost.exact import level
     >>> sign(level(alpha="1/4"), {0: -1, 1: 2, 2: 8}), sign(level(epsilon=1), {0: 19, 1: -51})
@@ -141,7 +128,6 @@ def sign(level: Level, coefficients: Mapping[int, Fraction | int]) -> int:
 
 
 def is_zero(level: Level, coefficients: Mapping[int, Fraction]) -> bool:
-    """Whether the polynomial vanishes at alpha."""
     terms = {n: c for n, c in coefficients.items() if c}
     if level.base is None or not terms:
         return not terms
@@ -163,7 +149,7 @@ def _value(level: Level, terms: Mapping[int, Fraction], bits: int) -> Interval:
 
 
 def _vanishes(base: Fraction, terms: Mapping[int, Fraction]) -> bool:
-    """Whether sum c base^n is zero; a nonzero residue decides quickly for large exponents."""
+    """Whether sum c base^n is zero. A nonzero residue decides quickly for large exponents."""
     least, most = min(terms), max(terms)
     u, v = base.numerator, base.denominator
     scale = 1

@@ -1,8 +1,8 @@
 """Powers of alpha in three kinds of numbers: rationals, certified intervals, floats.
 
-A law has each formula once, in terms of b = alpha, 1 - b and b^k, and takes these three in any kind of numbers. Floats
-get 1 - b from expm1, and b^k from a product in twice the working precision, so that b^k is right to the last bits even
-if it is 1e-300.
+A distribution has each formula once, in terms of b = alpha, 1 - b and b^k, which may be of any of these kinds. In
+floats, 1 - b comes from expm1, and b^k from a product in twice the working precision, so that b^k is right to the last
+bits even if it is 1e-300.
 
 `Doubled` is a float of twice the precision, the sum of two floats. Its error-free sum and product are Knuth's and
 Dekker's; NumPy has no fused multiply-add.
@@ -21,7 +21,7 @@ from utmost.core.exact.intervals import Interval, nearest
 from utmost.core.exact.levels import Level
 from utmost.errors import Unsupported
 
-_SPLIT = 134217729.0  # 2^27 + 1 cuts a 53-bit significand into two halves
+_SPLIT = 134217729.0  # 2^27 + 1 splits a 53-bit significand into two halves
 _LARGEST = 2.0**510  # products of two such numbers do not overflow; larger ones are cut to it
 
 
@@ -39,7 +39,7 @@ class Doubled:
 
     @classmethod
     def of(cls, value: Any) -> "Doubled":
-        """A Fraction, a float (array), or integers of any size, to 106 bits."""
+        """Read a Fraction, a float (array), or integers of any size, to 106 bits."""
         if isinstance(value, Fraction):
             high = nearest(value)
             return cls(np.float64(high), np.float64(nearest(value - Fraction(high))))
@@ -88,7 +88,7 @@ def _renormalised(high: Any, low: Any) -> Doubled:
     return Doubled(total, low - (total - high))
 
 
-# Bits of an exact power: two megabytes for one number.
+# The most bits of an exact power: two megabytes for one number.
 _LARGEST_EXACT = 1 << 24
 
 
@@ -97,7 +97,7 @@ class Powers(Protocol):
 
     @property
     def b(self) -> Any:
-        """alpha itself."""
+        """alpha."""
 
     @property
     def complement(self) -> Any:
@@ -120,12 +120,10 @@ class ExactPowers:
 
     @property
     def b(self) -> Fraction:
-        """alpha itself."""
         return self.level.alpha_fraction()
 
     @property
     def complement(self) -> Fraction:
-        """1 - alpha."""
         return 1 - self.b
 
     def power(self, k: int) -> Fraction:
@@ -142,19 +140,17 @@ class ExactPowers:
 
 @dataclass(frozen=True, slots=True)
 class IntervalPowers:
-    """Powers of alpha as intervals of ``bits`` bits after the point."""
+    """Powers of alpha as intervals with ``bits`` bits after the point."""
 
     level: Level
     bits: int
 
     @property
     def b(self) -> Interval:
-        """alpha itself."""
         return self.level.alpha_interval(self.bits)
 
     @property
     def complement(self) -> Interval:
-        """1 - alpha."""
         return 1 - self.b
 
     def power(self, k: int) -> Interval:
@@ -175,12 +171,10 @@ class FloatPowers:
 
     @property
     def b(self) -> float:
-        """alpha itself."""
         return float(self.power(1))
 
     @property
     def complement(self) -> float:
-        """1 - alpha."""
         return -float(np.expm1(-float(self.epsilon.high)))
 
     @property
@@ -203,7 +197,7 @@ class FloatPowers:
 
 
 def cleared_bits(level: Level) -> int:
-    """The number of leading zeros of 1 - alpha: the bits that a division by it loses."""
+    """The number of leading zeros of 1 - alpha: the bits that a division by 1 - alpha loses."""
     return max(0, 2 - math.frexp(level.epsilon_float)[1])
 
 

@@ -1,4 +1,4 @@
-"""Staircases on the integers, the two-sided geometric law among them: closed forms from a `Profile`."""
+"""Staircases on the integers, such as two-sided geometric noise: closed forms from a `Profile`."""
 
 import math
 from abc import abstractmethod
@@ -20,7 +20,7 @@ from utmost.core.noise.shift_curves import StaircaseCurve
 
 
 class ProfileLaw(IntegerLaw):
-    """A law on the integers whose probabilities are a staircase `Profile`: every answer has a closed form."""
+    """A distribution on the integers whose probabilities are a staircase, so that every answer has a closed form."""
 
     __slots__ = ()
 
@@ -31,48 +31,33 @@ class ProfileLaw(IntegerLaw):
 
     @property
     def levels(self) -> tuple[Level, ...]:
-        """The level of one period."""
         return (self.profile.level,)
 
     def mass(self, arithmetic: Arithmetic, i: Any) -> Any:
-        """P(X = i) for i >= 0."""
         profile = self.profile
         return profile.mass(arithmetic(profile.level), i)
 
     def tail(self, arithmetic: Arithmetic, i: Any) -> Any:
-        """P(X >= i) for i >= 0."""
         profile = self.profile
         return profile.tail(arithmetic(profile.level), i)
 
     @property
     def periodicity(self) -> Periodicity:
-        """The probabilities of one period are alpha times those of the one before."""
         profile = self.profile
         return Periodicity(profile.period, profile.level, profile.step)
 
     @property
     def canonical(self) -> Profile:
-        """The profile: a geometric law and a staircase of period 1 share their samplers."""
         return self.profile
 
     def first_at_most(self, q: Fraction) -> int:
-        """The least i >= 0 with P(X >= i) <= q, for 0 < q < 1."""
         return self.profile.first_at_most(q)
 
     def last_at_least(self, q: Fraction) -> int:
-        """The largest i >= 0 with P(X >= i) >= q, for 0 < q <= P(X >= 0)."""
         return self.profile.last_at_least(q)
 
     def expected_cost(self, cost: Cost) -> Fraction | float:
-        """E L(X): in closed form for moments of integer order (a Fraction if alpha of the profile is rational).
-
-        Any other cost is summed with adaptive extrapolation, in time and memory that are bounded for every sensitivity.
-        The relative error is about 1e-12 for costs that are smooth between finitely many kinks and jumps.
-
-        Raises:
-            NotALoss, NotMonotone: the cost is not even, nonnegative and nondecreasing in |x| at some point tried.
-            Unsupported: the expectation is infinite, exceeds the floats, or is not known to one part in 10^6.
-        """
+        """E L(X): in closed form for moments of integer order, else by extrapolated sums, as in the base class."""
         profile = self.profile
         if isinstance(cost, Moment) and cost.is_integer:
             order = int(cost.order)
@@ -87,12 +72,7 @@ class ProfileLaw(IntegerLaw):
         return profile.folded_cost(below, above, folded.at_zero)
 
     def entropy(self) -> float:
-        """-E log P(X), in nats: P(X = x) is P(0) b^k on step k of the staircase, and E k has a closed form.
-
-        >>> from utmost.noise import Geometric
-        >>> round(Geometric(alpha="1/2").entropy(), 12)
-        2.022808529415
-        """
+        """-E log P(X) in nats: P(X = x) is P(0) b^k on step k of the staircase, and E k has a closed form."""
         shape = self.profile
         epsilon = shape.level.epsilon_float
         most, rest = float(self.pmf(0.0)), 2 * float(self.ccdf(0.0))
@@ -100,12 +80,10 @@ class ProfileLaw(IntegerLaw):
         return (-math.log1p(-rest) if rest < 0.5 else -math.log(most)) + epsilon * steps
 
     def log_mean_exponential(self, s: float) -> float:
-        r"""An upper bound of log E exp(s X), in closed form for 0 < s < epsilon/D, else infinity.
-
-        The sum over x >= 0 of p(x) e^(s x) is p(0) times [r] + b e^(s r) [D]/(1 - b e^(s D)), where [m] is the sum of
-        e^(s x) over 0 <= x < m. The sums for s and -s together count zero twice.
-        """
+        """An upper bound of log E exp(s X), in closed form for 0 < s < epsilon/D, else infinity."""
         shape = self.profile
+        # The sum over x >= 0 of p(x) e^(s x) is p(0) times [r] + b e^(s r) [D]/(1 - b e^(s D)), where [m] is the sum of
+        # e^(s x) over 0 <= x < m. The sums for s and -s together count zero twice.
         epsilon, D, r = shape.level.epsilon_float, shape.period, shape.step
         if s >= epsilon / D:
             return math.inf
@@ -121,23 +99,20 @@ class ProfileLaw(IntegerLaw):
         return max(0.0, math.log(moment)) * (1 + 1e-9) + 1e-12  # rounded up, beyond the error of the closed form
 
     def curve(self, distance: Fraction) -> StaircaseCurve:
-        """The curve of the best tests between X and X + distance."""
         shape = self.profile
         return StaircaseCurve(shape.level, Fraction(2 * shape.step - 1, 2 * shape.period), distance / shape.period)
 
     def worst_level(self, distance: Fraction) -> Level | None:
-        """ceil(distance / period) times the level of a period; None for the distance 0."""
         return self.curve(distance).worst_level
 
     def worst_place(self, distance: int) -> int:
-        """The last place of the first step."""
         return self.profile.step - 1
 
     def check_formulas(self) -> None:
         """Do nothing: the formulas of a profile are derived from each other."""
 
     def tail_intervals(self, places: Sequence[int], bits: int) -> list[Interval]:
-        """`tail_interval` at each of several places: one power for each period, and a line within it."""
+        """The `tail_interval` at each of several places, by one power for each period and a line within the period."""
         shape = self.profile
         inner = bits + shape.period.bit_length()
         powers, shift = IntervalPowers(shape.level, inner), 2 * inner - bits

@@ -41,9 +41,7 @@ _SAFE = 1 << 61  # a sum of two such integers fits int64
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """A staircase on the integers: level of one period, period D >= 1, step r in 1..D.
-
-    Source: [geng2012], (79)-(80); the tail is derived here.
+    """A staircase on the integers: level of one period, period D >= 1, step r in 1..D [geng2012, (79)-(80)].
 
     >>> from utmost.exact import level
     >>> from utmost.core.noise.powers import ExactPowers
@@ -57,7 +55,7 @@ class Profile:
     step: int
 
     def place(self, i: Any) -> tuple[Any, Any]:
-        """(k, j) with i + D - r = k D + j and 0 <= j < D, in integers or arrays of integers."""
+        """(k, j) with i + D - r = k D + j and 0 <= j < D, for an integer or an array of integers."""
         if isinstance(i, np.ndarray) and self.period >= _SAFE:
             # A sum that wraps around would put the farthest integer at a small place.
             i = i.astype(object)
@@ -78,10 +76,8 @@ class Profile:
         return powers.power(k) * (powers.b * j + (self.period - j)) / self.normaliser(powers)
 
     def moment(self, powers: Powers, order: int) -> Any:
-        r"""E|X|^m = 2/N sum_i C(m, i) D^i E[G^i] (S(m-i, r) + b (S(m-i, D) - S(m-i, r))), G geometric with ratio b.
-
-        S(p, n) is `power_sum`; every term is positive.
-        """
+        """E|X|^m = 2/N sum_i C(m, i) D^i E[G^i] (S(m-i, r) + b (S(m-i, D) - S(m-i, r))), G geometric with ratio b."""
+        # S(p, n) is `power_sum`. Every term is positive.
         D, r, total = self.period, self.step, 0
         for i in range(order + 1):
             below, above = power_sum(order - i, r), power_sum(order - i, D)
@@ -90,15 +86,15 @@ class Profile:
         return total * 2 / self.normaliser(powers)
 
     def folded_cost(self, below: float, above: float, at_zero: float) -> float:
-        r"""E L(X) from sums of the folded cost M(j) = E L(G D + j) over j < r and over r <= j < D, and from L(0)."""
+        """E L(X) from sums of the folded cost M(j) = E L(G D + j) over j < r and over r <= j < D, and from L(0)."""
         powers = FloatPowers(self.level)
         return float((2 * (below + powers.b * above) - powers.complement * at_zero) / self.normaliser(powers))
 
     def log_mass(self, i: Any) -> NDArray[np.float64]:
-        """log p(i) for i >= 0; finite also if p(i) underflows."""
+        """log p(i) for i >= 0, finite also if p(i) underflows."""
         powers, D, r = FloatPowers(self.level), self.period, self.step
         b = powers.b
-        # 1 - b is known better than b near 1, and log1p better than log near 0.
+        # Near b = 1 the complement has more digits than b, and log1p is more accurate than log near 0.
         log_complement = np.log1p(-b) if b < 0.5 else np.log(powers.complement)
         log_normaliser = np.log1p(b * (2 * (D - r) + 1) + 2 * (r - 1))
         return np.asarray(powers.exponent(self.place(i)[0]) + (log_complement - log_normaliser))
@@ -138,7 +134,7 @@ class Profile:
 
 
 def least_near(holds: Callable[[int], bool], near: int) -> int:
-    """The least i >= 0 at which a monotone predicate holds; the search begins at ``near``."""
+    """The least i >= 0 at which a monotone condition holds. The search begins at ``near``."""
     low, high, stride = near - 1, near, 1  # invariant sought: not holds(low), holds(high)
     # Strides double, so that a bad guess costs only the logarithm of its error.
     while not holds(high):
@@ -153,9 +149,7 @@ _FARTHEST = 2.0**200  # in periods; every probability there is 0
 
 @dataclass(frozen=True, slots=True)
 class RealProfile:
-    """A staircase on the reals: level of one period, period D > 0, first step g in [0, 1], a rational.
-
-    Source: [geng2012], (25)-(26); the tail is derived here.
+    """A staircase on the reals: level of one period, period D > 0, rational gamma g in [0, 1] [geng2012, (25)-(26)].
 
     >>> from utmost.exact import level
     >>> from utmost.core.noise.powers import ExactPowers
@@ -176,22 +170,22 @@ class RealProfile:
         return k, u - k
 
     def steps(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        """k for an array of floats x >= 0, where x is past an edge from the float nearest to that edge on."""
-        # An edge is (k + g) D exactly, no float in general: the float nearest to it is the first that is past.
+        """k for an array of floats x >= 0. A step begins at the float nearest to its edge."""
+        # An edge is (k + g) D exactly, and in general no float: the float nearest to the edge is the first one past it.
         return self._located(x, lambda edge: edge.high <= x)
 
     def places(self, x: NDArray[np.float64]) -> tuple[Any, Any, Any]:
-        """(k, 1 - t, t) for an array of floats x >= 0, with 1 - t and t right to the last bits beside the edges too."""
+        """(k, 1 - t, t) for an array of floats x >= 0, with 1 - t and t right to the last bits, also near the edges."""
         here, period = Doubled.of(np.minimum(x, self._farthest())), nearest(self.period)
         k = self._located(x, lambda edge: (here - edge).high >= 0)
         up, low = self._edge(k) - here, here - self._edge(k - 1)
         return k, np.maximum(up.high / period, 0.0), np.maximum(low.high / period, 0.0)
 
     def _located(self, x: NDArray[np.float64], is_past: Callable[[Doubled], Any]) -> NDArray[np.float64]:
-        """How many edges x is past: a quotient of floats, which may be one off, and a look at the edges around it."""
+        """The number of edges that x has passed: a quotient of floats, corrected by the neighbouring edges."""
         quotient = np.minimum(x, self._farthest()) / nearest(self.period)
         k = np.maximum(np.floor(quotient + (1.0 - nearest(self.gamma))), 0.0)
-        # The quotient is right to a rounding, so the true step is this one or a neighbour.
+        # The quotient is right up to rounding, so the true step is this one or a neighbour.
         k = np.where(is_past(self._edge(k)), k + 1, k)
         return np.where((k > 0) & ~is_past(self._edge(k - 1)), k - 1, k)
 
@@ -207,7 +201,7 @@ class RealProfile:
         return powers.b * (1 - self.gamma) + self.gamma
 
     def narrow_bits(self) -> int:
-        """The number of leading zeros of g + b (1 - g): the bits that a division by it loses."""
+        """The number of leading zeros of g + b (1 - g): the bits that a division by that number loses."""
         return max(0, 2 - math.frexp(float(self.normaliser(FloatPowers(self.level))))[1])
 
     def density(self, powers: Powers, k: Any) -> Any:
@@ -229,7 +223,7 @@ class RealProfile:
         return np.asarray(period * np.where(2 * normaliser * q >= powers.b, first, (k - 1) + (gamma + t)))
 
     def margin(self, confidence: Fraction) -> Fraction:
-        """The t with P(|X| <= t) = confidence, to the precision of a float and more."""
+        """The t with P(|X| <= t) = confidence, to more than the precision of a float."""
         bits = 192 + self.narrow_bits() + cleared_bits(self.level) + 2 * confidence.denominator.bit_length()
         powers, missed = IntervalPowers(self.level, bits), 1 - confidence
         normaliser: Fraction = self.normaliser(powers).middle
@@ -244,7 +238,7 @@ class RealProfile:
         return (k - 1 + self.gamma + t) * self.period
 
     def moment(self, powers: Powers, order: int) -> Any:
-        r"""E|X|^m = D^m / ((m + 1)(g + b(1 - g))) sum_i C(m+1, i) E[G^i] (b + (1 - b) g^(m+1-i)), G geometric."""
+        """E|X|^m = D^m / ((m + 1)(g + b(1 - g))) sum_i C(m+1, i) E[G^i] (b + (1 - b) g^(m+1-i)), G geometric."""
         m, total = order, 0
         for i in range(m + 1):
             weight = powers.complement * self.gamma ** (m + 1 - i) + powers.b

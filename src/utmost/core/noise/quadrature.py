@@ -1,12 +1,12 @@
-"""Sums over integers and integrals over reals of functions of the caller, to many digits in bounded time.
+"""Sums over integers and integrals over reals of a user's functions, to many digits in bounded time.
 
-Each block has a value and an estimated error; the block of the largest error is halved until all errors together are
-negligible. Long sums use Romberg's extrapolation to step 1, the sum itself, instead of step 0, the integral: by Euler
-and Maclaurin the trapezoid sum of step h is a polynomial in h^2 up to a rapidly vanishing error.
+Each block has a value and an estimated error. The block of the largest error is halved until all errors together are
+negligible. Long sums use Romberg's extrapolation to step 1, which is the sum, instead of step 0, which is the integral:
+by Euler and Maclaurin the trapezoid sum of step h is a polynomial in h^2 up to a rapidly vanishing error.
 
 Two values of a block that agree prove nothing: at a kink of the function they may agree by chance. So the error of an
-integral is estimated by the last coefficients of the function's Chebyshev series, in absolute value, in which nothing
-cancels, and that of a sum by three of its values.
+integral is estimated by the absolute values of the last coefficients of the function's Chebyshev series, in which
+nothing cancels, and the error of a sum by three of its values.
 """
 
 import heapq
@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 from utmost.errors import Unsupported
 
 Function = Callable[[NDArray[Any]], NDArray[np.float64]]
-"""A function of an array of n points, to an array whose first axis has these points."""
+"""A function from an array of n points to an array whose first axis has n values."""
 
 Block = tuple[Any, Any]
 QuadratureRule = Callable[[Block], tuple[NDArray[np.float64], float, tuple[Block, ...]]]
-"""A function from a block to its value, an estimate of the error, and its halves (none if the value is exact)."""
+"""A function from a block to its value, an estimate of its error, and its halves (none if the value is exact)."""
 
 _DIRECT = 64  # blocks of integers up to this size are summed term by term
 _LEVELS = 5  # Romberg's steps are h, 2h, ..., 2^5 h
@@ -45,16 +45,7 @@ class Enclosed:
 
 
 def integer_sum(f: Function, blocks: list[tuple[int, int]], relative: float = 1e-13, scale: float = 0.0) -> Enclosed:
-    """The sum of f over the integers of all blocks [low, high).
-
-    Args:
-        f: Function of an array of n integers.
-        blocks: Ranges of integers on which the function has different scales.
-        relative: Desired error, relative to the value, or to ``scale`` if that is larger.
-        scale: Size of the number to which the value will be added.
-
-    Raises:
-        Unsupported: a value is not finite, or the error stays above one part in 10^6.
+    """The sum of f over the integers of all blocks [low, high), to be added to a number of size ``scale``.
 
     >>> float(integer_sum(lambda n: 1.0 / n**2.0, [(1, 10**6)]).value)
     1.64493306684772...
@@ -63,7 +54,7 @@ def integer_sum(f: Function, blocks: list[tuple[int, int]], relative: float = 1e
 
 
 def integral(f: Function, blocks: list[tuple[float, float]], relative: float = 1e-13, scale: float = 0.0) -> Enclosed:
-    """The integral of f over all blocks [low, high]; arguments and errors are those of `integer_sum`.
+    """The integral of f over all blocks [low, high], to be added to a number of size ``scale``.
 
     >>> float(integral(np.sqrt, [(0.0, 1.0)]).value)
     0.66666666666...
@@ -91,8 +82,8 @@ class _Adaptive:
             fruitless += sum([self._measure(half) for half in halves]) > -0.75 * negative
         if self.error > _SETTLED * self._size():
             raise Unsupported(
-                f"the cost must be summable to one part in {1 / _SETTLED:.0e}",
-                came=f"a relative doubt of {self.error / max(self._size(), 1e-300):.1e}",
+                f"the expected cost must be computable to one part in {1 / _SETTLED:.0e}",
+                came=f"a relative error of {self.error / max(self._size(), 1e-300):.1e}",
                 remedy="Use a cost with fewer jumps.",
             )
         return Enclosed(np.asarray(self.total), max(self.error, 0.0))
@@ -127,10 +118,10 @@ def _romberg(f: Function, block: tuple[int, int]) -> tuple[NDArray[np.float64], 
     sums = [(values[: cells + 1 : s].sum(axis=0) - ends) * float(h * s) for s in (2**n for n in range(_LEVELS, -1, -1))]
     steps = [float(h) * 2.0 ** (_LEVELS - i) for i in range(_LEVELS + 1)]
     fine, coarse, coarsest = (_extrapolated(sums[:n], steps[:n]) for n in (_LEVELS + 1, _LEVELS, _LEVELS - 1))
-    # Two orders may agree by chance, three hardly.
+    # Two orders may agree by chance, but three rarely do.
     doubt = np.maximum(np.abs(fine - coarse), np.abs(coarse - coarsest) / _GAIN)
     middle = (low + high) // 2
-    # A sum counts its ends fully, trapezoids half.
+    # A sum counts its two ends fully, and the trapezoid rule counts them by half.
     value = fine + ends + values[cells + 1 :].sum(axis=0)
     return value, float(doubt.sum()), ((low, middle), (middle, high))
 
@@ -146,7 +137,7 @@ def _extrapolated(sums: list[Any], steps: list[float]) -> Any:
 
 
 def _clenshaw_curtis(f: Function, block: tuple[float, float]) -> tuple[NDArray[np.float64], float, tuple[Block, ...]]:
-    """The ends are nodes, so that no jump of a monotone function next to them is missed."""
+    """Clenshaw-Curtis. The ends are nodes, so that no jump of a monotone function next to an end is missed."""
     low, high = block
     half, middle = (high - low) / 2, (low + high) / 2
     nodes, weights, last = _cosine_rule(32)

@@ -1,4 +1,4 @@
-"""Intervals for ratios U/V of two noisy sums that may share noises: Fieller's set with the exact laws of the noise."""
+"""Intervals for ratios U/V of two noisy sums that may share noise: Fieller's set with exact noise distributions."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -21,29 +21,30 @@ from utmost.core.noise.inversion import Chernoff, Smoothed, TermGroups, not_zero
 from utmost.core.noise.law import law_level
 from utmost.errors import OutOfRange
 
-# An end is found to 1/_STEPS of its distance from the estimate.
+# The error of an end, as a fraction of its distance from the estimate.
 _STEPS = 1 << 14
 _FARTHEST = 120
 # Digits of a printed end, rounded outward.
 _SHOWN = 4
-_PLAIN = 16  # beyond so many digits an end has an exponent
+_PLAIN = 16  # an end of more digits is printed with an exponent
 _HARDLY = Fraction(1, 1 << 50)
-# Ends are searched by estimates from _GUESSING frequencies and _SLOPES slopes, and proved _PADS steps farther out.
+# The search for an end uses estimates from _GUESSING frequencies and _SLOPES slopes; a proof follows, _PADS steps
+# farther out.
 _GUESSING, _SLOPES, _PADS = 1 << 10, 24, (0, 16, 64, 256)
-# From so many noises on, an estimate is mostly the end itself.
+# From this number of noise terms on, an estimate is usually equal to the end.
 _MANY = 16
 _ALIKE = 2.0**44
 
 
 @dataclass(frozen=True, slots=True)
 class RatioBar(Display):
-    """An interval that contains the ratio of two sums with the chance ``confidence`` or more, if it is determined.
+    """An interval that contains the ratio of two sums with probability ``confidence`` or more, if it is determined.
 
     Attributes:
-        estimate: Noisy numerator over noisy denominator; None if that is 0.
+        estimate: Noisy numerator over noisy denominator; None if the noisy denominator is 0.
         lower: Lower end, rounded down; -infinity if the ratio is not determined.
         upper: Upper end, rounded up; infinity if the ratio is not determined.
-        confidence: Chance, before the noise is drawn, that the true ratio is in between.
+        confidence: Probability, before the noise is drawn, that the interval contains the true ratio.
     """
 
     estimate: float | None
@@ -53,13 +54,13 @@ class RatioBar(Display):
 
     @property
     def determined(self) -> bool:
-        """Whether the denominator is known well enough for both ends to exist."""
+        """Whether both ends are finite, because the noisy denominator is clearly not 0."""
         return math.isfinite(self.lower) and math.isfinite(self.upper)
 
     def between(self, low: Fraction, high: Fraction) -> "RatioBar":
-        """The same interval where the true ratio is known to lie between two numbers; it holds it as surely.
+        """The interval cut to two numbers between which the true ratio is known to lie. The confidence stays the same.
 
-        An interval that lies wholly outside them says nothing: the ratio is then not determined.
+        If the whole interval lies outside the two numbers, the ratio is not determined.
 
         >>> bar = fieller(17, 25, u=[1, 0], v=[1, 1], levels=1).between(Fraction(0), Fraction(3, 4))
         >>> bar.upper, bar.between(Fraction(2), Fraction(3)).determined
@@ -72,7 +73,7 @@ class RatioBar(Display):
 
     @classmethod
     def undetermined(cls, confidence: Fraction) -> "RatioBar":
-        """The interval that says nothing."""
+        """The interval from minus infinity to infinity, for a ratio that is not determined."""
         return cls(None, -math.inf, math.inf, confidence)
 
     def __str__(self) -> str:
@@ -94,30 +95,30 @@ def fieller(
     counts: int | Sequence[int] | Any = 1,
     confidence: Number = DEFAULT_CONFIDENCE,
 ) -> RatioBar:
-    r"""An interval that contains the true ratio with the chance ``confidence`` or more, for any true sums.
+    r"""An interval that contains the true ratio with probability ``confidence`` or more, for any true sums.
 
-    The noisy sums are U = U0 + sum u_i G_i and V = V0 + sum v_i G_i. The true ratio rho = U0/V0 makes U - rho V pure
-    noise, sum (u_i - rho v_i) G_i; so {rho: |U - rho V| <= the margin of that noise} contains the true ratio with the
-    chance of the margin. The interval contains this whole set: let eta be at least P(|sum v_i G_i| >= |V|); a point b
-    above the estimate with P(|noise of U - b V| > |U - b V|) <= 1 - confidence - eta proves that *every* point beyond b
-    is outside the set, and likewise below. If eta is above (1 - confidence)/2, that is if the interval of V of that
-    confidence reaches 0, the ratio is not determined.
+    The noisy sums are U = U0 + sum u_i G_i and V = V0 + sum v_i G_i. For the true ratio rho = U0/V0, the difference
+    U - rho V is the noise sum (u_i - rho v_i) G_i. So the set {rho: |U - rho V| <= the margin of that noise} contains
+    the true ratio with the confidence of the margin. The returned interval contains this set. Let eta be at least
+    P(|sum v_i G_i| >= |V|). A point b above the estimate with P(|noise of U - b V| > |U - b V|) <= 1 - confidence - eta
+    proves that *every* point beyond b is outside the set, and likewise below. If eta is above (1 - confidence)/2, the
+    ratio is not determined.
 
     Args:
         numerator, denominator: Noisy sums U and V.
-        u, v: Coefficients of each noise in U and in V, lists of one length; 0 for a noise that a sum has not.
-        levels, counts: Levels and counts of the noises, as for `Combination`.
+        u, v: Coefficients of each noise term in U and in V, lists of one length; 0 if a sum does not contain the term.
+        levels, counts: Levels and counts of the noise terms, as for `Combination`.
         confidence: Number strictly between 0 and 1.
 
     Returns:
-        The interval, not cut to [0, 1] even for a share.
+        The interval. It is not cut to [0, 1], even for a share; see `RatioBar.between`.
 
     Raises:
         NotANumber, NotALevel, OutOfRange, WrongKind: for other arguments, and lists of different lengths.
 
-    Cost: that of some four sums, 0.05 s. An end is about 1/1 000 of the interval's width too far out; for few noises up
-        to a hundredth.
-    Source: [fieller1954], with the laws of proofs/theory/error-bars.md in place of the normal one.
+    Cost: 0.05 s, about that of four sums. An end is too far out by about 1/1 000 of the interval's width, and for few
+        noise terms by up to 1/100.
+    Source: [fieller1954], with the distributions of proofs/theory/error-bars.md in place of the normal distribution.
 
     >>> bar = fieller(17, 25, u=[1, 0], v=[1, 1], levels=1)
     >>> bar.determined, 0.595 < bar.lower < 0.605, 0.77 < bar.upper < 0.78
@@ -130,35 +131,27 @@ def fieller(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FiellerSet:
-    """The set of ratios that two noisy sums do not reject.
+    """The set of ratios that two noisy sums do not reject."""
 
-    Attributes:
-        top, bottom: Noisy sums U and V.
-        noises: Noises that they share.
-        miss: Largest chance that the true ratio is not in the set.
-    """
-
-    top: Fraction
-    bottom: Fraction
-    noises: "_Noises"
-    miss: Fraction
+    top: Fraction  # noisy sum U
+    bottom: Fraction  # noisy sum V
+    noises: "_Noises"  # noise terms of both sums
+    miss: Fraction  # largest probability that the true ratio is not in the set
 
     @classmethod
     def of(
         cls, numerator: Number, denominator: Number, u: Any, v: Any, levels: Any, counts: Any, confidence: Number
     ) -> "FiellerSet":
-        """The set for the arguments of `fieller`."""
         sums = exact(numerator, "numerator"), exact(denominator, "denominator")
         return cls(*sums, _Noises.of(u, v, levels, counts), 1 - read_confidence(confidence))
 
     @cached_property
     def estimate(self) -> Fraction | None:
-        """U over V."""
         return self.top / self.bottom if self.bottom else None
 
     @cached_property
     def _each(self) -> Fraction | None:
-        """1 - confidence - eta, the chance for the noise of U - rho V; None if the ratio is not determined."""
+        """1 - confidence - eta, the miss allowed for the noise of U - rho V; None if the ratio is not determined."""
         lost = Fraction(self.noises.of_ratio(None).tail(_just_below(abs(self.bottom))))
         return None if self.estimate is None or 2 * lost > self.miss else self.miss - lost
 
@@ -169,7 +162,6 @@ class FiellerSet:
         )
 
     def bar(self) -> RatioBar:
-        """The interval that contains the set."""
         shown, sure = None if self.estimate is None else _shown(self.estimate), 1 - self.miss
         lower, upper = (self.end(way) for way in (-1, 1))
         if lower is None or upper is None:
@@ -177,11 +169,9 @@ class FiellerSet:
         return RatioBar(shown, round_down(lower), round_up(upper), sure)
 
     def end(self, way: int) -> Fraction | None:
-        """A point below (-1) or above (1) the estimate beyond which no ratio is in the set, near the least such point.
-
-        Estimates find it, and a proof confirms it, a few steps farther out if it fails at the estimate. If no estimate
-        is near enough, each point is tried by a proof.
-        """
+        """A point below (-1) or above (1) the estimate beyond which no ratio is in the set, near the nearest one."""
+        # Estimates find the point, and a proof confirms it, a few steps farther out if it fails at the estimate. If no
+        # estimate is close enough, each point is tried by a proof.
         if self._each is None or self.estimate is None:
             return None
         width, chance = way * self._width, round_down(self._each)
@@ -212,7 +202,7 @@ class FiellerSet:
 
 @dataclass(frozen=True, eq=False)
 class _Noises:
-    """The noises that two sums share."""
+    """The noise terms of two sums."""
 
     u: list[Fraction]
     v: list[Fraction]
@@ -231,19 +221,19 @@ class _Noises:
         return cls(of_top, of_bottom, levels, counts)
 
     def of_ratio(self, ratio: Fraction | None) -> Combination:
-        """The noise of U - ratio V; that of V alone for None."""
+        """The noise of U - ratio V; for None the noise of V."""
         if ratio is None:
             return Combination(self.v, self.levels, self.counts)
         return Combination([a - ratio * b for a, b in zip(self.u, self.v, strict=True)], self.levels, self.counts)
 
     @cached_property
     def are_many(self) -> bool:
-        """Whether an estimate is mostly the end itself; the law of few noises has jumps."""
+        """Whether an estimate is usually equal to the end. The distribution of few noise terms has jumps."""
         return len(self.u) >= _MANY
 
     @cached_property
     def _floats(self) -> tuple[Floats, ...]:
-        """u, v, levels and counts of the groups of equal noises."""
+        """u, v, levels and counts of the groups of equal noise terms."""
         size = len(self.u)
         levels = self.levels if np.ndim(self.levels) else [self.levels]
         epsilons = [law_level(of, None, "fieller").epsilon_float for of in levels]
@@ -259,7 +249,7 @@ class _Noises:
         unit = float(sizes.max(initial=0.0))
         if not unit:
             return 0.0
-        # Sizes that differ by rounding only are one group; the resolution depends on the number of groups.
+        # Sizes that differ only by rounding are one group: the resolution depends on the number of groups.
         alike = np.array([np.rint(sizes / unit * _ALIKE), epsilons])
         (whole, levels), group = np.unique(alike, axis=1, return_inverse=True)
         there, many = whole > 0, np.bincount(group, counts)
@@ -272,12 +262,8 @@ class _Noises:
 def _nearest(
     depth: Callable[[Fraction], float], estimate: Fraction, width: Fraction
 ) -> tuple[Fraction, Fraction | None]:
-    """A point of depth > 0 and a neighbouring one of depth <= 0: by doubling the width, then among 2^14 steps of it.
-
-    Args:
-        depth: Estimated distance of a ratio from the edge, positive inside. The next point is the zero of a line
-            between two ends; an end that stayed twice counts half (Illinois rule).
-    """
+    """A point with depth > 0 and a neighbouring one with depth <= 0, by doubling the width, then among 2^14 steps."""
+    # The next point is the zero of a line between both ends; an end that stayed twice counts half (Illinois rule).
     far, inner, outer = 1, 1.0, depth(estimate + width)
     while outer > 0:
         if far >> _FARTHEST:
@@ -298,7 +284,7 @@ def _nearest(
 
 
 def _just_below(x: Fraction) -> Fraction:
-    """A number a little below x, so that P(|S| > it) is at least P(|S| >= x)."""
+    """A number slightly below x >= 0: P(|S| > that number) is at least P(|S| >= x)."""
     return x - x / (1 << 60) if x else Fraction(-1)
 
 

@@ -20,11 +20,7 @@ from utmost.errors import OutOfRange
 
 
 class RealLaw(Law):
-    """A law on the reals, symmetric about zero, with a density.
-
-    Answers are floats, right to a few units in the last place in both tails; `cdf_interval` encloses the exact value. A
-    number gets a float, a list or numeric array an array.
-    """
+    """A distribution on the reals, symmetric about zero, with a density. Answers are right to a few last units."""
 
     __slots__ = ()
 
@@ -32,7 +28,6 @@ class RealLaw(Law):
 
     @property
     def numbers(self) -> Literal["integers", "reals"]:
-        """The reals."""
         return "reals"
 
     @property
@@ -42,14 +37,14 @@ class RealLaw(Law):
 
     @abstractmethod
     def on_steps(self, steps: int) -> IntegerLaw:
-        """The law on the integers that is drawn for this one, on a grid of ``steps`` steps for the sensitivity."""
+        """The distribution on the integers from which a grid with ``steps`` steps in the sensitivity is drawn."""
 
     def pdf(self, x: Any) -> Any:
         """The density at x, right-continuous in |x|."""
         return _answered(x, lambda points: self._density(abs(points)))
 
     def logpdf(self, x: Any) -> Any:
-        """The logarithm of the density; finite also if the density underflows."""
+        """The logarithm of the density, finite also if the density underflows."""
         return _answered(x, lambda points: self._log_density(abs(points)))
 
     def cdf(self, x: Any) -> Any:
@@ -61,37 +56,21 @@ class RealLaw(Law):
         return _answered(x, self._above)
 
     def icdf(self, p: Any) -> Any:
-        """The x with cdf(x) = p; minus infinity at p = 0, infinity at p = 1.
-
-        Args:
-            p: Number in [0, 1] or an array of them; a Fraction, Decimal or text distinguishes a p next to 1 from it.
-        """
+        """The x with cdf(x) = p: minus infinity at p = 0, infinity at p = 1. Pass p close to 1 as Fraction or text."""
         return -self._upper_quantile(p)
 
     def iccdf(self, q: Any) -> Any:
-        """The x with ccdf(x) = q: the quantile of the upper tail, also for q too small to write as 1 - p."""
+        """The x with ccdf(x) = q, the quantile of the upper tail, for q as small as 1e-300."""
         return self._upper_quantile(q)
 
     def expected_cost(self, cost: Cost) -> float:
-        """E L(X): in closed form for moments of integer order.
-
-        Any other cost is integrated adaptively; the relative error is about 1e-12 for costs that are smooth between
-        finitely many kinks and jumps.
-
-        Raises:
-            NotALoss, NotMonotone: the cost is not even, nonnegative and nondecreasing in |x| at some point tried.
-            Unsupported: the expectation is infinite, exceeds the floats, or is not known to one part in 10^6.
-        """
+        """E L(X), in closed form for moments of integer order; errors as in `IntegerLaw.expected_cost`."""
         if isinstance(cost, Moment) and cost.is_integer:
             return refined(lambda bits: self.moment_interval(int(cost.order), bits))
         return self._integrated_cost(cost)
 
     def margin(self, confidence: Number) -> float:
-        """The least float t with P(|X| <= t) >= confidence: rounded up, certainly not too small.
-
-        Args:
-            confidence: Number strictly between 0 and 1; a float is read as the decimal it prints.
-        """
+        """The least float t with P(|X| <= t) >= confidence, certified."""
         value = read_confidence(confidence)
         t = self._near_margin(value)
         while not self._covers(t, value):  # the guess may be on either side
@@ -135,15 +114,13 @@ class RealLaw(Law):
         """The margin up to a few units in the last place."""
 
     @abstractmethod
-    def _integrated_cost(self, cost: Cost) -> float:
-        """E L(X) by adaptive integration."""
+    def _integrated_cost(self, cost: Cost) -> float: ...
 
     def _above(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         tail = self._tail(abs(x))
         return np.where(x >= 0, tail, 1.0 - tail)
 
     def _upper_quantile(self, q: Any) -> Any:
-        """The x with P(X > x) = q."""
         if isinstance(q, int | Fraction | str) or (
             plain_array(q, "list of probabilities").ndim == 0 and not isinstance(q, np.ndarray | float)
         ):
@@ -162,14 +139,14 @@ class RealLaw(Law):
         return np.where(side > 0, self._inverse_tail(np.where(side > 0, side, 0.5)), np.inf)
 
     def _covers(self, t: float, confidence: Fraction) -> bool:
-        """Whether P(|X| <= t) >= confidence, certainly."""
+        """Whether P(|X| <= t) >= confidence is certain."""
         missed = (1 - confidence) / 2
         bits = 128 + missed.denominator.bit_length()
         return self._tail_interval(Fraction(t), bits).upper <= missed
 
 
 def _answered(x: Any, formula: Any) -> Any:
-    """The formula at the points; a float for a single number."""
+    """The formula at the points, as a float for a single number."""
     points, scalar = finite_numbers(x)
     values = formula(points.astype(np.float64))
     return float(values) if scalar else values

@@ -1,4 +1,4 @@
-"""The law of a sum of independent copies of one noise, such as a staircase: margins of totals of such cells."""
+"""Sums of independent copies of one noise, such as a staircase, for the margins of totals."""
 
 import math
 from dataclasses import dataclass
@@ -16,27 +16,27 @@ from utmost.core.exact.intervals import round_up
 from utmost.core.exact.numbers import Number, first_integer, natural, read_confidence
 from utmost.core.noise.integer_law import IntegerLaw
 
-# Probabilities are rounded down to multiples of 2^-_BITS; more copies than _MOST_COPIES have Chernoff's bound only.
+# Probabilities are rounded down to multiples of 2^-_BITS. More copies than _MOST_COPIES get Chernoff's bound only.
 _BITS, _MOST_COPIES = 96, 10_000
-# Wide noise is rounded to _BINS bins in a standard deviation, at the price of 1/_GIVEN_UP of the chance.
+# Wide noise is rounded to _BINS bins in a standard deviation, which costs 1/_GIVEN_UP of the allowed miss.
 _BINS, _GIVEN_UP = 160, 64
-# Mass beyond so many standard deviations, of one copy and of the sum, is ignored, which only lengthens the margin.
+# Mass beyond this number of standard deviations, of one copy and of the sum, is ignored, which only raises margins.
 _OF_ONE, _OF_ALL = 36, 9
 _SLOPES = 200
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RepeatedSum(Display):
-    r"""S = X_1 + ... + X_n, the X_i independent with one law on the integers.
+    r"""S = X_1 + ... + X_n, with independent X_i of one distribution on the integers.
 
     The probabilities of one X are rounded down to multiples of 2^-96 and multiplied exactly as polynomials, and the
-    products rounded down again, so that P(|S| <= r) is never overestimated. Wide noise is first rounded to bins; the
-    margin then includes the largest effect on S, some 1 %. Far more copies, and confidences beyond the bins, have
-    Chernoff's bound. One copy is exact.
+    products are rounded down, so that P(|S| <= r) is never overestimated. Wide noise is first rounded to bins; the
+    margin then includes the largest effect on S, about 1 %. More than 10 000 copies, and confidences that the bins do
+    not reach, get Chernoff's bound. One copy is exact.
 
     Args:
-        law: Law of one copy.
-        count: Number of copies; signs do not matter, since the law is symmetric.
+        law: Distribution of one copy.
+        count: Number of copies. Signs do not matter, since the distribution is symmetric.
 
     Cost: 10 ms for 10 copies, at most seconds for 10 000.
 
@@ -54,7 +54,7 @@ class RepeatedSum(Display):
         object.__setattr__(self, "count", natural(self.count, "count", least=1))
 
     def margin(self, confidence: Number = DEFAULT_CONFIDENCE) -> int:
-        """The least r that is certified to have P(|S| <= r) >= confidence.
+        """The least r with a certificate that P(|S| <= r) >= confidence.
 
         Raises:
             OutOfRange: for a confidence that is not strictly between 0 and 1.
@@ -62,7 +62,7 @@ class RepeatedSum(Display):
         return self.margin_missed(1 - read_confidence(confidence))
 
     def margin_missed(self, miss: Fraction) -> int:
-        """The least r that is certified to have P(|S| > r) <= miss."""
+        """The least r with a certificate that P(|S| > r) <= miss."""
         if self.count == 1:
             return self.law.margin(1 - miss)
         margins = [self._by_chernoff(miss), self.count * self.law.margin(1 - miss / self.count)]
@@ -71,7 +71,7 @@ class RepeatedSum(Display):
         return min(margins)
 
     def _by_bins(self, miss: Fraction) -> list[int]:
-        """The least margin by the sums of the bins; empty if the bins do not reach so small a chance."""
+        """The least margin by the sums of the bins, as a list; empty if the bins do not reach so small a miss."""
         shift, given_up = self._rounding_shift(miss)
         required = math.ceil((1 - miss + given_up) * (1 << _BITS))
         if self._cumulative[-1] < required:
@@ -80,10 +80,8 @@ class RepeatedSum(Display):
         return [bins * self._bin + shift]
 
     def _rounding_shift(self, miss: Fraction) -> tuple[int, Fraction]:
-        """The change of the sum by rounding to bins, and the chance of a larger one.
-
-        The change of one copy is symmetric and at most half a bin, so that Hoeffding's inequality bounds the sum.
-        """
+        """The change of the sum by rounding to bins, and the probability of a larger change."""
+        # The change of one copy is symmetric and at most half a bin: Hoeffding's inequality bounds the sum.
         half, given_up = self._bin // 2, miss / _GIVEN_UP
         log = math.log(2 * given_up.denominator) - math.log(given_up.numerator)
         # Hoeffding's bound is rounded up.
@@ -96,12 +94,12 @@ class RepeatedSum(Display):
 
     @cached_property
     def _bin(self) -> int:
-        """The width of a bin, odd so that it is symmetric about its middle."""
+        """The width of a bin, odd so that a bin is symmetric about its middle."""
         return 2 * int(self._deviation / _BINS / 2) + 1
 
     @cached_property
     def _cumulative(self) -> list[int]:
-        """At most 2^96 P(|S'| <= k) for the sum S' in bins, k = 0, 1, ..."""
+        """Lower bounds of 2^96 P(|S'| <= k) for the sum S' in bins, k = 0, 1, ..."""
         most = math.ceil((_OF_ONE + _OF_ALL * math.sqrt(self.count)) * self._deviation / self._bin) + 1
         copy_weights = self._one(math.ceil(_OF_ONE * self._deviation / self._bin) + 1)
         weights = _power(copy_weights, self.count, most)
@@ -127,7 +125,7 @@ class RepeatedSum(Display):
 
     def _by_chernoff(self, miss: Fraction) -> int:
         """The least over some slopes s of (n log M(s) + log(2/miss))/s, for M(s) = E exp(s X)."""
-        # No law of this level and sensitivity has a finite exponential moment beyond.
+        # No distribution of this level and sensitivity has a finite exponential moment at larger s.
         steepest = self.law.level.epsilon_float / self.law.sensitivity
         # Rounded down, by more than the errors of both logarithms.
         log_miss = math.log(miss.numerator) - math.log(miss.denominator) - 1e-9
@@ -140,7 +138,7 @@ class RepeatedSum(Display):
 
 
 def _power(weights: list[int], count: int, most: int) -> list[int]:
-    """The weights of the sum of ``count`` copies, from -most to most; never too large."""
+    """The weights of the sum of ``count`` copies, from -most to most, never overestimated."""
     product: list[int] | None = None
     square = weights
     while True:
@@ -154,7 +152,7 @@ def _power(weights: list[int], count: int, most: int) -> list[int]:
 
 
 def _times(first: list[int], second: list[int], most: int) -> list[int]:
-    """The product of two polynomials whose middles are their zeros, cut off and rounded down."""
+    """The product of two polynomials whose middles are their zeros, truncated and rounded down."""
     whole: Any = (fmpz_poly(first) * fmpz_poly(second)).coeffs()
     length = len(first) + len(second) - 1
     coefficients = [int(c) >> _BITS for c in whole] + [0] * (length - len(whole))
@@ -163,7 +161,7 @@ def _times(first: list[int], second: list[int], most: int) -> list[int]:
 
 
 def repeated(law: IntegerLaw, count: int) -> Any:
-    """The law of a sum of copies: a `Combination` for geometric noise, a `RepeatedSum` for any other.
+    """The sum of copies: a `Combination` for geometric noise, a `RepeatedSum` for any other.
 
     >>> from utmost.noise import Combination, Geometric
     >>> isinstance(repeated(Geometric(1), 24), Combination), repeated(Geometric(1), 24).margin("0.95")

@@ -1,7 +1,7 @@
-"""Sums over m of f(m) q^m for polynomials f: numbers that are rational in q, exact or certified.
+"""Sums over m of f(m) q^m for polynomials f: rational functions of q, evaluated exactly or with certificates.
 
-The generating function of a polynomial of degree D has the numerator h_0 + ... + h_D z^D over (1 - z)^(D+1). Where f
-counts the lattice points of the multiples of a lattice polytope, no h is negative [stanley1980]; then m with
+The generating function of a polynomial of degree D has the numerator h_0 + ... + h_D z^D over (1 - z)^(D+1). If f
+counts the lattice points of the multiples of a lattice polytope, no h is negative [stanley1980]. Then m with
 P(m) proportional to f(m) q^m is an index with weights h_i q^i plus D + 1 geometric variables.
 """
 
@@ -23,14 +23,9 @@ _MOST_PRECISION = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class ShellSeries:
-    """The sum over m >= first of f(m) q^m, f a polynomial: q^first (h_0 + h_1 q + ...) / (1 - q)^(degree + 1).
+    """The sum over m >= first of f(m) q^m, f a polynomial: q^first (h_0 + h_1 q + ...) / (1 - q)^(degree + 1)."""
 
-    Attributes:
-        heads: Numbers h_0, ..., h_degree.
-        first: First m of the sum.
-    """
-
-    heads: tuple[int, ...]
+    heads: tuple[int, ...]  # h_0, ..., h_degree
     first: int = 0
 
     @classmethod
@@ -47,7 +42,7 @@ class ShellSeries:
 
     @property
     def is_positive(self) -> bool:
-        """Whether no h is negative, so that m can be drawn by them."""
+        """Whether no h is negative, so that m can be drawn by weights h."""
         return min(self.heads) >= 0
 
     def at(self, q: Q) -> Q:
@@ -59,12 +54,12 @@ class ShellSeries:
 
 
 def falling(top: int, size: int) -> int:
-    """The binomial coefficient C(top, size), 0 where top is below size or negative."""
+    """The binomial coefficient C(top, size), 0 if top is below size or negative."""
     return comb(top, size) if top >= size else 0
 
 
 def number_at(ratio: Level, formula: Formula) -> Fraction | float:
-    """The value of a formula at the alpha of a level: a Fraction where alpha is rational, else the float next to it."""
+    """The value of a formula at the alpha of a level: a Fraction if alpha is rational, else a neighbouring float."""
     if ratio.is_rational:
         alpha = ratio.alpha_fraction()
         exact = fmpq(formula(fmpq(alpha.numerator, alpha.denominator)))
@@ -73,10 +68,7 @@ def number_at(ratio: Level, formula: Formula) -> Fraction | float:
 
 
 def intervals_at(ratio: Level, formulas: Callable[[Any], Sequence[Any]], bits: int) -> list[Interval]:
-    """Intervals around the values of formulas at the alpha of a level, at most 2^(2-bits) wide.
-
-    Precision doubles until the balls are narrow; a ball is right at any precision.
-    """
+    """Intervals around the values of formulas at the alpha of a level, at most 2^(2-bits) wide."""
     precision = bits + 64
     while precision < _MOST_PRECISION:
         alpha = ratio.alpha_interval(precision)
@@ -86,11 +78,12 @@ def intervals_at(ratio: Level, formulas: Callable[[Any], Sequence[Any]], bits: i
         if is_narrow:
             return [ball_interval(ball, bits) for ball in balls]
         precision *= 2
-    raise OutOfRange("a level must lie where its noise can be computed", came="one beyond", remedy="Take another.")
+    required = "the noise of a level must be computable with 2^20 bits"
+    raise OutOfRange(required, came="a level beyond", remedy="Choose a larger epsilon.")
 
 
 def is_at_most(ratio: Level, formula: Formula, bound: Fraction) -> bool:
-    """Whether a formula's value is at most a bound; False for a value that 8192 bits do not tell from it."""
+    """Whether a formula's value is at most a bound; False if 8192 bits do not decide."""
     for bits in (64, 256, 1024, 8192):
         (around,) = intervals_at(ratio, lambda q: [formula(q)], bits)
         if around.upper <= bound or around.lower > bound:

@@ -1,15 +1,16 @@
-"""Tests that distinguish noise from its shifted copy: the curve of the best ones, for every law of additive noise.
+"""Trade-off curves of the best tests that distinguish noise from its shifted copy, for every additive noise.
 
-**Staircase shapes.** Every such law has a density that is constant on a first step of half-width gamma and on further
-steps of width 1, each b times as high as the one before: f(x) ~ b^floor(|x| + 1 - gamma), in units of the width. An
-integer law has this shape if each integer has its unit cell: the discrete staircase of step r and sensitivity D has
-gamma = (2r-1)/(2D), the two-sided geometric has width 1 and gamma = 1/2. The likelihood ratio of the copy shifted by s,
-f(x-s)/f(x), is always a power b^-j. Call j the class of the outcome x; it lies between -(n+1) and n+1 for n = floor(s).
+**Staircase shapes.** Every such distribution has a density that is constant on a first step of half-width gamma and on
+further steps of width 1, each b times as high as the one before: f(x) ~ b^floor(|x| + 1 - gamma), in units of the
+width. Noise on the integers has this shape if each integer has its unit cell: the discrete staircase of step r and
+sensitivity D has gamma = (2r-1)/(2D), and two-sided geometric noise has width 1 and gamma = 1/2. The likelihood ratio
+of the copy shifted by s, f(x-s)/f(x), is always a power b^-j. Call j the class of the outcome x. It lies between -(n+1)
+and n+1 for n = floor(s).
 
-**Any symmetric law on the integers.** Let p never grow with |x|, and s >= 0. If p(x - s) > e^epsilon p(x), x lies right
-of s/2: the copy is likelier only on the right. So a larger shift is easier to detect: for the best event S at the shift
-s, the event S + 1 has the same probability under the copy at the shift s + 1, and no larger one under the law. The
-sensitivity is therefore the worst of all shifts that one individual can cause, for every law.
+**Any symmetric noise on the integers.** Let p never grow with |x|, and s >= 0. If p(x - s) > e^epsilon p(x), x lies
+right of s/2: the copy is more likely only on the right. So a larger shift is easier to detect: for the best event S at
+the shift s, the event S + 1 has the same probability under the copy at the shift s + 1, and no larger one under the
+noise. So, for every distribution, the sensitivity is the worst of all shifts that one individual can cause.
 """
 
 import math
@@ -32,10 +33,7 @@ if TYPE_CHECKING:
 
 
 class Curve(Protocol):
-    """The least missed-detection probability of any test of two hypotheses, at every false alarm.
-
-    Conforming: `StaircaseCurve`, `LaplaceCurve`, `LatticeCurve` (any other law on the integers), and `RowsCurve`.
-    """
+    """The least missed-detection probability of any test of two hypotheses, at every false alarm probability."""
 
     @property
     def is_rational(self) -> bool:
@@ -51,11 +49,11 @@ class Curve(Protocol):
         """sup over S of P(X + s in S) - e^epsilon P(X in S) for rational data (None: epsilon 0); None if irrational."""
 
     def excess_enclosed(self, level: Level | None, bits: int) -> Interval:
-        """The value as an interval, for any level."""
+        """The value of `excess_exactly` as an interval, for any level."""
 
 
 class ShiftCurve(Curve, Protocol):
-    """The curve of a law and its shifted copy."""
+    """The curve of noise and its shifted copy."""
 
     @property
     def worst_level(self) -> Level | None:
@@ -64,40 +62,29 @@ class ShiftCurve(Curve, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class LaplaceCurve:
-    """X against X + shift, for Laplace noise X in units of its sensitivity.
-
-    The least missed-detection probability at false alarm p is, with a = exp(-epsilon shift),
-
-        1 - p / a    for p <= a/2,
-        a / (4 p)    for a/2 <= p <= 1/2,
-        a (1 - p)    for 1/2 <= p.
-
-    Attributes:
-        level: Level of the law at its sensitivity.
-        shift: Distance of the two hypotheses in sensitivities, at least 0.
-
-    Source: [geng2012], equation (15).
+    """The curve of X against X + shift, for Laplace noise X in units of its sensitivity [geng2012, (15)].
 
     >>> curve = LaplaceCurve(Level.of_alpha("1/2"), Fraction(2))
     >>> curve.missed_exactly(Fraction(1, 8)), curve.excess_exactly(None)
     (Fraction(1, 2), Fraction(1, 2))
     """
 
+    # The least missed-detection probability at false alarm p is, with a = exp(-epsilon shift),
+    #     1 - p / a    for p <= a/2,
+    #     a / (4 p)    for a/2 <= p <= 1/2,
+    #     a (1 - p)    for 1/2 <= p.
     level: Level
     shift: Fraction
 
     @property
     def worst_level(self) -> Level | None:
-        """The level of the largest likelihood ratio; None where the hypotheses are equal."""
         return self.level.scaled(self.shift) if self.shift else None
 
     @property
     def is_rational(self) -> bool:
-        """Whether the curve is rational at rational points."""
         return self.worst_level is None or self.worst_level.is_rational
 
     def missed(self, false_alarm: Floats) -> Floats:
-        """The least missed-detection probability at an array of probabilities."""
         epsilon, p = (self.worst_level.epsilon_float if self.worst_level else 0.0), false_alarm
         a = np.exp(-epsilon)
         part = np.divide(p, a, out=np.zeros_like(p), where=(p <= a / 2) & (p > 0))
@@ -105,7 +92,6 @@ class LaplaceCurve:
         return np.select([p <= a / 2, p <= 0.5], [1 - part, middle], a * (1 - p))
 
     def missed_exactly(self, false_alarm: Fraction) -> Fraction:
-        """The value for one rational probability; a must be rational."""
         a, p = (self.worst_level.alpha_fraction() if self.worst_level else Fraction(1)), false_alarm
         if p <= a / 2:
             return 1 - p / a
@@ -122,7 +108,6 @@ class LaplaceCurve:
         return 1 - root.alpha_fraction() if root.is_rational else None
 
     def excess_enclosed(self, level: Level | None, bits: int) -> Interval:
-        """The value as an interval, for any level."""
         if self._is_private(level):
             return Interval.of(0, bits)
         assert self.worst_level is not None
@@ -135,47 +120,34 @@ class LaplaceCurve:
 
 @dataclass(frozen=True, slots=True)
 class StaircaseCurve:
-    """X against X + shift, for X with density proportional to b^floor(|x| + 1 - gamma).
-
-    Let n + phi = shift and N + theta = shift + 2(1 - gamma), whole parts first, and let B be the broken line through
-    the points (k, b^k). The curve follows from
-
-        kappa   = ((1-b) min(phi, 2 gamma) + b phi) / (2 B(1-gamma)),
-        tail(j) = P(class of X >= j) = 0                                       for j > n + 1,
-                                       b^(n+1) kappa                           for j = n + 1,
-                                       B((N+j)/2) / (2 B(1-gamma))             for -n < j <= n and j = N modulo 2,
-                                       B((N+j-1)/2 + theta) / (2 B(1-gamma))   for -n < j <= n otherwise,
-                                       1 - kappa                               for j = -n,
-                                       1                                       for j < -n.
-
-    The least missed-detection probability runs through the points (tail(j+1), tail(-j)), and has slope -b^-j between
-    the points of j and j - 1.
-
-    Attributes:
-        level: Level whose alpha is b.
-        gamma: Half-width of the first step, in 0..1.
-        shift: Distance of the two hypotheses, at least 0.
-
-    Source: [geng2012] has the law, its equations (3) to (11) the test; the curve at every shift is derived in
-    proofs/theory/trade-off.md.
+    """The curve of X against X + shift, for X with density proportional to b^floor(|x| + 1 - gamma).
 
     >>> curve = StaircaseCurve(Level.of_alpha("1/2"), Fraction(1, 2), Fraction(1))
     >>> curve.missed_exactly(Fraction(1, 3)), curve.excess_exactly(None)
     (Fraction(1, 3), Fraction(1, 3))
     """
 
-    level: Level
-    gamma: Fraction
+    # Let n + phi = shift and N + theta = shift + 2(1 - gamma), integer parts first, and let B be the broken line
+    # through the points (k, b^k). The curve follows from     kappa   = ((1-b) min(phi, 2 gamma) + b phi) / (2
+    # B(1-gamma)),     tail(j) = P(class of X >= j) = 0                                       for j > n + 1,
+    # b^(n+1) kappa                           for j = n + 1,                                    B((N+j)/2) / (2
+    # B(1-gamma))             for -n < j <= n and j = N modulo 2,                                    B((N+j-1)/2 +
+    # theta) / (2 B(1-gamma))   for -n < j <= n otherwise,                                    1 - kappa
+    # for j = -n,                                    1                                       for j < -n. The least
+    # missed-detection probability runs through the points (tail(j+1), tail(-j)), and has slope -b^-j between the points
+    # of j and j - 1. Source: [geng2012] has the noise, and its equations (3) to (11) the test; the curve at every shift
+    # is derived in proofs/theory/trade-off.md.
+    level: Level  # its alpha is b
+    gamma: Fraction  # half-width of the first step, in 0..1
     shift: Fraction
 
     @property
     def is_rational(self) -> bool:
-        """Whether every probability here is a rational number."""
         return self.level.is_rational
 
     @property
     def worst_level(self) -> Level | None:
-        """The level of the largest likelihood ratio, b^-ceil(shift); None where the hypotheses are equal."""
+        """The level of the largest likelihood ratio, b^-ceil(shift); None if the hypotheses are equal."""
         return self.level.scaled(math.ceil(self.shift)) if self.shift else None
 
     def missed(self, false_alarm: Floats) -> Floats:
@@ -190,7 +162,7 @@ class StaircaseCurve:
         return np.select([p <= first, inside, p < last], [start, middle, end], b.power(n + 1) * (1 - p))
 
     def missed_exactly(self, false_alarm: Fraction) -> Fraction:
-        """The value for one rational probability, by bisection over the classes; b must be rational."""
+        """The value at one rational, by bisection over the classes; b must be rational."""
         b = ExactPowers(self.level)
         high = math.floor(self.shift) + 1
         low = first_integer(-high, high + 1, lambda j: bool(self._tail(j, b) < false_alarm)) - 1
@@ -198,7 +170,6 @@ class StaircaseCurve:
         return rest
 
     def excess_exactly(self, level: Level | None) -> Fraction:
-        """sup over S of P(X + shift in S) - e^epsilon P(X in S), for rational b and e^epsilon (None: epsilon 0)."""
         b, j = ExactPowers(self.level), 1 + _multiples(level, self.level)
         if j > math.ceil(self.shift):
             return Fraction(0)
@@ -207,7 +178,6 @@ class StaircaseCurve:
         return excess
 
     def excess_enclosed(self, level: Level | None, bits: int) -> Interval:
-        """The value as an interval, for any level."""
         b, j = IntervalPowers(self.level, bits), 1 + _multiples(level, self.level)
         if j > math.ceil(self.shift):
             return Interval.of(0, bits)
@@ -227,7 +197,7 @@ class StaircaseCurve:
         return _chord(b, *self._place(j)) / (2 * _chord(b, 0, 1 - self.gamma))
 
     def _lifted(self, j: int, b: Powers) -> Any:
-        """b^-j tail(j), for 0 < j, at most 1: it does not underflow with the tail."""
+        """b^-j tail(j) for j > 0, at most 1, which does not underflow with the tail."""
         if j == math.floor(self.shift) + 1:
             return self._outer(min(self.shift % 1, 2 * self.gamma), self.shift % 1, b)
         whole, part = self._place(j)
@@ -238,18 +208,16 @@ class StaircaseCurve:
         return (b.complement * on_first_step + b.b * anywhere) / (2 * _chord(b, 0, 1 - self.gamma))
 
     def _place(self, j: int) -> tuple[int, Fraction | int]:
-        """The place where class j begins on the broken line: whole and fractional part."""
+        """The place where class j begins on the broken line, as integer and fractional part."""
         whole, theta = divmod(self.shift + 2 * (1 - self.gamma), 1)
         return ((whole + j) // 2, 0) if (whole + j) % 2 == 0 else ((whole + j - 1) // 2, theta)
 
     def _missed_inside(self, p: Floats, b: FloatPowers) -> Floats:
-        """The curve between tail(n+1) and tail(1-n): find the class by inverting the broken line, then interpolate.
-
-        A class that rounding misjudges costs no accuracy, since neighbouring pieces meet there.
-        """
+        """The curve between tail(n+1) and tail(1-n): find the class by inverting the broken line, then interpolate."""
+        # A class that rounding misjudges costs no accuracy, since neighbouring pieces meet there.
         if self.shift > 1 << 1000:  # no float holds its classes
             remedy = "Pass false_alarm as a Fraction, or a smaller shift."
-            raise OutOfRange("a shift is below 2^1000 where the false alarm is a float", came="more", remedy=remedy)
+            raise OutOfRange("the shift must be below 2^1000 for a float false_alarm", came="more", remedy=remedy)
         n, (total, theta) = math.floor(self.shift), divmod(self.shift + 2 * (1 - self.gamma), 1)
         scale, beyond = 2 * _chord(b, 0, 1 - self.gamma), _chord(b, 0, theta)
         depth = -np.log(p) - np.log(scale)
@@ -271,7 +239,7 @@ def _chord(b: Powers, k: int, part: Fraction | int) -> Any:
 
 
 def _multiples(level: Level | None, unit: Level) -> int:
-    """The largest k with ``k`` times the unit's epsilon at most the level's; decided exactly."""
+    """The largest k for which k times the epsilon of ``unit`` is at most that of ``level``, decided exactly."""
     if level is None:
         return 0
     if level.base == unit.base:
@@ -291,17 +259,11 @@ _DOUBT = 1e-11  # relative difference of two floats below which intervals decide
 
 @dataclass(frozen=True, slots=True)
 class LatticeCurve:
-    """X against X + shift, for any law on the integers whose probabilities never grow with |x|.
+    """The curve of X against X + shift, for any noise on the integers whose probabilities never grow with |x|."""
 
-    The least missed-detection probability is in floats, from all outcomes with a probability of at least 1e-280. The
-    divergence is certified: exact tails sum runs of outcomes whose sign is clear in floats, intervals the others one by
-    one, and the mass farther out widens the interval.
-
-    Attributes:
-        law: Law of X.
-        shift: Distance of the two hypotheses, at least 0.
-    """
-
+    # The least missed-detection probability is in floats, from all outcomes with a probability of at least 1e-280. The
+    # divergence is certified: exact tails sum runs of outcomes whose sign is clear in floats, intervals sum the others
+    # one by one, and the mass farther out widens the interval.
     law: "IntegerLaw"
     shift: int
 
@@ -312,21 +274,18 @@ class LatticeCurve:
 
     @property
     def worst_level(self) -> Level | None:
-        """The level of the largest likelihood ratio; None where the hypotheses are equal."""
         return self.law.worst_level(Fraction(self.shift))
 
     def missed(self, false_alarm: Floats) -> Floats:
-        """The least missed-detection probability at an array of probabilities."""
         _, p, q = self._outcomes()
         order = np.argsort(-(np.log(q) - np.log(p)), kind="stable")
         return missed_by(p[order], q[order], false_alarm)
 
     def missed_exactly(self, false_alarm: Fraction) -> Fraction:
-        """Not known."""
-        raise Unsupported("a curve that is not rational has no exact points", remedy="Ask for a point in floats.")
+        raise Unsupported("the curve must be rational to have exact points", remedy="Pass false_alarm as a float.")
 
     def excess_exactly(self, level: Level | None) -> Fraction | None:
-        """Not known exactly: None."""
+        """None: the divergence is not known exactly."""
         return None
 
     def excess_enclosed(self, level: Level | None, bits: int) -> Interval:
@@ -358,12 +317,13 @@ class LatticeCurve:
         return (total + Interval(0, beyond.high, inner)).at(bits)
 
     def _outcomes(self) -> tuple[NDArray[np.int64], Floats, Floats]:
-        """The outcomes with a probability of at least 1e-280 under both, ascending, and both their probabilities."""
+        """The outcomes with probability at least 1e-280 under both hypotheses, ascending, and both probabilities."""
         masses = self.law.window()
         last = masses.size - 1
         x = np.arange(self.shift - last, last + 1)
         if x.size == 0:
-            raise Unsupported("values so far apart must have outcomes in common", came=self.shift, where="shift")
+            required = "both hypotheses must have an outcome of probability at least 1e-280 in common"
+            raise Unsupported(required, came=f"a shift of {self.shift}", where="shift")
         return x, masses[np.abs(x)], masses[np.abs(x - self.shift)]
 
 

@@ -1,12 +1,12 @@
-r"""Noise of several cells that one individual changes together and lowers none: geometric noise on signed sums of them.
+"""Noise of several cells that one individual changes together and never lowers: geometric noise on signed sums of them.
 
 Measure the integer sums a_i.x, each with geometric noise at the share r_i of the level. If one individual changes the
-cells by d, 0 <= d_j <= s, the joint law keeps exactly
+cells by d, 0 <= d_j <= s, the joint noise spends exactly
 
     s max over d in {0, 1}^k of sum_i r_i |a_i.d|
 
-of it (the sum is convex in d). If x_1 moves up, x_2 + x_3 does not move down, so that x_1 - x_2 - x_3 costs little.
-Each sum has noise of its own, and shares are the same at every level: lossless to relax.
+of the level (the sum is convex in d). If x_1 rises, x_2 + x_3 does not fall, so that x_1 - x_2 - x_3 costs little. Each
+sum has independent noise, and shares are the same at every level: the noise can be relaxed without loss.
 """
 
 from collections.abc import Sequence
@@ -39,21 +39,21 @@ MOST_CELLS, MOST_ROWS, MOST_ENTRY, FINEST = 12, 64, 1 << 20, 1 << 64
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class SignedCells(Display):
-    """Geometric noise on signed sums of cells that one individual changes together, without lowering any.
+    """Geometric noise on signed sums of cells that one individual changes together, and never lowers.
 
     Args:
         epsilon: Level of all cells together, or alpha = exp(-epsilon) instead.
         rows: Integer rows over the k cells, of rank k.
-        shares: Positive share of the level for each row.
+        shares: Positive budget share of each row.
         sensitivity: Largest change of each cell by one individual, an integer >= 1.
-        nonnegative: Whether one individual lowers no cell; otherwise the same rows cost more.
+        nonnegative: Whether one individual lowers no cell. If False, the same rows cost more.
 
     Raises:
-        OutOfRange: for rows that do not determine the cells, more than 12 cells or 64 rows, and shares that spend more
-            than the level on some change, or whose common denominator is above 2^64.
+        OutOfRange: for rows that do not determine the cells, more than 12 cells or 64 rows, shares that spend more than
+            the level on some change, and shares whose common denominator is above 2^64.
 
-    Promise: epsilon-DP for k integers of which one individual changes each by 0 to the sensitivity, attained where
-        ``charge`` is 1; lossless to relax.
+    Promise: epsilon-DP for k integers, each of which one individual changes by 0 to the sensitivity; attained if
+        ``charge`` is 1. It can be relaxed.
     Source:  proofs/theory/cells-together.md.
 
     >>> law = SignedCells(1, [[1, 0, 0], [1, -1, -1], [0, 1, -1]], ["267/500", "233/500", "233/500"])
@@ -81,15 +81,17 @@ class SignedCells(Display):
         parts = tuple(exact(share, "share") for share in sequence(shares, "shares"))
         nonnegative = truth(nonnegative, "nonnegative")
         if len(parts) != len(listed) or min(parts) <= 0:
-            raise OutOfRange("each row must have a positive share of the level", came=f"{len(parts)} shares")
+            raise OutOfRange("each row must have a positive share", came=f"{len(parts)} shares for {len(listed)} rows")
         if any(part.denominator > FINEST for part in parts) or lcm(*(part.denominator for part in parts)) > FINEST:
             remedy = "Round them to multiples of 1/1000, say."
             raise OutOfRange("the shares must have a common denominator of at most 2^64", came="more", remedy=remedy)
         spent = charge_of_rows(listed, parts, nonnegative=nonnegative)
         if spent > 1:
-            remedy = "Lower the shares; or promise nonnegative=True, if no individual lowers a cell."
+            remedy = "Lower the shares, or pass nonnegative=True if no individual lowers a cell."
             raise OutOfRange(
-                "the shares must keep the level", came=f"{float(min(spent, Fraction(1000))):.6g} of it", remedy=remedy
+                "the shares must not spend more than the level",
+                came=f"{float(min(spent, Fraction(1000))):.6g} times the level",
+                remedy=remedy,
             )
         object.__setattr__(self, "level", law_level(epsilon, alpha, "SignedCells"))
         object.__setattr__(self, "rows", listed)
@@ -105,46 +107,46 @@ class SignedCells(Display):
 
     @property
     def charge(self) -> Fraction:
-        """The share of the level that the costliest change spends."""
+        """The fraction of the level that the costliest change spends."""
         return charge_of_rows(self.rows, self.shares, nonnegative=self.nonnegative)
 
     @property
     def changes(self) -> list[tuple[tuple[int, ...], Fraction]]:
-        """The certificate of the charge: every corner of the possible changes, and the share of the level it spends."""
+        """The certificate of the charge: every corner of the possible changes, and the fraction of the level spent."""
         return changes_of_rows(self.rows, self.shares, nonnegative=self.nonnegative)
 
     @property
     def ratios(self) -> tuple[Level, ...]:
-        """The level of one unit of each row's sum."""
+        """The level per unit of the sum of each row."""
         return tuple(self.level.scaled(share / self.sensitivity) for share in self.shares)
 
     @property
     def estimate(self) -> tuple[Array, int]:
-        """B and its denominator: the cells are B y / denominator of the noisy sums y, unbiased exactly; (cells, rows).
+        """Matrix B (cells, rows) and denominator of the unbiased estimate B y / denominator from noisy sums y.
 
-        It is the least squares estimate with the squares of the shares as weights, the same at every level.
+        This is the least squares estimate with the squares of the shares as weights, the same at every level.
         """
         return _estimate(self.rows, self.shares)
 
     def noise_of(self, cell: int) -> Combination:
-        """The law of one cell's noise."""
+        """The noise of the estimate of one cell."""
         gain, denominator = self.estimate
         coefficients = [Fraction(int(entry), denominator) for entry in gain[cell]]
         return Combination(coefficients, self.ratios)
 
     @property
     def variance(self) -> Fraction | float:
-        """The mean over the cells of E noise^2."""
+        """The mean of E noise^2 over the cells."""
         variances = [self.noise_of(cell).variance for cell in range(self.cells)]
         return sum(variances, Fraction(0)) / self.cells
 
     @property
     def mean_size(self) -> float:
-        """The mean over the cells of E|noise|."""
+        """The mean of E|noise| over the cells."""
         return sum(self.noise_of(cell).mean_size for cell in range(self.cells)) / self.cells
 
     def margins(self, confidence: Number = DEFAULT_CONFIDENCE) -> tuple[int | float, ...]:
-        """The least r that is certified to have P(|noise| <= r) >= confidence, for each cell."""
+        """The least r with a certificate that P(|noise| <= r) >= confidence, for each cell."""
         return tuple(self.noise_of(cell).margin(confidence) for cell in range(self.cells))
 
     def __repr__(self) -> str:
@@ -153,24 +155,20 @@ class SignedCells(Display):
 
 
 def charge_of_rows(rows: SignedRows, shares: Sequence[Fraction], *, nonnegative: bool) -> Fraction:
-    """The largest sum of shares times |row . change| over the changes by one individual.
-
-    Args:
-        rows: Integer rows over k cells.
-        shares: Share of each row.
-        nonnegative: Whether changes are in [0, 1]^k; otherwise in [-1, 1]^k. The corners suffice, as the sum is convex.
+    """The largest sum of shares times |row . change| over changes in [0, 1]^k if nonnegative, else in [-1, 1]^k.
 
     >>> rows, shares = ((1, 0, 0), (1, -1, -1), (0, 1, -1)), [Fraction(267, 500), *[Fraction(233, 500)] * 2]
     >>> [str(charge_of_rows(rows, shares, nonnegative=known)) for known in (True, False)]
     ['1', '483/250']
     """
+    # The corners suffice, because the sum is convex.
     return max(spent for _, spent in changes_of_rows(rows, shares, nonnegative=nonnegative))
 
 
 def changes_of_rows(
     rows: SignedRows, shares: Sequence[Fraction], *, nonnegative: bool
 ) -> list[tuple[tuple[int, ...], Fraction]]:
-    """The certificate of a charge: every corner of the possible changes, and the share of the level it spends."""
+    """The certificate of a charge: every corner of the possible changes, and the fraction of the level it spends."""
     common = lcm(*(share.denominator for share in shares))
     parts = np.array([int(share * common) for share in shares], dtype=object)
     corners = list(product((0, 1) if nonnegative else (-1, 1), repeat=len(rows[0])))[1 if nonnegative else 0 :]
@@ -179,7 +177,7 @@ def changes_of_rows(
 
 
 def read_rows(rows: Sequence[Any], most: int = MOST_ROWS) -> SignedRows:
-    """Read integer rows of one length: at most ``most`` rows, of at most 12 entries."""
+    """Read integer rows of one length: at most ``most`` rows of at most 12 entries."""
     if not isinstance(rows, Sequence | np.ndarray):
         raise wrong_kind("rows", "a list of rows of integers", rows)
     if not 1 <= len(rows) <= most or any(isinstance(row, str) or not np.iterable(row) for row in rows):

@@ -1,10 +1,9 @@
-"""The staircase law on the reals, and its optimal gamma.
+"""The staircase distribution on the reals, and its optimal gamma.
 
 The staircase with first step g has the expected cost
-
 V(g) = (int_0^g M + b int_g^1 M) / (g + b (1 - g)), where M(u) = E L((G + u) D) never falls and G is geometric with
-ratio b. Its slope has the sign of M(g) - V(g), so the optimum g* is where M overtakes V, and V(g*) = M(g*) where M is
-continuous.
+ratio b. Its slope has the sign of M(g) - V(g). So the optimum g* is where M first reaches V, and V(g*) = M(g*) if M is
+continuous there.
 """
 
 import math
@@ -45,13 +44,13 @@ def optimal_gamma(
 ) -> float:
     """The gamma whose staircase has the least expected cost.
 
-    The absolute and the squared error have closed forms; moments of integer order need the root of a polynomial, found
-    by exact signs. These depend on epsilon alone. For any other cost gamma is enclosed, and quadrature finds it inside
-    that bracket, until the costs of neighbouring gammas differ by less than one part in 10^12.
+    The absolute and the squared error have closed forms. Moments of integer order need the root of a polynomial, found
+    by exact signs. In these cases gamma depends on epsilon alone. For any other cost gamma is enclosed in a bracket,
+    and found by quadrature, until the costs of neighbouring gammas differ by less than one part in 10^12.
 
     Raises:
-        NotALoss, NotMonotone: when the cost is not even, nonnegative and nondecreasing in |x| at some point tried.
-        Unsupported: when the expected cost is infinite or cannot be summed.
+        NotALoss, NotMonotone: if the cost is not even, nonnegative and nondecreasing in |x| at the sizes tried.
+        Unsupported: if the expected cost is infinite or cannot be summed.
 
     Source: [geng2012], Theorems 4 and 6, written so that nothing cancels.
 
@@ -69,7 +68,7 @@ def optimal_gamma(
         # ((b(1+b)/2)^(1/3) - b)/(1-b), or with h = epsilon/2: (cosh(h)^(1/3) - exp(-h))/(2 sinh(h)).
         powers = FloatPowers(level)
         h = float(powers.epsilon.high) / 2
-        # Two forms of one number: the differences of the first cancel near 0, and the second overflows for large h.
+        # Two forms of the same number: the first cancels near 0, and the second overflows for large h.
         if h > 0.5:
             b = powers.b
             return float(math.cbrt(b * (1 + b) / 2) - b) / powers.complement
@@ -83,10 +82,10 @@ def optimal_gamma(
 
 
 def heuristic_gamma(epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> float:
-    """exp(-epsilon)/2, a gamma for every cost at once, with a third of the mass on the first step as epsilon grows.
+    """exp(-epsilon)/2, a gamma for all costs, for which the first step has 1/3 of the mass as epsilon grows.
 
-    Its expected cost does not vanish as epsilon grows: E|X| tends to D/3 and E X^2 to 2 D^2/9, worse than Laplace noise
-    from epsilon 1.6069 (absolute) and 1.2151 (squared) on. `optimal_gamma` costs no more to compute.
+    The expected cost does not vanish as epsilon grows: E|X| tends to D/3 and E X^2 to 2 D^2/9. From epsilon 1.6069
+    (absolute) and 1.2151 (squared) on, this is worse than Laplace noise. `optimal_gamma` takes no longer to compute.
 
     Source: [geng2012], (62).
 
@@ -97,8 +96,7 @@ def heuristic_gamma(epsilon: Number | Level | None = None, *, alpha: Number | No
 
 
 def _moment_bracket(level: Level, order: int, bits: int = 60) -> tuple[Fraction, Fraction]:
-    """A bracket of relative width 2^-bits around the optimal gamma for |x|^order; it begins at 0 if gamma
-    underflows."""
+    """A bracket of relative width 2^-bits around the optimal gamma for |x|^order; from 0 if gamma underflows."""
     low, high = Fraction(0), Fraction(1, 2)
     # Halving in rationals by the sign of a polynomial in alpha: no rounding decides on which side the optimum is.
     while high - low > low / (1 << bits) and high > _LEAST_FLOAT:
@@ -123,11 +121,10 @@ def _moment_bracket(level: Level, order: int, bits: int = 60) -> tuple[Fraction,
 
 
 def _folded(level: Level, period: Fraction, cost: Cost) -> Folded | FewPeriods:
-    """The cost folded over all periods; or period by period, if few matter or the first errors that cost are far
-    away."""
+    """The cost folded over all periods, or period by period if few periods matter or the folded cost underflows."""
     if level.epsilon_float < FEW_FROM:
         folded = Folded.of(level, nearest(period), cost, integers=False)
-        # A sum of all periods may have lost the digits by which M overtakes V.
+        # A sum of all periods may have lost the digits that decide where M reaches V.
         if not folded.is_lost():
             return folded
     return FewPeriods.of(level, period, cost)
@@ -143,12 +140,9 @@ def _enclosed(folded: Folded) -> Enclosure:
 
 
 def _searched(folded: Folded, bracket: Enclosure) -> float:
-    """The optimal gamma inside a bracket, by integrals of M that are extended from the bracket's lower end.
-
-    If M jumps from below V to above it, the optimum is the float before the jump.
-    """
+    """The optimal gamma inside a bracket, by integrals of M that are extended from the lower end of the bracket."""
     b = folded.powers.b
-    # M jumps where the cost does, and M - V may pass 0 in the jump, which a search of a continuous function misses.
+    # M jumps where the cost jumps. M - V may pass 0 in the jump, and then the optimum is the float before the jump.
     jump = largest_jump(folded, bracket.low, bracket.high)
     cuts = (bracket.low, bracket.high) if jump is None else (bracket.low, *jump, bracket.high)
     parts = [folded.integral(start, end) for start, end in pairwise((0.0, *cuts, 1.0))]
@@ -169,7 +163,7 @@ def _searched(folded: Folded, bracket: Enclosure) -> float:
 
 
 def _trial(low: float, high: float, share: float | None) -> float | None:
-    if high - low <= 1e-13 * high:  # as near as the excess itself is known
+    if high - low <= 1e-13 * high:  # the precision of the excess
         return None
     if share is not None:
         return min(max(low + share * (high - low), math.nextafter(low, 1.0)), math.nextafter(high, 0.0))
@@ -189,18 +183,18 @@ class Staircase(RealLaw):
         epsilon: Privacy level, or alpha = exp(-epsilon) instead.
         sensitivity: Largest change D of the query by one individual, a positive number.
         cost: Cost that chooses gamma, unless ``gamma`` is passed.
-        gamma: Share of the first step in the period, in [0, 1].
+        gamma: Width of the first step as a fraction of D, in [0, 1].
 
     Attributes:
-        gamma: The share as a float.
-        exact_gamma: The share as a Fraction, if it is rational: the argument, or the optimal one for |x| if alpha is
-            the square of a rational, or the float found for a cost that is a function. None if it is irrational, or not
+        gamma: The fraction as a float.
+        exact_gamma: The fraction as a Fraction if it is rational: the argument, or the optimum for |x| if alpha is the
+            square of a rational, or the float found for a cost that is a function. None if it is irrational, or not
             known to be rational.
 
     Raises:
-        NotALevel: for no level or two.
-        OutOfRange: the sensitivity or gamma is outside its range.
-        NotALoss, NotMonotone, Unsupported: gamma cannot be chosen for the cost; see `optimal_gamma`.
+        NotALevel: unless exactly one of epsilon and alpha is passed.
+        OutOfRange: for a sensitivity or gamma outside its range.
+        NotALoss, NotMonotone, Unsupported: for a cost that `optimal_gamma` refuses.
 
     Promise: epsilon-DP for real queries of sensitivity D, attained.
     Source:  [geng2012], (25)-(26) and Theorem 3.
@@ -233,13 +227,13 @@ class Staircase(RealLaw):
         object.__setattr__(self, "gamma", chosen)
         known = _rational_gamma(self.level, cost, chosen) if gamma is None else exact(gamma, "gamma")
         object.__setattr__(self, "exact_gamma", known)
-        # The density is of the order of its inverse, and must be a float.
+        # The density, about the inverse of this width, must be a float.
         if float(self.profile.normaliser(FloatPowers(self.level))) * min(1.0, nearest(self.sensitivity)) < _LEAST_WIDTH:
             raise OutOfRange(
-                "the first step must be wide enough for floats",
+                "the density must not exceed the floats",
                 came=f"{self.level} and gamma={chosen}",
                 where="Staircase",
-                remedy="Take an epsilon below about 1290, or a DiscreteStaircase on a grid.",
+                remedy="Choose an epsilon below about 1290, or a DiscreteStaircase on a grid.",
             )
 
     @classmethod
@@ -251,7 +245,7 @@ class Staircase(RealLaw):
         *,
         alpha: Number | None = None,
     ) -> "Staircase":
-        """The staircase of least expected cost, see `optimal_gamma` for how its gamma is found.
+        """The staircase with the gamma of least expected cost, from `optimal_gamma`.
 
         >>> Staircase.optimal(1).gamma, Staircase.optimal(1, cost=squared).gamma
         (0.37754066879814546, 0.4167374349288...)
@@ -262,7 +256,7 @@ class Staircase(RealLaw):
     def half_step(
         cls, epsilon: Number | Level | None = None, sensitivity: Number = 1, *, alpha: Number | None = None
     ) -> "Staircase":
-        """The staircase of gamma = 1/2: uniform noise on [-D/2, D/2] plus D times a geometric; lossless to relax."""
+        """The staircase of gamma = 1/2, uniform noise on [-D/2, D/2] plus D times geometric noise; can be relaxed."""
         return cls(epsilon, sensitivity, gamma=Fraction(1, 2), alpha=alpha)
 
     @property
@@ -272,7 +266,7 @@ class Staircase(RealLaw):
 
     @property
     def is_gamma_irrational(self) -> bool:
-        """Whether gamma is known to be irrational, by the theorem on the page on losslessness on the reals.
+        """Whether a theorem shows that gamma is irrational: proofs/theory/lossless-on-the-reals.md.
 
         >>> exceptional = Staircase(alpha="1/4")
         >>> Staircase(1).is_gamma_irrational, exceptional.is_gamma_irrational, exceptional.exact_gamma
@@ -304,7 +298,7 @@ class Staircase(RealLaw):
 
     @property
     def theorem(self) -> str:
-        """The claim of optimality with its theorem."""
+        """The claim of optimality with its theorem, as text."""
         best = [c for c in costs_to_name(self.cost) if optimal_gamma(self.level, self.sensitivity, c) == self.gamma]
         if best:
             return f"{least_cost(best, 'real numbers')} [geng2012, Theorem 3]"
@@ -312,13 +306,13 @@ class Staircase(RealLaw):
         return f"its gamma was given; it is not claimed to be the least noise{relaxable}"
 
     def curve(self, distance: Fraction) -> StaircaseCurve:
-        """The curve of the best tests between X and X + distance."""
+        """The trade-off curve of the best tests between X and X + distance."""
         return StaircaseCurve(self.level, self.profile.gamma, distance / self.sensitivity)
 
     def on_steps(self, steps: int) -> DiscreteStaircase:
-        """The staircase on a grid of ``steps`` steps D, with the step nearest to gamma D + 1/2.
+        """The staircase on a grid with D = ``steps`` steps in the sensitivity, and the step nearest to gamma D + 1/2.
 
-        With gamma = 1/2 an even D is raised by one, which leaves the level, so that it can be relaxed without loss.
+        With gamma = 1/2 an even D is raised by one, at the same level, so that the staircase can be relaxed.
         """
         period = steps | 1 if self.gamma == 0.5 else steps
         step = min(period, math.floor(Fraction(self.gamma) * period) + 1)
@@ -332,7 +326,7 @@ class Staircase(RealLaw):
         return result.at(bits)
 
     def entropy(self) -> float:
-        """-E log of the density, in nats: the density is that at 0 times b^k on step k, and E k has a closed form."""
+        """-E log of the density in nats: on step k the density is f(0) b^k, and E k has a closed form."""
         epsilon, most = self.level.epsilon_float, self.logpdf(0.0)
         log_steps = math.log(2) + math.log(self.sensitivity) + most - epsilon - 2 * math.log(-math.expm1(-epsilon))
         return float(epsilon * math.exp(log_steps) - most)
@@ -385,7 +379,7 @@ def _read_gamma(gamma: Number) -> float:
 
 
 def _rational_gamma(level: Level, cost: Cost, chosen: float) -> Fraction | None:
-    """The gamma chosen for a cost as a Fraction, if it is rational; that of a function is the float that was found."""
+    """The gamma chosen for a cost, as a Fraction if it is rational; for a cost that is a function, the float found."""
     if not (isinstance(cost, Moment) and cost.is_integer):
         return Fraction(chosen)
     half = level.scaled(Fraction(1, 2))

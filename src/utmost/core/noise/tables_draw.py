@@ -1,9 +1,9 @@
 """Noise of all one-way tables of the same individuals and of their total, in one draw.
 
-One individual is in one cell of each table. The errors of the tables share a total, and d is the largest number of
-individuals that a table needs: the sum of its sizes, or the larger of its raised and lowered parts where a record is
-replaced. In shell (j, l), j added and l removed, the tables are independent, each uniform on the integer points whose
-sum is j - l and whose raised part is at most j. Of d cells there are
+One individual is in one cell of each table. The errors of the tables have the same total. d is the largest number of
+individuals that a table needs: the sum of the sizes of its raised and lowered parts, or the larger of these sizes if a
+record is replaced. In shell (j, l), j individuals are added and l removed. The tables are independent there, each
+uniform on the integer points whose sum is j - l and whose raised part is at most j. The number of points of d cells is
 
     N_d(j, l) = sum over k < d of C(d-1, k) C(j, k) C(l+d-1-k, d-1-k).
 """
@@ -31,25 +31,26 @@ from utmost.errors import OutOfRange
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class TablesDraw(DrawLaw):
-    r"""P(X = x) proportional to q^d(x) on the tables' cells, table after table, whose totals agree.
+    r"""P(X = x) proportional to q^d(x) on the cells of all tables, table after table, if all tables have one total.
 
     Args:
         epsilon: Level of all tables together, or alpha = exp(-epsilon) instead.
         sizes: Number of cells of each table.
-        neighbours: "add-remove", or "change-one" where a record is replaced.
-        exactly: Whether everybody is counted, so that the total is public and has no noise; needs "change-one".
+        neighbours: "add-remove", or "change-one" if a record is replaced.
+        exactly: Whether everybody is counted, so that the total is public and has no noise. This needs "change-one".
 
     Raises:
-        NotALevel: for no level or two.
-        OutOfRange: for no table, and a public total where individuals are added or removed.
+        NotALevel: unless exactly one of epsilon and alpha is passed.
+        OutOfRange: for no table, and for a public total with "add-remove".
 
-    Promise: epsilon-DP for tables of counts of which one individual changes one cell each, by 1; attained. Not to be
-        relaxed.
-    Cost:    closed forms of D^2 terms, D the sum of sizes - 1; milliseconds for 20 tables of 2, seconds for D = 100.
-    Source:  one draw of an individual's body [hardt2010], [awan2021]; on the integers: proofs/theory/one-draw.md.
-        Nothing better is known; optimality is not claimed.
+    Promise: epsilon-DP for tables of counts if one individual changes one cell of each table, by 1; attained. It cannot
+        be relaxed.
+    Cost:    closed forms of D^2 terms, D the sum of size - 1 over the tables: milliseconds for 20 tables of 2, seconds
+        for D = 100.
+    Source:  the K-norm mechanism [hardt2010], [awan2021]; on the integers: proofs/theory/one-draw.md. No better noise
+        is known; optimality is not claimed.
 
-    >>> law = TablesDraw(1, [5], "change-one")  # one table of five cells, where a record is replaced
+    >>> law = TablesDraw(1, [5], "change-one")  # one table of five cells; a record is replaced
     >>> law.variance, law.total_variance, law.margin("0.95"), law.total_margin("0.95")
     (5.066..., 5.066..., 5, 5)
     >>> TablesDraw(1, [5] * 10).variance
@@ -100,12 +101,12 @@ class TablesDraw(DrawLaw):
 
     @property
     def reach(self) -> int:
-        """An individual is in one cell of each table; a public total does not change."""
+        """The largest change of the total by one individual: 1, or 0 for a public total."""
         return int(not self.exactly)
 
     @property
     def ratio(self) -> Level:
-        """The level itself."""
+        """The level whose alpha is q: `level`."""
         return self.level
 
     @property
@@ -115,33 +116,33 @@ class TablesDraw(DrawLaw):
 
     @property
     def is_one_table(self) -> bool:
-        """Whether the draw is that of geometric noises which add up to 0, of one table where a record is replaced."""
+        """Whether the noise is geometric noise given that all parts add up to 0: one table, "change-one"."""
         return len(self.sizes) == 1 and self.is_joined
 
     @property
     def parts(self) -> int:
-        """The number of noises that add up to 0 where there is one table: its cells, and one for those not counted."""
+        """The number of parts that add up to 0, for one table: its cells, and one for people who are not counted."""
         return self.sizes[0] + (not self.exactly)
 
     def mixture_factor(self, q: Q) -> Q:
-        """The sum of q^d over that of all shells."""
+        """The sum of q^d over the sum of the masses of all shells."""
         if self.is_one_table:
             return (1 - q) ** self.parts
         return 1 - q if self.is_joined else 1 - q * q
 
     @property
     def kinds(self) -> dict[int, int]:
-        """One cell of each size of table."""
+        """One cell for each size of table, and the number of cells in tables of that size."""
         starts = dict(zip(reversed(self.sizes), reversed([0, *accumulate(self.sizes)][:-1]), strict=True))
         return {starts[size]: size * times for size, times in Counter(self.sizes).items()}
 
     def split(self, x: Sequence[Any]) -> list[Sequence[Any]]:
-        """Cells, cut into tables."""
+        """The cells of each table."""
         ends = list(accumulate(self.sizes))
         return [x[end - size : end] for size, end in zip(self.sizes, ends, strict=True)]
 
     def distance(self, x: Sequence[int]) -> int | None:
-        """The number of individuals d(x); None where totals differ."""
+        """The number of individuals d(x); None if the totals of the tables differ."""
         tables = self.split(x)
         totals = {sum(table) for table in tables}
         if len(totals) > 1 or (self.exactly and totals != {0}):
@@ -152,16 +153,16 @@ class TablesDraw(DrawLaw):
 
     @property
     def groups(self) -> tuple[DrawGroup, ...]:
-        """One part, of all shells."""
+        """The parts of the mixture: one part with all shells."""
         return (DrawGroup(1, (_shells(self._tables),)),)
 
     def shell_points(self, j: int, l: int) -> int:
-        """The number of points of shell (j, l): a polynomial of at most `degree` on each segment of shells."""
+        """The number of points of shell (j, l), a polynomial of degree at most `degree` on each segment of shells."""
         return self._tables.product(j, l)
 
     @property
     def degree(self) -> int:
-        """The degree of the number of points of all shells of so many individuals."""
+        """The degree of the number of points, as a polynomial in the number of individuals."""
         return self._tables.degree
 
     @property
@@ -174,7 +175,7 @@ class TablesDraw(DrawLaw):
         return number_at(self.ratio, lambda q: self._variances(q)[0])
 
     def variance_at(self, q: Q, coefficients: Sequence[Fraction]) -> Q:
-        """The variance of an answer: deviations from a table's mean coefficient are its own, the means the total's."""
+        """The variance of the sum of coefficients times cells, from the variances of the cells and of the total."""
         total, cells = self._variances(q)
         variance, means = 0 * q, Fraction(0)
         for size, numbers in zip(self.sizes, self.split(coefficients), strict=True):
@@ -201,7 +202,7 @@ class TablesDraw(DrawLaw):
         return 2 * series.at(q) * scale / sum(self.masses_at(q), 0 * q)
 
     def total_margin(self, confidence: Number = DEFAULT_CONFIDENCE) -> int:
-        """The least t that is certified to have P(|total| <= t) >= confidence."""
+        """The least t with a certificate that P(|total| <= t) >= confidence."""
         miss = 1 - read_confidence(confidence)
         if self.exactly:
             return 0
@@ -220,7 +221,7 @@ class TablesDraw(DrawLaw):
         return Fraction(0) if self.exactly else number_at(self.ratio, lambda q: self._total_tail_at(q, beyond))
 
     def _total_tail_at(self, q: Q, t: int) -> Q:
-        if self.is_one_table:  # who is not counted is one more of the noises that add up to 0
+        if self.is_one_table:  # people who are not counted are one more part
             return self.tail_at(q, 0, t)
         mass, rows = sum(self.masses_at(q), 0 * q), _total_tail(self._tables, t)
         if self.is_joined:
@@ -234,7 +235,7 @@ class TablesDraw(DrawLaw):
 
 @lru_cache(maxsize=1 << 16)
 def points(d: int, j: int, l: int) -> int:
-    """N_d(j, l), the integer points of d cells with sum j - l and raised part at most j."""
+    """N_d(j, l), the number of integer points of d cells with sum j - l and raised part at most j."""
     if j < 0 or l < 0:
         return 0
     return sum(comb(d - 1, k) * comb(j, k) * comb(l + d - 1 - k, d - 1 - k) for k in range(min(d - 1, j) + 1))
@@ -242,7 +243,7 @@ def points(d: int, j: int, l: int) -> int:
 
 @lru_cache(maxsize=1 << 16)
 def points_beyond(d: int, more: int, l: int) -> int:
-    """The points of shell (j, l) whose first cell is above j - more."""
+    """The number of points of shell (j, l) whose first cell is above j - more."""
     if more <= 0:
         return 0
     if d == 1:
@@ -252,7 +253,7 @@ def points_beyond(d: int, more: int, l: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Tables:
-    """Sizes of tables with their numbers, and the relation: all that closed forms depend on."""
+    """The sizes of tables with their numbers, and the relation: closed forms depend on nothing else."""
 
     sizes: tuple[tuple[int, int], ...]
     is_joined: bool
@@ -265,16 +266,16 @@ class _Tables:
 
     @property
     def one_table(self) -> int | None:
-        """The number of noises that add up to 0, where there is one table and records are replaced."""
+        """The number of parts that add up to 0, for one table in which records are replaced; else None."""
         (size, times), several = self.sizes[0], len(self.sizes) > 1
         return size + (not self.exactly) if times == 1 and not several and self.is_joined else None
 
     def product(self, j: int, l: int, without: int | None = None) -> int:
-        """The points of all tables in shell (j, l), but for one table."""
+        """The number of points of all tables in shell (j, l), without one table of size ``without``."""
         return prod(points(size, j, l) ** (times - (size == without)) for size, times in self.sizes)
 
     def over_shell(self, m: int, weighed: Callable[[int, int], int], degree: int) -> int:
-        """The sum over the pairs (j, l) of shell m, of numbers that are alike for (j, l) and (l, j)."""
+        """The sum over the pairs (j, l) of shell m of a function that is symmetric in j and l."""
         if self.exactly:
             return weighed(m, m)
         if self.is_joined:
@@ -283,7 +284,7 @@ class _Tables:
 
 
 def segment_sum(values: Callable[[int], int], last: int, degree: int) -> int:
-    """The sum over 0..last of a polynomial of at most this degree, by its differences where that is shorter.
+    """The sum over 0..last of a polynomial of at most this degree, by differences if that takes fewer terms.
 
     >>> segment_sum(lambda s: s * s, 1000, 2), segment_sum(lambda s: s * s, 2, 2)
     (333833500, 5)
@@ -294,11 +295,7 @@ def segment_sum(values: Callable[[int], int], last: int, degree: int) -> int:
 
 
 def differences(values: Callable[[int], int], degree: int) -> list[int]:
-    """The forward differences at 0 of a polynomial, of orders 0 to the degree.
-
-    >>> differences(lambda s: s * s, 2)
-    [0, 1, 2]
-    """
+    """The forward differences at 0 of a polynomial, of orders 0 to ``degree``."""
     row, found = [values(s) for s in range(degree + 1)], []
     while row:
         found.append(row[0])
@@ -320,7 +317,7 @@ def _series(tables: _Tables, weighed: Callable[[int, int], int], more: int) -> S
 
 @lru_cache(maxsize=64)
 def _moments(tables: _Tables) -> tuple[ShellSeries, dict[int, ShellSeries]]:
-    """The sums over all shells of the square of the total, and of a cell's square by the size of its table."""
+    """The sums over all shells of the square of the total, and of the square of a cell by the size of its table."""
     if (parts := tables.one_table) is not None:
         rest, degree = parts - 1, 2 * parts
         values = [comb(m + rest, rest) ** 2 * 2 * rest * m * (m + parts) for m in range(degree + 1)]
@@ -352,9 +349,9 @@ def _squares(d: int, j: int, l: int) -> int:
 
 @lru_cache(maxsize=1 << 10)
 def _cell_tail(tables: _Tables, size: int, t: int) -> ShellSeries:
-    """The points with the first cell of a table of this size above t, over all shells."""
+    """The number of points whose first cell, in a table of this size, is above t, over all shells."""
     if (parts := tables.one_table) is not None:
-        # Of the noises that add up to 0, shells are balls of the raised part.
+        # Shells of parts that add up to 0 are balls of the raised part.
         return ShellSeries.of([points_beyond(parts, m - t, m) for m in range(t + 1, t + 2 * parts)], t + 1)
     first, degree = t + 1, tables.degree + 1
 
@@ -374,7 +371,7 @@ def _cell_tail(tables: _Tables, size: int, t: int) -> ShellSeries:
 
 @lru_cache(maxsize=1 << 10)
 def _total_tail(tables: _Tables, t: int) -> list[ShellSeries]:
-    """The points with a total above t: by e and l with j = l + t + 1 + e, in q^(l + e) or q^(2l + e)."""
+    """The number of points with a total above t, by e and l with j = l + t + 1 + e, in q^(l + e) or q^(2l + e)."""
     first, degree = t + 1, tables.degree
     if tables.is_joined:
         values = [

@@ -1,1 +1,1 @@
-"""The unit of privacy: whom a promise protects, and what one of them can change."""
+"""The unit of privacy: whom a promise protects, and how much one such individual can change a table."""

@@ -23,22 +23,22 @@ _LEFT_OUT = "left out of the sums"
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Amount(PickledByFields):
-    """A column of amounts that is summed, and the step of which all amounts are whole multiples.
+    """A column of amounts that is summed. All amounts are whole multiples of its step.
 
-    Sums are counted, noised and stored in steps, as integers, and shown in the amount's own unit.
+    Sums are computed, noised and stored in steps, as integers, and shown in the unit of the column.
 
     Args:
-        name: Name of the column, and of its sums.
+        name: Name of the column and of its sums.
         step: Positive decimal such as "0.01", of at most 30 digits on either side of the point.
-        between: Ends of each event's amount, if sums and counts are noised together: an axis of this name then has the
-            sums of the parts above the low end, and below the high one.
-        distinct: Number of declared values, if a cell holds how many of them occur in it instead of a sum.
-        missing: Whether events without an amount are left out of the sums. With ``between`` such events are counted, in
-            a third place along the axis.
+        between: Low and high end of each event's amount, if the same noise serves sums and counts. An axis of this name
+            then has two sums: of the amounts minus the low end, and of the high end minus the amounts.
+        distinct: Number of declared values, if a cell counts the distinct values in it instead of a sum.
+        missing: Whether events without an amount are left out of the sums. With ``between``, a third place of the axis
+            counts these events.
 
     Raises:
-        OutOfRange: for a step that is no positive decimal, an empty name, ends that are no multiples of the step, and a
-            step, ends or missing amounts together with ``distinct``.
+        OutOfRange: for a step that is no positive decimal, an empty name, ends that are no multiples of the step, and
+            for ``distinct`` together with a step, ends or missing amounts.
 
     >>> euros = Amount("spent", "0.05")
     >>> euros.steps("1.25"), euros.text(25), euros.number(25), Amount("visits", 1).number(25)
@@ -72,9 +72,7 @@ class Amount(PickledByFields):
         object.__setattr__(self, "missing", truth(missing, "missing"))
         if distinct is not None and not (width == 1 and between is None and not self.missing):
             came = "a step" if width != 1 else "missing amounts" if between is None else "two ends"
-            raise OutOfRange(
-                "distinct values are counted one by one", came=came, remedy="Leave out step= and the ends."
-            )
+            raise OutOfRange("distinct= takes no step, ends or missing amounts", came=came, remedy="Leave them out.")
         if between is not None:
             if not isinstance(between, Sequence) or isinstance(between, str) or len(between) != 2:
                 raise wrong_kind("between", "the pair of two ends", between)
@@ -91,14 +89,14 @@ class Amount(PickledByFields):
 
     @property
     def ends(self) -> tuple[int, int]:
-        """The ends of each event's amount in steps, if sums and counts are noised together."""
+        """The two ends of each event's amount in steps, if the same noise serves sums and counts."""
         assert self.between is not None, "only shared sums have ends"
         low, high = (int(end / self.step) for end in self.between)
         return low, high
 
     @property
     def clipped(self) -> str | None:
-        """The amounts that are moved to the ends, in words; None where no ends are known.
+        """The clipping of amounts to the two ends, in words; None without ends.
 
         >>> Amount("income", 1, (0, 20_000)).clipped
         'income above 20000 counts as 20000, below 0 as 0'
@@ -110,14 +108,14 @@ class Amount(PickledByFields):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The labels of the axis of sums and counts that are noised together."""
+        """The labels of the axis of this amount, if the same noise serves sums and counts."""
         assert self.between is not None, "only shared sums have labels"
         low, high = map(decimal_text, self.between)
         return (f"above {low}", f"below {high}", *(("missing",) if self.missing else ()))
 
     @classmethod
     def of(cls, value: Any) -> "Amount":
-        """An amount as it is, or the one from the fields that `facts` wrote."""
+        """Return an `Amount` unchanged, or read one from the fields that `facts` wrote."""
         if isinstance(value, cls):
             return value
         others = {"between", "distinct", "missing"}
@@ -129,7 +127,7 @@ class Amount(PickledByFields):
         return cls(value["name"], value["step"], value.get("between"), value.get("distinct"), is_open)
 
     def steps(self, value: Number, where: str = "value") -> int:
-        """The number of steps in an amount; one that is no multiple of the step raises `OutOfRange`."""
+        """The number of steps in an amount. An amount that is no multiple of the step raises `OutOfRange`."""
         number = written_number(value, text(where, "where")) / self.step
         if number.denominator != 1:
             remedy = "Round it, or choose a finer step."
@@ -137,36 +135,36 @@ class Amount(PickledByFields):
         return number.numerator
 
     def text(self, steps: int | Fraction) -> str:
-        """A number of steps as a decimal; as a fraction if the decimal does not end."""
+        """A number of steps as a decimal in the unit of the column, or as a fraction if the decimal does not end."""
         return decimal_text(steps * self.step)
 
     def number(self, steps: int | Fraction) -> int | float:
-        """A number of steps as a number: an int for whole steps of whole width, else the nearest float."""
+        """A number of steps in the unit of the column: an int if both are whole, else the nearest float."""
         value = steps * self.step
         return int(value) if self.step.denominator == 1 and isinstance(steps, int) else float(value)
 
     def numbers(self, steps: NDArray[Any]) -> NDArray[Any]:
-        """Whole steps as an array of numbers: integers if the step is whole, else the nearest floats."""
+        """Numbers of steps in the unit of the column: integers if the step is whole, else the nearest floats."""
         over, under = self.step.numerator, self.step.denominator
         largest = largest_size(steps)
         fits = largest * over < _FITS
         scaled = (steps.astype(np.int64 if fits else object)) * over
         if under == 1:
             return scaled
-        # Both numbers are floats exactly: the quotient is rounded once.
+        # Floats hold both numbers exactly, so that only the quotient is rounded.
         if fits and largest * over < 1 << 53 and under < 1 << 53:
             return np.asarray(scaled / under, dtype=np.float64)
         flat = [float(Fraction(int(whole), under)) for whole in scaled.ravel().tolist()]
         return np.array(flat, dtype=np.float64).reshape(steps.shape)
 
     def margin(self, steps: int | float) -> int | float:
-        """A margin in steps, converted to the amount's own unit: exact for whole steps, else rounded up."""
+        """A margin in steps, converted to the unit of the column: exact for whole steps, else rounded up."""
         if isinstance(steps, int):
             return self.number(steps)
         return round_up(Fraction(steps) * self.step) if np.isfinite(steps) else steps
 
     def facts(self) -> dict[str, Any]:
-        """Name, step, ends, number of distinct values and the rule for missing ones, as JSON values."""
+        """The amount as JSON values: name, step, ends, number of distinct values, and the rule for missing amounts."""
         ends = {} if self.between is None else {"between": list(map(decimal_text, self.between))}
         distinct = {} if self.distinct is None else {"distinct": self.distinct}
         missing = {"missing": _LEFT_OUT} if self.missing else {}

@@ -20,7 +20,7 @@ Neighbours = Literal["add-remove", "change-one"]
 """The neighbouring relation: one individual is added or removed, or one individual's record is replaced."""
 
 # Replacing a record is removing it and then adding another: two steps, each of which must be paid for.
-_LARGEST = 10**100  # no query has a larger sensitivity, and each digit costs time
+_LARGEST = 10**100  # no query has a larger sensitivity, and long numbers cost time
 _REQUIRED = {"sensitivity", "cells", "neighbours"}
 _STEPS: dict[Neighbours, int] = {"add-remove": 1, "change-one": 2}
 _LOWERS: dict[str | bool, str] = {True: "no: this is assumed, as of counts", False: "yes"}
@@ -36,31 +36,30 @@ _HIDDEN: dict[str | bool, str] = {
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class Unit(PickledByFields):
-    """One individual, as a table sees it: at most ``cells`` cells, each changed by at most ``sensitivity``.
+    """The effect of one individual on a table: at most ``cells`` cells change, each by at most ``sensitivity``.
 
-    Both numbers describe the *presence* of one individual under either relation: the change of the table when that
-    individual's record is added. ``change-one`` replaces a record, which removes it and adds another, so a release that
-    is epsilon/2-private for add-remove is epsilon-private for change-one, and the level is divided by twice the cells.
-    The library does this; a caller never doubles or halves.
+    Under both neighbouring relations, the two numbers describe the *presence* of one individual: the change of the
+    table when that individual's record is added. ``change-one`` replaces a record: one record is removed and another
+    added. So a release that is epsilon/2-private for add-remove is epsilon-private for change-one, and the library
+    divides epsilon by twice the cells. A caller never doubles or halves a number.
 
     Args:
         sensitivity: Largest change of one cell by one individual's presence, > 0; for amounts, in steps.
         cells: Number of released cells that one individual's presence changes, >= 1, over all released columns.
         neighbours: "add-remove" or "change-one".
-        amount: Amount that is summed, with its step, or whose distinct values are counted; None for counts, and for
-            numbers without a name.
-        nonnegative: Promise that one individual's presence **lowers no cell**, as for counts, and sums of amounts
-            between 0 and the sensitivity. A replaced record then takes from some cells what it adds to others, the
-            total stays, and a plan of sums may spend more under "change-one". False for no promise.
-        in_all: Largest change of all cells together, at least the sensitivity; None for cells times sensitivity. A plan
-            has a larger share of the level for each cell if this is smaller.
-        exactly: Promise that **every** individual counts with all of this: the sensitivity in each of ``cells`` cells
-            (or ``in_all`` together), and nobody with less; for example in exactly one cell. Replacing a record then
-            leaves the total, which is public; an individual who is not counted would show in it. It needs "change-one"
-            and ``nonnegative``. False for no promise.
+        amount: `Amount` that is summed, or whose distinct values are counted; None for counts, and for numbers without
+            a name.
+        nonnegative: Whether one individual's presence **lowers no cell**, as for counts, and for sums of amounts
+            between 0 and the sensitivity. A plan may then use a larger epsilon for each sum under "change-one", because
+            a replaced record lowers some cells and raises others.
+        in_all: Largest change of all cells together, at least the sensitivity; None for cells times sensitivity. The
+            smaller ``in_all``, the larger the budget share of each cell in a plan.
+        exactly: Whether **every** individual changes all of this, and nobody less: ``cells`` cells by the sensitivity
+            (or ``in_all`` together); for example exactly one cell by 1. Replacing a record then leaves the total
+            unchanged, and the total is public. This needs "change-one" and ``nonnegative``.
 
     Raises:
-        OutOfRange, NotANumber: for numbers outside these ranges, and an unknown relation.
+        OutOfRange, NotANumber: for a number outside its range, and an unknown relation.
     >>> Unit(1, 2).charged, Unit(1, 2, "change-one").charged
     (2, 4)
     >>> Unit(500_000, 2, amount=Amount("spent", "0.01")).most_of
@@ -99,7 +98,7 @@ class Unit(PickledByFields):
             raise OutOfRange(
                 "sensitivity must be positive",
                 came=sensitivity,
-                remedy="Give the most by which one individual changes one cell: 1 for a count.",
+                remedy="Pass the largest change of one cell by one individual: 1 for a count.",
             )
         object.__setattr__(self, "sensitivity", number)
         object.__setattr__(self, "cells", _cells(cells))
@@ -109,16 +108,14 @@ class Unit(PickledByFields):
         object.__setattr__(self, "in_all", _in_all(in_all, self.sensitivity, self.cells))
         object.__setattr__(self, "exactly", _promised(exactly, "exactly"))
         if exactly and (self.neighbours != "change-one" or not nonnegative):
-            remedy = 'Pass neighbours="change-one" and nonnegative=True, too; or leave exactly= out.'
-            raise OutOfRange(
-                "a public total needs records that are replaced, and that none lowers a cell", remedy=remedy
-            )
+            remedy = "Pass both, or leave out exactly=."
+            raise OutOfRange('exactly= needs neighbours="change-one" and nonnegative=True', remedy=remedy)
         if exactly and self.reach.denominator != 1:
-            required = "everybody is counted with the same whole number, where the total is public"
+            required = "with exactly=True the changes of one individual must add up to a whole number"
             raise OutOfRange(required, came=str(self.reach), where="in_all", remedy="Count in smaller steps.")
 
     def __repr__(self) -> str:
-        """The call that makes this unit, without the arguments that are at their defaults."""
+        """The call that makes this unit, without default arguments."""
         more = [f"cells={self.cells}"]
         more += [] if self.neighbours == "add-remove" else [f"neighbours={self.neighbours!r}"]
         more += [] if self.amount is None else [f"amount={self.amount!r}"]
@@ -129,7 +126,7 @@ class Unit(PickledByFields):
 
     @classmethod
     def of_facts(cls, facts: Mapping[str, Any]) -> "Unit":
-        """The unit from the fields that `facts` wrote; other fields are ignored.
+        """Read a unit from the fields that `facts` wrote. Other fields are ignored.
 
         Raises:
             OutOfRange, NotANumber, WrongKind: for fields that describe no unit.
@@ -144,7 +141,7 @@ class Unit(PickledByFields):
         return cls(*numbers, in_all=facts.get("in_all"), **promised)
 
     def facts(self) -> dict[str, Any]:
-        """The unit as JSON values, without an amount that is None and promises that are False."""
+        """The unit as JSON values. An amount of None, and flags that are False, are left out."""
         amount: dict[str, Any] = {} if self.amount is None else {"amount": self.amount.facts()}
         amount |= {"nonnegative": True} if self.nonnegative else {}
         amount |= {} if self.in_all is None else {"in_all": str(self.in_all)}
@@ -153,12 +150,12 @@ class Unit(PickledByFields):
 
     @property
     def step(self) -> Fraction:
-        """The step in which the sensitivity is counted; 1 without an amount."""
+        """The step of the amount; 1 without an amount."""
         return Fraction(1) if self.amount is None else self.amount.step
 
     @property
     def is_shared(self) -> bool:
-        """Whether the two cells along the amount's axis together change by no more than the sensitivity."""
+        """Whether the same noise serves sums and counts: both cells together change by the sensitivity at most."""
         return self.amount is not None and self.amount.between is not None
 
     @property
@@ -168,12 +165,12 @@ class Unit(PickledByFields):
 
     @property
     def needs_sizes(self) -> bool:
-        """Whether the sum of all changes is bounded, which needs geometric noise."""
+        """Whether the unit bounds the sum of all changes. Only geometric noise uses such a bound."""
         return self.is_shared or self.in_all is not None
 
     @property
     def leaves_totals(self) -> bool:
-        """Whether a replacement is known to take from one sum what it adds to another."""
+        """Whether a replaced record only lowers some cells and raises others, so that it does not add up over both."""
         return self.neighbours == "change-one" and self.nonnegative
 
     @property
@@ -183,13 +180,13 @@ class Unit(PickledByFields):
 
     @property
     def whole_cells(self) -> int:
-        """The number of cells that one individual's presence can change by all of the sensitivity."""
+        """The number of cells that one individual's presence can change by the full sensitivity."""
         return int(self.reach // self.sensitivity)
 
     def on_cells(self, count: int) -> "Unit":
-        """The unit of a table of so many cells: no individual changes more of them.
+        """The unit of a table of ``count`` cells, since no individual changes more cells than the table has.
 
-        Where everybody counts in exactly so many cells, or in pairs of them, the unit stays as it is.
+        A unit with ``exactly``, or with an amount that has two ends, stays unchanged.
 
         >>> Unit(1, 30).on_cells(6), Unit(1, 6).on_cells(30)
         (Unit(1, cells=6), Unit(1, cells=6))
@@ -200,7 +197,7 @@ class Unit(PickledByFields):
 
     @property
     def most(self) -> str:
-        """The sensitivity in words, in the amount's own unit, and the bound of all cells together."""
+        """The sensitivity, and the bound of all cells together, in words and in the unit of the amount."""
         return self._most("")
 
     @property
@@ -246,7 +243,7 @@ class Unit(PickledByFields):
 
     @property
     def counted(self) -> str:
-        """The things that a count is of: "people" where one individual is in one cell, once; else "events".
+        """The noun for counts: "people" if one individual is in one cell once, else "events".
 
         >>> Unit(1, 1).counted, Unit(1, 2).counted
         ('people', 'events')
@@ -255,7 +252,7 @@ class Unit(PickledByFields):
         return "people" if self.cells == 1 and once == 1 else "events"
 
     def beyond(self, cell: str) -> str:
-        """The part of one individual's data that no figure counts, in words; a bound that another implies is left out.
+        """The part of one individual's data that the table does not count, in words, without bounds that others imply.
 
         >>> Unit(1, 2).beyond("cell"), Unit(20, 20, in_all=20).beyond("cell")
         ('what one individual has in more than 2 cells, or beyond 1 in any', 'what one individual has beyond 20 in all')
@@ -267,7 +264,7 @@ class Unit(PickledByFields):
             each_text, in_all_text = _some(each, "event"), "" if in_all is None else _some(in_all, "event")
         elif in_all is not None:
             each_text = self.text(each)
-        # A bound of all cells is one of whole numbers: whoever is in more cells than it has more than it in all.
+        # Changes are whole numbers: an individual in more than in_all cells changes more than in_all together.
         bounds = [f"in more than {self.many(cell)}"] if in_all is None or in_all > self.cells else []
         bounds += [f"beyond {each_text} in any"] if in_all is None or in_all > each else []
         bounds += [] if in_all is None else [f"beyond {in_all_text} in all"]
@@ -275,18 +272,18 @@ class Unit(PickledByFields):
 
     @property
     def _events(self) -> tuple[Fraction, Fraction | None]:
-        """The most events of one individual in a cell, and in all, where amounts and counts share one noise."""
+        """The most events of one individual in a cell, and in all, where the same noise serves sums and counts."""
         assert self.amount is not None, "events are counted beside an amount"
         low, high = self.amount.ends
         in_all = None if self.in_all is None else Fraction(self.in_all, high - low)
         return Fraction(self.sensitivity, high - low), in_all
 
     def text(self, steps: int | Fraction) -> str:
-        """A number of steps in words, in the amount's own unit."""
+        """A number of steps in words, in the unit of the amount."""
         return number_words(exact(steps, "steps")) if self.amount is None else self.amount.text(steps)
 
     def check_plain(self) -> None:
-        """Check that values are noised as they are: steps of 1, and no bound over all cells together."""
+        """Check that noise is added to the values unchanged: steps of 1, and no bound over all cells together."""
         self.check_each_cell("their unit")
         if self.step != 1:
             remedy = "Count them with ut.count_table(values=, step=), or pass a unit in whole numbers."
@@ -297,9 +294,9 @@ class Unit(PickledByFields):
             )
 
     def check_each_cell(self, came: str) -> None:
-        """Check that each cell may have noise of its own, of any law: no bound over all cells together."""
+        """Check that each cell may have its own noise of any distribution: no bound over all cells together."""
         if self.needs_sizes:
-            what = "sums and counts that are noised together" if self.is_shared else "cells that are bounded in all"
+            what = "sums and counts with the same noise" if self.is_shared else "cells with a bound over all of them"
             remedy = (
                 "Release the counted table by a plan: with ut.release(table, plan), in a ledger with noise=plan, on "
                 "the command line with utmost plan and --plan."
@@ -307,23 +304,23 @@ class Unit(PickledByFields):
             raise Unsupported(f"{what} need geometric noise", came=came, remedy=remedy)
 
     def check_part(self, part: object) -> None:
-        """Check that a table which is a part of another makes no promise about its total.
+        """Check that a table which is one part of a dataset does not use ``nonnegative`` under "change-one".
 
-        A replaced record may leave one part and enter another, and the two releases each pay for half a replacement. So
-        neither may spend its whole level on one record more or less.
+        A replaced record may leave one part and enter another, and each of the two releases then pays for half of the
+        replacement. So one added or removed record may cost a part at most half of the level.
         """
         if part is not None and self.leaves_totals:
             raise OutOfRange(
-                "a replaced record may move from one part to another, so that parts are charged without nonnegative=",
-                came="both",
-                remedy="Plan for a unit without that promise.",
+                "parts of a dataset need a unit without nonnegative=, because a replaced record may move between parts",
+                came="nonnegative=True",
+                remedy="Plan for a unit with nonnegative=False.",
             )
 
     def check_adds(self, *, is_one_cell: bool, came: str) -> None:
-        """Check that cells may be added up. Distinct counts may not: two cells may have values in common.
+        """Check that cells may be added up. Distinct counts may not, because two cells may have values in common.
 
         Args:
-            is_one_cell: Whether each answer is one cell, and nothing is added.
+            is_one_cell: Whether each answer is one cell, so that nothing is added.
             came: Request, for the message.
 
         Raises:
@@ -334,29 +331,29 @@ class Unit(PickledByFields):
             raise NotDetermined(
                 "numbers of distinct values have no sum: two cells may have values in common",
                 came=came,
-                remedy="Ask for cells alone; or count anew by the columns that are wanted, the total over no column.",
+                remedy="Ask for single cells, or count again by the columns that you need; by no column for the total.",
             )
 
     def numbers(self, steps: NDArray[Any]) -> NDArray[Any]:
-        """Whole steps as numbers, in the amount's own unit."""
+        """Numbers of steps in the unit of the amount."""
         return steps if self.amount is None else self.amount.numbers(steps)
 
     def margin(self, steps: int | float) -> int | float:
-        """A margin in steps, converted to the amount's own unit."""
+        """A margin in steps, converted to the unit of the amount."""
         return steps if self.amount is None else self.amount.margin(steps)
 
     @property
     def charged(self) -> int | Fraction:
-        """The number of equal parts into which the level is divided: the cells, doubled under "change-one".
+        """The number of equal parts into which epsilon is divided: the cells, doubled under "change-one".
 
-        A bound over all cells together counts as that many whole sensitivities, which may be a fraction.
+        With ``in_all``, the quotient in_all / sensitivity replaces the cells. It may be a fraction.
         """
         cells = self.cells if self.in_all is None else self.in_all / self.sensitivity
         return cells * _STEPS[self.neighbours]
 
     @property
     def per_cell_words(self) -> str:
-        """The share of the level that each cell's own noise has.
+        """The budget share of each cell: 1 over `charged`, as text.
         >>> Unit(1, 4).per_cell_words
         '1/4'
         """
@@ -368,11 +365,11 @@ class Unit(PickledByFields):
         return self.charged if isinstance(self.charged, int) else str(self.charged)
 
     def per_cell(self, level: Level) -> Level:
-        """The level of each cell's own noise when the whole table may spend ``level``.
+        """The level of the noise of each cell when the whole table may spend ``level``.
 
         If one individual changes at most k cells by at most D each, noise of level epsilon/k with sensitivity D on
-        every cell makes the table epsilon-private. So does *geometric* noise of level epsilon D/P where the sizes of
-        all changes add up to at most P.
+        every cell makes the table epsilon-private. If the absolute changes add up to at most P, *geometric* noise of
+        level epsilon D/P does so, too.
         >>> from utmost.exact import level
         >>> Unit(1, 2, "change-one").per_cell(level(epsilon=1)).epsilon
         Fraction(1, 4)
@@ -389,15 +386,8 @@ def read_unit(
     *,
     needs: tuple[str, ...] = ("sensitivity", "cells"),
 ) -> Unit:
-    """The unit of privacy from an argument ``unit=``, or from its four numbers.
+    """Read the unit from an argument ``unit=``, or from its four numbers; ``needs`` names those without a default.
 
-    Args:
-        unit: Unit, or None with the other four.
-        sensitivity, cells, neighbours, amount: Arguments of `Unit`; the defaults are 1, 1, "add-remove" and None.
-        needs: Names of those that must not be left out if ``unit`` is None.
-
-    Raises:
-        OutOfRange: for a unit together with any of the four, and for neither.
     >>> read_unit(Unit(1, 2)) == read_unit(None, 1, 2)
     True
     """
@@ -407,17 +397,17 @@ def read_unit(
         if not isinstance(unit, Unit):
             raise wrong_kind("unit", "a Unit", unit)
         if named:
-            remedy = "Pass unit= alone, or the others."
+            remedy = "Pass either unit= or the other arguments."
             raise OutOfRange(
-                "what one individual changes must be given once", came=f"unit= and {', '.join(named)}", remedy=remedy
+                "the change by one individual must be passed once", came=f"unit= and {', '.join(named)}", remedy=remedy
             )
-        # The two promises serve plans of sums only.
+        # Only plans of sums use these two flags.
         return replace(unit, nonnegative=False, exactly=False) if unit.nonnegative or unit.exactly else unit
     missing = [f"{name}=" for name in needs if numbers[name] is None]
     if missing:
         remedy = "Pass unit=ut.Unit(sensitivity, cells)."
         raise OutOfRange(
-            "a release must say what one individual changes", came=f"no {' and no '.join(missing)}", remedy=remedy
+            "a release needs the largest change by one individual", came=f"no {' and no '.join(missing)}", remedy=remedy
         )
     return Unit(
         1 if sensitivity is None else sensitivity,
@@ -428,7 +418,6 @@ def read_unit(
 
 
 def _typed(number: Fraction) -> str:
-    """A number as an argument: 3, or '3/2'."""
     return str(number) if number.denominator == 1 else repr(str(number))
 
 
@@ -443,7 +432,7 @@ def _cells(value: Number) -> int:
         raise OutOfRange(
             "cells must be at least 1",
             came=value,
-            remedy="Give how many of the released cells one individual changes, over all released columns.",
+            remedy="Pass the number of released cells that one individual changes, over all released columns.",
         )
     return number
 
@@ -454,7 +443,7 @@ def _some(count: Fraction, noun: str) -> str:
 
 def _promised(value: bool, name: str = "nonnegative") -> bool:
     if value is not True and value is not False:
-        remedy = "Pass True where one individual's presence lowers no cell."
+        remedy = "Pass True or False."
         raise OutOfRange(f"{name} must be true or false", came=value, remedy=remedy)
     return value
 
@@ -464,7 +453,7 @@ def _in_all(value: Number | None, sensitivity: Fraction, cells: int) -> Fraction
         return None
     number = written_number(value, "in_all")
     if number < sensitivity:
-        remedy = "Give the most by which one individual changes all cells together; or a smaller sensitivity."
+        remedy = "Pass the largest change of all cells together by one individual, or a smaller sensitivity."
         raise OutOfRange("in_all must be at least the sensitivity", came=value, where="in_all", remedy=remedy)
     return None if number >= sensitivity * cells else number
 

@@ -1,8 +1,8 @@
-"""Exact optima of rational linear programs, from the last basis of the float solver; or proofs that there is none.
+"""Exact optima of rational linear programs from the last basis of the float solver, or proofs that none exists.
 
-The last basis of HiGHS is nearly always exactly optimal. Otherwise the solver solves the program of the difference to
-its own solution, magnified until the error is visible (iterative refinement); if that does not end, the simplex method
-continues in rationals, by Bland's rule.
+The last basis of HiGHS is nearly always exactly optimal. Otherwise iterative refinement follows: the solver solves the
+program of the difference to its last solution, magnified until the error is visible. If that does not end, the simplex
+method continues in rationals, by Bland's rule.
 
 Rows become variables r = A x, so that a basis has as many of the variables (x, r) as there are rows, and
 ``[A, -I] (x, r) = 0`` gives their values once the others are at bounds.
@@ -46,7 +46,7 @@ class StandardForm:
 
     @classmethod
     def of(cls, program: LinearProgram) -> "StandardForm":
-        """The form of a program; a float counts as the rational it is."""
+        """The form of a program. A float becomes the rational that it equals."""
         m, n = program.shape
         columns: list[dict[int, Fraction]] = [{} for _ in range(n)]
         for i in range(m):
@@ -61,8 +61,6 @@ class StandardForm:
 
 
 class BasicSolution:
-    """A basis with its exact values and reduced costs."""
-
     def __init__(self, form: StandardForm, places: list[int], cost: list[Fraction]) -> None:
         self.form, self.cost = form, cost
         self.places = [self._settled(j, place) for j, place in enumerate(places)]
@@ -97,7 +95,7 @@ class BasicSolution:
         return solve_sparse([self.form.columns[j] for j in self.basic], right)
 
     def is_wrong(self, j: int, reduced: Fraction) -> bool:
-        """Whether a move of nonbasic variable j lowers the cost, by the sign of its reduced cost."""
+        """Whether moving nonbasic variable j lowers the cost, by the sign of its reduced cost."""
         # A fixed variable cannot move.
         if self.places[j] == BASIC or self.form.lower[j] == self.form.upper[j]:
             return False
@@ -113,7 +111,7 @@ class BasicSolution:
         return next((j for j, d in enumerate(self.reduced) if self.is_wrong(j, d)), None)
 
     def primal_error(self) -> Fraction:
-        """The largest distance of a basic variable beyond its bound."""
+        """The largest distance of a basic variable from its bounds."""
         lower, upper = self.form.lower, self.form.upper
         return max(
             (max(lower[j] - self.values[j], self.values[j] - upper[j], 0) for j in self.basic), default=Fraction(0)
@@ -124,12 +122,11 @@ class BasicSolution:
         return max((abs(d) for j, d in enumerate(self.reduced) if self.is_wrong(j, d)), default=Fraction(0))
 
     def basis(self, program: LinearProgram) -> Basis:
-        """The status of variables and rows."""
         n = program.shape[1]
         return Basis(np.array(self.places[:n]), np.array(self.places[n:]))
 
     def exchanged(self, entering: int, leaving: int, place: int) -> "BasicSolution":
-        """The neighbouring basis."""
+        """The neighbouring basis with ``entering`` in it, and ``leaving`` at the bound ``place``."""
         places = list(self.places)
         places[leaving] = place
         if entering != leaving:
@@ -137,7 +134,6 @@ class BasicSolution:
         return BasicSolution(self.form, places, self.cost)
 
     def solution(self, program: LinearProgram) -> LinearSolution:
-        """The solution at this basis."""
         _, n = program.shape
         value = sum((c * x for c, x in zip(self.cost, self.values, strict=True)), Fraction(0))
         return LinearSolution(
@@ -145,7 +141,7 @@ class BasicSolution:
         )
 
     def _settled(self, j: int, place: int) -> int:
-        """The status, with a nonbasic variable at a bound that exists."""
+        """The status, with a nonbasic variable at a bound that is finite."""
         if place == BASIC:
             return BASIC
         finite = [math.isfinite(self.form.lower[j]), math.isfinite(self.form.upper[j])]
@@ -155,7 +151,7 @@ class BasicSolution:
 
 
 def optimised(state: BasicSolution) -> BasicSolution:
-    """The optimal basis, by pivots from one that is primal or dual feasible."""
+    """The optimal basis, by pivots from a primal or dual feasible basis."""
     # Bland's rule, the first variable at fault, cannot cycle; the limit is for programs that would take days.
     for _ in range(_MOST_PIVOTS):
         leaving, entering = state.primal_fault(), state.dual_fault()
@@ -169,7 +165,7 @@ def optimised(state: BasicSolution) -> BasicSolution:
 
 
 def _dual_pivot(state: BasicSolution, leaving: int) -> BasicSolution:
-    """The basis after ``leaving`` goes to the bound that it breaks; the least ratio of reduced costs enters."""
+    """The basis after ``leaving`` moves to the bound that it violates. The least ratio of reduced costs enters."""
     form = state.form
     falls = state.values[leaving] > form.upper[leaving]
     unit = [Fraction(int(j == leaving)) for j in state.basic]
@@ -193,13 +189,13 @@ def _dual_pivot(state: BasicSolution, leaving: int) -> BasicSolution:
 
 
 def _primal_pivot(state: BasicSolution, entering: int) -> BasicSolution:
-    """The basis after ``entering`` moves until the first basic variable, or itself, reaches a bound."""
+    """The basis after ``entering`` moves until it, or the first basic variable, reaches a bound."""
     form = state.form
     up = state.reduced[entering] < 0
     column = [form.columns[entering].get(i, Fraction(0)) for i in range(form.rows)]
     rates = [(-z if up else z) for z in state.forward(column)]
     own = form.upper[entering] - form.lower[entering]
-    # If it reaches its own other bound first, nothing leaves the basis.
+    # If the entering variable reaches its other bound first, nothing leaves the basis.
     best = (own, entering, AT_UPPER if up else AT_LOWER) if math.isfinite(own) else None
     for j, rate in zip(state.basic, rates, strict=True):
         bound = form.upper[j] if rate > 0 else form.lower[j]
@@ -228,11 +224,11 @@ _FAR = Fraction(10**9)
 def solve_exactly(program: LinearProgram) -> LinearSolution:
     """An optimal vertex of a rational program, with exact value, primal and dual.
 
-    A float counts as the rational it is.
+    A float counts as the rational that it equals.
 
     Raises:
-        InfeasibleProgram: there is no feasible point, which is proved in rationals; see `farkas_ray`.
-        SolverFailed: the program is unbounded.
+        InfeasibleProgram: if there is no feasible point, as proved in rationals; see `farkas_gap`.
+        SolverFailed: if the program is unbounded.
 
     >>> from utmost.exact import as_array
     >>> c, a, b = as_array([1, 1]), as_array([3, 1]), as_array([1])
@@ -244,9 +240,8 @@ def solve_exactly(program: LinearProgram) -> LinearSolution:
     try:
         return exact_vertex(program, solve(program).basis)
     except (InfeasibleProgram, SolverFailed):
-        # Floats that find no optimum, or a singular basis, prove nothing: the simplex method decides in rationals.
-        # Without a cost every basis is dual feasible, so that the dual method ends at a feasible one, or with the
-        # proof.
+        # A failure of the float solver proves nothing: the simplex method decides in rationals. Without a cost every
+        # basis is dual feasible, so that the dual method ends at a feasible basis, or with a proof that there is none.
         form, free = StandardForm.of(program), [Fraction(0)] * sum(program.shape)
         start = BasicSolution(form, [AT_LOWER] * program.shape[1] + [BASIC] * program.shape[0], free)
         basis = last_basis(program)
@@ -258,24 +253,22 @@ def solve_exactly(program: LinearProgram) -> LinearSolution:
 
 
 def exact_vertex(program: LinearProgram, basis: Basis) -> LinearSolution:
-    """The exact optimal vertex reached from a basis, usually the vertex of that basis.
-
-    Cost: two sparse rational solves for the basis, and two for each round of refinement.
-    """
+    """The exact optimal vertex reached from a basis, usually the vertex of that basis."""
+    # Cost: two sparse rational solves for the basis, and two for each round of refinement.
     form = StandardForm.of(program)
     places = [*basis.columns.tolist(), *basis.rows.tolist()]
     state = _refined(program, form, BasicSolution(form, places, form.cost))
     if state.primal_fault() is not None and state.dual_fault() is not None:
         numbered = enumerate(zip(state.cost, state.reduced, strict=True))
-        # With costs shifted so that no reduced cost is wrong, a feasible basis is found; the true costs follow from
-        # there.
+        # Costs are shifted so that no reduced cost has the wrong sign. A feasible basis of the shifted costs is then
+        # the start for the true costs.
         shifted = [c - d if state.is_wrong(j, d) else c for j, (c, d) in numbered]
         state = BasicSolution(form, optimised(BasicSolution(form, state.places, shifted)).places, form.cost)
     return optimised(state).solution(program)
 
 
 def _refined(program: LinearProgram, form: StandardForm, state: BasicSolution) -> BasicSolution:
-    """The basis after rounds of refinement, each by the magnified program of the difference."""
+    """The basis after rounds of refinement, each by a magnified program."""
     for _ in range(_ROUNDS):
         if state.primal_fault() is None and state.dual_fault() is None:
             break
@@ -288,7 +281,7 @@ def _refined(program: LinearProgram, form: StandardForm, state: BasicSolution) -
 
 
 def _magnified(program: LinearProgram, state: BasicSolution) -> LinearProgram:
-    """The program for a multiple of x minus the state's x: shifted and magnified bounds, reduced costs as costs."""
+    """The program of the magnified difference to the state: shifted and magnified bounds, reduced costs as costs."""
     # Both errors become about 1, which the solver sees; only its basis is used.
     n, wider, dearer = program.shape[1], _power_above(state.primal_error()), _power_above(state.dual_error())
     low, high = (
@@ -300,7 +293,7 @@ def _magnified(program: LinearProgram, state: BasicSolution) -> LinearProgram:
 
 
 def _near(number: Fraction) -> Fraction:
-    """A bound or cost cut to the range of the solver; later rounds see the rest."""
+    """Cut a bound or cost to the range of the solver. Later rounds see the rest."""
     return max(-_FAR, min(_FAR, number))
 
 
@@ -311,14 +304,11 @@ def _power_above(error: Any) -> Fraction:
 
 
 def farkas_ray(program: LinearProgram) -> Vector | None:
-    """Exact multipliers (rows,) that prove a program infeasible, or None if it is feasible.
-
-    They are the duals of the program that minimises the violation of the rows. `farkas_gap` checks them.
-    """
+    """Exact multipliers (rows,) that prove a program infeasible, for `farkas_gap`; None for a feasible program."""
     m, n = program.shape
     exact = StandardForm.of(program)
     entries = [(i, j, value) for j in range(n) for i, value in exact.columns[j].items()]
-    # Each row may be violated up or down, at a price of 1: a program that is always feasible.
+    # The multipliers are the duals of a program that is always feasible: each row may be violated at a price of 1.
     entries += [(i, n + sign * m + i, Fraction(1 - 2 * sign)) for i in range(m) for sign in (0, 1)]
     rows, columns = [int(entry[0]) for entry in entries], [int(entry[1]) for entry in entries]
     values = objects(entry[2] for entry in entries)
@@ -340,10 +330,10 @@ def farkas_ray(program: LinearProgram) -> Vector | None:
 
 
 def farkas_gap(program: LinearProgram, ray: Vector) -> Any:
-    """A number that is positive only if the ray proves the program infeasible.
+    """A number that is positive exactly if the ray proves the program infeasible.
 
-    For every x, ``ray . (A x)`` is at least the minimum over the bounds of the rows and at most the maximum over the
-    bounds of the variables; the gap is the minimum minus the maximum.
+    For every feasible x, ``ray . (A x)`` is at least its minimum over the bounds of the rows, and at most its maximum
+    over the bounds of the variables. The gap is this minimum minus this maximum.
     """
     form = StandardForm.of(program)
     n = program.shape[1]

@@ -1,4 +1,4 @@
-"""Small linear programs over any ordered field: minimise c x where A x = b, x >= 0, exactly, with the dual.
+"""Small exact linear programs over any ordered field: minimise c x where A x = b, x >= 0, with the dual.
 
 The numbers may be of any type with exact arithmetic and comparisons: Fractions, or the irrational numbers of a privacy
 type on a Euclidean grid. `IntegerTableau` takes the same arguments, and is faster for integers.
@@ -17,35 +17,17 @@ from utmost.errors import Infeasible
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FieldTableau(Tableau):
-    """A feasible basis of {x >= 0: A x = b}, and the equations in terms of it.
+    """A feasible basis of {x >= 0: A x = b}, with the equations in terms of the basis."""
 
-    Attributes:
-        rows: Numbers, shape (k, m + k + 1): A, the artificial columns and b, in terms of the basis.
-        basis: Basic column of each row, shape (k,).
-        first: The same in terms of the artificial columns. Rows are computed anew from it, since irrational numbers
-            grow with every pivot.
-    """
-
-    rows: Array
-    basis: tuple[int, ...]
+    rows: Array  # (k, m + k + 1): A, the artificial columns and b, in terms of the basis
+    basis: tuple[int, ...]  # basic column of each row
+    # The first rows, in terms of the artificial columns. Later rows are computed from these, since irrational numbers
+    # grow with every pivot.
     first: Array
 
     @classmethod
     def feasible(cls, matrix: Array, right: Array) -> "FieldTableau":
-        """A first basis, by minimising the sum of artificial variables.
-
-        Args:
-            matrix: A, shape (k, m).
-            right: b, shape (k,).
-
-        Raises:
-            Infeasible: no x >= 0 satisfies the equations.
-
-        >>> from fractions import Fraction
-        >>> start = FieldTableau.feasible(np.array([[Fraction(1), Fraction(2)]]), np.array([Fraction(1)]))
-        >>> start.minimise(np.array([Fraction(1), Fraction(1)]))[0].value
-        Fraction(1, 2)
-        """
+        """A first basis for A (k, m) and b (k,), by minimising the sum of artificial variables; raises `Infeasible`."""
         k, m = matrix.shape
         signs = [-1 if b < 0 else 1 for b in right]
         rows = np.zeros((k, m + k + 1), dtype=object)
@@ -61,11 +43,7 @@ class FieldTableau(Tableau):
         return replace(best, first=first)._without_artificial(m)._renewed()
 
     def minimise(self, cost: Array) -> "tuple[Solution, FieldTableau]":
-        """The least cost, and its basis, which is a good start for a similar cost.
-
-        Raises:
-            SolverFailed: the cost has no lower bound.
-        """
+        """The optimum, and its basis as a start for similar costs; an unbounded cost raises `SolverFailed`."""
         k, m = len(self.basis), len(cost)
         padded = np.concatenate([cost.astype(object), np.zeros(k, dtype=object)])
         best = self._descend(padded, m)

@@ -1,7 +1,7 @@
-"""HiGHS' solvers, through the package ``highspy``, which this file alone imports.
+"""HiGHS' solvers, through the package ``highspy``, which only this file imports.
 
-`solve` returns a vertex in floats; `utmost.programs.solve_exactly` continues to the exact optimum. The package is
-loaded when the first program is solved: a release solves none.
+`solve` returns a vertex in floats, and `utmost.programs.solve_exactly` continues to the exact optimum. The package is
+loaded when the first program is solved, because a release solves none.
 """
 
 import os
@@ -32,7 +32,7 @@ __all__ = ["Basis", "InfeasibleProgram", "LinearProgram", "LinearSolution", "sol
 
 TOLERANCE = 1e-10
 _UNIT = 2.0**16
-_WORTH = 1e-9  # least gain of a variable that is added: smaller ones are rounding errors
+_WORTH = 1e-9  # least gain of an added variable: smaller gains are rounding errors
 _LONG = 2_000  # rows or variables from which a solution may take seconds, and can be interrupted by Ctrl-C
 _TURN = 0.1  # seconds until Ctrl-C takes effect on Windows; elsewhere it does at once
 _STDOUT = 1
@@ -40,8 +40,8 @@ _STRATEGIES = ({"simplex_strategy": 1}, {"simplex_strategy": 4}, {"simplex_strat
 
 
 _redirection = Lock()
-"""Held while file descriptor 1, one for all threads, is redirected."""
-if hasattr(os, "register_at_fork"):  # a child forked meanwhile would never have its output back
+"""Held while file descriptor 1, which all threads share, is redirected."""
+if hasattr(os, "register_at_fork"):  # a child forked meanwhile would lose its output for good
     os.register_at_fork(
         before=_redirection.acquire, after_in_parent=_redirection.release, after_in_child=_redirection.release
     )
@@ -51,8 +51,8 @@ class InfeasibleProgram(Infeasible):
     """A linear program without a feasible point.
 
     Attributes:
-        ray: Float multipliers of a Farkas certificate, shape (rows,), or None if the solver has none;
-            `utmost.core.programs.exact_optima.farkas_ray` computes an exact one.
+        ray: Multipliers of a Farkas certificate, shape (rows,), or None if the solver has none. `solve` gives floats,
+            and `solve_exactly` gives Fractions.
     """
 
     ray: Vector | None = None
@@ -61,18 +61,18 @@ class InfeasibleProgram(Infeasible):
 def solve(program: LinearProgram, start: Basis | None = None, tolerance: float = TOLERANCE) -> LinearSolution:
     """An optimal vertex in float64, by HiGHS' simplex method at tolerance 1e-10 and without presolve.
 
-    A rational program is rounded to floats first. The solution is approximate: it proves nothing until it has been
-    repaired or continued exactly.
+    A rational program is rounded to floats first. The solution is approximate, and proves nothing: for an exact
+    one call `solve_exactly`.
 
     Args:
         program: Linear program.
         start: Basis to start from, of this program or of one with the same matrix.
-        tolerance: Largest violation of a bound, at least 1e-10; at HiGHS' default of 1e-7 values come out below the
-            true optimum.
+        tolerance: Largest violation of a bound, at least 1e-10. HiGHS' default of 1e-7 gives values below the true
+            optimum.
 
     Raises:
-        InfeasibleProgram: there is no feasible point.
-        SolverFailed: for every other status than optimal (unbounded included).
+        InfeasibleProgram: if there is no feasible point.
+        SolverFailed: for every other status than optimal, such as unbounded.
 
     >>> found = solve(LinearProgram.of_triplets([1, 2], [0, 0], [0, 1], [1, 1], lower=[1], upper=[np.inf]))
     >>> found.value, found.primal.tolist(), found.duals.tolist()
@@ -85,7 +85,7 @@ def solve(program: LinearProgram, start: Basis | None = None, tolerance: float =
     for strategy in _STRATEGIES:
         highs = _loaded(program, strategy, tolerance)
         if start is not None:
-            # Near the optimum of the last program a few pivots suffice, where a cold start takes as many as rows.
+            # From the optimum of a similar program a few pivots suffice. A cold start needs as many as there are rows.
             highs.setBasis(_basis(start))
         _run(highs)
         status = highs.getModelStatus()
@@ -105,25 +105,14 @@ def solve(program: LinearProgram, start: Basis | None = None, tolerance: float =
 
 
 def solve_by_rows(program: LinearProgram, first: NDArray[np.intp]) -> LinearSolution:
-    """`solve` by row generation: rows that the optimum breaks are added until it breaks none.
-
-    It serves programs of many more rows than variables, nearly all slack. The dual, whose basis has the size of the
-    variables, is solved by the primal simplex method, for which a new row is one more column. Bounds and costs are
-    magnified by 2^16, so that the solver's tolerance becomes some 1e-15. Programs with ranges, or with other bounds of
-    variables than 0 below, go to `solve`.
-
-    Args:
-        program: Program in floats.
-        first: Rows to begin with.
-
-    >>> program = LinearProgram.of_triplets([1.0], [0, 1], [0, 0], [1.0, 1.0], lower=[1, 2], upper=[np.inf, np.inf])
-    >>> solution = solve_by_rows(program, np.array([0]))
-    >>> solution.value, solution.primal.tolist(), solution.basis.rows.tolist()
-    (2.0, [2.0], [1, 0])
-    """
+    """`solve` by row generation, for programs with many more rows than variables, nearly all slack."""
     import highspy
 
-    # Only programs whose variables have the bounds 0 and infinity, and whose rows have one bound or are equations.
+    # Rows that the optimum violates are added until it violates none. The primal simplex method solves the dual, whose
+    # basis has the size of the variables, and for which a new row is one more column. Bounds and costs are magnified by
+    # 2^16, so that the solver's tolerance becomes about 1e-15.
+    # This takes only programs whose variables have the bounds 0 and infinity, and whose rows have one bound or are
+    # equations. `solve` takes the others.
     free = np.isneginf(program.lower) | np.isposinf(program.upper)
     is_plain = bool((free | (program.lower == program.upper)).all())
     if not (is_plain and not program.column_lower.any() and bool(np.isposinf(program.column_upper).all())):
@@ -137,7 +126,7 @@ def solve_by_rows(program: LinearProgram, first: NDArray[np.intp]) -> LinearSolu
         is_in[added] = True
         highs.addCols(added.size, *_columns_of_dual(program, added))
         _run(highs)
-        # Some of the rows may leave the program unbounded, and all of them not: the whole program decides.
+        # With some of its rows the program may be unbounded, although with all of them it is not.
         if highs.getModelStatus() != highspy.HighsModelStatus.kOptimal or not highs.getBasis().valid:
             return solve(program)
         solution = highs.getSolution()
@@ -166,26 +155,10 @@ def solve_by_rows(program: LinearProgram, first: NDArray[np.intp]) -> LinearSolu
 def solve_by_columns(
     program: LinearProgram, start: Vector, first: NDArray[np.intp], most_steps: int
 ) -> tuple[Vector, Vector]:
-    """An optimal vertex and its duals by column generation, from a point at which every variable is at a bound.
-
-    The primal simplex method begins at ``start`` with some variables; the others stay at their bounds until the duals
-    show that a move of them lowers the cost. It serves programs of many more variables than rows, with a nearly optimal
-    start.
-
-    Args:
-        program: Program in floats.
-        start: Feasible point, shape (n,).
-        first: Variables to begin with.
-        most_steps: Limit of simplex steps in each round.
-
-    Raises:
-        SolverFailed: for every other status than optimal, such as the limit of steps.
-
-    >>> boxed = {"column_lower": [0, 0], "column_upper": [1, 1]}
-    >>> program = LinearProgram.of_triplets([2.0, 1.0], [0, 0], [0, 1], [1, 1], lower=[1], upper=[1], **boxed)
-    >>> solve_by_columns(program, np.array([1.0, 0.0]), np.array([0]), 10)[0].tolist()
-    [0.0, 1.0]
-    """
+    """An optimal vertex and its duals by column generation, from a feasible point (n,) with all variables at bounds."""
+    # For programs with many more variables than rows, and a nearly optimal start. The primal simplex method begins with
+    # the variables ``first``; the others stay at their bounds until the duals show that moving them lowers the cost.
+    # Every other status than optimal, such as the limit of steps in a round, raises `SolverFailed`.
     import highspy
 
     (m, n), matrix, rows = program.shape, program.by_columns(), np.arange(program.shape[0], dtype=np.int32)
@@ -229,23 +202,12 @@ def solve_by_columns(
 
 
 def solve_inside(program: LinearProgram) -> tuple[Vector, Vector]:
-    """An optimal point and its duals in float64, by HiGHS' interior point method; a vertex only if it is the only
-    optimum.
-
-    It serves programs of many more variables than rows with many ties, in which simplex methods stall. The point is cut
-    to the bounds of the variables; the caller measures its violation of the rows, and its distance from the optimum by
-    `LinearProgram.least_by`.
-
-    Raises:
-        SolverFailed: for every other status than optimal.
-
-    >>> program = LinearProgram.of_triplets([1, 1], [0, 0], [0, 1], [1, 1], lower=[1], upper=[np.inf])
-    >>> primal, duals = solve_inside(program)
-    >>> primal.round(6).tolist(), duals.round(6).tolist()
-    ([0.5, 0.5], [1.0])
-    """
+    """An optimal point and its duals in floats, by HiGHS' interior point method, for programs with many ties."""
     import highspy
 
+    # It serves programs with many more variables than rows, in which simplex methods stall. The point is cut to the
+    # bounds of the variables. The caller measures its violation of the rows, and by `LinearProgram.least_by` its
+    # distance from the optimum.
     highs = _loaded(program, {}, TOLERANCE)
     highs.setOptionValue("solver", "ipm")
     # No vertex is needed, and finding one from an interior point takes longer than the point itself.
@@ -261,18 +223,10 @@ def solve_inside(program: LinearProgram) -> tuple[Vector, Vector]:
 
 
 def solve_whole(program: LinearProgram) -> Vector:
-    """A point of whole numbers: the optimum if 10 000 nodes of HiGHS' branch and bound find it, else a good one.
-
-    Raises:
-        InfeasibleProgram: there is no feasible point of whole numbers.
-        SolverFailed: none was found.
-
-    >>> solve_whole(LinearProgram.of_triplets([2, 2.5], [0, 0], [0, 1], [2, 3], lower=[7], upper=[np.inf])).tolist()
-    [2.0, 1.0]
-    """
+    """The best point of integers that 10 000 nodes of HiGHS' branch and bound find, usually the optimum."""
     import highspy
 
-    highs = _loaded(program, {"solver": "choose", "presolve": "on"}, 1e-9)  # a whole number needs no ten digits
+    highs = _loaded(program, {"solver": "choose", "presolve": "on"}, 1e-9)  # integers need no ten digits
     highs.setOptionValue("mip_max_nodes", 10_000)
     variables = np.arange(program.shape[1], dtype=np.int32)
     highs.changeColsIntegrality(variables.size, variables, np.ones(variables.size, dtype=np.uint8))
@@ -287,7 +241,7 @@ def solve_whole(program: LinearProgram) -> Vector:
 
 
 def last_basis(program: LinearProgram) -> Basis | None:
-    """The basis at which the solver stops, with any status; None if it has none."""
+    """The basis at which the solver stops, with any status; None without a basis."""
     try:
         highs = _loaded(program, _STRATEGIES[0], TOLERANCE)
     except SolverFailed:
@@ -298,7 +252,6 @@ def last_basis(program: LinearProgram) -> Basis | None:
 
 
 def _loaded(program: LinearProgram, strategy: Mapping[str, int | str], tolerance: float) -> Any:
-    """A silent solver that holds the program."""
     import highspy
 
     model = highspy.HighsLp()
@@ -317,7 +270,6 @@ def _loaded(program: LinearProgram, strategy: Mapping[str, int | str], tolerance
 
 
 def _solver(strategy: Mapping[str, int | str], tolerance: float) -> Any:
-    """A silent solver without a program."""
     import highspy
 
     with _silent_stdout():  # from 1.16 on a new solver prints its name before options can be set
@@ -336,11 +288,8 @@ def _solver(strategy: Mapping[str, int | str], tolerance: float) -> Any:
 
 @contextmanager
 def _silent_stdout() -> Iterator[None]:
-    """Redirect file descriptor 1 to nowhere, also for libraries in C.
-
-    All threads share the descriptor, so this must be short: output of other threads meanwhile is lost. A closed
-    descriptor stays closed.
-    """
+    """Redirect file descriptor 1 to nowhere, also for libraries in C; a closed descriptor stays closed."""
+    # All threads share the descriptor, and lose their output meanwhile: this must be short.
     with _redirection:
         flush = _flush_of_c()
         flush()  # earlier output goes to its own destination
@@ -364,7 +313,7 @@ def _silent_stdout() -> Iterator[None]:
 
 @cache
 def _flush_of_c() -> Callable[[], object]:
-    """A function that flushes C's buffer of standard output, or does nothing if that cannot be reached."""
+    """A function that flushes C's buffer of standard output, or does nothing if Python cannot reach the buffer."""
     try:
         import ctypes
 
@@ -376,11 +325,10 @@ def _flush_of_c() -> Callable[[], object]:
 
 
 def _run(highs: Any, *, is_long: bool = False) -> None:
-    """Run a solver; in the main thread Ctrl-C or another signal interrupts a long solution.
-
-    Python handles signals between two of its own steps, and an error in a callback of HiGHS is lost from 1.16 on. So
-    another thread solves while the main thread waits, handles the signal, and asks the solver to stop at its next step.
-    """
+    """Run a solver. In the main thread Ctrl-C or another signal interrupts a long solution."""
+    # Python handles signals between two of its own steps, and HiGHS 1.16 and later lose an error in a callback. So
+    # another thread solves, while the main thread waits, handles the signal, and asks the solver to stop at its next
+    # step.
     is_long = is_long or max(highs.getNumRow(), highs.getNumCol()) > _LONG
     if not is_long or current_thread() is not main_thread():
         highs.run()
@@ -394,7 +342,7 @@ def _run(highs: Any, *, is_long: bool = False) -> None:
     callbacks = (highs.cbSimplexInterrupt, highs.cbIpmInterrupt, highs.cbMipInterrupt)
     for steps in callbacks:
         steps.subscribe(leave)
-    with ThreadPoolExecutor(1) as threads:  # whose end waits for the solver's
+    with ThreadPoolExecutor(1) as threads:  # leaving this context waits for the solver
         try:
             try:
                 solution = threads.submit(highs.run)
@@ -407,7 +355,7 @@ def _run(highs: Any, *, is_long: bool = False) -> None:
         except BaseException:
             is_left.set()
             raise
-    for steps in callbacks:  # an interrupted solver keeps them: it may not have stopped yet
+    for steps in callbacks:  # an interrupted solver keeps its callbacks, because it may still be running
         steps.unsubscribe(leave)
 
 

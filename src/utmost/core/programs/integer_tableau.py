@@ -1,4 +1,4 @@
-"""Small linear programs in integers: minimise c x where A x = b, x >= 0, exactly, with the dual."""
+"""Small exact linear programs in integers: minimise c x where A x = b, x >= 0, with the dual."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -12,29 +12,15 @@ from utmost.errors import Infeasible
 
 @dataclass(frozen=True, slots=True, eq=False)
 class IntegerTableau(Tableau):
-    """A feasible basis of {x >= 0: A x = b}, as the integer tableau of Edmonds: every entry over one denominator.
+    """A feasible basis of {x >= 0: A x = b}, as the integer tableau of Edmonds: every entry over one denominator."""
 
-    Attributes:
-        rows: Python integers, shape (k, m + k + 1): A, the artificial columns and b, in terms of the basis.
-        basis: Basic column of each row, shape (k,).
-        denominator: Common denominator of all entries.
-    """
-
-    rows: Array
-    basis: tuple[int, ...]
-    denominator: int
+    rows: Array  # integers (k, m + k + 1): A, the artificial columns and b, in terms of the basis
+    basis: tuple[int, ...]  # basic column of each row
+    denominator: int  # of all entries
 
     @classmethod
     def feasible(cls, matrix: Array, right: Array) -> "IntegerTableau":
-        """A first basis, by minimising the sum of artificial variables.
-
-        Args:
-            matrix: Integers A, shape (k, m).
-            right: Integers b, shape (k,).
-
-        Raises:
-            Infeasible: no x >= 0 satisfies the equations.
-        """
+        """A first basis for integers A (k, m) and b (k,), by minimising artificial variables; raises `Infeasible`."""
         k, m = matrix.shape
         signs = np.array([-1 if b < 0 else 1 for b in right], dtype=object)
         rows = np.concatenate([matrix.astype(object), np.eye(k, dtype=object), right.astype(object)[:, None]], axis=1)
@@ -49,11 +35,7 @@ class IntegerTableau(Tableau):
         return best._without_artificial(m)
 
     def minimise(self, cost: Array) -> "tuple[Solution, IntegerTableau]":
-        """The least cost, and its basis, which is a good start for a similar cost.
-
-        Raises:
-            SolverFailed: the cost has no lower bound.
-        """
+        """The optimum, and its basis as a start for similar costs; an unbounded cost raises `SolverFailed`."""
         k, m = len(self.basis), len(cost)
         padded = np.concatenate([cost.astype(object), np.zeros(k, dtype=object)])
         best = self._descend(padded, m)
@@ -66,7 +48,7 @@ class IntegerTableau(Tableau):
         return Solution(Fraction(-int(reduced[-1]), best.denominator), tuple(x), dual), best
 
     def _reduced(self, cost: Array) -> Array:
-        """The reduced costs of all columns, and minus the cost of the basis, over the denominator."""
+        """The reduced costs of all columns, and minus the cost of the basis, as numerators over the denominator."""
         full = np.append(cost, 0) * self.denominator
         return np.asarray(full - cost[list(self.basis)] @ self.rows)
 

@@ -1,7 +1,7 @@
 """Linear programs and their vertex solutions, as plain data.
 
 A program is ``minimise c.x subject to lower <= A x <= upper and column_lower <= x <= column_upper``, in one kind of
-numbers: float64 arrays, or object arrays of Fraction (infinite bounds are ``math.inf`` in both).
+numbers: float64 arrays, or object arrays of Fraction. Infinite bounds are ``math.inf`` in both.
 """
 
 import math
@@ -85,11 +85,11 @@ class LinearProgram(PickledByFields):
         return self.columns[part], self.values[part]
 
     def entries(self, rows: NDArray[np.intp]) -> "Compressed":
-        """The matrix of some of the rows, in this order: starts, columns, values."""
+        """The rows of A with these indices, in this order, as CSR: starts, columns, values."""
         return selected((self.starts, self.columns, self.values), rows)
 
     def by_columns(self) -> "Compressed":
-        """The matrix by columns: starts, rows, values."""
+        """The matrix A by columns (CSC): starts, rows, values."""
         order = np.argsort(self.columns, kind="stable")
         starts = np.concatenate([[0], np.cumsum(np.bincount(self.columns, minlength=self.shape[1]))])
         return starts, self._row_of_entry()[order], self.values[order]
@@ -103,7 +103,7 @@ class LinearProgram(PickledByFields):
         return self._summed(self.values * np.asarray(y)[self._row_of_entry()], self.columns, self.shape[1])
 
     def least_by(self, duals: Vector) -> Any:
-        """A lower bound of the value of every feasible point, by weak duality, from any multipliers of the rows.
+        """A lower bound of the cost of every feasible point, by weak duality, from any multipliers of the rows.
 
         >>> LinearProgram.of_triplets([1, 2], [0, 0], [0, 1], [1, 1], lower=[1], upper=[2]).least_by(np.array([1.0]))
         np.float64(1.0)
@@ -172,20 +172,12 @@ class Basis(PickledByFields):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LinearSolution(PickledByFields):
-    """A vertex solution: ``reduced_costs = c - A' duals``; a row's dual is >= 0 at its lower bound, <= 0 at its upper.
+    """A vertex and its duals: a row's dual is >= 0 at its lower bound, <= 0 at its upper bound."""
 
-    Attributes:
-        value: c.x at the vertex.
-        primal: Vertex, shape (n,).
-        duals: Multipliers of the rows, shape (m,).
-        reduced_costs: Multipliers of the variables' bounds, shape (n,).
-        basis: Optimal basis.
-    """
-
-    value: Any
-    primal: Vector
-    duals: Vector
-    reduced_costs: Vector
+    value: Any  # c.x at the vertex
+    primal: Vector  # vertex (n,)
+    duals: Vector  # multipliers of the rows (m,)
+    reduced_costs: Vector  # c - A' duals, the multipliers of the variables' bounds (n,)
     basis: Basis
 
     def __post_init__(self) -> None:
@@ -194,11 +186,11 @@ class LinearSolution(PickledByFields):
 
 
 Compressed = tuple[NDArray[np.int64], NDArray[np.int64], Vector]
-"""A sparse matrix by rows, or by columns: starts, the other index of each entry, values."""
+"""A sparse matrix by rows (or columns): starts, the column (or row) of each entry, values."""
 
 
 def selected(matrix: Compressed, lines: NDArray[np.intp]) -> Compressed:
-    """These rows of a matrix by rows, or columns of one by columns, in this order."""
+    """The rows of a matrix stored by rows (or columns of one stored by columns) with these indices, in this order."""
     starts, others, values = matrix
     lengths = np.diff(starts)[lines]
     ends = np.concatenate([[0], np.cumsum(lengths)])
@@ -214,7 +206,7 @@ def _as_array(numbers: Any) -> Vector:
 
 
 def _numbers(numbers: Vector, name: str, exact: bool, is_bound: bool) -> Vector:
-    """One vector in the program's kind of number, without NaN, and finite unless it is a bound."""
+    """Convert a vector to the program's kind of numbers, without NaN, and finite unless it is a bound."""
     vector = np.asarray(numbers)
     if vector.ndim != 1:
         raise OutOfRange(f"{name} must have one dimension", came=vector.shape, where="LinearProgram")

@@ -1,8 +1,8 @@
-"""An interior point method for linear programs of few rows and many dense columns: the master of column generation.
+"""An interior point method for linear programs with few rows and many dense columns, for column generation.
 
-min c x over x >= 0 with A x = 1, for A of shape (n, N) with N many times n. The next columns are found by the prices of
-the rows. Prices from the middle of the set of optimal ones are better for that than those of a vertex, and some digits
-of them suffice.
+min c x over x >= 0 with A x = 1, for A of shape (n, N) with N many times n. The prices of the rows find the next
+columns. For that, prices from the middle of the optimal set are better than those of a vertex, and a few digits of them
+suffice.
 """
 
 from dataclasses import dataclass
@@ -15,29 +15,22 @@ _MOST_STEPS = 60
 _RIDGE = 1e-13  # added to a unit diagonal
 _REFINEMENTS = 8
 _HALVED = 64  # rows from which a triangular matrix is inverted by halves
-_SHORT_OF = 0.95  # share of the way to the boundary that a step takes
+_SHORT_OF = 0.95  # fraction of the way to the boundary that a step takes
 _INSIDE = 1e-2  # distance of the first point from zero, in means of its entries
-_MOVED, _LEAST_MOVED = 3.0, 1e-12  # distance inside of a warm start, in gains of the best new column
-_STALLED, _STALLED_FAR = 4, 16  # steps without progress before it ends: with row sums nearly right, or not
+_MOVED, _LEAST_MOVED = 3.0, 1e-12  # distance of a warm start from the boundary, in gains of the best new column
+_STALLED, _STALLED_FAR = 4, 16  # steps without progress before the method ends: with row sums nearly 1, or not
 _NEARLY = 1e-3
-_LOST = 10.0  # a warm start whose best merit is larger is given up
+_LOST = 10.0  # a warm start with a larger best merit is discarded
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CentralShares:
-    """Nearly optimal shares x of the columns, prices of the rows, and reduced costs.
+    """Nearly optimal shares x of the columns, prices of the rows, and reduced costs."""
 
-    Attributes:
-        shares: Positive shares, shape (N,).
-        prices: Multipliers of the rows, shape (n,).
-        excess: Positive reduced costs c - A' prices, shape (N,).
-        error: Largest distance of a row's sum from 1.
-    """
-
-    shares: Floats
-    prices: Floats
-    excess: Floats
-    error: float
+    shares: Floats  # positive shares (N,)
+    prices: Floats  # multipliers of the rows (n,)
+    excess: Floats  # positive reduced costs c - A' prices (N,)
+    error: float  # largest distance of a row's sum from 1
 
 
 def central_shares(
@@ -48,36 +41,18 @@ def central_shares(
     exactness: float = 1e-9,
     near: tuple[Floats, Floats] | None = None,
 ) -> CentralShares:
-    """The shares of columns that sum to 1 in each row at least cost, up to a gap.
-
-    Args:
-        columns: Matrix of shape (n, N), N >= n, not negative, every row with a positive entry.
-        costs: Costs, shape (N,).
-        weights: Positive weights of sum 1, shape (n,), with <weights, column> = 1 for each column. The equations are
-            written in the differences of the columns from the constant one, which may be small.
-        gap: Allowed excess of the cost over the optimum.
-        exactness: Allowed distance of a row's sum from 1.
-        near: CentralShares (N,), 0 for new columns, and prices (n,) of the optimum before these columns came; a warm
-            start takes half of the steps.
-
-    Returns:
-        The best point reached, which has the gap and the exactness unless rounding prevents it.
-
-    Cost: 10 to 25 steps of O(n^2 N).
-
-    Source: the predictor and corrector of Mehrotra.
-
-    >>> columns, costs = np.array([[2.0, 0.0, 1.0], [0.0, 2.0, 1.0]]), np.array([1.0, 1.0, 0.5])
-    >>> found = central_shares(columns, costs, np.full(2, 0.5), 1e-9)
-    >>> found.shares.round(6).tolist()
-    [0.0, 0.0, 1.0]
-    """
+    """The shares (N,) of columns (n, N) that sum to 1 in each row at least cost, up to ``gap`` and ``exactness``."""
+    # The columns are not negative, every row has a positive entry, and <weights, column> = 1 for each column: the
+    # equations are written in the differences of the columns from the constant one, which may be small. ``near`` has
+    # the shares (0 for new columns) and prices of the last optimum; such a warm start takes half of the steps. The
+    # result is the best point reached, which misses the gap or the exactness only by rounding. Cost: 10 to 25 steps of
+    # O(n^2 N). Source: the predictor and corrector of Mehrotra.
     rows = _Differences.of(columns, weights)
     program = rows.of_columns(columns), costs, rows.sums
     best, merit = None, np.inf
     if near is not None:
         best, merit = _InteriorPoint.near(*program, near[0], rows.multipliers(near[1])).followed(gap, exactness)
-    # A warm start on the boundary may make no progress, and its prices would spoil all later rounds: then start afresh.
+    # A warm start near the boundary may make no progress, and its prices would spoil all later rounds: start again.
     if best is None or not merit <= _LOST:
         again, its_merit = _InteriorPoint.first(*program).followed(gap, exactness)
         best = again if best is None or its_merit < merit else best
@@ -86,7 +61,7 @@ def central_shares(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Differences:
-    """The equations as a weighted mean of the rows, and the difference of each row but one from it, in its own unit."""
+    """The equations as a weighted mean of the rows, and the scaled difference of each row but one from that mean."""
 
     weights: Floats
     units: Floats
@@ -114,7 +89,7 @@ class _Differences:
         return np.asarray(own + (y[self.left_out] - own.sum()) * self.weights)
 
     def multipliers(self, prices: Floats) -> Floats:
-        """The multipliers of these equations with these `prices`: the inverse of `prices`."""
+        """The inverse of `prices`: the multipliers of these equations for given prices."""
         common = prices[self.left_out] / self.weights[self.left_out]
         own = prices - common * self.weights
         own[self.left_out] = 0.0
@@ -134,7 +109,7 @@ class _InteriorPoint:
 
     @classmethod
     def first(cls, A: Floats, c: Floats, b: Floats) -> "_InteriorPoint":
-        """Mehrotra's start: the least squares solutions, moved inside."""
+        """Mehrotra's start: the least squares solutions, moved away from the boundary."""
         solve = _Normal(A, np.ones(len(c))).solve
         x = A.T @ solve(b)
         y = solve(A @ c)
@@ -146,7 +121,7 @@ class _InteriorPoint:
 
     @classmethod
     def near(cls, A: Floats, c: Floats, b: Floats, x: Floats, y: Floats) -> "_InteriorPoint":
-        """A warm start: the optimum of fewer columns, moved inside by the gain of the best new one."""
+        """A warm start: the optimum of fewer columns, moved inside by the gain of the best new column."""
         excess = c - A.T @ y
         worth = max(-float(excess.min()), 0.0)
         s = np.maximum(excess, 0.0) + max(_MOVED * worth, _LEAST_MOVED)
@@ -202,7 +177,7 @@ class _InteriorPoint:
 
 
 def exact_sums(columns: Floats, weights: Floats, shares: Floats) -> Floats:
-    """CentralShares nearby whose sums are 1 up to rounding; mostly the large ones change."""
+    """Nearby shares whose sums are 1 up to rounding. Mostly the large shares change."""
     rows = _Differences.of(columns, weights)
     A, d = rows.of_columns(columns), shares * shares
     normal = _Normal(A, d)
@@ -236,7 +211,7 @@ class _Normal:
         return np.asarray(self.scale * (self.root.T @ (self.root @ (self.scale * right))))
 
     def solve(self, right: Floats) -> Floats:
-        """The iterate with the least residual; with dependent rows later ones are worse."""
+        """The iterate with the least residual: with dependent rows, later iterates are worse."""
         solution = self._roughly(right)
         left = right - self.A @ (self.d * (self.A.T @ solution))
         best, least = solution, float(np.linalg.norm(left * self.scale))

@@ -11,31 +11,20 @@ from utmost.errors import SolverFailed
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Solution:
-    """An optimum and the proof of it: ``dual @ A <= cost`` and ``dual @ b == value``.
+    """An optimum and its proof: ``dual @ A <= cost`` and ``dual @ b == value``."""
 
-    Attributes:
-        value: Least cost.
-        x: Point of least cost, Fractions.
-        dual: Multiplier of each row, Fractions.
-    """
-
-    value: Fraction
-    x: tuple[Fraction, ...]
-    dual: tuple[Fraction, ...]
+    value: Fraction  # least cost
+    x: tuple[Fraction, ...]  # point of least cost
+    dual: tuple[Fraction, ...]  # multiplier of each row
 
 
 class Tableau(ABC):
-    """A feasible basis of {x >= 0: A x = b}, and the equations in terms of it.
-
-    Attributes:
-        rows: Exact numbers, shape (k, m + k + 1): A, the artificial columns and b, in terms of the basis.
-        basis: Basic column of each row, shape (k,).
-    """
+    """A feasible basis of {x >= 0: A x = b}, with the equations in terms of the basis."""
 
     __slots__ = ()
 
-    rows: Array
-    basis: tuple[int, ...]
+    rows: Array  # exact numbers (k, m + k + 1): A, the artificial columns and b, in terms of the basis
+    basis: tuple[int, ...]  # basic column of each row
 
     @abstractmethod
     def _reduced(self, cost: Array) -> Array:
@@ -47,13 +36,11 @@ class Tableau(ABC):
 
     @abstractmethod
     def _pivot(self, row: int, column: int) -> Self:
-        """The neighbouring basis, with a column in place of the basic one of a row."""
+        """The neighbouring basis, in which ``column`` replaces the basic column of ``row``."""
 
     def _descend(self, cost: Array, allowed: int) -> Self:
-        """The basis at which no column below ``allowed`` lowers the cost.
-
-        The steepest column enters while the cost falls; when it stalls, Bland's rule chooses, which cannot cycle.
-        """
+        """The basis at which no column below ``allowed`` lowers the cost."""
+        # The steepest column enters while the cost falls. When it stalls, Bland's rule chooses, which cannot cycle.
         at, stalled = self, False
         while True:
             reduced = at._reduced(cost)
@@ -61,7 +48,7 @@ class Tableau(ABC):
             if not falling:
                 return at
             column = falling[0] if stalled else min(falling, key=lambda j: reduced[j])
-            # The row that bounds the column first; of several, the one with the lowest basic variable.
+            # The row that bounds the column first; among several, the row with the lowest basic variable.
             ratios = [(at._ratio(i, column), j, i) for i, j in enumerate(at.basis) if at.rows[i, column] > 0]
             if not ratios:
                 raise SolverFailed("the cost must have a lower bound", came=f"column {column} lowers it without end")
@@ -70,7 +57,7 @@ class Tableau(ABC):
             at = at._pivot(row, column)
 
     def _without_artificial(self, m: int) -> Self:
-        """The basis without artificial variables, all zero here, wherever another column can replace them."""
+        """Replace artificial variables, which are all zero here, by other columns wherever possible."""
         at = self
         for row, j in enumerate(self.basis):
             others = [c for c in range(m) if at.rows[row, c] != 0] if j >= m else []

@@ -1,1 +1,1 @@
-"""Random bits, certified thresholds and exact draws from a law."""
+"""Random bits, certified thresholds, and exact draws from a distribution."""

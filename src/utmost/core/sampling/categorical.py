@@ -1,4 +1,4 @@
-"""Exact draws of an index: certified thresholds that a lazily drawn uniform number has passed or not."""
+"""Exact draws of an index, by comparing a uniform number, drawn bit by bit, with certified thresholds."""
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
@@ -15,36 +15,34 @@ from utmost.core.exact.intervals import Interval
 from utmost.core.sampling.random_bits import Randomness, WordSource
 
 Cuts = Callable[[int], Sequence[Interval]]
-"""The law of an index 0..k-1: a function from b to intervals, all of one precision of b bits or more and some units of
-2^-b wide, around its k - 1 cumulative probabilities P(index < 1), ..., P(index < k-1)."""
+"""The distribution of an index 0..k-1, as a function from b to intervals around the k - 1 cumulative probabilities
+P(index < 1), ..., P(index < k-1). All intervals have one precision of b bits or more, and are a few 2^-b wide."""
 
-# Intervals this much finer than the cells leave hardly more than the one cell in which a threshold lies.
+# With intervals finer by 16 bits than the cells, a threshold rarely leaves more cells open than the one it lies in.
 _THRESHOLD_GUARD = 16
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Thresholds:
-    """The reals 0 <= T_1 <= ... <= T_(k-1) <= 1 that cut [0, 1) into the indices 0..k-1.
+    """The reals 0 <= T_1 <= ... <= T_(k-1) <= 1 that divide [0, 1) into the indices 0..k-1.
 
     The index of U, uniform on [0, 1), is the number of thresholds that are at most U, so index j has the probability
     T_(j+1) - T_j. U is drawn bit by bit: p bits give one of 2^p cells, and for all but a few cells the interval around
-    T shows on which side of T the cell is. In those few, U gets more bits and T more precision. An index is returned
-    only when it is certain, so the law is exact. The procedure ends with probability one for any thresholds, since the
-    few cells hold a share of U that shrinks with 2^-p. (That holds also for a threshold such as 1/2 that is only known
-    up to an interval: U does not stay next to it.)
+    T shows on which side of T the cell is. In the few other cells, U gets more bits and T more precision. An index is
+    returned only when it is certain, so the distribution is exact. The procedure ends with probability one for any
+    thresholds, since the probability of the few cells shrinks with 2^-p.
 
     Args:
-        cuts: Law of the index.
+        cuts: Distribution of the index.
     """
 
     cuts: Cuts
 
     def cells(self, bits: int) -> tuple[list[int], list[int]]:
-        """The first and the last of the ``2**bits`` cells that are not certainly on one side, for each threshold.
+        """The first and the last of the ``2**bits`` cells that may contain the threshold, for each threshold.
 
-        Cell u stands for [u, u+1) / 2^bits. Cells before ``first`` are certainly below the threshold, cells after
-        ``last`` certainly above; a threshold known to lie between two cells has ``last == first - 1``. Both lists
-        ascend.
+        Cell u stands for [u, u+1) / 2^bits. Cells before ``first`` are certainly below the threshold, and cells after
+        ``last`` certainly above. A threshold that lies between two cells has ``last == first - 1``. Both lists ascend.
 
         >>> from fractions import Fraction
         >>> Thresholds(lambda bits: [Interval.of(Fraction(1, 3), bits), Interval.of(Fraction(1, 2), bits)]).cells(8)
@@ -56,7 +54,7 @@ class Thresholds:
         return list(accumulate(first, max)), list(accumulate(reversed(last), min))[::-1]
 
     def decide(self, prefix: int, bits: int, word: WordSource) -> int:
-        """The index of U whose first ``bits`` bits are ``prefix``; more bits are drawn as needed."""
+        """The index of U with the first ``bits`` bits ``prefix``. More bits are drawn as needed."""
         while True:
             first, last = self.cells(bits)
             index = bisect_right(first, prefix)
@@ -68,33 +66,23 @@ class Thresholds:
 OutcomeIndices = NDArray[Any]
 """An array of the smallest unsigned integers that hold the largest index."""
 
-# Both stages ask for the law with this many bits more than a word has, so that it is evaluated once.
+# Both stages ask for the distribution with 84 bits more than a word has, so that it is evaluated once.
 _GUARD = 84
 _LARGEST_WORD = (1 << 64) - 1
 _FEW = 1 << 10
 
 
 class Categorical:
-    """A law on the indices 0..k-1, drawn exactly from words of ``word_bits`` random bits.
+    """A distribution on indices, drawn exactly from words of 16 random bits, or 32 for fewer second stages."""
 
-    The 2^b words are cells of probability 2^-b. Index j gets n_j of them, where n_j / 2^b is certainly at most p_j;
-    these cells come first, in order. The few cells left over, about k, carry the missing probability: a draw that hits
-    one of them takes 64 more bits, which `Thresholds` of the law
-
-        r_j = (2^b p_j - n_j) / (2^b - n_0 - ... - n_(k-1))
-
-    decide. Any n_j satisfy p_j = n_j / 2^b + (share of the cells left over) r_j, so the law is exact and does not
-    depend on how well the n_j were chosen.
-
-    Args:
-        cuts: Law of the index.
-        word_bits: 16, or 32 for fewer draws that need the second stage.
-        lookup: Whether to read the index from a table of 2^word_bits entries; otherwise each word is compared with
-            every bound, which takes the same time for every index.
-
-    Cost: about 1 ns a draw by lookup, 0.15 ns a draw for each index by scan.
-    """
-
+    # The 2^b words are cells of probability 2^-b. Index j gets n_j of them, where n_j / 2^b is certainly at most p_j;
+    # these cells come first, in order. The few cells left over, about k, have the missing probability: a draw that hits
+    # one of them takes 64 more bits, which `Thresholds` of the distribution
+    #     r_j = (2^b p_j - n_j) / (2^b - n_0 - ... - n_(k-1))
+    # decide. Any n_j satisfy p_j = n_j / 2^b + (fraction of the cells left over) r_j, so the distribution is exact and
+    # does not depend on how well the n_j were chosen.
+    # ``lookup`` reads the index from a table of 2^word_bits entries, in about 1 ns a draw. Otherwise each word is
+    # compared with every bound, in 0.15 ns a draw for each index, whatever the result.
     __slots__ = ("_bounds", "_dtype", "_rest", "_table", "_whole", "_word_bits", "count")
 
     def __init__(self, cuts: Cuts, *, word_bits: int, lookup: bool) -> None:
@@ -114,7 +102,6 @@ class Categorical:
         self._rest = None if self._whole == 1 << word_bits else _SecondStage(cuts, cells, word_bits)
 
     def draw(self, count: int, randomness: Randomness) -> OutcomeIndices:
-        """``count`` independent indices."""
         words = randomness.words(count, self._word_bits)
         index: OutcomeIndices = self._scan(words) if self._table is None else self._table.take(words, mode="clip")
         if self._rest is not None:
@@ -136,14 +123,14 @@ class Categorical:
 
 
 class _SecondStage:
-    """The law of the second stage, drawn from 64 bits, or more if these do not decide."""
+    """The distribution of the second stage, drawn from 64 bits, or more if these do not decide."""
 
     __slots__ = ("_first", "_last", "_thresholds")
 
     def __init__(self, cuts: Cuts, cells: list[int], word_bits: int) -> None:
         self._thresholds = Thresholds(rest(cuts, cells, word_bits))
         first, last = self._thresholds.cells(64)
-        # A threshold at 0 or 1 does not fit the word; moved inside, it only sends one more cell to the exact decision.
+        # A threshold at 0 or 1 does not fit a word. Moving it inside only sends one more cell to the exact decision.
         self._first = np.array([min(max(u, 0), _LARGEST_WORD) for u in first], np.uint64)
         self._last = np.array([min(max(u, 0), _LARGEST_WORD) for u in last], np.uint64)
 
@@ -157,12 +144,7 @@ class _SecondStage:
 
 
 def whole_cells(cuts: Cuts, word_bits: int) -> list[int]:
-    """The number n_j of ``2**word_bits`` cells that belong to index j alone: n_j / 2^b is certainly at most p_j.
-
-    >>> from fractions import Fraction
-    >>> whole_cells(lambda bits: [Interval.of(Fraction(1, 3), bits)], 8)
-    [85, 170]
-    """
+    """The number n_j of ``2**word_bits`` cells for each index j alone: n_j / 2^b is certainly at most p_j."""
     inner = cuts(word_bits + _GUARD)
     bits = inner[0].bits if inner else word_bits
     ends = [Interval.of(0, bits), *inner, Interval.of(1, bits)]
@@ -170,7 +152,7 @@ def whole_cells(cuts: Cuts, word_bits: int) -> list[int]:
 
 
 def rest(cuts: Cuts, cells: list[int], word_bits: int) -> Cuts:
-    """The law r of the cells left over, with thresholds (2^b T_j - n_0 - ... - n_(j-1)) / (2^b - n_0 - ...)."""
+    """The distribution r of the other cells, with thresholds (2^b T_j - n_0 - ... - n_(j-1)) / (2^b - n_0 - ...)."""
     used = list(accumulate(cells))
     left = (1 << word_bits) - used[-1]
 

@@ -1,4 +1,4 @@
-"""Exact draws of a law: the choice of the sampler for the law and the number of draws; the sampler of staircases."""
+"""Exact draws of a distribution: the choice of the sampler, and the sampler of staircases."""
 
 from collections.abc import Iterator
 from contextlib import nullcontext
@@ -36,23 +36,14 @@ _LARGEST = (1 << 63) - 1
 
 
 class Segments:
-    r"""The discrete staircase of period D, step r and ratio b as a geometric variable, a segment and a uniform place.
+    """The discrete staircase of period D, step r and ratio b as a geometric variable, a segment and a uniform place."""
 
-    p(i) = a on 0 <= i < r, a b on r <= i < D, b^k p(i - kD) beyond, and p(-i) = p(i). Then X = Y if the sign is plain,
-    else -1-Y, with Y = J + k D, k ~ Geom(b) independent of the sign and of J, which is uniform on one of
-
-        plain   0..r-1, weight r          r..D-1, weight b (D-r)
-        turned  0..r-2, weight r-1        r-1..D-1, weight b (D-r+1)
-
-    with probability weight/N, N = 2r-1 + b (2D-2r+1): the 2D values -D..D-1 have the mass a N = 1 - b, and k shifts
-    them.
-
-    Attributes:
-        starts, lengths: First places and numbers of places of the four segments; a segment of weight 0 has length 0.
-
-    Source: [geng2012], (79)-(80); the segments are derived here.
-    """
-
+    # p(i) = a on 0 <= i < r, a b on r <= i < D, b^k p(i - kD) beyond, and p(-i) = p(i). Then X = Y if the sign is
+    # plain, else -1-Y, with Y = J + k D, k ~ Geom(b) independent of the sign and of J, which is uniform on one of
+    # plain   0..r-1, weight r          r..D-1, weight b (D-r)     turned  0..r-2, weight r-1        r-1..D-1, weight b
+    # (D-r+1) with probability weight/N, N = 2r-1 + b (2D-2r+1): the 2D values -D..D-1 have the mass a N = 1 - b, and k
+    # shifts them. `starts` and `lengths` have the first place and the number of places of the four segments; a segment
+    # of weight 0 has length 0. Source: [geng2012], (79)-(80); the segments are derived here.
     __slots__ = ("_ratio", "lengths", "starts")
 
     def __init__(self, ratio: Real, period: int, step: int) -> None:
@@ -61,7 +52,7 @@ class Segments:
         self.lengths = (step, period - step, step - 1, period - step + 1)
 
     def probabilities(self) -> tuple[Real, ...]:
-        """The probability of each segment: its weight over the sum of the four."""
+        """The probability of each segment: its weight over the sum of the four weights."""
         return tuple(self._probability(segment) for segment in range(4))
 
     def _probability(self, segment: int) -> Real:
@@ -78,10 +69,7 @@ class Segments:
 
 
 class StaircaseSampler:
-    """Arrays of discrete staircase draws.
-
-    Cost: at epsilon = 1 about 12 ns a draw by table and 16 ns constant-time, for any period up to 2^32.
-    """
+    """Arrays of discrete staircase draws, 12 ns a draw by table and 16 ns constant-time at epsilon = 1."""
 
     __slots__ = ("_lengths", "_marked", "_period", "_starts")
 
@@ -93,7 +81,6 @@ class StaircaseSampler:
         self._lengths = np.array(segments.lengths, np.uint64 if period <= _LARGEST else object)
 
     def draw(self, count: int, randomness: Randomness) -> Integers:
-        """``count`` independent draws."""
         k, segment = self._marked.draw(count, randomness)
         lengths = self._lengths.take(segment)
         place: Integers
@@ -112,19 +99,19 @@ class StaircaseSampler:
 
 
 DrawMethod = Literal["constant", "table"]
-"""The way to draw arrays: in a time that does not depend on the values, or as fast as possible."""
+"""The method of drawing arrays: in a time that does not depend on the values, or as fast as possible."""
 
 Shape = int | tuple[int, ...] | None
 
 CONSTANT_UP_TO = 1_000_000
-"""The default method is constant-time up to so many draws."""
+"""The largest number of draws for which the default method is constant-time."""
 
-# Draws at a time: they stay in the second-level cache, and bound the memory needed besides the result.
+# The number of draws at a time: they stay in the second-level cache, and bound the memory besides the result.
 CHUNK = 1 << 16
 _KEPT = 64
 _MOST = 10**11
-# A single draw is made together with _AHEAD others, and so are arrays of up to _FEW, since NumPy's calls take all their
-# time. An array from a source of the caller is drawn alone, so that a seed gives the same array in every release.
+# Single draws and arrays of up to _FEW are taken from _AHEAD draws made at once, since a NumPy call takes far longer
+# than one draw. An array from a user's source is drawn alone, so that a seed gives the same array in every version.
 _AHEAD, _FEW = 1024, 128
 _SHOWN = 1 << 25
 """More draws have a progress bar: they take over a second."""
@@ -138,8 +125,6 @@ class Mechanism(Protocol):
 
 
 class IntegerSampler(Protocol):
-    """A sampler of arrays of integers."""
-
     def draw(self, count: int, randomness: Randomness) -> Integers:
         """``count`` independent draws."""
 
@@ -165,28 +150,28 @@ def sample(  # type: ignore[misc]  # a law's second argument is the shape, by po
     randomness: Randomness | None = None,
     method: DrawMethod | None = None,
 ) -> Any:
-    """Independent draws of a law, or of a mechanism: ``sample(law, shape)``, ``sample(channel, secret, shape)``.
+    """Independent draws from noise, or from a mechanism: ``sample(noise, shape)``, ``sample(channel, secret, shape)``.
 
-    The draws are exact for random bits: no float stands between the bits and the values. `Channel.draw` describes those
-    of mechanisms.
+    Given random bits, the draws are exact: no float stands between the bits and the values. `Channel.draw` describes
+    the draws of mechanisms.
 
     Args:
-        law: Any law on the integers, drawn as integers; or one on the reals, such as `Laplace` or `Staircase`, drawn as
-            floats that are multiples of a power of two, with exactly the law of `on_grid`; or a `Channel`.
-        secret: Secret, or array of secrets, that a mechanism answers; a law takes none.
+        law: Noise on the integers, drawn as integers; or noise on the reals, such as `Laplace` or `Staircase`, drawn as
+            floats that are multiples of a power of two, with exactly the distribution of `on_grid`; or a `Channel`.
+        secret: Secret, or array of secrets, that a mechanism answers. Noise takes no secret.
         shape: Shape of the result; () or None for a single draw.
-        randomness: Source of the bits; the operating system if left out.
-        method: "constant" or "table"; if left out, constant up to a million draws. The theory page on exact draws says
+        randomness: Source of the bits; by default the operating system.
+        method: "constant" or "table"; by default constant up to a million draws. proofs/theory/exact-draws.md says
             which times are constant.
 
     Returns:
         An int or a float for a single draw; else an array of int64 or float64, or of Python ints if one exceeds int64.
 
     Raises:
-        Unsupported: for a law without a sampler, a channel of floats, and more draws than fit the memory.
-        OutOfRange: for a bad shape or method.
+        Unsupported: for noise without a sampler, a channel of floats, and more draws than fit into memory.
+        OutOfRange: for an invalid shape or method.
 
-    Cost: for an integer law at epsilon = 1, under 1 us for a single draw, 5 ns each constant-time, 2 ns each by table.
+    Cost: for integer noise at epsilon = 1, under 1 us for a single draw, 5 ns each constant-time, 2 ns each by table.
 
     >>> from utmost.noise import Geometric
     >>> noise = sample(Geometric(epsilon=1), (2, 3))
@@ -208,10 +193,10 @@ def sample(  # type: ignore[misc]  # a law's second argument is the shape, by po
         return _one(law, bits)
     size = (shape,) if not isinstance(shape, tuple) else shape
     if not all(is_integer(n) and n >= 0 for n in size):
-        raise OutOfRange("a shape must be made of integers of at least 0", came=shape, where="sample")
+        raise OutOfRange("shape must be integers of at least 0", came=shape, where="sample")
     count = prod(map(int, size))
     if count > _MOST:
-        raise OutOfRange(f"at most {_MOST} draws can be made at once", came="more", where="sample")
+        raise OutOfRange(f"shape must have at most {_MOST} draws in all", came="more", where="sample")
     if count <= _FEW and method is None and randomness is None:
         return _few(law, count, bits).reshape(size)
     sampler, exponent = _sampler_of(law, plan_for(method, count))
@@ -220,12 +205,12 @@ def sample(  # type: ignore[misc]  # a law's second argument is the shape, by po
             parts = _drawn(sampler, count, bits)
             whole = joined(parts, count) if exponent is None else _floats(parts, count, exponent)
     except MemoryError:
-        raise Unsupported("the draws must fit the memory", where="sample", remedy="Draw fewer at once.") from None
+        raise Unsupported("the draws must fit into memory", where="sample", remedy="Draw fewer at once.") from None
     return whole.reshape(size)
 
 
 def _only_shape(first: Shape, second: Shape) -> Shape:
-    """The shape, which a caller may pass in either place, since a law takes no secret."""
+    """The shape, which may be passed in either place, since noise takes no secret."""
     if isinstance(second, tuple) and not second:
         return first
     if isinstance(first, tuple) and not first:
@@ -234,7 +219,7 @@ def _only_shape(first: Shape, second: Shape) -> Shape:
 
 
 def draws(law: IntegerLaw, count: int, *, randomness: Randomness, method: DrawMethod | None) -> Iterator[Integers]:
-    """``count`` independent draws of a law on the integers, in arrays of at most `CHUNK`, of any integer type."""
+    """``count`` independent draws from noise on the integers, in arrays of at most `CHUNK`, of any integer type."""
     return _drawn(_sampler_of(law, plan_for(method, count))[0], count, randomness)
 
 
@@ -246,13 +231,15 @@ def _drawn(sampler: IntegerSampler, count: int, randomness: Randomness) -> Itera
 
 
 def on_grid(law: Law, grid: Number | None = None) -> tuple[IntegerLaw, int | None]:
-    """The law on the integers that is drawn for a law, and for a law on the reals the exponent k of its grid 2^-k.
+    """The noise on the integers that is drawn for ``law``, and for noise on the reals the exponent k of its grid 2^-k.
 
-    On a grid of width g it is the law's own `on_steps` for D = ceil(Delta / g): the Laplace law becomes the geometric
-    law of sensitivity D, and the staircase the discrete one with the step nearest to gamma D + 1/2.
+    On a grid of width g this is `on_steps` of ``law`` for D = ceil(Delta / g): Laplace noise becomes geometric noise of
+    sensitivity D, and a staircase the discrete staircase with the step nearest to gamma D + 1/2.
 
     Args:
-        grid: Declared width, a power of two, for laws on the reals; `chosen_exponent` chooses it if left out.
+        law: Noise on the integers or on the reals.
+        grid: Width of the grid for noise on the reals, a power of two. By default about 2^-20 of the sensitivity at
+            epsilon = 1, and finer at larger epsilon.
 
     >>> from utmost.noise import Laplace
     >>> on_grid(Laplace(epsilon=1, sensitivity=2), grid="1/4")
@@ -260,7 +247,7 @@ def on_grid(law: Law, grid: Number | None = None) -> tuple[IntegerLaw, int | Non
     """
     if isinstance(law, IntegerLaw):
         if grid is not None:
-            raise OutOfRange("a law on the integers must have no grid", came=grid, remedy="Leave out grid=.")
+            raise OutOfRange("noise on the integers takes no grid", came=grid, remedy="Leave out grid=.")
         return law, None
     if not isinstance(law, RealLaw):
         raise _no_sampler(law)
@@ -270,7 +257,7 @@ def on_grid(law: Law, grid: Number | None = None) -> tuple[IntegerLaw, int | Non
 
 
 def plan_for(method: DrawMethod | None, count: int) -> SamplingPlan:
-    """The plan for a method, or for the number of draws."""
+    """The plan for a method, or by default for a number of draws."""
     if method is None:
         return CONSTANT if count <= CONSTANT_UP_TO else TABLE
     plans = {"constant": CONSTANT, "table": TABLE}
@@ -280,7 +267,7 @@ def plan_for(method: DrawMethod | None, count: int) -> SamplingPlan:
 
 
 def _no_sampler(law: object) -> Unsupported:
-    return Unsupported("exact draws are known for laws on the integers, and for Laplace and Staircase", came=law)
+    return Unsupported("exact draws need noise on the integers, Laplace or Staircase noise, or a channel", came=law)
 
 
 def _floats(parts: Iterator[Integers], count: int, exponent: int) -> NDArray[np.float64]:
@@ -295,8 +282,8 @@ _samplers: dict[tuple[int, SamplingPlan], tuple[Law, IntegerSampler, int | None]
 
 
 def _sampler_of(law: Law, plan: SamplingPlan) -> tuple[IntegerSampler, int | None]:
-    # Cached by the identity of the law, since its lattice and a hash take longer than a hundred draws; the entry keeps
-    # the law alive, so that no other law gets that identity. Nothing random is stored.
+    # Cached by the identity of the law, since its lattice and a hash take longer than a hundred draws. The entry keeps
+    # the object alive, so that no other law gets its identity. Nothing random is stored.
     key = id(law), plan
     entry = _samplers.get(key)
     if entry is None:
@@ -312,14 +299,14 @@ def _many(law: Profile | IntegerLaw, plan: SamplingPlan) -> IntegerSampler:
     if isinstance(law, Profile):
         ratio, period = law.level.alpha_interval, law.period
         return TwoSidedGeometricSampler(ratio, plan) if period == 1 else StaircaseSampler(ratio, period, law.step, plan)
-    # Imported where a law of one's own needs it.
+    # Imported only for distributions of the user.
     from utmost.core.sampling.tail_sampler import TailSampler
 
     return TailSampler(law, plan)
 
 
 def _one(law: Law, randomness: Randomness) -> int | float:
-    """A single draw, taken from hundreds that were drawn at once: its time does not depend on its value."""
+    """One draw, taken from hundreds that were drawn at once, so that its time does not depend on its value."""
     exponent, pending = _waiting(law, randomness)
     while True:
         try:
@@ -331,8 +318,7 @@ def _one(law: Law, randomness: Randomness) -> int | float:
 
 
 def _few(law: Law, count: int, randomness: Randomness) -> NDArray[Any]:
-    """A few draws, taken from those that wait for `_one`; each pop is one step, so that no thread gets the same
-    draw."""
+    """A few draws, taken from those made ahead. Each pop is one step, so that no two threads get the same draw."""
     exponent, pending = _waiting(law, randomness)
     drawn: list[int] = []
     while len(drawn) < count:
@@ -348,7 +334,7 @@ def _few(law: Law, count: int, randomness: Randomness) -> NDArray[Any]:
 
 
 def _waiting(law: Law, randomness: Randomness) -> tuple[int | None, list[int]]:
-    """The exponent of the law's grid, and its draws ahead, stored with the stream that they came from."""
+    """The exponent of the grid, and the draws made ahead, which are stored with their stream of bits."""
     # Cached by the identity of the law as in `_sampler_of`.
     ahead = randomness.ahead
     entry = ahead.get(id(law))

@@ -1,10 +1,11 @@
-"""Exact draws of geometric variables, from independent groups of binary digits; one-sided and two-sided.
+"""Exact draws of geometric variables, one-sided and two-sided, from independent groups of binary digits.
 
-K ~ Geom(a) has P(K = k) = (1-a) a^k. For any m, K = Q 2^m + D with Q ~ Geom(a^(2^m)) independent of D in 0..2^m-1; the
-groups of binary digits of D are again independent, and the group that starts at bit s has P(d) proportional to
-a^(d 2^s). And Q given Q >= v is v + Geom(a^(2^m)): no tail is cut off.
+K ~ Geom(a) has P(K = k) = (1-a) a^k. For any m, K = Q 2^m + D with Q ~ Geom(a^(2^m)) independent of D in 0..2^m-1. The
+groups of binary digits of D are independent, and the group that starts at bit s has P(d) proportional to a^(d 2^s). And
+Q given Q >= v is v + Geom(a^(2^m)): no tail is cut off.
 
-A mark, independent of K, is drawn together with the top part: the sign of two-sided noise, the segment of a staircase.
+A mark, independent of K, is drawn together with the top part: the sign of two-sided noise, or the segment of a
+staircase.
 """
 
 from bisect import bisect_right
@@ -20,46 +21,32 @@ from utmost.core.sampling.integers import Integers, smallest_type
 from utmost.core.sampling.random_bits import Randomness, WordSource
 
 Real = Callable[[int], Interval]
-"""A real number known to any precision: a function from b to an interval that shrinks to it as b grows."""
+"""A real number, as a function from b to an interval that shrinks to the number as b grows."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GeometricParts:
-    """The laws of the independent parts of a marked geometric variable.
+    """The distributions of the independent parts of a marked geometric variable."""
 
-    Attributes:
-        top: Law of Q and the mark, see `marked`.
-        groups: Numbers of bits and laws of the groups of digits, from the most significant.
-        shift: Number m of bits below the top, the sum of those of the groups.
-    """
-
-    top: Cuts
-    groups: tuple[tuple[int, Cuts], ...]
-    shift: int
+    top: Cuts  # Q and the mark, see `marked`
+    groups: tuple[tuple[int, Cuts], ...]  # bits and distribution of each group of digits, most significant first
+    shift: int  # the number m of bits below the top, the sum of the bits of the groups
 
 
 def geometric_parts(
     ratio: Real, marks: Sequence[Real], *, values: int, group_bits: int, tail_bits: int
 ) -> GeometricParts:
-    """The parts of Geom(ratio) with an independent mark.
-
-    Args:
-        ratio: a with 0 < a < 1.
-        marks: Probabilities of the marks.
-        values: Number of values of the top part with an index of their own.
-        group_bits: Largest number of bits in a group.
-        tail_bits: Bound of the tail: m is the least one with P(Q >= values) <= 2^-tail_bits.
-    """
-    # The least m for which a^(2^m values) <= 2^-tail_bits is certain.
+    """The parts of Geom(ratio) with an independent mark, with the least m for which P(Q >= values) <= 2^-tail_bits."""
+    # The least m for which intervals certify a^(2^m values) <= 2^-tail_bits.
     bits = 64 + tail_bits
-    # A level near 0 has an alpha that few bits cannot tell from 1, and powers of 1 never fall.
+    # For a level near 0 a few bits do not distinguish alpha from 1, and powers of 1 never fall.
     while ratio(bits).high >> bits:  # until a is certainly below 1
         bits *= 2
     shift, a = 0, ratio(2 * bits)
     while (a**values).high > 1 << (2 * bits - tail_bits):
         shift, a = shift + 1, a * a
     number = -(-shift // group_bits)
-    # Groups as even as possible: each has a table, and the largest decides the memory.
+    # Groups are as even as possible: each has a table, and the largest table decides the memory.
     sizes = [shift // number + (i < shift % number) for i in range(number)]
     starts = [shift - end for end in accumulate(sizes)]
     groups = tuple((size, digits(squared_often(ratio, start), size)) for size, start in zip(sizes, starts, strict=True))
@@ -67,16 +54,14 @@ def geometric_parts(
 
 
 def digits(ratio: Real, bits_of_digit: int) -> Cuts:
-    """The law P(d) proportional to a^d on 0..2^bits_of_digit - 1.
-
-    The quotients of sums of positive terms lose no precision for a near 1.
-    """
+    """The distribution with P(d) proportional to a^d on 0..2^bits_of_digit - 1."""
 
     def cuts(bits: int) -> list[Interval]:
         inner = bits + 2 * bits_of_digit + 8
         terms = _powers(ratio(inner), 1 << bits_of_digit)
         sums = list(accumulate(terms))
-        # One division by the sum: its interval is as wide as that of 2^bits_of_digit terms, which the guard bits cover.
+        # Quotients of sums of positive terms lose no precision for a near 1. There is one division by the sum: its
+        # interval is as wide as that of 2^bits_of_digit terms, which the guard bits cover.
         share = 1 / sums[-1]
         return [partial * share for partial in sums[:-1]]
 
@@ -84,11 +69,9 @@ def digits(ratio: Real, bits_of_digit: int) -> Cuts:
 
 
 def marked(ratio: Real, marks: Sequence[Real], values: int) -> Cuts:
-    """The law of the index len(marks) q + mark, where q ~ Geom(ratio) is cut to ``values``.
+    """The distribution of the index len(marks) q + mark, where q ~ Geom(ratio) is cut to ``values``."""
 
-    P(q, mark) = (1-a) a^q w_mark for q < values, and a^values w_mark for q = values.
-    """
-
+    # P(q, mark) = (1-a) a^q w_mark for q < values, and a^values w_mark for q = values.
     def cuts(bits: int) -> list[Interval]:
         inner = bits + 2 * values.bit_length() + 8
         a = ratio(inner)
@@ -106,7 +89,7 @@ def squared_often(ratio: Real, doublings: int) -> Real:
     """ratio^(2^doublings)."""
 
     def powered(bits: int) -> Interval:
-        # Each squaring doubles the relative error: one bit more for each, and some for rounding.
+        # Each squaring doubles the relative error, which costs one bit; rounding costs some more.
         result = ratio(bits + doublings + 8)
         for _ in range(doublings):
             result = result * result
@@ -122,21 +105,13 @@ def _powers(a: Interval, count: int) -> list[Interval]:
 
 @dataclass(frozen=True, slots=True)
 class SamplingPlan:
-    """The sizes of a sampler of arrays.
+    """The sizes of a sampler of arrays."""
 
-    Attributes:
-        word_bits: Bits of a first word; some draws in 2^word_bits need more.
-        lookup: Whether to read tables; otherwise each word is compared with every bound.
-        indices: Approximate number of indices of the top part.
-        group_bits: Largest number of bits in a group of digits.
-        tail_bits: Bound of the tail beyond the indices, 2^-tail_bits.
-    """
-
-    word_bits: int
-    lookup: bool
-    indices: int
-    group_bits: int
-    tail_bits: int
+    word_bits: int  # bits of a first word; a few draws in 2^word_bits need more
+    lookup: bool  # whether to read tables; otherwise each word is compared with every bound
+    indices: int  # approximate number of indices of the top part
+    group_bits: int  # largest number of bits in a group of digits
+    tail_bits: int  # the tail beyond the indices is at most 2^-tail_bits
 
 
 CONSTANT = SamplingPlan(word_bits=32, lookup=False, indices=8, group_bits=3, tail_bits=32)
@@ -149,13 +124,7 @@ _ONE_INDICES, _ONE_GROUP_BITS = 64, 8
 
 
 class MarkedGeometricSampler:
-    """Arrays of independent (K, mark): K ~ Geom(ratio), and an independent mark.
-
-    Args:
-        ratio: a with 0 < a < 1.
-        marks: Probabilities of the marks, whose number is a power of two.
-        plan: `CONSTANT` or `TABLE`.
-    """
+    """Arrays of independent (K, mark): K ~ Geom(ratio), and an independent mark out of a power of two."""
 
     __slots__ = ("_groups", "_mark_bits", "_shift", "_top", "_values")
 
@@ -170,7 +139,6 @@ class MarkedGeometricSampler:
         ]
 
     def draw(self, count: int, randomness: Randomness) -> tuple[Integers, OutcomeIndices]:
-        """``count`` variables and their marks."""
         k, mark = self._tops(count, randomness)
         for size, law in self._groups:
             np.left_shift(k, size, out=k)
@@ -179,7 +147,7 @@ class MarkedGeometricSampler:
         return k, mark
 
     def _tops(self, count: int, randomness: Randomness) -> tuple[Integers, OutcomeIndices]:
-        """Q and the marks, Q in a type that holds Q << shift as well."""
+        """Q and the marks, with Q in a type that also holds Q << shift."""
         # Mark and top part share one word, which saves a word for each draw.
         index = self._top.draw(count, randomness)
         mark = index & ((1 << self._mark_bits) - 1)
@@ -187,7 +155,8 @@ class MarkedGeometricSampler:
         tail = (q == self._values).nonzero()[0]
         if not tail.size:
             return q.astype(smallest_type((self._values - 1).bit_length() + self._shift)), mark
-        # The law has no memory: beyond the last value the top part starts afresh. The fresh mark is not used.
+        # Geometric variables have no memory: beyond the last value the top part is drawn again, and its mark is not
+        # used.
         fresh, _ = self._tops(tail.size, randomness)
         q = q.astype(np.int64)
         q[tail] += fresh.astype(np.int64)
@@ -195,12 +164,10 @@ class MarkedGeometricSampler:
 
 
 class SingleGeometricSampler:
-    """Single (K, mark), each part from one word of 64 bits, by bisection.
+    """Single draws (K, mark) in a time that depends on the outcome, if the distribution changes from draw to draw."""
 
-    It serves variables whose law changes from draw to draw. The time of a bisection depends on its outcome: it must not
-    draw noise whose time others can measure.
-    """
-
+    # Each part takes one word of 64 bits, and a bisection whose time depends on the outcome: not for noise whose time
+    # others can measure.
     __slots__ = ("_groups", "_mark_bits", "_mask", "_top", "_values")
 
     def __init__(self, ratio: Real, marks: Sequence[Real]) -> None:
@@ -212,11 +179,10 @@ class SingleGeometricSampler:
         self._groups = [(size, chooser(law)) for size, law in parts.groups]
 
     def draw(self, word: WordSource) -> tuple[int, int]:
-        """One variable and its mark."""
         index = self._top(word)
         mark, q = index & self._mask, index >> self._mark_bits
         k = q
-        # The law has no memory: beyond the last value a fresh part is added.
+        # Geometric variables have no memory: beyond the last value a new top part is added.
         while q == self._values:
             q = self._top(word) >> self._mark_bits
             k += q
@@ -226,7 +192,7 @@ class SingleGeometricSampler:
 
 
 def chooser(cuts: Cuts) -> Callable[[WordSource], int]:
-    """A function that draws one index of a law."""
+    """A function that draws one index."""
     thresholds = Thresholds(cuts)
     first, last = thresholds.cells(64)
     last.insert(0, -1)  # so that last[index] belongs to the last threshold passed, if any
@@ -249,19 +215,16 @@ def signs(ratio: Real) -> tuple[Real, Real]:
 
 
 class TwoSidedGeometricSampler:
-    """Arrays of X with P(X = x) = (1-a)/(1+a) a^|x|.
+    """Arrays of X with P(X = x) = (1-a)/(1+a) a^|x|."""
 
-    X = K if S = 0, else -1-K, where K ~ Geom(a) and S ~ Bernoulli(a/(1+a)) are independent; in bits, K xor -S.
-    """
-
+    # X = K if S = 0, else -1-K, where K ~ Geom(a) and S ~ Bernoulli(a/(1+a)) are independent; in bits, K xor -S.
     __slots__ = ("_marked",)
 
     def __init__(self, ratio: Real, plan: SamplingPlan) -> None:
         self._marked = MarkedGeometricSampler(ratio, signs(ratio), plan)
 
     def draw(self, count: int, randomness: Randomness) -> Integers:
-        """``count`` independent draws."""
         k, sign = self._marked.draw(count, randomness)
-        # -1 - k is ~k: no branch, whose time would reveal the sign.
+        # -1 - k is ~k, without a branch, whose time would reveal the sign.
         k ^= np.negative(sign).view(np.int8).astype(k.dtype, copy=False)
         return k

@@ -1,15 +1,15 @@
 """The power-of-two grid on which real data get integer noise.
 
 A real x becomes the nearest integer n = floor(x / g + 1/2), g = 2^-k, ties upwards, and an integer n becomes the float
-n g again. Reals at most Delta apart have integers at most D = ceil(Delta / g) apart: let x <= x' <= x + Delta; then
+n g. Reals at most Delta apart have integers at most D = ceil(Delta / g) apart: let x <= x' <= x + Delta. Then
 x'/g + 1/2 <= x/g + 1/2 + D, and floor is monotone and commutes with adding the integer D, so n' <= n + D. No smaller D
-suffices. (Rounding ties to even would break this: 1/2 and 3/2 are 1 apart and go to 0 and 2.) Integer noise for
-sensitivity D therefore has exactly the privacy of the reals, and floats enter only before the snapping and after the
-noise. Snapping adds an error of at most g/2 to each value, which no average over releases of the same value removes;
-over values that are spread over many steps it averages out.
+suffices. (Rounding ties to even would break this bound: 1/2 and 3/2 are 1 apart and go to 0 and 2.) Integer noise for
+sensitivity D therefore has exactly the privacy of the reals, and floats occur only before the snapping and after the
+noise. Snapping adds an error of at most g/2 to each value, which no average over releases of the same value removes.
+Over values that are spread over many steps, the error averages out.
 
-The bound holds for the binary numbers, not for the decimals that floats print: 0.1 and 1.1 are a little more than 1
-apart. A sum of floats likewise has its own rounding errors; money is better counted in cents.
+The bound holds for the binary numbers, not for the decimals that floats print: 0.1 and 1.1 are slightly more than 1
+apart. A sum of floats also has rounding errors, so count money in cents.
 """
 
 import math
@@ -37,25 +37,16 @@ _LARGEST_FLOAT = math.nextafter(math.inf, 0)
 
 
 def chosen_exponent(sensitivity: Fraction, level: Level) -> int:
-    """The k of the default grid: the least k >= 20 + epsilon log2(e)/2 - log2(Delta).
-
-    It depends on the sensitivity and the level alone, never on the data. Noise on so fine a grid costs less than a
-    millionth more than the best noise on the reals.
-
-    >>> chosen_exponent(Fraction(1), Level.of_epsilon(1))
-    21
-    """
+    """The k of the default grid: the least k >= 20 + epsilon log2(e)/2 - log2(Delta)."""
+    # k depends on the sensitivity and the level, never on the data. Noise on so fine a grid costs less than a millionth
+    # more than the best noise on the reals.
     log2 = math.log2(sensitivity.numerator) - math.log2(sensitivity.denominator)
     least = 20 + min(level.epsilon_float, _ENOUGH) * math.log2(math.e) / 2 - log2
     return max(COARSEST, min(FINEST, math.ceil(least)))
 
 
 def declared_exponent(grid: Number) -> int:
-    """The k of a declared width 2^-k; any other width raises `OutOfRange`.
-
-    >>> declared_exponent("1/1024"), declared_exponent(0.25), declared_exponent(8)
-    (10, 2, -3)
-    """
+    """The k of a declared width 2^-k; any other width raises `OutOfRange`."""
     width = exact(grid, "grid")
     top, bottom = width.numerator, width.denominator
     if width > 0 and (top & (top - 1)) == 0 and (bottom & (bottom - 1)) == 0:
@@ -68,26 +59,18 @@ def declared_exponent(grid: Number) -> int:
 
 
 def steps(length: Fraction, exponent: int) -> int:
-    """ceil(length / 2^-exponent): the most grid steps in a change by ``length``.
-
-    >>> steps(Fraction(1, 10), 4)
-    2
-    """
+    """ceil(length / 2^-exponent), the most grid steps in a change by ``length``."""
     return math.ceil(length * Fraction(2) ** exponent)
 
 
 def snapped(x: NDArray[Any], exponent: int) -> Integers:
-    """The number of the grid point nearest to each x, ties upwards.
-
-    >>> snapped(np.array([-0.75, -0.5, 0.4, 0.5, 1.5]), 0).tolist()
-    [-1, 0, 0, 1, 2]
-    """
+    """The number of the grid point nearest to each x, ties upwards."""
     # floor(y + 1/2) = floor((floor(2 y) + 1) / 2), so the floors on the grid half as wide are enough.
     return (_floors(x, exponent + 1) + 1) >> 1
 
 
 def _floors(x: NDArray[Any], exponent: int) -> Integers:
-    """floor(x 2^exponent), exactly, for a row of finite numbers: as int64, or as Python ints if one exceeds it."""
+    """floor(x 2^exponent), exactly, for a row of finite numbers: as int64, or as Python ints if one exceeds int64."""
     up, down = max(exponent, 0), min(max(-exponent, 0), 63)
     if x.dtype.kind == "f" and x.dtype.itemsize <= 8:
         with np.errstate(over="ignore"):
@@ -107,8 +90,7 @@ def _floor(x: Any, exponent: int) -> int:
 
 
 def unsnapped(n: Integers, exponent: int) -> NDArray[np.float64]:
-    """The floats n 2^-exponent: exact below 2^53, else the nearest, at most the largest one. The noisy values are
-    already private: this rounding costs nothing."""
+    """The floats n 2^-exponent, exact below 2^53, else rounded, which costs no privacy because n is noisy."""
     if n.dtype == object:
         return np.array([unsnapped_one(value, exponent) for value in n.ravel().tolist()], np.float64).reshape(n.shape)
     with np.errstate(over="ignore", under="ignore"):
@@ -116,11 +98,7 @@ def unsnapped(n: Integers, exponent: int) -> NDArray[np.float64]:
 
 
 def unsnapped_one(n: int, exponent: int) -> float:
-    """The float nearest to n 2^-exponent.
-
-    >>> unsnapped_one(-3, 2), unsnapped_one(10**400, 0)
-    (-0.75, 1.7976931348623157e+308)
-    """
+    """The float nearest to n 2^-exponent, at most the largest float."""
     try:
         return (n << max(-exponent, 0)) / (1 << max(exponent, 0))
     except OverflowError:

@@ -1,8 +1,8 @@
 """Hidden paths of Euclidean noise: exact cells of x + V_e at any level, from random bits that are read as needed.
 
-Each point has a path of noise, a function of a secret key: every uniform number on it has a name, and its binary digits
-are AES-256 of that name under the key. So the same path can be evaluated at any level, at any time, to any precision.
-At the anchor level e0, in units of 1/e0:
+Each point has a path of noise, which a secret key determines: every uniform number on the path has a name, and its
+binary digits are AES-256 of that name under the key. So the same path can be evaluated at any level, at any time, to
+any precision. At the anchor level e0, in units of 1/e0:
 
     S = E_1 + ... + E_a              (and, n even, half a step more: E cos^2(2 pi U)) ~ Gamma(a), a = (n + 1)/2
     V = 2 sqrt(S E) (cos, sin)(2 pi U) for each two coordinates                       ~ N(0, 2 S I) given S
@@ -10,9 +10,8 @@ At the anchor level e0, in units of 1/e0:
     to tighten, from v = 1 down: v *= U^(1/a); u = E/v; V <- V + N(0, 2 u I); S <- S + u
 
 while v has not passed (e/e0)^2; E = -log U. These formulas are written once and evaluated twice: for many points in
-floats with proven bounds (`Balls`), from the first 52 bits; and for points where these do not decide a comparison or
-the floor, in intervals of Arb, from 64 bits, 128, 256, ... until they do. Both ways give the same cell.
-
+floats with proven bounds (`Balls`), from the first 52 bits; and for points whose comparison or floor these do not
+decide, in intervals of Arb, from 64 bits, 128, 256, ... until they decide. Both evaluations give the same cell.
 Source: proofs/theory/planar.md.
 """
 
@@ -40,21 +39,16 @@ _GUARD_BITS = 32
 
 _START, _LOOSER, _STRICTER = range(3)
 _WAIT, _SHARE, _TURN = 0, 1, 2
-"""The uniform numbers of an event: its waiting time, the share of the clock that it leaves, and the move."""
+"""The uniform numbers of an event: its waiting time, the remaining fraction of the clock, and the move."""
 
 Uniform = Callable[[int], Any]
 """A function from a place to a uniform number of one event: a ball of either kind."""
 
 
 class PathBits:
-    """The binary digits of named uniform numbers: AES-256 of the name, under a key that is used for nothing else.
+    """The binary digits of named uniform numbers: AES-256 of the name, under a key with no other use."""
 
-    A name is (stage, event, place) and the point; a block has 128 digits. No two names share a block.
-
-    Args:
-        key: 32 bytes.
-    """
-
+    # A name is (stage, event, place) and the point, and a block has 128 digits. No two names share a block.
     __slots__ = ("_encryptor",)
 
     def __init__(self, key: bytes) -> None:
@@ -67,7 +61,7 @@ class PathBits:
         blocks[:, 0] = _prefix(stage, event, place, 0)
         blocks[:, 1] = points
         digits = np.frombuffer(self._encryptor.update(blocks.tobytes()), ">u8")[::2]
-        # The 52 first digits and a half of the next: the ball holds every number that begins so.
+        # The middle is the first 52 digits and half of the next: the ball has every number with these 52 digits.
         middle = ((digits >> np.uint64(64 - _FLOAT_BITS)).astype(np.float64) + 0.5) * 2.0**-_FLOAT_BITS
         return Balls(middle, np.full(middle.shape, 2.0 ** -(_FLOAT_BITS + 1)))
 
@@ -83,7 +77,7 @@ class PathBits:
 
 def _prefix(stage: int, event: int, place: int, part: int) -> int:
     """The name of a number without its point, in 64 bits."""
-    # An overflow would give two numbers one name, and the path another law.
+    # An overflow would give two numbers the same name, and the path another distribution.
     assert max(event >> 24, place >> 20, part >> 18) == 0, "names have room for every event"
     return stage << 62 | event << 38 | place << 18 | part
 
@@ -122,7 +116,7 @@ def _started(uniform: Uniform, n: int) -> tuple[Any, list[Any]]:
 
 
 def _relaxed(uniform: Uniform, clock: Any, place: list[Any]) -> tuple[Any, list[Any]]:
-    """Clock and place after an event towards larger epsilon: the Brownian bridge at the share r of its time."""
+    """Clock and place after an event towards larger epsilon: the Brownian bridge at the fraction r of its time."""
     n = len(place)
     r = _share(uniform, n)
     move = normal_move(uniform, clock * r * (1 - r), n, first=_TURN)
@@ -130,8 +124,7 @@ def _relaxed(uniform: Uniform, clock: Any, place: list[Any]) -> tuple[Any, list[
 
 
 def _tightened(uniform: Uniform, v: Any, clock: Any, place: list[Any]) -> tuple[Any, list[Any]]:
-    """Clock and place after an event at v towards smaller epsilon: the motion goes on for an exponential time of rate
-    v."""
+    """Clock and place after an event at v towards smaller epsilon: the motion goes on for an Exp(v) time."""
     n = len(place)
     more = -uniform(_WAIT).log() / v
     move = normal_move(uniform, more, n, first=_TURN)
@@ -144,18 +137,12 @@ RationalBounds = tuple[Fraction, Fraction]
 
 @dataclass(frozen=True, slots=True)
 class _Target:
-    """A level at which paths are evaluated, and the grid, both relative to the anchor.
+    """A level at which paths are evaluated, and the grid, both relative to the anchor."""
 
-    Attributes:
-        stage: _LOOSER or _STRICTER than the anchor, or _START for the anchor itself.
-        level, anchor: The two levels.
-        step: Level of the anchor for one step of the grid.
-    """
-
-    stage: int
+    stage: int  # _LOOSER or _STRICTER than the anchor, or _START for the anchor
     level: Level
     anchor: Level
-    step: Level
+    step: Level  # level of the anchor for one step of the grid
 
     @classmethod
     def of(cls, level: Level, anchor: Level, grid: Fraction) -> "_Target":
@@ -184,7 +171,7 @@ def _squared_ratio(level: Level, anchor: Level, bits: int) -> RationalBounds:
 
 @lru_cache(maxsize=256)
 def _epsilon(level: Level, bits: int) -> RationalBounds:
-    """epsilon, to at least so many significant bits."""
+    """epsilon, to at least ``bits`` significant bits."""
     if level.base is None:
         return level.power, level.power
     small = level.power.denominator.bit_length() + level.base.denominator.bit_length()
@@ -194,34 +181,22 @@ def _epsilon(level: Level, bits: int) -> RationalBounds:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HiddenPaths:
-    """The paths of many points, one for each.
-
-    Attributes:
-        bits: Source of the random numbers.
-        anchor: Level at which the paths begin, for one unit of distance.
-        dimensions: n.
-    """
+    """The paths of many points, which begin at the anchor level, for one unit of distance."""
 
     bits: PathBits
     anchor: Level
     dimensions: int
 
     def cells(self, points: "GridPoints", level: Level) -> Integers:
-        """floor((x + V)/g + 1/2) for each coordinate of each point, shape (m, n).
-
-        Args:
-            points: Points and grid.
-            level: Level for one unit of distance.
-
-        Cost: about a microsecond a point at the anchor, and as much for each of the (n + 1) |log(e/e0)| events.
-        """
+        """floor((x + V)/g + 1/2) for each coordinate of each point, shape (m, n)."""
+        # Cost: about 1 us a point at the anchor, and as much for each of the (n + 1) |log(e/e0)| events.
         target = _Target.of(level, self.anchor, points.grid)
         cells_of_points: Any = np.empty((points.count, self.dimensions), np.int64)
         for start in range(0, points.count, _CHUNK):
             stop = min(start + _CHUNK, points.count)
             cells, sure = self.float_cells(points, target, start, stop)
             cells_of_points[start:stop] = cells
-            # Few points: floats do not decide only if a cell's edge, or an event, lies within their bounds.
+            # Few points: floats are undecided only if a cell's edge, or an event, lies within their bounds.
             for place in (start + np.flatnonzero(~sure)).tolist():
                 exactly = self.exact_cell(points, target, place)
                 if cells_of_points.dtype != object and any(abs(cell) >> 62 for cell in exactly):
@@ -240,7 +215,7 @@ class HiddenPaths:
     def float_cells(
         self, points: "GridPoints", target: _Target, start: int, stop: int
     ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """The cells of some points by floats with bounds, and which of them are certain."""
+        """The cells of some points by floats with bounds, and which of the cells are certain."""
         with np.errstate(all="ignore"):
             noise, sure = self._float_noise(target, np.arange(start, stop, dtype=np.uint64))
             steps = Balls.between(*target.steps(_FIRST_BITS))
@@ -258,7 +233,7 @@ class HiddenPaths:
         """The cell of one point by intervals, from as many bits as needed."""
         x = [number / points.grid for number in points.exactly(place)]
         bits = _FIRST_BITS
-        # The loop ends with probability one: the noise has a density, so that it is on an edge of the grid with chance
+        # The loop ends with probability one: the noise has a density, and lies on an edge of the grid with probability
         # 0.
         while (rests := self._exact_rest(target, place, [number % 1 for number in x], bits)) is None:
             bits *= 2
@@ -300,8 +275,7 @@ class HiddenPaths:
         return place
 
     def _float_noise(self, target: _Target, points: NDArray[np.uint64]) -> tuple[list[Balls], NDArray[np.bool_]]:
-        """V in units of 1/e0 for many points, and whether each is certain: no event may be on the wrong side of the
-        level."""
+        """V in units of 1/e0 for many points, and which of these points have no event too close to the level."""
         n, stage = self.dimensions, target.stage
         clock, place = _started(_named(self.bits, _START, 0, points), n)
         sure = np.ones(points.size, np.bool_)
@@ -318,7 +292,7 @@ class HiddenPaths:
             else:
                 v = open_paths.v * _share(here, n)
                 past, before = (goal - v).is_positive, (v - goal).is_positive
-            # Undecided points stop here: `exact_cell` starts over, with more of the same digits.
+            # Undecided points stop here: `exact_cell` starts again, with more of the same digits.
             sure[open_paths.where[~(past | before)]] = False
             open_paths = open_paths.left(v, before)
             here = _named(self.bits, stage, event, points[open_paths.where])
@@ -353,7 +327,7 @@ class _OpenPaths:
     place: list[Balls]
 
     def left(self, v: Balls, keep: NDArray[np.bool_]) -> "_OpenPaths":
-        """The points that go on, with v at their event."""
+        """The points to keep, with v at their event."""
         return _OpenPaths(
             self.where[keep], v.part(keep), self.clock.part(keep), [coordinate.part(keep) for coordinate in self.place]
         )
@@ -365,25 +339,17 @@ class _OpenPaths:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GridPoints:
-    """Points, and the width of the grid to which they are rounded.
+    """Points, and the width of the grid to which they are rounded."""
 
-    Attributes:
-        flat: Coordinates in one row: floats, integers, Fractions or Decimals, each exactly the number that it is.
-        dimensions: Number of coordinates of a point.
-        grid: Width, > 0.
-    """
-
-    flat: NDArray[Any]
-    dimensions: int
-    grid: Fraction
+    flat: NDArray[Any]  # coordinates of all points in one row: floats, integers, Fractions or Decimals, read exactly
+    dimensions: int  # number of coordinates of a point
+    grid: Fraction  # width > 0
 
     @property
     def count(self) -> int:
-        """The number of points."""
         return self.flat.size // self.dimensions
 
     def exactly(self, place: int) -> list[Fraction]:
-        """The coordinates of one point."""
         start = place * self.dimensions
         return [
             Fraction(*map(int, number.as_integer_ratio()))
@@ -391,17 +357,17 @@ class GridPoints:
         ]
 
     def parts(self, start: int, stop: int) -> Iterator[tuple[NDArray[np.float64], Balls]]:
-        """x/g for each axis: a whole number, as a float, and the remainder in a ball."""
+        """x/g for each axis: an integer, as a float, and the remainder in a ball."""
         rows = self.flat.reshape(-1, self.dimensions)[start:stop]
         for axis in range(self.dimensions):
             steps = _in_steps(_ball_of(rows[:, axis]), self.grid)
             whole = np.rint(steps.middle)
-            # A float minus the integer nearest to it is a float: no rounding.
+            # A float minus its nearest integer is a float: nothing is rounded.
             yield whole, Balls(steps.middle - whole, np.where(np.isfinite(whole), steps.radius, np.inf))
 
 
 def _in_steps(numbers: Balls, grid: Fraction) -> Balls:
-    """x/g; for a power of two g this is exact except for underflow."""
+    """x/g, which is exact for a power of two g except for underflow."""
     top, bottom = grid.numerator, grid.denominator
     if top & (top - 1) or bottom & (bottom - 1) or max(top, bottom).bit_length() > _MOST_SCALED:
         return numbers / Balls.between(grid, grid)
@@ -410,7 +376,7 @@ def _in_steps(numbers: Balls, grid: Fraction) -> Balls:
 
 
 def _ball_of(numbers: NDArray[Any]) -> Balls:
-    """Numbers in balls; floats have radius 0."""
+    """Numbers in balls; the balls of floats have radius 0."""
     if numbers.dtype.kind == "f" and numbers.dtype.itemsize <= 8:
         return Balls.of(numbers)
     middle = np.array([_nearest(number) for number in numbers.tolist()]) if numbers.dtype.kind == "O" else numbers

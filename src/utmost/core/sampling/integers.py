@@ -18,11 +18,7 @@ _SMALLEST, _LARGEST = -(1 << 63), (1 << 63) - 1
 
 
 def smallest_type(bits: int) -> np.dtype[Any]:
-    """The smallest signed type for magnitudes below ``2**bits``: int8 to int64, then Python ints.
-
-    >>> smallest_type(7), smallest_type(8), smallest_type(64)
-    (dtype('int8'), dtype('int16'), dtype('O'))
-    """
+    """The smallest signed type for magnitudes below ``2**bits``: int8 to int64, then Python ints."""
     for width in (8, 16, 32, 64):
         if bits < width:
             return np.dtype(f"i{width // 8}")
@@ -30,11 +26,7 @@ def smallest_type(bits: int) -> np.dtype[Any]:
 
 
 def add(x: Integers, y: Integers) -> Integers:
-    """The sums, in int64 if all of them fit.
-
-    >>> add(np.array([2**63 - 1]), np.array([1]))
-    array([9223372036854775808], dtype=object)
-    """
+    """The sums, in int64 if all of them fit."""
     if x.size and x.dtype != object and y.dtype != object:
         smallest, largest = int(x.min()) + int(y.min()), int(x.max()) + int(y.max())
         if _fits(smallest, largest):
@@ -43,7 +35,7 @@ def add(x: Integers, y: Integers) -> Integers:
 
 
 def minus(x: Integers, y: Integers) -> Integers:
-    """The differences, never wrapped."""
+    """The differences, in int64 if all of them fit."""
     if x.size and x.dtype != object and y.dtype != object:
         smallest, largest = int(x.min()) - int(y.max()), int(x.max()) - int(y.min())
         if smallest >= -(1 << 63) and largest < 1 << 63:
@@ -52,7 +44,7 @@ def minus(x: Integers, y: Integers) -> Integers:
 
 
 def narrowed(x: Integers) -> Integers:
-    """The same integers, as int64 if all of them fit."""
+    """The same integers, in int64 if all of them fit."""
     return x.astype(np.int64, copy=False) if x.dtype != object or not x.size or _fits(x.min(), x.max()) else x
 
 
@@ -78,28 +70,20 @@ _HALF = np.uint64(32)
 
 
 def uniform_integers(bound: int, count: int, randomness: Randomness | None = None) -> NDArray[Any]:
-    """``count`` independent integers uniform on 0..bound-1, as int64, or as Python ints if the bound exceeds 2^63.
-
-    >>> int(uniform_integers(6, 1000).max())
-    5
-    """
+    """``count`` independent integers uniform on 0..bound-1, as int64, or as Python ints if the bound exceeds 2^63."""
     n, size, bits = exact_integer(bound, "bound"), exact_integer(count, "count"), source(randomness)
     if n < 1 or not 0 <= size < 1 << 48:
-        raise OutOfRange("a uniform draw needs a bound of at least 1 and a count of 0 to 2^48", came=(bound, count))
+        raise OutOfRange("bound must be at least 1, and count between 0 and 2^48", came=(bound, count))
     if n <= 1 << 63:
         return uniform_below(np.full(size, n, np.uint64), bits).view(np.int64)
     return objects(one_below(n, bits.word) for _ in range(size))
 
 
 def uniform_below(bounds: NDArray[np.uint64], randomness: Randomness) -> NDArray[np.uint64]:
-    """Independent integers, each uniform on 0..n-1 for its bound n in ``bounds`` (1 <= n <= 2^63).
-
-    The upper half of the product u n, for words u of 64 bits, takes each value for floor(2^64 / n) words or one more.
-    Words whose lower half is below 2^64 mod n are drawn again, which leaves floor(2^64 / n) for each value. A redraw is
-    as likely for one value as for another, so its time reveals nothing.
-
-    Cost: about 4 ns each. Source: [lemire2019].
-    """
+    """Independent integers, each uniform on 0..n-1 for its bound n in ``bounds`` (1 <= n <= 2^63) [lemire2019]."""
+    # The upper half of the product u n, for words u of 64 bits, takes each value for floor(2^64 / n) words or one more.
+    # Words whose lower half is below 2^64 mod n are drawn again, which leaves floor(2^64 / n) for each value. A redraw
+    # is equally likely for all values, so its time reveals nothing. Cost: about 4 ns each.
     words: NDArray[np.uint64] = randomness.words(bounds.size, 64)
     drawn = _upper_half(words, bounds)
     lower = words * bounds
@@ -112,7 +96,6 @@ def uniform_below(bounds: NDArray[np.uint64], randomness: Randomness) -> NDArray
 
 
 def one_below(bound: int, word: WordSource) -> int:
-    """One integer uniform on 0..bound-1, for any positive bound."""
     bits = 64
     while bound >> bits:
         bits += 64
@@ -128,7 +111,7 @@ def one_below(bound: int, word: WordSource) -> int:
 
 
 def _upper_half(words: NDArray[np.uint64], bounds: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """floor(u n / 2^64) from products of halves; no sum below can pass 2^64."""
+    """floor(u n / 2^64) from products of halves; no sum below can exceed 2^64."""
     upper, lower = words >> _HALF, words & _LOWER
     if int(bounds.max(initial=0)) <= int(_LOWER):
         short: NDArray[np.uint64] = (upper * bounds + (lower * bounds >> _HALF)) >> _HALF

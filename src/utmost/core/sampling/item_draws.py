@@ -1,16 +1,16 @@
-"""Exact draws by item: geometric noise, and the steps between levels, as functions of each item's own words.
+"""Exact draws by item: geometric noise, and the steps between levels, as functions of each item's words.
 
 **Inversion.** Each draw is the index of a uniform number among ascending thresholds: the number of thresholds that are
-at most it. An item's uniform number is read word by word: the first 32 bits give one of 2^32 cells, and all but a few
-cells lie certainly between two thresholds, by integers rounded outward. In those few the item reads further bits of its
-own until they decide. So a draw is a function of the item's words and of the law alone: of no float, no precision, no
-other item; and its law is exact.
+at most the uniform number. An item's uniform number is read word by word: the first 32 bits give one of 2^32 cells, and
+all but a few cells lie certainly between two thresholds, by integers rounded outward. In the few other cells the item
+reads further bits of its own until they decide. So a draw depends only on the item's words and the distribution, and
+not on floats, precision or other items. The distribution is exact.
 
-**Geometric variables.** K ~ Geom(a) is K = Q 2^m + D with Q ~ Geom(a^(2^m)) and independent binary digits of D; they
-are drawn in groups of eight, the group that starts at bit s having P(d) proportional to a^(d 2^s). m is the least
+**Geometric variables.** K ~ Geom(a) is K = Q 2^m + D with Q ~ Geom(a^(2^m)) and independent binary digits of D. The
+digits are drawn in groups of eight; the group that starts at bit s has P(d) proportional to a^(d 2^s). m is the least
 number with 2^m log(1/a) >= 1/2, so that tables stay small at every level.
 
-The time of a draw is not constant: it depends a little on the words. Nobody who must not know the noise may measure it.
+The time of a draw is not constant: it depends slightly on the words. Nobody who must not know the noise may measure it.
 """
 
 from bisect import bisect_right
@@ -44,21 +44,17 @@ class OwnWords(Protocol):
     def __len__(self) -> int: ...
 
     def first(self, slot: int, some: Selection | None = None) -> NDArray[Any]:
-        """The first word of a slot, of all items or of some."""
+        """The first word of a slot, for all items or for some."""
 
     def more(self, item: int, slot: int, extension: int) -> tuple[int, int]:
-        """Further bits of one item's number, and their number."""
+        """Further bits of one item's number, and the number of these bits."""
 
 
 class Inversion:
-    """An index: the number of thresholds that an item's uniform number has passed.
+    """An index: the number of thresholds that an item's uniform number has passed."""
 
-    Args:
-        cuts: Thresholds. If there are more than the listed ones, the last interval reaches up to 1, so that a number
-            beyond its beginning asks for more bits, and with them for more thresholds.
-        word_bits: Bits of a first word.
-    """
-
+    # If there are more thresholds than the listed ones, the last interval reaches up to 1, so that a number beyond its
+    # beginning asks for more bits, and so for more thresholds.
     __slots__ = ("_first", "_guide", "_last", "_shift", "_thresholds")
 
     def __init__(self, cuts: Cuts, word_bits: int) -> None:
@@ -72,8 +68,8 @@ class Inversion:
         starts = np.arange((1 << word_bits - self._shift) + 1, dtype=np.int64) << self._shift
         low, high = self._indices(starts[:-1]), self._indices(starts[1:] - 1)
         clear = (low == high) & ~self._near(starts[:-1], low)
-        # The first 12 bits decide most words: a table of 4096 entries stays in the cache, where a bisection would miss
-        # it.
+        # The first 12 bits decide most words: a table of 4096 entries stays in the cache, unlike the data of a
+        # bisection.
         self._guide = np.where(clear, low, _UNSURE).astype(np.int16)
 
     def drawn(self, words: OwnWords, slot: int, some: Selection | None = None) -> Integers:
@@ -115,8 +111,7 @@ class Inversion:
 
 
 class _Geometric:
-    """K ~ Geom(a) from ``slots`` consecutive slots of an item: the top part, then the groups of digits from the
-    lowest."""
+    """K ~ Geom(a) from ``slots`` consecutive slots of an item: the top part, then groups of digits, lowest first."""
 
     __slots__ = ("_groups", "_shift", "_top", "slots")
 
@@ -131,9 +126,8 @@ class _Geometric:
         self.slots = 1 + len(self._groups)
 
     def drawn(self, words: OwnWords, slot: int, some: Selection | None = None) -> Integers:
-        """One variable for each item, or for some; int64, or Python ints."""
         top = self._top.drawn(words, slot, some)
-        # int64 if top 2^m + digits certainly fits; Python's integers otherwise: nothing is cut off.
+        # int64 if top 2^m + digits certainly fits, and Python's integers otherwise.
         fits = top.dtype != object and self._shift + 16 <= _ROOM
         k = top.astype(np.int64 if fits else object) << self._shift
         for place, (start, group) in enumerate(self._groups, start=slot + 1):
@@ -142,9 +136,9 @@ class _Geometric:
 
 
 def geometric_cuts(ratio: Real) -> Cuts:
-    """The thresholds 1 - a^j, j = 1, 2, ..., of Geom(a), as far as the bits reach; the last interval stands for its own
-    threshold and all further ones."""
+    """The thresholds 1 - a^j, j = 1, 2, ..., of Geom(a), as far as the bits reach."""
 
+    # The last interval stands for its own threshold and all further ones.
     def cuts(bits: int) -> list[Interval]:
         inner = bits + 2 * bits.bit_length() + 8
         a = ratio(inner)
@@ -152,22 +146,17 @@ def geometric_cuts(ratio: Real) -> Cuts:
         while power.high >> (inner - bits):  # until a^j < 2^-bits
             power = power * a
             thresholds.append(1 - power)
-        # The last interval reaches 1, so that no number is beyond them all: one within it asks for more bits.
+        # The last interval reaches 1, so that no number is beyond all intervals: a number in the last one asks for more
+        # bits.
         return [*thresholds[:-1], Interval(thresholds[-1].low, max(thresholds[-1].high, 1 << inner), inner)]
 
     return cuts
 
 
 def doublings(terms: Sequence[tuple[Level, int]]) -> int:
-    """The least m >= 0 with 2^m d >= 1/2, for d > 0 the sum of ``sign`` times epsilon over (level, sign).
-
-    A rational d is compared exactly. An irrational one has 2^m d != 1/2 by Lindemann's theorem, so that intervals of
-    growing precision decide.
-
-    >>> from utmost.exact import level
-    >>> doublings([(level(1), 1)]), doublings([(level("1/2"), 1)]), doublings([(level("1/8"), 1)])
-    (0, 0, 2)
-    """
+    """The least m >= 0 with 2^m d >= 1/2, for d > 0 the sum of ``sign`` times epsilon over (level, sign)."""
+    # A rational d is compared exactly. An irrational d has 2^m d != 1/2 by Lindemann's theorem, so that intervals of
+    # growing precision decide.
     if all(level.base is None for level, _ in terms):
         d = sum((sign * level.power for level, sign in terms), Fraction(0))
         return _least_doublings(d, d)[0]
@@ -195,7 +184,7 @@ def item_geometric(level: Level, words: OwnWords) -> Integers:
 
 
 def item_tightening(transition: Tightening, words: OwnWords) -> Integers:
-    """W of the tightening law: K, -1 - K or 0 by slot 0, with K ~ Geom(a) from the other slots."""
+    """W of the tightening noise: K, -1 - K or 0 by slot 0, with K ~ Geom(a) from the other slots."""
     mark, size = _tightened(transition, words.word_bits)
     drawn = mark.drawn(words, 0)
     some = np.flatnonzero(drawn < 2)
@@ -206,11 +195,9 @@ def item_tightening(transition: Tightening, words: OwnWords) -> Integers:
 
 
 def item_bridge(transition: Bridge, apart: Integers, words: OwnWords) -> Integers:
-    """K of the bridge, or of the relaxing law, given W for each item.
-
-    Slot 0 chooses the row of the table of `Bridge`; slot 1 decides, if W = 0, whether K = 0 at once; G ~ Geom(m/a) and
-    J ~ Geom(am) follow. Variables that the row does not use are not drawn.
-    """
+    """K of `Bridge`, or of `Relaxing`, for each item, given W in ``apart``."""
+    # Slot 0 chooses the row of the table of `Bridge`. If W = 0, slot 1 decides whether K = 0 at once. G ~ Geom(m/a) and
+    # J ~ Geom(am) follow. Variables that the row does not use are not drawn.
     marks, idle, fall, rise = _bridged(transition, words.word_bits)
     mark, size = marks.drawn(words, 0), np.abs(apart)
     if idle is not None:
@@ -231,13 +218,13 @@ def item_bridge(transition: Bridge, apart: Integers, words: OwnWords) -> Integer
 
 
 def item_uniform(bound: int, words: OwnWords) -> Integers:
-    """floor(U n) for the number of slot 0: uniform on 0..n-1, int64 or Python ints."""
+    """floor(U n) for the number U of slot 0: uniform on 0..n-1, int64 or Python ints."""
     # If the product of word and bound does not fit 64 bits, Python multiplies.
     if bound.bit_length() + words.word_bits > _ROOM:
         return narrowed(np.array([*(_scaled(bound, words, item) for item in range(len(words)))], object))
     first = words.first(0).astype(np.int64)
     drawn: Integers = first * bound >> words.word_bits
-    # If the next word would give another number, this word does not decide: unlike a modulus, this has no bias.
+    # If the next word would give another result, this word does not decide. Unlike a modulus, this has no bias.
     for item in np.flatnonzero((first + 1) * bound - 1 >> words.word_bits != drawn).tolist():
         drawn[item] = _scaled(bound, words, item)
     return drawn
@@ -253,7 +240,7 @@ def _scaled(bound: int, words: OwnWords, item: int) -> int:
 
 
 def _sums(*pieces: Real) -> Cuts:
-    """The thresholds of an index with these probabilities; a last index has the remaining one."""
+    """The thresholds of an index with these probabilities; the last index has the remaining probability."""
 
     def cuts(bits: int) -> list[Interval]:
         inner = bits + 8

@@ -1,12 +1,12 @@
-"""Random words by item: a function of a key, a label and an identifier, and of no order, batch or partition.
+"""Random words by item: functions of a key, a label and an identifier, independent of order, batch and partition.
 
 **Tags.** An identifier is encoded without prefixes: in blocks of 16 bytes, the first of which has the type and, unless
-it is fixed, the length in bytes. CBC-MAC of these blocks under AES-256 is the identifier's tag, 16 bytes; on
+the length is fixed, the length in bytes. CBC-MAC of these blocks under AES-256 is the identifier's tag, 16 bytes. On
 prefix-free inputs CBC-MAC is a pseudorandom function [bellare2005]. The tag of an identifier of several columns is the
-CBC-MAC, under a key of its own, of the number of columns and their tags.
+CBC-MAC, under a separate key, of the number of columns and their tags.
 
 **Words.** Block j of an item's words for a label is AES-256 of (tag xor j), under a key that HKDF derives from the
-secret and the label. Distinct (item, j) are distinct inputs unless two tags agree in all but their lowest bits, so for
+secret and the label. Distinct (item, j) are distinct inputs unless two tags agree in all but their lowest bits. So for
 N items and J blocks the words differ from independent uniform ones by at most the advantage against AES and HKDF, plus
 (N J)^2 / 2^128: proofs/theory/item-noise.md has the proof.
 """
@@ -29,35 +29,35 @@ from utmost.errors import BadTable, OutOfRange, WrongKind
 SECRET_BYTES = 32
 _BLOCK = 16
 _INTEGER, _LARGE, _TEXT, _BYTES, _COMPOUND = 1, 2, 3, 4, 5
-_LENGTH = 5  # the type, and the length in four bytes: data begin behind them
+_LENGTH = 5  # the type, and the length in four bytes; the data follow
 _TYPES = {"text": _TEXT, "bytes": _BYTES, "large": _LARGE}
-_AT_ONCE = 1 << 14  # rows at a time: their blocks stay in the cache
+_AT_ONCE = 1 << 14  # number of rows at a time: their blocks stay in the cache
 
 Tags = NDArray[np.uint64]
 """Tags of items, shape (n, 2): 16 bytes each, little-endian."""
 
 
 def derived_secret(secret: bytes, *purpose: str) -> bytes:
-    """32 bytes for one purpose, by HKDF from a secret of 32; they reveal nothing about those of another purpose."""
+    """Derive 32 bytes for one purpose from a secret of 32 bytes, by HKDF. They reveal nothing about other purposes."""
     return HKDFExpand(hashes.SHA256(), SECRET_BYTES, length_prefixed(purpose)).derive(secret)
 
 
 def length_prefixed(texts: Iterable[str]) -> bytes:
-    """The texts, each after its length, so that no two lists give the same bytes."""
+    """Encode texts, each after its length, so that no two lists give the same bytes."""
     return b"".join(len(text.encode()).to_bytes(4, "big") + text.encode() for text in texts)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Identifiers:
-    """Identifiers of items, all of one type, none missing; made by `of` or `of_buffers`.
+    """Identifiers of items, all of one type, none missing. Create them by `of`, `of_bytes` or `of_buffers`.
 
-    The type is a part of an identifier: 1 and "1" are two items, 1 as int32 and as int64 is one.
+    The type is a part of an identifier: 1 and "1" are two items. 1 as int32 and 1 as int64 are the same item.
 
     Attributes:
         kind: "integers", "text" or "bytes".
         data: Integers of shape (n,), int64 or Python ints; else the bytes of all identifiers, uint8.
-        offsets: Places where each begins in the data, and where the last ends, int64 of shape (n + 1,); None for
-            integers.
+        offsets: Places in ``data`` where each identifier begins, and where the last one ends, int64 of shape (n + 1,);
+            None for integers.
     """
 
     kind: str
@@ -69,7 +69,7 @@ class Identifiers:
         """The identifiers in a list or array: integers, texts or bytes.
 
         Raises:
-            BadTable: an identifier is missing; the message has its row.
+            BadTable: for a missing identifier. The message has its row.
             WrongKind: for any other type, and for a mixture.
 
         >>> len(Identifiers.of(["a", "b"])), Identifiers.of([1, 2]).kind
@@ -93,7 +93,7 @@ class Identifiers:
                 or (isinstance(identifier, float) and identifier != identifier)
                 or type(identifier).__name__ in ("NAType", "NaTType")
             ):
-                raise BadTable("every item needs an identifier", came="nothing", where=f"row {number + 1}")
+                raise BadTable("every item needs an identifier", came="a missing one", where=f"row {number + 1}")
         kinds = {_kind(identifier) for identifier in identifiers}
         if len(kinds) > 1 or None in kinds:
             came = next(
@@ -109,7 +109,7 @@ class Identifiers:
 
     @classmethod
     def of_bytes(cls, parts: Sequence[bytes], kind: str = "bytes") -> "Identifiers":
-        """The identifiers in a list of bytes.
+        """Identifiers from a list of bytes.
 
         >>> len(Identifiers.of_bytes([b"a", b"bc"]))
         2
@@ -125,12 +125,13 @@ class Identifiers:
         """Identifiers in Arrow's layout.
 
         Args:
-            offsets: Places where each begins in the data, and where the last ends, shape (n + 1,), ascending.
+            offsets: Places in ``data`` where each identifier begins, and where the last one ends, shape (n + 1,),
+                ascending.
             data: Bytes, or uint8 of shape (m,); text is UTF-8.
             kind: "text" or "bytes".
 
         Raises:
-            OutOfRange: for offsets that do not ascend within the data, and another kind.
+            OutOfRange: for offsets that do not ascend within the data, and for another kind.
 
         >>> len(Identifiers.of_buffers([0, 1, 3], b"abc"))
         2
@@ -141,13 +142,15 @@ class Identifiers:
         except (TypeError, ValueError, BufferError, AttributeError):
             raise WrongKind("the data must be bytes", came=type(data).__name__, where="data") from None
         if not isinstance(kind, str) or kind not in ("text", "bytes") or not ends.size:
-            raise OutOfRange('identifiers in buffers are "text" or "bytes", with one offset more than there are')
+            raise OutOfRange(
+                'identifiers in buffers need the kind "text" or "bytes", and at least one offset', came=kind
+            )
         if int(ends[0]) < 0 or int(ends[-1]) > whole.size or (np.diff(ends) < 0).any():
             raise OutOfRange("offsets must ascend within the data", where="offsets")
         return cls(kind, whole, ends)
 
     def part(self, start: int, stop: int) -> "Identifiers":
-        """The identifiers ``start`` to ``stop``, without a copy.
+        """The identifiers from ``start`` to ``stop`` - 1, without a copy.
 
         >>> len(Identifiers.of(["a", "b", "c"]).part(1, 3))
         2
@@ -164,7 +167,7 @@ class Identifiers:
 
 
 def int64_array(values: Any, name: str, shape: tuple[int, ...]) -> NDArray[np.int64]:
-    """Check for integers of 64 bits in an array of this shape, where -1 stands for any length."""
+    """Read integers of 64 bits in an array of this shape, where -1 stands for any length."""
     array = plain_array(values, name)
     is_right = array.dtype.kind in "iu" or array.size == 0
     if (
@@ -179,27 +182,13 @@ def int64_array(values: Any, name: str, shape: tuple[int, ...]) -> NDArray[np.in
 
 
 def check_secret(secret: object, where: str) -> None:
-    """Check that a secret is 32 bytes; messages do not contain it."""
+    """Check that a secret is 32 bytes. Messages do not contain it."""
     if type(secret) is not bytes or len(secret) != SECRET_BYTES:
         raise WrongKind(f"a secret must be {SECRET_BYTES} bytes", came="another value", where=where)
 
 
 def item_tags(secret: bytes, columns: Sequence[Identifiers]) -> Tags:
-    """A tag of 128 bits for each item; equal identifiers have equal tags, in any batch.
-
-    Args:
-        secret: 32 bytes.
-        columns: Columns that together identify the item of a row, in order; all of one length n >= 0.
-
-    Returns:
-        Tags of shape (n, 2).
-
-    Cost: about 5 ns for an integer, 32 ns for text of up to 11 bytes, some 10 ns more for each 16 further ones.
-
-    >>> tags = item_tags(bytes(32), [Identifiers.of([7, 8])])
-    >>> (tags[::-1] == item_tags(bytes(32), [Identifiers.of([8, 7])])).all()
-    np.True_
-    """
+    """A tag of 128 bits for each item, shape (n, 2), from one or more columns; equal identifiers have equal tags."""
     check_secret(secret, "item_tags")
     check_columns(columns)
     tag_key = derived_secret(secret, "tag")
@@ -208,7 +197,7 @@ def item_tags(secret: bytes, columns: Sequence[Identifiers]) -> Tags:
 
 
 def check_columns(columns: Sequence[Identifiers]) -> int:
-    """Check columns of identifiers; return the number of items."""
+    """Check columns of identifiers, and return the number of items."""
     if not isinstance(columns, list | tuple) or not all(isinstance(column, Identifiers) for column in columns):
         raise WrongKind("the columns of identifiers must be a list of Identifiers", came=type(columns).__name__)
     if len({len(column) for column in columns}) != 1:
@@ -217,11 +206,8 @@ def check_columns(columns: Sequence[Identifiers]) -> int:
 
 
 def compound_tags(secret: bytes, tags: Sequence[Tags], runs: NDArray[np.int64] | None = None) -> Tags:
-    """The tags of identifiers of several columns: CBC-MAC of the number of columns, and of the tag in each.
-
-    Args:
-        runs: Number of consecutive rows that share each tag of the first column; None for one each.
-    """
+    """The tags of identifiers of several columns: CBC-MAC of the number of columns and of the tag in each column."""
+    # ``runs`` has the number of consecutive rows that share each tag of the first column; None for one row each.
     header = np.zeros(_BLOCK, np.uint8)
     header[0], header[1:5] = _COMPOUND, np.frombuffer(len(tags).to_bytes(4, "big"), np.uint8)
     cipher = BlockCipher(derived_secret(secret, "compound"))
@@ -234,10 +220,10 @@ def compound_tags(secret: bytes, tags: Sequence[Tags], runs: NDArray[np.int64] |
 
 
 def check_unique(tags: Tags) -> None:
-    """Check that no two items have one tag; two identifiers share a tag with a chance below n^2 / 2^128."""
+    """Check that no two items have the same tag. Two identifiers share a tag with a probability below n^2 / 2^128."""
     if not isinstance(tags, np.ndarray) or tags.dtype != np.uint64 or tags.ndim != 2 or tags.shape[1] != 2:
         raise WrongKind("tags must be those of item_tags", came=type(tags).__name__, where="identifiers")
-    # Halves of the tags are sorted first, which is quicker; two tags agree in that half alone with chance n^2 / 2^65.
+    # Sorting one half of the tags is faster. Two tags agree in this half alone with probability n^2 / 2^65.
     firsts = np.sort(tags[:, 0])
     if not (firsts[1:] == firsts[:-1]).any():
         return
@@ -245,21 +231,16 @@ def check_unique(tags: Tags) -> None:
     same = np.flatnonzero((tags[order[1:]] == tags[order[:-1]]).all(axis=1))
     if same.size:
         first, second = sorted((int(order[same[0]]) + 1, int(order[same[0] + 1]) + 1))
-        raise BadTable("identifiers must be unique", came=f"one in rows {first} and {second}", where="identifiers")
+        came = f"the same one in rows {first} and {second}"
+        raise BadTable("identifiers must be unique", came=came, where="identifiers")
 
 
 class ItemWords:
-    """The words of some items for one label.
+    """The words of some items for one label, as numbers uniform on [0, 1) for each ``slot`` 0, 1, ..."""
 
-    Each item has numbers uniform on [0, 1), one for each ``slot`` 0, 1, ...: a first word of 32 bits, and 128 more at a
-    time. The first words of slots 4j to 4j + 3 are block j, little-endian; extension e = 1, 2, ... of a slot is the
-    block of the counter (slot + 1) 2^32 + e, its bytes from the most significant on.
-
-    Args:
-        cipher: Result of `word_cipher` for the label.
-        tags: Tags of the items.
-    """
-
+    # A number has a first word of 32 bits, and then 128 more bits at a time. The first words of slots 4j to 4j + 3 are
+    # block j, little-endian. Extension e = 1, 2, ... of a slot is the block of the counter (slot + 1) 2^32 + e, most
+    # significant byte first.
     __slots__ = ("_blocks", "_cipher", "_tags")
 
     word_bits = 32
@@ -272,7 +253,7 @@ class ItemWords:
         return len(self._tags)
 
     def first(self, slot: int, some: NDArray[np.intp] | None = None) -> NDArray[Any]:
-        """The first word of a slot, of all items or of some, shape (n,)."""
+        """The first word of a slot, for all items or for some, shape (n,)."""
         j, lane = divmod(slot, 4)
         # A block of AES holds the words of four slots: it is encrypted once, and stored.
         if j in self._blocks:
@@ -284,8 +265,8 @@ class ItemWords:
         return self._blocks[j][:, lane]
 
     def more(self, item: int, slot: int, extension: int) -> tuple[int, int]:
-        """Further bits of one item's number, and their number."""
-        # Counters from 2^32 upward, which first words do not use: no bit is read twice.
+        """Further bits of one item's number, and the number of these bits."""
+        # First words do not use counters from 2^32 upward, so no bit is read twice.
         block = self._block((slot + 1 << 32) + extension, self._tags[item : item + 1])
         return int.from_bytes(block.tobytes(), "big"), 8 * _BLOCK
 
@@ -307,9 +288,9 @@ class BlockCipher:
         self._encryptor = Cipher(algorithms.AES256(key), modes.ECB()).encryptor()
 
     def encrypted(self, blocks: NDArray[Any]) -> Tags:
-        """Each row of 16 bytes, encrypted; shape (n, 2)."""
+        """Encrypt each row of 16 bytes; the result has shape (n, 2)."""
         plain = np.ascontiguousarray(blocks).view(np.uint8).reshape(-1)
-        # `update_into` of older releases of cryptography asks for one cipher block of room past the end.
+        # `update_into` of older versions of cryptography needs room for one more block.
         secret = np.empty(plain.size + _BLOCK, np.uint8)
         self._encryptor.update_into(plain.data, secret.data)
         return secret[: plain.size].view("<u8").reshape(-1, 2)
@@ -328,7 +309,7 @@ def _tags(key: bytes, column: Identifiers) -> Tags:
 
 
 def _integer_tags(cipher: BlockCipher, integers: NDArray[Any]) -> Tags:
-    """The tags of integers: one block for each that fits 64 bits."""
+    """The tags of integers, from one block for each integer of 64 bits."""
     if integers.dtype != object:
         blocks = np.empty((integers.size, 2), "<u8")
         blocks[:, 0] = _INTEGER
@@ -336,7 +317,7 @@ def _integer_tags(cipher: BlockCipher, integers: NDArray[Any]) -> Tags:
         return cipher.encrypted(blocks)
     sizes = np.array([(integer if integer >= 0 else ~integer).bit_length() for integer in integers.tolist()])
     tags = np.empty((integers.size, 2), np.uint64)
-    # An integer has one encoding in every batch; otherwise its noise would depend on who else is there.
+    # An integer has the same encoding in every batch; otherwise its noise would depend on the other items.
     small = sizes < 64
     tags[small] = _integer_tags(cipher, integers[small].astype(np.int64))
     large = [
@@ -353,7 +334,7 @@ def _padded_tags(cipher: BlockCipher, column: Identifiers, offsets: NDArray[np.i
     sizes = np.diff(offsets)
     blocks = (sizes + (_LENGTH + _BLOCK - 1)) // _BLOCK
     tags = np.empty((sizes.size, 2), np.uint64)
-    # Identifiers with the same number of blocks at a time: none is padded to the longest.
+    # Identifiers with the same number of blocks are processed together, so that none is padded to the longest.
     for count in np.flatnonzero(np.bincount(blocks)).tolist():
         rows = np.flatnonzero(blocks == count)
         width = count * _BLOCK
@@ -361,7 +342,7 @@ def _padded_tags(cipher: BlockCipher, column: Identifiers, offsets: NDArray[np.i
         data = np.concatenate(
             [np.zeros(_LENGTH, np.uint8), column.data[offsets[0] : offsets[-1]], np.zeros(width, np.uint8)]
         )
-        # One element of a void type for each place: gathered in a third of the time that rows of a matrix take.
+        # One element of a void type for each place: gathering takes a third of the time of matrix rows.
         windows: NDArray[Any] = np.ndarray((data.size - width + 1,), f"V{width}", data, strides=(1,))
         for some in np.array_split(rows, -(-rows.size * count // _AT_ONCE)):
             words = windows[offsets[some] - offsets[0]].view("<u8").reshape(-1, 2 * count)
@@ -375,10 +356,7 @@ def _padded_tags(cipher: BlockCipher, column: Identifiers, offsets: NDArray[np.i
 
 
 def _block_masks(kind: str, width: int) -> tuple[int, NDArray[Any], NDArray[Any]]:
-    """Masks for identifiers in blocks of so many bytes: the least length; ones for the bytes of text; type and length.
-
-    The two arrays have a row for each length from the least one upward.
-    """
+    """For identifiers that fill ``width`` bytes: their least length, and the text mask and header of each length."""
     lengths = np.arange(max(0, width - _BLOCK - _LENGTH + 1), width - _LENGTH + 1)
     texts, heads = np.zeros((lengths.size, width), np.uint8), np.zeros((lengths.size, width), np.uint8)
     texts[:, _LENGTH:] = np.where(np.arange(width - _LENGTH) < lengths[:, None], 0xFF, 0)
@@ -422,7 +400,7 @@ def _of_lengths(kind: str, lengths: Iterable[int], count: int, data: bytes) -> I
 
 
 def _read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """The array that nobody can write to: a copy, unless it is read-only memory of another library, as Arrow's."""
+    """An array that nobody can write to: a copy, unless it is read-only memory of another library, such as Arrow's."""
     if not array.flags.writeable and array.base is not None and not isinstance(array.base, np.ndarray):
         return array
     array = array.copy()
@@ -431,5 +409,5 @@ def _read_only(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def _no_identifier(came: str) -> WrongKind:
-    remedy = "Write others as text, the same at every release."
+    remedy = "Convert other identifiers to text, in the same way at every release."
     return WrongKind("identifiers must be integers, texts or bytes, all of one type", came=came, remedy=remedy)

@@ -16,34 +16,18 @@ from utmost.core.sampling.geometric_draws import MarkedGeometricSampler, Samplin
 from utmost.core.sampling.integers import Integers, narrowed, one_below, uniform_below
 from utmost.core.sampling.random_bits import Randomness, source
 
-# Sums of so many bits stay within int64.
+# Sums of up to 61 bits stay within int64.
 _SUM_BITS = 61
 
 
 def sample_joint_cells(
     law: BallMixture, rows: int, *, randomness: Randomness | None = None, method: DrawMethod | None = None
 ) -> Integers:
-    """``rows`` independent draws of the noise of k cells, shape (rows, k); exact for random bits.
-
-    X is uniform on the ball of radius N, of the largest entry {-N, ..., N}^k. N is the first radius plus J + G_0 + ...
-    + G_k strides, where the G_i are independent geometric variables of ratio q and P(J = j) is proportional to h_j q^j
-    for h = `sizes`: sum |ball j| (qz)^j = (sum h_j (qz)^j) / (1 - qz)^(k+1). No tail is cut off.
-
-    Args:
-        law: Joint law.
-        rows: Number of rows.
-        randomness: Source of the bits; the operating system if left out.
-        method: "constant" or "table", as for `sample`.
-
-    Returns:
-        An array of int64, or of Python ints if one exceeds it.
-
-    Cost: k + 2 geometric draws and k uniform ones a row; for the range up to k + 1 times as many.
-
-    >>> from utmost.noise import JointCells
-    >>> sample_joint_cells(JointCells(1, 3), 5).shape
-    (5, 3)
-    """
+    """Independent draws of the noise of k cells, shape (rows, k), as int64 or Python ints; exact for random bits."""
+    # X is uniform on the ball of radius N, for the largest entry {-N, ..., N}^k. N is the first radius plus
+    # J + G_0 + ... + G_k strides, where the G_i are independent geometric variables of ratio q and P(J = j) is
+    # proportional to h_j q^j for h = `sizes`: sum |ball j| (qz)^j = (sum h_j (qz)^j) / (1 - qz)^(k+1). No tail is cut
+    # off. Cost: k + 2 geometric draws and k uniform ones a row; for the range up to k + 1 times as many.
     size, bits = natural(rows, "rows"), source(randomness)
     plan = plan_for(method, size * (law.cells + 1))
     shells = ShellSampler(law.sizes(), law.ratio, plan)
@@ -57,14 +41,7 @@ def sample_joint_cells(
 
 
 class ShellSampler:
-    """Numbers m with P(m) proportional to f(m) q^m, f a polynomial whose h are known and not negative.
-
-    Args:
-        heads: Numbers h_0, ..., h_D.
-        ratio: Level whose alpha is q.
-        plan: Sizes of the samplers.
-        geometric: Sampler of geometric variables of q, where it is at hand.
-    """
+    """Numbers m with P(m) proportional to f(m) q^m, for a polynomial f whose h ("heads") are known and not negative."""
 
     __slots__ = ("_geometric", "_index", "_order")
 
@@ -76,7 +53,7 @@ class ShellSampler:
         self._geometric = geometric_sampler(ratio, plan) if geometric is None else geometric
 
     def draw(self, count: int, randomness: Randomness, room: int = 0) -> Integers:
-        """``count`` independent numbers: int64 if they stay within it, times a number of ``room`` bits, too."""
+        """``count`` independent numbers: int64 if they, times a number of ``room`` bits, fit; else Python ints."""
         parts, _ = self._geometric.draw(count * self._order, randomness)
         widest = int(parts.max(initial=0)).bit_length() + (2 * self._order).bit_length() + room
         shape = (count, self._order)
@@ -85,7 +62,6 @@ class ShellSampler:
 
 
 def geometric_sampler(ratio: Level, plan: SamplingPlan) -> MarkedGeometricSampler:
-    """The sampler of geometric variables of the alpha of a level."""
     return MarkedGeometricSampler(ratio.alpha_interval, [_one], plan)
 
 
@@ -118,11 +94,9 @@ def _draw(law: BallMixture, rows: int, shells: ShellSampler, randomness: Randomn
 
 
 def _in_ranges(n: Integers, cells: int, randomness: Randomness) -> Integers:
-    """A point x uniform on the ball of each radius N: x_i = z_i - z_0 for the z of {0, ..., N}^(k+1) that have a zero.
-
-    One entry of z, chosen at random, is 0 and the others are uniform; a z with m zeros comes from m of these choices,
-    so it is accepted once in m times, else drawn again. The number of redraws depends on the noise alone.
-    """
+    """A point x uniform on each ball of radius N: x_i = z_i - z_0 for the z of {0, ..., N}^(k+1) with an entry 0."""
+    # One entry of z, chosen at random, is 0 and the others are uniform. A z with m zeros comes from m of these choices,
+    # so it is accepted with probability 1/m, else drawn again. The number of redraws depends on the noise alone.
     rows = len(n)
     points: Integers = np.zeros((rows, cells), dtype=n.dtype)
     left = np.arange(rows)
@@ -138,7 +112,6 @@ def _in_ranges(n: Integers, cells: int, randomness: Randomness) -> Integers:
 
 
 def below(bounds: Integers, randomness: Randomness) -> Integers:
-    """Integers uniform below their bounds."""
     if bounds.dtype == object:
         return objects(one_below(int(bound), randomness.word) for bound in bounds)
     return uniform_below(bounds.astype(np.uint64), randomness).view(np.int64)

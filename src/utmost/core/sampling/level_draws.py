@@ -1,7 +1,7 @@
-"""Exact draws between levels: the tightening law, the bridge, and a whole path of the noise.
+"""Exact draws between levels: tightening noise, the bridge, and a path of the noise at all levels.
 
 **A path of the noise process, from its smallest level up to epsilon = infinity.** Two-sided geometric noise at alpha is
-the difference of two independent Geom(alpha), and the jumps of a path that add up to Geom(alpha) = n are, in size, the
+the difference of two independent Geom(alpha). The jumps of a path that add up to Geom(alpha) = n have the sizes of the
 cycles of a uniform random permutation of n points: P(c_k cycles of size k) is proportional to the product of
 (alpha^k/k)^(c_k) / c_k!, on both sides. A jump of size k is where (alpha'/alpha)^k passes a uniform number. So a path
 takes a few geometric and uniform draws, and no logarithm.
@@ -29,12 +29,8 @@ _KEPT = 64
 def tightening_noise(
     transition: Tightening, count: int, *, randomness: Randomness, method: DrawMethod | None
 ) -> Integers:
-    """``count`` independent draws of W.
-
-    K ~ Geom(a) comes with a mark: plain (W = K), turned (W = -1-K) or, with probability w, none (W = 0).
-
-    Cost: about as much as a draw of geometric noise.
-    """
+    """``count`` independent draws of W, each at about the cost of a draw of geometric noise."""
+    # K ~ Geom(a) comes with a mark: plain (W = K), turned (W = -1-K) or, with probability w, none (W = 0).
     # Between equal levels no word is read, so that a seed gives the same noise with and without this step.
     if transition.strict == transition.loose:
         return np.zeros(count, np.int64)
@@ -44,14 +40,10 @@ def tightening_noise(
 
 
 def bridge_noise(transition: Bridge, apart: Integers, *, randomness: Randomness, method: DrawMethod | None) -> Integers:
-    """Independent draws of K, one given each W in ``apart`` (a row of integers).
-
-    The same variables are drawn for every W: a mark, G and J of the transition's table. One more coin is tossed if W =
-        0
-    and the loose level is finite; there W is the difference of two responses, and no secret.
-
-    Cost: two geometric draws and a few passes; under 60 ns each by table for 10^7.
-    """
+    """Independent draws of K, one for each W in ``apart`` (a row of integers)."""
+    # The same variables are drawn for every W: a mark, G and J of the transition's table. One more coin is tossed if W
+    # = 0 and the loose level is finite; then W is the difference of two responses, and no secret. Cost: two geometric
+    # draws and a few passes; under 60 ns each by table for 10^7.
     if apart.dtype != object:
         # abs(-2^63) is no int64.
         apart = apart.astype(object if apart.size and int(apart.min()) == -(1 << 63) else np.int64, copy=False)
@@ -67,7 +59,7 @@ class _ManyTightening:
         plain = _probability(lambda bits: change(bits) / (1 + ratio(bits)))
         turned = _probability(lambda bits: change(bits) * ratio(bits) / (1 + ratio(bits)))
         nothing = _probability(lambda bits: Interval.of(0, bits))
-        # Four marks, the last with chance 0: a power of two, so that a mark is two bits of the index.
+        # Four marks, the last with probability 0: a power of two, so that a mark is two bits of the index.
         self._marked = MarkedGeometricSampler(ratio, (plain, turned, _probability(transition.stay), nothing), plan)
 
     def draw(self, count: int, randomness: Randomness) -> Integers:
@@ -93,7 +85,7 @@ class _ManyBridge:
 
     def draw(self, apart: Integers, randomness: Randomness) -> Integers:
         inward, mark = self._marked.draw(apart.size, randomness)
-        # Drawn for all, though few need it, so that the time does not depend on the marks.
+        # Drawn for all, although few need this number, so that the time does not depend on the marks.
         outward, _ = self._rise.draw(apart.size, randomness)
         size, inward, outward = _narrow(np.abs(apart), inward, outward)
         leaps = (mark == _LEAP) & (inward >= size)
@@ -140,24 +132,17 @@ def _bridge(transition: Bridge, plan: SamplingPlan) -> _ManyBridge:
     return _ManyBridge(transition, plan)
 
 
-# A later level falls into the cell of a jump's clock, and is refused, with a chance below 2^-250.
+# A later level falls into the cell of a jump's clock, and is refused, with a probability below 2^-250.
 _CLOCK_WORDS = 4
 
 
 def sample_path(start: Level, *, noise: int | None = None, randomness: Randomness) -> Path:
-    """A path of the process from a level to infinity.
-
-    Args:
-        start: Smallest level of the path, per unit.
-        noise: Noise at that level; drawn if left out.
-        randomness: Source of the bits.
-
-    Cost: about 20 us, and some 2 ln(1/epsilon) jumps.
-    """
+    """A path of the process from a level to infinity, with this noise at that level, or with new noise for None."""
+    # Cost: about 20 us, and about 2 ln(1/epsilon) jumps.
     word = randomness.word
     if noise is None:
         up, down = (_geometric(start, word) for _ in range(2))
-    else:  # of two Geom(alpha) with a known difference the smaller is Geom(alpha^2)
+    else:  # the smaller of two Geom(alpha) with a known difference is Geom(alpha^2)
         common = _geometric(start.scaled(2), word)
         up, down = common + max(noise, 0), common + max(-noise, 0)
     sizes = [*_cycles(up, word), *(-size for size in _cycles(down, word))]

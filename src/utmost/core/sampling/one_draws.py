@@ -28,32 +28,16 @@ from utmost.core.sampling.random_bits import KeyedRandomness, Randomness, WordSo
 from utmost.errors import Unsupported
 
 _REJECTIONS = 12
-"""Rounds in which points of a box are drawn again if their sum is too large; those left are drawn cell by cell."""
+"""Rounds in which points of a box with too large a sum are drawn again. Then points are drawn cell by cell."""
 
 
 def sample_one_draw(
     law: DrawLaw | DrawWithTotal, rows: int, *, randomness: Randomness | None = None, method: DrawMethod | None = None
 ) -> Integers:
-    """``rows`` independent draws of all cells, shape (rows, cells); exact for random bits.
-
-    The group is an index by certified thresholds. Each number of individuals is an index with the weights h_i q^i plus
-    geometric variables of q, see `ShellSeries`: no h is negative, and no tail is cut off. Points of a shell are uniform
-    by integer counts.
-
-    Args:
-        law: `CellsDraw` or `TablesDraw`, alone or in a `DrawWithTotal`.
-        rows: Number of draws.
-        randomness: Source of the bits; the operating system if left out.
-        method: "constant" or "table", as for `sample`.
-
-    Returns:
-        An array of int64, or of Python ints if one exceeds it.
-
-    Cost: 10 to 200 microseconds a draw; for cells that one individual changes all, about 1 a cell.
-
-    >>> sample_one_draw(TablesDraw(1, [2, 3]), 4).shape
-    (4, 5)
-    """
+    """``rows`` independent draws of all cells, shape (rows, cells), as int64 or Python ints; exact for random bits."""
+    # Certified thresholds choose the group. Each number of individuals is an index with the weights h_i q^i plus
+    # geometric variables of q, see `ShellSeries`: no h is negative, and no tail is cut off. Points of a shell are
+    # uniform by integer counts. Cost: 10 to 200 us a draw; about 1 us a cell if one individual may change all cells.
     count, bits = natural(rows, "rows"), source(randomness)
     if not count:
         return np.zeros((0, law.size), np.int64)
@@ -72,7 +56,7 @@ def sample_one_draw(
         shells = []
         for series in group.shells:
             if not series.is_positive:
-                raise Unsupported("the numbers of a shell must be drawn by positive weights", came=repr(law))
+                raise Unsupported("a shell of the noise must have no negative weight", came=repr(law))
             if id(series) not in samplers:
                 samplers[id(series)] = ShellSampler(series.heads, law.ratio, plan, geometric)
             shells.append(samplers[id(series)].draw(where.size, bits, _room(law)))
@@ -85,14 +69,14 @@ def sample_one_draw(
 
 
 def _with_total(law: DrawWithTotal, drawn: Integers, totals: Integers, randomness: Randomness) -> Integers:
-    """The noise of cells that take up the difference to the separate total, in integers; see `DrawWithTotal`."""
+    """The noise of cells that absorb the difference to the separate total, in integers; see `DrawWithTotal`."""
     cells, weight = drawn.astype(object), law.weight
     gap = totals.astype(object) - cells[:, : law.tables[0]].sum(axis=1)
-    # floor(w gap + U/b) with U uniform on 0..b-1 is w gap in the mean, and one of the two integers around it.
+    # floor(w gap + U/b) with U uniform on 0..b-1 has the mean w gap, and is one of the two integers around w gap.
     coins = uniform_integers(weight.denominator, len(gap), randomness)
     moved = (weight.numerator * gap + coins) // weight.denominator
     start = 0
-    for size in law.tables:  # every cell moves by the n-th part, and the rest, of which there is less than n, by 1
+    for size in law.tables:  # every cell gets the n-th part, and fewer than n cells get 1 more
         places = _permutations(len(gap), size, size, randomness)
         cells[:, start : start + size] += (moved // size)[:, None] + (places < (moved % size)[:, None])
         start += size
@@ -100,7 +84,7 @@ def _with_total(law: DrawWithTotal, drawn: Integers, totals: Integers, randomnes
 
 
 def _group_cuts(law: DrawLaw, bits: int) -> list[Interval]:
-    """The cumulative probabilities of the groups but for the last."""
+    """The cumulative probabilities of the groups except the last."""
 
     def cuts(q: Q) -> list[Q]:
         sums = list(accumulate(law.masses_at(q)))
@@ -116,7 +100,7 @@ def _room(law: DrawLaw) -> int:
 
 
 def _cells(law: CellsDraw, raised: int, lowered: int, shells: list[Integers], randomness: Randomness) -> Integers:
-    """A point of each shell: which cells are raised and lowered, and by how much; the others are at the centre."""
+    """A point of each shell: raised and lowered cells with their distances; the other cells are at the centre."""
     count, n, r = shells[0].size, law.cells, law.step
     places = _permutations(count, n, raised + lowered, randomness)
     found = np.zeros((count, n), object if shells[0].dtype == object else np.int64)
@@ -143,7 +127,7 @@ def _permutations(count: int, n: int, first: int, randomness: Randomness) -> NDA
 
 
 def _raised(law: CellsDraw, a: int, shells: Integers, randomness: Randomness) -> Integers:
-    """The distances of a raised cells from the centre, for each shell: at least 1."""
+    """The distances of a raised cells from the centre, each at least 1, for each shell."""
     count, width, bound, chunk = shells.size, law.width, law.bound, law.chunk
     if not a:
         return np.zeros((count, 0), shells.dtype)
@@ -167,7 +151,7 @@ def _raised(law: CellsDraw, a: int, shells: Integers, randomness: Randomness) ->
 
 
 def _within_sum(a: int, most: int, in_all: int, word: WordSource) -> list[int]:
-    """A uniform point of {1..most}^a whose sum is at most in_all, cell by cell."""
+    """A uniform point of {1..most}^a with sum at most in_all, drawn cell by cell."""
     found: list[int] = []
     for rest in range(a, 0, -1):
         total = chunk_points(rest, most, in_all)
@@ -191,7 +175,7 @@ def _tables(law: TablesDraw, m: int, word: WordSource) -> list[int]:
 
 
 def _pair(law: TablesDraw, m: int, word: WordSource) -> tuple[int, int]:
-    """The raised and lowered parts of a shell, with the chance of their points."""
+    """The raised and lowered parts of a shell, with probabilities proportional to their numbers of points."""
     if law.exactly:
         return m, m
     if not law.is_joined:
@@ -208,7 +192,7 @@ def _pair(law: TablesDraw, m: int, word: WordSource) -> tuple[int, int]:
 
 
 def _on_segment(weight: Callable[[int], int], last: int, degree: int, word: WordSource) -> int:
-    """A place 0..last with the chance of its weight, a polynomial; by its differences where the segment is long."""
+    """A place 0..last with probability proportional to its weight, a polynomial; by differences for a long segment."""
     if last <= 4 * degree + 4:
         ends = list(accumulate(weight(place) for place in range(last + 1)))
         target = one_below(ends[-1], word)
@@ -227,7 +211,7 @@ def _on_segment(weight: Callable[[int], int], last: int, degree: int, word: Word
 
 
 def _table(d: int, j: int, l: int, word: WordSource) -> list[int]:
-    """A uniform point of d cells with sum j - l and raised part at most j, cell by cell."""
+    """A uniform point of d cells with sum j - l and raised part at most j, drawn cell by cell."""
     found = []
     for rest in range(d, 1, -1):
         up, down = points_beyond(rest, j, l), points_beyond(rest, l, j)
@@ -243,7 +227,7 @@ def _table(d: int, j: int, l: int, word: WordSource) -> list[int]:
 
 
 def _least_beyond(d: int, j: int, l: int, target: int) -> int:
-    """The least t such that at most ``target`` points have a first cell above t."""
+    """The least t for which at most ``target`` points have a first cell above t."""
     return first_integer(0, j, lambda t: points_beyond(d, j - t, l) <= target)
 
 
@@ -258,10 +242,10 @@ def _composition(total: int, parts: int, word: WordSource) -> list[int]:
 
 
 _SAMPLE, _SAMPLE_OF_TABLES = 100_000, 10_000
-"""Draws of a sampled margin."""
+"""Number of draws for a sampled margin."""
 
 _DOUBT = 21.0
-"""The logarithm of the chance (below 1e-9) that a sampled margin covers less than it says."""
+"""Minus the logarithm of the probability (below 1e-9) that a sampled margin covers less than its confidence."""
 
 _MARGIN_KEY = sha256(b"utmost: margins of answers from one draw").digest()
 
@@ -269,28 +253,13 @@ _MARGIN_KEY = sha256(b"utmost: margins of answers from one draw").digest()
 def answer_margin(
     law: DrawLaw | DrawWithTotal, coefficients: Sequence[Any], confidence: Number = DEFAULT_CONFIDENCE
 ) -> Fraction:
-    """A distance within which the noise of a sum of coefficients times cells lies, with this confidence.
-
-    For one cell it is exact, and so it is for the total of `TablesDraw`. Otherwise it is the least of three: by the
-    variance (Chebyshev), by the margins of the cells at equal shares of the miss, and an order statistic of many draws
-    of the distribution, which is public: it covers less than the confidence with a chance of at most 1e-9 over the
-    draws. They come from one fixed stream of bits, so that the margin is the same for everybody. So it is for every
-    answer from a `DrawWithTotal`.
-
-    Args:
-        law: `CellsDraw` or `TablesDraw`, alone or in a `DrawWithTotal`.
-        coefficients: One number for each cell.
-        confidence: Probability between 0 and 1.
-
-    Raises:
-        OutOfRange: for another number of coefficients, and a confidence outside (0, 1).
-
-    Cost: a second or less for several cells, some tens of seconds for many tables.
-
-    >>> law = CellsDraw(1, cells=10, changed=5)
-    >>> answer_margin(law, [1, *[0] * 9]), 50 < answer_margin(law, [1] * 10) < 65
-    (Fraction(9, 1), True)
-    """
+    """A margin of the sum of coefficients times cells, with this confidence: the smallest of three bounds, or exact."""
+    # The margin is exact for one cell, and for the total of `TablesDraw`. Otherwise it is the least of three: by the
+    # variance (Chebyshev), by the margins of the cells at equal parts of the miss, and by an order statistic of many
+    # draws of the distribution, which is public: it covers less than the confidence with a probability of at most 1e-9
+    # over the draws. These come from one fixed stream of bits, so that everybody gets the same margin. Every answer
+    # from a `DrawWithTotal` has such a margin. Cost: at most a second for several cells, tens of seconds for many
+    # tables.
     numbers, sure = [exact(number, "coefficient") for number in coefficients], read_confidence(confidence)
     variance = law.variance_of(numbers)
     cells = [place for place, number in enumerate(numbers) if number]
@@ -325,14 +294,14 @@ def _several_margin(law: DrawLaw | DrawWithTotal, numbers: tuple[Fraction, ...],
 
 
 def _by_cells(law: DrawLaw, numbers: Sequence[Fraction], miss: Fraction) -> Fraction:
-    """A margin by those of the cells, at equal shares of the miss."""
+    """A margin from the margins of the cells, at equal parts of the miss."""
     kinds = {place: _kind(law, place) for place, number in enumerate(numbers) if number}
     margins = {kind: law.margin(1 - miss / len(kinds), kind) for kind in set(kinds.values())}
     return sum((abs(numbers[place]) * margins[kind] for place, kind in kinds.items()), Fraction(0))
 
 
 def _by_both_draws(law: DrawWithTotal, numbers: Sequence[Fraction], miss: Fraction) -> Fraction:
-    """A margin by those of the draw and of the separate total, at half the miss each; rounding moves by less than 1."""
+    """A margin from those of the draw and of the separate total, at half the miss each, plus the rounding."""
     means, apart, start = Fraction(0), Fraction(0), 0
     for size in law.tables:
         mean = sum(numbers[start : start + size], Fraction(0)) / size
@@ -345,11 +314,9 @@ def _by_both_draws(law: DrawWithTotal, numbers: Sequence[Fraction], miss: Fracti
 
 
 def _rank(sure: float, samples: int) -> int | None:
-    """The place in sorted draws of a value above a quantile, but for a chance of 1e-9; None where no draw surely is.
+    """The place, in sorted draws, of a value above a quantile except with probability 1e-9; None if no draw is."""
 
-    Of n independent draws, n x or more lie below the quantile q < x with a chance of at most exp(-n KL(x, q)).
-    """
-
+    # Of n independent draws, n x or more lie below the quantile q < x with probability at most exp(-n KL(x, q)).
     def divergence(x: float) -> float:
         return x * math.log(x / sure) + (1 - x) * math.log((1 - x) / (1 - sure)) if x < 1 else -math.log(sure)
 
@@ -365,7 +332,7 @@ def _sampled(law: DrawLaw | DrawWithTotal, samples: int) -> Integers:
 
 
 def _kind(law: DrawLaw, place: int) -> int:
-    """The first cell with the same distribution."""
+    """The first cell with the same distribution as a cell."""
     if not isinstance(law, TablesDraw):
         return 0
     ends = list(accumulate(law.sizes))
@@ -374,6 +341,6 @@ def _kind(law: DrawLaw, place: int) -> int:
 
 
 def _times_total(law: TablesDraw, numbers: Sequence[Fraction]) -> Fraction | None:
-    """The factor of the total, where each table has one coefficient for all its cells."""
+    """The factor of the total, if each table has one coefficient for all its cells, else None."""
     tables = [set(table) for table in law.split(numbers)]
     return sum((next(iter(table)) for table in tables), Fraction(0)) if all(len(t) == 1 for t in tables) else None

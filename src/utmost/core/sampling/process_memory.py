@@ -1,7 +1,7 @@
 """Base class of objects that remember their noise in this process: one thread at a time, no copies, no forked child.
 
-A further answer is drawn given those before it. Two threads, a forked child or a copy that do not know each other's
-answers would each draw as if alone, and all answers together would cost more than any of them accounts for.
+A further answer is drawn given the earlier ones. Two threads, a forked child or a copy that do not know each other's
+answers would each draw alone, and all answers together would cost more than any of them accounts for.
 """
 
 import os
@@ -14,16 +14,7 @@ from utmost.errors import Unsupported
 
 
 class ProcessMemory:
-    """An object that remembers its answers. Subclasses read within ``_alone()``, and draw after ``_check_owner()``.
-
-    >>> class Coin(ProcessMemory):
-    ...     def at(self):
-    ...         with self._alone():
-    ...             self._check_owner()
-    ...             return "heads"
-    >>> Coin().at()
-    'heads'
-    """
+    """An object that remembers its answers. Subclasses read within ``_alone()``, and draw after ``_check_owner()``."""
 
     __slots__ = ("_lock", "_locked_in", "_owner")
 
@@ -32,7 +23,7 @@ class ProcessMemory:
     _owner: int
 
     def __new__(cls, *_: Any, **__: Any) -> Self:
-        """An object with its owner set before any constructor runs, so that no subclass can forget it."""
+        """Create an object whose owner is set before any constructor runs, so that no subclass can forget the owner."""
         memory = super().__new__(cls)
         memory._owner = memory._locked_in = os.getpid()
         memory._lock = threading.RLock()
@@ -40,7 +31,7 @@ class ProcessMemory:
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        """Let no other thread answer meanwhile."""
+        """Exclude other threads in this context."""
         # A forked child needs a lock that none of its parent's threads holds.
         if self._locked_in != os.getpid():
             self._locked_in, self._lock = os.getpid(), threading.RLock()
@@ -48,17 +39,18 @@ class ProcessMemory:
             yield
 
     def _check_owner(self) -> None:
-        """Check, before a draw, that this is not a forked child."""
+        """Check before a draw that the process is not a forked child."""
         if os.getpid() != self._owner:
             raise Unsupported(
-                "a new answer must be drawn by the process that gave the earlier ones: two processes would differ",
+                "a new answer must come from the process that gave the earlier answers",
+                came="a forked process",
                 where=type(self).__name__,
-                remedy="Ask for every answer in one process and pass them on, or keep the release in a Ledger.",
+                remedy="Draw all answers in one process and pass them on, or keep the release in a Ledger.",
             )
 
     def __reduce__(self) -> NoReturn:
         raise Unsupported(
-            "an object that remembers its answers must not be copied: each copy would draw others",
+            "an object that remembers its answers must not be copied: each copy would draw different noise",
             where=type(self).__name__,
             remedy="Share the object, pass its answers on, or keep the release in a Ledger.",
         )

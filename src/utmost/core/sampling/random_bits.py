@@ -1,4 +1,4 @@
-"""Sources of random bits: the operating system, through a keystream that no fork, thread or pickle repeats."""
+"""Sources of random bits: the operating system, through keystreams that no fork, thread or pickle repeats."""
 
 import os
 import threading
@@ -16,35 +16,25 @@ from utmost.errors import EntropyFailed, PromiseBroken, Unsupported
 KEY_BYTES, NONCE_BYTES = 32, 16
 
 _ZEROS = bytes(1 << 18)
-# `update_into` of older releases of cryptography asks for one cipher block of room past the end.
+# `update_into` of older versions of cryptography needs room for one more block.
 _SLACK = 16
 _WORDS_AT_ONCE = 512
 _WORD_TYPES = {bits: np.dtype(f"<u{bits // 8}") for bits in (8, 16, 32, 64)}
 
 
 class Keystream:
-    """The AES-256-CTR keystream of one key and nonce, read as unsigned words of 8, 16, 32 or 64 bits.
-
-    Words are little-endian on every machine, so equal keys give equal words. No part of the stream is read twice.
-
-    Attributes:
-        taken: Number of bytes read from the stream.
-        ahead: Draws made from the stream before their use; they end with it.
-
-    >>> Keystream(bytes(32), bytes(16)).words(2, 16).tolist()
-    [38364, 30912]
-    """
+    """The AES-256-CTR keystream of one key and nonce, read once, as little-endian words of 8, 16, 32 or 64 bits."""
 
     __slots__ = ("_encryptor", "_spare", "ahead", "taken")
 
     def __init__(self, key: bytes, nonce: bytes) -> None:
         self._encryptor = Cipher(algorithms.AES256(key), modes.CTR(nonce)).encryptor()
         self._spare: list[int] = []
-        self.taken = 0
-        self.ahead: dict[Any, Any] = {}
+        self.taken = 0  # number of bytes read from the stream
+        self.ahead: dict[Any, Any] = {}  # draws made from the stream before their use, discarded with the stream
 
     def words(self, count: int, bits: int) -> NDArray[np.unsignedinteger[Any]]:
-        """The next ``count`` words of ``bits`` bits, in a fresh array."""
+        """The next ``count`` words of ``bits`` bits, in a new array."""
         size = count * bits // 8
         buffer = np.empty(size + _SLACK, np.uint8)
         for start in range(0, size, len(_ZEROS)):
@@ -54,7 +44,7 @@ class Keystream:
         return buffer[:size].view(_WORD_TYPES[bits])
 
     def word(self) -> int:
-        """One word of 64 bits, from a buffer of some hundreds."""
+        """One word of 64 bits, from a buffer of several hundred."""
         try:
             return self._spare.pop()
         except IndexError:
@@ -64,39 +54,31 @@ class Keystream:
             return last
 
 
-# A gibibyte is 2^26 cipher blocks: far below the 2^64 at which counter mode could be distinguished from random bits.
+# A gibibyte is 2^26 cipher blocks, far below the 2^64 from which counter mode can be distinguished from random bits.
 _BYTES_PER_KEY = 1 << 30
 
-# A healthy source repeats 16 bytes among so few blocks with a chance below 2^-120.
+# A working source repeats 16 bytes among 64 blocks with a probability below 2^-116.
 _LEAST_BLOCK = 16
 _REMEMBERED = 64
 
-_MEND = "Nothing was released. Stop this machine's releases until its random source (getrandom, /dev/urandom) works."
+_MEND = "Nothing was released. Stop releases on this machine until its random source (getrandom, /dev/urandom) works."
 
 _seen: tuple[bytes, ...] = ()
 
 
 def entropy(count: int) -> bytes:
-    """``count`` bytes from the operating system's source, which must not repeat itself.
-
-    Every block is compared, by a digest of its beginning, with those that this process drew before; the first is
-    compared with one drawn for this purpose. A source that is stuck at one block, or repeats a few, is thus detected
-    before its second block is used. Blocks that differ are no proof that nobody can predict them; no test is.
-
-    Raises:
-        EntropyFailed: the source fails, gives too few bytes, or repeats a block.
-
-    >>> len(entropy(48))
-    48
-    """
+    """Read ``count`` bytes from the operating system, and check that the source does not repeat a block."""
+    # A digest of the beginning of every block is compared with those of earlier blocks in this process, and the first
+    # block with one more block. So a source that is stuck at one block, or repeats a few, is detected before its second
+    # block is used. No test proves that a source is unpredictable.
     global _seen
-    # The tuple is replaced and never changed, so that threads need no lock, which a fork might leave locked.
+    # The tuple is replaced and never changed: threads need no lock, which a fork might leave locked.
     before = _seen or (_digest(_block(_LEAST_BLOCK)),)
     block = _block(max(count, _LEAST_BLOCK))
     digest = _digest(block)
     if digest in before:
         raise EntropyFailed(
-            "the operating system's source must not repeat itself", came="one block twice", remedy=_MEND
+            "the operating system's random source must not repeat itself", came="one block twice", remedy=_MEND
         )
     _seen = (*before[1 - _REMEMBERED :], digest)
     return block[:count]
@@ -116,7 +98,7 @@ def _block(count: int) -> bytes:
 
 
 def _digest(block: bytes) -> bytes:
-    # A digest, since the memory of blocks must not reveal a key.
+    # Only a digest is stored, since the stored blocks must not reveal a key.
     return sha256(block[:_LEAST_BLOCK]).digest()
 
 
@@ -137,22 +119,20 @@ WordSource = Callable[[], int]
 
 
 class Randomness(Protocol):
-    """A source of independent, uniform random words."""
-
     @property
     def is_secure(self) -> bool:
         """Whether nobody can predict the words. Releases refuse other sources."""
 
     @property
     def word(self) -> WordSource:
-        """Single words of 64 bits, for one draw."""
+        """A function that returns single words of 64 bits, for one draw."""
 
     @property
     def ahead(self) -> dict[Any, Any]:
-        """Draws made before their use. They must end with the stream: at a fork, and in a copy."""
+        """Draws made before their use, which are discarded with the stream: at a fork, and in a copy."""
 
     def words(self, count: int, bits: int) -> NDArray[np.unsignedinteger[Any]]:
-        """``count`` words of ``bits`` = 8, 16, 32 or 64 bits, in a fresh array."""
+        """``count`` words of ``bits`` = 8, 16, 32 or 64 bits, in a new array."""
 
 
 class _ThreadState(threading.local):
@@ -162,18 +142,12 @@ class _ThreadState(threading.local):
 
 
 class SystemRandomness:
-    """AES-256-CTR keystreams, each keyed by 48 bytes from the operating system.
+    """AES-256-CTR keystreams, each keyed by 48 bytes from the operating system, one for each thread."""
 
-    Every thread of every process has a key of its own, and changes it after each gibibyte. A forked child recognises
-    its parent's state, by a hook that Python runs in the child and by the process number, and takes a new key before
-    the first bit; buffered words are discarded with the old key. The state cannot be pickled or copied: a worker makes
-    its own. No program can detect that its virtual machine was copied while it ran. A source that fails or is stuck
-    raises `EntropyFailed` at the first draw that needs it.
-
-    >>> SystemRandomness().words(3, 32).dtype
-    dtype('uint32')
-    """
-
+    # Every thread of every process has its own key, and a new one after each gibibyte. A forked child recognises its
+    # parent's state, by a hook that Python runs in the child and by the process number, and takes a new key before the
+    # first bit. Buffered words are discarded with the old key. The state cannot be pickled or copied. No program can
+    # detect that its virtual machine was copied while it ran.
     is_secure = True
 
     def __init__(self) -> None:
@@ -181,23 +155,20 @@ class SystemRandomness:
 
     @property
     def word(self) -> WordSource:
-        """Single words of 64 bits, for one draw, all from the stream of this thread."""
         return self._stream().word
 
     @property
     def ahead(self) -> dict[Any, Any]:
-        """Draws made from this thread's stream before their use."""
         return self._stream().ahead
 
     def words(self, count: int, bits: int) -> NDArray[np.unsignedinteger[Any]]:
-        """``count`` words of ``bits`` = 8, 16, 32 or 64 bits."""
         return self._stream().words(count, bits)
 
     def __reduce__(self) -> NoReturn:
         raise Unsupported(
             "random state must not be copied",
             where="SystemRandomness",
-            remedy="Let each worker make its own: leave out randomness=, or call SystemRandomness() there.",
+            remedy="Create a source in each worker: leave out randomness=, or call SystemRandomness() there.",
         )
 
     def _stream(self) -> Keystream:
@@ -217,7 +188,7 @@ SYSTEM = SystemRandomness()
 
 
 def source(randomness: Randomness | None) -> Randomness:
-    """The source for an argument ``randomness=``: the operating system's for None. A seed or a generator is refused."""
+    """The source for an argument ``randomness=``: the operating system for None. A seed or a generator is refused."""
     if randomness is None:
         return SYSTEM
     if all(hasattr(randomness, name) for name in ("is_secure", "word", "words", "ahead")):
@@ -225,18 +196,13 @@ def source(randomness: Randomness | None) -> Randomness:
     raise Unsupported(
         "randomness must be a source of random words",
         came=randomness,
-        remedy="Leave it out; for repeatable tests use utmost.testing.SeededRandomness(seed).",
+        remedy="Leave out randomness=. For repeatable tests use utmost.testing.SeededRandomness(seed).",
     )
 
 
 def unpredictable(randomness: Randomness | None, *, where: str, instead: str) -> Randomness:
-    """The source for an argument ``randomness=`` of a call that publishes; one that is not secure is refused.
-
-    Args:
-        randomness: Argument of the caller.
-        where: Kind of publication, for the message: "release" or "draw".
-        instead: Function that tests call instead.
-    """
+    """The source for an argument ``randomness=`` of a publication. A source that is not secure is refused."""
+    # ``where`` is the kind of publication, and ``instead`` the function for tests, for the message.
     bits = source(randomness)
     if bits.is_secure is not True:
         raise PromiseBroken(
@@ -249,15 +215,10 @@ def unpredictable(randomness: Randomness | None, *, where: str, instead: str) ->
 
 
 class KeyedRandomness:
-    """A keystream under a key: for the derived noise of ledgers, and for tests that repeat.
+    """A keystream under a key, for the derived noise of ledgers, and for tests that repeat."""
 
-    The same key gives the same bits, so releases refuse it like a seed; only the key's owner knows whether others can
-    predict them. Derived noise passes it to the draws directly, one key for each.
-
-    >>> KeyedRandomness(bytes(32)).words(2, 16).tolist() == KeyedRandomness(bytes(32)).words(2, 16).tolist()
-    True
-    """
-
+    # The same key gives the same bits, so releases refuse this source like a seed: only the owner of the key knows
+    # whether others can predict them. Derived noise passes it to the draws directly, with a new key for each draw.
     is_secure = False
 
     __slots__ = ("_stream",)
@@ -268,7 +229,7 @@ class KeyedRandomness:
 
     @property
     def word(self) -> WordSource:
-        """Single words of 64 bits."""
+        """A function that returns single words of 64 bits."""
         return self._stream.word
 
     @property
@@ -285,5 +246,5 @@ class KeyedRandomness:
 
 
 def secure(randomness: Randomness | None) -> Randomness:
-    """The source for an argument ``randomness=`` of a release; one that is not secure is refused."""
+    """The source for an argument ``randomness=`` of a release. A source that is not secure is refused."""
     return unpredictable(randomness, where="release", instead="utmost.interfaces.testing.seeded_release")

@@ -1,8 +1,8 @@
-"""A sampler for any law on the integers, from its tails alone.
+"""A sampler for any noise on the integers, from its tails alone.
 
-The values -m..m are the indices of a `Categorical` law whose first and last index stand for all values from -m downward
-and from m upward. A draw that hits one of these two takes its size from the conditional tails P(X >= i) / P(X >= m), in
-one window after the other: no tail is cut off.
+The values -m..m are the indices of a `Categorical` distribution. Its first and last index stand for all values from -m
+downward and from m upward. A draw that hits one of these two gets its size from the conditional tails
+P(X >= i) / P(X >= m), in one window after the other: no tail is cut off.
 """
 
 from collections.abc import Callable
@@ -22,19 +22,10 @@ _MOST_VALUES = 1 << 16
 
 
 class TailSampler:
-    """Arrays of independent draws of a law on the integers.
+    """Arrays of independent draws from noise on the integers with at most 2^16 likely values."""
 
-    Args:
-        law: Law whose tails are intervals of any precision.
-        plan: Plan for the index near 0; a draw beyond it has the chance 2^-tail_bits.
-
-    Raises:
-        Unsupported: for noise with more than 2^16 values near 0, which is drawn no other way.
-
-    Cost: 10 us for each value near 0 to prepare; 1 ns a draw by table, .3 ns for each value near 0 constant-time. A
-        draw beyond takes longer: two in 2^tail_bits.
-    """
-
+    # Cost: 10 us for each value near 0 to prepare; 1 ns a draw by table, 0.3 ns for each value near 0 constant-time.
+    # Two draws in 2^tail_bits lie beyond these values, and take longer.
     __slots__ = ("_choosers", "_index", "_law", "_reach")
 
     def __init__(self, law: IntegerLaw, plan: SamplingPlan) -> None:
@@ -43,7 +34,6 @@ class TailSampler:
         self._index = Categorical(_near(law, self._reach), word_bits=plan.word_bits, lookup=plan.lookup)
 
     def draw(self, count: int, randomness: Randomness) -> Integers:
-        """``count`` independent draws."""
         values = self._index.draw(count, randomness).astype(np.int64) - self._reach
         beyond = (np.abs(values) == self._reach).nonzero()[0]
         if not beyond.size:
@@ -69,11 +59,11 @@ class TailSampler:
 
 
 def _reach(law: IntegerLaw, least: float) -> int:
-    """An m of at least 1 with P(X >= m) of at most about ``least``."""
+    """An m >= 1 with P(X >= m) of at most about ``least``."""
     tails = np.asarray(law.tail(FloatPowers, np.arange(1, _MOST_VALUES)), np.float64)
     if tails[-1] > least:
         raise Unsupported(
-            f"noise drawn by its tails must have at most {_MOST_VALUES} likely values",
+            f"noise of this class must have at most {_MOST_VALUES} likely values",
             came=law,
             where="sample",
             remedy="Count in larger units, or choose a larger epsilon.",
@@ -82,7 +72,7 @@ def _reach(law: IntegerLaw, least: float) -> int:
 
 
 def _near(law: IntegerLaw, reach: int) -> Cuts:
-    """P(X < k) for k = 1 - m, ..., m: the law of the index X + m."""
+    """P(X < k) for k = 1 - m, ..., m, the distribution of the index X + m."""
 
     def cuts(bits: int) -> list[Interval]:
         tails = law.tail_intervals(range(1, reach + 1), bits)

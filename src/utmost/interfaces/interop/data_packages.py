@@ -4,6 +4,7 @@ Formats: Data Package 2.0 (https://datapackage.org), and the W3C's Metadata Voca
 """
 
 import re
+from collections.abc import Mapping
 from datetime import date
 from hashlib import sha256
 from pathlib import Path
@@ -15,6 +16,7 @@ from utmost.errors import Unsupported
 from utmost.interfaces.documents.published_files import read_release
 from utmost.interfaces.documents.statement_readers import stated_release
 from utmost.publish.promises.statement import read_statement
+from utmost.publish.releases.noisy_table import declared_in
 from utmost.publish.releases.release_facts import ReleaseFacts, short_bar
 from utmost.publish.statements.registry_entries import Deployment
 from utmost.tables.files import files, sidecars
@@ -30,7 +32,8 @@ def data_package(path: Path | str, deployment: Deployment | None = None, *, lice
     """A released table as a data package: fields, margins, privacy, licence and sources, valid by Data Package 2.0.
 
     A field of margins names its field of values as ``uncertaintyOf``, and has the ``confidence``. The
-    package's ``privacy`` has epsilon, the guarantee in words, and the distribution of the noise.
+    package's ``privacy`` has epsilon, the guarantee in words, and the distribution of the noise; of a table that
+    another tool noised, that utmost promises nothing, and what was declared.
 
     Args:
         path: Released .csv or .tsv with its statement beside it; both are checked.
@@ -60,7 +63,8 @@ def data_package(path: Path | str, deployment: Deployment | None = None, *, lice
         remedy = "Save the table as .csv: answer.save, or --out FILE.csv."
         raise Unsupported("a described table must be .csv or .tsv", came=ending or "no ending", remedy=remedy)
     read_release(file)
-    stated, about = stated_release(read_statement(sidecars.statement_beside(file))), deployment or Deployment()
+    statement, about = read_statement(sidecars.statement_beside(file)), deployment or Deployment()
+    line, privacy = _promised(statement)
     content = file.read_bytes()
     resource = {
         "name": _slug(file.stem),
@@ -73,19 +77,19 @@ def data_package(path: Path | str, deployment: Deployment | None = None, *, lice
         "bytes": len(content),
         "hash": f"sha256:{sha256(content).hexdigest()}",
         "dialect": {"delimiter": delimiter_of(file)},
-        "schema": {"fields": _fields(file, stated), "missingValues": [""]},
+        "schema": {"fields": _fields(file, statement), "missingValues": [""]},
     }
     package: dict[str, Any] = {"$schema": _PROFILE, "name": _slug(file.stem)}
     found = {
         "title": about.title,
-        "description": " ".join(filter(None, (about.description, stated.line))),
+        "description": " ".join(filter(None, (about.description, line))),
         "created": f"{about.published}T00:00:00Z" if about.published else "",
         "contributors": [{"title": name, "roles": ["publisher"]} for name in about.curators],
         "sources": [{"title": about.sources, **_path(about.sources)}] if about.sources else [],
         "licenses": [{"name": license}] if license else [],
     }
     package |= {name: value for name, value in found.items() if value}
-    return package | {"privacy": _privacy(stated), "resources": [resource]}
+    return package | {"privacy": privacy, "resources": [resource]}
 
 
 def csv_metadata(package: dict[str, Any]) -> dict[str, Any]:
@@ -116,9 +120,9 @@ def csv_metadata(package: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _fields(file: Path, stated: ReleaseFacts) -> list[dict[str, Any]]:
+def _fields(file: Path, statement: Mapping[str, Any]) -> list[dict[str, Any]]:
     columns = files.columns(files.read(file))
-    confidence = stated.statement.get("confidence_exactly") or stated.statement["release"]["confidence_exactly"]
+    confidence = statement.get("confidence_exactly") or statement["release"]["confidence_exactly"]
     fields = []
     for name, cells in columns.items():
         field: dict[str, Any] = {"name": name, "type": _type(list(map(str, cells)))}
@@ -158,6 +162,17 @@ def _is_date(cell: str) -> bool:
         return date.fromisoformat(cell).isoformat() == cell
     except ValueError:
         return False
+
+
+def _promised(statement: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The promise in one line, and the facts about privacy."""
+    noisy = declared_in(statement)
+    if noisy is None:
+        stated = stated_release(statement)
+        return stated.line, _privacy(stated)
+    noise = [{"of": name, "distribution": f"{one.words}, as declared"} for name, one in noisy.noise.items()]
+    facts = {"definition": "none promised by utmost", "guarantee": noisy.guarantee, "noise": noise}
+    return f"Noise as declared by {noisy.source}.", facts
 
 
 def _privacy(stated: ReleaseFacts) -> dict[str, Any]:

@@ -164,7 +164,6 @@ def response_facts(identity: str, about: About, level: Level) -> bytes:
 
 
 def level_seal(key: Key, identity: str, about: About, level: Level, *, is_sealed: bool) -> Seal:
-    """The seal of a response, made from the ledger's key."""
     if not is_sealed:
         return Seal(None)
     # The key is derived from all public facts: if one of them is changed, the derived key opens nothing.

@@ -133,8 +133,6 @@ def check_known(state: State, dataset: str) -> None:
 
 
 def limited(log: EventLog, dataset: str, limit: Level) -> Budget:
-    """Set the limit of a dataset; return its budget."""
-
     def work(transaction: Transaction) -> tuple[Budget, list[str]]:
         check_names_differ(transaction.state, dataset)
         if transaction.state.limits.get(dataset) != limit:
@@ -224,7 +222,6 @@ def check_relation(state: State, dataset: str, relation: str, name: str) -> None
 
 
 def check_budget(state: State, dataset: str, after: Spending) -> None:
-    """Check that a dataset does not exceed its limit."""
     limit = state.limits.get(dataset)
     # An answer that spends nothing more is allowed above a limit that was lowered later: it is already public.
     if limit is not None and after.exceeds(limit) and after != state.spending(dataset):

@@ -55,7 +55,6 @@ class CreationMark:
         force(self.path.parent)
 
     def lost(self) -> LedgerUnavailable:
-        """The refusal to create again a ledger that existed."""
         remedy = (
             "If it was moved, give its new path. Restore a backup by Ledger.restore, or utmost ledger restore. To "
             f"start over on purpose, which forgets all spent budgets, remove the line {self.line!r} from {self.path}."

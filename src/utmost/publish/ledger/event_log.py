@@ -54,7 +54,6 @@ class Transaction:
         return next((content for number, place, content in self.parts if (number, place) == (event, part)), None)
 
     def write_down(self) -> None:
-        """Write the appended events to the store."""
         if self.appended:
             number, _, last = self.appended[-1]
             self.rows.write(self.appended, seal(self.key, number, last), self.parts)
@@ -218,7 +217,6 @@ class EventLog:
         return folded(seen, [(read_event(number, body), mac) for number, body, mac in new])
 
     def _why(self, transaction: Transaction) -> str | None:
-        """The reason for refusing new answers; None if they are allowed."""
         if transaction.state.quarantine is not None or self.witness is None:
             return transaction.state.quarantine
         return self._apart(transaction, self.witness.record())

@@ -111,7 +111,6 @@ def _mac(secret: bytes, before: bytes, number: int, body: bytes) -> bytes:
 
 
 def seal(key: Key, number: int, mac: bytes) -> bytes:
-    """The seal of a chain whose last event has this number and mac."""
     return hmac.digest(key.derived("head"), number.to_bytes(8, "big") + mac, sha256)
 
 

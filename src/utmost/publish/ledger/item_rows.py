@@ -59,7 +59,6 @@ def item_release(key: Key, release: Published, committed: bytes, path: Sequence[
 
 
 def tag_parts(tags: Tags) -> tuple[bytes, ...]:
-    """The tags of rows in blocks, as an event stores them."""
     return tuple(tags[start : start + BLOCK].astype("<u8").tobytes() for start in range(0, len(tags), BLOCK))
 
 

@@ -79,7 +79,6 @@ class DrawnAnswers:
 
 
 def offered(known: Mapping[tuple[str, int], KeptMechanism], facts: Mapping[str, Any]) -> KeptMechanism:
-    """The mechanism that an event binds to the next version of a name."""
     about = {name: facts[name] for name in OFFERED}
     text = json.dumps(about, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     level = level_from_text(about.pop("level"))
@@ -95,6 +94,5 @@ def offered(known: Mapping[tuple[str, int], KeptMechanism], facts: Mapping[str, 
 
 
 def drawn(facts: Mapping[str, Any], event: int, mac: bytes) -> DrawnAnswers:
-    """The answers that an event describes."""
     item = facts["name"], facts["version"]
     return DrawnAnswers(item, event, mac, facts["persons"], facts["parts"], facts["root"])

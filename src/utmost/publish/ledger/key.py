@@ -85,7 +85,6 @@ GivenKey = Key | Path | KeyRefused | None
 
 
 def given_key(key: object) -> GivenKey:
-    """Parse the argument ``key=``; errors are returned, not raised."""
     if isinstance(key, bytes | bytearray):
         return _key_of(bytes(key), "key")
     if isinstance(key, str | Path) and str(key):

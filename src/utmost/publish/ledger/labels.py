@@ -60,7 +60,6 @@ class Labels:
 
     @classmethod
     def of_facts(cls, facts: Any, rows: int) -> "Labels | None":
-        """The labels that an event of a table with ``rows`` rows describes."""
         if facts is None:
             return None
         order, digest, parts, salt = facts["order"], facts["digest"], facts["parts"], facts.get("salt")
@@ -72,8 +71,6 @@ class Labels:
 
 
 class Labelled(About, Protocol):
-    """A release with its labels."""
-
     @property
     def labels(self) -> Labels | None:
         """The description of the stored labels; None if there are none."""
@@ -83,13 +80,11 @@ _OPEN = Seal(None)
 
 
 def label_seal(key: Key, identity: str, about: Labelled) -> Seal:
-    """The seal of the labels of a release, made from the ledger's key."""
     salt = None if about.labels is None else about.labels.salt
     return salted_seal(key, identity, about.name, about.version, salt)
 
 
 def salted_seal(key: Key, identity: str, name: str, version: int | None, salt: str | None) -> Seal:
-    """The seal of labels under a salt; without a salt, no encryption."""
     return _OPEN if salt is None else Seal(key.derived("labels", identity, name, str(version), salt), b"labels")
 
 
@@ -189,7 +184,6 @@ _KINDS: Mapping[str, Callable[[str], Any]] = {
 
 
 def _read(cell: Any) -> Any:
-    """The cell from a value that `_written` made."""
     if not isinstance(cell, dict):
         return cell
     ((kind, text),) = cell.items()

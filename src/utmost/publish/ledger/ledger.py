@@ -254,8 +254,7 @@ class Ledger(Responding, Accounts, Display):
         """The first difference between a table and the published one, in words without a value; None if there is none.
 
         For the curator alone: a caller who may test guesses finds every published value. The error `DataChanged` says
-            only
-        that the table is another one, and the service never calls this method.
+        only that the table is another one, and the service never calls this method.
 
         Args:
             name, version: Release; the newest version if left out.

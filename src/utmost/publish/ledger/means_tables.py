@@ -74,12 +74,10 @@ def means_asked(
 
 
 def by_release(name: str, tables: Mapping[str, CountedTable]) -> dict[str, CountedTable]:
-    """The tables of amounts by the names of their releases."""
     return {release_name(name, amount): table for amount, table in mapping(tables, "tables").items()}
 
 
 def table_of(name: str, answers: Mapping[str, Answer[Any]]) -> MeasuresTable:
-    """The table of several amounts, from the answers of their releases."""
     return MeasuresTable({of.removeprefix(release_name(name, "")): answer.table for of, answer in answers.items()})
 
 
@@ -116,7 +114,6 @@ def rehearsed_relaxation(
 
 
 def _after(transaction: Transaction, dataset: str, spends: Sequence[Spends]) -> Budget:
-    """The budget of a dataset after several answers together."""
     state = transaction.state
     check_budgets(state, spends)
     spent = [(level, part) for _, level, part, _ in spends]

@@ -110,7 +110,6 @@ def closed_on_error(store: Store) -> Iterator[None]:
 
 
 def store_at(place: StorePlace, timeout: float) -> Store:
-    """The store at a path or an address."""
     if isinstance(place, Path):
         return _file(place, timeout)
     if not isinstance(place, str) or not place:
@@ -200,7 +199,6 @@ def backed_up(log: EventLog, path: Path) -> None:
 
 
 def _name_draft(draft: Path, path: Path) -> None:
-    """Rename the draft, unless a file with the name exists."""
     try:
         os.link(draft, path)
     except FileExistsError:

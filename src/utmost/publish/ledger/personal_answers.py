@@ -113,8 +113,6 @@ class _Found:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ResponseRequest:
-    """A checked request to answer persons."""
-
     # Mechanism; None for the dataset that it is in, and for the newest version
     name: str
     dataset: str | None
@@ -284,7 +282,6 @@ def checked_answers(key: Key, rows: Rows, state: State) -> int:
 
 
 def _keep(transaction: Transaction, mechanism: KeptMechanism, answers: Mapping[bytes, int]) -> None:
-    """Append one event whose parts hold these answers."""
     event, seal, width = (
         transaction.state.number + 1,
         _seal(transaction.key, transaction.state, mechanism),

@@ -104,7 +104,6 @@ class PostgresStore:
             self._left(connection, False)
 
     def transact(self, work: Callable[[Rows], T], *, write: bool) -> T:
-        """Do the work in one transaction, see `Store`."""
         import psycopg
 
         # A commit whose outcome is unknown after a broken connection is repeated: if it succeeded, the work finds its

@@ -116,7 +116,6 @@ class Relaxation:
 
 
 def release_source(release: Published, table: Any) -> Source:
-    """The values of the table of an existing release."""
     noise = release.noise
     rows, _ = noise.measured(noise.rows_of(table, release.columns))
     by_item = release.items is not None
@@ -172,8 +171,6 @@ def stored_relaxation(transaction: Transaction, relaxation: Relaxation, progress
 
 
 def check_relaxable(log: EventLog, request: AnswerRequest, table: Any) -> None:
-    """Check that a table would relax its release; draw and write nothing."""
-
     log.read(lambda transaction: check_relaxable_in(log, transaction, request, table))
 
 
@@ -245,7 +242,6 @@ def answer_more(
 
 
 def check_answerable(transaction: Transaction, release: Published, level: Level) -> None:
-    """Check that a release may be answered at a further level."""
     if release.spent < level:
         if not release.relaxable:
             raise Quarantined(

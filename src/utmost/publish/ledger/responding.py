@@ -41,13 +41,11 @@ class Responding:
         """Return one answer for each person, drawn from a mechanism, stored, and repeated even if the secret changes.
 
         The mechanism is bound to the name: another mechanism under the same name is refused. The answers of all persons
-            cost
-        the dataset the mechanism's level once, since each person has one answer. A person who was answered gets that
-        answer again, from any thread or process, and after any crash.
+        cost the dataset the mechanism's level once, since each person has one answer. A person who was answered gets
+        that answer again, from any thread or process, and after any crash.
 
         Guarantee: for any sequence of calls, the answers of one version distinguish two secrets of a person at distance
-            d by a
-        factor of at most e^(epsilon d). Levels of other versions and names add up.
+        d by a factor of at most e^(epsilon d). Levels of other versions and names add up.
 
         Args:
             name: Name under which the answers are stored.

@@ -257,7 +257,6 @@ class ResponseFolder:
             force(path)
 
     def _check(self, release: "Published", at: Level, files: list[Path]) -> None:
-        """Check that files hold exactly the answers at a level."""
         assert release.items is not None
         items = self.ledger.items
         key = items.commitment_key(release.name, version=release.version)
@@ -272,7 +271,6 @@ class ResponseFolder:
 
 
 def _margins(release: "Published") -> list[str]:
-    """The names of the columns of margins."""
     return [f"{name}_margin" for name in release.columns]
 
 

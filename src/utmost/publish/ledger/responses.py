@@ -39,7 +39,7 @@ from utmost.tables.frames.any_table import adapter_of, table_of
 
 @dataclass(frozen=True, slots=True)
 class LedgerResponse:
-    """A new response of a release, with the source of its noise; implements `Drawing`."""
+    """A new response of a release, with the source of its noise; implements `NewResponse`."""
 
     transaction: Transaction
     release: Published  # Release; it has no response yet if it is about to be published
@@ -50,7 +50,6 @@ class LedgerResponse:
 
     @classmethod
     def of(cls, transaction: Transaction, release: Published, level: Level, randomness: Randomness) -> "LedgerResponse":
-        """A new response of a release that is stored already."""
         tags = None if release.items is None else stored_tags(transaction, release)
         step = Step.from_known(release.responses, level)
         return cls(transaction, release, stored_commitment(transaction, release), tags, step, randomness)
@@ -61,7 +60,6 @@ class LedgerResponse:
 
     @property
     def about(self) -> tuple[str, int, bytes]:
-        """The release's name and version, and the commitment to its values."""
         return self.release.name, self.release.version, self.commitment
 
     @property
@@ -215,7 +213,6 @@ def answer_alone(
 
 
 def key_of_level(transaction: Transaction, release: Published, level: Level) -> bytes:
-    """The key of one response, for its recipient."""
     state = transaction.state
     secret = level_seal(transaction.key, state.identity, release, level, is_sealed=state.is_sealed).secret
     if secret is None or level not in release.responses:

@@ -120,7 +120,6 @@ class Account:
 
     @property
     def spending(self) -> Spending:
-        """The cost of all releases together."""
         return sum((reduce(Spending.larger, parts.values()) for parts in self.parts.values()), self.whole)
 
     def _changed(self, change: Callable[[Spending], Spending], part: Part | None) -> "Account":

@@ -74,11 +74,9 @@ class SqliteStore:
         return self._path
 
     def name_of_database(self) -> str:
-        """The absolute path."""
         return os.fspath(self._path.absolute())
 
     def transact(self, work: Callable[[Rows], T], *, write: bool) -> T:
-        """Do the work in one transaction, see `Store`."""
         if not write:
             return in_transaction(self._path, lambda connection: work(rows_on(connection)), self._timeout, write=False)
         # SQLite opens existing files only (mode=rw): the file is made here, with the mode of a ledger's file.
@@ -225,7 +223,6 @@ def _keep(place: tuple[str, float, bool], mark: FileMark | None, connection: sql
 
 
 def forget_idle() -> None:
-    """Close the idle connections to all files."""
     for waiting in list(_idle.values()):
         for _, connection in _taken(waiting):
             connection.close()
@@ -251,7 +248,6 @@ def _odd(connection: sqlite3.Connection) -> list[str]:
 
 @lru_cache
 def _expected() -> dict[bytes, Any]:
-    """The schema of a ledger's tables."""
     # From the statements that create a ledger, so that the schema is defined once.
     model = sqlite3.connect(":memory:")
     try:

@@ -215,7 +215,6 @@ class Published(Display):
         return self._with(stopped=Stopped(level, Stop(levels, is_met, CONFIDENCE)))
 
     def _with(self, **changed: Any) -> "Published":
-        """The release with other values of fields, without parsing the event again."""
         other = replace(self, **changed)
         other.__dict__.update((name, self.__dict__[name]) for name in ("request", "bound") if name in self.__dict__)
         return other
@@ -241,8 +240,6 @@ class Published(Display):
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The state of a ledger after an event."""
-
     # Number and mac of the last event
     number: int
     mac: bytes
@@ -304,7 +301,6 @@ class State:
         return published
 
     def named(self, name: str) -> list[Published | KeptMechanism]:
-        """All versions of a release or mechanism."""
         return [self.releases.get((name, k)) or self.mechanisms[name, k] for k in self.versions(name)]
 
     def relation(self, dataset: str) -> str | None:

@@ -113,14 +113,12 @@ class Rows:
         self._run(statement.replace("BYTES", self._bytes_type), values)
 
     def version(self) -> int:
-        """The version of the tables; 0 for an empty store."""
         tables = self._tables()
         if "utmost_schema" not in tables:
             return 0  # if some of the other tables exist, creating them fails
         return _integral(_one(self._run("SELECT version FROM utmost_schema", ()).fetchall(), "utmost_schema")[0])
 
     def create(self) -> None:
-        """Make the tables of an empty store."""
         for statement in TABLES:
             self._run(statement.replace("BYTES", self._bytes_type), ())
 
@@ -133,21 +131,17 @@ class Rows:
         return _integral(number), _bytes(seal)
 
     def events(self, after: int = 0) -> list[StoredRow]:
-        """The events with larger numbers, in order."""
         rows = self._run("SELECT number, body, mac FROM utmost_events WHERE number > ? ORDER BY number", (after,))
         return [(_integral(number), _bytes(body), _bytes(mac)) for number, body, mac in rows.fetchall()]
 
     def event(self, number: int) -> StoredRow | None:
-        """The event of this number; None if there is none."""
         row = self._run("SELECT body, mac FROM utmost_events WHERE number = ?", (number,)).fetchone()
         return None if row is None else (number, _bytes(row[0]), _bytes(row[1]))
 
     def body(self, number: int) -> bytes | None:
-        """The body of an event; None if there is none."""
         return self._found("SELECT body FROM utmost_events WHERE number = ?", number)
 
     def mac(self, number: int) -> bytes | None:
-        """The mac of an event; None if there is none."""
         return self._found("SELECT mac FROM utmost_events WHERE number = ?", number)
 
     def write(self, events: Sequence[StoredRow], seal: bytes, parts: Iterable[EventPart]) -> None:
@@ -184,7 +178,6 @@ class Rows:
             )
 
     def part(self, event: int, part: int) -> bytes | None:
-        """The part of an event; None if there is none."""
         return self._found("SELECT content FROM utmost_parts WHERE event = ? AND part = ?", event, part)
 
     def parts(self) -> Iterator[tuple[int, int]]:

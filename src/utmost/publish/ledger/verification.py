@@ -132,7 +132,6 @@ def history(transaction: Transaction, name: str | None, dataset: str | None) -> 
 
 
 def _event(transaction: Transaction, number: int) -> Event:
-    """The event of this number, verified as the successor of the one before."""
     row = transaction.rows.event(number)
     check_chain(transaction.key, number - 1, transaction.rows.mac(number - 1) or START, [] if row is None else [row])
     if row is None:

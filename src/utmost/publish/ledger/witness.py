@@ -75,7 +75,6 @@ class Witness:
     is_sealed: bool = False
 
     def record(self) -> WitnessRecord:
-        """The last settled event, and the pending ones."""
         return self._read(
             lambda connection: WitnessRecord(_last(connection), tuple(_rows(connection, "utmost_pending"))),
             WitnessRecord(None, ()),
@@ -95,7 +94,6 @@ class Witness:
         return self._read(work, None)
 
     def rows(self) -> list[StoredRow]:
-        """All events of the witness, the pending ones last."""
         return self._read(lambda connection: [row for name in _EVENTS for row in _rows(connection, name)], [])
 
     def parts(self, number: int) -> list[EventPart]:
@@ -236,8 +234,6 @@ def _write(connection: sqlite3.Connection, table: str, rows: list[StoredRow], pa
 
 @dataclass(frozen=True, slots=True)
 class RollbackLoss:
-    """The loss that a rollback caused."""
-
     missing: Mapping[str, tuple[Level, ...]]  # Lost levels of each dataset, to charge to its budget
     closed: tuple[ReleaseKey, ...]  # Releases and mechanisms that lost answers and must not be relaxed
     limits: Mapping[str, Level]  # Lost limits of datasets; the smaller one, if the ledger has another

@@ -50,10 +50,10 @@ def epsilon_for(
 
     The margin is that of the noise which `release` uses with ``once=True``, so the returned epsilon always satisfies
     it. The search bisects: it returns the least epsilon if the margin never increases with epsilon, which is proved for
-        geometric
-    and Laplace noise. The margin of a staircase jumps up where its step changes, so for few steps each interval with
-    one step is bisected on its own; that the step never increases with epsilon is proved for the cost |x|, and assumed
-    for others. For staircases on the reals, or with more than a thousand steps, the result may not be the least.
+    geometric and Laplace noise. The margin of a staircase jumps up where its step changes, so for few steps each
+    interval with one step is bisected on its own; that the step never increases with epsilon is proved for the cost
+    |x|, and assumed for others. For staircases on the reals, or with more than a thousand steps, the result may not be
+    the least.
 
     Args:
         margin: Required distance between released and true cell, >= 0; > 0 on the reals.
@@ -154,7 +154,6 @@ def least_decimal(is_met: Callable[[Fraction], bool], bound: float, digits: int)
 
 
 def check_digits(digits: int) -> None:
-    """Check that the number of digits is from 1 to 12."""
     if not 1 <= integer(digits, "digits") <= _MOST_DIGITS:
         raise OutOfRange(f"digits must lie in 1..{_MOST_DIGITS}", came=digits, remedy="Pass digits=3, say.")
 
@@ -193,7 +192,6 @@ def _last_alike(place: int, last: int, step: Callable[[int], int]) -> int:
 
 
 def _bisected(first: int, last: int, is_met: Callable[[int], bool]) -> int:
-    """The first place that satisfies a monotone condition."""
     low, high, stride = first - 1, first, 1
     while not is_met(high):
         if high == last:

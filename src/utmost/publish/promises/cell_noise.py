@@ -250,7 +250,6 @@ class OnceCells(ColumnNoise):
         return once_cells(**cls.arguments(facts))
 
     def at(self, level: Level, confidence: Number = DEFAULT_CONFIDENCE) -> NoiseAtLevel:
-        """The least noise at a level."""
         # A user's cost function may be unhashable.
         least_at = _least_at if isinstance(self.cost, Moment) else _least_at.__wrapped__
         return least_at(self, level, read_confidence(confidence))

@@ -158,7 +158,6 @@ def stated_field(statement: Mapping[str, Any], field: str, kind: type) -> Any:
 
 
 def stated_rows(statement: Mapping[str, Any]) -> int:
-    """The number of rows that a statement names."""
     rows: int = stated_field(statement, "rows", int)
     if not 0 <= rows < _MOST_ROWS:
         raise does_not_follow("rows")
@@ -166,19 +165,16 @@ def stated_rows(statement: Mapping[str, Any]) -> int:
 
 
 def does_not_follow(field: str) -> BadTable:
-    """The refusal of a field that does not follow from the others."""
     remedy = "Ask the curator for the statement as it was published."
     required = "every field of a statement must follow from its promise and level"
     return BadTable(required, came="something else", where=field, remedy=remedy)
 
 
 def header(kind: str) -> dict[str, Any]:
-    """The first fields of every document."""
     return {"kind": kind, "format": FORMAT, "utmost": __version__}
 
 
 def check_header(document: Any, kind: str, noun: str, where: str = "") -> None:
-    """Check the kind, format and version of a document."""
     known_kind = document.get("kind") if isinstance(document, Mapping) else None
     if known_kind != kind:
         raise BadTable(

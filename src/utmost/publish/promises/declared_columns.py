@@ -61,13 +61,11 @@ RowsFrom = Literal["declared", "observed"]
 
 
 def rows_origin(value: str) -> RowsFrom:
-    """Check the origin of the list of rows."""
     origin: RowsFrom = one_of(value, RowsFrom, "rows")
     return origin
 
 
 def read_numbers(numbers: object) -> IntegersOrReals:
-    """Check the kind of the numbers, "integers" or "reals"."""
     read: IntegersOrReals = one_of(numbers, IntegersOrReals, "numbers")
     return read
 

@@ -72,7 +72,6 @@ class NamingLaw:
         return self.turn + _power_beyond(self.ratio, 1 + (self.ratio - 1) / self.delta)
 
     def chance(self, n: int) -> Fraction:
-        """pi(n) as a Fraction."""
         n = max(0, min(integer(n, "n"), self.certain))
         if n * self.ratio.numerator.bit_length() > _MOST_BITS:
             raise Unsupported(
@@ -190,7 +189,6 @@ def appearing(before: NamingLaw | None, after: NamingLaw, n: int) -> Callable[[i
 
 
 def read_delta(delta: Number, least: Fraction = _LEAST_DELTA) -> Fraction:
-    """Check a delta, strictly between 0 and 1; return it exactly."""
     value = written_number(delta, "delta")
     if not 0 < value < 1:
         raise OutOfRange("delta must lie strictly between 0 and 1", came=delta, where="delta")
@@ -236,7 +234,6 @@ def _is_power_within(base: Fraction, n: int, bound: Fraction) -> bool:
 
 
 def _within_one(chance: Interval) -> Interval:
-    """The interval clipped to [0, 1]."""
     whole = 1 << chance.bits
     return Interval(min(max(0, chance.low), whole), min(max(0, chance.high), whole), chance.bits)
 

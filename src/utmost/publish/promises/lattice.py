@@ -57,7 +57,6 @@ class Lattice:
         return level.scaled(self.share * self.block / (self.cells * self.sensitivity))
 
     def read(self, values: Any) -> CellValues:
-        """Check the values and convert them to steps."""
         return integer_cells(values) if self.exponent is None else real_cells(values, self.exponent)
 
     @staticmethod
@@ -106,7 +105,6 @@ class Lattice:
 
 
 def whole_sensitivity(sensitivity: Fraction) -> int:
-    """The sensitivity as an integer; refuse a fraction."""
     if sensitivity.denominator != 1:
         raise NotANumber(
             'sensitivity must be an integer with numbers="integers"',

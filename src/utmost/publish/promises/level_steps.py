@@ -36,7 +36,6 @@ class Step:
 
     @classmethod
     def from_known(cls, known: Iterable[Level], to: Level) -> "Step":
-        """The step from the known levels to a new one."""
         levels = list(known)
         if to in levels:
             raise OutOfRange("a new level must not be known already", came=to)
@@ -203,7 +202,6 @@ def bridge(
 
 
 def _lattice_of(cell_noise: "CellNoise | None") -> Lattice:
-    """The lattice of the noise of each cell."""
     from utmost.publish.promises.cell_noise import CellNoise
 
     read = CellNoise(Unit(1, 1)) if cell_noise is None else instance(cell_noise, CellNoise, "cell_noise")

@@ -201,9 +201,8 @@ class CellNoiseAtLevel(Display):
         """The optimality theorem of the drawn noise, with its scope.
 
         It covers all cells only if an individual changes one cell: then the noise of any mechanism on any cell is
-            private at
-        the whole level, so that the sum of costs is least if each cell's is. If an individual changes more cells,
-        dependent noise may have a smaller cost.
+        private at the whole level, so that the sum of costs is least if each cell's is. If an individual changes more
+        cells, dependent noise may have a smaller cost.
 
         >>> cell_noise_at(epsilon=2, unit=Unit(1, 1), numbers="reals", grid=8).theorem
         'in steps of 8, no other noise that is added to integers has a smaller expected cost, whatever an error costs
@@ -217,7 +216,6 @@ class CellNoiseAtLevel(Display):
 
     @property
     def _claim(self) -> str:
-        """The theorem about the noise of one cell."""
         claim = self._drawn_for(self.cost).theorem
         if self.relaxable and claim != THEOREM_11 and self._is_least_relaxable:
             claim = f"{claim}. No noise that is known to allow this has a smaller expected cost"

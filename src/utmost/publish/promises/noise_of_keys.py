@@ -97,7 +97,6 @@ class NamingNoise(Noise):
         raise _once(level, where)
 
     def bound(self) -> tuple[float, str]:
-        """A table of keys has no bound."""
         return float("inf"), "any"
 
     def word(self, level: Level) -> int:
@@ -108,7 +107,6 @@ class NamingNoise(Noise):
         warn_of_level(level, Geometric(level.scaled(Fraction(1, self.unit.cells))))
 
     def released(self, columns: tuple[str, ...]) -> tuple[str, ...]:
-        """The columns, which the noise names."""
         if columns not in ((), self.columns):
             required = f"columns must be those of the noise: {', '.join(self.columns)}"
             raise OutOfRange(required, came=", ".join(columns), remedy="Leave out columns=.")
@@ -133,7 +131,6 @@ class NamingNoise(Noise):
         return {name: objects([_number_of(column)]) for name, column in held.items()}, adapter.kind(rows, self.columns)
 
     def cells(self, column: Any, name: str, place: Callable[[int], str]) -> NDArray[Any]:
-        """The one integer that encodes a column."""
         return objects([int(number) for number in column])
 
     def _as_columns(self, keys: Sequence[Any], counts: Sequence[int]) -> dict[str, list[Any]]:
@@ -160,7 +157,6 @@ class NamingNoise(Noise):
         return NamedOnce({name: objects([_number_of(column)]) for name, column in listed.items()})
 
     def written(self, level: Level, response: Response) -> dict[str, NDArray[Any]]:
-        """The columns of selected keys and noisy counts."""
         return {name: _column_of(_list_of(cells[0])) for name, cells in response.items()}
 
     def column_bars(
@@ -178,7 +174,6 @@ class NamedOnce:
 
     @property
     def known(self) -> tuple[None, None]:
-        """No stored response is read."""
         return None, None
 
     def blocks(self, column: str, values: object, below: object, above: object, rows: int) -> Iterator[Integers]:
@@ -204,7 +199,6 @@ class KeyNoise(NamingNoise):
 
     @property
     def delta(self) -> Fraction:
-        """The delta of all keys together."""
         return self.chance
 
     @property
@@ -243,7 +237,6 @@ class KeyNoise(NamingNoise):
         return first_integer(-1, law.certain, is_within)
 
     def drawn(self, level: Level) -> str:
-        """The distribution of the thresholds, in words."""
         count, each = "count", f"delta = {self.delta / self.unit.cells}"
         if self.shares is not None:
             count, each = "count of shares", "the largest chance that keeps delta for all of them"
@@ -256,7 +249,6 @@ class KeyNoise(NamingNoise):
 
     @property
     def theorem(self) -> str:
-        """The theorem that no selection names more keys."""
         return "at every count, the chance of naming a key is as large as epsilon and delta allow"
 
     def guarantee(self, level: Level, columns: Sequence[str]) -> str:
@@ -275,8 +267,7 @@ def key_noise(columns: Sequence[str] = KEYS, *, delta: Number, keys: int = 1, sh
     A key is selected if its count plus noise exceeds a threshold. The distribution of the noise maximises the
     probability of selecting a key, at every count, among all (epsilon/k, delta/k)-private selections of one key; the
     noisy count is covered by the same guarantee. A key that nobody holds is never selected. Noisy counts are above the
-    threshold by
-    selection: rare keys look more frequent than they are.
+    threshold by selection: rare keys look more frequent than they are.
 
     Args:
         columns: Columns of the key, or of its parts, and last the column of the number of individuals who hold it, as
@@ -336,7 +327,6 @@ def _number_of(column: Sequence[Any]) -> int:
 
 
 def _list_of(number: int) -> list[Any]:
-    """The list that `_number_of` encoded."""
     size = int(number)
     content = size.to_bytes((size.bit_length() + 7) // 8, "big")
     try:

@@ -61,7 +61,6 @@ class NamedCellNoise(NamingNoise):
             raise OutOfRange(required, came=str(self.false_names), where="terms")
 
     def check_counts(self, counts: Sequence[tuple[Any, int]]) -> None:
-        """Check that every key is in the universe."""
         check_places(counts, self.universe)
 
     def named(self, counts: Sequence[tuple[Any, int]], level: Level, bits: Randomness) -> KeysAndCounts:
@@ -80,7 +79,6 @@ class NamedCellNoise(NamingNoise):
         return least_threshold(self._law(level).level, self.universe.size, self.false_names)
 
     def drawn(self, level: Level) -> str:
-        """The distribution of the noise of each cell, in words."""
         return (
             f"{self._law(level)!r} on every cell of the universe, also those that nobody holds; a cell is named when "
             f"its noisy count is above {self.threshold(level)}, so that rare cells look more frequent than they are"

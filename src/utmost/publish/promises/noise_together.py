@@ -106,11 +106,9 @@ class TogetherNoise(ColumnNoise, LatticeNoise):
 
     @property
     def widest(self) -> Lattice:
-        """The lattice with the smallest budget share."""
         return min(self.lattices.values(), key=lambda lattice: lattice.share)
 
     def named_bars(self, level: Level, confidence: Number, most: int) -> tuple[tuple[str, int | float], ...]:
-        """The margin of each column."""
         return tuple(zip(self.columns, self.at(level, confidence).margins, strict=True))[:most]
 
     def stored_bound(self) -> int:
@@ -119,7 +117,6 @@ class TogetherNoise(ColumnNoise, LatticeNoise):
         return self.bound()[0] * max([2, *(sum(map(abs, row)) for row in rows)])
 
     def released(self, columns: tuple[str, ...]) -> tuple[str, ...]:
-        """The columns, which the noise names."""
         if columns not in ((), self.columns):
             required = f"columns must be those of the noise: {', '.join(self.columns)}"
             raise OutOfRange(required, came=", ".join(columns), remedy="Leave out columns=.")
@@ -275,7 +272,6 @@ class OnceTogether(ColumnNoise):
         return replace(once_together(listed_names(about.pop("columns"), "columns"), **about), found=found)
 
     def at(self, level: Level, confidence: Number = DEFAULT_CONFIDENCE) -> NoiseTogetherAtLevel:
-        """The least noise at a level, or the noise that was found."""
         if self.found is not None:
             way, ends = way_of_facts({"noise": self.noise, **self.found}, level, self.unit), one_of_halves(self.halves)
             return noise_of_way(self.columns, level, self.unit, way, halves=ends, confidence=confidence, cost=self.cost)
@@ -298,7 +294,6 @@ class OnceTogether(ColumnNoise):
         return together_guarantee(level, self.unit)
 
     def released(self, columns: tuple[str, ...]) -> tuple[str, ...]:
-        """The columns, which the noise names."""
         if columns and sorted(columns) != sorted(self.columns):
             required = f"columns must be those of the noise: {', '.join(self.columns)}"
             raise OutOfRange(required, came=", ".join(columns), remedy="Leave out columns=.")
@@ -306,13 +301,11 @@ class OnceTogether(ColumnNoise):
 
 
 def one_of_halves(halves: object) -> Halves:
-    """Check that ``halves`` is "toss" or "keep"."""
     ends: Halves = one_of(halves, Halves, "halves")
     return ends
 
 
 def once_of(noise: NoiseTogetherAtLevel) -> OnceTogether:
-    """The noise of a plan, for its statement."""
     found = noise.search_facts or None
     return OnceTogether(noise.unit, noise.columns, noise.way.kind, noise.is_relaxable, noise.cost, noise.halves, found)
 

@@ -66,7 +66,6 @@ class OneDrawAtLevel(Display):
 
     @property
     def margin(self) -> int | float:
-        """The largest of the margins."""
         bar = self.bar
         return max(bar) if isinstance(bar, tuple) else bar
 
@@ -76,7 +75,6 @@ class OneDrawAtLevel(Display):
         return _bar(self)
 
     def with_confidence(self, confidence: Fraction) -> "OneDrawAtLevel":
-        """The same noise with margins of another confidence."""
         return replace(self, confidence=confidence)
 
     def bars(self, columns: Sequence[str]) -> Mapping[str, tuple[str, Margin]]:
@@ -115,7 +113,6 @@ class OneDrawAtLevel(Display):
 
     @property
     def theorem(self) -> str:
-        """The theorem about the noise."""
         return COMBINED if isinstance(self.law, DrawWithTotal) else NOT_BETTER_KNOWN
 
     def warn(self) -> None:
@@ -125,7 +122,6 @@ class OneDrawAtLevel(Display):
         return integer_column(column, name, place)
 
     def facts(self) -> dict[str, Any]:
-        """The noise as JSON values, for a statement."""
         return {
             "drawn": self.drawn,
             "theorem": self.theorem,
@@ -135,11 +131,9 @@ class OneDrawAtLevel(Display):
 
     @property
     def drawn(self) -> str:
-        """The distribution of the noise, in plain words."""
         return f"one draw for all released cells together: {self.law!r}; it cannot be relaxed later"
 
     def noised(self, cells: Mapping[str, NDArray[Any]], randomness: Randomness) -> dict[str, Any]:
-        """The columns with their noise."""
         noise = sample_one_draw(self.law, 1, randomness=randomness)[0]
         if self.rows:
             total = sum(noise[: self.sizes[0]].tolist())

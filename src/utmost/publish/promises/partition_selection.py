@@ -178,7 +178,6 @@ def key_columns(keys: Sequence[Any], column: str) -> dict[str, list[Any]]:
 
 
 def keys_of_one(keys: Any) -> int:
-    """Check the largest number of keys of one individual."""
     return natural(keys, "keys", least=1, most=_MOST_KEYS)
 
 

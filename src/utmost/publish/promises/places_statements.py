@@ -7,7 +7,6 @@ from utmost.publish.promises.planar_law import PlanarLaw
 
 
 def margin_name(columns: Sequence[str]) -> str:
-    """The name of the column of margins of a point."""
     return f"{'_'.join(columns)}_margin"
 
 
@@ -31,12 +30,10 @@ def places_line(law: PlanarLaw) -> str:
 
 
 def places_drawn(law: PlanarLaw) -> str:
-    """The noise in words."""
     return f"density proportional to exp(-epsilon |v|/{law.per}) in {law.dimensions} dimensions, in steps of {law.grid}"
 
 
 def places_theorem(law: PlanarLaw) -> str:
-    """The theorem about the noise."""
     space = f"{law.dimensions} dimension{'s' * (law.dimensions > 1)}"
     return (
         f"among all noise that is added to a point at this level, an error beyond any distance is least likely with "

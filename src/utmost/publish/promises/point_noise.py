@@ -174,8 +174,6 @@ class PointNoise(Noise):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class PointNoiseAtLevel(AnyNoiseAtLevel):
-    """The noise of points at one level."""
-
     noise: PointNoise
 
     @property

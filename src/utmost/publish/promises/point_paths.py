@@ -80,7 +80,6 @@ class PointAnswer:
 
     @property
     def known(self) -> tuple[None, None]:
-        """No stored response is read."""
         return None, None
 
     def blocks(self, column: str, values: object, below: object, above: object, rows: int) -> Iterator[Integers]:

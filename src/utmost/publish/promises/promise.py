@@ -150,7 +150,6 @@ class Promise(Display):
         self._check()
 
     def _check(self) -> None:
-        """Check that the arguments are compatible."""
         self.unit.check_part(self.part)
         beside = [name for name in ("public", "drop", "id_column") if getattr(self, name)]
         if self.noise.is_by_plan and beside:
@@ -513,7 +512,6 @@ def counted_labels(table: Any) -> tuple[str, ...]:
 
 
 def _noise(unit: Unit | None, noise: "PlannedNoise | Plan | None") -> PlannedNoise:
-    """The noise for the arguments ``unit`` and ``noise``."""
     if noise is None:
         return CellNoise(read_unit(unit))
     if unit is not None:

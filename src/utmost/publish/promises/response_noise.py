@@ -6,8 +6,7 @@ fixed tree of levels:
 
 - at epsilon = 2^10 the noise is geometric; from there it is tightened to 2^9, 2^8, ...;
 - between 2^j and 2^(j+1) it is bridged at the middle, then at the middle of the half that holds the level, and so on,
-to
-  the level itself, or to a 4096th of the octave, between whose ends the level is bridged at last.
+  to the level itself, or to a 4096th of the octave, between whose ends the level is bridged at last.
 
 Each node draws from its own keystream, AES-256-CTR under
 
@@ -80,7 +79,6 @@ class FirstResponse:
 
     @property
     def about(self) -> tuple[str, int, bytes]:
-        """A fixed name and version, and no commitment."""
         return "release", 1, b""
 
     def bits(self, *run: str) -> Randomness:
@@ -183,11 +181,9 @@ class NoiseByRuns:
     block_size: int  # Number of cells of a block; a run may begin and end inside a block
 
     def place(self, column: str, block: int, count: int) -> Integers | None:
-        """None: noise in runs has no uniform blocks."""
         return None
 
     def beyond(self, column: str, block: int, count: int, below: Integers | None) -> Integers:
-        """The noise at the new level, run by run."""
         pieces = self._pieces(block, count)
         return joined((noise.beyond(column, block, at.stop - at.start, _of(below, at)) for noise, at in pieces), count)
 
@@ -220,7 +216,6 @@ class _Path:
     known: dict[Level, Integers]
 
     def at(self, to: Level) -> Integers:
-        """The noise at a level."""
         high = self._octave(_octave_of(to))
         if to == high:
             return self.known[high]

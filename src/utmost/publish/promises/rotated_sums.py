@@ -29,7 +29,6 @@ _LARGEST = 1 << 52  # below it, floats hold every multiple of 1/2
 
 
 def turned(first: Any, second: Any) -> tuple[Any, Any]:
-    """The sum and the difference of two columns of integers."""
     left, right = (whole_numbers(values, "column") for values in (first, second))
     if left.shape != right.shape:
         raise OutOfRange("the two columns must have one length", came=(left.shape, right.shape))
@@ -104,7 +103,6 @@ def _combined(columns: Sequence[Integers], row: Sequence[int]) -> Integers:
 
 
 def whole_numbers(values: Any, name: str) -> Integers:
-    """A list of integers as a row of int64, or of Python integers."""
     array = plain_array(values, name)
     if array.ndim != 1 or (array.dtype != object and array.dtype.kind not in "iu") or array.dtype == np.uint64:
         array = objects(list(values)) if np.iterable(values) else array

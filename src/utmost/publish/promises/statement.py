@@ -57,8 +57,6 @@ PLACES_ON_TRUST = (
 
 
 class StatementFacts(Display, dict[str, Any]):
-    """A statement as JSON values, which a notebook shows in words."""
-
     __slots__ = ()
     __repr__ = dict.__repr__
 
@@ -118,7 +116,6 @@ class Statement:
         return STATEMENT_FORM.statement(self, self.digest)
 
     def _fields(self) -> dict[str, Any]:
-        """The fields between the header and the digest."""
         noise = self.noise
         return {
             "guarantee": self.guarantee,
@@ -133,7 +130,6 @@ class Statement:
         }
 
     def _margins(self) -> dict[str, Margin]:
-        """The margins by the names of their columns."""
         return {name: margin for name, (_, margin) in self.noise.bars(self.promise.columns).items()}
 
     @classmethod

@@ -235,8 +235,6 @@ class SumNoise(LatticeNoise):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class SumsAtLevel(AnyNoiseAtLevel):
-    """The noise of the sums of a plan at one level."""
-
     noise: SumNoise
 
     def facts(self) -> dict[str, Any]:

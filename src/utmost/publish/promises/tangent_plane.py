@@ -157,7 +157,6 @@ def _upwards(north: Any, east: Any) -> NDArray[np.float64]:
 
 
 def _on_earth(north: Any, east: Any) -> NDArray[np.float64]:
-    """Positions in radians as points of the ellipsoid, in metres from its centre."""
     up = _upwards(north, east)
     found: NDArray[np.float64] = up * _SQUARED / np.sqrt((up * up) @ _SQUARED)[..., None]
     return found

@@ -82,11 +82,9 @@ class NoiseTogetherAtLevel(Display):
 
     @property
     def margin(self) -> int | float:
-        """The largest of the margins."""
         return max(self.margins)
 
     def with_confidence(self, confidence: Fraction) -> "NoiseTogetherAtLevel":
-        """The same noise with margins of another confidence."""
         return noise_of_way(
             self.columns, self.level, self.unit, self.way, halves=self.halves, confidence=confidence, cost=self.cost
         )
@@ -103,7 +101,6 @@ class NoiseTogetherAtLevel(Display):
         return integer_column(column, name, place)
 
     def facts(self) -> dict[str, Any]:
-        """The noise as JSON values, for a statement."""
         return {
             "drawn": self.drawn,
             "theorem": self.why,
@@ -116,7 +113,6 @@ class NoiseTogetherAtLevel(Display):
         }
 
     def noised(self, cells: Mapping[str, Integers], randomness: Randomness) -> dict[str, Any]:
-        """The columns with their noise, group by group."""
         noised: list[Any] = []
         for group, law in zip(
             grouped([cells[name] for name in self.columns], self.way.groups), self.way.laws, strict=True
@@ -140,7 +136,6 @@ class NoiseTogetherAtLevel(Display):
 
     @property
     def guarantee(self) -> str:
-        """The guarantee in plain words."""
         return together_guarantee(self.level, self.unit)
 
     @property
@@ -151,14 +146,12 @@ class NoiseTogetherAtLevel(Display):
 
     @property
     def why(self) -> str:
-        """The reason for this noise, in plain words."""
         least = {"absolute": "mean error", "squared": "mean variance"}[self.cost]
         lowers = " and that one individual does not lower" * self.unit.nonnegative
         return f"the noise of least {least} among those offered for cells that one individual changes together{lowers}"
 
     @property
     def drawn(self) -> str:
-        """The distribution of the noise, in plain words."""
         law = self.way.laws[0]
         if isinstance(law, BallMixture | CellsDraw):
             return f"one draw for each row, all its released cells together: {law!r}; it cannot be relaxed later"

@@ -216,8 +216,7 @@ class Until(Display):
         """The confidence at each level, such that margins hold with ``confidence`` at the level where the rule stops.
 
         On the integers it follows from the tails at each level: for 10 %, the probability that one level misses counts
-            about
-        one and a half times. For other noise, the probabilities of all levels add up.
+        about one and a half times. For other noise, the probabilities of all levels add up.
 
         Source: proofs/theory/accuracy-first.md.
 

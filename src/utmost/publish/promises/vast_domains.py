@@ -294,7 +294,6 @@ def named_cells(
     false_names: Number,
     randomness: Randomness,
 ) -> NamedCells:
-    """`name_cells` for keys with counts, with a given source of randomness."""
     wish, places = false_wish(false_names), check_places(counts, universe)
     each = total.scaled(Fraction(1, keys))
     threshold = least_threshold(each, universe.size, wish)

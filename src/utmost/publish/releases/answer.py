@@ -222,7 +222,6 @@ class Answer(Display, Generic[TableT_co]):
         return self._with_noise(self.noise.with_confidence(sure), sure)
 
     def _with_noise(self, noise: NoiseAtLevel, sure: Fraction) -> "Answer[TableT_co]":
-        """The answer with margins of another confidence."""
         table, sums = self.table, self._sums_of_plan
         if sums is not None:
             others = replace(sums, confidence=sure, ledger_facts=self.ledger_facts)

@@ -175,7 +175,6 @@ class AnswerCells(LabelledCells):
 
     @property
     def bars(self) -> CellBars:
-        """The margins of results that are computed from the cells."""
         return CellBars(self.noise)
 
     def _at_one_level(self, confidence: Fraction) -> Fraction:
@@ -188,11 +187,9 @@ class AnswerCells(LabelledCells):
         return self.bars.alone(confidence) if self.answer.stop is None else self.answer.margin(confidence)
 
     def together(self, confidence: Number) -> int | float:
-        """The margin within which all cells lie at once."""
         return self.bars.together(self.rows * len(self.cells), self._at_one_level(read_confidence(confidence)))
 
     def at(self, level: Level) -> CellNoiseAtLevel:
-        """The noise of the same release at another level."""
         noise = self.answer.promise.noise.at(level, self.noise.confidence)
         assert isinstance(noise, CellNoiseAtLevel), "the noise of cells is planned cell by cell"
         return noise
@@ -295,7 +292,6 @@ def one_draw_total(
 
 
 def cell_numbers(table: object, released: Sequence[str], *, is_whole: bool) -> dict[str, list[Fraction]]:
-    """The released cells as exact numbers."""
     adapter = adapter_of(table)
     place: Callable[[int], str] = partial(adapter.place, table)
     read = integer_column if is_whole else real_column

@@ -241,8 +241,6 @@ def _rebuilt(domain: Domain, cells: NDArray[Any], *rest: Any) -> CleanTable:
 
 @dataclass(frozen=True, slots=True)
 class CleanedRelease:
-    """The facts of a release that a clean table of it states."""
-
     amount: Amount | None
     digest: str  # SHA-256 of its noisy sums
     # Function from the public facts to the guarantee that a clean table states; None if the table states no more than
@@ -274,7 +272,6 @@ class CleanProblem:
         given: GivenFacts | None,
         hold: str | Sequence[str] | Family | None,
     ) -> "CleanProblem":
-        """The problem of a release and of public facts."""
         squares, measured = reconstruction.on_cells(release.measured)
         cleaned = CleanedRelease(
             release.plan.unit.amount,
@@ -294,7 +291,6 @@ class CleanProblem:
         given: GivenFacts | None,
         hold: str | Sequence[str] | Family | None,
     ) -> "CleanProblem":
-        """The problem of measured sums and of public facts."""
         domain, amount = reconstruction.domain, release.amount
         facts = None if given is None else read_given(domain, given, amount)
         facts = facts if facts is not None and facts.bounds else None
@@ -306,7 +302,6 @@ class CleanProblem:
         return cls(release, reconstruction, measured, cell_noise, kind, facts, held, bounds)
 
     def solved(self) -> CleanTable:
-        """The nearest table, rounded, with its certificate."""
         domain, numbers = self.reconstruction.domain, {name: numbers_of(*sums) for name, sums in self.measured.items()}
         squares = nonnegative_least_squares(self.reconstruction, numbers, facts=self.bounds)
         known = () if self.bounds is None else self.bounds.bounds

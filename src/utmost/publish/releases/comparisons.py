@@ -191,7 +191,6 @@ def _may_share_noise(one: Answer[Any], other: Answer[Any]) -> bool:
 
 
 def _digest(answer: Answer[Any]) -> str:
-    """The digest of the values of an answer without history."""
     sums = answer.table
     return sums.digest if isinstance(sums, NoisySums) else cells_digest(sums)["sha256"]
 

@@ -127,7 +127,6 @@ def _protect_by_one(
 def _withhold(
     candidates: NDArray[np.intp], known: NDArray[np.bool_], secret: NDArray[np.bool_], size: NDArray[np.float64]
 ) -> None:
-    """Withhold the smallest of some cells; the first one of equal ones."""
     cell = candidates[np.lexsort((candidates, size[candidates]))[0]]
     known[cell], secret[cell] = False, True
 

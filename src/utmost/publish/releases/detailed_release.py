@@ -152,8 +152,8 @@ class DetailRule(Display):
         """The true sums of the breakdowns that a first release chose, with their unit of privacy.
 
         The result is released like any counted table: once, or in a ledger under the dataset of the first release,
-            where both
-        levels add up and both can be relaxed. Pass ``first`` as it was first published, since it determines the choice.
+        where both levels add up and both can be relaxed. Pass ``first`` as it was first published, since it determines
+        the choice.
 
         Raises:
             OutOfRange: if no group has a breakdown, and for a release over another domain.

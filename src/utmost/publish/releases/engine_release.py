@@ -69,7 +69,6 @@ class CheckedFrame:
         return cls(frame, promise, noise, rows)
 
     def statement(self) -> dict[str, Any]:
-        """The statement of its answer, without a digest."""
         return statement_before(self.promise.as_read(self.frame.columns, self.frame.public), self.noise, self.rows)
 
     def released(self, randomness: Randomness) -> Answer[Any]:

@@ -32,7 +32,6 @@ class Printing:
 
     @classmethod
     def of(cls, noises: Iterable[Combination], amount: Amount | None = None) -> "Printing":
-        """The decimals for estimates with these errors."""
         listed = list(noises)
         steps = math.lcm(*(size.denominator for noise in listed for size in noise.coefficients))
         if steps <= 2:  # the estimates are multiples of 1 or 1/2

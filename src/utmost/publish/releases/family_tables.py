@@ -25,7 +25,6 @@ Narrow = Mapping[int, int]
 
 
 def wanted_families(plan: Plan) -> list[Family]:
-    """The marginals of the workload; the measured ones if it has none."""
     families, amounts = [], plan.amount_pair
     for part in () if plan.workload is None else plan.workload.parts:
         try:

@@ -176,8 +176,7 @@ class CommitmentKey:
 
         At one level the responses of a release are the values plus a function of the identifiers, so that a commitment
         to the values also commits to the responses at every level: a table of other responses is as unlikely to have
-            the same sums as
-        a changed table.
+        the same sums as a changed table.
 
         Args:
             release: Release that answered.

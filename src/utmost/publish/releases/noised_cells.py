@@ -32,7 +32,6 @@ class History:
     known: Mapping[Level, Integers]  # Steps of geometric noise at each answered level
 
     def noise(self, level: Level, lattice: Lattice) -> Integers:
-        """The noise at an answered level."""
         coarse = lattice.times(self.known[level])
         return coarse if self.block is None else add(coarse, self.block)
 
@@ -47,7 +46,6 @@ class History:
         return History(self.where, self._block(lattice, randomness), {**self.known, level: noise})
 
     def part(self, some: NDArray[np.bool_]) -> "History":
-        """The history of some of the cells."""
         block = None if self.block is None else self.block[some]
         return History(self.where[some], block, {known_level: noise[some] for known_level, noise in self.known.items()})
 
@@ -76,13 +74,11 @@ class NoisedColumn:
 
     @classmethod
     def of(cls, values: Any, lattice: Lattice) -> "NoisedColumn":
-        """A column without answers; the values are copied."""
         cells = lattice.read(values)
         return cls(cells.shape, lattice.steps(cells), lattice, (History(np.arange(cells.size), None, {}),))
 
     @property
     def levels(self) -> set[Level]:
-        """The levels at which some cell was answered."""
         return {known_level for history in self.histories for known_level in history.known}
 
     def answered(self, levels: Any, randomness: Randomness, method: DrawMethod | None) -> tuple["NoisedColumn", Any]:

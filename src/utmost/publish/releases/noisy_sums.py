@@ -297,7 +297,6 @@ class NoisySums(Display):
 
     @classmethod
     def _stated(cls, facts: Mapping[str, Any]) -> tuple[Statement, Plan]:
-        """The checked statement of a document, and its plan."""
         whole = mapping(facts, "facts")
         if not is_of_sums(whole):
             came, remedy = repr(whole.get("kind"))[:60], "Pass the saved .json file of a release by a plan."
@@ -313,7 +312,6 @@ class NoisySums(Display):
         measured: Mapping[Family, NDArray[Any]],
         facts: Mapping[str, Any],
     ) -> "NoisySums":
-        """The sums with the facts of a checked statement."""
         noise = statement.noise
         measure = stated_field(facts, "measure", str) if "measure" in facts else None
         if measure == "":
@@ -1062,7 +1060,6 @@ class SumsTable:
 
     @property
     def table(self) -> LabelledTable:
-        """The labels, estimates and margins."""
         return self.release.with_means(self.family) if self.means else self.release[self.family]
 
     @property

@@ -25,7 +25,7 @@ from utmost.core.privacy.unit import Unit
 from utmost.errors import BadTable, OutOfRange, Unsupported, UtmostError
 from utmost.publish.promises.codec import StatementForm, does_not_follow, names_of, stated_field, stated_rows
 from utmost.publish.promises.statement import unlike
-from utmost.publish.promises.statement_kinds import NOISY_TABLE_KIND
+from utmost.publish.promises.statement_kinds import NOISY_TABLE_KIND, WITHHELD_KIND
 from utmost.publish.promises.table_statements import cells_digest
 from utmost.publish.releases.answer_cells import LabelledCells, RowSelection, SumOfCells, row_labels, with_interval_ends
 from utmost.publish.releases.clean_release import FAR_OFF, CleanedRelease, CleanProblem, CleanTable, warn_far_off
@@ -91,7 +91,6 @@ class NoiseDeclaration(Display):
 
     @property
     def widest(self) -> DeclaredNoise:
-        """The noise with the largest margin."""
         return max(self.noise.values(), key=lambda noise: noise.margin(self.confidence))
 
     def bias(self, rule: WithholdingRule) -> list[dict[str, Any]]:
@@ -118,7 +117,6 @@ class NoiseDeclaration(Display):
         return sizes
 
     def facts(self) -> dict[str, Any]:
-        """The fields of the statement between the header and the digest."""
         return {
             "guarantee": self.guarantee,
             "source": self.source,
@@ -157,6 +155,14 @@ NOISY_TABLE_FORM = StatementForm(
     NOISY_TABLE_KIND, "a statement of declared noise", NoiseDeclaration.facts, NoiseDeclaration._of_facts
 )
 """The form of statements of tables with the noise of another tool, from noise, columns, source and claim."""
+
+
+def declared_in(statement: Mapping[str, Any]) -> NoiseDeclaration | None:
+    """The declaration in a statement of a noisy table, or of one with cells withheld; None in any other statement."""
+    noisy = statement.get("release") if statement.get("kind") == WITHHELD_KIND else statement
+    if not isinstance(noisy, Mapping) or noisy.get("kind") != NOISY_TABLE_KIND:
+        return None
+    return NOISY_TABLE_FORM.checked(noisy)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -465,7 +471,6 @@ class NoisyCells(LabelledCells):
         return max(noise.margin(sure) for noise in self.declaration.noise.values())
 
     def together(self, confidence: Number) -> int | float:
-        """The margin within which all cells lie at once, for independent noise."""
         miss = 1 - read_confidence(confidence)
         return self.alone(1 - missed_by_each(miss, max(1, self.rows * len(self.cells))))
 
@@ -658,7 +663,6 @@ def check_noisy_table(statement: Mapping[str, Any], table: Any) -> NoisyTable:
 
 
 def _with_margins(table: Any, declaration: NoiseDeclaration) -> Any:
-    """The table with a column of margins after each noisy column."""
     adapter = adapter_of(table)
     margins: dict[str, Any] = dict(declaration.margin_columns(files.columns(table)))
     return adapter.with_columns(table, margins, {name: name.removesuffix("_margin") for name in margins})

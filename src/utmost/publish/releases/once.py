@@ -19,8 +19,6 @@ from utmost.tables.frames.any_table import is_engine_table
 
 
 class Checked(Protocol):
-    """A table that was checked for a release."""
-
     def statement(self) -> dict[str, Any]:
         """The statement of its answer, without a digest."""
 
@@ -63,8 +61,6 @@ def checked_table(table: object, promise: Promise, at: Level, confidence: Number
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CheckedTable:
-    """A table in memory that was checked for a release."""
-
     source: Source
     noise: NoiseAtLevel
 

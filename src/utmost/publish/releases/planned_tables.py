@@ -14,7 +14,6 @@ from utmost.publish.workloads.workload import Workload
 
 
 def plan_for(wanted: Workload, table: object, epsilon: Level) -> Plan:
-    """The plan for a workload of a counted table, with the table's unit."""
     if not isinstance(table, CountedTable):
         remedy = "Count it with ut.count_table; or pass ut.choose_plan(wanted, unit, epsilon=...), a plan."
         raise WrongKind(

@@ -12,8 +12,7 @@ the first cell with E_i + r_i >= 0 to the last one with E_(i-1) - r_(i-1) <= 0.
 *Claim.* It contains both quantiles with probability at least 1 - delta, for any number of cells. *Proof.* Let l be the
 cell of the lower one and u that of the upper. The answer begins after l only if E_l + r_l < 0 <= D_l, and ends before u
 only if E_(u-1) - r_(u-1) > 0 >= D_(u-1): two events with fixed indices, each of probability at most delta/2. The answer
-is never
-empty: if it ends at a cell before the last, E_i - r_i > 0 there, so that it begins there at the latest. ∎
+is never empty: if it ends at a cell before the last, E_i - r_i > 0 there, so that it begins there at the latest. ∎
 """
 
 from collections.abc import Callable, Sequence

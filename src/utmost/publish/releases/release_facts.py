@@ -35,8 +35,6 @@ UNSIGNED_TRUST = "these files come from the publisher: they are not signed"
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One fact of a release."""
-
     label: str
     value: str
     bars: Bars = ()  # Confidences with their margins
@@ -143,12 +141,10 @@ class ReleaseFacts(Display):
 
     @property
     def drawn(self) -> str:
-        """The distribution of the noise, in words."""
         return self.mechanism or "; ".join(dict.fromkeys(noise.law for noise in self.noises))
 
     @property
     def rows(self) -> tuple[Fact, ...]:
-        """Every fact, in reading order."""
         return tuple(self._rows())
 
     @property
@@ -157,7 +153,6 @@ class ReleaseFacts(Display):
         return tuple(fact for fact in self._rows() if fact.is_first)
 
     def of_section(self, section: str) -> tuple[Fact, ...]:
-        """The facts under one title."""
         return tuple(fact for fact in self._rows() if fact.section == section)
 
     def _rows(self) -> Iterator[Fact]:

@@ -63,7 +63,6 @@ class StreamedTable:
 
     @property
     def names(self) -> list[str]:
-        """The names of the columns in the written order."""
         behind = {name: [name, f"{name}_margin"] if name in self.cells else [name] for name in self.source.names}
         return [name for old in self.source.names if old not in self.left_out for name in behind[old]]
 
@@ -126,7 +125,6 @@ class CheckedPieces:
         return cls(source, promise, noise, chosen, published, dropped, state, count)
 
     def statement(self) -> dict[str, Any]:
-        """The statement of its answer, without a digest."""
         return statement_before(self.promise.as_read(self.columns, self.public), self.noise, self.rows)
 
     def released(self, randomness: Randomness) -> Answer[StreamedTable]:

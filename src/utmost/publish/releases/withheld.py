@@ -110,7 +110,6 @@ def without_digests(statement: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def table_bias(rule: WithholdingRule, noise: CellNoiseAtLevel) -> list[dict[str, Any]]:
-    """The `shown_bias` for the cells of a table."""
     return shown_bias(rule, NoiseTails(noise.drawn, noise.width or Fraction(1)), noise.margin)
 
 
@@ -163,7 +162,6 @@ def _numbers(column: Column) -> NDArray[Any]:
 def _marked(
     table: TableT, values: Mapping[str, NDArray[Any]], shown: Mapping[str, NDArray[np.bool_]], rule: WithholdingRule
 ) -> TableT:
-    """The table with blanks and marks."""
     names = set(adapter_of(table).names(table))
     columns: dict[str, list[object]] = {}
     for name, column in values.items():
@@ -188,7 +186,6 @@ class WithheldTables(Display, Mapping[str, WithheldTable[LabelledTable]]):
 
     @property
     def families(self) -> tuple[str, ...]:
-        """The names of the marginals."""
         return tuple(self.tables)
 
     def __getitem__(self, family: str) -> WithheldTable[LabelledTable]:

@@ -192,7 +192,6 @@ class NoiseTails:
     grid: Fraction = Fraction(1)
 
     def reach(self, least: Fraction) -> float:
-        """P(N >= least)."""
         step = self._step
         if isinstance(self.law, IntegerLaw):
             return float(self.law.ccdf(float(math.ceil(least / self.grid) - 1)))
@@ -282,7 +281,6 @@ def _digits(number: float) -> float:
 
 
 def bias_words(bias: Sequence[dict[str, Any]], rule: WithholdingRule) -> str:
-    """The figures of `shown_bias` in a sentence."""
     parts = [
         f"a true {number_words(Fraction(fact['true']))} is shown in {100 * fact['chance_shown']:.3g} % of releases, "
         f"and then {abs(fact['bias']):.3g} too {'high' if fact['bias'] >= 0 else 'low'} on average"

@@ -34,8 +34,6 @@ FamilyLaws = tuple[NDArray[np.intp], dict[int, Combination]]
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class AnswerErrors:
-    """The error distributions of all answers."""
-
     reconstruction: LeastSquares
     ratios: Mapping[Family, Level]  # Level for a change of 1 in each measured marginal's noise
     unit: Unit  # Unit of privacy; for distinct counts, answers cannot add up cells

@@ -1,4 +1,4 @@
-"""The axis of ages: groups of completed years on one day, read from birth dates."""
+"""The axis of ages: groups of completed years on a given day, read from birth dates."""
 
 from dataclasses import replace
 from datetime import date, datetime
@@ -27,21 +27,21 @@ def ages(
 ) -> Axis:
     """An axis of age groups, read from birth dates: completed years on a declared day.
 
-    A person has completed a year from the birthday on; who was born on 29 February, in other years from 1 March on.
-    Birth dates after the day, and ages outside the groups, are outside the domain.
+    A person completes a year on the birthday; a person born on 29 February completes it on 1 March in other years.
+    Birth dates after the declared day, and ages outside the groups, are outside the domain.
 
     Args:
         column: Column of birth dates: dates, or text that `periods` reads.
-        listed: Ages at which groups begin, ascending, and the end of the last one; None, and it has no end:
+        listed: Ages at which groups begin, ascending, and the end of the last group, or None for no end:
             ``[0, 18, 30, 45, 65, None]``. ``range(0, 101)`` are single years.
-        on: Day on which ages are counted, as "2025-01-01".
+        on: Day on which ages are computed, such as "2025-01-01".
         groups: Coarser levels by name, as for `edges`.
         spelling: Pattern of dates in text, and missing marks: ``Spelling(pattern="%d.%m.%Y")``.
-        other: Label for what lies outside; None, and it is dropped.
-        missing: Label for missing birth dates; None, and they go to ``other``, or are dropped.
+        other: Label for birth dates outside the domain; None drops them.
+        missing: Label for missing birth dates; with None they count as ``other``, or are dropped.
 
     Raises:
-        OutOfRange, NotANumber: for ages that do not ascend, are not whole or exceed 200, and for what is no day.
+        OutOfRange, NotANumber: for ages that do not ascend, are no integers or exceed 200, and for an invalid day.
 
     >>> age = ages("birth_date", [0, 18, 65, None], on="2025-01-01").named("age")
     >>> age.labels[0], age.columns
@@ -51,7 +51,7 @@ def ages(
     """
     text(column, "column")
     if not isinstance(on, str | date):
-        raise wrong_kind("on", "a day, as 2025-01-01", on)
+        raise wrong_kind("on", "a day, such as 2025-01-01", on)
     if isinstance(listed, range):
         listed = list(listed)
     day = time_at(read_time(on.date() if isinstance(on, datetime) else on, "on")).date()
@@ -64,7 +64,7 @@ def ages(
         or not 0 <= finite[0] <= finite[-1] <= _LARGEST
     ):
         remedy = "Pass [0, 18, 30, 45, 65, None], say."
-        raise OutOfRange(f"ages must be whole numbers from 0 to {_LARGEST}", came="others", remedy=remedy)
+        raise OutOfRange(f"ages must be integers from 0 to {_LARGEST}", came="other values", remedy=remedy)
     if day.year <= finite[-1]:
         raise OutOfRange(
             "on must be a day after the earliest birth", came=str(day), remedy='Pass on="2025-01-01", say.'

@@ -1,8 +1,8 @@
-"""Axes of a domain: a declared list of values each, with its coarsenings; plain lists and trees.
+"""Axes of a domain: declared values with their groupings; plain lists and trees.
 
-An axis says which values there are before anybody is counted, so that which values are published tells nothing of
-anybody. Its **levels** are nested groupings of the values into runs, from the values themselves to coarser ones;
-above all levels lies "all", the one group that holds every value.
+An axis declares its values before anybody is counted, so that the published labels reveal nothing about individuals.
+The **levels** of an axis are nested groupings of the values into runs, from single values to coarser groups. Above all
+levels lies "all", the one group of all values.
 """
 
 from bisect import bisect_right
@@ -36,33 +36,33 @@ from utmost.tables.axes.time_patterns import DAY
 from utmost.tables.cells.spelling import PLAIN, Spelling
 
 Label = str | int | bool
-"""A value as it is declared: text, an integer or a truth value, which is published as text. One text is one value."""
+"""A declared value: text, an integer or a truth value. Values with the same text are the same value."""
 
 Edge = Fraction | float
-"""The edge of a bin; -inf and inf at open ends."""
+"""The edge of a bin; -inf or inf at an open end."""
 
 MOST_VALUES = 10**8
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Axis(Display):
-    """One axis of a domain; made by `plain`, `hierarchy`, `bins`, `periods`, or a list given to `Domain`.
+    """One axis of a domain. Create it by `plain`, `hierarchy`, `bins`, `periods`, or by passing a list to `Domain`.
 
     Attributes:
-        levels: the names of its levels, the finest first; the empty text stands for the name that a domain gives.
+        levels: Names of its levels, the finest first; the empty text stands for the name of the axis in a domain.
         labels: Labels of the groups of each level, in order.
         starts: First value of each group of each level; a group ends where the next one begins.
-        edges: Edges of bins, ascending, one more than there are bins, the first and the last perhaps infinite;
-            of periods in seconds of the clock, see `Clock`; None for other axes.
-        other: the label that takes in what is not declared; None where that is dropped.
-        whole: Whether labels of bins whose edges were listed are those of whole numbers; None elsewhere.
-        missing: the last label, of cells where nothing stands; None where they go to ``other``, or are dropped.
-        clock: Reader of times, for periods; None elsewhere.
-        truth: whether truth values were declared, so that those of the data are read; their labels are text.
-        rows: Value of each column in each row, for listed keys, the coarsest column first; None elsewhere.
-        spelling: the marks in the cells of its column, where they are declared.
-        column: the column of events that holds the values; None where its name is that of the finest level.
-        on: Day on which birth dates are turned into completed years, for ages; None elsewhere.
+        edges: Edges of bins, ascending, one more than bins, where the first and the last may be infinite. Edges of
+            periods are in seconds of the clock, see `Clock`. None for other axes.
+        other: Label for values that are not declared; None drops them.
+        whole: Whether the labels of listed bins are those of integers ("0 to 4"); None for other axes.
+        missing: Label for missing cells, the last one; with None they count as ``other``, or are dropped.
+        clock: Reader of times, for periods; None for other axes.
+        truth: Whether truth values were declared, so that truth values of the data are read. Their labels are text.
+        rows: Value of each column in each row, for listed keys, the coarsest column first; None for other axes.
+        spelling: Declared marks in the cells of its column.
+        column: Column of events with the values; None if its name is that of the finest level.
+        on: Day on which birth dates are converted to completed years, for ages; None for other axes.
     """
 
     levels: tuple[str, ...]
@@ -86,13 +86,13 @@ class Axis(Display):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns of events that hold the values; of listed keys one for each level."""
+        """The columns of events with the values: one, or for listed keys one for each level."""
         if self.rows is not None:
             return self.levels[::-1]
         return self.levels[:1] if self.column is None else (self.column,)
 
     def label_columns(self, level: int) -> dict[str, Sequence[Label]]:
-        """The labels of a level's groups as columns: one, or of listed keys one for each column that the level has."""
+        """The labels of a level's groups as columns: one, or for listed keys one for each column of the level."""
         if self.rows is None or level < 0:
             return {self.level_name(level): self.group_labels(level)}
         firsts = [self.rows[start] for start in self.group_starts(level).tolist()]
@@ -106,7 +106,7 @@ class Axis(Display):
 
     @property
     def blocks(self) -> tuple[int, ...] | None:
-        """The values in each group, by level and then for "all"; None where groups of one level differ in size."""
+        """The number of values in each group, by level and then for "all"; None if a level has unequal groups."""
         if len(self.levels) == 1:
             return 1, self.size
         sizes_of_levels = []
@@ -118,8 +118,7 @@ class Axis(Display):
         return (*sizes_of_levels, self.size)
 
     def groups(self, level: int) -> int:
-        """Number of groups in a level; 1 for "all", and for a difference. Of -s, how many hat functions of spacing
-        s."""
+        """Number of groups in a level; 1 for "all" and for a difference. Number of hat functions for the level -s."""
         if level == DIFFERENCE:
             return 1
         if level < 0:
@@ -127,7 +126,7 @@ class Axis(Display):
         return len(self.labels[level]) if level < len(self.levels) else 1
 
     def level_name(self, level: int) -> str:
-        """The name of a level; of -s, that of the hat functions of spacing s; of a class of listed rows its number."""
+        """The name of a level. The levels of hat functions, differences and listed rows have a mark and a number."""
         if level == DIFFERENCE:
             return f"{self.levels[0]}{DIFFERENCE_MARK}"
         number = class_number(level)
@@ -136,7 +135,7 @@ class Axis(Display):
         return self.levels[level] if level >= 0 else f"{self.levels[0]}{MARK}{-level}"
 
     def can_narrow(self, places: NDArray[np.intp]) -> bool:
-        """Whether there is an axis of these values alone: of one level, bins that are neighbours, no listed keys."""
+        """Whether `narrowed` can make an axis of these values only: one level, neighbouring bins, no listed keys."""
         if len(places) == self.size:
             return True
         if len(self.levels) > 1 or self.rows is not None:
@@ -148,7 +147,7 @@ class Axis(Display):
         return is_run and all(isinstance(edge, Fraction) for edge in (self.edges[low], self.edges[high]))
 
     def narrowed(self, places: NDArray[np.intp]) -> "Axis":
-        """The axis with some of its values alone, where `can_narrow` says that there is one.
+        """The axis with only some of its values, if `can_narrow` allows it.
 
         >>> plain(["A", "B", "C"]).narrowed(np.array([0, 2])).labels
         (('A', 'C'),)
@@ -162,7 +161,7 @@ class Axis(Display):
         return replace(self, labels=(kept,), starts=starts, edges=edges, other=other, missing=missing)
 
     def group_labels(self, level: int) -> tuple[Label, ...]:
-        """The labels of a level's groups; of a hat function, those of the first and the last value under it.
+        """The labels of a level's groups. A hat function has the labels of its first and its last value.
 
         >>> plain(range(4)).group_labels(-3)
         ('0..0', '0..3', '2..3')
@@ -172,13 +171,13 @@ class Axis(Display):
         if level == DIFFERENCE:
             return (" less ".join(str(text_of(label)) for label in self.labels[0]),)
         if class_number(level) is not None:
-            remedy = "Read the noisy sums of a release in .measured."
+            remedy = "Read the noisy sums in .measured of the release."
             raise Unsupported("classes of listed rows have no labels", came=self.level_name(level), remedy=remedy)
         under = (np.flatnonzero(row)[[0, -1]] for row in hat_rows(self.size, -level))
         return tuple("..".join(str(text_of(self.labels[0][end])) for end in ends) for ends in under)
 
     def group_starts(self, level: int) -> NDArray[np.intp]:
-        """Beginnings of the groups of a level; [0] for "all"."""
+        """The first value of each group of a level; [0] for "all"."""
         return self.starts[level] if level < len(self.levels) else np.zeros(1, dtype=np.intp)
 
     def group_sizes(self, level: int) -> NDArray[np.intp]:
@@ -191,16 +190,16 @@ class Axis(Display):
 
     @property
     def extras(self) -> tuple[Label, ...]:
-        """The labels behind the declared values: ``other`` and ``missing``, those that there are."""
+        """The labels after the declared values: ``other`` and ``missing``, if they are declared."""
         return tuple(label for label in (self.other, self.missing) if label is not None)
 
     @property
     def declared(self) -> int:
-        """Number of values without ``other`` and ``missing``, which stand behind them."""
+        """Number of values without ``other`` and ``missing``, which come after them."""
         return self.size - len(self.extras)
 
     def text(self, value: Any) -> str | None:
-        """The text by which a value is known here: where truth values are declared, True, "True" and "TRUE" are one.
+        """The text that identifies a value. If truth values are declared, True, "True" and "TRUE" are the same.
 
         >>> plain([False, True]).text("TRUE"), plain(["yes", "no"]).text(True), plain(["yes", "no"]).text("TRUE")
         ('true', None, 'TRUE')
@@ -211,7 +210,7 @@ class Axis(Display):
         return text.strip().lower() if text is not None and text.strip().lower() in ("true", "false") else text
 
     def place(self, value: Any) -> int | None:
-        """The place of a value of the data among the values of the axis; None where it lies outside.
+        """The place of a value of the data among the values of the axis; None if it is outside.
 
         >>> plain(["A", "B"]).place("B"), plain(range(5)).place(7)
         (1, None)
@@ -227,29 +226,29 @@ class Axis(Display):
         return {label_text(label): place for place, label in enumerate(self.labels[0])}
 
     def edge(self, value: Any) -> Fraction:
-        """The number by which a value stands among the edges: itself, or the second at which a time begins.
+        """A value as an edge: its number, or for periods the second at which the time begins.
 
         Raises:
-            NotANumber, OutOfRange: for what is no number, or no time.
+            NotANumber, OutOfRange: for a value that is no number, or no time.
         """
         return exact(value, "edge") if self.clock is None else Fraction(read_time(value, "edge"))
 
     def edge_shown(self, edge: Edge) -> Edge | datetime:
-        """An edge as it is told: a time of the wall clock where the axis is one of periods."""
+        """An edge for people: on an axis of periods the time of the wall clock."""
         return edge if self.clock is None or not isinstance(edge, Fraction) else time_at(int(edge))
 
     def bin_of(self, low: Number, high: Number) -> int | None:
-        """The bin in which two numbers lie; None where they are outside, or in two bins."""
+        """The bin that contains two numbers; None if they are outside, or in two bins."""
         assert self.edges is not None, "only bins have edges"
         first, last = bisect_right(self.edges, low) - 1, bisect_right(self.edges, high) - 1
         return first if first == last and 0 <= first < len(self.edges) - 1 else None
 
     @property
     def births(self) -> "Axis":
-        """The birth dates of each group of ages as periods of days, the oldest persons first."""
+        """The axis of ages as an axis of birth dates, in periods of days, the oldest persons first."""
         assert self.edges is not None, "ages have edges"
         assert self.on is not None, "ages are counted on a day"
-        # An age is reached by whoever was born before the second at which the next day began so many years ago.
+        # A person has an age if born before the second at which the next day began that many years ago.
         born = [
             -inf if edge == inf else Fraction(read_time(_years_before(self.on, int(edge)), "on") + DAY)
             for edge in reversed(self.edges)
@@ -274,13 +273,13 @@ class Axis(Display):
         return self.bin_of(number, number)
 
     def named(self, name: str) -> "Axis":
-        """The same axis with this name where its levels have none of their own."""
+        """The same axis with this name for the levels that have no name."""
         levels = tuple(own if own[:1] not in ("", "/") else name + own for own in self.levels)
         return self if levels == self.levels else replace(self, levels=levels)
 
 
 def _years_before(day: date, years: int) -> date:
-    """The last birth date of those who have completed so many years on a day.
+    """The last birth date of persons who have completed this number of years on a day.
 
     >>> _years_before(date(2025, 2, 28), 1), _years_before(date(2025, 3, 1), 1), _years_before(date(2024, 2, 29), 1)
     (datetime.date(2024, 2, 28), datetime.date(2024, 3, 1), datetime.date(2023, 2, 28))
@@ -297,9 +296,7 @@ def _rebuilt(levels: Any, labels: Any, starts: Any, *rest: Any) -> Axis:
 
 
 def text_of(value: Any) -> str | None:
-    """The text by which a value is known: integers and text agree; None for what is neither, or has too many digits.
-
-    A decimal without places is an integer: engines have wide integers (HUGEINT) as such, decimal(38, 0).
+    """The text that identifies a value: integers and text agree; None for other values, and for too many digits.
 
     >>> text_of(7), text_of("7"), text_of(np.int64(7)), text_of(True), text_of(7.0)
     ('7', '7', '7', None, None)
@@ -308,6 +305,7 @@ def text_of(value: Any) -> str | None:
     """
     if isinstance(value, str):
         return str(value)
+    # A decimal without places is an integer: engines have wide integers (HUGEINT) as decimal(38, 0).
     if isinstance(value, Decimal) and value.as_tuple().exponent == 0:
         value = int(value)
     if isinstance(value, int | np.integer) and not isinstance(value, bool | np.timedelta64):
@@ -315,11 +313,11 @@ def text_of(value: Any) -> str | None:
     return None
 
 
-_LARGEST_SPELLED = 10**4000  # Python spells no integer of more than 4300 digits
+_LARGEST_SPELLED = 10**4000  # Python prints no integer of more than 4300 digits
 
 
 def label_text(value: Any) -> str | None:
-    """The text by which a value of a listed axis is known: as `text_of`, and truth values and intervals have one.
+    """The text that identifies a value of a listed axis: as `text_of`, and also for truth values and intervals.
 
     >>> label_text(True), label_text(np.bool_(False)), label_text(7.0)
     ('true', 'false', None)
@@ -345,14 +343,14 @@ def plain(
     """An axis of listed values, in the order of the list.
 
     Args:
-        labels: the values, distinct as text: text, integers or truth values; intervals of pandas.cut are their text.
-        other: a label beside them that takes in whatever else the data hold; None, and that is dropped.
-        missing: a label for missing cells, the last one; None, and they go to ``other``, or are dropped.
-        column: Column of events that holds the values; the one with the name of the axis if left out.
-        spelling: Missing marks of the column, where they differ from those of the whole table, see `Spelling`.
+        labels: Values, distinct as text: text, integers, truth values, or intervals of pandas.cut, which become text.
+        other: Label for all other values of the data; None drops them.
+        missing: Label for missing cells, the last one; with None they count as ``other``, or are dropped.
+        column: Column of events with the values; by default the column with the name of the axis.
+        spelling: Missing marks of the column, if they differ from those of the whole table, see `Spelling`.
 
     Raises:
-        OutOfRange: for an empty list, a value that comes twice, and a missing mark that is a value.
+        OutOfRange: for an empty list, a duplicate value, and a missing mark that is also a value.
         WrongKind: for a value of another type.
 
     >>> plain(["A", "B"], other="other", missing="not stated").labels
@@ -384,21 +382,17 @@ def plain(
 
 
 def named_column(column: str | None) -> str | None:
-    """The name of the column of an axis, where it is another than the axis's own.
-
-    Raises:
-        WrongKind, OutOfRange: for what is no name.
-    """
+    """Check the name of the column of an axis; None stays None."""
     if optional(column, text, "column") == "":
-        raise OutOfRange("column must be the name of a column", came="an empty one", remedy="Leave it out.")
+        raise OutOfRange("column must be the name of a column", came="an empty name", remedy="Leave out column=.")
     return column
 
 
 def _check_marks(spelling: Spelling, labels: Iterable[Label]) -> None:
-    """Check that no missing mark of an axis is one of its values."""
+    """Check that no missing mark of an axis is also one of its values."""
     instance(spelling, Spelling, "spelling")
     if {label_text(label) for label in labels} & set(spelling.missing_marks):
-        remedy = "Leave it out of the list, or out of missing_marks."
+        remedy = "Remove it from the values, or from missing_marks."
         raise OutOfRange("a missing mark must not be a value of the axis", came="one that is both", remedy=remedy)
 
 
@@ -411,20 +405,20 @@ def hierarchy(
     column: str | None = None,
     spelling: Spelling = PLAIN,
 ) -> Axis:
-    """An axis of values in groups, and groups in larger groups.
+    """An axis of values in groups, which may be in larger groups.
 
     Args:
-        branches: Groups of each group, or at the finest level its list of values; all equally deep.
-        names: the names of the levels, the coarsest first, as they are met on the way down.
-        other: a label that takes in whatever else the data hold, a branch of its own at each level.
-        missing: a label for missing cells, the last branch at each level; None, and they go to ``other``, or are
+        branches: Groups of each group, or at the finest level the list of its values; all equally deep.
+        names: Names of the levels, the coarsest first.
+        other: Label for all other values of the data, a separate branch at each level.
+        missing: Label for missing cells, the last branch at each level; with None they count as ``other``, or are
             dropped.
-        column: Column of events that holds the values of the finest level, see `plain`.
+        column: Column of events with the values of the finest level, see `plain`.
         spelling: Missing marks of the column, see `plain`.
 
     Raises:
-        OutOfRange: for branches that are not as deep as there are names, an empty one, and labels that come twice at
-            one level.
+        OutOfRange: for an empty branch, branches of another depth than the number of names, and duplicate labels at one
+            level.
 
     >>> place = hierarchy({"North": ["N1", "N2"], "South": ["S1"]}, names=["region", "district"])
     >>> place.levels, place.labels
@@ -435,7 +429,7 @@ def hierarchy(
     depth = len(sequence_of(names, text, "names"))
     if depth < 2 or len(set(names)) < depth or not all(isinstance(name, str) and name for name in names):
         remedy = 'Pass names=["region", "district"], say, the coarsest first.'
-        raise OutOfRange("a tree needs a name for each of its levels, two at least", came=names, remedy=remedy)
+        raise OutOfRange("a tree needs distinct names of at least two levels", came=names, remedy=remedy)
     labels: list[list[Label]] = [[] for _ in names]
     starts: list[list[int]] = [[] for _ in names]
     _descend(branches, 0, labels, starts)
@@ -450,11 +444,7 @@ def hierarchy(
 
 
 def outside_label(label: Label | None, name: str) -> Label | None:
-    """A label for what is not declared, or None.
-
-    Raises:
-        WrongKind: for another kind.
-    """
+    """Check a label for values that are not declared; None stays None."""
     if label is not None and not isinstance(label, str | int | np.integer | np.bool_):
         raise wrong_kind(name, "text, an integer or a truth value", label)
     return label
@@ -463,7 +453,7 @@ def outside_label(label: Label | None, name: str) -> Label | None:
 def beside(
     labels: Sequence[Sequence[Label]], starts: Sequence[Iterable[int]], *extras: Label | None
 ) -> tuple[tuple[tuple[Label, ...], ...], tuple[NDArray[np.intp], ...]]:
-    """Labels and starts of levels, the finest first, with groups of one value behind them that each level has."""
+    """The labels and starts of levels, the finest first, with the extra values at the end of each level."""
     added = [label for label in extras if label is not None]
     places = range(len(labels[0]), len(labels[0]) + len(added))
     shown = tuple(_distinct([*level, *added]) for level in labels)
@@ -482,7 +472,7 @@ def _descend(branch: Any, depth: int, labels: list[list[Label]], starts: list[li
     if len(branch) == 0:
         remedy = "Leave out the empty branch."
         raise OutOfRange(
-            "every branch of the tree must hold a value", came="none", where=f"level {depth + 1}", remedy=remedy
+            "every branch of the tree must have a value", came="none", where=f"level {depth + 1}", remedy=remedy
         )
     for label in branch:
         starts[depth].append(len(labels[last]))
@@ -494,7 +484,7 @@ def _descend(branch: Any, depth: int, labels: list[list[Label]], starts: list[li
 def _distinct(labels: Sequence[Any]) -> tuple[Label, ...]:
     texts = [label_text(label) for label in labels]
     if not labels or None in texts or len(set(texts)) < len(texts) or "" in texts:
-        wrong = "none" if not labels else "a label twice" if None not in texts and "" not in texts else "another label"
+        wrong = "none" if not labels else "a label twice" if None not in texts and "" not in texts else "another value"
         raise OutOfRange(
             "the values of an axis must be distinct, text, integers or truth values, at least one",
             came=wrong,

@@ -1,4 +1,4 @@
-"""An axis as JSON values, and the axis that such values describe: see `Domain.facts` and `Domain.of_facts`."""
+"""Write an axis as JSON values, and read it back: see `Domain.facts` and `Domain.of_facts`."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ _TRUTH: dict[Label, Label] = {"false": False, "true": True}
 
 
 def axis_facts(axis: Axis) -> Any:
-    """A list of the values, or a mapping that says how the axis was made."""
+    """Write an axis as the list of its values, or as a mapping with the arguments that create it."""
     extras = {name: label for name in ("other", "missing") if (label := getattr(axis, name)) is not None}
     extras |= axis.spelling.facts()
     if axis.column is not None:
@@ -61,7 +61,7 @@ def _ordered_facts(axis: Axis) -> dict[str, Any]:
 
 
 def _group_facts(axis: Axis, level: int, stop: int) -> Any:
-    """The edges of a level's groups; what they hold of the level below where their labels are not those of edges."""
+    """The edges of a level's groups, or the labels below each group if its label is not made from edges."""
     assert axis.edges is not None, "only bins have edges"
     starts = [start for start in axis.starts[level].tolist() if start < stop]
     pairs, label_of = [*pairwise([*starts, stop])], whole_label if axis.whole else open_label
@@ -80,7 +80,7 @@ def _group_facts(axis: Axis, level: int, stop: int) -> Any:
 
 
 def _end_facts(axis: Axis) -> dict[str, Label]:
-    """The labels of open ends, where they are not those that listed edges have by themselves."""
+    """The labels of open ends, unless they are the default labels of listed edges."""
     assert axis.edges is not None, "only bins have edges"
     label_of = whole_label if axis.whole else open_label
     last = len(axis.edges) - 2
@@ -110,7 +110,7 @@ def _edge(edge: Edge) -> int | str | None:
 
 
 def axis_of_facts(name: str, facts: Any) -> Any:
-    """The axis of this name as `Domain` takes it; more than two bins are edges, as `bins` takes them.
+    """Read an axis from JSON values, as an argument of `Domain`. More than two bins are edges.
 
     >>> axis_of_facts("age", {"bins": [0, 18, 65, None]}).labels[0]
     ('0 to 17', '18 to 64', '65+')
@@ -140,13 +140,13 @@ def axis_of_facts(name: str, facts: Any) -> Any:
         raise OutOfRange(required, came=", ".join(map(repr, strange)), where=where, remedy=remedy)
     try:
         return _made(kind, facts)
-    except (NotANumber, OutOfRange, WrongKind) as error:  # an edge, a period, a label: of which axis, only we know
+    except (NotANumber, OutOfRange, WrongKind) as error:  # the message needs the name of the axis
         place = where if error.where is None else f"{where}, {error.where}"
         raise type(error)(error.required, came=error.came, where=place, remedy=error.remedy) from None
 
 
 def spelled_periods(facts: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The facts of an axis with "periods" and "every" in place of "months", "years" or another kind of period.
+    """Replace "months", "years" or another kind of period in the JSON of an axis by "periods" and "every".
 
     >>> spelled_periods({"months": ["2025-01", "2026-01"], "missing": "not stated"})
     {'periods': ['2025-01', '2026-01'], 'every': 'month', 'missing': 'not stated'}
@@ -159,14 +159,14 @@ def spelled_periods(facts: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _check_named(name: str, facts: Any) -> None:
-    """Check that missing values of a list have a label of their own, and name it where they have none."""
+    """Refuse an empty value in a list, with a remedy that declares a label for missing values."""
     whole = dict(facts) if isinstance(facts, Mapping) else {"values": facts}
     values = whole.get("values")
     if not isinstance(values, list) or not any(value is None or value == "" for value in values):
         return
     named = [value for value in values if value is not None and value != ""]
     mended = json.dumps({**whole, "values": named, "missing": whole.get("missing", "not stated")}, ensure_ascii=False)
-    required = "the values of an axis must not be empty: an empty cell is a missing one"
+    required = "the values of an axis must not be empty: an empty cell is missing"
     raise OutOfRange(required, came="an empty value", where=f"axis {name!r}", remedy=f"Write {mended}.")
 
 
@@ -203,7 +203,7 @@ def _made(kind: str, facts: Mapping[str, Any]) -> Any:
 
 
 _MARKS = ("decimal", "thousands", "missing_marks", "pattern", "currency")
-"""The fields of `Spelling`, as a domain file names them."""
+"""The fields of `Spelling` by their names in a domain file."""
 
 _WORDS: dict[str, set[str]] = {
     "values": set(),

@@ -1,12 +1,12 @@
-"""Times as the clock on the wall shows them: what a cell of data says of when, in whole seconds.
+"""Times as a wall clock shows them: the span of time that a cell means, in whole seconds.
 
-A time is counted by what a wall clock of the declared zone shows, as seconds since 1970-01-01T00:00 on that clock. So a
-day has 24 hours: an hour that the clock shows twice, when summer time ends, is one hour, and one that it skips is an
-hour in which nothing happens. Dates, and times without a zone, are what the clock shows; times that say their zone are
-moved to the declared one.
+A time is counted as the wall clock of the declared zone shows it, in seconds since 1970-01-01T00:00 on that clock. So a
+day has 24 hours: an hour that the clock shows twice, when summer time ends, is one hour, and an hour that the clock
+skips is an hour without events. Dates, and times without a zone, are times of this clock. Times with a zone are
+converted to the declared zone.
 
-Which span of time a cell says matters: "2013-05" says a month, a date says a day, a time says a second. A cell that
-says more than one period of an axis is refused, since it lies in none.
+The span of time matters: "2013-05" means a month, a date a day, and a time a second. A cell that spans more than one
+period of an axis is refused, since it lies in none.
 """
 
 import re
@@ -27,7 +27,7 @@ UNITS = ("hour", "day", "week", "month", "quarter", "half year", "year")
 _MONTHS = {"month": 1, "quarter": 3, "half year": 6, "year": 12}
 _SECONDS = {"hour": 3600, "day": DAY, "week": 7 * DAY}
 LEAST_SECONDS = {**_SECONDS, "month": 28 * DAY, "quarter": 90 * DAY, "half year": 181 * DAY, "year": 365 * DAY}
-"""How long each unit is at least."""
+"""The least length of each unit in seconds."""
 _MONDAY = 4 * DAY  # 1970-01-05
 _YEAR = r"(?P<year>\d{4})"
 _SPELLED = tuple(
@@ -48,29 +48,19 @@ _YEAR_FIRST = re.compile(r"(\d{4})([-/.])(\d\d?)\2(\d\d?)(?:[T ]+(\d\d?)(:.+)?)?
 _HOUR = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d", re.ASCII)
 
 Span = tuple[int, int]
-"""A second and the next one, which is no part of it."""
+"""The first second of a span, and the first second after it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """Periods of one kind: so many hours, days, ISO weeks (from Monday), months, quarters, half years or years
-    each.
-
-    Attributes:
-        unit: one of `UNITS`.
-        times: Number of units of one period.
-    """
+    """Periods of one kind: each has ``times`` units of `UNITS`, such as 2 ISO weeks from Monday."""
 
     unit: str
     times: int = 1
 
     @classmethod
     def named(cls, text: str) -> "Period":
-        """The kind that a text names.
-
-        >>> Period.named("month"), Period.named("2 weeks")
-        (Period(unit='month', times=1), Period(unit='week', times=2))
-        """
+        """The kind of periods that a text names: "month", "2 weeks"."""
         spelled = re.fullmatch(rf"(?:(\d{{1,6}}) )?({'|'.join(UNITS)})s?", text.strip(), re.ASCII)
         if spelled is None or int(spelled[1] or 1) < 1:
             remedy = 'Write "day", "week", "month", or "6 hours", say.'
@@ -81,7 +71,7 @@ class Period:
         return self.unit if self.times == 1 else f"{self.times} {self.unit}s"
 
     def edges(self, first: int, last: int) -> list[int]:
-        """The edges of such periods from a second on, as far as the first edge at or after another one."""
+        """The edges of periods from a second on, up to the first edge at or after another second."""
         if self.starting(first) != first:
             remedy = f"Begin at {shown_time(self.starting(first))}."
             raise OutOfRange(
@@ -90,14 +80,14 @@ class Period:
         if self.unit in _SECONDS:
             step = _SECONDS[self.unit] * self.times
             return list(range(first, last + (first - last) % step + 1, step))
-        # Months and years have no one length: edge by edge.
+        # Months and years differ in length: edge by edge.
         months, edges = _MONTHS[self.unit] * self.times, [first]
         while edges[-1] < last:
             edges.append(_months_later(edges[-1], months))
         return edges
 
     def starting(self, second: int) -> int:
-        """The beginning of the unit in which a second lies.
+        """The beginning of the unit that contains a second.
 
         >>> shown_time(Period("week").starting(0)), shown_time(Period("quarter").starting(100 * DAY))
         ('1969-12-29', '1970-04-01')
@@ -109,11 +99,7 @@ class Period:
         return first_second(date(day.year, (day.month - 1) // months * months + 1, 1))
 
     def label(self, low: int, high: int) -> str:
-        """The label of a period between two edges.
-
-        >>> Period("month", 2).label(0, 59 * DAY), Period("hour").label(3600, 7200)
-        ('1970-01 to 1970-02', '1970-01-01T01')
-        """
+        """The label of the period between two edges: "1970-01 to 1970-02", "1970-01-01T01"."""
         first = self._spelled(low)
         return first if self.times == 1 else f"{first} to {self._spelled(high - 1)}"
 
@@ -133,25 +119,14 @@ class Period:
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """The wall clock by which an axis of periods is read.
+    """The wall clock that reads the times of an axis of periods."""
 
-    Attributes:
-        period: Period of the finest level.
-        zone: the name of its time zone, as "Europe/Paris"; None, and times that say a zone are refused.
-        pattern: Pattern of times as text; None for ISO text and the like.
-    """
-
-    period: Period
-    zone: str | None = None
-    pattern: str | None = None
+    period: Period  # of the finest level
+    zone: str | None = None  # such as "Europe/Paris"; None refuses times with a zone
+    pattern: str | None = None  # of times as text; None for ISO text and similar
 
     def span(self, cell: Any) -> Span | None:
-        """The seconds that a cell says, on this clock; None where it says no time, or a zone that does not exist here.
-
-        Args:
-            cell: a date or time of Python, NumPy or pandas, a period of pandas, or ISO text: "2013", "2013-05",
-                "2013-Q2", "2013-W20", "2013-05-17", "2013-05-17T09:30", with "Z" or "+02:00" where there is a zone;
-                "2013Q2", "2013M05", "2013S1", "2013/5/17 9:30"; whole numbers of four, six and eight digits.
+        """The span of a date, time, text or integer on this clock; None if it is no time, or has an unusable zone.
 
         >>> Clock(Period("day"), "Europe/Paris").span("2013-07-01T23:30Z")  # 1:30 on July 2nd
         (1372728600, 1372728601)
@@ -180,10 +155,8 @@ class Clock:
         return _spelled_time(text)
 
     def _numbered(self, cell: Any) -> Any:
-        """The span of a whole number: 2013 is a year, 201305 a month where such are counted, 20130517 a day.
-
-        Whole numbers come with a point where a library had missing cells beside them.
-        """
+        """The span of an integer: 2013 is a year, 201305 a month on axes of months or longer, 20130517 a day."""
+        # An integer may come as a float, if its column had missing cells.
         if isinstance(cell, bool | np.timedelta64) or cell != cell or abs(cell) >= 10**9 or cell != int(cell):
             return None
         if self.pattern is not None:
@@ -201,17 +174,12 @@ class Clock:
                 return None
             try:
                 time = time.astimezone(zone_named(self.zone))
-            except OverflowError:  # in the first or the last hours that a calendar has
+            except OverflowError:  # in the first or last hours of the calendar
                 return None
         return _whole_seconds(time), _whole_seconds(time) + 1
 
     def moved(self, seconds: NDArray[np.int64], first: int, last: int) -> NDArray[np.int64]:
-        """Seconds since 1970 in UTC, as the clock of the zone shows them.
-
-        Args:
-            seconds: Seconds in UTC.
-            first, last: between which seconds of the clock they must be right; outside, they stay outside.
-        """
+        """Convert seconds of UTC to the clock of the zone; results between ``first`` and ``last`` are correct."""
         assert self.zone is not None, "a clock without a zone moves nothing"
         changes, offsets = _offsets(self.zone, first - 2 * DAY, last + 2 * DAY)
         return seconds + offsets[np.searchsorted(changes, seconds, side="right")]
@@ -219,10 +187,8 @@ class Clock:
 
 @lru_cache(maxsize=16)
 def _offsets(zone: str, first: int, last: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """When a zone's clocks change between two seconds, and by how much they are before UTC before, between and after.
-
-    Days on which the difference is another one than on the day before are halved down to the second.
-    """
+    """The seconds at which a zone's clock changes, and its offsets from UTC before, between and after the changes."""
+    # Days whose offset differs from that of the day before are halved down to the second.
     place = zone_named(zone)
 
     def offset(second: int) -> int:
@@ -243,7 +209,7 @@ def _offsets(zone: str, first: int, last: int) -> tuple[NDArray[np.int64], NDArr
 
 
 def zone_named(name: str) -> tzinfo:
-    """A time zone of the IANA database."""
+    """The time zone with this name in the IANA database."""
     from zoneinfo import ZoneInfo
 
     if name == "UTC":
@@ -251,12 +217,12 @@ def zone_named(name: str) -> tzinfo:
     try:
         return ZoneInfo(name)
     except (LookupError, ValueError, OSError):
-        remedy = 'Write "Europe/Paris", say; where a system has no time zones, install the package tzdata.'
+        remedy = 'Write "Europe/Paris", say. If the system has no time zones, install the package tzdata.'
         raise OutOfRange("zone must be a time zone", came=repr(name), where="zone", remedy=remedy) from None
 
 
 def read_time(time: Any, where: str) -> int:
-    """The second at which what a date, a time without a zone or a text says begins.
+    """The first second of a date, of a time without a zone, or of the text of either.
 
     >>> read_time("1970-01-02", "start"), read_time(date(1970, 2, 1), "stop") // DAY
     (86400, 31)
@@ -270,7 +236,7 @@ def read_time(time: Any, where: str) -> int:
 
 
 def shown_time(second: int) -> str:
-    """A second of a wall clock in words: a date where a day begins.
+    """A second of a wall clock as text: a date at the beginning of a day, else a time.
 
     >>> shown_time(0), shown_time(3600)
     ('1970-01-01', '1970-01-01T01:00:00')
@@ -285,9 +251,9 @@ def time_at(second: int) -> datetime:
 
 
 def _spelled_time(text: str) -> Any:
-    """The span that a text says, or the date or time; None where it says none."""
+    """The span, date or time that a text means; None for other text."""
     ordered = _YEAR_FIRST.fullmatch(text)
-    if ordered is not None:  # a year before a month and a day says which is which, whatever stands between them
+    if ordered is not None:  # with the year first, the order is year, month, day, whatever mark separates them
         year, _, month, day, hour, rest = ordered.groups()
         text = f"{year}-{month:0>2}-{day:0>2}" + (f"T{hour:0>2}{rest or ''}" if hour else "")
     for form in _SPELLED:
@@ -318,7 +284,7 @@ def _period_spelled(parts: dict[str, int]) -> Span | None:
 
 
 def _of_numpy(cell: np.datetime64) -> Any:
-    """A date where the unit is one of days, a span where it is coarser, else the span of a second."""
+    """The span of a NumPy time: a day, month or year by its unit, else a second."""
     unit = np.datetime_data(cell.dtype)[0]
     if np.isnat(cell) or unit in ("W", "generic"):
         return None
@@ -346,5 +312,5 @@ def _months_later(second: int, months: int) -> int:
 
 
 def _in_calendar(second: int) -> int:
-    """The second, or the nearest one two days within the years that a calendar has."""
+    """The second, moved into the years of the calendar, with two days to spare."""
     return min(max(second, first_second(date(1, 1, 3))), first_second(date(9999, 12, 29)))

@@ -1,7 +1,7 @@
-"""The domain of a table: a few axes, and the cells of their product.
+"""The domain of a table: a product of axes, and its cells.
 
-A **family** is one level of each axis; its groups partition the cells, and the sums over them are one table: counts by
-department, by department and sex, in total. Every sum that a table can answer is a sum of cells.
+A **family** is a marginal: one level of each axis. The groups of a family partition the cells, and the sums over these
+groups are one table: counts by department, by department and sex, in total. Every sum of a table is a sum of cells.
 """
 
 import json
@@ -28,14 +28,13 @@ from utmost.tables.axes.hat_functions import DIFFERENCE, hat_spread, hat_sums
 from utmost.tables.axes.listed_keys import listed
 
 Family = tuple[int, ...]
-"""A level for each axis, 0 for the finest; the number of its levels is "all", and -s are the hat functions of
-spacing s."""
+"""A level for each axis: 0 for the finest, the number of levels for "all", and -s for hat functions of spacing s."""
 
 Where = Mapping[str, Any]
-"""Which cells a sum takes: of some levels, by name, a label, of bins a slice of edges, or a list of these."""
+"""The cells of a sum: by the name of a level a label, for bins a slice of edges, or a list of these."""
 
 _MOST_WRITTEN = 60
-"""How many values the text of a domain may have to be written out."""
+"""The most values of a domain whose repr lists them."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -43,12 +42,12 @@ class Domain(Display):
     """A product of declared axes.
 
     Args:
-        axes: the axes by name, as a mapping; names that are Python words may be given as keywords instead. An axis is a
-            list of values, a type that lists them (pandas' CategoricalDtype, Polars' Enum), or what `plain`,
-            `hierarchy`, `bins`, `edges`, `ages` or `periods` make. Without any there is one cell, the total.
+        axes: Axes by name, as a mapping or as keywords. An axis is a list of values, a type that lists them (pandas'
+            CategoricalDtype, Polars' Enum), or the result of `plain`, `hierarchy`, `bins`, `edges`, `ages` or
+            `periods`. A domain without axes has one cell, the total.
 
     Raises:
-        OutOfRange: for axes that share the name of a level, and anything but axes.
+        OutOfRange: for axes that share the name of a level, and for values that are no axes.
 
     Cost: no cell is stored.
 
@@ -67,14 +66,14 @@ class Domain(Display):
         names = [name for axis in read_axes for name in axis.levels]
         if len(set(names)) < len(names):
             came = f"a name twice among {', '.join(names)}"
-            raise OutOfRange("the levels of a domain must have names of their own", came=came)
+            raise OutOfRange("the levels of a domain must have distinct names", came=came)
         object.__setattr__(self, "axes", read_axes)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _domain, (self.axes,)
 
     def __repr__(self) -> str:
-        """A call that makes the domain again where that is one line, else how many values each axis has."""
+        """A call that creates the domain if that fits on one line, else the number of values of each axis."""
         if sum(self.shape) <= _MOST_WRITTEN:
             facts = self.facts()
             is_plain = all(isinstance(axis, list) for axis in facts.values())
@@ -93,7 +92,7 @@ class Domain(Display):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The values of each axis."""
+        """The number of values of each axis."""
         return tuple(axis.size for axis in self.axes)
 
     @property
@@ -103,7 +102,7 @@ class Domain(Display):
 
     @property
     def finest(self) -> Family:
-        """The family of the cells themselves."""
+        """The family whose groups are single cells."""
         return (0,) * len(self.axes)
 
     def families(self) -> Iterator[Family]:
@@ -114,10 +113,10 @@ class Domain(Display):
         """The family with these levels, in any order; other axes are summed over, and no name is the total.
 
         Args:
-            name: names of levels, as a list or in one text with spaces between; or a family, which is returned.
+            name: Names of levels, as a list or as one text with spaces between them; or a family, which is returned.
 
         Raises:
-            OutOfRange: for a name that no level has, and for two levels of one axis.
+            OutOfRange: for an unknown level, and for two levels of one axis.
 
         >>> from utmost.workloads import hierarchy
         >>> place = hierarchy({"N": ["N1"]}, names=["region", "district"])
@@ -133,15 +132,15 @@ class Domain(Display):
             axis, level = self.level_named(word)
             if levels_taken[axis] < len(self.axes[axis].levels):
                 raise OutOfRange(
-                    "a table must name one level of each axis",
-                    came=f"{word!r} beside another of its axis",
-                    remedy=f"Leave out {word!r}, or the other one.",
+                    "a table must name at most one level of each axis",
+                    came=f"{word!r} and another level of its axis",
+                    remedy=f"Leave out {word!r}, or the other level.",
                 )
             levels_taken[axis] = level
         return tuple(levels_taken)
 
     def family_name(self, family: Family) -> str:
-        """The names of a family's levels, with spaces between; the empty text for the total."""
+        """The names of a family's levels, with spaces between them; the empty text for the total."""
         return " ".join(self.level_names(family))
 
     def level_names(self, family: Family) -> tuple[str, ...]:
@@ -149,28 +148,28 @@ class Domain(Display):
         return tuple(axis.level_name(level) for axis, level in self._kept(family))
 
     def label_columns(self, family: Family) -> tuple[str, ...]:
-        """The names of the columns in which a family's groups have their labels; of listed keys there are several."""
+        """The names of the columns with the labels of a family's groups. Listed keys have several columns."""
         return tuple(name for axis, level in self._kept(family) for name in axis.label_columns(level))
 
     def level_named(self, name: str) -> tuple[int, int]:
         """The axis and the level of this name.
 
         Raises:
-            OutOfRange: where there is none.
+            OutOfRange: for an unknown name.
         """
         if not isinstance(name, str) or name not in self._levels:
             near = get_close_matches(name, self._levels, n=1) if isinstance(name, str) else []
             near = [self.period_names[name]] if name in self.period_names else near
             remedy = f"Did you mean {near[0]!r}?" if near else f"Its levels are {', '.join(self._levels)}."
             if any(axis.clock is not None and str(name).startswith(f"{axis.levels[0]}/") for axis in self.axes):
-                remedy += " Longer periods are levels where the axis begins and ends with whole ones."
+                remedy += " Longer periods are levels only if the axis begins and ends with whole ones."
             came = repr(name) if isinstance(name, str) else type(name).__name__
             raise OutOfRange("the domain must have a level of this name", came=came, remedy=remedy)
         return self._levels[name]
 
     @property
     def period_names(self) -> dict[str, str]:
-        """The levels of time by their kind of period, where one alone is of it and no level has this name.
+        """The levels of time by their kind of period, if only one level has this kind and no level has this name.
 
         >>> from utmost.workloads import periods
         >>> Domain(date=periods("2025", "2027", every="month")).period_names
@@ -185,7 +184,7 @@ class Domain(Display):
         return {kind: names[0] for kind, names in found.items() if len(names) == 1 and kind not in self._levels}
 
     def group_shape(self, family: Family) -> tuple[int, ...]:
-        """The groups of a family, by axis: 1 where it sums over the axis."""
+        """The number of groups of a family on each axis: 1 for an axis that it sums over."""
         return tuple(axis.groups(level) for axis, level in zip(self.axes, family, strict=True))
 
     def is_of_cells(self, family: Family) -> bool:
@@ -193,7 +192,7 @@ class Domain(Display):
         return min(family, default=0) >= 0 and prod(self.group_shape(family)) == self.size
 
     def group_labels(self, family: Family) -> dict[str, list[Label]]:
-        """The labels of a family's groups as columns, in the order of the groups.
+        """The labels of a family's groups as columns, one row for each group.
 
         Raises:
             Unsupported: for more than 2^28 groups.
@@ -214,8 +213,8 @@ class Domain(Display):
     def sums(self, cells: NDArray[Any] | FewCells, family: Family) -> NDArray[Any]:
         """The sums over a family's groups, of shape `group_shape`, from an array with one number for each cell.
 
-        A type that holds every sum of the cells holds the sums; those under hat functions become Python ints where need
-        be. Of few cells the sums are in a row, see `FewCells.sums`; the cells are never laid out.
+        The type of the cells must hold every sum of cells. Sums under hat functions become Python ints if necessary.
+        For `FewCells` the sums are one row, and no array of all cells is made.
         """
         if isinstance(cells, FewCells):
             return cells.sums(self.axes, family)
@@ -230,7 +229,7 @@ class Domain(Display):
         return sums
 
     def spread(self, groups: NDArray[Any], family: Family) -> NDArray[Any]:
-        """The transpose of `sums`: for each cell, the number of its group."""
+        """The transpose of `sums`: each cell gets the number of its group."""
         numbers = groups.reshape(self.group_shape(family))
         for place, (axis, level) in enumerate(zip(self.axes, family, strict=True)):
             if level < 0:
@@ -240,14 +239,14 @@ class Domain(Display):
         return numbers
 
     def selection(self, where: Where) -> tuple[NDArray[np.bool_], ...]:
-        """The values of each axis that a sum takes; all where nothing is said.
+        """The values of each axis that belong to a sum, as masks; all values of an axis without a condition.
 
         Args:
-            where: Wanted labels by the name of a level: a label, for bins and periods ``slice(low, high)`` with edges,
+            where: Conditions by the name of a level: a label, for bins and periods ``slice(low, high)`` with edges,
                 ``slice(20, 40)`` or ``slice("2013-05", "2014")``, or a list of these.
 
         Raises:
-            OutOfRange: for a label that is not declared, and for edges that no bin has.
+            OutOfRange: for a label that is not declared, and for numbers that are no edges of bins.
 
         >>> from utmost.workloads import bins
         >>> [taken.tolist() for taken in Domain(age=bins(4), sex=["men", "women"]).selection({"age": slice(1, 3)})]
@@ -265,7 +264,7 @@ class Domain(Display):
 
     @classmethod
     def listed(cls, rows: Any, *, names: Sequence[str] | None = None, other: Label | None = None) -> "Domain":
-        """The domain of the keys that somebody listed, of several columns, at the size of the list: see `listed`.
+        """The domain of a list of keys of several columns, with one cell for each key: see `listed`.
 
         >>> keys = [("enwiki", "Main"), ("enwiki", "Paris"), ("frwiki", "Paris")]
         >>> pages = Domain.listed(keys, names=["wiki", "page"])
@@ -278,21 +277,21 @@ class Domain(Display):
         return cls({axis.levels[0]: axis})
 
     def facts(self) -> dict[str, Any]:
-        """The domain as JSON values, which `of_facts` reads."""
+        """The domain as JSON values, for `of_facts`."""
         return {name: axis_facts(axis) for name, axis in zip(self.columns, self.axes, strict=True)}
 
     @classmethod
     def of_facts(cls, facts: Mapping[str, Any]) -> "Domain":
-        """The domain that JSON values describe.
+        """Read a domain from JSON values.
 
         Each axis is a list of values, or a mapping: ``{"values": [...]}``, ``{"tree": {...}, "names": [...]}``,
         ``{"bins": [low, high], "width": 5}``, ``{"edges": [...]}``, ``{"ages": [...], "on": "2025-01-01", "column":
         "born"}``, ``{"months": [start, stop]}``, ``{"periods": [start, stop], "every": "2 weeks"}`` or ``{"listed":
         [[...], ...], "names": [...]}``,
-        with ``"other"`` and ``"missing"`` where there are such labels, and with what else their makers take.
+        each optionally with ``"other"``, ``"missing"`` and the other arguments of the function that creates the axis.
 
         Raises:
-            OutOfRange, WrongKind: for what describes none.
+            OutOfRange, WrongKind: for values that describe no domain.
 
         >>> Domain.of_facts({"age": {"bins": [0, 100], "width": 10}, "sex": ["men", "women"]}).shape
         (10, 2)
@@ -302,7 +301,7 @@ class Domain(Display):
         return cls({name: axis_of_facts(name, axis) for name, axis in facts.items()})
 
     def narrowed(self, places: Sequence[NDArray[np.intp]]) -> "Domain":
-        """The domain of those cells whose values are at the given places of each axis.
+        """The domain with only the values at the given places of each axis.
 
         >>> Domain(sex=["men", "women"], age=range(3)).narrowed([np.array([0]), np.array([0, 1, 2])])
         Domain(sex=['men'], age=[0, 1, 2])
@@ -310,7 +309,7 @@ class Domain(Display):
         return Domain({axis.levels[0]: axis.narrowed(at) for axis, at in zip(self.axes, places, strict=True)})
 
     def places_of(self, narrowed: "Domain") -> list[NDArray[np.intp]] | None:
-        """The places of the values of a domain that `narrowed` made of this one; None where it made none like it."""
+        """The places for which `narrowed` gives a domain; None if there are none."""
         if narrowed.columns != self.columns:
             return None
         places = []
@@ -324,11 +323,11 @@ class Domain(Display):
         return places if self.narrowed(places).same_as(narrowed) else None
 
     def same_as(self, other: "Domain") -> bool:
-        """Whether another domain declares the same axes, and the same labels on them, in the same order."""
+        """Whether another domain has the same axes, with the same labels, in the same order."""
         return json.dumps(self.facts()) == json.dumps(other.facts())
 
     def _has(self, family: tuple[Any, ...]) -> bool:
-        """Whether a tuple names a level of each axis by its number."""
+        """Whether a tuple has a level number for each axis."""
         tops = [len(axis.levels) for axis in self.axes]
         known = len(family) == len(tops) and all(type(level) is int for level in family)
         return known and all(0 <= level <= top for level, top in zip(family, tops, strict=True))
@@ -342,7 +341,7 @@ class Domain(Display):
 
 
 def words_in(text: str, is_word: Callable[[str], bool]) -> Iterator[str]:
-    """The words of a text with spaces between, each the longest that stands there; a level's name may hold spaces.
+    """Split a text at spaces into words, where a known word may contain spaces; the longest known word wins.
 
     >>> list(words_in("age group sex", {"age group", "sex"}.__contains__))
     ['age group', 'sex']
@@ -355,7 +354,7 @@ def words_in(text: str, is_word: Callable[[str], bool]) -> Iterator[str]:
 
 
 def with_level(family: Family, place: int, level: int) -> Family:
-    """The family with this level, or these hat functions, on one axis.
+    """Replace the level of one axis in a family.
 
     >>> with_level((0, 1, 0), 1, 2)
     (0, 2, 0)
@@ -364,7 +363,7 @@ def with_level(family: Family, place: int, level: int) -> Family:
 
 
 def finest_common(families: Iterable[Family]) -> Family:
-    """The coarsest family whose sums determine those of all these.
+    """The coarsest family whose sums determine the sums of all these families.
 
     >>> finest_common([(0, 1), (1, 0)])
     (0, 0)
@@ -382,7 +381,7 @@ def is_finer(finer: Family, coarser: Family) -> bool:
 
 
 def _roomy(values: NDArray[Any], times: int) -> NDArray[Any]:
-    """The values in a type that holds so many times the largest; fractions and floats as they are."""
+    """Convert integers to a type that holds ``times`` times the largest; fractions and floats stay as they are."""
     return with_room_for(values, times) if values.dtype.kind in "iu" else values
 
 
@@ -402,23 +401,21 @@ def _axis(name: str, axis: Any) -> Axis:
         ]
         return plain(labels).named(name)
     if isinstance(axis, str | Mapping) or not hasattr(axis, "__iter__"):
-        remedy = (
-            "A tree is made by ut.workloads.hierarchy, an ordered axis by ut.workloads.bins, one of time by periods."
-        )
+        remedy = "Create a tree by ut.workloads.hierarchy, bins by ut.workloads.bins, times by ut.workloads.periods."
         raise WrongKind("an axis must be a list of values", came=type(axis).__name__, where=repr(name), remedy=remedy)
     return plain(axis).named(name)
 
 
 def _words(name: Any) -> tuple[str, ...]:
     if not isinstance(name, Sequence):
-        raise wrong_kind("a family", "the names of its levels", name)
+        raise wrong_kind("a table", "the names of its levels", name)
     if not isinstance(name, str) and len(name) > _MOST_NAMES:
-        raise OutOfRange(f"a family has the names of at most {_MOST_NAMES} levels", came=len(name))
+        raise OutOfRange(f"a table must name at most {_MOST_NAMES} levels", came=len(name))
     return (name,) if isinstance(name, str) else tuple(name)
 
 
 def _taken(axis: Axis, level: int, wanted: Any, name: str) -> NDArray[np.bool_]:
-    """Which values a label, a slice of edges, or a list of these takes."""
+    """A mask of the values that a label, a slice of edges, or a list of these selects."""
     labels = [label_text(label) for label in axis.labels[level]]
     values = labels if axis.rows is None else [label_text(value) for value in axis.label_columns(level)[name]]
     listing = list(wanted) if isinstance(wanted, Collection) and not isinstance(wanted, str) else [wanted]
@@ -442,7 +439,7 @@ def _taken(axis: Axis, level: int, wanted: Any, name: str) -> NDArray[np.bool_]:
 def _which(labels: Sequence[str | None]) -> str:
     listed_out = ", ".join(repr(label) for label in labels[:LONGEST])
     if len(listed_out) > LONGEST:
-        return f"It has {len(labels)} labels, {labels[0]!r} the first."
+        return f"The axis has {len(labels)} labels; the first is {labels[0]!r}."
     return f"Its labels are {listed_out}."
 
 
@@ -450,7 +447,9 @@ def _between(axis: Axis, wanted: slice, name: str) -> NDArray[np.bool_]:
     edges = axis.edges
     if edges is None or wanted.step is not None:
         raise OutOfRange(
-            "only bins can be taken by a slice of edges, without a step", came=str(wanted), where=repr(name)
+            "only bins and periods can be selected by a slice of edges, without a step",
+            came=str(wanted),
+            where=repr(name),
         )
     places = []
     for end, open_end in ((wanted.start, 0), (wanted.stop, len(edges) - 1)):
@@ -459,7 +458,7 @@ def _between(axis: Axis, wanted: slice, name: str) -> NDArray[np.bool_]:
             is_even = axis.whole is None and axis.clock is None and not {-inf, inf} & {edges[0], edges[-1]}
             shown = [str(axis.edge_shown(edge)) for edge in edges]
             steps = f"in steps of {edges[1] - edges[0]}" if is_even else f"by {', '.join(shown[1:-1][:_SHOWN])}"
-            remedy = f"The bins go from {shown[0]} to {shown[-1]} {steps}."
+            remedy = f"The edges go from {shown[0]} to {shown[-1]} {steps}."
             raise OutOfRange("a range must begin and end at edges of bins", came=end, where=repr(name), remedy=remedy)
         places.append(open_end if edge is None else edges.index(edge))
     among = np.arange(axis.size)

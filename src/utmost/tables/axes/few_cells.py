@@ -1,7 +1,7 @@
-"""The numbers of a domain of which nearly all cells hold 0: those that do not, each with its place on every axis.
+"""The nonzero cells of a large domain: each number with its place on every axis.
 
-A domain of fourteen attributes has 10^17 cells, and a table of a million people at most so many that are not empty. So
-memory goes with what was counted, and a sum over a family adds up the cells that there are.
+A domain of fourteen attributes has 10^17 cells, but a table of a million people has at most a million nonzero cells. So
+memory depends on the nonzero cells, and a sum over a family adds up these.
 """
 
 from collections.abc import Sequence
@@ -20,41 +20,28 @@ if TYPE_CHECKING:
     from utmost.tables.axes.axes import Axis
 
 MOST_LAID = 1 << 28
-"""Most cells that are laid out in an array; a larger domain is kept as few cells."""
+"""The most cells of an array. A larger domain is stored as `FewCells`."""
 
 _FITS = 1 << 62
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FewCells:
-    """Cells of a product of axes that hold a number, in the order of the cells; all others hold 0.
+    """The nonzero cells of a product of axes, in the order of the cells."""
 
-    Args:
-        shape: the values of each axis.
-        places: Place of each cell's value along each axis; (axes, cells).
-        numbers: integers, none of them 0; (cells,).
-
-    Raises:
-        BadTable: for arrays of other shapes, places outside the axes, and cells that do not ascend.
-
-    >>> cells = FewCells.of_numbers((2, 3), np.array([1, 5]), np.array([4, 7]))
-    >>> cells.places.tolist(), cells.numbers.tolist(), len(cells)
-    ([[0, 1], [1, 2]], [4, 7], 2)
-    """
-
-    shape: tuple[int, ...]
-    places: NDArray[Any] = field(repr=False)
-    numbers: NDArray[Any] = field(repr=False)
+    shape: tuple[int, ...]  # number of values of each axis
+    places: NDArray[Any] = field(repr=False)  # (axes, cells): place of each cell's value along each axis
+    numbers: NDArray[Any] = field(repr=False)  # (cells,): integers other than 0
 
     def __post_init__(self) -> None:
         places, numbers = np.asarray(self.places), np.asarray(self.numbers)
         if places.shape != (len(self.shape), *numbers.shape) or numbers.ndim != 1 or numbers.dtype.kind not in "iuO":
-            raise BadTable("every cell must have a place on each axis, and an integer", came="others")
+            raise BadTable("every cell must have a place on each axis, and an integer", came="other arrays")
         above = np.array(self.shape, dtype=object)
         if len(numbers) and ((places.min(axis=1) < 0).any() or (places.max(axis=1) >= above).any()):
-            raise BadTable("every cell must lie in the domain", came="others")
+            raise BadTable("every cell must lie in the domain", came="one outside")
         if not _ascend(places) or (numbers == 0).any():
-            raise BadTable("cells must come in the order of the cells, each once, and hold no 0", came="others")
+            raise BadTable("cells must ascend, without duplicates and zeros", came="others")
         object.__setattr__(self, "places", frozen(places.astype(np.min_scalar_type(max(self.shape, default=1)))))
         fits = numbers.dtype != object and int(numbers.max(initial=0)) < _FITS
         object.__setattr__(self, "numbers", frozen(numbers.astype(np.int64 if fits else object)))
@@ -67,7 +54,7 @@ class FewCells:
 
     @classmethod
     def of_numbers(cls, shape: tuple[int, ...], cells: NDArray[np.int64], numbers: NDArray[Any]) -> "FewCells":
-        """The cells with these numbers, as `numpy.ravel_multi_index` counts them; those that hold 0 are left out."""
+        """Create few cells from cell numbers as of `numpy.ravel_multi_index`; zeros are left out."""
         order = np.argsort(cells, kind="stable")
         order = order[numbers[order] != 0]
         rest, places = cells[order], np.empty((len(shape), len(order)), dtype=np.int64)
@@ -76,7 +63,7 @@ class FewCells:
         return cls(shape, places, numbers[order])
 
     def sums(self, axes: "Sequence[Axis]", family: Sequence[int]) -> NDArray[Any]:
-        """The sums over a family's groups in a row, int64 or Python integers where that could overflow."""
+        """The sums over a family's groups in a row, as int64, or as Python integers if int64 could overflow."""
         own_axes = [at for at, (axis, level) in enumerate(zip(axes, family, strict=True)) if level < len(axis.levels)]
         size = prod(axes[at].groups(family[at]) for at in own_axes)
         check_laid(size)
@@ -89,7 +76,7 @@ class FewCells:
             if level < 0:
                 remedy = "Measure groups of levels, and differences."
                 raise Unsupported(
-                    "hat functions are summed over domains that can be laid out", came=level, remedy=remedy
+                    f"hat functions need a domain of at most {MOST_LAID} cells", came=level, remedy=remedy
                 )
             of = places if level == 0 else axes[at].group_of(level)[places]
             groups = groups * axes[at].groups(level) + of
@@ -97,11 +84,9 @@ class FewCells:
 
 
 def check_laid(size: int) -> None:
-    """Check that a table is one that can be laid out."""
+    """Check that a table has at most `MOST_LAID` cells."""
     if size > MOST_LAID:
-        remedy = (
-            "Ask for fewer columns together; plan the tables that are wanted with ut.choose_plan, and release by that."
-        )
+        remedy = "Use fewer columns together: plan the tables that you want by ut.choose_plan, and release the plan."
         raise Unsupported(f"a table may have at most {MOST_LAID} cells", came=size, remedy=remedy)
 
 
@@ -113,7 +98,7 @@ def _added(groups: NDArray[np.int64], numbers: NDArray[Any], size: int) -> NDArr
 
 
 def _ascend(places: NDArray[Any]) -> bool:
-    """Whether the columns come in the order of their tuples, each once."""
+    """Whether the columns ascend in the order of tuples, without duplicates."""
     known = np.zeros(max(0, places.shape[1] - 1), dtype=bool)
     for row in places:
         if (~known & (row[1:] < row[:-1])).any():

@@ -1,8 +1,8 @@
-"""Keys of several columns that are no product: the rows that somebody listed, at the size of the list.
+"""Keys of several columns that are not a product: a list of rows.
 
-Pages of wikis of countries, or municipalities of regions: of all combinations few exist. The list is one axis, whose
-levels are its columns from the right: each row, the rows that agree but for the last column, and so on. Sums of any
-column's value are sums of rows, too, and follow from a release.
+Of all combinations, such as pages of wikis of countries, or municipalities of regions, few exist. The list is one axis.
+Its levels are the columns from the right: each row, the rows that agree except in the last column, and so on. Sums over
+a value of any column are sums of rows, and follow from a release, too.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,7 +14,7 @@ from utmost.tables.axes.axes import Axis, Label, hierarchy, label_text, outside_
 from utmost.tables.cells.spelling import PLAIN, Spelling
 
 BETWEEN = " / "
-"""Between the values of a key where it is one text."""
+"""The separator of the values of a key that is written as one text."""
 
 
 def listed(
@@ -24,23 +24,23 @@ def listed(
     other: Label | None = None,
     spelling: Spelling = PLAIN,
 ) -> Axis:
-    """An axis of listed keys of several columns.
+    """An axis of a list of keys of several columns.
 
     Args:
-        rows: the keys: a list of tuples, a dict of columns, or a frame. They are public: no individual changes them.
-        names: the columns, the coarsest first, as they are grouped: ["project", "country", "page"]; of a dict or a
-            frame all its columns in their order if left out.
-        other: a value, in each column, for the keys that are not listed; None, and they are dropped.
+        rows: Keys, as a list of tuples, a dict of columns, or a frame. They are public: no individual changes them.
+        names: Columns, the coarsest first: ["project", "country", "page"]. By default all columns of a dict or frame,
+            in their order.
+        other: Value, in each column, for all other keys; None drops them.
         spelling: Missing marks of the columns, see `plain`.
 
     Returns:
-        An axis with a level for each column: of ["project", "page"] the level ``page`` has a group for each key, and
-        ``project`` one for each project. Keys of one project come together, in the order in which they are met.
+        An axis with a level for each column: for ["project", "page"] the level ``page`` has a group for each key, and
+        ``project`` a group for each project. The keys of a project come together, in the order of the list.
 
     Raises:
-        OutOfRange: for a key that comes twice, values that are neither text nor integers, and keys whose texts, joined
-            by " / ", are not distinct.
-        WrongKind: for what is no list of keys.
+        OutOfRange: for duplicate keys, values that are neither text nor integers, and keys whose texts, joined by " /
+            ", are not distinct.
+        WrongKind: for values that are no list of keys.
 
     >>> pages = listed([("enwiki", "Main"), ("frwiki", "Accueil"), ("enwiki", "Paris")], names=["wiki", "page"])
     >>> pages.levels, pages.labels[0]
@@ -79,7 +79,7 @@ def _read(rows: Any, names: Sequence[str] | None) -> tuple[list[str], list[tuple
             keys = list(zip(*(_cells(frame[name]) for name in columns), strict=True))
         except (KeyError, ValueError, LookupError):
             raise OutOfRange(
-                "the columns of keys must be there, all equally long", came=columns, where="names"
+                "rows must have the columns in names, all equally long", came=columns, where="names"
             ) from None
     else:
         if names is None or not hasattr(rows, "__iter__") or isinstance(rows, str):
@@ -89,7 +89,7 @@ def _read(rows: Any, names: Sequence[str] | None) -> tuple[list[str], list[tuple
             )
         columns, keys = list(names), [tuple(row) if isinstance(row, list | tuple) else (row,) for row in rows]
     if not columns or len(set(columns)) < len(columns):
-        raise OutOfRange("the columns of keys must have names of their own, one at least", came=columns, where="names")
+        raise OutOfRange("names must have at least one name, without duplicates", came=columns, where="names")
     return columns, [tuple(_value(value) for value in key) for key in keys]
 
 

@@ -1,4 +1,4 @@
-"""Ordered axes: bins of one width, and bins between listed edges, as of age groups."""
+"""Ordered axes: bins of one width, and bins between listed edges, such as age groups."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -17,11 +17,11 @@ from utmost.tables.cells.spelling import PLAIN, Spelling
 
 BinEdges = Sequence[Number | None]
 Grouped = Mapping[Any, Iterable[Any]]
-"""Groups by their labels: of each the labels of what it holds."""
+"""Groups: the labels in each group, by the label of the group."""
 
 DeclaredGroups = Mapping[str, BinEdges | Grouped]
 Ends = Mapping[str, Label | None]
-"""The labels "below", "above", "other" and "missing", None where there is no such group."""
+"""The labels "below", "above", "other" and "missing"; None for no such group."""
 
 
 def bins(
@@ -40,24 +40,23 @@ def bins(
 ) -> Axis:
     """An ordered axis: bins of one width from ``low`` to ``high``, and runs of ``fanout`` bins, of fanout^2, and so on.
 
-    A bin holds its lower edge and not its upper one. The runs are levels as long as they divide the bins evenly; the
-    level of runs of 16 of the axis ``age`` is called ``age/16``. See `edges` for bins of several widths.
+    A bin contains its lower edge, but not its upper edge. The runs are levels as long as they divide the bins evenly.
+    The level of runs of 16 on the axis ``age`` is called ``age/16``. See `edges` for bins of several widths.
 
     Args:
-        low, high: The lowest and the highest edge; ``bins(n)`` is ``bins(0, n)``.
-        width: Width of one bin, > 0; it divides high - low.
-        fanout: Factor by which the runs grow from level to level, >= 2; 2 if left out.
+        low, high: Lowest and highest edge; ``bins(n)`` is ``bins(0, n)``.
+        width: Width of one bin, > 0, which divides high - low.
+        fanout: Factor by which the runs grow from level to level, >= 2; by default 2.
         groups: Coarser levels by name, the finest first, in place of runs; see `edges`.
-        spelling: Marks of the column, where they differ from those of the whole table, see `Spelling`.
-        below, above: Labels of a bin for all below the lowest edge, and of one for all from the highest on.
-        other: Label for what lies outside, one more bin at the end, and then there are no runs; None, and it is
-            dropped.
-        missing: Label for missing cells, one more bin at the end, that stands alone at every level; None, and they
-            go to ``other``, or are dropped.
-        column: Column of events that holds the numbers; the one with the name of the axis if left out.
+        spelling: Marks of the column, if they differ from those of the whole table, see `Spelling`.
+        below, above: Labels of a bin for all numbers below the lowest edge, and of a bin for all from the highest edge.
+        other: Label for all other values, an additional bin at the end; the axis then has no runs. None drops them.
+        missing: Label for missing cells, an additional bin at the end, which is a separate group at every level; with
+            None they count as ``other``, or are dropped.
+        column: Column of events with the numbers; by default the column with the name of the axis.
 
     Raises:
-        OutOfRange, NotANumber: for edges that make no bins, or more than 10^8.
+        OutOfRange, NotANumber: for edges that give no bins, or more than 10^8 bins.
 
     >>> bins(0, 20, width=5).labels[0], bins(4).named("age").levels
     (('[0, 5)', '[5, 10)', '[10, 15)', '[15, 20)'), ('age', 'age/2'))
@@ -67,7 +66,7 @@ def bins(
     ('0-4', '5-9')
     """
     if isinstance(low, Sequence) and not isinstance(low, str):
-        raise wrong_kind("low", "the lowest edge; ut.workloads.edges takes a list of edges", low)
+        raise wrong_kind("low", "the lowest edge (ut.workloads.edges takes a list of edges)", low)
     ends = _ends(below, above, other, missing)
     spelling, growth = instance(spelling, Spelling, "spelling"), 2 if fanout is None else integer(fanout, "fanout")
     bottom, top = (exact(0), exact(low, "low")) if high is None else (exact(low, "low"), exact(high, "high"))
@@ -80,7 +79,7 @@ def bins(
             remedy="Choose edges whose distance is a multiple of the width.",
         )
     if growth < 2:
-        raise OutOfRange("fanout must be at least 2", came=growth, remedy="Leave it out.")
+        raise OutOfRange("fanout must be at least 2", came=growth, remedy="Leave out fanout=.")
     finest = tuple(bottom + step * place for place in range(int(count) + 1))
     if groups is not None:
         if fanout is not None:
@@ -109,18 +108,18 @@ def edges(
     missing: Label | None = None,
     column: str | None = None,
 ) -> Axis:
-    """An ordered axis: bins between listed edges, as of age groups.
+    """An ordered axis: bins between listed edges, such as age groups.
 
-    A bin holds its lower edge and not its upper one.
+    A bin contains its lower edge, but not its upper edge.
 
     Args:
-        listed: All edges, ascending; None for the first or the last, and the bin there has no end.
-        whole: Whether the labels are those of whole numbers, "0 to 4" and "65+"; else they are "[0, 5)" and "[65,
-            inf)". If left out, they are where all edges are whole. A value between two whole numbers counts with the
-            lower one, as completed years do.
-        groups: Coarser levels by name, the finest first: of each its edges, which are edges of the one before, from the
-            first to the last; or its groups by their labels, each with the labels of neighbours on the level before
-            that it holds: ``{"0-4": [0, 1, 2, 3, 4], "5-9": range(5, 10)}``.
+        listed: All edges, ascending. None as the first or the last edge makes a bin without that end.
+        whole: Whether the labels are those of integers, "0 to 4" and "65+"; else they are "[0, 5)" and "[65, inf)". By
+            default True if all edges are integers. A value between two integers counts as the lower one, as with
+            completed years.
+        groups: Coarser levels by name, the finest first. A level is a list of its edges, from the first to the last,
+            which must be edges of the level before; or a mapping from the label of each group to the labels of
+            neighbours on the level before: ``{"0-4": [0, 1, 2, 3, 4], "5-9": range(5, 10)}``.
         spelling, below, above, other, missing, column: Arguments of `bins`.
 
     Raises:
@@ -131,7 +130,7 @@ def edges(
     (('0 to 4', '5 to 14', '15 to 24', '25 to 64', '65+'), ('0 to 14', '15 to 64', '65+'))
     """
     if isinstance(listed, str) or not isinstance(listed, Sequence):
-        raise wrong_kind("edges", "a list of numbers, None for an open end", listed)
+        raise wrong_kind("edges", "a list of numbers, with None for an open end", listed)
     whole = optional(whole, truth, "whole")
     named = {} if groups is None else mapping(groups, "groups")
     ends = _ends(below, above, other, missing)
@@ -139,7 +138,7 @@ def edges(
 
 
 def _ends(below: Label | None, above: Label | None, other: Label | None, missing: Label | None) -> Ends:
-    """The labels of what lies beside the bins."""
+    """Read the labels of the groups beside the bins."""
     named = {"below": below, "above": above, "other": other, "missing": missing}
     return {name: outside_label(label, name) for name, label in named.items()}
 
@@ -160,14 +159,7 @@ def ordered_axis(
     clock: Clock | None = None,
     column: str | None = None,
 ) -> Axis:
-    """An axis in the order of its edges.
-
-    Args:
-        levels: each among the edges of the one before, from the first to the last.
-        ends: the labels "below", "above", "other" and "missing", None where there is no such group; each is one at
-            every level.
-        spelling, whole, clock, column: Fields of the axis.
-    """
+    """An axis in the order of its edges, from levels whose edges are each among those of the level before."""
     labels, starts = list[tuple[Label, ...]](), list[list[int]]()
     finest = _with_ends(levels[0][1], ends)
     place_of = {edge: place for place, edge in enumerate(finest)}
@@ -188,7 +180,7 @@ def _with_ends(edges: Sequence[Edge], ends: Ends) -> tuple[Edge, ...]:
 
 
 def _end_label(low: Edge, high: Edge, finest: Sequence[Edge], ends: Ends) -> Label | None:
-    """The label of a bin without an end; None for others, and where groups take in more than that bin."""
+    """The label of a bin without an end; None for other bins, and for groups that contain more than that bin."""
     if low == -inf and high == finest[1]:
         return ends["below"]
     return ends["above"] if high == inf and low == finest[-2] else None
@@ -202,7 +194,7 @@ def _listed(
     finite = [edge for edge in finest if isinstance(edge, Fraction)]
     is_whole = all(edge.denominator == 1 for edge in finite) if whole is None else whole
     if is_whole and any(edge.denominator != 1 for edge in finite):
-        raise OutOfRange("bins of whole numbers must have whole edges", came="others", remedy="Leave out whole=.")
+        raise OutOfRange("with whole=True all edges must be integers", came="fractions", remedy="Leave out whole=.")
     label_of = whole_label if is_whole else open_label
     levels: list[tuple[str, Sequence[Edge], LabelOf]] = [("", finest, label_of)]
     for name, coarse in groups.items():
@@ -212,8 +204,8 @@ def _listed(
         among, before = _edges(coarse, name), levels[-1][1]
         if not set(among) <= set(before) or (among[0], among[-1]) != (finest[0], finest[-1]):
             required = "the edges of groups must be edges of the level below, from the first to the last"
-            remedy = "Take the edges of groups from the list of bins, the first and the last among them."
-            raise OutOfRange(required, came="others", where=repr(name), remedy=remedy)
+            remedy = "Choose the edges of groups from the edges of bins, with the first and the last one."
+            raise OutOfRange(required, came="other edges", where=repr(name), remedy=remedy)
         levels.append((name, among, label_of))
     return ordered_axis(levels, ends, spelling, whole=is_whole, column=column)
 
@@ -227,21 +219,14 @@ def _labels(level: tuple[str, Sequence[Edge], LabelOf], finest: Sequence[Edge], 
 def _grouped(
     groups: Grouped, below: Sequence[Label], edges: Sequence[Edge], name: str
 ) -> tuple[Sequence[Edge], LabelOf]:
-    """The edges of groups that are said by what they hold, in the order of the axis, and their labels by these.
-
-    Args:
-        below, edges: the labels and the edges of the level below.
-
-    Raises:
-        OutOfRange: for what the level below has not, or has in two groups or in none, and for groups with gaps.
-    """
+    """The edges of groups that are listed by their members, in the order of the axis, and the labels by these edges."""
     place_of = {label_text(label): place for place, label in enumerate(below)}
     runs = list[tuple[int, int, str]]()
     for label, members in groups.items():
         places = [place_of.get(label_text(member)) for member in members]
         there = sorted(place for place in places if place is not None)
         if not there or len(there) < len(places) or there != list(range(there[0], there[0] + len(there))):
-            required = "each group must hold labels of the level below that are neighbours"
+            required = "each group must consist of neighbouring labels of the level below"
             remedy = f"The labels are {', '.join(map(str, [*place_of][:12]))}{', ...' * (len(place_of) > 12)}."
             raise OutOfRange(required, came=repr(label), where=repr(name), remedy=remedy)
         runs.append((there[0], there[-1] + 1, str(label_text(label))))
@@ -249,7 +234,7 @@ def _grouped(
     starts, stops = [first for first, _, _ in runs], [last for _, last, _ in runs]
     # Each group begins where the one before ends.
     if starts != [0, *stops[:-1]] or stops[-1:] != [len(place_of)]:
-        required = "the groups must hold every label of the level below once"
+        required = "every label of the level below must be in exactly one group"
         remedy = f"The labels are {', '.join(map(str, [*place_of][:12]))}{', ...' * (len(place_of) > 12)}."
         raise OutOfRange(required, came="one in two groups, or in none", where=repr(name), remedy=remedy)
     named = {edges[first]: label for first, _, label in runs}
@@ -257,7 +242,7 @@ def _grouped(
 
 
 def _edges(listed: BinEdges, where: str) -> tuple[Edge, ...]:
-    """Listed edges, read; None only where an end is open."""
+    """Read listed edges; None is allowed only for an open end."""
     last = len(listed) - 1
     edges: list[Edge] = []
     for at, edge in enumerate(listed):
@@ -267,13 +252,13 @@ def _edges(listed: BinEdges, where: str) -> tuple[Edge, ...]:
             edges.append(written_number(edge, "edge"))
     ascends = all(low < high for low, high in pairwise(edges))
     if not ascends or not 2 <= len(edges) <= MOST_VALUES + 1 or not any(isinstance(edge, Fraction) for edge in edges):
-        required = "edges must be listed ascending, two at least, None only for the first and the last"
-        raise OutOfRange(required, came="others", where=repr(where), remedy="Pass [0, 18, 65, None], say.")
+        required = "edges must be at least two ascending numbers, with None only as the first or the last"
+        raise OutOfRange(required, came="other values", where=repr(where), remedy="Pass [0, 18, 65, None], say.")
     return tuple(edges)
 
 
 def whole_label(low: Edge, high: Edge) -> Label:
-    """The label of a bin of whole numbers: 7, "0 to 4", "under 5", "65+"."""
+    """The label of a bin of integers: 7, "0 to 4", "under 5", "65+"."""
     if low == -inf:
         return f"under {high}"
     if high == inf:
@@ -293,7 +278,7 @@ _ENDS = re.compile(
 
 
 def bin_ends(label: str) -> tuple[Edge, Edge] | None:
-    """The edges of a bin from its label, which the functions of this module made; None for other labels.
+    """The edges of a bin from a label that this module made; None for other labels.
 
     >>> bin_ends("18 to 64"), bin_ends("[1/2, inf)"), bin_ends("North")
     ((Fraction(18, 1), Fraction(65, 1)), (Fraction(1, 2), inf), None)
@@ -313,5 +298,5 @@ def bin_ends(label: str) -> tuple[Edge, Edge] | None:
 
 
 def bin_label(low: Edge, high: Edge) -> Label:
-    """The label of a bin of one width: an integer where it holds one whole number."""
+    """The label of a bin of one width: an integer if the bin contains one integer."""
     return int(low) if isinstance(low, Fraction) and low.denominator == 1 and high - low == 1 else f"[{low}, {high})"

@@ -1,4 +1,4 @@
-"""The axis of time: hours, days, ISO weeks, months, quarters, half years and years, in coarser ones where they nest."""
+"""The axis of time: periods from hours to years, and the longer periods that consist of them."""
 
 from collections.abc import Sequence
 from datetime import date
@@ -13,7 +13,7 @@ from utmost.tables.axes.time_patterns import time_pattern
 from utmost.tables.cells.spelling import PLAIN, Spelling
 
 Time = str | date
-"""A date or time without a zone, or the ISO text of one, of a month, a quarter, a week or a year."""
+"""A date or time without a zone, or the ISO text of a date, time, month, quarter, week or year."""
 
 _COARSER = ("day", "month", "quarter", "year")
 _LEAST_SECONDS = 3600
@@ -33,35 +33,34 @@ def periods(
     missing: Label | None = None,
     column: str | None = None,
 ) -> Axis:
-    """An axis of time: periods of one kind from ``start`` to ``stop``, and longer ones in which they nest.
+    """An axis of time: periods of one kind from ``start`` to ``stop``, and the longer periods that consist of them.
 
-    A period holds its first instant and not its last. Times are what a wall clock shows: a day has 24 hours, one that
-    the clock shows twice is one hour, and one that it skips is empty. Events may say when they were by dates, times of
-    Python, NumPy, pandas, Polars, Arrow, DuckDB or Spark, by ISO text and text like "2013/05/17", "2013Q2", "2013M05",
-    or by whole numbers: 2013 on years, 201305 on months, 20130517 on days. One that says more than a period, such as a
+    A period contains its first instant, but not its last. Times are those of a wall clock: a day has 24 hours, an hour
+    that the clock shows twice is one hour, and an hour that the clock skips is empty. Events may have dates or times of
+    Python, NumPy, pandas, Polars, Arrow, DuckDB or Spark, ISO text, text such as "2013/05/17", "2013Q2" or "2013M05",
+    or integers: 2013 on years, 201305 on months, 20130517 on days. A time that spans more than one period, such as a
     date on an axis of hours, is refused.
 
     Args:
-        start, stop: Beginning of the first period, and end of the last one: dates, times without a zone, or text
-            such as "2013", "2013-05", "2013-Q2", "2013-W20", "2013-05-17", "2013-05-17T09", of which the beginning is
-            meant.
-        every: "hour", "day", "week" (from Monday, as ISO has it), "month", "quarter", "half year", "year", or several
-            of them, as "6 hours"; "12 months" from "2024-04" on are fiscal years.
-        zone: the time zone of the clock, as "Europe/Paris". Times that say a zone are moved to it, and refused without
-            one; times and dates that say none are of this clock.
-        groups: longer periods as levels, the shortest first, such as ["week"]; each begins and ends with periods of the
-            level before, and none is cut off at the ends. When None, those of day, month, quarter and year that nest.
+        start, stop: Beginning of the first period, and end of the last one: dates, times without a zone, or text such
+            as "2013", "2013-05", "2013-Q2", "2013-W20", "2013-05-17", "2013-05-17T09", which means its beginning.
+        every: "hour", "day", "week" (ISO, from Monday), "month", "quarter", "half year", "year", or several such as
+            "6 hours"; "12 months" from "2024-04" on are fiscal years.
+        zone: Time zone of the clock, such as "Europe/Paris". Times with a zone are converted to it, and refused without
+            it. Times and dates without a zone are those of this clock.
+        groups: Longer periods as levels, the shortest first, such as ["week"]. Each begins and ends with periods of the
+            level before, and none is cut off at the ends. By default those of day, month, quarter and year that nest.
             The level of months of the axis ``date`` is called ``date/month``.
-        spelling: Pattern of dates in text, and missing marks, where they differ from those of the whole table:
+        spelling: Pattern of dates in text, and missing marks, if they differ from those of the whole table:
             ``Spelling(pattern="%d.%m.%Y")``.
-        below, above: labels of a period for all before the first one, and of one for all after the last.
-        other: a label for times outside; None, and they are dropped.
-        missing: a label for missing cells; None, and they go to ``other``, or are dropped.
-        column: Column of events that holds the times; the one with the name of the axis if left out.
+        below, above: Labels of a period for all times before the first one, and of a period for all after the last.
+        other: Label for all other times; None drops them.
+        missing: Label for missing cells; with None they count as ``other``, or are dropped.
+        column: Column of events with the times; by default the column with the name of the axis.
 
     Raises:
-        OutOfRange: for ends that cut a period off, no period or more than 10^8, groups that do not nest, and what is no
-            time, no kind of period or no zone.
+        OutOfRange: for ends that cut off a period, no period or more than 10^8, groups that do not nest, and an invalid
+            time, kind of period or zone.
 
     >>> periods("2013-11", "2014-03", every="month").labels[0]
     ('2013-11', '2013-12', '2014-01', '2014-02')
@@ -82,7 +81,7 @@ def periods(
     if not first < last or (last - first) // _LEAST_SECONDS > MOST_VALUES:
         came = f"from {shown_time(first)} to {shown_time(last)}"
         remedy = 'Pass "2026-01", "2026-07", say: the second is the first time that is not counted.'
-        raise OutOfRange("periods must go from a time to a later one, at most 10^8 hours", came=came, remedy=remedy)
+        raise OutOfRange("stop must be later than start, by at most 10^8 hours", came=came, remedy=remedy)
     ends: Ends = {
         "below": outside_label(below, "below"),
         "above": outside_label(above, "above"),
@@ -112,11 +111,11 @@ def periods(
     )
 
 
-_REMEDY = "Choose a longer period that is a multiple of the shorter; weeks fit into neither months nor years."
+_REMEDY = "Choose a longer period that is a multiple of the shorter one: months and years do not consist of weeks."
 
 
 def _edges(period: Period, first: int, last: int) -> list[int]:
-    """The edges of periods, the last of which ends where it is said."""
+    """The edges of periods; the last period must end at ``last``."""
     edges = period.edges(first, last)
     if edges[-1] != last:
         remedy = f"Stop at {shown_time(edges[-1])}, or at {shown_time(edges[-2])}."
@@ -126,7 +125,7 @@ def _edges(period: Period, first: int, last: int) -> list[int]:
 
 
 def _nested(period: Period, below: Sequence[int], finest: Period) -> list[int]:
-    """The edges of longer periods that consist of whole shorter ones; none where they do not."""
+    """The edges of longer periods that consist of whole shorter ones; none if they do not."""
     if period.unit == finest.unit or period.starting(below[0]) != below[0]:
         return []
     edges = period.edges(below[0], below[-1])

@@ -1,7 +1,7 @@
-"""Dates and times as a declared pattern spells them: "%d.%m.%Y" and the like, the same on every machine.
+"""Dates and times in a declared pattern, such as "%d.%m.%Y", read the same way on every machine.
 
-A pattern says how long a time is, too: "%m/%Y" says months, "%d.%m.%Y" days, "%H" hours. Names of months are those of
-English; `time.strptime` would take those of the machine's language.
+The pattern also decides the length of a time: "%m/%Y" means months, "%d.%m.%Y" days, "%H" hours. Names of months are
+English, whereas `time.strptime` uses the machine's language.
 """
 
 import re
@@ -38,22 +38,13 @@ _REMEDY = 'Write "%d.%m.%Y", "%m/%d/%y %H:%M", "%b %d %Y" or "Q%q %Y", say.'
 
 @dataclass(frozen=True, slots=True)
 class TimePattern:
-    """A pattern, read.
-
-    Attributes:
-        form: the regular expression of the texts that it spells.
-        digits: Number of digits of a pattern of digits alone; None of any other.
-    """
+    """A pattern as a regular expression."""
 
     form: re.Pattern[str]
-    digits: int | None
+    digits: int | None  # number of digits of a pattern of digits alone; None for other patterns
 
     def span(self, text: str) -> tuple[int, int] | None:
-        """The seconds from 1970 on that a text says; None where it is spelled otherwise.
-
-        >>> time_pattern("%d.%m.%Y").span("2.1.1970"), time_pattern("%d.%m.%Y").span("1970-01-02")
-        ((86400, 172800), None)
-        """
+        """The span of a text in seconds from 1970 on; None if the text does not match."""
         match = self.form.fullmatch(text.strip())
         if match is None:
             return None
@@ -64,17 +55,13 @@ class TimePattern:
             return None
 
     def span_of_integer(self, number: int) -> tuple[int, int] | None:
-        """The text of an integer, which has lost the zeros before it: 7052013 by "%d%m%Y"."""
+        """The span of an integer that has lost its leading zeros: 7052013 for "%d%m%Y"."""
         return None if self.digits is None or number < 0 else self.span(str(number).zfill(self.digits))
 
 
 @lru_cache(maxsize=64)
 def time_pattern(text: str) -> TimePattern:
-    """The pattern that a text says.
-
-    Raises:
-        OutOfRange: for a directive that is not known, one that comes twice, and a pattern without a year.
-    """
+    """Read a pattern; an unknown or duplicate directive, and a missing year, raise `OutOfRange`."""
     pieces, names, width = list[str](), list[str](), 0
     parts = re.findall(r"%.|[^%]|%", text, re.DOTALL) if isinstance(text, str) else []
     is_numeric = [part[0] == "%" and _DIRECTIVES.get(part[1:], ("", "", 0))[2] > 0 for part in parts]
@@ -84,9 +71,9 @@ def time_pattern(text: str) -> TimePattern:
             continue
         if part[1:] not in _DIRECTIVES:
             known = ", ".join(f"%{name}" for name in _DIRECTIVES)
-            raise OutOfRange(f"a pattern must be made of {known}", came=repr(part), where="pattern", remedy=_REMEDY)
+            raise OutOfRange(f"a pattern must consist of {known}", came=repr(part), where="pattern", remedy=_REMEDY)
         name, form, digits = _DIRECTIVES[part[1:]]
-        # Beside other digits only a fixed number of them can be told apart.
+        # Next to other digits, a part needs a fixed number of digits.
         is_fixed = any(is_numeric[beside] for beside in (at - 1, at + 1) if 0 <= beside < len(parts))
         pieces.append(f"(?P<{name}>{f'[0-9]{{{digits}}}' if is_fixed and digits > 1 else form})")
         names.append(name)
@@ -97,7 +84,7 @@ def time_pattern(text: str) -> TimePattern:
 
 
 def _check_parts(names: list[str], text: str) -> None:
-    """Check that the parts of a time follow one upon the other, from a year on, each once."""
+    """Check that a pattern has a year, and no part without the longer parts around it, each once."""
     had = {_KIND.get(name, name) for name in names}
     needs = {"month": "year", "quarter": "year", "day_of_year": "year", "day": "month", "hour": "day"}
     needs |= {"minute": "hour", "second": "minute", "fraction": "second"}
@@ -105,7 +92,7 @@ def _check_parts(names: list[str], text: str) -> None:
     is_whole = all(needs[part] in had or (part == "hour" and has_day) for part in had if part in needs)
     is_clock = ("half" in had) == ("hour_of_12" in names)
     if len(had) < len(names) or "year" not in had or not is_whole or not is_clock or {"quarter", "month"} <= had:
-        required = "a pattern must say a year once, and what is said within it: months before days, days before hours"
+        required = "a pattern needs one year, a month for days, a day for hours, and no part twice"
         raise OutOfRange(required, came=repr(text), where="pattern", remedy=_REMEDY)
 
 
@@ -114,7 +101,7 @@ _KIND = {"short_year": "year", "short_month": "month", "long_month": "month", "h
 
 def _span(parts: dict[str, str]) -> tuple[int, int]:
     number: Callable[[str], int] = lambda name: int(parts[name])  # noqa: E731
-    # Two digits are 1969 to 2068, as POSIX and Python have it.
+    # Two digits mean 1969 to 2068, as in POSIX and Python.
     year = number("year") if "year" in parts else (number("short_year") - 69) % 100 + 1969
     if "quarter" in parts:
         return _months(year, 3 * number("quarter") - 2, 3)

@@ -1,4 +1,4 @@
-"""Readers of columns: the place of each cell among the values of an axis (labels, bins, periods)."""
+"""Readers of columns, which find the place of each cell among the values of an axis (labels, bins, periods)."""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -33,19 +33,7 @@ _MOST = 1 << 16
 
 
 def places_on(axis: Axis, name: str, general: Spelling = PLAIN, zeros: LeadingZeros | None = None) -> PlaceReader:
-    """The reader of one axis's column: it returns the place of each cell.
-
-    Args:
-        axis: Axis with one column.
-        name: Name of the column, for messages.
-        general: Marks that are declared for the whole table; those of the axis are added.
-        zeros: Tally of cells that begin with a zero which is not read.
-
-    Raises:
-        OutOfRange: For a blank label, since a blank cell is a missing one.
-        BadTable: From the reader: for cells of a listed axis that are neither text nor integers (nor truth values,
-            where those are listed), cells of bins that are no numbers (text is counted as ``other`` where there is
-            one), and cells of periods that are no time or are longer than a period.
+    """The reader of a column on one axis: a function from the column to the place of each cell, or a negative code.
 
     >>> from utmost.workloads import bins, plain
     >>> places_on(plain(["A", "B"]), "department")(["B", "C", None, "nan"]).tolist()
@@ -55,9 +43,9 @@ def places_on(axis: Axis, name: str, general: Spelling = PLAIN, zeros: LeadingZe
     """
     labels = {label_text(label): place for place, label in enumerate(axis.labels[0])}
     if any(map(is_missing, labels)):
-        remedy = "Give the axis missing=, a label for missing values, and leave the blank out of the list."
+        remedy = "Pass missing=, a label for missing values, and remove the blank from the list."
         raise OutOfRange(
-            "a label must not be blank: a blank cell is a missing one", came="a blank", where=name, remedy=remedy
+            "a label must not be blank: a blank cell is missing", came="a blank", where=name, remedy=remedy
         )
     outside, spelling = OUTSIDE if axis.other is None else labels[label_text(axis.other)], axis.spelling.beside(general)
     if axis.clock is not None:
@@ -66,8 +54,8 @@ def places_on(axis: Axis, name: str, general: Spelling = PLAIN, zeros: LeadingZe
         return _age_reader(axis, name, spelling)
     if axis.edges is not None:
         return _bin_reader(axis, outside, name, spelling, zeros)
-    # The integers among the labels as text of floats, which is what is left of them beside a missing
-    # cell: "1.0".
+    # The integers among the labels as text of floats: "1.0" is what some libraries make of 1 in a column with a missing
+    # cell.
     padded, floats, missing = (
         _without_zeros(labels),
         frozenset(f"{label}.0" for label in labels if label is not None and _WHOLE.fullmatch(label)),
@@ -93,7 +81,7 @@ def places_on(axis: Axis, name: str, general: Spelling = PLAIN, zeros: LeadingZe
 
 
 def _without_zeros(labels: Iterable[str | None]) -> dict[str, list[str]]:
-    """The labels that begin with zeros by the integer that is left of them where a frame has lost these: 1 of "01"."""
+    """The labels with leading zeros, by the integer that remains if a frame drops the zeros: 1 for "01"."""
     padded: dict[str, list[str]] = {}
     for label in labels:
         if label is not None and _PADDED.fullmatch(label):
@@ -106,12 +94,10 @@ _WHOLE = re.compile(r"-?(?:0|[1-9][0-9]{0,15})")
 
 
 def _lost_zeros(name: str) -> BadTable:
-    remedy = (
-        "Read the column as text, as pandas.read_csv(..., dtype=str) does, or list the values as the data have them."
-    )
+    remedy = "Read the column as text, such as by pandas.read_csv(..., dtype=str), or list the values as in the data."
     return BadTable(
-        "an integer must be one value of the axis",
-        came="one that several values are, but for the zeros before them",
+        "an integer must match one value of the axis",
+        came="one that matches several values with leading zeros",
         where=f"column {name!r}",
         remedy=remedy,
     )
@@ -124,7 +110,7 @@ def _by_known_cell(
     zeros: LeadingZeros | None,
     labels: Collection[str | None] | None,
 ) -> PlaceReader:
-    """The reader by a place for each distinct cell, which is remembered from batch to batch where it is text or int."""
+    """A reader that finds the place of each distinct cell once; text and integers are remembered for later batches."""
     known: dict[str | int, int] = {}
 
     def remembered(cell: Any) -> int:
@@ -140,7 +126,7 @@ def _by_known_cell(
 
 
 def _age_reader(axis: Axis, name: str, spelling: Spelling) -> PlaceReader:
-    """Birth dates among the days on which an age was reached, from the last of these back; later ones are outside."""
+    """A reader of birth dates, which counts ages from the last birth date back; later birth dates are outside."""
     births = period_reader(axis.births, name, spelling)
 
     def read(column: Any) -> NDArray[np.int64]:
@@ -209,7 +195,7 @@ def _bin_reader(axis: Axis, outside: int, name: str, spelling: Spelling, zeros: 
 
 
 def _is_number(cell: Any) -> bool:
-    """Whether a cell is a number by its type, infinite or not."""
+    """Whether the type of a cell is a number, finite or not."""
     is_number = isinstance(cell, int | float | Fraction | Decimal | np.integer | np.floating)
     return is_number and not isinstance(cell, bool | np.timedelta64)
 
@@ -218,7 +204,7 @@ _INFINITE = ("inf", "infinity")
 
 
 def _plain_numbers(column: Any) -> NDArray[Any] | None:
-    """The column as int64 or float64 without missing integers; None where it is something else."""
+    """The column as int64 or float64 without missing integers; None for other columns."""
     if hasattr(column, "dictionary_encode"):
         import pyarrow
 
@@ -234,11 +220,9 @@ def _plain_numbers(column: Any) -> NDArray[Any] | None:
 
 
 def _thresholds(edges: Sequence[Fraction], kind: str) -> NDArray[Any] | None:
-    """The least int64, or float64, that is not below each edge; None where there is none.
-
-    A float is read as the decimal it prints, which grows with the float, so comparing with the least one that reads as
-    the edge or more is comparing with the edge itself.
-    """
+    """The least int64, or float64, that is not below each edge; None if there is none."""
+    # A float is read as the decimal that it prints, which grows with the float. So comparing with the least float that
+    # reads as the edge or more is comparing with the edge.
     if kind == "i":
         least = [-(-edge.numerator // edge.denominator) for edge in edges]
         return np.array(least, dtype=np.int64) if _INT64.min <= least[0] and least[-1] <= _INT64.max else None
@@ -248,7 +232,7 @@ def _thresholds(edges: Sequence[Fraction], kind: str) -> NDArray[Any] | None:
 
 
 def _least_float(edge: Fraction) -> float:
-    nearest = float(edge)  # the nearest float may lie on either side: stepped to the first that is not below
+    nearest = float(edge)  # the nearest float may be below the edge: go to the first float that is not
     while exact(nearest) >= edge:
         nearest = float(np.nextafter(nearest, -np.inf))
     while exact(nearest) < edge:
@@ -259,7 +243,7 @@ def _least_float(edge: Fraction) -> float:
 def reader_of(
     axis: Axis, general: Spelling = PLAIN, zeros: LeadingZeros | None = None
 ) -> Callable[[Mapping[str, Any]], NDArray[np.int64]]:
-    """The reader of an axis from a batch of columns: as `places_on`, and of listed keys from all their columns."""
+    """The reader of an axis from a batch of columns: `places_on`, or for listed keys a reader of all their columns."""
     if axis.rows is None:
         (column,) = axis.columns
         place = places_on(axis, column, general, zeros)
@@ -270,10 +254,8 @@ def reader_of(
 def _key_reader(
     axis: Axis, general: Spelling, zeros: LeadingZeros | None
 ) -> Callable[[Mapping[str, Any]], NDArray[np.int64]]:
-    """Keys are known from the left: the place of the first values among the groups of their level, then the next one's.
-
-    Whatever is not listed is outside; a key with a missing cell is missing, be the others listed or not.
-    """
+    """A reader of listed keys: an unlisted key is outside, and a key with a missing cell is missing."""
+    # Keys are found from the left: the place of the first value among the groups of its level, then the next value.
     assert axis.rows is not None, "the keys are listed"
     keys = axis.rows[: axis.declared]
     outside = OUTSIDE if axis.other is None else axis.size - 1

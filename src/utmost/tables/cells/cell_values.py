@@ -1,7 +1,7 @@
-"""Reading the numbers that are to be released: every one of them, before anything is drawn.
+"""Read the values of a release: all of them, before anything is drawn.
 
 The type does not matter: 3, 3.0 and Decimal(3) are the same value to a release. A refusal names the place and the kind
-of a bad value, never the value.
+of an invalid value, but never the value.
 """
 
 import sys
@@ -24,32 +24,22 @@ from utmost.errors import NotANumber
 
 _NO_INTEGER = "a release on the integers takes integers"
 _NO_NUMBER = "a value must be a finite number"
-_USE_REALS = 'For real values declare numbers="reals", or use Laplace or Staircase where a law is given.'
+_USE_REALS = 'For real values pass numbers="reals", or Laplace or Staircase noise.'
 _EXACT = 2.0**62
 _REPLACE = "Drop or replace it before the release."
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CellValues:
-    """Values that have been read.
-
-    Attributes:
-        size: Number of values.
-        integers: Function from start and stop to these values as integers: themselves, or on the grid.
-        shape: Shape of the input; None for a bare number.
-    """
+    """Values that have been read."""
 
     size: int
-    integers: Callable[[int, int], Integers]
-    shape: tuple[int, ...] | None
+    integers: Callable[[int, int], Integers]  # from start and stop to these values as integers, or on the grid
+    shape: tuple[int, ...] | None  # of the input; None for a single number
 
 
 def integer_cells(values: Any) -> CellValues:
-    """The values for a release on the integers; floats, Decimals and Fractions that are integers among them.
-
-    Raises:
-        NotANumber: naming the place of the first value that is no integer.
-    """
+    """Read values for a release on the integers. Floats, Decimals and Fractions may be integers, too."""
     flat, shape = _flat(values)
     kind = flat.dtype.kind
     if kind == "O":
@@ -65,23 +55,13 @@ def integer_cells(values: Any) -> CellValues:
 
 
 def real_cells(values: Any, exponent: int) -> CellValues:
-    """The values for a release on the reals, as integers on the grid of width 2^-exponent.
-
-    Floats, integers, Fractions and Decimals are each taken for exactly the number that they are.
-
-    Raises:
-        NotANumber: naming the place of the first value that is no finite number.
-    """
+    """Read values for a release on the reals, exactly, as integers on the grid of width 2^-exponent."""
     flat, shape = read_reals(values)
     return CellValues(flat.size, lambda start, stop: snapped(flat[start:stop], exponent), shape)
 
 
 def read_reals(values: Any) -> tuple[NDArray[Any], tuple[int, ...] | None]:
-    """Real values in a row, each just the number that it is, and their shape; None for a bare number.
-
-    Raises:
-        NotANumber: naming the place of the first value that is no finite number.
-    """
+    """Read real values exactly: a row of numbers, and the shape of the input, None for a single number."""
     flat, shape = _flat(values)
     kind = flat.dtype.kind
     if kind == "O":
@@ -97,16 +77,17 @@ def read_reals(values: Any) -> tuple[NDArray[Any], tuple[int, ...] | None]:
 
 
 def is_masked_array(values: Any) -> bool:
-    """Whether these are a masked array of NumPy: whoever has one has loaded its module, which nobody else needs.
+    """Whether values are a masked array of NumPy.
 
     >>> is_masked_array(np.array([1]))
     False
     """
+    # A caller with a masked array has loaded this module already, and nobody else needs it.
     return "numpy.ma" in sys.modules and isinstance(values, np.ma.MaskedArray)
 
 
 def _flat(values: Any) -> tuple[NDArray[Any], tuple[int, ...] | None]:
-    """The values in a row, and their shape. Lists become machine numbers only where that changes nothing."""
+    """The values in a row, and their shape. A list becomes float64 only if all its values are floats."""
     if is_masked_array(values) and np.ma.is_masked(values):
         place = int(np.flatnonzero(np.ma.getmaskarray(values))[0])
         raise NotANumber(
@@ -136,7 +117,7 @@ def _each(flat: NDArray[Any], shape: tuple[int, ...] | None, read: Callable[[Any
 
 
 def _integral(flat: NDArray[Any], shape: tuple[int, ...] | None) -> Integers:
-    """Floats that are integers, as these."""
+    """Convert floats to integers."""
     bad = np.flatnonzero(~np.isfinite(flat) | (flat != np.floor(flat)))
     if bad.size:
         raise _refusal(flat, int(bad[0]), shape, _NO_INTEGER, _USE_REALS)
@@ -157,7 +138,7 @@ def _integer(value: Any) -> int:
 
 
 def exactly(value: Any) -> Fraction | None:
-    """The number that a float, Decimal or rational *is* (not the decimal it prints); None for anything else.
+    """The number that a float, Decimal or rational equals (a float not as the decimal that it prints), else None.
 
     >>> exactly(0.5), exactly(Decimal("0.1")), exactly(float("nan")), exactly(Decimal("1e99999999"))
     (Fraction(1, 2), Fraction(1, 10), None, None)
@@ -186,11 +167,7 @@ def _refusal(
 
 
 def kind_of(value: Any) -> str:
-    """The kind of a value that is no number, for messages, which must not show the confidential value.
-
-    >>> [kind_of(value) for value in (None, "9876543x", 2.5, float("inf"), True, [1])]
-    ['nothing (a missing value)', 'text', 'a number that is not whole', 'no finite number', 'a truth value', 'a list']
-    """
+    """The kind of a value that is no number, for messages, which must not show confidential values."""
     if isinstance(value, bool | np.bool_):
         return "a truth value"
     if isinstance(value, str):
@@ -203,7 +180,7 @@ def kind_of(value: Any) -> str:
 
 
 def where_is(place: int, shape: tuple[int, ...] | None) -> str:
-    """How a user finds a value by its place among all of them: "values[1, 0]"."""
+    """Write the place of a value as in Python: "values[1, 0]"."""
     if not shape:
         return "values"
     return f"values[{', '.join(str(i) for i in np.unravel_index(place, shape))}]"

@@ -1,7 +1,7 @@
-"""Reading the cells of a column: every one a number that can be released, or an error that names row and column.
+"""Read the cells of a column as numbers for a release, or raise an error that names row and column.
 
-A refusal says what kind of thing stands in the cell and never what: cells and identifiers are confidential, and
-messages end in logs. That there is a refusal depends on the data too, so it is for the curator alone.
+A refusal names the kind of a cell, and never its content: cells and identifiers are confidential, and messages end in
+logs. A refusal depends on the data, too, so it is for the curator alone.
 """
 
 from collections.abc import Callable
@@ -20,31 +20,16 @@ from utmost.tables.cells.spelling import PLAIN, Spelling
 from utmost.tables.frames.adapters import Column, check_column
 
 RowName = Callable[[int], str]
-"""How a user finds a row by its position: "row 4 (line 5)"."""
+"""A function from the position of a row to its name for users: "row 4 (line 5)"."""
 
 _INT64 = np.iinfo(np.int64)
 _MOST_WRITTEN = 13_952  # bits of 4 200 digits: Python writes no integer of more than 4 300
 _REALS = 'Add numbers="reals" for real values.'
-SMALLER_UNIT = "Give whole numbers, in a smaller unit where there is one, such as cents."
+SMALLER_UNIT = "Pass integers, in a smaller unit such as cents."
 
 
 def integer_column(column: Column, name: str, place: RowName, *, not_whole: str = _REALS) -> NDArray[Any]:
-    """The cells of an integer column: int64 where they fit, else an object array of Python ints.
-
-    A float or Decimal that is an integer is read as that number (a dataframe keeps counts so after a join).
-
-    Args:
-        column: array or sequence, shape (rows,).
-        name: the column's name, for the message.
-        place: names a row, for the message.
-        not_whole: Remedy for a number that is not whole, for the message.
-
-    Raises:
-        BadTable: at the first cell that is missing, NaN, infinite, fractional, text, boolean or anything else.
-
-    >>> integer_column([3, 4.0], "admitted", str)
-    array([3, 4])
-    """
+    """Read a column of integers, as int64 if all fit, else as Python ints. Floats and Decimals may be integers, too."""
     array = _plain(column, name, place)
     if array is not None and array.dtype.kind == "i":
         return array.astype(np.int64)
@@ -59,10 +44,7 @@ def integer_column(column: Column, name: str, place: RowName, *, not_whole: str 
 
 
 def real_column(column: Column, name: str, place: RowName) -> NDArray[Any]:
-    """The cells of a real column: float64 where all are floats, else an object array of Fractions.
-
-    Numbers that are not floats (ints, Decimals, Fractions: among them every number read from text) are kept exactly,
-    so that the difference of two cells is the one that was written.
+    """Read a column of reals, as float64 if all are floats, else exactly as Fractions.
 
     >>> real_column([Decimal("0.1"), 2], "income", str).tolist()
     [Fraction(1, 10), Fraction(2, 1)]
@@ -79,11 +61,7 @@ def real_column(column: Column, name: str, place: RowName) -> NDArray[Any]:
 
 
 def check_distinct(column: Column, name: str, place: RowName) -> None:
-    """Check that no identifier is missing or stands in two rows.
-
-    Raises:
-        BadTable: at the first row whose identifier is missing or was there before.
-    """
+    """Check that no identifier is missing, and no two rows have the same one."""
     if _is_plainly_distinct(column):
         return
     seen: dict[Any, int] = {}
@@ -96,7 +74,7 @@ def check_distinct(column: Column, name: str, place: RowName) -> None:
 
 
 def _is_plainly_distinct(column: Column) -> bool:
-    """Whether these are integers or texts, none missing and no two alike, as a whole column is soonest known to be."""
+    """Whether a column of integers or text clearly has no missing and no duplicate cells. This is a fast first test."""
     if not is_plainly_there(column):
         return False
     if isinstance(column, np.ndarray):
@@ -106,7 +84,7 @@ def _is_plainly_distinct(column: Column) -> bool:
 
 
 def is_plainly_there(column: Column) -> bool:
-    """Whether these are integers, or texts with letters, in every row; where it is not, a row may still have another.
+    """Whether every row clearly has an integer or nonblank text. If False, other cells may still be identifiers.
 
     >>> is_plainly_there(["a", "b"]), is_plainly_there(["a", " "]), is_plainly_there([1, True])
     (True, False, False)
@@ -118,13 +96,13 @@ def is_plainly_there(column: Column) -> bool:
 
 
 def not_distinct(came: str, where: str) -> BadTable:
-    """The refusal of an identifier that stands in two rows."""
-    remedy = "Give each group one row: an individual counted twice changes two cells."
+    """The refusal of an identifier that two rows have."""
+    remedy = "Make one row for each group: an individual counted twice changes two cells."
     return BadTable("identifiers must be distinct", came=came, where=where, remedy=remedy)
 
 
 def _plain(column: Any, name: str, place: RowName) -> NDArray[Any] | None:
-    """The column where it is a plain one-dimensional NumPy array, None where it is another sequence."""
+    """The column if it is a one-dimensional NumPy array; None for another sequence."""
     check_column(column, name)
     if not isinstance(column, np.ndarray):
         return None
@@ -178,7 +156,7 @@ def _where(row: int, name: str, place: RowName) -> str:
 
 
 def is_missing(cell: Any) -> bool:
-    """Whether a cell holds nothing: None, text without a letter, NaN, or what pandas puts there.
+    """Whether a cell is empty: None, blank text, NaN, or the missing values of pandas.
 
     >>> [is_missing(cell) for cell in (None, " ", float("nan"), Decimal("NaN"), 0, "0")]
     [True, True, True, True, False, False]
@@ -193,7 +171,7 @@ def is_missing(cell: Any) -> bool:
 
 
 def is_hashable(cell: Any) -> bool:
-    """Whether a cell is a value that stands for itself; a tuple of lists is none, whatever its type says.
+    """Whether a cell is hashable. A tuple of lists is not, although its type is.
 
     >>> is_hashable((1, "a")), is_hashable((1, []))
     (True, False)
@@ -211,7 +189,7 @@ def _remedy(cell: Any, not_whole: str) -> str:
     if isinstance(cell, bool | np.bool_):
         return "Count the individuals for whom it is true, and release the count."
     if isinstance(cell, float | np.floating | Decimal | Fraction) and exactly(cell) is not None:
-        # A file of 1.234 for one thousand is the commonest reason for three decimals.
+        # The usual reason for three decimals is a file with 1.234 for more than a thousand.
         from utmost.tables.cells.odd_cells import POINTS_OF_THOUSANDS
 
         is_grouped = isinstance(cell, Decimal) and cell.as_tuple().exponent == -3 and 1 <= abs(cell) < 1000
@@ -220,11 +198,7 @@ def _remedy(cell: Any, not_whole: str) -> str:
 
 
 def number_cells(column: Any, spelling: Spelling) -> Any:
-    """The column with numbers in place of text that spells them, and None for missing cells; all others as they are.
-
-    Args:
-        column: an Arrow array, a NumPy array, or a sequence.
-        spelling: the marks that are declared.
+    """Replace text by the numbers that it spells, and missing cells by None; other cells stay.
 
     >>> number_cells(["7", "1.234,5", "NA", 3], Spelling(",", ".", ("NA",)))
     [7, Decimal('1234.5'), None, 3]
@@ -267,7 +241,7 @@ def missing_floats(spelling: Spelling) -> NDArray[np.float64]:
 
 
 def is_marked(cell: Any, spelling: Spelling) -> bool:
-    """Whether text or a number stands for a missing cell; cells that hold nothing are known by `is_missing`."""
+    """Whether text or a number is a declared missing mark. `is_missing` knows empty cells."""
     if isinstance(cell, str):
         return spelling.is_missing(cell)
     if spelling.missing_marks and isinstance(cell, int | float | Fraction | Decimal | np.integer | np.floating):
@@ -277,7 +251,7 @@ def is_marked(cell: Any, spelling: Spelling) -> bool:
 
 
 def exact_column(column: NDArray[Any]) -> NDArray[Any]:
-    """Reals, each just the number that it is: floats where all of them are floats, however written; else Fractions.
+    """Exact reals as floats if all of them are floats, however written; else as Fractions.
 
     >>> exact_column(objects([Fraction(1, 2), Fraction(-0)])).tolist()
     [0.5, 0.0]
@@ -288,7 +262,7 @@ def exact_column(column: NDArray[Any]) -> NDArray[Any]:
         if any(Fraction(number) != cell for number, cell in zip(floats.tolist(), cells, strict=True)):
             return column
         column = floats
-    return column + 0.0  # one zero
+    return column + 0.0  # turns -0.0 into 0.0
 
 
 _FLOATS = 1 << 1000

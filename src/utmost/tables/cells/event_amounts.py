@@ -1,8 +1,8 @@
-"""Amounts of events in whole steps: each rounded to the nearest step, half to even, as the exact number that it is.
+"""Amounts of events in whole steps: each rounded to the nearest step, half to even, from its exact value.
 
-A float is its binary value, text and Decimals their decimal one; so a column of floats and one of the decimals that
-these print can differ where a decimal lies halfway between two steps. Nothing is rounded twice: machine arithmetic
-decides only where it cannot be wrong, and all other numbers are rounded as rationals.
+A float is its binary value, and text and Decimals are their decimal values. So a column of floats and a column of the
+decimals that they print can differ if a decimal lies halfway between two steps. Nothing is rounded twice: floats decide
+only where they cannot be wrong, and all other numbers are rounded as rationals.
 """
 
 from collections.abc import Iterable
@@ -23,18 +23,11 @@ from utmost.tables.cells.spelling import PLAIN, Spelling
 _FITS = 1 << 62
 _EXACT = 1 << 53
 _SURE = 2.0**-50
-"""Relative error of a quotient of floats, and more: it is within 2^-51."""
+"""An upper bound of the relative error of a quotient of floats, which is at most 2^-51."""
 
 
 def rounded_amounts(column: Any, name: str, before: int, amount: Amount, spelling: Spelling = PLAIN) -> NDArray[Any]:
-    """The steps of a column of amounts: int64, or an object array of Python integers.
-
-    Args:
-        column: an Arrow array, a NumPy array, or a sequence.
-        name: Name of the column, for messages.
-        before: Number of earlier rows, for messages.
-        amount: Amount whose step is rounded to.
-        spelling: Marks that are declared for text.
+    """Read a column of amounts in steps, as int64 or Python integers; ``before`` is the number of earlier rows.
 
     >>> rounded_amounts([0.125, 0.375, 2], "spent", 0, Amount("spent", "0.25")).tolist()
     [0, 2, 8]
@@ -42,8 +35,7 @@ def rounded_amounts(column: Any, name: str, before: int, amount: Amount, spellin
     cells, step = _plain(number_cells(column, spelling), amount.step)
     if isinstance(cells, np.ndarray) and cells.dtype.kind in "iu" and not is_masked_array(cells):
         return _whole(cells, step)
-    # The distinct cells of a list of integers and decimals, of which amounts of money have few; else
-    # None.
+    # The distinct cells of a list of integers and decimals (amounts of money have few); None for other columns.
     is_listed = isinstance(cells, list) and set(map(type, cells)) <= {int, Decimal}
     few = list(dict.fromkeys(cells)) if is_listed and not any(map(_is_signal, cells)) else None
     try:
@@ -58,7 +50,7 @@ def rounded_amounts(column: Any, name: str, before: int, amount: Amount, spellin
 
 
 def without_missing(column: Any, spelling: Spelling = PLAIN) -> tuple[Any, NDArray[np.bool_]]:
-    """The column with 0 in place of missing amounts, and a mask of these.
+    """Replace missing amounts by 0; return the column and a mask of the missing amounts.
 
     >>> column, missing = without_missing(["7", "NA", None], Spelling(missing_marks=["NA"]))
     >>> column, missing.tolist()
@@ -86,12 +78,12 @@ def without_missing(column: Any, spelling: Spelling = PLAIN) -> tuple[Any, NDArr
 
 
 def _is_signal(cell: Any) -> bool:
-    """Whether a cell is the Decimal that refuses to be compared."""
+    """Whether a cell is a signalling NaN of Decimal, which cannot be compared."""
     return isinstance(cell, Decimal) and cell.is_snan()
 
 
 def _plain(column: Any, step: Fraction) -> tuple[Any, Fraction]:
-    """The cells as machine numbers where that changes no number, else as they are; and the step in their own units."""
+    """The cells as machine numbers if that changes no number, else unchanged; and the step in their units."""
     if not hasattr(column, "dictionary_encode"):
         if isinstance(column, np.ndarray) and column.dtype.kind == "f" and not is_masked_array(column):
             return (
@@ -111,7 +103,7 @@ def _plain(column: Any, step: Fraction) -> tuple[Any, Fraction]:
 
 
 def _units(column: Any) -> NDArray[np.int64] | None:
-    """The integers of an Arrow column of decimals, in units of their last digit; None where 64 bits do not hold one."""
+    """The integers of an Arrow column of decimals, in units of their last digit; None if 64 bits are too few."""
     whole = column.combine_chunks() if hasattr(column, "combine_chunks") else column
     if len(whole) == 0:
         return np.zeros(0, dtype=np.int64)
@@ -122,7 +114,7 @@ def _units(column: Any) -> NDArray[np.int64] | None:
 
 
 def _whole(numbers: NDArray[Any], step: Fraction) -> NDArray[Any]:
-    """Integers in steps, exactly."""
+    """Round integers to steps, exactly."""
     over, under = step.denominator, step.numerator
     largest = largest_size(numbers)
     if largest * over >= _FITS or under >= _FITS:
@@ -133,7 +125,7 @@ def _whole(numbers: NDArray[Any], step: Fraction) -> NDArray[Any]:
 
 
 def _binary(numbers: NDArray[np.float64], step: Fraction) -> NDArray[Any]:
-    """Floats in steps: where the quotient of floats lies well away from a half, it is right; else as rationals."""
+    """Round floats to steps: by a quotient of floats if it is clearly not half, else as rationals."""
     over, under = step.denominator, step.numerator
     if max(over, under) >= _EXACT:
         return _packed(round(Fraction(number) / step) for number in numbers.tolist())
@@ -147,7 +139,7 @@ def _binary(numbers: NDArray[np.float64], step: Fraction) -> NDArray[Any]:
         return nearest.astype(np.int64)
     steps = [round(Fraction(float(numbers[row])) / step) for row in doubtful.tolist()]
     fits = all(abs(whole) < _FITS for whole in steps)
-    # Those may be no int64: they are put in once they are whole.
+    # These steps may exceed int64, so they are inserted after the conversion.
     nearest[doubtful] = 0
     rounded: NDArray[Any] = nearest.astype(np.int64).astype(np.int64 if fits else object)
     rounded[doubtful] = steps

@@ -1,6 +1,6 @@
 """Events of any kind, batch by batch: dicts of columns, frames of any library through narwhals, CSV and Parquet files.
 
-Only the columns that are counted by are read. Frames of engines do not come here: they are counted where they are.
+Only the columns that are needed are read. Engines count the events of their frames themselves.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -26,7 +26,7 @@ from utmost.tables.frames.pandas_frames import cells_of_categories, is_categoric
 from utmost.tables.optional_imports import extra
 
 Batch = Mapping[str, Any]
-"""Some of the events: by name a column of each, an Arrow array, a NumPy array or a list, all equally long."""
+"""Some of the events: columns by name, each an Arrow array, a NumPy array or a list, all equally long."""
 
 _ROWS = 1 << 18
 _MANY = 1 << 16
@@ -34,24 +34,16 @@ _MANY = 1 << 16
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Events:
-    """A table of events, to be read once.
+    """A table of events that is read once."""
 
-    Attributes:
-        kind: Kind of tables made from it, as an adapter names it.
-        rows: Number of rows to come.
-        batches: reads them.
-        in_memory: whether the rows are in memory before they are read.
-        folders: Columns in the names of the folders of a directory.
-    """
-
-    kind: str
-    rows: int
+    kind: str  # kind of tables made from it, as an adapter names it
+    rows: int  # number of rows to come
     batches: Callable[[], Iterator[Batch]]
-    in_memory: bool = True
-    folders: FolderColumns | None = None
+    in_memory: bool = True  # whether the rows are in memory before they are read
+    folders: FolderColumns | None = None  # columns in the names of the folders of a directory
 
     def watched(self, progress: Progress | None) -> Iterator[Batch]:
-        """The batches; where the next one is asked for, progress is told that the one before is done."""
+        """Yield the batches, and report each one as done when the next one is requested."""
         done = 0
         for batch in self.batches():
             yield batch
@@ -62,18 +54,10 @@ class Events:
 
 
 def read_events(events: Any, wanted: Sequence[str], values: Sequence[str] = ()) -> Events:
-    """The columns wanted of a table of events.
-
-    Args:
-        events: a dict of columns, a list of dicts, one a row, an array of NumPy with named fields, a frame of any
-            library that narwhals reads, a CSV table, or the path of a file or of a directory of Parquet files.
-        wanted: the names of the columns; where there is none any column, which says how many rows there are.
-        values: Columns of amounts.
-
-    Raises:
-        BadTable: for what is no table, and a column that is not there.
-        Unsupported: where a package is missing.
-    """
+    """Open a table of events for some of its columns, or for any column that shows the number of rows."""
+    # Events are a dict of columns, a list of dicts (rows), a structured NumPy array, a frame of any library that
+    # narwhals reads, a CSV table, or the path of a file or of a directory of Parquet files. ``values`` are columns of
+    # amounts.
     if isinstance(events, Path):
         if events.is_dir() or events.suffix.lower() in files.PARQUET:
             whole = ParquetPieces.of(events)
@@ -110,7 +94,7 @@ def read_events(events: Any, wanted: Sequence[str], values: Sequence[str] = ()) 
     nw = extra("narwhals", "tables")
     frame = dataframes.through_narwhals(events, pass_through=True)
     if isinstance(frame, nw.LazyFrame):
-        engine_frame(events)  # refuses it: frames of the engines that are known are counted where they are
+        engine_frame(events)  # refuses an unknown engine; known engines count their frames themselves
     if not isinstance(frame, nw.DataFrame):
         remedy = 'Pass {"user": [...]}, a pandas, Polars, Arrow or DuckDB table, or the pathlib.Path of a file.'
         raise BadTable(
@@ -126,30 +110,30 @@ def read_events(events: Any, wanted: Sequence[str], values: Sequence[str] = ()) 
 
 
 def spelling_of_table(table: Any, spelling: Spelling) -> Spelling:
-    """The marks of the cells of a table: those that are passed, and of a file also those that it declares."""
+    """The marks of the cells of a table: those that are passed, and for a file also those in its declaration."""
     spelling, path = instance(spelling, Spelling, "spelling"), table.path if isinstance(table, CsvTable) else table
     return spelling.beside(spelling_of(path)) if isinstance(path, Path) else spelling
 
 
 def any_column(names: Sequence[str]) -> list[str]:
-    """One column, where rows are counted and nothing of them is read."""
+    """The first column, to count rows if no column is read."""
     if not names:
-        raise BadTable("a table must have a column", came="none", remedy="Add one: rows are counted by any column.")
+        raise BadTable("a table must have a column", came="none", remedy="Add a column of any kind.")
     return [names[0]]
 
 
 def _columns_of_rows(rows: list[Any]) -> dict[str, list[Any]]:
-    """A list of dicts as columns, in the order in which their names come; what a row does not name is missing there."""
+    """Turn a list of dicts into columns, in order of appearance; absent names are missing cells."""
     if not rows or not all(isinstance(row, Mapping) for row in rows):
         came = "no rows, so no columns" if not rows else "a row of another type"
-        remedy = 'Pass {"user": [...]}, which names its columns without rows, too.'
-        raise BadTable("a list of rows must hold a mapping from names to values for each", came=came, remedy=remedy)
+        remedy = 'Pass {"user": [...]}, which names its columns even without rows.'
+        raise BadTable("each row of a list must be a mapping from names to values", came=came, remedy=remedy)
     names = dict.fromkeys(name for row in rows for name in row)
     return {name: [row.get(name) for row in rows] for name in names}
 
 
 def _packed(column: Any) -> Any:
-    """Texts, or integers of 64 bits, of Python as an Arrow array, which says the same; any other column as it is."""
+    """A list of text, or of 64-bit integers, as an equal Arrow array; any other column as it is."""
     is_array = type(column) is np.ndarray and column.ndim == 1 and column.dtype.kind in "OU"
     cells = column.tolist() if is_array else column
     kinds = set(map(type, cells)) - {type(None)} if isinstance(cells, list) else set()
@@ -163,7 +147,7 @@ def _packed(column: Any) -> Any:
 
 
 def _sliceable(column: Any) -> Any:
-    """The column as an array or a list; a series of nullable integers as a list, since an array has floats for them."""
+    """The column as an array or a list. Nullable integers become a list, since an array would have floats."""
     if isinstance(column, list | tuple | np.ndarray) or hasattr(column, "dictionary_encode"):
         return column
     if is_categorical(column):
@@ -175,7 +159,7 @@ def _sliceable(column: Any) -> Any:
 
 
 def _slices(columns: Mapping[str, Any], rows: int) -> Iterator[Batch]:
-    for start in range(0, max(rows, 1), _ROWS):  # the types of columns without cells are looked at, too
+    for start in range(0, max(rows, 1), _ROWS):  # columns without cells, too: their types are checked
         yield {name: column[start : start + _ROWS] for name, column in columns.items()}
 
 
@@ -186,13 +170,12 @@ def _csv_batches(events: CsvTable, wanted: Sequence[str], values: Sequence[str],
 
 
 def _arrow_or_list(series: Any, nw: Any) -> Any:
-    """The column as an Arrow array; as a list where it holds Python objects, or what Arrow cannot hold."""
+    """The column as an Arrow array, or as a list if it has Python objects or values that Arrow cannot hold."""
     arrow = extra("pyarrow", "tables")
     if series.dtype != nw.Object:
         try:
             column = series.to_arrow()
-            # Whether an Arrow type is that of the groups of pandas.cut, or of its periods: Arrow knows their
-            # ends alone.
+            # Arrow would keep only the ends of the groups of pandas.cut and of the periods of pandas.
             values = getattr(column.type, "value_type", column.type)
             if getattr(values, "extension_name", "") not in ("pandas.interval", "pandas.period"):
                 return column if isinstance(column, arrow.ChunkedArray) else arrow.chunked_array([column])

@@ -1,9 +1,9 @@
 """Columns of events as codes: persons by their text, values of an axis by their place.
 
-Integers and text agree, in every library and file: 7 and "7" are one person. Floats, truth values, dates and times have
-no such text and are refused, so that one table of events is never counted in two ways. Bins take numbers of any type
-and text that spells one; what is neither is refused by its type, since as a value outside the bins it would be a silent
-0.
+Integers and text agree, in every library and file: 7 and "7" are the same person. Floats, truth values, dates and times
+have no such text and are refused, so that a table of events is never counted in two ways. Bins take numbers of any
+type, and text that spells a number. Other cells are refused by their type: as values outside the bins they would be a
+silent 0.
 """
 
 import re
@@ -25,8 +25,8 @@ from utmost.tables.frames.arrow_identifiers import arrow_identifiers
 from utmost.tables.optional_imports import extra
 
 _CAST = "Cast it to text or to integers first."
-_FLOATS = "Libraries make floats of integers beside a missing cell: cast it to a nullable integer type, such as Int64, "
-_FLOATS += "or to text; numbers with a point are counted by bins."
+_FLOATS = "Libraries turn integers with a missing cell into floats: cast it to a nullable integer type, such as Int64, "
+_FLOATS += "or to text. To count numbers with decimals declare bins."
 DECLARE = (
     "Declare dates and times by ut.workloads.periods, birth dates by ut.workloads.ages, truth values by [False, True], "
     "numbers by ut.workloads.bins;"
@@ -36,12 +36,7 @@ MISSING, OUTSIDE = -2, -1
 
 
 def distinct_cells(column: Any, name: str, axis: Axis | None = None) -> tuple[NDArray[np.int64], list[Any]]:
-    """The cells of a column by number, and the distinct cells that the numbers stand for; -1 for a missing cell.
-
-    Args:
-        column: an Arrow array, a NumPy array, or a sequence.
-        name: Name of the column, for messages.
-        axis: Axis of the column, see `check_type`.
+    """The distinct cells of a column, and for each row the index of its cell; -1 for a missing cell.
 
     >>> distinct_cells(["a", None, "a", 3], "user")
     (array([ 0, -1,  0,  1]), ['a', 3])
@@ -69,7 +64,7 @@ def distinct_cells(column: Any, name: str, axis: Axis | None = None) -> tuple[ND
         if is_missing(cell):
             codes[row] = -1
         elif is_hashable(cell):
-            # Equal Decimals may be of other places, and then other text or none: 1 is a name, 1.0 is refused.
+            # Equal Decimals may differ in their places, and then in their text: 1 is a name, and 1.0 is refused.
             places = cell.as_tuple().exponent if cell.__class__ is Decimal else 0
             codes[row] = numbers.setdefault((cell.__class__, cell, places), len(numbers))
         else:
@@ -78,13 +73,7 @@ def distinct_cells(column: Any, name: str, axis: Axis | None = None) -> tuple[ND
 
 
 def check_type(column: Any, name: str, axis: Axis | None = None) -> None:
-    """Check that a column whose type is known holds no dates, times or truth values, also if it is empty.
-
-    Args:
-        column: an Arrow array, a NumPy array, or a sequence; or the field of an Arrow schema.
-        name: Name of the column, for messages.
-        axis: Axis of the column: one of periods takes dates and times, one that lists truth values takes those.
-    """
+    """Check that a typed column, even an empty one, has no dates, times or truth values, unless its axis takes them."""
     takes_time = axis is not None and (axis.clock is not None or axis.on is not None)
     takes_truth = axis is not None and axis.truth
     kind: Any = getattr(column, "dtype", getattr(column, "type", None))
@@ -115,12 +104,12 @@ def nested_cells(name: str) -> BadTable:
         "each cell must hold one value",
         came="nested cells (lists or records)",
         where=f"column {name!r}",
-        remedy="Make columns of what is in them, or a row of each.",
+        remedy="Turn each field into a column, or each element into a row.",
     )
 
 
 def refused_cell(cell: Any, name: str) -> BadTable:
-    """The refusal of a cell that is neither text nor an integer, by its kind alone."""
+    """The refusal of a cell that is neither text nor an integer, which names only its kind."""
     if isinstance(cell, int) and not isinstance(cell, bool):
         came = "an integer of thousands of digits"
     else:
@@ -131,31 +120,23 @@ def refused_cell(cell: Any, name: str) -> BadTable:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Persons:
-    """The persons of the events so far, numbered in the order of their first event; no result depends on that order.
+    """The persons of the events so far, numbered in the order of their first event; no result depends on that order."""
 
-    Attributes:
-        name: Name of the column.
-        spelling: Marks of missing cells: such texts name nobody.
-        texts: Each person's text, by code.
-    """
-
-    name: str
-    spelling: Spelling = PLAIN
-    texts: list[str] = field(default_factory=list)
+    name: str  # of the column
+    spelling: Spelling = PLAIN  # with the missing marks, which name nobody
+    texts: list[str] = field(default_factory=list)  # each person's text, by code
     _codes: dict[str, int] = field(default_factory=dict)
 
     def codes(self, column: Any) -> NDArray[np.int64]:
-        """The code of each event's person."""
         codes, cells = distinct_cells(column, self.name)
         is_there = not len(codes) or codes.min() >= 0
         numbers = np.array([*map(self._code, cells), -1], dtype=np.int64)[codes] if is_there else codes
         if len(numbers) and numbers.min() < 0:
             raise BadTable(
                 "every event must name its person",
-                came="an event without one",
+                came="an event without a person",
                 where=f"column {self.name!r}",
-                remedy="Leave such events out, or give each a person of its own: as one person they would be cut to "
-                "what one person may change.",
+                remedy="Leave out such events, or give each its own person. Together they would count as one person.",
             )
         return numbers
 
@@ -175,11 +156,7 @@ class Persons:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class TextsInArrow(Sequence[str]):
-    """The texts of persons in Arrow, by code: like `Persons.texts`, without a Python object for each.
-
-    Attributes:
-        column: an Arrow array of text or integers, none missing.
-    """
+    """The texts of persons in an Arrow array without missing cells, by code: `Persons.texts` without Python objects."""
 
     column: Any
 
@@ -190,7 +167,7 @@ class TextsInArrow(Sequence[str]):
         return str(self.column[code].as_py())
 
     def identifiers(self, codes: NDArray[np.int64]) -> Identifiers:
-        """The texts of some persons as identifiers: bytes, as `identified` makes them of other texts."""
+        """The texts of some persons as identifiers, equal to those that `identified` makes of other texts."""
         arrow = extra("pyarrow", "tables")
         some = self.column.take(arrow.array(codes)).cast(arrow.large_string())
         return arrow_identifiers(some.cast(arrow.large_binary()), "person")
@@ -205,17 +182,12 @@ for a missing cell (both are negative)."""
 
 @dataclass(slots=True, eq=False)
 class LeadingZeros:
-    """The number of cells that begin with a zero which an axis does not read: codes, perhaps, and no numbers."""
+    """The number of cells whose leading zeros an axis ignores: they may be codes rather than numbers."""
 
     cells: int = 0
 
     def see(self, cells: Sequence[Any], counts: Sequence[int], labels: Collection[str | None] | None) -> None:
-        """Take distinct cells in.
-
-        Args:
-            counts: How often each is there.
-            labels: Labels of the axis, of which such a cell is one but for its zeros; None where numbers are read.
-        """
+        """Count distinct cells; ``labels`` has the labels of the axis, and None if the axis reads numbers."""
         for cell, count in zip(cells, counts, strict=True):
             if type(cell) is str and cell.startswith("0") and count and _PADDED.fullmatch(cell):
                 is_read = labels is None or (cell not in labels and str(int(cell)) in labels)
@@ -233,7 +205,7 @@ def by_cell(
     zeros: LeadingZeros | None = None,
     labels: Collection[str | None] | None = None,
 ) -> NDArray[np.int64]:
-    """The place of each cell, from those of the distinct ones; a missing cell has the place that the axis gives it."""
+    """The place of each cell, computed for each distinct cell; missing cells have the place of `missing_place`."""
     codes, cells = distinct_cells(column, name, axis)
     counts = np.bincount(codes + 1, minlength=len(cells) + 1)[1:].tolist()
     if zeros is not None:
@@ -244,19 +216,12 @@ def by_cell(
 
 
 def missing_place(axis: Axis) -> int:
-    """The place of missing cells: that of their label or of ``other``; `MISSING` if the axis has neither."""
+    """The place of missing cells: that of their label, or of ``other``, or else `MISSING`."""
     return MISSING if not axis.extras else axis.size - 1
 
 
 def amounts_in(column: Any, name: str, before: int, spelling: Spelling = PLAIN) -> NDArray[Any]:
-    """The integers of a column of amounts: int64, or an object array of Python integers.
-
-    Args:
-        column: an Arrow array, a NumPy array, or a sequence.
-        name: Name of the column, for messages.
-        before: Number of earlier rows, for messages.
-        spelling: Marks that are declared for text.
-    """
+    """Read a column of integer amounts, as int64 or Python integers; ``before`` is the number of earlier rows."""
     column = number_cells(column, spelling)
     if hasattr(column, "dictionary_encode"):
         import pyarrow

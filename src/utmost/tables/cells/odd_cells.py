@@ -1,4 +1,4 @@
-"""Cells that spell a missing value, or a number in a way that must be declared: named by their kind, never quoted."""
+"""Kinds of cells that are no plain numbers, such as undeclared missing marks. Messages never quote the cells."""
 
 import re
 
@@ -30,7 +30,7 @@ TEXT = (TEXT_KIND, "Write the number with digits, a point and a sign before it."
 
 
 def looks_missing(text: str) -> bool:
-    """Whether text is one of those by which offices and programs mark a missing cell.
+    """Whether text is a usual mark of offices and programs for a missing cell.
 
     >>> [looks_missing(text) for text in ("NA", " .. ", "7")]
     [True, True, False]
@@ -39,8 +39,8 @@ def looks_missing(text: str) -> bool:
 
 
 def declare_mark(spelling: Spelling) -> str:
-    """The remedy for an undeclared missing mark: how to declare it."""
-    also = ", beside those that are declared" if spelling.missing_marks else ""
+    """The remedy for an undeclared missing mark."""
+    also = ", in addition to the declared ones" if spelling.missing_marks else ""
     by_axis = 'or on the axis, in a domain file "missing_marks": ["NA"]'
     return f'Declare it{also}: Spelling(missing_marks=["NA"]) for NA; {by_axis}.'
 
@@ -57,23 +57,23 @@ def odd_number(text: str, spelling: Spelling) -> tuple[str, str]:
     if not _DIGITS.search(plain):
         return TEXT
     if plain[0] in _SIGNS:
-        return "a number with a minus sign that is none of the keyboard's", "Write -500 with the hyphen."
+        return "a number with a typographic minus sign", "Write -500 with the hyphen."
     if plain[0] == "(" and plain[-1] == ")":
         return "a number in parentheses", "Write -500 for (500)."
     if plain[-1] in f"-{_SIGNS}" and _DIGITS.match(plain):
-        return "a number with its sign behind it", "Write -500 for 500-."
+        return "a number with its sign at the end", "Write -500 for 500-."
     if plain[-1] in "%\u2030":
-        return "a number with a per cent sign", "Write the number alone."
+        return "a number with a per cent sign", "Write the number without the sign."
     unsigned = spelling.without_currency(plain).lstrip("+-")
     for mark, (marks, form) in _GROUPS.items():
         if form.fullmatch(unsigned):
             # Marks of thousands; one comma or point before three digits may stand before decimals, too.
             named = {"'": "apostrophe", " ": "space"}.get(mark, mark)
-            remedy = f'Where these stand between thousands, declare them: Spelling(thousands="{named}").'
+            remedy = f'If these separate thousands, declare them: Spelling(thousands="{named}").'
             if mark == "." and spelling.decimal is None:
                 remedy = POINTS_OF_THOUSANDS
             if mark == "," and unsigned.count(",") == 1 and "." not in unsigned and spelling.decimal is None:
-                remedy += ' Where the comma stands before decimals: Spelling(decimal=",").'
+                remedy += ' If the comma is a decimal mark: Spelling(decimal=",").'
                 return "a number with a comma before three digits", remedy
             return f"a number with {marks} between thousands", remedy
     if _COMMA.fullmatch(unsigned) and spelling.decimal != ",":
@@ -86,6 +86,4 @@ def odd_number(text: str, spelling: Spelling) -> tuple[str, str]:
     return TEXT
 
 
-POINTS_OF_THOUSANDS = (
-    'Where the point stands between thousands, declare both marks: Spelling(decimal=",", thousands=".").'
-)
+POINTS_OF_THOUSANDS = 'If the point separates thousands, declare both marks: Spelling(decimal=",", thousands=".").'

@@ -1,4 +1,4 @@
-"""How the cells of a table are spelled: the one reader of numbers and of missing cells in text, for every entrance."""
+"""The spelling of cells: the only reader of numbers and of missing cells in text, for all formats and frames."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -11,31 +11,31 @@ from typing import Any
 from utmost.errors import OutOfRange, WrongKind
 
 NOT_A_NUMBER = ("nan", "NaN")
-"""Text that stands for an empty cell without any declaration: programs write a missing number so."""
+"""Text that means an empty cell without declaration, because programs write missing numbers in this way."""
 
 _NAMED = {"comma": ",", "point": ".", "apostrophe": "'", "space": " "}
 _ALIKE = {" ": " \u00a0\u2009\u202f", "'": "'\u2019"}
-"""Marks that look the same on paper: the blanks that typesetters put between digits, and both apostrophes."""
+"""Marks that look the same in print: the spaces that typesetters put between digits, and both apostrophes."""
 _LONGEST = 4000  # digits of a number, and the size of its exponent
 
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """How numbers, dates and missing values are written in the cells of a table or column.
+    """The spelling of numbers, dates and missing values in the cells of a table or column.
 
     Args:
-        decimal: Mark before decimals, "." or ","; a point if left out.
-        thousands: Mark between groups of three digits: ",", ".", "'" or " ", also by its name, "comma", "point",
-            "apostrophe" or "space"; no mark if left out.
-        missing_marks: Texts and numbers that stand for a missing cell, such as ["NA", ".", -9], beside the empty cell,
-            nan and NaN. A mark that an axis lists among its values is that value there.
-        pattern: Pattern of dates and times, of an axis of `periods`, such as "%d.%m.%Y", "%m/%d/%y %H:%M",
-            "%b %d %Y" or "Q%q %Y"; text is then read by the pattern alone. ISO text and the like if left out.
-        currency: Currency or unit that may stand before or behind a number: "$", "EUR", "kg"; none if left out.
+        decimal: Decimal mark, "." or ","; by default a point.
+        thousands: Mark between groups of three digits: ",", ".", "'" or " ", or its name "comma", "point",
+            "apostrophe" or "space"; by default no mark.
+        missing_marks: Texts and numbers that mean a missing cell, such as ["NA", ".", -9], in addition to the empty
+            cell, nan and NaN. A mark that an axis lists among its values is a value on that axis.
+        pattern: Pattern of dates and times on an axis of `periods`, such as "%d.%m.%Y", "%m/%d/%y %H:%M", "%b %d %Y"
+            or "Q%q %Y". Text is then read by the pattern alone; by default as ISO text and similar forms.
+        currency: Currency or unit that may come before or after a number: "$", "EUR", "kg"; by default none.
 
     Raises:
-        OutOfRange: for another mark, one mark for decimals and thousands, an empty missing mark, and a currency with a
-            digit or a sign.
+        OutOfRange: for an unknown mark, the same mark for decimals and thousands, an empty missing mark, and a currency
+            with a digit or a sign.
         WrongKind: for marks that are no text, and missing marks that are no list.
 
     >>> Spelling(",", "point", ["NA", -9])
@@ -76,7 +76,7 @@ class Spelling:
                 raise OutOfRange(required, came=repr(self.currency), remedy="Write $, EUR or kg, say.")
 
     def beside(self, general: "Spelling") -> "Spelling":
-        """This spelling of one column, and where it declares nothing that of the whole table."""
+        """The spelling of one column, completed by the spelling ``general`` of the whole table."""
         if general in (self, PLAIN):
             return self
         marks = dict.fromkeys((*self.missing_marks, *general.missing_marks))
@@ -85,11 +85,11 @@ class Spelling:
         return Spelling(decimal, thousands, tuple(marks), pattern, currency)
 
     def without_currency(self, text: str) -> str:
-        """The text of a number without the declared currency before or behind it."""
+        """The text of a number without the declared currency before or after it."""
         return text if self.currency is None else _without(text, self.currency)
 
     def number(self, text: str) -> int | Decimal | None:
-        """The number that text spells, exactly; None where it spells none.
+        """The exact number that a text spells; None for other text.
 
         >>> [Spelling(",", ".").number(text) for text in ("1.234,50", "1234", "1.23", "1,234,5")]
         [Decimal('1234.50'), 1234, None, None]
@@ -115,14 +115,14 @@ class Spelling:
             return None
         if _INTEGER.fullmatch(plain):
             return int(plain)
-        # The command line knows spellings before it reads a cell, and starts without the libraries of numbers.
+        # Imported late: the command line needs spellings at its start, but no libraries of numbers.
         from utmost.core.exact.numbers import spelled
 
         number = spelled(plain)
         return None if number is None or abs(number.adjusted()) > _LONGEST else number
 
     def is_missing(self, text: str) -> bool:
-        """Whether text stands for a missing cell.
+        """Whether a text means a missing cell.
 
         >>> [Spelling(missing_marks=("NA",)).is_missing(text) for text in ("", " nan", "NA", "na")]
         [True, True, True, False]
@@ -131,7 +131,7 @@ class Spelling:
         return not plain or plain in NOT_A_NUMBER or plain in self.missing_marks
 
     def cell(self, text: str) -> int | Decimal | str | None:
-        """A cell of a column of numbers: its number, None where it is missing, and the text where it is neither.
+        """Read a cell of a column of numbers: its number, None for a missing cell, and the text otherwise.
 
         >>> [Spelling(",").cell(text) for text in ("7", "2,5", "2.5", "nan")]
         [7, Decimal('2.5'), '2.5', None]
@@ -160,7 +160,7 @@ class Spelling:
 
 
 def _missing_marks(marks: object) -> tuple[str, ...]:
-    """Missing marks as text, each once."""
+    """Read missing marks as text, each once."""
     if isinstance(marks, str) or not isinstance(marks, Iterable):
         remedy = 'Pass missing_marks=["NA", "."], say.'
         raise WrongKind("missing_marks must be a list", came=type(marks).__name__, remedy=remedy)
@@ -170,18 +170,18 @@ def _missing_marks(marks: object) -> tuple[str, ...]:
             raise WrongKind("a missing mark must be text or an integer", came=type(mark).__name__)
         if not str(mark).strip():
             raise OutOfRange(
-                "a missing mark must not be empty", came=repr(mark), remedy="An empty cell is missing anyway."
+                "a missing mark must not be empty", came=repr(mark), remedy="Leave it out: an empty cell is missing."
             )
         texts.append(str(mark).strip())
     return tuple(dict.fromkeys(texts))
 
 
 PLAIN = Spelling()
-"""Numbers with a point, and no mark but the empty cell."""
+"""The default spelling: numbers with a point, and the empty cell as the only missing mark."""
 
 
 def _without(text: str, currency: str) -> str:
-    """A number without the currency before it, also between sign and digits, or behind it."""
+    """Remove the currency before a number, also between sign and digits, or after the number."""
     sign, rest = (text[:1], text[1:].lstrip()) if text[:1] in ("+", "-") else ("", text)
     if rest.startswith(currency):
         rest = rest.removeprefix(currency).lstrip()

@@ -1,7 +1,7 @@
 """Columns of dates and times as places among the periods of an axis.
 
-Columns whose type says what they are, of NumPy and Arrow, are read as arrays: instants are moved to the clock of the
-axis by a table of its changes. Lists and text are read cell by cell, and mean the same.
+Typed columns of NumPy and Arrow are read as arrays: instants are converted to the clock of the axis by a table of its
+changes. Lists and text are read cell by cell, with the same results.
 """
 
 from collections.abc import Callable
@@ -22,12 +22,12 @@ from utmost.tables.cells.odd_cells import MISSING_KIND, declare_mark, looks_miss
 from utmost.tables.cells.spelling import PLAIN, Spelling
 
 _PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
-_ISO = 'Write ISO text, as "2013-05-17" or "2013-05-17T09:30"; or declare the pattern of the text: '
+_ISO = 'Write ISO text, such as "2013-05-17" or "2013-05-17T09:30"; or declare the pattern of the text: '
 _ISO += 'ut.Spelling(pattern="%d.%m.%Y").'
-_NUMBERS = "Whole numbers are read as 2013 on an axis of years, 201305 of months, 20130517 of days; others need a "
-_NUMBERS += 'pattern, ut.Spelling(pattern="%d%m%Y"), or to be made dates.'
-_DATES = "Make them dates: the zone of an instant decides on which day it lies."
-_ZONED = 'Declare the zone whose dates are meant: periods(..., zone="Europe/Paris"), or "UTC".'
+_NUMBERS = "Integers are read as 2013 on an axis of years, 201305 of months, 20130517 of days. Others need a "
+_NUMBERS += 'pattern, ut.Spelling(pattern="%d%m%Y"), or must be converted to dates.'
+_DATES = "Convert them to dates: the day of an instant depends on the zone."
+_ZONED = 'Declare the zone of the dates: periods(..., zone="Europe/Paris"), or "UTC".'
 
 
 def period_reader(axis: Axis, name: str, spelling: Spelling = PLAIN) -> PlaceReader:
@@ -58,13 +58,13 @@ def period_reader(axis: Axis, name: str, spelling: Spelling = PLAIN) -> PlaceRea
                 return outside
             raise _refused(cell, name, axis, spelling)
         at = axis.bin_of(span[0], span[1] - 1)
-        # It touches the periods but lies in none: a year where months are wanted.
+        # The span touches the periods but lies in none: a year on an axis of months.
         if at is None and edges[0] < span[1] and span[0] < edges[-1]:
             raise _too_long(axis, name)
         return outside if at is None else at
 
     def before(seconds: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The number of edges at each second or before it."""
+        """The number of edges at or before each second."""
         if is_even:
             count: NDArray[np.int64] = np.clip((seconds - finite[0]) // steps[0] + 1, 0, len(finite))
             return count
@@ -76,7 +76,7 @@ def period_reader(axis: Axis, name: str, spelling: Spelling = PLAIN) -> PlaceRea
             is_typed = hasattr(column, "dictionary_encode") or getattr(column, "dtype", np.dtype(object)).kind != "O"
             return by_cell(column, axis, name, place) if is_typed else _one_by_one(column, place)
         starts, length, gone = times
-        # A first edge at minus infinity is not among the finite ones that are counted.
+        # Only finite edges are counted, so a first edge at minus infinity shifts the places.
         places = before(starts) - (edges[0] != -np.inf)
         if (finite % length).any() and (places != before(starts + (length - 1)) - (edges[0] != -np.inf))[~gone].any():
             raise _too_long(axis, name)
@@ -87,7 +87,7 @@ def period_reader(axis: Axis, name: str, spelling: Spelling = PLAIN) -> PlaceRea
 
 
 def _one_by_one(column: Any, place: Callable[[Any], int]) -> NDArray[np.int64]:
-    """The places of the cells of a list: one place per text, while equal times may be different instants."""
+    """The places of the cells of a list. Equal text has one place, but equal times may be different instants."""
     texts: dict[str, int] = {}
     places = np.empty(len(column), dtype=np.int64)
     for row, cell in enumerate(column):
@@ -101,7 +101,7 @@ def _one_by_one(column: Any, place: Callable[[Any], int]) -> NDArray[np.int64]:
 
 
 def _times(column: Any, axis: Axis, name: str) -> tuple[NDArray[np.int64], int, NDArray[np.bool_]] | None:
-    """Each cell's first second on the clock, the number of seconds of all, and missing cells; None for other types."""
+    """The first second of each cell on the clock, the length of all spans, and missing cells; None for other types."""
     check_type(column, name, axis)
     clock, edges = axis.clock, axis.edges
     assert edges is not None, "periods have edges"
@@ -131,7 +131,7 @@ def _times(column: Any, axis: Axis, name: str) -> tuple[NDArray[np.int64], int, 
     if kind.tz is not None:
         if clock.zone is None:
             raise BadTable(
-                "times that say their zone must have one to be moved to",
+                "times with a zone need an axis with a zone",
                 came=f"times in {kind.tz}",
                 where=f"column {name!r}",
                 remedy=_ZONED if axis.on is None else _DATES,
@@ -145,15 +145,15 @@ def _refused(cell: Any, name: str, axis: Axis, spelling: Spelling) -> BadTable:
     came, remedy = kind_of(cell), _ISO
     assert axis.clock is not None, "the axis is one of periods"
     if isinstance(cell, str):
-        came = "text that says no time, or a zone where the axis has none"
+        came = "text that is no time, or has a zone although the axis has none"
         if axis.clock.pattern is not None:
-            came, remedy = "text that is spelled otherwise", "Correct the cell, or the pattern that is declared."
+            came, remedy = "text that does not match the pattern", "Correct the cell, or the declared pattern."
         if looks_missing(cell):
             came, remedy = MISSING_KIND, declare_mark(spelling)
     elif isinstance(cell, int | float | np.integer | np.floating) and not isinstance(cell, bool | np.timedelta64):
         came, remedy = "a number", _NUMBERS
     elif getattr(cell, "tzinfo", None) is not None:
-        came, remedy = "a time that says its zone", _ZONED if axis.on is None else _DATES
+        came, remedy = "a time with a zone", _ZONED if axis.on is None else _DATES
     required = "the cells of periods must be dates or times" if axis.on is None else "birth dates must be dates"
     return BadTable(required, came=came, where=f"column {name!r}", remedy=remedy)
 
@@ -161,11 +161,11 @@ def _refused(cell: Any, name: str, axis: Axis, spelling: Spelling) -> BadTable:
 def _too_long(axis: Axis, name: str) -> BadTable:
     assert axis.clock is not None, "the axis is one of periods"
     if axis.on is not None:
-        came, remedy = "a longer time, in which somebody reaches the next age group", "Write the day of birth."
-        return BadTable("birth dates must say the day", came=came, where=f"column {name!r}", remedy=remedy)
+        came, remedy = "a month or year that spans two age groups", "Write the day of birth."
+        return BadTable("birth dates must have a day", came=came, where=f"column {name!r}", remedy=remedy)
     return BadTable(
-        f"each cell must say a time within one {axis.clock.period}",
-        came="one that says a longer time",
+        f"each cell must be a time within one {axis.clock.period}",
+        came="a longer time",
         where=f"column {name!r}",
-        remedy="Count by longer periods, or by cells that say the time.",
+        remedy="Count by longer periods, or use cells with more exact times.",
     )

@@ -1,1 +1,1 @@
-"""Frames that an engine evaluates: DuckDB, Polars, Spark."""
+"""Frames that an engine evaluates: DuckDB, Polars and Spark."""

@@ -1,7 +1,7 @@
 """DuckDB's relations: batches are read on a second cursor, mapped, and returned as a relation over a stream.
 
-A mapped relation is like a view: each evaluation reads the relation below it again and maps its batches, on a cursor of
-the same connection, so that it can be joined and written like any other relation of that connection.
+A mapped relation is like a view: each evaluation reads the original relation again and maps its batches, on a cursor of
+the same connection. So it can be joined and written like any other relation of that connection.
 """
 
 from collections.abc import Generator, Sequence
@@ -31,8 +31,6 @@ _HUGE = ("HUGEINT", "UHUGEINT")
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class DuckRelation(LocalFrame):
-    """A relation of DuckDB."""
-
     native: Any
     engine: str = "duckdb"
     kind: str = "dataframe:pyarrow"
@@ -44,10 +42,8 @@ class DuckRelation(LocalFrame):
             raise Unsupported(f"relations need DuckDB {_LEAST} or later", came=version, remedy="Update DuckDB.")
 
     def schema(self) -> Any:
-        """The Arrow schema of the rows; integers of 128 bits are marked as undeclared.
-
-        DuckDB chooses that width itself: for sums, and for the integers of a file with a large one.
-        """
+        """The Arrow schema of the rows; integers of 128 bits are marked as undeclared."""
+        # DuckDB chooses 128 bits itself: for sums, and for the integers of a file with a large one.
         schema = _reader(self.native.limit(0)).read_all().schema
         for at, kind in enumerate(map(str, self.native.types)):
             if kind in _HUGE:
@@ -55,30 +51,26 @@ class DuckRelation(LocalFrame):
         return schema
 
     def select(self, names: Sequence[str]) -> "DuckRelation":
-        """The relation with these columns alone, without collations: text compares by its bytes."""
+        """The relation with only these columns, without collations: text compares by its bytes."""
         check_no_pattern(names)
         kinds = dict(zip(self.native.columns, map(str, self.native.types), strict=True))
         return DuckRelation(self.native.project(", ".join(_bytewise(name, kinds[name]) for name in names)))
 
     def mapped(self, work: BatchMap, schema: Any, constants: Constants) -> Any:
-        """The relation of the mapped rows; refused as by `check_mapped`."""
+        """The relation of the mapped rows."""
         self.check_mapped()
         stream = _Stream(self.native, WithConstants(work, schema, constants), schema)
         return stream.home.from_arrow(stream)
 
     def check_mapped(self) -> None:
-        """Check that the relation can be read while another query runs.
-
-        Raises:
-            Unsupported: For a relation over a temporary table, which no other cursor can read.
-        """
+        """Check that the relation can be read while another query runs."""
         duckdb = extra("duckdb", "duckdb")
         try:
             _reader(_on_new_cursor(self.native).limit(0)).read_all()
         except duckdb.CatalogException:
             raise Unsupported(
-                "a relation that is mapped must not read temporary tables, which one connection alone can see",
-                came="one that does",
+                "a mapped relation must not read temporary tables, which only one connection can see",
+                came="a temporary table",
                 remedy="Create the table without TEMP, or write it to Parquet.",
             ) from None
 
@@ -112,13 +104,12 @@ class _Stream:
 
 
 def _on_new_cursor(relation: Any) -> Any:
-    """The relation on a new cursor: DuckDB refuses a query inside a query of one cursor."""
+    """The relation on a new cursor: DuckDB refuses a query inside a query of the same cursor."""
     below = relation  # noqa: F841  (DuckDB finds it by its name)
     return relation._con.cursor().sql("SELECT * FROM below")
 
 
 def _reader(relation: Any) -> Any:
-    """The relation as a stream of Arrow batches."""
     return relation.to_arrow_reader(_CHUNK)
 
 
@@ -138,12 +129,12 @@ def _bytewise(name: str, kind: str) -> str:
 
 
 def lake_relation(files: Sequence[Path], folders: FolderColumns) -> DuckRelation:
-    """Parquet files and the columns in the names of their folders as one relation, on a connection of its own."""
+    """Parquet files, and the columns in the names of their folders, as one relation on a new connection."""
     duckdb = extra("duckdb", "duckdb")
     names = [escape(str(path)) for path in files]
     lake = duckdb.connect().read_parquet(names, hive_partitioning=False)
     if folders.names and _FILE in map(str.casefold, lake.columns):
-        raise Unsupported("files in folders that are columns must have no such column", came=repr(_FILE))
+        raise Unsupported(f"files in folders with keys must have no column {_FILE!r}", came=repr(_FILE))
     place = duckdb.ColumnExpression(_FILE).cast("BIGINT") + duckdb.ConstantExpression(1)
     columns = [duckdb.StarExpression()]
     for field, cells in zip(folders.schema, folders.cells, strict=True):

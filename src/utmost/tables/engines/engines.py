@@ -1,8 +1,8 @@
-"""Frames that an engine evaluates when it is asked to: Polars' lazy frames, DuckDB's relations, Spark's dataframes.
+"""Frames that an engine evaluates on demand: Polars' lazy frames, DuckDB's relations, Spark's dataframes.
 
 A release of such a frame uses two operations. A *map* takes each batch of rows to a batch of rows, in Arrow, by a pure
-function: the engine may evaluate it twice, on any batches, in any order, on any machine. An *aggregate* is computed by
-the engine, which returns a few numbers. The rows of a frame are never gathered.
+function: the engine may evaluate the function twice, on any batches, in any order, on any machine. The engine computes
+an *aggregate*, and returns a few numbers. The rows of a frame are never gathered.
 """
 
 from collections.abc import Mapping
@@ -22,16 +22,11 @@ _ENGINES = {
 
 
 def is_engine_frame(table: Any) -> bool:
-    """Whether a table is a frame of an engine, or narwhals' view of one.
-
-    >>> is_engine_frame({"n": [1]})
-    False
-    """
+    """Whether a table is a frame of an engine, or narwhals' view of such a frame."""
     return _engine_of(_bare(table)) is not None
 
 
 def engine_frame(table: Any) -> EngineFrame:
-    """The engine's frame as an `EngineFrame`."""
     native = _bare(table)
     engine = _engine_of(native)
     if engine is None:
@@ -54,7 +49,7 @@ def engine_frame(table: Any) -> EngineFrame:
 
 
 def with_constants(frame: Any, constants: Mapping[str, int | float]) -> Any:
-    """A frame with other numbers in columns that hold one number in all rows; the types of the columns stay."""
+    """The frame with new numbers in columns that have the same number in all rows. The types of the columns stay."""
     nw = extra("narwhals", "tables")
     lazy = nw.from_native(_bare(frame))
     kinds = lazy.collect_schema()
@@ -65,7 +60,7 @@ def with_constants(frame: Any, constants: Mapping[str, int | float]) -> Any:
 
 
 def _bare(table: Any) -> Any:
-    """The native frame of a narwhals frame that is lazy; any other table as it is."""
+    """The native frame of a lazy narwhals frame; any other table unchanged."""
     kind = type(table)
     if kind.__module__.startswith("narwhals") and kind.__name__ == "LazyFrame":
         return table.to_native()
@@ -73,7 +68,7 @@ def _bare(table: Any) -> Any:
 
 
 def _engine_of(native: Any) -> str | None:
-    """The engine of a frame, by the names of its classes: no engine is imported."""
+    """The engine of a frame, by the names of its classes, without importing an engine."""
     for kind in type(native).__mro__:
         for place, (name, engine) in _ENGINES.items():
             if kind.__name__ == name and (kind.__module__ == place or kind.__module__.startswith(f"{place}.")):

@@ -1,4 +1,4 @@
-"""Frames of engines on this machine: their rows are read here, once for each result."""
+"""Frames of engines on this machine, whose rows are read here, once for each result."""
 
 from collections.abc import Generator
 from contextlib import closing
@@ -19,7 +19,6 @@ class LocalFrame(EngineFrame, Protocol):
         return None
 
     def written(self, folder: Path) -> None:
-        """Write the rows in their order."""
         write_parquet(self.batches(), self.schema(), folder)
 
     def added_up(self, work: RowsMap, schema: Any) -> Batches:
@@ -32,5 +31,5 @@ class LocalFrame(EngineFrame, Protocol):
 
     def added_up_by(self, column: str, work: RowsMap, schema: Any) -> Batches:
         """The sums of one pass over the rows."""
-        with closing(self.passing()) as batches:  # also if an event is refused
+        with closing(self.passing()) as batches:  # closed even if an event is refused
             yield from work(batches)

@@ -15,8 +15,6 @@ _LEAST = 2  # Polars 1 wrongly pushes projections through stacked maps
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class LazyPolars(LocalFrame):
-    """A lazy frame of Polars."""
-
     native: Any
     engine: str = "polars"
     kind: str = "dataframe:polars"
@@ -29,7 +27,6 @@ class LazyPolars(LocalFrame):
             raise Unsupported(f"lazy frames need Polars {_LEAST} or later", came=version, remedy=remedy)
 
     def schema(self) -> Any:
-        """The Arrow schema of the rows."""
         arrow, polars = extra("pyarrow", "tables"), extra("polars", "tables")
         fields = []
         for name, kind in self.native.collect_schema().items():
@@ -37,24 +34,23 @@ class LazyPolars(LocalFrame):
                 fields.append(polars.DataFrame(schema={name: kind}).to_arrow().schema.field(0))
             except (arrow.ArrowException, polars.exceptions.PolarsError):
                 raise Unsupported(
-                    "Arrow must have the type of each column",
+                    "each column must have a type that Arrow has",
                     came=str(kind),
                     where=f"column {name!r}",
-                    remedy="Cast it to Decimal(38, 0), to Int64 or to text, or leave it out.",
+                    remedy="Cast the column to Decimal(38, 0), to Int64 or to text, or leave it out.",
                 ) from None
         return arrow.schema(fields)
 
     def select(self, names: Sequence[str]) -> "LazyPolars":
-        """The frame with these columns alone; categories become text."""
+        """The frame with only these columns; categories become text."""
         check_no_pattern(names)
         polars = extra("polars", "tables")
         kinds = self.native.collect_schema()
-        coded = (polars.Categorical, polars.Enum)  # they are ordered by their codes
+        coded = (polars.Categorical, polars.Enum)  # their order is that of their codes
         wanted = (polars.col(name).cast(polars.String) if kinds[name] in coded else name for name in names)
         return LazyPolars(self.native.select(*wanted))
 
     def mapped(self, work: BatchMap, schema: Any, constants: Constants) -> Any:
-        """The lazy frame of the mapped rows."""
         polars = extra("polars", "tables")
         wanted = polars.from_arrow(schema.empty_table()).schema
         whole = WithConstants(work, schema, constants)
@@ -66,11 +62,9 @@ class LazyPolars(LocalFrame):
         return self.native.map_batches(batch, schema=wanted, streamable=True)
 
     def batches(self) -> Batches:
-        """The rows, in the order of the frame."""
         return self._read(in_order=True)
 
     def passing(self) -> Generator[Any, None, None]:
-        """The rows in any order."""
         return self._read(in_order=False)
 
     def _read(self, *, in_order: bool) -> Generator[Any, None, None]:

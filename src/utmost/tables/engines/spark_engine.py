@@ -1,7 +1,7 @@
 """Spark's dataframes, classic and Connect: batches are mapped by `mapInArrow` on the workers.
 
-The workers import this package, so it must be installed where they run. A task that is run twice, by a retry or by
-speculation, evaluates the same pure function again.
+The workers import this package, so it must be installed there. A task that runs twice, by a retry or by speculation,
+evaluates the same pure function again.
 """
 
 import json
@@ -25,26 +25,23 @@ _WRONG_PYTHON = re.compile(r"No module named '[\w.]+'|PYTHON_VERSION_MISMATCH|Ca
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class SparkRows:
-    """A dataframe of Spark."""
-
     native: Any
     engine: str = "spark"
     kind: str = "columns:"
     folds_case: bool = True
 
     def schema(self) -> Any:
-        """The Arrow schema of the rows."""
         convert = extra("pyspark.sql.pandas.types", "spark").to_arrow_schema
-        zone = {"timezone": "UTC"} if "timezone" in signature(convert).parameters else {}  # asked for from 4.1 on
+        zone = {"timezone": "UTC"} if "timezone" in signature(convert).parameters else {}  # required from 4.1 on
         return convert(self.native.schema, **zone)
 
     def select(self, names: Sequence[str]) -> "SparkRows":
-        """The dataframe with these columns alone."""
+        """The dataframe with only these columns."""
         check_no_pattern(names)
         return SparkRows(self.native.select(*map(_ticked, names)))
 
     def mapped(self, work: BatchMap, schema: Any, constants: Constants) -> Any:
-        """The dataframe of the mapped rows; constant columns are literals of Spark, which no worker writes."""
+        """The dataframe of the mapped rows. Constant columns are literals of Spark."""
         in_rows = extra("pyarrow", "tables").schema([field for field in schema if field.name not in constants])
         frame = self._in_arrow(_OneByOne(work), in_rows)
         return frame.select(*(_constant_or_column(field, constants) for field in schema)) if constants else frame
@@ -53,21 +50,17 @@ class SparkRows:
         """Do nothing: any dataframe can be mapped."""
 
     def batches(self) -> Batches:
-        """Refuse to read the rows here.
-
-        Raises:
-            Unsupported: Always, since the rows are on other machines.
-        """
+        """Refuse to read the rows here, since they are on other machines."""
         raise Unsupported(
             "rows of Spark must be written by Spark", came="a dataframe", remedy="Call its write.parquet()."
         )
 
     def written(self, folder: Path) -> None:
-        """Let the workers write files; the folder must be one that they share."""
+        """Let the workers write files into a folder that they share."""
         self.native.write.mode("append").parquet(folder.resolve().as_uri())
 
     def added_up(self, work: RowsMap, schema: Any) -> Batches:
-        """The sums, made on the workers and added up by Spark."""
+        """The sums, computed on the workers and added up by Spark."""
         return _added_up(self._in_arrow(_Refusing(work, schema), schema.append(refusal_field())), schema)
 
     def compared(self, work: RowsMap, between: Any, then: RowsMap, schema: Any, parts: int) -> Batches:
@@ -77,16 +70,13 @@ class SparkRows:
         return _added_up(met._in_arrow(then, schema.append(refusal_field())), schema)
 
     def added_up_by(self, column: str, work: RowsMap, schema: Any) -> Batches:
-        """The sums, with all rows of one value of the column in one partition.
-
-        Raises:
-            Unsupported: For text in a collation under which different texts are equal.
-        """
+        """The sums, with all rows of one value of the column in one partition."""
+        # A collation may make different texts equal, and put the rows of several persons together.
         kinds = dict(self.native.dtypes)
         for name in self.native.columns:
             if "collate" in kinds[name].lower():
                 raise Unsupported(
-                    "texts that are grouped must be equal only where they are the same",
+                    "a column for grouping must have a collation in which only identical texts are equal",
                     came=kinds[name],
                     where=f"column {name!r}",
                     remedy="Cast it to a string of the collation UTF8_BINARY.",
@@ -130,7 +120,7 @@ class _Refusing:
 
 
 def refusal_field() -> Any:
-    """The column of refusals as JSON; null in every other row."""
+    """The column of refusals as JSON, null in every other row."""
     arrow = extra("pyarrow", "tables")
     return arrow.field(REFUSAL, arrow.string())
 
@@ -139,7 +129,7 @@ def _added_up(worked: Any, schema: Any) -> Batches:
     functions = extra("pyspark.sql.functions", "spark")
     keys, *sums = schema.names
     totals = worked.groupBy(keys, REFUSAL).agg(*(functions.sum(name).alias(name) for name in sums))
-    # A small dataframe as one Arrow table.
+    # The totals are few: they are gathered into one Arrow table.
     arrow = extra("pyarrow", "tables")
     try:
         rows = totals.collect()
@@ -148,9 +138,9 @@ def _added_up(worked: Any, schema: Any) -> Batches:
         if found is None or not type(error).__module__.startswith(("pyspark.", "py4j.")):
             raise
         raise Unsupported(
-            "Spark's workers must run the version of Python that runs here, with this package installed",
-            came=f"another one ({found[0]})",
-            remedy="Set the environment variable PYSPARK_PYTHON to the path that it has where they run, before the "
+            "Spark's workers must run the same version of Python as this process, with this package installed",
+            came=f"another Python ({found[0]})",
+            remedy="Set the environment variable PYSPARK_PYTHON to the path of this Python on the workers, before the "
             "session begins.",
         ) from None
     for refusal in sorted(row[REFUSAL] for row in rows if row[REFUSAL] is not None):
@@ -161,10 +151,8 @@ def _added_up(worked: Any, schema: Any) -> Batches:
 
 
 def _choose_python(frame: Any) -> None:
-    """Let workers on this machine run this Python unless the user chose one; Spark would run any `python3`.
-
-    Workers on other machines and servers of Spark Connect have other paths, so nothing is set for them.
-    """
+    """Let workers on this machine run this Python unless the user chose another; Spark would run any `python3`."""
+    # Workers on other machines and servers of Spark Connect have other paths, so nothing is set for them.
     if "PYSPARK_PYTHON" in os.environ or type(frame).__module__.startswith("pyspark.sql.connect."):
         return
     context = frame.sparkSession.sparkContext

@@ -1,1 +1,1 @@
-"""Table files: CSV, Parquet, Excel, JSON lines, read in blocks and written whole or not at all."""
+"""Table files: CSV, Parquet, Excel and JSON lines, read in blocks, and written completely or not at all."""

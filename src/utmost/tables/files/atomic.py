@@ -19,19 +19,19 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 Writer = Callable[[BinaryIO], object]
-"""A function that writes the content of one file to an open file, from which it may read."""
+"""A function that writes the content of one file to an open file, and may read that file."""
 
 
 _DRAWN_AGAIN = "Running it again publishes new noise and adds another epsilon to what is spent."
 
 
 def check_absent(path: Path, *, draws: bool = False) -> None:
-    """Check that a file may be written here; where noise is drawn for it, a refusal says what another run costs."""
+    """Check that a file can be written here; with ``draws`` the refusal also names the cost of another run."""
     _check_folder(path.parent)
     if os.path.lexists(path):
         free = next(name for number in count(2) if not os.path.lexists(name := path.with_stem(f"{path.stem}-{number}")))
         raise Unsupported(
-            "nothing is written over another file",
+            "no existing file is overwritten",
             came="a folder that exists" if path.is_dir() else "a file that exists",
             where=str(path),
             remedy=f"Choose another name, such as {free.name}." + (f" {_DRAWN_AGAIN}" if draws else ""),
@@ -39,17 +39,10 @@ def check_absent(path: Path, *, draws: bool = False) -> None:
 
 
 def write_together(writers: Mapping[Path, Writer], *, owner_only: bool = False, overwrite: bool = False) -> None:
-    """Write every file under a temporary name, force it to the disk, and only then rename all of them, the last first.
-
-    A failure at any point leaves none of the names. A power cut between two renamings leaves the last files, so the one
-    that explains the others comes last. A process that is killed leaves its temporary files, ``.NAME.xxxxxxxx.part``:
-    the next one that writes the same names removes them.
-
-    Args:
-        writers: Writer of each file, in the order of writing.
-        owner_only: Whether only their owner may read the files.
-        overwrite: Whether existing files are replaced; they come back if something fails.
-    """
+    """Write every file under a temporary name, force it to the disk, and then rename all of them, the last first."""
+    # A failure at any point leaves none of the names, and with ``overwrite`` restores the earlier files. A power cut
+    # between two renamings leaves the last files, so a file that explains the others comes last. A killed process
+    # leaves its temporary files, ``.NAME.xxxxxxxx.part``, which the next process that writes the same names removes.
     aside: dict[Path, Path] = {}
     locks: list[int] = []
     named: list[Path] = []
@@ -60,7 +53,7 @@ def write_together(writers: Mapping[Path, Writer], *, owner_only: bool = False, 
             _remove_abandoned(path)
             aside[path] = _write_aside(path, writer, 0o600 if owner_only else 0o666 & ~_umask(), locks)
         for path, temporary in reversed(aside.items()):
-            # Again: writing may have taken hours, in which another program may have taken the name.
+            # Checked again: writing may have taken hours, and another program may use the name by now.
             check_free_name(path, overwrite=overwrite)
             if path.exists():
                 before[path] = _kept_aside(path)
@@ -77,38 +70,38 @@ def write_together(writers: Mapping[Path, Writer], *, owner_only: bool = False, 
             os.close(lock)
     for saved in before.values():
         saved.unlink(missing_ok=True)
-    # A name is on the disk when its folder is; the content was forced before it had one.
+    # A name is on the disk when its folder is. The content was forced before the renaming.
     for directory in {path.parent for path in writers}:
         force(directory)
 
 
 def check_free_name(path: Path, *, overwrite: bool, draws: bool = False) -> None:
-    """Check that a file may be written here: there is none, or it may be overwritten."""
+    """Check that a file can be written here: no file exists, or it may be overwritten."""
     if not overwrite:
         return check_absent(path, draws=draws)
     _check_folder(path.parent)
     if os.path.lexists(path) and (path.is_symlink() or not path.is_file()):
-        raise Unsupported("only a file can be written over", came="something else of this name", where=str(path))
+        raise Unsupported("only a regular file can be overwritten", came="something else", where=str(path))
 
 
 def _check_folder(folder: Path) -> None:
-    """Check, before anything is drawn, that the folder exists and may be written into."""
+    """Check, before anything is drawn, that the folder exists and is writable."""
     if not folder.is_dir():
-        remedy = "Make it first."
+        remedy = "Create the folder first."
         raise Unsupported("a file must go into an existing folder", where=str(folder), remedy=remedy)
     if not os.access(folder, os.W_OK | os.X_OK):
         where = str(folder.absolute() if folder == Path() else folder)
-        remedy = "Name a folder where you may write."
+        remedy = "Choose a folder in which you may write."
         raise Unsupported(
-            "a file must go into a folder where you may write",
-            came="one that you may not write",
+            "a file must go into a folder in which you may write",
+            came="a folder without that permission",
             where=where,
             remedy=remedy,
         )
 
 
 def _kept_aside(path: Path) -> Path:
-    """A copy of the file under another name, from which it can be restored."""
+    """A copy of the file under another name, from which the file can be restored."""
     descriptor, name = _opened_aside(path, ".before")
     os.close(descriptor)
     try:
@@ -120,22 +113,22 @@ def _kept_aside(path: Path) -> Path:
 
 
 def _write_aside(path: Path, writer: Writer, mode: int, locks: list[int]) -> Path:
-    """Write a temporary file; it stays locked by a descriptor among the locks, until its name is the final one."""
+    """Write a temporary file, locked by a descriptor in ``locks`` until it has its final name."""
     descriptor, name = _opened_aside(path, ".part")
     while fcntl is not None:
         locks.append(os.dup(descriptor))
-        with suppress(OSError):  # a file system without locks: nothing is taken for abandoned there
+        with suppress(OSError):  # a file system without locks: no file is considered abandoned there
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         if os.fstat(descriptor).st_nlink:
             break
-        os.close(descriptor)  # another process took it for abandoned before it was locked
+        os.close(descriptor)  # another process considered the file abandoned before it was locked
         descriptor, name = _opened_aside(path, ".part")
     try:
         with os.fdopen(descriptor, "w+b") as file:
             writer(file)
             file.flush()
             os.fsync(file.fileno())
-        # `mkstemp` makes files that only their owner may read; others may once the content is complete.
+        # `mkstemp` makes files that only their owner may read. The final mode is set when the content is complete.
         os.chmod(name, mode)
     except BaseException as error:
         os.unlink(name)
@@ -146,9 +139,9 @@ def _write_aside(path: Path, writer: Writer, mode: int, locks: list[int]) -> Pat
 
 
 def _remove_abandoned(path: Path) -> None:
-    """Remove the temporary files of processes that were killed while they wrote this file: nobody has them locked."""
+    """Remove the temporary files of killed processes that wrote this file: nobody has these files locked."""
     for left in path.parent.glob(f".{glob.escape(path.name)}.????????.part") if fcntl is not None else ():
-        with suppress(OSError):  # it is locked, gone, or somebody else's
+        with suppress(OSError):  # the file is locked, removed, or somebody else's
             descriptor = os.open(left, os.O_RDWR | os.O_NOFOLLOW)
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -158,7 +151,7 @@ def _remove_abandoned(path: Path) -> None:
 
 
 def _opened_aside(path: Path, suffix: str) -> tuple[int, str]:
-    """A new temporary file in the same folder; its error names the file of the caller."""
+    """A new temporary file in the same folder. An error names the file of the caller."""
     try:
         return tempfile.mkstemp(prefix=f".{path.name}.", suffix=suffix, dir=path.parent)
     except OSError as error:

@@ -1,7 +1,7 @@
-"""Public codebooks and data dictionaries, from which the values of columns are proposed: never from the data.
+"""Public codebooks and data dictionaries, from which the values of columns are proposed, and never from the data.
 
-Read are DDI codebooks (.xml), Table Schemas and data packages (.json), and tables with a row for each code, or a row
-for each variable whose codes stand in one cell, "1, men | 2, women".
+Formats: DDI codebooks (.xml); Table Schemas and data packages (.json); tables with a row for each code, or with a row
+for each variable and its codes in one cell, "1, men | 2, women".
 """
 
 import re
@@ -43,33 +43,25 @@ _DOCTYPE = re.compile(rb"<!\s*(DOCTYPE|ENTITY)", re.I)
 
 @dataclass(slots=True)
 class Coded:
-    """One variable of a codebook.
+    """One variable of a codebook."""
 
-    Attributes:
-        codes: Label of each code.
-        missing: Codes that stand for no answer.
-        least, most: Ends of a range of numbers.
-        has_decimals: Whether the codebook declares numbers with decimals; else whole ends are those of whole numbers.
-    """
-
-    codes: dict[str, str] = field(default_factory=dict)
-    missing: list[str] = field(default_factory=list)
-    least: Decimal | None = None
+    codes: dict[str, str] = field(default_factory=dict)  # label of each code
+    missing: list[str] = field(default_factory=list)  # codes that mean no answer
+    least: Decimal | None = None  # ends of a range of numbers
     most: Decimal | None = None
-    has_decimals: bool = False
+    has_decimals: bool = False  # whether numbers with decimals are declared; else integer ends mean integers
 
     def add(self, code: str, label: str, *, is_missing: bool = False) -> None:
-        """Add a code."""
         self.codes[code] = label
         if is_missing or _MISSING.search(label):
             self.missing.append(code)
 
     def axis(self) -> Any:
-        """The axis as a domain file has it; None where the codebook lists no values."""
+        """The axis as in a domain file; None if the codebook lists no values."""
         least, most, codes = self.least, self.most, list(self.codes)
         ranges = [match for code in codes if (match := _RANGE.fullmatch(code)) is not None]
         if least is None and len(ranges) == 1 and len(codes) - 1 <= len(self.missing):
-            least, most = Decimal(ranges[0][1]), Decimal(ranges[0][2])  # several ranges are the values of a list
+            least, most = Decimal(ranges[0][1]), Decimal(ranges[0][2])  # several ranges would be values of a list
             codes.remove(ranges[0].string)
         if least is not None and most is not None and least < most:
             marks = {"missing_marks": codes, "missing": "missing"} if codes else {}
@@ -81,13 +73,13 @@ class Coded:
 
 
 def _groups(least: Decimal, most: Decimal, *, has_decimals: bool) -> dict[str, Any]:
-    """Groups of a round width, twenty at most, with both ends inside; of decimals they begin at multiples of it.
+    """At most 20 groups of a round width, with both ends inside. Groups of decimals begin at multiples of the width.
 
     >>> _groups(Decimal("120.5"), Decimal(210), has_decimals=True), _groups(Decimal(1), Decimal(5), has_decimals=False)
     ({'bins': [120, 215], 'width': 5}, {'edges': [1, 2, 3, 4, 5, 6]})
     """
     low, high = Fraction(least), Fraction(most)
-    # 30.0 is written so where there are decimals.
+    # An end such as 30.0 means that the numbers have decimals.
     is_whole = not has_decimals and all(int(end.as_tuple().exponent) >= 0 for end in (least, most))
     lowest = 0 if is_whole or high - low >= _WHOLE_GROUPS else -320
     widths = (digit * Fraction(10) ** power for power in range(lowest, 320) for digit in (1, 2, 5))
@@ -104,15 +96,11 @@ def _number(value: Fraction) -> int | str:
 
 
 def read_codebook(path: Path) -> dict[str, Coded]:
-    """The variables of a codebook, in their order.
-
-    Raises:
-        BadTable: for a file that is no codebook, naming what a codebook has.
-    """
+    """The variables of a codebook, in their order."""
     ending = files.ending_of(path)
     variables = _of_ddi(path) if ending == ".xml" else _of_schema(path) if ending == ".json" else _of_table(path)
     if not variables:
-        remedy = "Bring a table with the columns variable, code and label; a Table Schema (.json); or DDI (.xml)."
+        remedy = "Pass a table with the columns variable, code and label; a Table Schema (.json); or DDI (.xml)."
         raise BadTable("a codebook must name variables", came="none", where=str(path), remedy=remedy)
     return variables
 
@@ -189,12 +177,12 @@ def _of_table(path: Path) -> dict[str, Coded]:
     if variable is None or (codes is None and least is None):
         remedy = f"Its header is {', '.join(columns)}; name one column variable and one code."
         raise BadTable(
-            "a codebook needs columns of variables and of codes", came="others", where=str(path), remedy=remedy
+            "a codebook needs columns of variables and of codes", came="other columns", where=str(path), remedy=remedy
         )
     variables: dict[str, Coded] = {}
     name = ""
     for row in range(len(variable)):
-        name = variable[row] or name  # many codebooks write it beside the first code alone
+        name = variable[row] or name  # many codebooks name the variable only at its first code
         coded = variables.setdefault(name, Coded())
         if least is not None and most is not None and least[row] and most[row]:
             coded.least, coded.most = _decimal(least[row]), _decimal(most[row])

@@ -1,8 +1,8 @@
 """CSV in blocks of rows: NumPy finds the starts and ends of all cells of a megabyte at a time.
 
-The first reader, `csv_table.records`, is Python's own, and defines the cells of a file. This second one reads the same
-cells from files whose quotes are where writers of CSV put them, and whose lines all end in the same way. Any other file
-raises `NotInBlocks`, and the first reader reads it or refuses it.
+The first reader, `csv_table.records`, uses Python's csv module, and defines the cells of a file. This second reader
+gives the same cells for files whose quotes are where writers of CSV put them, and whose lines all end in the same way.
+Any other file raises `NotInBlocks`, and the first reader reads or refuses it.
 """
 
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from utmost.tables.files.digit_buffers import Bytes, Offsets, joined
 
 _BLOCK = 1 << 20
-_LONGEST = 1 << 20  # bytes of a record; the other reader takes longer ones
+_LONGEST = 1 << 20  # bytes of a record; the other reader takes longer records
 _MARK = b"\xef\xbb\xbf"
 _QUOTE, _LINE, _RETURN, _ZERO = b'"\n\r0'
 _FEW = 512
@@ -23,41 +23,31 @@ _DIGITS = 18  # digits that always fit int64
 
 
 class NotInBlocks(Exception):
-    """The file cannot be read in blocks; the caller uses the other reader."""
+    """The file cannot be read in blocks, and the caller uses the other reader."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CsvBlock:
-    """Whole records of a CSV file.
+    """Whole records of a CSV file."""
 
-    Attributes:
-        text: Bytes in UTF-8; the last one is a line feed.
-        content: The same bytes as an array.
-        starts: Start of each cell's text, after the quote of a quoted cell, shape (rows, columns).
-        lengths: Length of each cell's text in bytes, without quotes.
-        quoted: Whether each cell is quoted; None if none is.
-    """
-
-    text: bytes
-    content: Bytes
-    starts: Offsets
-    lengths: Offsets
-    quoted: NDArray[np.bool_] | None
+    text: bytes  # in UTF-8; the last byte is a line feed
+    content: Bytes  # the same bytes as an array
+    starts: Offsets  # (rows, columns): start of each cell's text, after the quote of a quoted cell
+    lengths: Offsets  # (rows, columns): length of each cell's text in bytes, without quotes
+    quoted: NDArray[np.bool_] | None  # whether each cell is quoted; None if no cell is
 
     @property
     def rows(self) -> int:
-        """The number of records."""
         return int(self.starts.shape[0])
 
     def texts(self, at: int) -> list[str]:
-        """The cells of one column."""
         if not self.rows:
             return []
         starts, ends = self.starts[:, at], self.starts[:, at] + self.lengths[:, at]
         first = int(starts[0])
         text = self.text[first : int(ends[-1])]
         places = zip((starts - first).tolist(), (ends - first).tolist(), strict=True)
-        if text.isascii():  # a byte is a character: decoded once, not cell by cell
+        if text.isascii():  # each byte is a character, so the text is decoded at once
             decoded = text.decode()
             cells = [decoded[start:end] for start, end in places]
         else:
@@ -68,10 +58,7 @@ class CsvBlock:
         return cells
 
     def buffers(self, at: int) -> tuple[Offsets, Bytes | None]:
-        """The joined cells of one column: their starts and the last end, and their bytes.
-
-        The bytes are None if a cell contains a quote, which the file has twice.
-        """
+        """The cells of one column joined: n + 1 offsets, and the bytes, or None if a cell contains an escaped quote."""
         lengths = self.lengths[:, at]
         content = joined(self.content, self.starts[:, at], lengths)
         offsets = np.zeros(self.rows + 1, np.int64)
@@ -79,7 +66,7 @@ class CsvBlock:
         return offsets, None if self.quoted is not None and (content == _QUOTE).any() else content
 
     def records(self) -> Iterator[list[str]]:
-        """Each record as the texts of its cells; few at a time, since callers often need only the first ones."""
+        """Each record as the texts of its cells, a few records at a time, since callers often need only the first."""
         for start in range(0, self.rows, _FEW):
             few = slice(start, start + _FEW)
             quoted = None if self.quoted is None else self.quoted[few]
@@ -87,7 +74,7 @@ class CsvBlock:
             yield from map(list, zip(*map(some.texts, range(self.starts.shape[1])), strict=True))
 
     def integers(self, at: int) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
-        """One column as integers, and the rows whose cell is anything but a sign and up to 18 digits."""
+        """One column as integers, and the rows whose cell is not a sign and up to 18 digits."""
         starts, lengths = self.starts[:, at], self.lengths[:, at]
         first = self.content[starts]
         signed = (first == ord("+")) | (first == ord("-"))
@@ -113,13 +100,7 @@ class CsvBlock:
 
 
 def read_blocks(path: Path, width: int, delimiter: str) -> Iterator[CsvBlock]:
-    """The records after the header, a block at a time.
-
-    Args:
-        path: File.
-        width: Number of cells of its header.
-        delimiter: Separator of the cells.
-    """
+    """The records after the header of ``width`` cells, a block at a time."""
     heads = 1
     with path.open("rb") as file:
         mark = file.read(len(_MARK))
@@ -138,7 +119,7 @@ def read_blocks(path: Path, width: int, delimiter: str) -> Iterator[CsvBlock]:
 
 
 def _last_end(text: bytes) -> int:
-    """The place after the last line feed outside of quoted cells; 0 if there is none."""
+    """The place after the last line feed outside quoted cells; 0 if there is none."""
     end = len(text)
     if text.count(b'"') % 2:
         end = text.rfind(b'"')
@@ -189,11 +170,9 @@ def _block(text: bytes, width: int, delimiter: bytes, heads: int) -> CsvBlock:
 
 
 def _inside_quotes(content: Bytes, delimiter: bytes) -> NDArray[np.bool_]:
-    """Whether each byte is in a quoted cell; the opening quote counts.
-
-    Quotes open and close in turn. An opening one is at the start of a cell or right after a closing one, a closing one
-    at the end of a cell or right before an opening one: two quotes within a cell stand for one.
-    """
+    """Whether each byte is in a quoted cell, including the opening quote."""
+    # Quotes open and close in turn. An opening quote is at the start of a cell or right after a closing one, and a
+    # closing quote at the end of a cell or right before an opening one: two quotes within a cell mean one.
     quotes = content == _QUOTE
     places = np.flatnonzero(quotes)
     if places.size % 2:
@@ -210,7 +189,7 @@ def _inside_quotes(content: Bytes, delimiter: bytes) -> NDArray[np.bool_]:
 
 
 def _grid(starts: Offsets, lengths: Offsets, ends: NDArray[np.bool_], width: int) -> tuple[Offsets, Offsets]:
-    """Starts and lengths as rows and columns; blank lines are skipped if a row has more than one cell."""
+    """Starts and lengths as rows and columns. Blank lines are skipped if a row has more than one cell."""
     if not _is_grid(ends, width) and width > 1:
         blank = ends & (lengths == 0) & np.concatenate([[True], ends[:-1]])
         starts, lengths, ends = starts[~blank], lengths[~blank], ends[~blank]

@@ -1,6 +1,6 @@
-"""CSV files: read in passes that keep no row, written with every untouched cell as it was.
+"""CSV files: read in passes that store no row, and written with every unreleased cell unchanged.
 
-Separator and encoding of a file are found by `text_files.py`, cells are read by `utmost.tables.cells.spelling`.
+`text_files.py` finds separator and encoding of a file, and `utmost.tables.cells.spelling` reads its cells.
 """
 
 import csv
@@ -26,30 +26,20 @@ from utmost.tables.frames.table import TableVerbs
 from utmost.tables.optional_imports import extra
 
 _LARGEST = np.iinfo(np.int64).max
-_LONGEST_CELL = 1 << 24  # characters: a country's outline has some millions
+_LONGEST_CELL = 1 << 24  # characters: the outline of a country has several million
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CsvTable(TableVerbs):
-    """A CSV file, and the released columns that replace or extend its own.
+    """A CSV file, and the released columns that replace its columns or are added to them."""
 
-    Attributes:
-        path: File in UTF-8; its first record is the header. Tabs separate the cells if its name ends in ``.tsv``.
-        header: Names of the file's columns; a column without a name has its place as one, "column 1".
-        rows: Number of records after the header.
-        released: Released columns by name, each of length ``rows``.
-        after: Column after which each new released column stands, by name.
-        dropped: Columns of the file that are not written.
-        in_blocks: Whether `csv_blocks` can read the file, with the same result.
-    """
-
-    path: Path
-    header: tuple[str, ...]
-    rows: int
-    released: Mapping[str, Column] = field(default_factory=dict)
-    after: Mapping[str, str] = field(default_factory=dict)
-    dropped: tuple[str, ...] = ()
-    in_blocks: bool = False
+    path: Path  # UTF-8 with a header; tabs separate the cells if the name ends in ``.tsv``
+    header: tuple[str, ...]  # names of the file's columns; a column without a name is named by its place: "column 1"
+    rows: int  # number of records after the header
+    released: Mapping[str, Column] = field(default_factory=dict)  # released columns by name, each of length ``rows``
+    after: Mapping[str, str] = field(default_factory=dict)  # for each new column, the column before it
+    dropped: tuple[str, ...] = ()  # columns of the file that are not written
+    in_blocks: bool = False  # whether `csv_blocks` can read the file, with the same result
 
     @property
     def names(self) -> list[str]:
@@ -57,24 +47,19 @@ class CsvTable(TableVerbs):
         return [name for name in adapters.column_order(self.header, self.after) if name not in self.dropped]
 
     def keys(self) -> list[str]:
-        """The names of the columns."""
         return self.names
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.names)
 
     def __getitem__(self, name: str, /) -> Column:
-        """A released column as it is, or one of the file as text.
-
-        Raises:
-            BadTable: for a column that the table does not have.
-        """
+        """A released column unchanged, or a column of the file as text."""
         adapters.check_columns_exist([name], self.names)
         return _CsvAdapter().label(self, name)
 
 
 def read(path: Path | str) -> CsvTable:
-    """Check the whole file and return it as a table; no cell stays in memory."""
+    """Check the whole file, and return it as a table without storing its cells."""
     path = TextFile.of(path if isinstance(path, Path) else Path(path))
     lines = records(path)
     header = _named_header(next(lines, (1, []))[1], path)
@@ -86,13 +71,13 @@ def read(path: Path | str) -> CsvTable:
 
 
 def write(table: CsvTable, file: BinaryIO, *, delimiter: str = ",") -> None:
-    """Write the table: released columns in their places, every other cell with its own text."""
+    """Write released columns in their places, and every other cell with its original text."""
     for _, text in pieces(table, delimiter):
         file.write(text)
 
 
 Piece = tuple[int, bytes]
-"""Some rows of a written file: their number and their text."""
+"""Some rows of a written file: the number of rows, and their text."""
 
 
 def pieces(table: CsvTable, delimiter: str = ",") -> Iterator[Piece]:
@@ -116,7 +101,7 @@ _TOGETHER = 1 << 12
 
 
 def pieces_of(header: list[str], body: Iterable[list[str]], delimiter: str) -> Iterator[Piece]:
-    """A written header and rows, with quotes where needed."""
+    """A header and rows as text, with quotes where needed."""
     return without_formulas(_pieces_of(header, body, delimiter))
 
 
@@ -130,12 +115,12 @@ def _pieces_of(header: list[str], body: Iterable[list[str]], delimiter: str) -> 
 def check_names(names: Iterable[str]) -> None:
     """Check that every column has a name that is not blank, as readers of CSV require."""
     if not all(map(str.strip, names)):
-        remedy = "Rename it, or write .parquet or .jsonl."
-        raise BadTable("every column of a text file must have a name", came="a blank one", remedy=remedy)
+        remedy = "Rename the column, or write .parquet or .jsonl."
+        raise BadTable("every column of a text file must have a name", came="a blank name", remedy=remedy)
 
 
 def _header(names: list[str], delimiter: str) -> bytes:
-    """The names as the first line; quotes keep a name from being read as a byte order mark."""
+    """The names as the first line. Quotes prevent that a name is read as a byte order mark."""
     check_names(names)
     line = _line(names, delimiter)
     if line.startswith("\ufeff"):
@@ -144,21 +129,21 @@ def _header(names: list[str], delimiter: str) -> bytes:
 
 
 def rows(table: CsvTable) -> Iterator[list[str]]:
-    """The written rows; a file that has changed its length raises `BadTable`."""
+    """The written rows; a file whose length has changed raises `BadTable`."""
     return _chosen(table, _body(table), table.released)
 
 
 def _chosen(table: CsvTable, body: Iterable[list[str]], released: Mapping[str, Column]) -> Iterator[list[str]]:
-    """The written cells of each record, with those of released columns in their places."""
+    """The written cells of each record, with released columns in their places."""
     texts = {name: map(str, column) for name, column in released.items()}
-    # Cells that are not released keep their own text.
+    # Cells that are not released keep their text.
     sources = [texts.get(name) or table.header.index(name) for name in table.names]
     for record in body:
         yield [record[at] if isinstance(at, int) else next(at) for at in sources]
 
 
 def register() -> None:
-    """Make the adapter of CSV tables known."""
+    """Register the adapter of CSV tables."""
     adapters.register(_CsvAdapter())
 
 
@@ -204,11 +189,11 @@ class _CsvAdapter:
         return "csv"
 
     def made(self, kind: str, columns: Mapping[str, Column]) -> None:
-        """A CSV table is a file: columns alone become a dict."""
+        """None: a CSV table is a file, so columns alone become a dict."""
 
 
 def _line(row: list[str], delimiter: str) -> str:
-    """The row as a line; csv.writer would leave a lone carriage return unquoted, which splits the row."""
+    """The row as a line. (`csv.writer` would leave a lone carriage return unquoted, which splits the row.)"""
     line = delimiter.join(row)
     if line.count(delimiter) >= len(row) or any(mark in line for mark in '"\n\r'):
         line = delimiter.join(_quoted(cell, delimiter) for cell in row)
@@ -226,7 +211,7 @@ def _changed(table: CsvTable, rows: int) -> BadTable:
 
 
 def _body(table: CsvTable) -> Iterator[list[str]]:
-    """The records after the header, whose number must not have changed."""
+    """The records after the header. Their number must not have changed."""
     if table.in_blocks:
         for block in _blocks(table):
             yield from block.records()
@@ -243,12 +228,12 @@ def _body(table: CsvTable) -> Iterator[list[str]]:
 
 
 def _blocks(table: CsvTable) -> Iterator[CsvBlock]:
-    """The blocks of rows, whose number must not have changed."""
+    """The blocks of rows. Their number must not have changed."""
     count = 0
     try:
         for block in read_blocks(table.path, len(table.header), delimiter_of(table.path)):
             count += block.rows
-            # The rows of a file that grew are not passed on; the file is refused at its end.
+            # Additional rows of a file that grew are not yielded, and the file is refused at its end.
             if count <= table.rows:
                 yield block
     except NotInBlocks:
@@ -258,7 +243,7 @@ def _blocks(table: CsvTable) -> Iterator[CsvBlock]:
 
 
 def _integers_or_cells(block: CsvBlock, at: int, path: Path) -> NDArray[np.int64] | list[Any]:
-    """One column of a block: integers if every cell is a short one, else the cells one by one."""
+    """One column of a block: integers if every cell is a short integer, else the cells one by one."""
     spelling = spelling_of(path)
     values, odd = block.integers(at)
     if not odd.size and not spelling.missing_numbers:
@@ -267,7 +252,7 @@ def _integers_or_cells(block: CsvBlock, at: int, path: Path) -> NDArray[np.int64
 
 
 def _one_column(parts: list[NDArray[np.int64] | list[Any]]) -> Column:
-    """The whole column: an array if every cell is an integer that int64 holds, else a list."""
+    """The whole column: an array if every cell is an integer that fits int64, else a list."""
     packed = [part if isinstance(part, np.ndarray) else _packed(part) for part in parts]
     arrays = [part for part in packed if isinstance(part, np.ndarray)]
     # A column without rows is a list, since its type is unknown.
@@ -283,9 +268,9 @@ def _packed(cells: list[Any]) -> NDArray[np.int64] | list[Any]:
 
 
 def _block_written(table: CsvTable, block: CsvBlock, released: Mapping[str, Column], delimiter: bytes) -> bytes:
-    """The written block: the cells of every row, each with the byte after it, which is then set."""
+    """The block as text: each cell is copied with the byte after it, which then becomes a separator."""
     own = delimiter.decode() == delimiter_of(table.path)
-    # Cells that contain another separator need quotes: such a block is written cell by cell.
+    # Cells that contain the new separator need quotes: such a block is written cell by cell.
     if not own and delimiter in block.text:
         rows = _chosen(table, block.records(), released)
         return "".join(_line(row, delimiter.decode()) for row in rows).encode()
@@ -316,7 +301,7 @@ def _written(column: Column, delimiter: bytes) -> tuple[Bytes, Offsets, Offsets]
     """The written cells, each with one byte after it: a buffer, and their starts and lengths in it."""
     if isinstance(column, np.ndarray) and column.dtype.kind == "i":
         return digits(column.astype(np.int64), b"\n")
-    # Python writes a float as NumPy does, and faster.
+    # Python writes floats like NumPy, and faster.
     cells = column.tolist() if isinstance(column, np.ndarray) and column.dtype == np.float64 else column
     texts = [_quoted(str(cell), delimiter.decode()).encode() + b"\n" for cell in cells]
     lengths = np.array(list(map(len, texts)), np.int64)
@@ -324,9 +309,9 @@ def _written(column: Column, delimiter: bytes) -> tuple[Bytes, Offsets, Offsets]
 
 
 def records(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Each record with the number of its first line; blank lines count only in a file of one column."""
+    """Each record with the number of its first line. Blank lines count only in a file of one column."""
     with path.open(encoding="utf-8-sig", newline="") as file:
-        # The limit is one setting of Python for all readers: it is raised and never lowered.
+        # The limit is a global setting of Python: it is raised, and never lowered.
         csv.field_size_limit(max(csv.field_size_limit(), _LONGEST_CELL))
         reader = csv.reader(file, delimiter=delimiter_of(path), strict=True)
         start, width = 1, 0
@@ -345,13 +330,13 @@ def records(path: Path) -> Iterator[tuple[int, list[str]]]:
         except csv.Error as error:
             if "field limit" in str(error):
                 required, came = f"a cell must have at most {_LONGEST_CELL} characters", "more"
-                remedy = "See whether a quote is not closed; or leave the column out."
+                remedy = "Check whether a quote is not closed, or leave out the column."
                 raise BadTable(required, came=came, where=f"{path}, line {start}", remedy=remedy) from None
             raise BadTable("a CSV file must be well formed", came=str(error), where=f"{path}, line {start}") from None
 
 
 def _rows_counted(lines: Iterator[tuple[int, list[str]]], width: int, path: Path) -> int:
-    """The number of records after the header, each as wide as it."""
+    """Count the records after the header, and check that each has ``width`` cells."""
     rows = 0
     for line, record in lines:
         rows += 1
@@ -360,13 +345,13 @@ def _rows_counted(lines: Iterator[tuple[int, list[str]]], width: int, path: Path
                 f"every row must have {width} cells",
                 came=f"{len(record)} cells",
                 where=f"{path}, {_place(rows - 1, line)}",
-                remedy="Quote cells that hold the separator or a line break; or name the separator: --separator.",
+                remedy="Quote cells with the separator or a line break, or name the separator: --separator.",
             )
     return rows
 
 
 def _named_header(header: list[str], path: Path) -> list[str]:
-    """The names of the columns; one without a name, such as R's and pandas' row numbers, has its place as a name.
+    """The names of the columns. A column without a name, such as R's row numbers, is named by its place.
 
     >>> _named_header(["", "sex"], Path("t.csv"))
     ['column 1', 'sex']
@@ -382,28 +367,24 @@ def _place(row: int, line: int) -> str:
 
 
 def numbers_of(texts: Iterable[str], spelling: Spelling = PLAIN) -> list[Any]:
-    """The exact number of each text; None for a missing one, and the text itself if it is no number.
-
-    >>> numbers_of(["7", "2.5", "2,5", ""]), numbers_of(["7", "2.5", "2,5"], Spelling(","))
-    ([7, Decimal('2.5'), '2,5', None], [7, '2.5', Decimal('2.5')])
-    """
+    """The exact number of each text; None for a missing cell, and other text unchanged."""
     return list(map(spelling.cell, texts))
 
 
 def spelling_of(path: Path) -> Spelling:
-    """The marks that are declared for the cells of a file."""
+    """The declared marks in the cells of a file."""
     return path.spelling if isinstance(path, TextFile) else PLAIN
 
 
 def delimiter_of(path: Path) -> str:
-    """The separator of the cells of a file with this name."""
+    """The separator of the cells of a file, declared or by its ending."""
     declared = path.separator if isinstance(path, TextFile) else None
     return declared or ("\t" if path.suffix.lower() == ".tsv" else ",")
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CsvPiece:
-    """Some rows of a CSV file: a block of it, or records."""
+    """Some rows of a CSV file: a block, or records."""
 
     table: CsvTable
     block: CsvBlock | None
@@ -411,18 +392,17 @@ class CsvPiece:
 
     @property
     def rows(self) -> int:
-        """The number of rows."""
         return len(self.body) if self.block is None else self.block.rows
 
     def column(self, name: str) -> Column:
-        """The numbers of one column, and all other cells as text."""
+        """The numbers of one column; all other cells as text."""
         at = self.table.header.index(name)
         if self.block is not None:
             return _integers_or_cells(self.block, at, self.table.path)
         return numbers_of((row[at] for row in self.body), spelling_of(self.table.path))
 
     def amounts(self, name: str) -> Column:
-        """The integers of one column if every cell is a short one, else its cells as text."""
+        """The integers of one column if every cell is a short integer, else its cells as text."""
         if self.block is not None:
             values, odd = self.block.integers(self.table.header.index(name))
             if not odd.size:
@@ -430,7 +410,6 @@ class CsvPiece:
         return self.texts(name)
 
     def texts(self, name: str) -> list[str]:
-        """The text of the cells of one column."""
         at = self.table.header.index(name)
         return [row[at] for row in self.body] if self.block is None else self.block.texts(at)
 
@@ -444,7 +423,6 @@ class CsvPiece:
         return arrow.Array.from_buffers(arrow.large_string(), self.rows, buffers)
 
     def identifiers(self, name: str) -> Identifiers:
-        """The texts of one column."""
         texts = self.texts(name)
         if not all(map(str.strip, texts)):
             raise BadTable("every row must have an identifier", came="a row without one", where=f"column {name!r}")
@@ -459,17 +437,14 @@ class CsvPieces:
 
     @property
     def names(self) -> list[str]:
-        """The names of the columns."""
         return list(self.table.header)
 
     @property
     def path(self) -> Path:
-        """The file."""
         return self.table.path
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """The one file."""
         return (self.table.path,)
 
     def pieces(self) -> Iterator[CsvPiece]:

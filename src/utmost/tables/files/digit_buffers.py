@@ -10,16 +10,7 @@ _SHORT = 1 << 32
 
 
 def digits(column: NDArray[np.int64], end: bytes = b"") -> tuple[Bytes, Offsets, Offsets]:
-    """The decimal digits of each integer, followed by ``end``.
-
-    Returns:
-        A buffer, and for each integer the start and the length of its text in it, with ``end``.
-        Cost: a division for each integer and each digit of the longest.
-
-    >>> buffer, starts, lengths = digits(np.array([7, -120]), b";")
-    >>> joined(buffer, starts, lengths).tobytes()
-    b'7;-120;'
-    """
+    """The decimal digits of each integer, followed by ``end``: a buffer, and the starts and lengths of the texts."""
     size = np.abs(column).view(np.uint64)  # np.abs(-2^63) is -2^63, which as a uint64 is 2^63
     largest = int(size.max(initial=0))
     width = len(str(largest)) + 1
@@ -41,11 +32,7 @@ def digits(column: NDArray[np.int64], end: bytes = b"") -> tuple[Bytes, Offsets,
 
 
 def joined(buffer: Bytes, starts: Offsets, lengths: Offsets) -> Bytes:
-    """Pieces of a buffer, joined.
-
-    >>> joined(np.frombuffer(b"abcdef", np.uint8), np.array([4, 0]), np.array([2, 1])).tobytes()
-    b'efa'
-    """
+    """Join pieces of a buffer."""
     ends = np.cumsum(lengths)
     index = np.repeat(starts - (ends - lengths), lengths)
     index += np.arange(index.size)

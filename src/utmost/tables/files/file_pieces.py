@@ -1,4 +1,4 @@
-"""Protocols of files that are read, and of tables that are written, a piece at a time."""
+"""Protocols of files that are read, and tables that are written, a piece at a time."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -17,8 +17,7 @@ class WrittenByPieces(Protocol):
     """A table that is written piece by piece."""
 
     @property
-    def rows(self) -> int:
-        """The number of rows."""
+    def rows(self) -> int: ...
 
     @property
     def names(self) -> list[str]:
@@ -26,18 +25,15 @@ class WrittenByPieces(Protocol):
 
     @property
     def shown(self) -> list[list[str]]:
-        """The first rows as text, after they are written."""
+        """The first rows as text, available after writing."""
 
     def written(self, file: BinaryIO) -> Iterator[tuple[int, bytes]]:
         """The pieces: their number of rows, and their bytes, which the caller writes to the file."""
 
 
 class FilePiece(Protocol):
-    """Some rows of a file."""
-
     @property
-    def rows(self) -> int:
-        """The number of rows."""
+    def rows(self) -> int: ...
 
     def column(self, name: str) -> Column:
         """The cells of one column: an array, or a list whose missing cells are None."""
@@ -47,11 +43,10 @@ class FilePiece(Protocol):
 
 
 class FilePieces(Protocol):
-    """A file that is read a piece at a time, any number of times."""
+    """A file that can be read a piece at a time, any number of times."""
 
     @property
-    def names(self) -> list[str]:
-        """The names of its columns."""
+    def names(self) -> list[str]: ...
 
     @property
     def path(self) -> Path:
@@ -59,11 +54,12 @@ class FilePieces(Protocol):
 
     @property
     def files(self) -> Sequence[Path]:
-        """The files of a folder, or the one file."""
+        """The files of a folder, or the single file."""
 
     def pieces(self) -> Iterator[FilePiece]:
         """The pieces, in the order of the file."""
 
+    # ``after`` names the column before each new column, and ``kinds`` has "int" or "float" for each released column.
     def write(
         self,
         file: BinaryIO,
@@ -72,12 +68,4 @@ class FilePieces(Protocol):
         dropped: Sequence[str],
         kinds: Mapping[str, str],
     ) -> Iterator[tuple[int, bytes]]:
-        """Write every piece with its released columns; return the number of rows of each.
-
-        Args:
-            file: Open file.
-            released: Pieces with their released columns.
-            after: Column after which each new column stands, by name.
-            dropped: Columns that are not written.
-            kinds: "int" or "float", by the name of each released column.
-        """
+        """Write every piece with its released columns, and yield the number of rows and the bytes of each piece."""

@@ -37,21 +37,21 @@ FORMATS = {
 """The ending of each format, by the name of the format."""
 
 LARGE = 1 << 27
-"""Files of so many bytes are read a piece at a time, instead of into memory."""
+"""Files of at least this number of bytes are read a piece at a time, instead of into memory."""
 
 _CELL = 8
 
 RowProgress = Callable[[Iterable[Piece], int], Iterator[Piece]]
-"""A function that returns the pieces of a file with so many rows unchanged, and shows progress."""
+"""A function that yields the pieces of a file unchanged, and shows progress; its second argument is the row count."""
 
 
 def read(path: Path, *, as_events: bool = False) -> Any:
-    """The table in the file, or in the Parquet files of a directory, checked; text may be compressed, as .gz or .zip.
+    """Read and check the table in a file, or in the Parquet files of a directory. Text may be compressed: .gz, .zip.
 
     Args:
         path: Path of the file or the directory.
-        as_events: Whether the rows are events that are counted, and no column is published: dates of Excel are then
-            dates, and nested cells of JSON lines are refused only if their column is read.
+        as_events: Whether the rows are events to be counted, so that no column is published. Dates of Excel are then
+            read as dates, and nested cells of JSON lines are refused only if their column is used.
     """
     ending = ending_of(path)
     if path.is_dir() or ending in PARQUET:  # readers of text do not load this one
@@ -71,14 +71,14 @@ def read(path: Path, *, as_events: bool = False) -> Any:
         return Table(spreadsheets.read(path, has_dates=as_events))
     if ending not in TEXT:
         wanted = ", ".join(FORMATS.values())
-        remedy = "Convert it to CSV or Parquet."
+        remedy = "Convert the file to CSV or Parquet."
         raise Unsupported(f"a table file must end in one of {wanted}", came=path.name, remedy=remedy)
     csv_table.register()
     return csv_table.read(path)
 
 
 def ending_of(path: Path) -> str:
-    """Lower-case ending of a file that says its format, without ".gz" or ".zip" of a compressed file.
+    """The ending of a file that shows its format, in lower case and without ".gz" or ".zip".
 
     >>> ending_of(Path("counts.csv.gz")), ending_of(Path("counts.parquet"))
     ('.csv', '.parquet')
@@ -88,13 +88,9 @@ def ending_of(path: Path) -> str:
 
 
 def streamed(path: Path, *, by_cells: bool = False) -> FilePieces | None:
-    """A large file or a directory, to be read a piece at a time; None if it is read whole.
-
-    Args:
-        path: Path of the file or directory.
-        by_cells: Whether the size of a Parquet file is also that of its cells, at 8 bytes each: it may pack them to a
-            hundredth.
-    """
+    """A large file or a directory as pieces; None if it is read at once."""
+    # With ``by_cells`` the size of a Parquet file is also that of its cells, at 8 bytes each: it may pack them to
+    # 1/100.
     if path.is_dir():
         return _pieces_of(path)
     if ending_of(path) not in (*PARQUET, *TEXT) or not path.is_file():
@@ -118,13 +114,9 @@ def _are_many_cells(path: Path) -> bool:
 
 
 def table_or_relation(path: Path, *, by_item: bool = False) -> Any:
-    """The table at a path for a ledger: in memory, or for large Parquet files and folders a relation of DuckDB.
-
-    Args:
-        path: Path of the file or folder.
-        by_item: Whether noise is keyed by identifier, which a relation can have; a packed Parquet file then counts as
-            large by its cells if DuckDB is installed. Noise by rows needs the rows in memory.
-    """
+    """The table at a path for a ledger: in memory, or for large Parquet files and folders a relation of DuckDB."""
+    # A relation allows only noise keyed by identifier (``by_item``); noise by rows needs the rows in memory. A packed
+    # Parquet file is then large by its cells if DuckDB is installed.
     large: Any = streamed(path, by_cells=by_item and find_spec("duckdb") is not None)
     if large is None or isinstance(large, CsvPieces):
         return read(path)
@@ -136,15 +128,7 @@ def table_or_relation(path: Path, *, by_item: bool = False) -> Any:
 def write(
     table: Any, file: BinaryIO, path: Path, watch: RowProgress | None = None, statement: Mapping[str, Any] | None = None
 ) -> None:
-    """Write a table of any kind into an open file, in the format of the ending of its later name.
-
-    Args:
-        table: Table.
-        file: Open file.
-        path: Later name of the file.
-        watch: Function that shows progress.
-        statement: Statement of the table, for workbooks, which contain it.
-    """
+    """Write a table of any kind into an open file, in the format of its later name; workbooks contain the statement."""
     try:
         _write(table, file, path, watch, statement or {})
     except UnicodeEncodeError:
@@ -152,7 +136,7 @@ def write(
 
 
 def check_statement(path: Path, statement: Mapping[str, Any]) -> None:
-    """Check that the sheet of the statement in a workbook is that of this statement; other files have none."""
+    """Check that a workbook contains this statement and no other; other formats contain no statement."""
     if ending_of(path) in EXCEL:
         from utmost.tables.files import spreadsheets
 
@@ -190,14 +174,14 @@ def _write(table: Any, file: BinaryIO, path: Path, watch: RowProgress | None, st
 
 
 def separator_for(table: Any, path: Path) -> str:
-    """The separator for a file of this name: tabs in .tsv, else that of the file that was read."""
+    """The separator for a file of this name: tabs in .tsv, else the separator of the file that was read."""
     if isinstance(table, CsvTable) and path.suffix.lower() != ".tsv" and isinstance(table.path, TextFile):
         return csv_table.delimiter_of(table.path)
     return csv_table.delimiter_of(path)
 
 
 def write_text(table: Any, file: BinaryIO, delimiter: str = ",", watch: RowProgress | None = None) -> None:
-    """Write any table as text."""
+    """Write a table of any kind as text."""
     if isinstance(table, CsvTable):
         pieces, count = csv_table.pieces(table, delimiter), table.rows
     else:
@@ -207,12 +191,12 @@ def write_text(table: Any, file: BinaryIO, delimiter: str = ",", watch: RowProgr
 
 
 def write_rows(names: list[str], rows: Iterable[list[str]], file: BinaryIO, path: Path) -> None:
-    """Write rows under their names as text into an open file that will have this name."""
+    """Write rows under their names as text into an open file with this later name."""
     _write_pieces(csv_table.pieces_of(names, rows, csv_table.delimiter_of(path)), file)
 
 
 def columns(table: Any) -> dict[str, list[Any]]:
-    """The table as columns of plain Python values; the cells of a CSV file that are not released are text."""
+    """The table as columns of Python values. Cells of a CSV file that are not released are text."""
     return dict(table.to_pydict()) if hasattr(table, "to_pydict") else table_formats.as_columns(table)
 
 
@@ -226,22 +210,23 @@ def check_same_kind(source: Path, out: Path) -> None:
     """Check that the table of ``source`` can be written to ``out``: a large file only in its own format."""
     if ending_of(out) not in (*PARQUET, *TEXT, *JSON_LINES, *FEATHER, *EXCEL) or out.suffix.lower() == ZIP:
         wanted = ", ".join(FORMATS.values())
-        raise Unsupported("a table must be written in a known format", came=out.name, remedy=f"End it in {wanted}.")
+        remedy = f"Choose a name that ends in {wanted}."
+        raise Unsupported("a table must be written in a known format", came=out.name, remedy=remedy)
     if ending_of(out) in (*PARQUET, *FEATHER):
         extra("pyarrow", "tables")
     if ending_of(out) in EXCEL:
         extra("xlsxwriter", "excel")
     if source.is_dir() and out.suffix.lower() not in PARQUET:
-        remedy = f"Give a name that ends in {' or '.join(PARQUET)}."
-        raise Unsupported("a directory of Parquet files must be written as one", came=out.name, remedy=remedy)
+        remedy = f"Choose a name that ends in {' or '.join(PARQUET)}."
+        raise Unsupported("a directory of Parquet files must be written as Parquet", came=out.name, remedy=remedy)
     is_large = source.is_file() and source.stat().st_size >= LARGE
     for endings in (PARQUET, TEXT) if is_large else ():
         if ending_of(source) in endings and (ending_of(out) not in endings or out.suffix.lower() == GZ):
             wanted = " or ".join(ending for ending in endings if ending)
             raise Unsupported(
-                "a large file must be written as it was read",
+                "a large file must be written in the format in which it was read",
                 came=out.name,
-                remedy=f"Give a name that ends in {wanted}.",
+                remedy=f"Choose a name that ends in {wanted}.",
             )
 
 
@@ -252,13 +237,7 @@ def check_names(path: Path, names: Iterable[str]) -> None:
 
 
 def check_fits(path: Path, columns: Mapping[str, Iterable[Any]], numbers: int) -> None:
-    """Check, before anything is drawn, that a file of this name can hold the released table.
-
-    Args:
-        path: Name of the file.
-        columns: Columns with text, as they will be written.
-        numbers: Number of further columns of released values and margins.
-    """
+    """Check, before anything is drawn, that a file can contain these columns of text and ``numbers`` of numbers."""
     if ending_of(path) in EXCEL:
         from utmost.tables.files import spreadsheets
 
@@ -278,9 +257,9 @@ _HALF = re.compile("[\ud800-\udfff]")
 
 
 def _half_of_a_character(path: Path) -> BadTable:
-    remedy = "Correct it where it comes from, or write .jsonl."
-    required = "a file must hold whole characters: text of public columns and of labels"
-    return BadTable(required, came="half of one, a lone surrogate", where=path.name, remedy=remedy)
+    remedy = "Correct the text in the data, or write .jsonl."
+    required = "the text of public columns and of labels must be valid Unicode"
+    return BadTable(required, came="a lone surrogate", where=path.name, remedy=remedy)
 
 
 def _cells(table: Any) -> Mapping[str, list[Any]]:

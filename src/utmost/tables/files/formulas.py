@@ -1,7 +1,8 @@
-"""Text that a spreadsheet would compute: one rule for every text file that is written.
+"""Text that a spreadsheet would compute: one rule for every written text file.
 
 A CSV file has no types of cells: a spreadsheet computes text after "=" as a formula, with calls to other programs and
-addresses (`=HYPERLINK(...)`). Labels of public columns come from people's files, so no written file may have one.
+addresses (`=HYPERLINK(...)`). Labels of public columns come from people's files, so no written file may contain such
+text.
 """
 
 import re
@@ -15,42 +16,36 @@ _SIGN = rb"(?:[+\-@]|\xef\xbc[\x8b\x8d\xa0])"
 _EQUALS = rb"(?:=|\xef\xbc\x9d)"
 _NUMBER = rb"[0-9.]+(?:[eE][+\-]?[0-9]+)?(?:[,;|\t\r\n]|\Z)"
 _NO_NUMBER = rb"(?!" + _NUMBER + rb")"
-# A label such as "-5 to 0", "+65" or "-" is no formula: it calls nothing, and refers to nothing outside. A label with a
-# comma is in quotes. A spreadsheet with another separator takes the text after that sign for a cell.
+# A label such as "-5 to 0", "+65" or "-" is no formula: it has no call and no reference to other files. A label with a
+# comma is in quotes. A spreadsheet with another separator reads the text after that separator as a cell.
 _FORMULA = re.compile(
     rb"(?:\A|[,;|\t\r\n])" + _SKIPPED
     + rb"(?:(?:\"" + _SKIPPED + rb")*" + _EQUALS
     + rb"|\"" + _SKIPPED + _SIGN + rb"(?:[^\"]|\"\")*?[(!\[|]"
     + rb"|" + _SIGN + _NO_NUMBER + rb"[^,;|\t\r\n\"]*(?:[(!\[]|\|[^|\t\r\n\"]*!))"
 )  # fmt: skip
-# Every formula has one of these, so that a table of numbers is not searched.
+# Every formula has one of these marks, so that a table of numbers is not searched.
 _MARKS = (b"=", b"(", b"!", b"[", b"|", b"\xef\xbc\x9d")
-# The possible begin of a formula: five times as fast to find as the whole, in a long table whose labels have brackets.
+# The possible beginning of a formula, which is found five times as fast in a long table whose labels have brackets.
 _MAYBE = re.compile(
     rb"[=+\-@\xef](?<![^\x00-\x20,;|'\"\x7f\xa0\x80-\x8f\xbf].)(?!(?<=[,;|\t\r\n][+\-])" + _NUMBER + rb")", re.DOTALL
 )
 
 
 def is_computed(text: bytes) -> bool:
-    """Whether a spreadsheet would compute a cell of a CSV file, or a part of one.
-
-    >>> [is_computed(cell) for cell in (b"=1+1", b'+HYPERLINK("a")', b"a;=A1", b'"\\n=A1"')]
-    [True, True, True, True]
-    >>> [is_computed(cell) for cell in (b"-5 to 0", b"+65", b"-", b"a = b", b"@home", b"1,-2.5", b"(none)")]
-    [False, False, False, False, False, False, False]
-    """
+    """Whether a spreadsheet would compute a cell of a CSV file, or a part of one."""
     is_likely = any(mark in text for mark in _MARKS) and _MAYBE.search(text) is not None
     return is_likely and _FORMULA.search(text) is not None
 
 
 def check_not_computed(text: str) -> None:
-    """Check, before anything is drawn, that a name or a label is no formula in a text file."""
+    """Check, before anything is drawn, that a name or label in a text file is no formula."""
     if is_computed(text.encode("utf-8", "surrogatepass")):
         raise _computed()
 
 
 def without_formulas(pieces: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
-    """The pieces of a text file unchanged, each of whole rows; a formula raises `BadTable`."""
+    """Yield the pieces of a text file unchanged; a formula raises `BadTable`."""
     for rows, text in pieces:
         if is_computed(text):
             raise _computed()
@@ -59,7 +54,7 @@ def without_formulas(pieces: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int,
 
 def _computed() -> BadTable:
     return BadTable(
-        "a text file must hold no text that spreadsheets compute: behind =, or a call behind +, - or @",
-        came="a name or a label that they do",
+        "a text file must have no text that spreadsheets compute: after =, or a call after +, - or @",
+        came="such a name or label",
         remedy="Write .xlsx, .parquet or .jsonl, which keep it as text; or rename it.",
     )

@@ -1,9 +1,9 @@
 """Columns in the names of folders, as in data lakes (Hive style): `events/year=2020/month=01/part-0.parquet`.
 
 The name of a folder is a key and a cell, each percent-encoded; `__HIVE_DEFAULT_PARTITION__` is a missing cell. The
-cells of a key are integers if every folder spells one as Python does, else text. `month=01` stays "01", while DuckDB,
-Polars, Spark and Arrow turn it into 1: a domain lists the cells as the folders spell them, and `check_labels` refuses
-another spelling, which would leave out all events.
+cells of a key are integers if every folder spells them as Python does, else text. `month=01` stays "01", while DuckDB,
+Polars, Spark and Arrow turn it into 1. A domain lists the cells as the folders spell them. `check_labels` refuses
+another spelling, which would lose all events.
 """
 
 import re
@@ -27,31 +27,20 @@ _INT64 = np.iinfo(np.int64)
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class FolderColumns:
-    """The columns in the names of the folders of some files.
+    """The columns in the names of the folders of some files."""
 
-    Attributes:
-        schema: Arrow schema of the columns, integers or text, in the order of the folders.
-        cells: Arrow array with a cell for each file, for each column.
-    """
-
-    schema: Any
-    cells: tuple[Any, ...]
+    schema: Any  # Arrow schema of the columns, integers or text, in the order of the folders
+    cells: tuple[Any, ...]  # for each column an Arrow array with a cell for each file
 
     @classmethod
     def of(cls, root: Path, files: Sequence[Path], names: Sequence[str]) -> "FolderColumns":
-        """The columns in the names of folders under a root; folders above it do not count.
-
-        Args:
-            root: Directory, or the file itself.
-            files: Files in it.
-            names: Columns of the files, which take precedence over keys of the same name.
-        """
+        """The columns in the names of folders below ``root``; columns of the files (``names``) take precedence."""
         folders = [_said_by(root, file) for file in files]
         keys = list(folders[0])
         for file, keyed in zip(files, folders, strict=True):
             if list(keyed) != keys:
-                came = f"{_listed(keyed)} beside {_listed(keys)}"
-                raise BadTable("all files must lie in folders of the same keys", came=came, where=shown(root, file))
+                came = f"{_listed(keyed)} and {_listed(keys)}"
+                raise BadTable("all files must be in folders with the same keys", came=came, where=shown(root, file))
         for key in keys:
             for name in {*names, *keys} - {key}:
                 if name.casefold() == key.casefold():
@@ -64,7 +53,6 @@ class FolderColumns:
 
     @property
     def names(self) -> list[str]:
-        """The names of the columns."""
         return list(self.schema.names)
 
     def column(self, name: str, file: int, rows: int) -> Any:
@@ -75,14 +63,14 @@ class FolderColumns:
         return arrow.DictionaryArray.from_arrays(arrow.array(np.zeros(rows, np.int32)), cells.slice(file, 1))
 
     def beside(self, batch: Any, file: int) -> Any:
-        """A batch of a file's rows with these columns after its own."""
+        """A batch of a file's rows, with these columns added at the end."""
         for name in self.names:
             batch = batch.append_column(name, self.column(name, file, batch.num_rows))
         return batch
 
     def check_labels(self, axes: Iterable[Axis]) -> None:
-        """Check that no axis lists a number that folders spell with other leading zeros, such as 1 for `month=01`: the
-        events of such a folder would be left out silently."""
+        """Check that no axis lists a number with other leading zeros than the folders, such as 1 for `month=01`."""
+        # The events of such a folder would be lost silently.
         listing = [
             (name, values)
             for axis in axes
@@ -97,18 +85,14 @@ class FolderColumns:
             if {_unpadded(cell) for cell in cells - labels} & {_unpadded(label) for label in labels} - {None}:
                 raise BadTable(
                     "labels must be spelled as the names of the folders",
-                    came="one number with other zeros before it",
+                    came="the same number with other leading zeros",
                     where=f"column {name!r}",
                     remedy='Declare "01" for month=01, and 1 for month=1.',
                 )
 
 
 def shown(root: Path, file: Path) -> str:
-    """The path of a file, for a message, with the keys of folders but not their cells.
-
-    >>> shown(Path("lake"), Path("lake/person=ann/2020/part-0.parquet"))
-    'lake/person=.../2020/part-0.parquet'
-    """
+    """The path of a file for a message, with the keys of folders but not their cells."""
     parts = file.relative_to(root).parts
     keys = (f"{part.partition('=')[0]}=..." if "=" in part else part for part in parts[:-1])
     return str(root.joinpath(*keys, *parts[-1:]))
@@ -123,7 +107,7 @@ def _said_by(root: Path, file: Path) -> dict[str, str | None]:
             continue
         name = _decoded(key, root, file)
         if name in cells:
-            raise BadTable("a key of folders must come once", came=f"{name!r} twice", where=shown(root, file))
+            raise BadTable("each key of folders must be unique", came=f"{name!r} twice", where=shown(root, file))
         cells[name] = None if cell == _MISSING else _decoded(cell, root, file)
     return cells
 
@@ -141,7 +125,7 @@ def _listed(keys: Iterable[str]) -> str:
 
 
 def _cells(texts: Sequence[str | None]) -> Any:
-    """The cells of a key as an Arrow array: integers of 64 bits if all are spelled as such, else text."""
+    """The cells of a key as an Arrow array: 64-bit integers if all are spelled as such, else text."""
     arrow, there = extra("pyarrow", "tables"), [text for text in texts if text is not None]
     if there and all(map(_is_integer, there)):
         return arrow.array([None if text is None else int(text) for text in texts], arrow.int64())

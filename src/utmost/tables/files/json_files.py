@@ -1,4 +1,4 @@
-"""JSON files, read strictly so that all readers agree: no name twice, no NaN."""
+"""JSON files, read so strictly that all readers agree: without duplicate names and NaN."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping
@@ -9,13 +9,8 @@ from utmost.errors import BadTable
 
 
 def read_json(path: Path, what: str, parse_float: Callable[[str], Any] | None = None) -> Any:
-    """The content of a JSON file.
-
-    Args:
-        path: File in UTF-8, or in UTF-16 or UTF-32 with a byte order mark.
-        what: Kind of the content, for the message: "a design must".
-        parse_float: Function from the text of a number with a point or an exponent to the number.
-    """
+    """Read a JSON file; ``what`` begins the message: "a design must"."""
+    # The file may be in UTF-8, or in UTF-16 or UTF-32 with a byte order mark.
     try:
         with path.open("rb") as file:
             content = file.read()
@@ -41,16 +36,11 @@ def read_json(path: Path, what: str, parse_float: Callable[[str], Any] | None = 
 
 
 def write_json(document: Mapping[str, Any], file: BinaryIO) -> None:
-    """Write a document as JSON."""
     file.write(encoded(document))
 
 
 def encoded(document: Mapping[str, Any]) -> bytes:
-    """A document as the bytes of its file; with a lone surrogate, which UTF-8 has not, everything is escaped.
-
-    >>> encoded({"a": "é"}).decode(), encoded({"a": "é\\ud800"}).decode()
-    ('{\\n  "a": "é"\\n}\\n', '{\\n  "a": "\\\\u00e9\\\\ud800"\\n}\\n')
-    """
+    """A document as the bytes of its file. With a lone surrogate, all non-ASCII characters are escaped."""
     try:
         return (json.dumps(document, indent=2, ensure_ascii=False) + "\n").encode()
     except UnicodeEncodeError:
@@ -82,7 +72,7 @@ def write_list(head: Mapping[str, Any], name: str, items: Iterable[Any], file: T
 
 
 def members_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object without repeated names, on which readers would not agree."""
+    """Read a JSON object, and refuse repeated names, on which readers disagree."""
     members = dict(pairs)
     if len(members) != len(pairs):
         raise ValueError("a name that stands twice")

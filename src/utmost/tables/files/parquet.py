@@ -15,17 +15,17 @@ from utmost.tables.optional_imports import extra
 
 ENDINGS = (".parquet", ".pq")
 
-# Columns of counts shrink to a hundredth at most; a small file may shrink more.
+# Columns of counts are compressed to a hundredth at most; a small file may be compressed more.
 _INFLATION, _INFLATED = 200, 1 << 30
 _BATCH = 1 << 17
 
 
 def read(path: Path | str, shown_as: str | None = None) -> Any:
-    """The file as an Arrow table; messages name it ``shown_as``, or by its path."""
+    """Read a file as an Arrow table. Messages name the file ``shown_as``, or by its path."""
     arrow = extra("pyarrow", "tables")
     file, where = opened(path, shown_as), str(path) if shown_as is None else shown_as
     with well_formed(where):
-        # Batch by batch, so that a file that inflates too much is refused before the memory is full.
+        # Batch by batch, so that a file that expands too much is refused before the memory is full.
         source = _readable(path)
         size = len(source.getbuffer()) if isinstance(source, io.BytesIO) else os.path.getsize(source)
         most = max(_INFLATED, _INFLATION * size)
@@ -39,7 +39,7 @@ def read(path: Path | str, shown_as: str | None = None) -> Any:
 
 
 def opened(path: Path | str, shown_as: str | None = None) -> Any:
-    """The open file, to be read batch by batch; its columns have distinct names."""
+    """Open a file for reading batch by batch, and check that its columns have distinct names."""
     reader, where = extra("pyarrow.parquet", "tables"), str(path) if shown_as is None else shown_as
     with well_formed(where):
         file = reader.ParquetFile(_readable(path))
@@ -54,7 +54,7 @@ def cells(path: Path | str) -> int:
 
 
 def _readable(path: Path | str) -> Any:
-    """The path of a file on the disk; the content of a pipe."""
+    """The path of a file on the disk, or the content of a pipe."""
     if not isinstance(path, Path) or type(path) is type(Path()):
         return path
     with path.open("rb") as file:
@@ -63,7 +63,7 @@ def _readable(path: Path | str) -> Any:
 
 @contextmanager
 def well_formed(path: Path | str) -> Iterator[None]:
-    """Turn errors of Arrow into one that says nothing of the content of the file."""
+    """Turn errors of Arrow into an error that reveals nothing about the content of the file."""
     arrow = extra("pyarrow", "tables")
     try:
         yield
@@ -76,18 +76,17 @@ def well_formed(path: Path | str) -> Iterator[None]:
 
 
 def write(table: Any, file: BinaryIO) -> None:
-    """Write an Arrow table, or a dict of columns as one."""
+    """Write an Arrow table, or a dict of columns."""
     whole = table_formats.as_arrow(table)
     extra("pyarrow.parquet", "tables").write_table(whole, file)
 
 
 def write_batches(schema: Any, batches: Iterator[Any], file: BinaryIO) -> None:
-    """Write Arrow batches, a row group each."""
+    """Write Arrow batches, one row group for each."""
     with extra("pyarrow.parquet", "tables").ParquetWriter(file, schema) as out:
         for batch in batches:
             out.write_batch(batch.cast(schema))
 
 
 def register() -> None:
-    """Make the adapter of Arrow tables known."""
     dataframes.register()

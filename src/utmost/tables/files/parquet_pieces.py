@@ -1,4 +1,4 @@
-"""Parquet files and directories of them, read batch by batch and written row group by row group."""
+"""Parquet files and directories of them, read batch by batch, and written row group by row group."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,17 +21,13 @@ _ROWS = 1 << 17
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ParquetPiece:
-    """A batch of rows."""
-
     batch: Any
 
     @property
     def rows(self) -> int:
-        """The number of rows."""
         return int(self.batch.num_rows)
 
     def column(self, name: str) -> Column:
-        """The cells of one column."""
         arrow, column = extra("pyarrow", "tables"), self.batch.column(name)
         plain = arrow.types.is_integer(column.type) or arrow.types.is_floating(column.type)
         if plain and not column.null_count:
@@ -40,29 +36,21 @@ class ParquetPiece:
         return cells
 
     def identifiers(self, name: str) -> Identifiers:
-        """The cells of one column as identifiers."""
         return arrow_identifiers(self.batch.column(name), name)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ParquetPieces:
-    """A Parquet file, or all those in a directory, in the order of their names.
+    """A Parquet file, or all those in a directory, in the order of their names."""
 
-    Attributes:
-        path: Path of the file or the directory.
-        files: Files.
-        schema: Schema of the rows: the columns of the files, then those in the names of folders.
-        folders: Columns in the names of folders.
-    """
-
-    path: Path
+    path: Path  # file or directory
     files: tuple[Path, ...]
-    schema: Any
-    folders: FolderColumns
+    schema: Any  # the columns of the files, then those in the names of folders
+    folders: FolderColumns  # columns in the names of folders
 
     @classmethod
     def of(cls, path: Path) -> "ParquetPieces":
-        """The files at a path, which must have one schema; names that begin with "_" or "." are not of the table."""
+        """The files at a path, which must have the same schema. Names that begin with "_" or "." are ignored."""
         files = tuple(sorted(filter(partial(_is_part, path), path.glob("**/*")))) if path.is_dir() else (path,)
         if not files:
             raise BadTable("a directory must hold Parquet files", came="none", where=str(path))
@@ -70,13 +58,12 @@ class ParquetPieces:
         schema = _plain_schema(parquet.opened(files[0], places[0]).schema_arrow)
         for other, where in zip(files[1:], places[1:], strict=True):
             if _plain_schema(parquet.opened(other, where).schema_arrow) != schema:
-                raise BadTable("all files must have the same columns", came="others", where=where)
+                raise BadTable("all files must have the same columns", came="other columns", where=where)
         folders = FolderColumns.of(path, files, schema.names)
         return cls(path, files, arrow.schema([*schema, *folders.schema]), folders)
 
     @property
     def names(self) -> list[str]:
-        """The names of the columns."""
         return list(self.schema.names)
 
     @property
@@ -85,7 +72,6 @@ class ParquetPieces:
         return sum(int(self._opened(at).metadata.num_rows) for at in range(len(self.files)))
 
     def whole(self) -> Any:
-        """All rows as an Arrow table."""
         batches: list[Any] = []
         for at, path in enumerate(self.files):
             read = parquet.read(path, self._shown_name(at)).to_batches()
@@ -142,14 +128,14 @@ class ParquetPieces:
 
 
 def _is_part(folder: Path, path: Path) -> bool:
-    """Whether a path in a folder is a file of its table, not of an unfinished write of an engine."""
+    """Whether a path in a folder is a file of its table, and not of an unfinished write of an engine."""
     parts = path.relative_to(folder).parts
     is_named = not any(name.startswith(".") or (name.startswith("_") and "=" not in name) for name in parts)
     return is_named and path.suffix.lower() in parquet.ENDINGS and path.is_file()
 
 
 def _shown_name(root: Path, files: Sequence[Path], at: int) -> str:
-    """The name of a file in messages: its number if the names of its folders contain cells."""
+    """The name of a file in messages, or its number if the names of its folders contain cells."""
     where = shown(root, files[at])
     return where if where == str(files[at]) else f"{where}, file {at + 1} of {len(files)}"
 
@@ -162,12 +148,12 @@ def _in_arrow(cells: Sequence[Any], schema: Any) -> list[Any]:
             for column, field in zip(cells, schema, strict=True)
         ]
     except (arrow.ArrowInvalid, OverflowError):
-        remedy = "Release it as CSV, or in larger units."
+        remedy = "Write CSV, or release in larger units."
         raise BadTable("released integers must fit 64 bits", came="a larger one", remedy=remedy) from None
 
 
 def _plain_schema(schema: Any) -> Any:
-    """The schema without metadata, and with the values of dictionaries: categories may be in no row."""
+    """The schema without metadata, and with the type of values in place of dictionaries."""
     arrow = extra("pyarrow", "tables")
     plain = [
         (field.name, field.type.value_type if arrow.types.is_dictionary(field.type) else field.type) for field in schema

@@ -1,7 +1,7 @@
 """``save`` of every release: the table in a file of any format, its statement, and the statement's signature.
 
-The statement is in a file of the same name and ".json", the signature in one more with ".sig" if a key is passed. All
-files appear, or none; existing files are replaced only with ``overwrite``.
+The statement is in a file of the same name plus ".json", and with a key the signature is in one more file, plus ".sig".
+All files appear, or none. Existing files are replaced only with ``overwrite``.
 """
 
 import io
@@ -27,24 +27,17 @@ from utmost.tables.files.text_files import PIPE, FormattedFile
 _TABLES = Path("table.csv")
 
 Digest = Mapping[str, str]
-"""The digest of a table, as `cells_digest` gives it, or of its file."""
+"""The digest of a table from `cells_digest`, or the digest of its file."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class SavedContent:
-    """The content of the files: a table and its statement, or one document that holds both.
-
-    Attributes:
-        table: Table.
-        said: Function from the digest of the table to its statement.
-        document: Function to the whole as one JSON document, for a file that ends in .json; None if there is none.
-        owner_only: Whether only the owner of the file may read it.
-    """
+    """The content of the files: a table and its statement, or one document with both."""
 
     table: Any
-    said: Callable[[Digest | None], dict[str, Any]]
-    document: Callable[[], dict[str, Any]] | None = None
-    owner_only: bool = False
+    said: Callable[[Digest | None], dict[str, Any]]  # from the digest of the table to its statement
+    document: Callable[[], dict[str, Any]] | None = None  # the whole as one document, for a file that ends in .json
+    owner_only: bool = False  # whether only the owner of the file may read it
 
 
 def saved(
@@ -55,30 +48,13 @@ def saved(
     sign: Path | str | None = None,
     overwrite: bool = False,
 ) -> dict[str, Any]:
-    """Write the files of a publication; every ``save`` calls this.
-
-    Args:
-        publication: Content of the files.
-        path: File name ending in .csv, .tsv, .jsonl (each also with .gz), .feather, .parquet or .xlsx; for a release
-            that is one document also .json; "-" for standard output, without a statement file.
-        format: "csv", "tsv", "jsonl", "feather", "parquet" or "xlsx", if the ending does not tell it.
-        sign: File with the Ed25519 key that signs the statement.
-        overwrite: Whether existing files are replaced; they come back if something fails.
-
-    Returns:
-        The statement, with the digest of the written file; or the document.
-
-    Raises:
-        Unsupported: one of the files exists, or the ending is unknown.
-        OutOfRange: the format is unknown, or standard output is to be signed.
-        KeyRefused: the file holds no key, or others may read it.
-    """
+    """Write the files of a publication, and return the statement or the document. Every ``save`` calls this."""
     named_format, may_overwrite = optional(format, text, "format"), truth(overwrite, "overwrite")
     document = publication.document if named_format is None else None
     out, key = _destination(path, named_format, sign, overwrite=may_overwrite, is_document=document is not None)
     if str(out) == PIPE:
         if publication.owner_only:
-            raise OutOfRange("true values must be kept in a file of their owner", came="standard output", where="path")
+            raise OutOfRange("true values must go to a file of their owner", came="standard output", where="path")
         content = io.BytesIO()
         files.write(publication.table, content, Path("table" + files.FORMATS[named_format or "csv"]))
         stream = getattr(sys.stdout, "buffer", None)
@@ -105,7 +81,7 @@ def saved(
 def _destination(
     path: Path | str, format: str | None, sign: Path | str | None, *, overwrite: bool, is_document: bool
 ) -> tuple[Path, Path | None]:
-    """The paths of the file and of the signing key, after checks that both can be used."""
+    """Check that both files can be used, and return the paths of the file and of the signing key."""
     out = Path(os.fsdecode(as_path(path, "path")))
     if not out.name:
         raise OutOfRange("path must name a file", came=repr(os.fsdecode(path)), where="path")
@@ -137,7 +113,7 @@ def _with_format(out: Path, format: str | None) -> Path:
 def _write_document(
     document: dict[str, Any], out: Path, signer: Signer | None, *, owner_only: bool, overwrite: bool
 ) -> dict[str, Any]:
-    """The whole release as one JSON document, and its signature."""
+    """Write the whole release as one JSON document, and its signature."""
     signature, content = signature_path(out), encoded(document)
     writers: dict[Path, Writer] = {out: lambda file: file.write(content)}
     if signer is not None:
@@ -158,7 +134,7 @@ class SavedTable(Display):
 
     def said(self, digest: Digest | None) -> dict[str, Any]:
         """The statement, with the digest of the published table."""
-        raise Unsupported("a release must say what it promises", came=type(self).__name__)
+        raise Unsupported("a release must have a statement", came=type(self).__name__)
 
     def save(
         self,
@@ -173,9 +149,9 @@ class SavedTable(Display):
         Args:
             path: File name ending in .csv, .tsv, .jsonl (each also with .gz), .feather, .parquet or .xlsx; "-" for
                 standard output.
-            format: "csv", "tsv", "jsonl", "feather", "parquet" or "xlsx", if the ending does not tell it.
+            format: "csv", "tsv", "jsonl", "feather", "parquet" or "xlsx", if the ending does not show the format.
             sign: File with the Ed25519 key that signs the statement.
-            overwrite: Whether existing files are replaced; they come back if something fails.
+            overwrite: Whether existing files are replaced. After an error they are restored.
 
         Returns:
             The statement, with the digest of the file.

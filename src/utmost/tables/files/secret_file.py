@@ -1,4 +1,4 @@
-"""The secret file of a job: the ledger's key, the key by which events are counted, and the place of the witness."""
+"""The secret file of a job: the ledger's key, the key for counting events, and the place of the witness."""
 
 import os
 import tomllib
@@ -17,16 +17,12 @@ _HEAD = """\
 
 
 def is_secret_file(path: Path) -> bool:
-    """Whether a key file is a secret file, which holds more than one key."""
+    """Whether a key file is a secret file, which has more than one key."""
     return path.suffix.lower() == SECRET_ENDING
 
 
 def new_secrets(witness: str) -> str:
-    """The text of a secret file with new keys.
-
-    Args:
-        witness: Path of the witness file, as seen from the folder of the secret file.
-    """
+    """The text of a secret file with new keys, and the path of the witness file relative to its folder."""
     from utmost.tables.files.toml_files import toml_value
 
     keys = {LEDGER_KEY: entropy(_BYTES).hex(), COUNT_KEY: entropy(_BYTES).hex(), WITNESS: witness}
@@ -34,7 +30,7 @@ def new_secrets(witness: str) -> str:
 
 
 def secret(path: Path, name: str) -> str | None:
-    """One secret of the file; None where it has no such text. The error of a file that is no TOML quotes nothing."""
+    """One secret of the file, or None. The error for invalid TOML quotes nothing."""
     try:
         found = tomllib.loads(path.read_text(encoding="utf-8-sig")).get(name)
     except tomllib.TOMLDecodeError:
@@ -51,11 +47,7 @@ def witness_of(key_file: Path | None) -> Path | None:
 
 
 def counting_key(path: Path) -> bytes:
-    """The bytes by which events are counted: those of a secret file's counting key, else the whole file.
-
-    Raises:
-        KeyRefused: for a file that cannot be read, and a secret file without a counting key.
-    """
+    """The key for counting events: that of a secret file, else the whole file."""
     if is_secret_file(path) and not path.exists():
         raise secrets_lost(path)
     try:
@@ -64,14 +56,14 @@ def counting_key(path: Path) -> bytes:
         return bytes.fromhex(secret(path, COUNT_KEY) or "-")
     except OSError as error:
         remedy = "Correct the name."
-        refused = KeyRefused("the key file must be there", came=error.strerror, where=str(path), remedy=remedy)
+        refused = KeyRefused("the key file must exist", came=error.strerror, where=str(path), remedy=remedy)
     except ValueError:
-        remedy = f'A line is needed, {COUNT_KEY} = "...", of {2 * _BYTES} hexadecimal digits.'
-        refused = KeyRefused("a secret file must hold its keys", came=f"no {COUNT_KEY}", where=str(path), remedy=remedy)
+        remedy = f'Add a line {COUNT_KEY} = "..." with {2 * _BYTES} hexadecimal digits.'
+        refused = KeyRefused("a secret file must have its keys", came=f"no {COUNT_KEY}", where=str(path), remedy=remedy)
     raise refused
 
 
 def secrets_lost(path: Path) -> KeyRefused:
-    """The refusal of a secret file that is not there."""
-    remedy = "Restore it from a backup: a new one could not open the ledger."
-    return KeyRefused("the secret file must be there", came="no such file", where=str(path), remedy=remedy)
+    """The refusal of a missing secret file."""
+    remedy = "Restore it from a backup: a new secret file cannot open the ledger."
+    return KeyRefused("the secret file must exist", came="no such file", where=str(path), remedy=remedy)

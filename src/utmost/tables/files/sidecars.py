@@ -1,4 +1,4 @@
-"""The statement as a JSON file next to the table, with its signature: all of them are written, or none.
+"""The statement as a JSON file next to the table, with its signature: all of these files are written, or none.
 
 The statement is any JSON document that is made from the digest of the table's file.
 """
@@ -33,11 +33,7 @@ def sidecar_path(table: Path) -> Path:
 def check_free(
     source: Path, out: Path | None, sign: Path | None = None, *, overwrite: bool = False, draws: bool = False
 ) -> None:
-    """Check, before anything is drawn, that the release of ``source`` can be written to ``out``.
-
-    Args:
-        draws: Whether new noise will be drawn, so that a refusal says what another run costs.
-    """
+    """Check that the release of ``source`` can be written to ``out``; ``draws`` is as for `check_absent`."""
     if out is None:
         if sign is not None:
             raise OutOfRange("a signed statement must go to a file", came="no --out", where="--sign")
@@ -57,20 +53,9 @@ def publish(
     owner_only: bool = False,
     overwrite: bool = False,
 ) -> dict[str, Any]:
-    """Write the table, its statement and the statement's signature: all files appear, or none.
-
-    Args:
-        table: Released table.
-        report: Function from the digest of the written table to the statement.
-        out: Name of the table; ``.json`` is added for the statement, and ``.json.sig`` for the signature.
-        watch: Function that shows progress.
-        signer: Function that signs the bytes of the statement's file.
-        owner_only: Whether only their owner may read the files.
-        overwrite: Whether existing files are replaced; the signature of an earlier statement is removed.
-
-    Returns:
-        The statement.
-    """
+    """Write the table, its statement and the statement's signature, or no file; return the statement."""
+    # ``report`` maps the digest of the written table to the statement, and ``signer`` signs the bytes of its file. With
+    # ``overwrite`` the signature of an earlier statement is removed.
     writers, statement = table_writers(table, report, out, watch, signer)
     write_together(writers, owner_only=owner_only, overwrite=overwrite)
     if overwrite and signer is None:
@@ -81,8 +66,7 @@ def publish(
 def table_writers(
     table: Any, report: StatementOf, out: Path, watch: files.RowProgress | None = None, signer: Signer | None = None
 ) -> tuple[dict[Path, Writer], dict[str, Any]]:
-    """The writers of a table, its statement and its signature, in this order; and a dict that holds the statement once
-    the table is written."""
+    """The writers of a table, its statement and its signature, in this order; and the statement, filled by writing."""
     statement: dict[str, Any] = {}
     text = bytearray()
 
@@ -93,7 +77,7 @@ def table_writers(
         statement.update(report({"of": "file", "sha256": digest}))
         text.extend(encoded(statement))
 
-    # The statement gets its name first: no table is ever without one.
+    # The statement gets its name first, so that no table is ever without a statement.
     statement_path = sidecar_path(out)
     writers: dict[Path, Writer] = {out: write_table, statement_path: lambda file: file.write(bytes(text))}
     if signer is not None:
@@ -109,7 +93,7 @@ def _within(report: StatementOf, out: Path) -> dict[str, Any]:
 
 
 def check_repeated(table: Any, report: StatementOf, out: Path) -> dict[str, str]:
-    """Check that an existing file is the one that this table would be written as; return its digest."""
+    """Check that an existing file is identical to what would be written for this table; return its digest."""
     with tempfile.TemporaryFile(dir=out.parent) as again, out.open("rb") as there:
         files.write(table, again, out, statement=_within(report, out))
         again.seek(0)
@@ -120,7 +104,7 @@ def check_repeated(table: Any, report: StatementOf, out: Path) -> dict[str, str]
 
 
 def check_repeated_document(facts: dict[str, Any], out: Path) -> None:
-    """Check that an existing document is this one, except for the version of utmost that wrote it."""
+    """Check that an existing document is identical to this one, except for the version of utmost."""
     there = read_json(out, "a release must")
     version = there.get("utmost") if isinstance(there, dict) else None
     if encoded({**facts, "utmost": version}) != out.read_bytes():
@@ -129,10 +113,10 @@ def check_repeated_document(facts: dict[str, Any], out: Path) -> None:
 
 def _another_file(out: Path) -> Unsupported:
     return Unsupported(
-        "the file that is there must be what this run would write",
-        came="another",
+        "an existing file must be identical to what this run would write",
+        came="another file",
         where=str(out),
-        remedy="Move it away and run again: in a ledger this spends nothing.",
+        remedy="Move the file away and run again: in a ledger this spends nothing.",
     )
 
 
@@ -140,7 +124,7 @@ def statement_beside(table: Path) -> Path:
     """The path of the statement of a released table, which must exist."""
     beside = sidecar_path(table)
     if not beside.is_file():
-        remedy = "Get it from where the table was published; or name it: statement=."
+        remedy = "Get the statement from where the table was published, or pass statement=."
         raise BadTable(
             "a released table must have its statement beside it",
             came=f"no {beside.name[-80:]}",
@@ -154,12 +138,12 @@ def check_unchanged(table: Path, statement: dict[str, Any]) -> None:
     """Check that the file of a released table has the digest in its statement."""
     digest = statement.get("table")
     if not isinstance(digest, dict) or digest.get("of") != "file":
-        raise BadTable("the statement must hold the digest of the file", came="none", where=str(sidecar_path(table)))
+        raise BadTable("the statement must have the digest of the file", came="none", where=str(sidecar_path(table)))
     with table.open("rb") as file:
         if _sha256(file) != digest.get("sha256"):
             raise BadTable(
                 "the table was changed after it was released, or belongs to another statement",
-                came="another SHA-256 than the statement's",
+                came="another SHA-256 than that in the statement",
                 where=str(table),
                 remedy="Get both files again from where they were published.",
             )

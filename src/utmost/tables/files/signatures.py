@@ -1,4 +1,4 @@
-"""Signatures of statements: Ed25519 (RFC 8032), over the bytes of the statement's file, by a key that openssl makes.
+"""Signatures of statements: Ed25519 (RFC 8032), over the bytes of the statement's file, by a key from openssl.
 
 openssl genpkey -algorithm ed25519 -out curator.pem      # keep it; mode 0600
 openssl pkey -in curator.pem -pubout -out curator.pub    # publish it, where readers know you
@@ -24,11 +24,11 @@ def signature_path(statement: Path) -> Path:
     return statement.with_name(statement.name + ".sig")
 
 
-_MAKE = "Make one with: openssl genpkey -algorithm ed25519 -out curator.pem"
+_MAKE = "Create a key: openssl genpkey -algorithm ed25519 -out curator.pem"
 
 
 def signer_of(path: Path) -> Signer:
-    """The function that signs with the private key in a PEM file."""
+    """A function that signs with the private key in a PEM file."""
     from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
@@ -50,14 +50,7 @@ def signer_of(path: Path) -> Signer:
 
 
 def check_signature(signature: bytes, message: bytes, public_key: Path, where: str) -> None:
-    """Check that the owner of a public key has signed a message.
-
-    Args:
-        signature: Signature.
-        message: Signed bytes.
-        public_key: PEM file of the key.
-        where: File of the signature, for the message.
-    """
+    """Check that the owner of a public key (a PEM file) has signed a message; ``where`` is the signature's file."""
     from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
     from cryptography.hazmat.primitives.serialization import load_pem_public_key
@@ -72,7 +65,7 @@ def check_signature(signature: bytes, message: bytes, public_key: Path, where: s
         key.verify(signature, message)
     except InvalidSignature:
         raise PromiseBroken(
-            "the statement must be as the owner of the key signed it",
-            came="a signature of something else, or by somebody else",
+            "the signature must belong to this statement and to this key",
+            came="a signature of another text, or by another key",
             where=where,
         ) from None

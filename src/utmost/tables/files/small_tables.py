@@ -1,6 +1,7 @@
 """Small tables: policies, priors, losses, costs, channels, graphs, places; one reader for all spellings.
 
-A small table need not have a header, so the separator is found in all of its lines, and the decimal mark in its cells.
+A small table need not have a header, so the separator is found from all of its lines, and the decimal mark from its
+cells.
 """
 
 import re
@@ -21,45 +22,39 @@ NumberedRows = list[tuple[int, list[str]]]
 _OTHERS = re.compile("[;\t|]")
 _QUOTED = re.compile(r'"(?:[^"]|"")*"')
 _POINT, _COMMA = re.compile(r"[+-]?\d*\.\d+"), re.compile(r"[+-]?\d*,\d+")
-# 1,500 may be one and a half, or fifteen hundred.
+# 1,500 may mean 1.5 or 1500.
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
 
 
 @dataclass(frozen=True, slots=True)
 class SmallTable:
-    """The rows of a small table.
-
-    Attributes:
-        path: File.
-        rows: Number of the first line of each row, and its cells, without blanks around them.
-        decimal: Decimal mark, a point or a comma; None if 1,500 may be either.
-    """
+    """The rows of a small table."""
 
     path: Path
-    rows: NumberedRows
-    decimal: str | None
+    rows: NumberedRows  # the number of the first line of each row, and its cells without surrounding blanks
+    decimal: str | None  # a point or a comma; None if 1,500 may mean either
 
     def number(self, cell: str, line: int, column: int) -> Fraction:
-        """The number in a cell, exactly; line and column name the place in the message."""
+        """The exact number in a cell; line and column name the place in the message."""
         where = f"{self.path}, line {line}, column {column}"
         if _COMMA.fullmatch(cell) and self.decimal != ",":
-            came = "digits behind a comma, which may be thousands" if self.decimal is None else kind_of(cell)
+            came = "digits after a comma, which may be thousands" if self.decimal is None else kind_of(cell)
             remedy = "Write decimals with a point: 0.5."
             raise BadTable("every cell must be a finite number", came=came, where=where, remedy=remedy)
         return number_in(self.spelled(cell), where)
 
     def is_number(self, cell: str) -> bool:
-        """Whether a cell spells a finite number, with a comma before its decimals or a point."""
+        """Whether a cell spells a finite number, with a decimal point or comma."""
         return is_number(cell.replace(",", ".") if _COMMA.fullmatch(cell) else cell)
 
     @property
     def columns(self) -> dict[str, list[str]]:
-        """The columns by the names in the first row, numbers with a decimal point."""
+        """The columns by the names in the first row, with numbers with a decimal point."""
         header = self.rows[0][1] if self.rows else []
         if len(self.rows) < 2 or any(len(row) != len(header) for _, row in self.rows):
-            remedy = "Quote cells that hold the separator."
-            required = "a table of columns must be a header and rows of its width"
-            raise BadTable(required, came="another", where=str(self.path), remedy=remedy)
+            remedy = "Quote cells that contain the separator."
+            required = "a table of columns must have a header, and rows of the same width"
+            raise BadTable(required, came="other rows", where=str(self.path), remedy=remedy)
         columns = {name: [row[at] for _, row in self.rows[1:]] for at, name in enumerate(header)}
         return {
             name: list(map(self.spelled, cells)) if all(map(self.is_number, filter(None, cells))) else cells
@@ -67,17 +62,12 @@ class SmallTable:
         }
 
     def spelled(self, cell: str) -> str:
-        """A cell with a decimal point."""
+        """Write a cell with a decimal point."""
         return cell.replace(",", ".") if self.decimal == "," and _COMMA.fullmatch(cell) else cell
 
 
 def small_table(path: Path, *, has_header: bool = False) -> SmallTable:
-    """Read a small table, with the declared encoding, separator and decimal mark, or those found in the file.
-
-    Args:
-        path: File.
-        has_header: Whether its first line has names, in which the separator is found as in large tables.
-    """
+    """Read a small table, with the declared encoding, separator and decimal mark, or those found in the file."""
     file = TextFile.of(path)
     file = file if has_header else _separated(file)
     rows = [(line, [cell.strip() for cell in record]) for line, record in csv_table.records(file)]
@@ -91,7 +81,7 @@ def small_table(path: Path, *, has_header: bool = False) -> SmallTable:
 
 
 def number_rows(path: Path) -> list[list[Fraction]]:
-    """The rows of a file of numbers, all of one length, without a header: a first row in which no cell is a number."""
+    """The rows of a file of numbers, all of one length, without a header (a first row without numbers)."""
     table, rows = small_table(path), list[list[Fraction]]()
     for at, (line, record) in enumerate(table.rows):
         if at == 0 and not any(map(table.is_number, record)):
@@ -99,14 +89,14 @@ def number_rows(path: Path) -> list[list[Fraction]]:
         rows.append([table.number(cell, line, k + 1) for k, cell in enumerate(record)])
         if len(rows[-1]) != len(rows[0]):
             came = f"{len(rows[-1])} after rows of {len(rows[0])}"
-            raise BadTable("every row must have as many numbers", came=came, where=f"{path}, line {line}")
+            raise BadTable("all rows must have the same number of cells", came=came, where=f"{path}, line {line}")
     if not rows:
-        raise BadTable("the file must hold numbers", came="none", where=str(path))
+        raise BadTable("the file must have numbers", came="none", where=str(path))
     return rows
 
 
 def number_in(cell: Any, where: str) -> Fraction:
-    """The number in a cell, exactly; ``where`` names the place in the message."""
+    """The exact number in a cell; ``where`` names the place in the message."""
     try:
         return exact(cell)
     except NotANumber:
@@ -114,7 +104,6 @@ def number_in(cell: Any, where: str) -> Fraction:
 
 
 def is_number(cell: str) -> bool:
-    """Whether a cell spells a finite number."""
     try:
         exact(cell)
     except NotANumber:
@@ -123,7 +112,7 @@ def is_number(cell: str) -> bool:
 
 
 def _separated(path: Path) -> Path:
-    """The file with its separator: the declared one, tabs for a .tsv file, else the only one that it contains."""
+    """The file with its separator: the declared one, tabs for .tsv, else the only one that the file contains."""
     if isinstance(path, TextFile) and path.is_separated:
         return path
     if path.suffix.lower() == ".tsv":
@@ -139,13 +128,13 @@ def _separated(path: Path) -> Path:
         found = [separator for separator in found if separator != decimal]
     if len(found) > 1:
         came = f"{' and '.join(map(repr, found))} in one file"
-        remedy = "Quote cells that hold another; in a command with --separator, name it."
+        remedy = "Quote cells that contain another one; or name the separator with --separator, if the command has it."
         raise BadTable("one character must separate the cells", came=came, where=str(path), remedy=remedy)
     return TextFile.of(path, found[0] if found else ",")
 
 
 def _separates(separator: str, line: str) -> bool:
-    """Whether a character may separate the cells of a line; a comma that is only in numbers may not."""
+    """Whether a character may separate the cells of a line; a comma that occurs only in numbers may not."""
     if separator == "," and _OTHERS.search(line) is not None:
         return any("," in cell for cell in _OTHERS.split(line) if _COMMA.fullmatch(cell.strip()) is None)
     return separator in line

@@ -1,4 +1,4 @@
-"""A temporary file of bytes in several parts; it is gone when the process ends, however that ends."""
+"""A temporary file of bytes in several parts, which disappears however the process ends."""
 
 from collections.abc import Iterator
 from tempfile import TemporaryFile
@@ -7,35 +7,22 @@ from typing import Any
 
 
 class SpillFile:
-    """Bytes by part, each part in the order of its additions.
+    """Bytes in several parts, each part in the order of its additions."""
 
-    The file is in the temporary folder (`TMPDIR`), without a name if the operating system has such files: nobody finds
-    it there, and neither an error nor a killed process leaves it behind.
-
-    Args:
-        parts: Number of parts.
-
-    >>> with SpillFile(2) as spill:
-    ...     for part, content in ((1, b"ab"), (0, b"c"), (1, b"d")):
-    ...         spill.add(part, content)
-    ...     list(spill.read(1)), list(spill.read(0))
-    ([b'ab', b'd'], [b'c'])
-    """
-
+    # The file is in the temporary folder (`TMPDIR`), without a name if the operating system allows that: nobody finds
+    # it, and neither an error nor a killed process leaves it behind.
     def __init__(self, parts: int) -> None:
         self._file: Any = TemporaryFile(prefix="utmost-")  # noqa: SIM115  (closed by __exit__)
         self._spans: list[list[tuple[int, int]]] = [[] for _ in range(parts)]
         self._end = 0
 
     def add(self, part: int, content: Any) -> None:
-        """Append bytes to a part."""
         self._file.seek(self._end)
         size = self._file.write(content)
         self._spans[part].append((self._end, size))
         self._end += size
 
     def read(self, part: int) -> Iterator[bytes]:
-        """The bytes of a part."""
         for start, size in self._spans[part]:
             self._file.seek(start)
             yield self._file.read(size)

@@ -1,7 +1,7 @@
 """Excel files, .xlsx: the table on the sheet "Values", and its statement in words on the sheet "Statement".
 
-The file is a function of what is published: it has no author, its times are those of 1980, and the same table makes the
-same bytes. Excel counts in floats and shows fifteen digits, so a column with a longer integer is written as text.
+The file depends only on what is published: it has no author, its times are those of 1980, and the same table gives the
+same bytes. Excel computes in floats and shows fifteen digits, so a column with a longer integer is written as text.
 """
 
 import io
@@ -35,7 +35,7 @@ _ESCAPED = re.compile("[\x00-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff]|_x[0-9A-Fa-
 _DAMAGED = BadZipFile, zlib.error, EOFError, OSError, LookupError, ValueError, TypeError, AttributeError, SyntaxError
 _MADE = datetime(1980, 1, 1, tzinfo=UTC)
 _DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
-_FIRST_DATE = date(1900, 3, 1)  # Excel counts a 29 February of 1900, which was none
+_FIRST_DATE = date(1900, 3, 1)  # Excel has a 29 February 1900, which did not exist
 _WIDTH_OF_DATE = 11  # characters; a narrower column shows ####
 
 
@@ -47,13 +47,7 @@ class _Exact(float):
 
 
 def write(columns: Mapping[str, Iterable[Any]], file: BinaryIO, statement: Mapping[str, Any]) -> None:
-    """Write columns into an open file; rows beyond those of a sheet continue in "Values 2".
-
-    Args:
-        columns: Cells by name: numbers, text, truth values or None; other cells are written as text.
-        file: Open file.
-        statement: Statement without the digest of this file; empty for none.
-    """
+    """Write columns into an open file. Rows beyond those of a sheet continue in "Values 2"."""
     cells = {str(name): _dated(_plain(column)) for name, column in columns.items()}
     _check_width(len(cells))
     writer = extra("xlsxwriter", EXTRA)
@@ -95,7 +89,7 @@ def _check_width(columns: int) -> None:
 
 
 def _lines(statement: Mapping[str, Any]) -> Iterator[list[str]]:
-    """The statement, one fact a line; a fact too long for a cell continues in those below it."""
+    """The statement, one fact a line. A fact too long for a cell continues in the lines below."""
     for name, fact in statement.items():
         text = _ESCAPED.sub(
             lambda odd: odd.group().encode("unicode_escape").decode().replace("_x", "_ x"), _fact_text(fact)
@@ -105,7 +99,7 @@ def _lines(statement: Mapping[str, Any]) -> Iterator[list[str]]:
 
 
 def _plain(column: Iterable[Any]) -> list[Any]:
-    """Cells for Excel; all are text if one is an integer that it would round."""
+    """Cells for Excel. All become text if one is an integer that Excel would round."""
     cells = [cell.item() if isinstance(cell, np.generic) else cell for cell in plain_cells(column)]
     if any(isinstance(cell, int) and abs(cell) >= _DIGITS for cell in cells):
         return [None if cell is None else str(cell) for cell in cells]
@@ -113,7 +107,7 @@ def _plain(column: Iterable[Any]) -> list[Any]:
 
 
 def _dated(column: list[Any]) -> list[Any]:
-    """A column all of whose cells are dates, or ISO text of dates, that Excel has; they are read back as that text."""
+    """The column as dates if all cells are dates, or ISO text of dates, that Excel has. `read` gives the text again."""
     cells = [str(cell) if isinstance(cell, date) else cell for cell in column]
     texts = [cell for cell in cells if cell is not None]
     if not texts or not all(isinstance(cell, str) and _DATE.fullmatch(cell) for cell in texts):
@@ -126,7 +120,7 @@ def _dated(column: list[Any]) -> list[Any]:
 
 
 def _fill(sheet: Any, rows: list[Any], looks: tuple[Any, Any], day: Any = None) -> None:
-    """Write rows, with the first one as a frozen header; Excel requires a format for an empty cell."""
+    """Write rows, with the first one as a frozen header. Excel requires a format for an empty cell."""
     bold, empty = looks
     for at, row in enumerate(rows):
         for place, cell in enumerate(row):
@@ -147,11 +141,11 @@ def _fill(sheet: Any, rows: list[Any], looks: tuple[Any, Any], day: Any = None) 
 def _text(cell: Any) -> str:
     text = str(Fraction(cell)) if isinstance(cell, Fraction) else str(cell)
     if len(text) > _LONGEST:
-        required = f"a cell of Excel holds at most {_LONGEST} characters"
+        required = f"a cell of Excel may have at most {_LONGEST} characters"
         raise BadTable(required, came=f"one of {len(text)}", remedy="Write .csv or .parquet.")
-    if _ESCAPED.search(text):  # a workbook has them as _x000D_, which readers take for text or skip
-        required = "a cell of Excel holds no control characters, halves of characters or text like _x000D_"
-        raise BadTable(required, came="one of them", remedy="Write .csv or .parquet.")
+    if _ESCAPED.search(text):  # a workbook would store these as _x000D_, which some readers show as text or skip
+        required = "a cell of Excel must have no control characters, lone surrogates or text like _x000D_"
+        raise BadTable(required, came="one of these", remedy="Write .csv or .parquet.")
     return text
 
 
@@ -164,11 +158,11 @@ def _fact_text(fact: Any) -> str:
 
 
 def read(path: Path, *, has_dates: bool = False) -> dict[str, list[Any]]:
-    """The table of an Excel file: the sheets "Values", or the only sheet.
+    """Read the table of an Excel file: the sheets "Values", or the only sheet.
 
     Args:
         path: Path of the file.
-        has_dates: Whether dates and times are returned as such; otherwise as text.
+        has_dates: Whether dates and times are returned as such, and not as text.
     """
     where = str(path)
     with _opened(path, data_only=True) as book:
@@ -179,20 +173,20 @@ def read(path: Path, *, has_dates: bool = False) -> dict[str, list[Any]]:
         _check_worked_out(path)
     header = [f"column {at}" if name is None else str(name) for at, name in enumerate(rows[0] if rows else (), 1)]
     if not header or len(set(header)) < len(header):
-        required = "the first row of a sheet must name each column, and no two alike"
+        required = "the first row of a sheet must have a distinct name for each column"
         raise BadTable(required, came="another first row", where=where, remedy=_HEADER)
     return {name: [row[at] for row in rows[1:]] for at, name in enumerate(header)}
 
 
-_HEADER = "The header must be the first row: delete titles and notes above it, and undo merged cells."
+_HEADER = "The header must be the first row: delete titles and notes above it, and unmerge cells."
 _MERGED = re.compile(rb"<(?:\w+:)?mergeCell\s[^>]*?ref=[\"']([A-Z]+[0-9]+(?::[A-Z]+[0-9]+)?)[\"']")
 _CHUNK, _OVERLAP = 1 << 20, 1 << 8
 
 
 def _check_unmerged(book: Any, title: str, where: str) -> None:
-    """Check that no cells of a sheet are merged: all but the first would count as empty."""
+    """Check that no cells of a sheet are merged: all but the first one would count as empty."""
     rest = b""
-    # openpyxl's reader for large files skips this part of the sheet, which comes after the rows.
+    # openpyxl's reader for large files skips the part of the sheet with merged cells, which comes after the rows.
     with book._archive.open(book[title]._worksheet_path) as content:
         while read := content.read(_CHUNK):
             merged = _MERGED.search(rest + read)
@@ -200,16 +194,15 @@ def _check_unmerged(book: Any, title: str, where: str) -> None:
                 cells = merged[1].decode()
                 raise BadTable(
                     "the cells of a table must not be merged",
-                    came="merged ones",
+                    came="merged cells",
                     where=f"{where}, sheet {title!r}, cells {cells}",
-                    remedy=f"Unmerge them in Excel, and write each cell's value into it. {_HEADER}",
+                    remedy=f"Unmerge them in Excel, and fill in each cell's value. {_HEADER}",
                 )
             rest = (rest + read)[-_OVERLAP:]
 
 
 def _check_worked_out(path: Path) -> None:
-    """Check that every formula has a stored value; a formula written by a program has none until Excel saves the
-    file."""
+    """Check that every formula has a stored value. A program's formula has none until Excel saves the file."""
     where = str(path)
     with _opened(path, data_only=True) as book, _opened(path, data_only=False) as written:
         for title in _pages(book, where):
@@ -218,16 +211,16 @@ def _check_worked_out(path: Path) -> None:
                     if value is None and cell.data_type == "f":
                         raise BadTable(
                             "a formula must have a stored value",
-                            came="one without",
+                            came="a formula without one",
                             where=f"{where}, sheet {title!r}, cell {cell.coordinate}",
-                            remedy="Open the file in Excel or LibreOffice and save it, which works its formulas out; "
-                            "or write values in their place.",
+                            remedy="Open the file in Excel or LibreOffice and save it, which computes its formulas; "
+                            "or replace the formulas by values.",
                         )
 
 
 @contextmanager
 def _opened(path: Path, *, data_only: bool) -> Iterator[Any]:
-    """The open workbook of a file or a pipe; openpyxl reads the parts while rows are read."""
+    """Open the workbook of a file or a pipe; openpyxl reads the parts while rows are read."""
     reader, where = extra("openpyxl", EXTRA), str(path)
     with path.open("rb") as file:
         _check_size(file, where)
@@ -242,11 +235,11 @@ def _opened(path: Path, *, data_only: bool) -> Iterator[Any]:
 
 
 def check_statement(path: Path, statement: Mapping[str, Any]) -> None:
-    """Check that a workbook has no statement but this one, no other sheets, and no formulas.
+    """Check that a workbook has no statement except this one, no other sheets, and no formulas.
 
     Args:
-        path: Workbook that `write` made.
-        statement: Statement of its values; the digest of the file is ignored.
+        path: Workbook from `write`.
+        statement: Statement of its values. The digest of the file is ignored.
     """
     expected = _facts_of(_lines({name: fact for name, fact in statement.items() if name != "table"}))
     with _opened(path, data_only=False) as book:
@@ -255,13 +248,13 @@ def check_statement(path: Path, statement: Mapping[str, Any]) -> None:
                 rows = islice(sheet.iter_rows(values_only=True), 1, None)
                 lines = _facts_of((*row, None, None)[:2] for row in rows)
                 if not lines.items() <= expected.items():
-                    raise BadTable("a workbook must say what its statement says", came="another", where=str(path))
+                    raise BadTable("a workbook must contain its statement", came="another statement", where=str(path))
             elif not (sheet.title == VALUES or sheet.title.startswith(f"{VALUES} ")):
                 raise BadTable(
-                    "a workbook must hold values and a statement alone", came=repr(sheet.title), where=str(path)
+                    "a workbook must have only values and a statement", came=repr(sheet.title), where=str(path)
                 )
             elif any(cell.data_type == "f" for row in sheet.iter_rows() for cell in row):
-                raise BadTable("released values must be no formulas", came="one", where=f"{path}, {sheet.title}")
+                raise BadTable("released values must not be formulas", came="a formula", where=f"{path}, {sheet.title}")
 
 
 def _facts_of(lines: Iterable[Iterable[Any]]) -> dict[str, str]:
@@ -287,18 +280,17 @@ def _check_size(file: BinaryIO, where: str) -> None:
 
 
 def _pages(book: Any, where: str) -> list[str]:
-    """The titles of the sheets that hold the table."""
+    """The titles of the sheets with the table."""
     titles = book.sheetnames
     pages = [title for title in titles if title == VALUES or title.startswith(f"{VALUES} ")] or titles
     if VALUES not in pages and len(pages) > 1:
-        remedy = f'Call the sheet "{VALUES}", or save it alone.'
+        remedy = f'Rename the sheet to "{VALUES}", or save it in a file of its own.'
         raise BadTable("an .xlsx file must have one sheet", came=f"{len(pages)} sheets", where=where, remedy=remedy)
     return pages
 
 
 def _rows(book: Any, where: str, *, has_dates: bool) -> Iterator[tuple[Any, ...]]:
-    """The rows of the table, each as long as the header; empty rows at the end of another program's file are
-    skipped."""
+    """The rows of the table, each as long as the header, without the empty rows at the end of a foreign file."""
     pages = _pages(book, where)
     width, blank = 0, 0
     for number, title in enumerate(pages):
@@ -318,7 +310,7 @@ def _rows(book: Any, where: str, *, has_dates: bool) -> Iterator[tuple[Any, ...]
 
 
 def _cell(cell: Any, *, has_dates: bool) -> Any:
-    """A cell as in text files: a time at midnight is a date, and a whole float stays a float."""
+    """A cell as in text files: a time at midnight is a date, and an integral float stays a float."""
     if isinstance(cell, datetime) and has_dates:
         return cell.date() if cell.time() == datetime.min.time() else cell
     if isinstance(cell, datetime):

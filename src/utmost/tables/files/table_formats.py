@@ -21,26 +21,21 @@ _INFLATION, _INFLATED = 200, 1 << 30
 
 
 def read_json_lines(path: Path, *, has_nested: bool = False) -> dict[str, list[Any]]:
-    """A table with an object in each line: columns in the order of their first cells, None for missing cells.
-
-    Numbers with a point are read exactly.
-
-    Args:
-        path: Path of the file.
-        has_nested: Whether cells may be lists and objects, for a caller that refuses them in the columns it reads.
-    """
+    """A table with an object in each line: columns in the order of their first cells, None for missing cells."""
+    # Numbers with a point are read exactly. With ``has_nested`` cells may be lists and objects: the caller refuses them
+    # in the columns that it uses.
     with path.open(encoding="utf-8-sig") as file:
         lines = (
             (f"{path}, line {number}", _decoded(line)) for number, line in enumerate(file, start=1) if line.strip()
         )
         columns = _columns_of(lines, "a line must be a JSON object of plain cells", has_nested=has_nested)
     if columns is None:
-        raise BadTable("JSON lines must hold an object each", came="an empty file", where=str(path))
+        raise BadTable("each line of JSON lines must be an object", came="an empty file", where=str(path))
     return columns
 
 
 def holds_records(path: Path) -> bool:
-    """Whether a .json file begins as an array, which is a table, and not as a document."""
+    """Whether a .json file begins with an array, which is a table, and not with a document."""
     if path.suffix.lower() != ".json" or not path.is_file():
         return False
     with path.open("rb") as file:
@@ -48,14 +43,14 @@ def holds_records(path: Path) -> bool:
 
 
 def read_json_records(path: Path, *, has_nested: bool = False) -> dict[str, list[Any]]:
-    """A table in an array of objects, one for each row; as `read_json_lines` in all else."""
+    """A table in an array of objects, one for each row; otherwise as `read_json_lines`."""
     with path.open(encoding="utf-8-sig") as file:
         rows = _decoded(file.read())
     is_array = isinstance(rows, list) and not isinstance(rows, _Pairs)
     places = ((f"{path}, record {number}", row) for number, row in enumerate(rows if is_array else (), start=1))
     columns = _columns_of(places, "a record must be a JSON object of plain cells", has_nested=has_nested)
     if columns is None:
-        came = "an empty one" if is_array else "an object" if isinstance(rows, _Pairs) else "something else"
+        came = "an empty array" if is_array else "an object" if isinstance(rows, _Pairs) else "something else"
         remedy = "A counted table is released without --each-row and --person." if came == "an object" else None
         raise BadTable("a table in .json must be an array of objects", came=came, where=str(path), remedy=remedy)
     return columns
@@ -69,7 +64,7 @@ def _decoded(text: str) -> Any:
 
 
 def _columns_of(rows: Iterable[tuple[str, Any]], required: str, *, has_nested: bool) -> dict[str, list[Any]] | None:
-    """The columns of JSON objects, each with the place where it stands; None where there are no objects."""
+    """The columns of JSON objects, each with its place in the file; None if there are no objects."""
     records: list[dict[str, Any]] = []
     for where, pairs in rows:
         if not isinstance(pairs, _Pairs) or (not has_nested and any(isinstance(cell, list) for _, cell in pairs)):
@@ -90,14 +85,14 @@ _JSON = json.JSONDecoder(parse_float=Decimal, object_pairs_hook=_Pairs)
 
 
 def write_json_lines(names: list[str], rows: Iterable[Iterable[Any]]) -> Iterator[tuple[int, bytes]]:
-    """Rows as JSON objects, one a line: their number, and their text."""
+    """Rows as JSON objects, one a line: for each the number 1, and its text."""
     for row in rows:
         cells = (f"{json.dumps(name)}: {_spelled(cell)}" for name, cell in zip(names, row, strict=True))
         yield 1, f"{{{', '.join(cells)}}}\n".encode("ascii")
 
 
 def _spelled(cell: Any) -> str:
-    """A cell as JSON: a Decimal with its digits, NaN as null, any other kind as text."""
+    """A cell as JSON: a Decimal with its digits, NaN as null, other types as text."""
     if isinstance(cell, np.generic):
         cell = cell.item()
     if isinstance(cell, Decimal) and cell.is_finite():
@@ -135,14 +130,14 @@ def read_feather(path: Path) -> Any:
 
 
 def write_feather(table: Any, file: BinaryIO) -> None:
-    """Write any table as a Feather file, without compression, so that its length depends on published facts alone."""
+    """Write any table as a Feather file, without compression, so that its length depends only on published facts."""
     whole = as_arrow(table)
     with extra("pyarrow.ipc", "tables").new_file(file, whole.schema) as out:
         out.write_table(whole)
 
 
 def as_columns(table: Any) -> dict[str, list[Any]]:
-    """Any table as columns of plain Python values; the cells of a CSV file that are not released are text."""
+    """Any table as columns of Python values. Cells of a CSV file that are not released are text."""
     if isinstance(table, CsvTable):
         names, rows = table.names, list(csv_table.rows(table))
         texts = {name: [row[at] for row in rows] for at, name in enumerate(names)}
@@ -154,7 +149,6 @@ def as_columns(table: Any) -> dict[str, list[Any]]:
 
 
 def as_arrow(table: Any) -> Any:
-    """Any table as an Arrow table."""
     arrow = extra("pyarrow", "tables")
     if hasattr(table, "replace_schema_metadata") and hasattr(table, "to_batches"):
         return table
@@ -173,14 +167,7 @@ def _arrow_cells(arrow: Any, column: Any) -> Any:
 
 
 def with_blanks(table: Any, columns: Mapping[str, list[Any]], after: Mapping[str, str]) -> Any:
-    """A table in memory with new or replaced columns that may contain None.
-
-    The table is of the same kind; for a table from a file, a dict of columns.
-
-    Args:
-        table: Any table but an engine's frame.
-        columns: New and replaced columns; integers stay integers next to None.
-        after: Column after which each new one stands, by name.
+    """A table in memory of the same kind with new or replaced columns that may contain None; for a file, a dict.
 
     >>> with_blanks({"n": [5, 7], "n_margin": [3, 3]}, {"n": [5, None], "mark": ["", "x"]}, {"mark": "n"})
     {'n': [5, None], 'mark': ['', 'x'], 'n_margin': [3, 3]}

@@ -1,4 +1,4 @@
-"""Text files that are compressed, in any encoding, with any separator; read as if they were plain UTF-8."""
+"""Text files with any compression, encoding and separator, read as if they were plain UTF-8."""
 
 import codecs
 import csv
@@ -13,37 +13,29 @@ from utmost.tables.cells.spelling import PLAIN, Spelling
 
 GZ, ZIP = ".gz", ".zip"
 PIPE = "-"
-"""The name of the pipe: standard input where something is read, standard output where something is written."""
+"""The name of the pipe: standard input for reading, standard output for writing."""
 
 SEPARATORS = ",;\t|"
-"""Separators in the order of the search: the first one that the header has outside of quotes is taken."""
+"""Separators in the order of the search: the first one in the header outside quotes is used."""
 
 _FIRST = 1 << 16
 _GZIPPED = b"\x1f\x8b"
 
 
 class TextFile(type(Path())):  # type: ignore[misc]  # before Python 3.12 no subclass of Path itself is a path
-    """A file that is read as UTF-8 text, whatever its compression and encoding.
+    """A file that is read as UTF-8 text, whatever its compression and encoding."""
 
-    Attributes:
-        inner: File on the disk, or standard input.
-        separator: Separator of its cells; None for that of its ending.
-        encoding: Encoding of its text; None for UTF-8.
-        spelling: Marks that are declared for its cells.
-        is_separated: Whether the separator was declared, not found in the header.
-    """
-
-    inner: Path
-    separator: str | None
-    encoding: str | None
-    spelling: Spelling
-    is_separated: bool
+    inner: Path  # file on the disk, or standard input
+    separator: str | None  # None for that of its ending
+    encoding: str | None  # None for UTF-8
+    spelling: Spelling  # declared marks of its cells
+    is_separated: bool  # whether the separator was declared, and not found in the header
 
     @classmethod
     def of(
         cls, path: Path, separator: str | None = None, encoding: str | None = None, spelling: Spelling = PLAIN
     ) -> Path:
-        """The file with declared marks, or those found in its header; the path itself if all are the usual ones."""
+        """The file with declared marks, or those found in its header; the path unchanged if all are the usual ones."""
         is_separated = separator is not None or (isinstance(path, cls) and path.is_separated)
         if isinstance(path, cls):
             separator, encoding = separator or path.separator, encoding or path.encoding
@@ -54,7 +46,7 @@ class TextFile(type(Path())):  # type: ignore[misc]  # before Python 3.12 no sub
         guess = _guessed(file.header_line()) if file.suffix.lower() in (".csv", ".txt", "") else None
         file.separator = guess if separator is None else read_separator(separator)
         is_plain = path.suffix.lower() not in (GZ, ZIP) and file.encoding is None and file.spelling == PLAIN
-        # A reader of the path alone finds the separator of the header; any other must go with the file.
+        # A reader that has only the path finds the separator of the header; the file must carry any other one.
         usual = {guess, file.separator} <= {None, "\t" if path.suffix.lower() == ".tsv" else ","}
         return path if is_plain and usual and not is_separated else file
 
@@ -67,7 +59,7 @@ class TextFile(type(Path())):  # type: ignore[misc]  # before Python 3.12 no sub
     def open(
         self, mode: str = "r", buffering: int = -1, encoding: Any = None, errors: Any = None, newline: Any = None
     ) -> Any:
-        """The text in UTF-8, from its beginning."""
+        """Open the text in UTF-8, from its beginning."""
         if self.inner.is_dir():
             raise BadTable("a table must be a file", came="a directory", where=str(self.inner))
         stored: Any = self.inner.open("rb")
@@ -84,7 +76,7 @@ class TextFile(type(Path())):  # type: ignore[misc]  # before Python 3.12 no sub
 
 
 def _only_file(stored: BinaryIO, where: str) -> Any:
-    """The one file of a .zip archive."""
+    """The only file of a .zip archive."""
     import zipfile
 
     try:
@@ -92,27 +84,23 @@ def _only_file(stored: BinaryIO, where: str) -> Any:
         names = [info.filename for info in archive.infolist() if not info.is_dir()]
         if len(names) == 1:
             return archive.open(names[0])
-    except (zipfile.BadZipFile, RuntimeError, NotImplementedError):  # RuntimeError: it needs a password
+    except (zipfile.BadZipFile, RuntimeError, NotImplementedError):  # RuntimeError: the archive needs a password
         stored.close()
         required = "a .zip file must be well formed, without a password"
         raise BadTable(required, came="what zip cannot read", where=where) from None
     stored.close()
-    raise BadTable("a .zip file must hold one table", came=f"{len(names)} files", where=where, remedy="Unpack it.")
+    raise BadTable("a .zip file must have one file", came=f"{len(names)} files", where=where, remedy="Unpack it.")
 
 
 def _of_damaged_files() -> tuple[type[Exception], ...]:
-    """The errors of compressed files; zipfile is loaded by an error or an archive, not by every release."""
+    """The errors of compressed files. Only an error or an archive loads zipfile, and not every release."""
     from zipfile import BadZipFile
 
     return EOFError, zlib.error, gzip.BadGzipFile, BadZipFile
 
 
 class MemoryFile(type(Path())):  # type: ignore[misc]  # as above
-    """A file in memory: from a pipe, or uploaded to a page.
-
-    Attributes:
-        content: Bytes of the file.
-    """
+    """A file in memory: from a pipe, or uploaded to a page."""
 
     content: bytes
 
@@ -126,7 +114,6 @@ class MemoryFile(type(Path())):  # type: ignore[misc]  # as above
     def open(
         self, mode: str = "r", buffering: int = -1, encoding: Any = None, errors: Any = None, newline: Any = None
     ) -> Any:
-        """The content, from its beginning."""
         content = io.BytesIO(self.content)
         return content if "b" in mode else io.TextIOWrapper(content, encoding, errors, newline)
 
@@ -141,17 +128,13 @@ class MemoryFile(type(Path())):  # type: ignore[misc]  # as above
 
 
 class FormattedFile(type(Path())):  # type: ignore[misc]  # as above
-    """A file that is written in another format than that of its name.
+    """A file that is written in another format than that of its name."""
 
-    Attributes:
-        ending: Ending of the format.
-    """
-
-    ending: str | None = None
+    ending: str | None = None  # of the format
 
     @classmethod
     def of(cls, path: Path, ending: str | None) -> Path:
-        """The file in the format of an ending; for None, the path itself."""
+        """The file in the format of an ending; for None, the path unchanged."""
         if ending is None:
             return path
         file = cls(str(path))
@@ -160,12 +143,11 @@ class FormattedFile(type(Path())):  # type: ignore[misc]  # as above
 
     @property
     def suffix(self) -> str:
-        """The ending of the format."""
         return self.ending or Path(self.name).suffix
 
 
 def unzipped(content: bytes, where: str) -> bytes:
-    """The content of a pipe, decompressed if it is compressed by gzip.
+    """The content of a pipe, decompressed if gzip compressed it.
 
     >>> unzipped(gzip.compress(b"ward,n"), "pipe")
     b'ward,n'
@@ -180,9 +162,7 @@ def unzipped(content: bytes, where: str) -> bytes:
 
 
 def ending_of_content(content: bytes) -> str:
-    """The usual ending for a content without a file name: from a pipe, or uploaded to a page.
-
-    JSON lines are several objects, each on a line of its own; other JSON also begins with a bracket.
+    """The usual ending for content without a file name. JSON lines are several objects, one on each line.
 
     >>> ending_of_content(b"ward,n"), ending_of_content(b"PAR1..."), ending_of_content(b'{"n": 1}\\n{"n": 2}\\n')
     ('.csv', '.parquet', '.jsonl')
@@ -197,24 +177,22 @@ def ending_of_content(content: bytes) -> str:
 
 
 class _Utf8(io.RawIOBase):
-    """The bytes of a file, converted from its encoding to UTF-8; the error for invalid bytes does not quote them."""
+    """The bytes of a file, converted from its encoding to UTF-8. The error for invalid bytes does not quote them."""
 
     def __init__(self, content: Any, stored: BinaryIO, encoding: str, where: str) -> None:
         self._content, self._stored, self._encoding, self._where, self._rest = content, stored, encoding, where, b""
         self._decoder = None if encoding == "utf-8" else codecs.getincrementaldecoder(encoding)()
 
     def readable(self) -> bool:
-        """Always."""
         return True
 
     def close(self) -> None:
-        """Close the file, too."""
+        """Close this stream and the file."""
         self._content.close()
         self._stored.close()
         super().close()
 
     def readinto(self, buffer: Any) -> int:
-        """The next bytes."""
         while not self._rest:
             try:
                 read = self._content.read(1 << 16)
@@ -224,9 +202,9 @@ class _Utf8(io.RawIOBase):
                 raise BadTable(required, came="what cannot be unpacked", where=self._where) from None
             except (UnicodeError, ValueError):
                 came = f"bytes that are not {self._encoding}"
-                remedy = "Name its encoding: --encoding cp1252, say."
+                remedy = "Name the encoding: --encoding cp1252, say."
                 raise BadTable(
-                    "a file must be text of its encoding", came=came, where=self._where, remedy=remedy
+                    "a file must be text in its encoding", came=came, where=self._where, remedy=remedy
                 ) from None
             if not read:
                 break
@@ -245,7 +223,7 @@ def read_separator(text: str) -> str:
     named = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "space": " "}
     separator = named.get(text, text)
     if len(separator) != 1 or separator in '"\r\n' or not separator.isascii():
-        remedy = "Say ; or , or | or tab."
+        remedy = "Write ; or , or | or tab."
         raise OutOfRange("a separator must be one character", came=repr(text), where="separator", remedy=remedy)
     return separator
 
@@ -263,7 +241,7 @@ def read_encoding(name: str | None) -> str | None:
     except LookupError:
         known = None
     if known is None or not known._is_text_encoding:
-        remedy = "Say cp1252, latin1 or utf-16, say."
+        remedy = "Write cp1252, latin1 or utf-16, say."
         raise OutOfRange("an encoding must be one that Python knows", came=repr(name), where="encoding", remedy=remedy)
     return None if known.name == "utf-8" else known.name
 

@@ -12,12 +12,7 @@ from utmost.errors import BadTable, OutOfRange
 
 
 def read_toml(path: Path, what: str) -> dict[str, Any]:
-    """The content of a TOML file; its dates as ISO text, and for an infinite number None, which TOML does not have.
-
-    Args:
-        path: File in UTF-8.
-        what: Kind of the content, for the message: "a recipe must".
-    """
+    """Read a TOML file: dates as ISO text, infinite numbers as None; ``what`` begins messages: "a recipe must"."""
     try:
         with path.open("rb") as file:
             text = file.read().decode("utf-8-sig")
@@ -50,11 +45,7 @@ def _as_json(value: Any) -> Any:
 
 
 def toml_value(value: Any) -> str:
-    """A value as TOML on one line; None as an infinite number.
-
-    >>> toml_value({"bins": [0, 18, None], "below": "çok", "on": True})
-    '{ bins = [0, 18, inf], below = "çok", on = true }'
-    """
+    """Write a value as TOML on one line; None becomes an infinite number."""
     if isinstance(value, Mapping):
         pairs = ", ".join(f"{toml_key(name)} = {toml_value(member)}" for name, member in value.items())
         return f"{{ {pairs} }}" if pairs else "{}"
@@ -71,7 +62,7 @@ def toml_value(value: Any) -> str:
 
 
 def toml_key(name: str) -> str:
-    """A name as a key of TOML: in quotes unless it is plain.
+    """Write a name as a key of TOML, in quotes unless it is plain.
 
     >>> toml_key("at-most"), toml_key("age group")
     ('at-most', '"age group"')
@@ -84,5 +75,5 @@ def _text(text: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise OutOfRange("a text in a TOML file must be Unicode", came="half of a character") from None
+        raise OutOfRange("text in a TOML file must be Unicode", came="a lone surrogate") from None
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

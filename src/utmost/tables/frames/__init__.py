@@ -1,1 +1,1 @@
-"""Dataframes of any library, and the one interface through which they are read and made."""
+"""Dataframes of any library, and the interface by which they are read and made."""

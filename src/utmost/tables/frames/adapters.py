@@ -17,10 +17,10 @@ Column = Sequence[Any] | NDArray[Any]
 
 
 class LabelledTable(Protocol):
-    """A table of labels and numbers: a dict of arrays, or a dataframe where the table that was counted is one."""
+    """A table of labels and numbers: a dict of arrays, or a dataframe if the counted table was a dataframe."""
 
     def __getitem__(self, name: str, /) -> Any:
-        """A column: an array, or the dataframe's own."""
+        """A column: an array, or the dataframe's own type."""
 
 
 class TableAdapter(Protocol):
@@ -44,21 +44,20 @@ class TableAdapter(Protocol):
         return f"row {row + 1} (index {row})"
 
     def with_columns(self, table: Any, columns: Mapping[str, Column], after: Mapping[str, str]) -> Any:
-        """A table of the same kind in which ``columns`` replace those of their names; a new one is after
-        ``after[name]``."""
+        """A table of the same kind with new or replaced columns; a new column comes after ``after[name]``."""
 
     def without(self, table: Any, names: Sequence[str]) -> Any:
-        """A table of the same kind without these columns and without metadata beside the columns."""
+        """A table of the same kind without these columns and without metadata."""
 
     def kind(self, table: Any, names: Sequence[str]) -> str:
-        """The description from which `made` makes a table of this kind with columns of these names."""
+        """A description from which `made` makes a table of this kind with columns of these names."""
 
     def made(self, kind: str, columns: Mapping[str, Column]) -> Any:
-        """A table of a kind that `kind` described, with these columns alone; None for another adapter's kind."""
+        """A table of the described kind with only these columns; None for the kind of another adapter."""
 
 
 class _Columns(TableAdapter):
-    """The adapter of dicts from name to column: a list stays a list, an array an array."""
+    """The adapter of dicts from name to column: a list stays a list, and an array an array."""
 
     def knows(self, table: Any) -> bool:
         """Whether the table is a mapping."""
@@ -71,11 +70,11 @@ class _Columns(TableAdapter):
         lengths = dict(zip(names, map(len, table.values()), strict=True))
         if len(set(lengths.values())) > 1:
             raise BadTable("all columns must have the same number of rows", came=str(lengths))
-        # A Series of pandas says by its index which row a value is of; a list does by its place.
+        # The row of a value is decided by the index in a Series of pandas, and by the place in a list.
         indexes = [column.index for column in table.values() if hasattr(getattr(column, "index", None), "equals")]
         if not all(index.equals(indexes[0]) for index in indexes[1:]):
-            remedy = "Make a DataFrame of them, which lays rows together; or pass lists, in one order."
-            raise BadTable("columns that are Series must have one index", came="several", remedy=remedy)
+            remedy = "Make a DataFrame of them, which aligns the rows; or pass lists in the same order."
+            raise BadTable("columns that are Series must have the same index", came="several", remedy=remedy)
         return names
 
     def column(self, table: Any, name: str, most: int | None = None) -> Column:
@@ -107,16 +106,12 @@ class _Columns(TableAdapter):
 
 
 def named(name: Any) -> str:
-    """The name of a column as text: a year as its digits, the pair of names of a crosstab with a comma.
-
-    >>> named(2020), named(("men", "admitted"))
-    ('2020', 'men, admitted')
-    """
+    """The name of a column as text: a year as its digits, the pair of names of a crosstab with a comma."""
     return ", ".join(map(named, name)) if isinstance(name, tuple) else str(name)
 
 
 def _own_name(table: Mapping[Any, Any], name: str) -> Any:
-    """The key of a dict that has this text."""
+    """The key of a dict with this text."""
     return name if name in table else next((own for own in table if named(own) == name), name)
 
 
@@ -127,38 +122,36 @@ _adapters: list[TableAdapter] = [COLUMNS]
 
 
 def register(adapter: TableAdapter) -> None:
-    """Add an adapter; the adapter registered last is asked last."""
+    """Add an adapter. The adapter registered last is tried last."""
     if adapter not in _adapters:
         _adapters.append(adapter)
 
 
 def known_adapters() -> tuple[TableAdapter, ...]:
-    """The adapters that were registered, in order."""
     return tuple(_adapters)
 
 
 def check_column(column: Any, name: str) -> None:
-    """Check that a column has rows in an order: a list, a tuple, an array or a series, and no text, set or iterator."""
+    """Check that a column has ordered rows: a list, tuple, array or series, and no text, set or iterator."""
     if isinstance(column, str | bytes | Mapping | Set) or not hasattr(column, "__len__"):
         raise BadTable("a column must be a list or an array", came=type(column).__name__, where=f"column {name!r}")
 
 
 def no_column(name: str, names: Sequence[Any]) -> BadTable:
-    """The refusal of a missing column; it names a column only if that is nearly the wanted one.
-
-    Other names are not shown: in a file without a header they are the cells of its first row.
+    """The refusal of a missing column, which names only a column with nearly the same name.
 
     >>> print(no_column("admited", ["ward", "admitted"]), no_column("n", ["9876543"]), sep=" ")
     there is no column 'admited'. Did you mean 'admitted'? there is no column 'n'. None of the 1 columns has a name
     like it: see whether the file begins with a header.
     """
+    # Other names are not shown: in a file without a header they are the cells of the first row.
     texts = [known for known in names if isinstance(known, str)]
     near = [known for known in texts if _folded_name(known) == _folded_name(name)] or get_close_matches(
         name, texts, n=1
     )
     hint = f"None of the {len(names)} columns has a name like it: see whether the file begins with a header."
     if near:
-        looks_same = normalize("NFKC", near[0]) == normalize("NFKC", name)  # composed and not, say
+        looks_same = normalize("NFKC", near[0]) == normalize("NFKC", name)  # for example by Unicode composition
         hint = f"Did you mean {ascii(near[0]) if looks_same else repr(near[0])}?"
         is_split = near[0] != near[0].strip() or "," in near[0]
         hint += " On the command line, in quotes of its own: '\"...\"'." * is_split
@@ -171,14 +164,13 @@ def _folded_name(name: str) -> str:
 
 
 def check_columns_exist(wanted: Sequence[str], names: Sequence[str]) -> None:
-    """Check that a table has the columns that are wanted."""
     for name in wanted:
         if name not in names:
             raise no_column(name, names)
 
 
 def distinct_names(names: Iterable[str], where: str | None = None) -> list[str]:
-    """The names of the columns of a table, checked to be distinct.
+    """Check that the names of the columns of a table are distinct.
 
     >>> distinct_names(["n", "n_margin"])
     ['n', 'n_margin']
@@ -192,7 +184,7 @@ def distinct_names(names: Iterable[str], where: str | None = None) -> list[str]:
 
 
 def column_order(names: Sequence[str], after: Mapping[str, str]) -> list[str]:
-    """The names, with each new one after the column it belongs to.
+    """The names, with each new one after the column that it belongs to.
 
     >>> column_order(["sex", "admitted", "year"], {"admitted_margin": "admitted"})
     ['sex', 'admitted', 'admitted_margin', 'year']
@@ -201,6 +193,6 @@ def column_order(names: Sequence[str], after: Mapping[str, str]) -> list[str]:
 
 
 def _like(column: Column, model: Any) -> Any:
-    """The column as an array where the table's own was one, else as a list of Python numbers."""
+    """The column as an array if the table's own column was one, else as a list of Python numbers."""
     array = np.asarray(column)
     return array if isinstance(model, np.ndarray) else array.tolist()

@@ -1,4 +1,4 @@
-"""Tables of any kind: opened where they are a path, the adapter of a table, and tables made from columns."""
+"""Tables of any kind: opened if they are a path, the adapter of a table, and tables made from columns."""
 
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -13,7 +13,7 @@ from utmost.tables.frames.table import Table
 
 
 def _in_turn() -> Iterator[TableAdapter]:
-    """The adapters in the order of use; those of dataframes load packages, so they are last."""
+    """The adapters in the order of use. Those of dataframes load packages, so they are last."""
     yield from known_adapters()
     _load_dataframes()
     yield from known_adapters()
@@ -27,13 +27,13 @@ def _load_dataframes() -> None:
 
 
 def opened_table(table: Any) -> Any:
-    """The table at a path, or of a reader of Arrow batches; any other table is returned.
+    """The table at a path, or of a reader of Arrow batches; any other table unchanged.
 
     >>> opened_table({"n": [1]})
     {'n': [1]}
     """
     if isinstance(table, Path):
-        # A release of a dict does not load the readers of files.
+        # Imported here, so that a release of a dict does not load the readers of files.
         from utmost.tables.files import files
 
         return files.table_or_relation(table) if table.is_dir() else files.read(table)
@@ -43,7 +43,6 @@ def opened_table(table: Any) -> Any:
 
 
 def adapter_of(table: Any) -> TableAdapter:
-    """The adapter of this kind of table."""
     for adapter in _in_turn():
         if adapter.knows(table):
             return adapter
@@ -58,7 +57,7 @@ _ENGINES = ("polars", "duckdb", "_duckdb", "pyspark", "narwhals")
 
 
 def is_engine_table(table: Any) -> bool:
-    """Whether a table is a frame that an engine evaluates; no engine is looked for where its class says no.
+    """Whether a table is a frame that an engine evaluates; tables of other packages load no engine.
 
     >>> is_engine_table({"n": [1]})
     False
@@ -71,7 +70,7 @@ def is_engine_table(table: Any) -> bool:
 
 
 def published_names(table: Any) -> list[str]:
-    """The names of the columns of a released table, also of a frame that an engine evaluates.
+    """The names of the columns of a released table, which may be a frame that an engine evaluates.
 
     >>> published_names({"n": [1], "n_margin": [3]})
     ['n', 'n_margin']
@@ -84,11 +83,7 @@ def published_names(table: Any) -> list[str]:
 
 
 def table_of(kind: str, columns: Mapping[str, Column]) -> Any:
-    """A table of a kind that an adapter named; a dict of arrays where no adapter here can make it.
-
-    >>> table_of("columns:l", {"n": np.array([1, 2])})
-    {'n': [1, 2]}
-    """
+    """A table of a kind that an adapter named; a dict of arrays if no adapter can make that kind here."""
     for adapter in _in_turn():
         table = adapter.made(kind, columns)
         if table is not None:
@@ -97,18 +92,11 @@ def table_of(kind: str, columns: Mapping[str, Column]) -> Any:
 
 
 def labelled(kind: str, labels: Mapping[str, Column], columns: Mapping[str, Column]) -> LabelledTable:
-    """Labels of groups, and numbers beside them, as a dataframe where the kind is one, else as a dict of arrays.
-
-    Raises:
-        OutOfRange: for a level that has the name of a column of numbers.
-
-    >>> labelled("columns:l", {"sex": ["men", "women"]}, {"n": np.array([1, 2])})
-    {'sex': array(['men', 'women'], dtype='<U5'), 'n': array([1, 2])}
-    """
+    """Labels of groups with numbers, as a dataframe if the kind is one, else as a dict of arrays."""
     for name in columns:
         if name in labels:
-            remedy = "Rename it."
-            raise OutOfRange("no level may have the name of a column beside it", came=repr(name), remedy=remedy)
+            remedy = "Rename the level."
+            raise OutOfRange("no level may have the name of a column of numbers", came=repr(name), remedy=remedy)
     whole: dict[str, Column] = {**{name: np.array(values) for name, values in labels.items()}, **columns}
     table: LabelledTable = table_of(kind if kind.startswith("dataframe:") else f"columns:{'a' * len(whole)}", whole)
     return table

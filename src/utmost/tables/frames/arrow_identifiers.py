@@ -1,4 +1,4 @@
-"""Arrow columns as identifiers: which types can say whose a row is, and how they are read."""
+"""Arrow columns as identifiers: the allowed types, and how they are read."""
 
 from importlib.util import find_spec
 from typing import Any
@@ -32,11 +32,7 @@ _IN_ARROW = ("pyarrow", "polars", "pandas")
 
 
 def text_identifiers(table: Any, name: str) -> Identifiers | None:
-    """The texts of a column of a table in memory, none missing or blank, without a text of Python's.
-
-    Returns:
-        None where that is not what the column has, or it cannot be had so: then it is read cell by cell, and refused.
-    """
+    """The texts of a column in memory, none missing or blank, without Python objects; None for any other column."""
     if type(table).__module__.partition(".")[0] not in _IN_ARROW or find_spec("pyarrow") is None:
         return None
     arrow = extra("pyarrow", "tables")
@@ -52,11 +48,7 @@ def text_identifiers(table: Any, name: str) -> Identifiers | None:
 
 
 def holds_blanks(texts: Any) -> bool:
-    """Whether some text is empty, or of white space alone; looked at closely only where its first byte leaves it open.
-
-    Args:
-        texts: an Arrow array of large strings, none missing.
-    """
+    """Whether a text is empty or white space. Only texts whose first byte leaves this open are examined further."""
     _, offsets, data = texts.buffers()
     starts = np.frombuffer(offsets, np.int64)[texts.offset : texts.offset + len(texts) + 1]
     if (starts[1:] == starts[:-1]).any():
@@ -74,7 +66,7 @@ def holds_blanks(texts: Any) -> bool:
 
 
 def check_identifier(kind: Any, name: str) -> None:
-    """Check that a column of this Arrow type can say which item a row is."""
+    """Check that a column of this Arrow type can identify items."""
     kinds = extra("pyarrow", "tables").types
     inner = kind.value_type if kinds.is_dictionary(kind) else kind
     if not (is_text(inner) or kinds.is_integer(inner) or kinds.is_binary(inner) or kinds.is_large_binary(inner)):
@@ -87,6 +79,5 @@ def check_identifier(kind: Any, name: str) -> None:
 
 
 def is_text(kind: Any) -> bool:
-    """Whether an Arrow type is one of text."""
     kinds = extra("pyarrow", "tables").types
     return bool(kinds.is_string(kind) or kinds.is_large_string(kind) or kinds.is_string_view(kind))

@@ -1,6 +1,6 @@
-"""Dataframes of any library: pandas, Polars, Arrow and whatever else narwhals reads; the same kind goes out.
+"""Dataframes of pandas, Polars, Arrow and the other libraries of narwhals; a release returns the same kind.
 
-Arrow tables, which files are read into, do what they can without narwhals: loading it takes as long as a million rows.
+Arrow tables, which files are read into, avoid narwhals where possible: loading it takes as long as a million rows.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,18 +18,18 @@ from utmost.tables.frames.wide_integers import wide_in_arrow
 from utmost.tables.optional_imports import extra
 
 _BATCH = "/batch"
-"""The last part of the name of a record batch's type."""
+"""The end of the kind of a record batch."""
 
 
 def read(frame: Any, name: str) -> Column:
-    """One column: an array where all cells are plain integers or floats, else a list whose missing cells are None."""
+    """One column: an array if all cells are integers or floats, else a list whose missing cells are None."""
     return _cells(_eager(frame).get_column(name))
 
 
 def _cells(column: Any) -> Column:
     missing = column.is_null()
     if not missing.any():
-        # Whether these are integers of 128 bits, for which NumPy has no type.
+        # NumPy has no type for integers of 128 bits.
         if (
             column.dtype.is_numeric()
             and not column.dtype.is_decimal()
@@ -45,7 +45,7 @@ def _cells(column: Any) -> Column:
 
 def _arrow_numbers(column: Any) -> NDArray[Any]:
     """An Arrow column of numbers, none missing, as an array."""
-    # Arrow's own conversion imports pandas where that is installed, which takes longer than the release.
+    # Arrow's own conversion imports pandas if that is installed, which takes longer than the release.
     parts = [np.from_dlpack(part) for part in column.chunks if len(part)]
     if len(parts) == 1:
         return parts[0]
@@ -53,18 +53,16 @@ def _arrow_numbers(column: Any) -> NDArray[Any]:
 
 
 def write(frame: Any, columns: Mapping[str, Column], after: Mapping[str, str]) -> Any:
-    """A dataframe of the same library with these columns in it; the rows keep their order and their index.
-
-    Released integers that its integers do not hold stand in wider ones, in decimals, or as text: they are answered
-    already, so that there is no refusal here. The type is a function of released values.
-    """
+    """A dataframe of the same library with these columns; the rows keep their order and their index."""
+    # Released integers that do not fit become wider integers, decimals, or text: the noise is drawn already, so that
+    # nothing is refused here. The type is a function of released values.
     eager = _eager(frame)
     series = [_series(name, np.asarray(column), eager.implementation) for name, column in columns.items()]
     return eager.with_columns(*series).select(adapters.column_order(eager.columns, after)).to_native()
 
 
 def register() -> None:
-    """Let dataframes into releases; narwhals is imported when the first one comes."""
+    """Register the adapters of dataframes. The first dataframe imports narwhals."""
     pandas_frames.register()
     adapters.register(_ArrowAdapter())
     adapters.register(_DataframeAdapter())
@@ -72,13 +70,8 @@ def register() -> None:
 
 class _DataframeAdapter(adapters.TableAdapter):
     def knows(self, table: Any) -> bool:
-        """Whether narwhals reads the table.
-
-        Raises:
-            BadTable: for a lazy dataframe, whose rows are not there yet.
-            Unsupported: for a dataframe where narwhals is not installed.
-        """
-        # Tables of other adapters pass by without narwhals: a core installation has none.
+        """Whether narwhals reads the table; a lazy dataframe is refused."""
+        # Tables of other adapters do not need narwhals, which a core installation lacks.
         if find_spec("narwhals") is None and not hasattr(table, "columns"):
             return False
         nw = _narwhals()
@@ -124,10 +117,9 @@ class _DataframeAdapter(adapters.TableAdapter):
 
 
 class _ArrowAdapter(_DataframeAdapter):
-    """Tables and record batches of Arrow; columns that Arrow does not take from NumPy as they are go by narwhals."""
+    """Tables and record batches of Arrow. Columns that Arrow does not take from NumPy unchanged go through narwhals."""
 
     def knows(self, table: Any) -> bool:
-        """Whether the table is Arrow's."""
         return type(table).__module__.startswith("pyarrow") and type(table).__name__ in ("Table", "RecordBatch")
 
     def names(self, table: Any) -> list[str]:
@@ -169,7 +161,7 @@ def _eager(table: Any) -> Any:
 
 
 def through_narwhals(table: Any, **options: bool) -> Any:
-    """The table as narwhals sees it."""
+    """The table as a narwhals frame."""
     nw = _narwhals()
     try:
         return nw.from_native(_as_frame(table), **options)
@@ -178,17 +170,17 @@ def through_narwhals(table: Any, **options: bool) -> Any:
 
 
 def _check_index(table: Any) -> None:
-    """Names of rows are published with them; of frames that only resemble those of pandas they must be a column."""
+    """Refuse an index of names, which would be published, in frames that only resemble those of pandas."""
     index = getattr(table, "index", None)
     if index is None or not _eager(table).implementation.is_pandas_like():
         return
     if list(index) != list(range(len(index))):
         remedy = "Call reset_index() to make the index a column, or reset_index(drop=True) to leave it out."
-        raise BadTable("the rows must be numbered 0, 1, 2, ...", came="an index of their own", remedy=remedy)
+        raise BadTable("the rows must be numbered 0, 1, 2, ...", came="another index", remedy=remedy)
 
 
 def _as_frame(table: Any) -> Any:
-    """An Arrow record batch as a table, and a Polars series as a frame of one column; anything else as it is."""
+    """An Arrow record batch as a table, and a Polars series as a frame of one column; anything else unchanged."""
     if _is_batch(table):
         return extra("pyarrow", "tables").Table.from_batches([table])
     if type(table).__module__.startswith("polars.series") and hasattr(table, "to_frame"):
@@ -206,15 +198,14 @@ def _batch_if_batch(table: Any, frame: Any) -> Any:
 
 
 def _batch_of(table: Any) -> Any:
-    """An Arrow table as one record batch."""
     whole = table.combine_chunks()
     arrays = [column.chunk(0) for column in whole.columns]
     return extra("pyarrow", "tables").RecordBatch.from_arrays(arrays, schema=whole.schema)
 
 
 def _bare(table: Any) -> Any:
-    """The table without what it carries beside its cells: an Arrow schema's metadata, a pandas frame's attrs, and in
-    both the categories that no cell has, which may be those of rows that were left out."""
+    """The table without metadata: an Arrow schema's metadata, a pandas frame's attrs, and unused categories."""
+    # Unused categories may be those of rows that were removed.
     if hasattr(table, "replace_schema_metadata"):
         arrow = extra("pyarrow", "tables")
         kinds = [field.type for field in table.schema]
@@ -248,7 +239,7 @@ def _series(name: str, column: Any, implementation: Any) -> Any:
 
 
 def _in_arrow(column: NDArray[Any]) -> Any:
-    """The numbers as an Arrow column over a copy of their memory; Arrow's conversion imports pandas, see `_numbers`."""
+    """The numbers as an Arrow column over a copy of their memory, since Arrow's conversion imports pandas."""
     arrow = extra("pyarrow", "tables")
     buffers = [None, arrow.py_buffer(np.array(column, order="C"))]
     kind = arrow.from_numpy_dtype(column.dtype)

@@ -1,9 +1,9 @@
-"""Frames and series of pandas, GeoPandas among them: with their index, their names and their types.
+"""Frames and series of pandas and GeoPandas, with their index, names and types.
 
-The labels of an index are published with the rows, so they are columns like any other, which come first and must be
-declared; an index that numbers the rows 0, 1, 2, ... is ignored. A released frame keeps its index, column names that
-are no text (years, or the pairs of a crosstab) and families of types. A released column's type is a function of the
-original type and of released values, never of true ones.
+The labels of an index are published with the rows, so they are columns, which come first and must be declared. An index
+that numbers the rows 0, 1, 2, ... is ignored. A released frame keeps its index, column names that are no text (years,
+or the pairs of a crosstab) and families of types. The type of a released column is a function of the original type and
+of released values, never of true values.
 """
 
 import json
@@ -28,19 +28,13 @@ _MARGIN = "_margin"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PandasShape:
-    """The names of a frame's columns, as text.
+    """The names of a frame's columns, as text."""
 
-    Attributes:
-        levels: Names of the levels of its index; empty if it numbers the rows.
-        columns: Each column's name as text, and its own name.
-    """
-
-    levels: tuple[str, ...]
-    columns: Mapping[str, Hashable]
+    levels: tuple[str, ...]  # names of the levels of its index; empty if the index numbers the rows
+    columns: Mapping[str, Hashable]  # each column's name, by the name as text
 
     @classmethod
     def of(cls, frame: Any) -> "PandasShape":
-        """The names of a frame."""
         columns = [named(name) for name in frame.columns]
         levels = _levels(frame.index)
         adapters.distinct_names((*levels, *columns))
@@ -53,7 +47,7 @@ class PandasShape:
 
 
 def is_pandas(table: Any) -> bool:
-    """Whether the table is a frame or a series of pandas; pandas is not imported.
+    """Whether the table is a frame or a series of pandas. This does not import pandas.
 
     >>> is_pandas({"n": [1]})
     False
@@ -63,10 +57,9 @@ def is_pandas(table: Any) -> bool:
 
 
 class _PandasAdapter(adapters.TableAdapter):
-    """The adapter of frames and series of pandas: a series is a frame of one column."""
+    """The adapter of frames and series of pandas. A series is a frame of one column."""
 
     def knows(self, table: Any) -> bool:
-        """Whether the table is a frame or a series of pandas."""
         return is_pandas(table)
 
     def names(self, table: Any) -> list[str]:
@@ -74,7 +67,7 @@ class _PandasAdapter(adapters.TableAdapter):
 
     def column(self, table: Any, name: str, most: int | None = None) -> Column:
         cells = _cells(_frame(table), name)
-        # An array where all cells are plain numbers, else a list whose missing cells are None.
+        # An array if all cells are numbers, else a list whose missing cells are None.
         cells = cells if most is None else cells[:most]
         if is_categorical(cells):
             return cells_of_categories(cells)
@@ -91,9 +84,9 @@ class _PandasAdapter(adapters.TableAdapter):
             shape = PandasShape.of(frame)
         frame = frame.copy(deep=False)
         if frame.columns.nlevels == 1:
-            # Columns named by dates or categories would take no name of another kind.
+            # Columns named by dates or categories would accept no other names.
             frame.columns = frame.columns.astype(object)
-        # The last first: each new column is put right behind its owner, and stands in the order in which it came.
+        # In reverse order, because each new column is inserted right after its owner.
         for name, column in reversed([*columns.items()]):
             owner = after.get(name, name)
             kind = _cells(frame, owner).dtype if owner in shape.names else None
@@ -113,8 +106,7 @@ class _PandasAdapter(adapters.TableAdapter):
         gone = [at for at, name in enumerate(shape.levels) if name in names]
         if gone:
             frame = frame.reset_index(level=gone, drop=True)
-        # The frame without what it carries beside its cells: notes, and categories and levels that no row
-        # has.
+        # Metadata is removed: attrs, and unused categories and levels.
         frame = frame.copy(deep=False)
         frame.attrs = {}
         for at, kind in enumerate(frame.dtypes):
@@ -164,7 +156,7 @@ class _PandasAdapter(adapters.TableAdapter):
         if facts["index"]:
             frame = frame.set_index([name for name, _ in facts["index"]])
             frame.index.names = [own for _, own in facts["index"]]
-        # The frame with its own column names, and the names over them.
+        # The column names become the original ones, with the names over them.
         own = facts["columns"]
         over = facts["over"]
         pandas = extra("pandas", "tables")
@@ -180,14 +172,14 @@ class _PandasAdapter(adapters.TableAdapter):
 
 
 def _frame(table: Any) -> Any:
-    """A frame as it is, a series as one of a column."""
+    """A frame unchanged, or a series as a frame of one column."""
     if hasattr(table, "columns"):
         return table
     return table.to_frame("value" if table.name is None else table.name)
 
 
 def _levels(index: Any) -> tuple[str, ...]:
-    """The names of an index's levels; none where it numbers the rows."""
+    """The names of an index's levels; none if the index numbers the rows."""
     if index.nlevels == 1 and index.dtype.kind in "iu" and (index == np.arange(len(index))).all():
         return ()
     if index.nlevels == 1:
@@ -205,33 +197,31 @@ def _cells(frame: Any, name: str) -> Any:
 
 
 def is_categorical(column: Any) -> bool:
-    """Whether a column is a categorical series of pandas, or the array of one."""
+    """Whether a column is a categorical series of pandas, or the array of such a series."""
     return type(getattr(column, "dtype", None)).__name__ == "CategoricalDtype" and is_pandas_column(column)
 
 
 def is_pandas_column(column: Any) -> bool:
-    """Whether a column is of pandas, which is not imported."""
+    """Whether a column belongs to pandas, without importing pandas."""
     return type(column).__module__.partition(".")[0] == "pandas"
 
 
 def cells_of_categories(column: Any) -> list[Any]:
-    """The cells of a categorical column by their codes: beside a gap pandas lists integers, and the ends of intervals,
-    as floats.
-    """
+    """The cells of a categorical column by their codes: pandas would turn integers with a missing cell into floats."""
     array = getattr(column, "array", column)
     categories = list(array.categories)
     return [None if code < 0 else categories[code] for code in array.codes.tolist()]
 
 
 def _type_family(kind: Any) -> str:
-    """The family of a type: "arrow", "nullable", or "" for NumPy's."""
+    """The family of a type: "arrow", "nullable", or "" for NumPy's types."""
     if type(kind).__name__ == "ArrowDtype":
         return "arrow"
     return "nullable" if hasattr(kind, "numpy_dtype") and kind.kind in "iuf" else ""
 
 
 def _example(family: str | None) -> Any:
-    """Some type of a family."""
+    """An example of a type in a family."""
     pandas = extra("pandas", "tables")
     if family == "arrow":
         return pandas.ArrowDtype(extra("pyarrow", "tables").int64())
@@ -239,11 +229,9 @@ def _example(family: str | None) -> Any:
 
 
 def _typed(column: Column, kind: Any, index: Any) -> Any:
-    """Cells as a series, in the family of a type: of 64 bits whatever its width, since noise may exceed that.
-
-    Integers beyond 64 bits are decimals or text in Arrow's family, and Python's integers in any other: the release is
-    done, so nothing is refused here.
-    """
+    """Cells as a series, in the family of a type but always with 64 bits, since noise may exceed fewer bits."""
+    # Integers beyond 64 bits become decimals or text in Arrow's family, and Python's integers in the others: the noise
+    # is drawn already, so nothing is refused here.
     pandas, family = extra("pandas", "tables"), "" if kind is None else _type_family(kind)
     cells: NDArray[Any] | Sequence[Any] = column
     if isinstance(column, np.ndarray) and column.dtype.kind in "iuf" and family:
@@ -269,7 +257,7 @@ def _behind(frame: Any, shape: PandasShape, owner: str, name: str) -> tuple[int,
 
 
 def _spelled(name: Hashable) -> Any:
-    """A column's own name as JSON: text as it is, an integer as an integer, a tuple as a list; else its text."""
+    """A column's name as JSON: text and integers unchanged, a tuple as a list, anything else as text."""
     if isinstance(name, tuple):
         return [_spelled(part) for part in name]
     if is_integer(name):
@@ -290,7 +278,7 @@ def _crs(frame: Any, columns: Mapping[str, Any]) -> list[list[Any]]:
 
 
 def _with_geometry(frame: Any, name: str, crs: str | None) -> Any:
-    """The frame with a column of geometries read from their text, where GeoPandas is there."""
+    """The frame with a column of geometries read from their text, if GeoPandas is installed."""
     if name not in frame.columns or find_spec("geopandas") is None:
         return frame
     geopandas = extra("geopandas", "tables")
@@ -298,7 +286,6 @@ def _with_geometry(frame: Any, name: str, crs: str | None) -> Any:
 
 
 def register() -> None:
-    """Let frames and series of pandas into releases."""
     adapters.register(_ADAPTER)
 
 

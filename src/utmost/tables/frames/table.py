@@ -1,4 +1,4 @@
-"""The table that a release gives: columns by name, in other packages' frames, in a file, as a card in a notebook."""
+"""The table of a release: columns by name, which convert to dataframes and files."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
@@ -12,35 +12,28 @@ from utmost.tables.optional_imports import extra
 
 
 class TableVerbs(Display, ABC):
-    """The verbs of every table, whether its columns are in memory or in a file.
-
-    A column is read by its name, ``table["count"]``; ``list(table)`` are the names, ``dict(table)`` all columns.
-    """
+    """The methods of every table, whether its columns are in memory or in a file."""
 
     __slots__ = ()
 
     @abstractmethod
     def __getitem__(self, name: Any, /) -> Any:
-        """A column: a list or an array."""
+        """The column with this name, as a list or an array."""
 
     @abstractmethod
     def __iter__(self) -> Iterator[str]:
         """The names of the columns."""
 
     def to_pandas(self) -> Any:
-        """The table as a dataframe of pandas.
-
-        Raises:
-            Unsupported: where pandas is not installed.
-        """
+        """The table as a dataframe of pandas; without pandas this raises `Unsupported`."""
         return extra("pandas", "tables").DataFrame(self._in_columns())
 
     def to_polars(self) -> Any:
-        """The table as a dataframe of Polars; see `to_pandas`."""
+        """The table as a dataframe of Polars; without Polars this raises `Unsupported`."""
         return extra("polars", "tables").DataFrame(self._in_columns())
 
     def to_arrow(self) -> Any:
-        """The table as one of PyArrow; see `to_pandas`."""
+        """The table as a table of PyArrow; without PyArrow this raises `Unsupported`."""
         return extra("pyarrow", "tables").table(self._in_columns())
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
@@ -48,14 +41,14 @@ class TableVerbs(Display, ABC):
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
     def write(self, path: Path | str, *, overwrite: bool = False) -> None:
-        """Write the columns alone into a file; `Answer.save` writes their statement beside them.
+        """Write only the columns into a file. `Answer.save` also writes their statement.
 
         Args:
             path: Path that ends in .csv, .tsv, .jsonl, .parquet, .feather or .xlsx.
-            overwrite: Whether a file that exists is replaced.
+            overwrite: Whether an existing file is replaced.
 
         Raises:
-            Unsupported: for another ending, a package that is missing, and a file that exists.
+            Unsupported: for another ending, a missing package, and an existing file.
         """
         from utmost.core.exact.arguments import path as read_path
         from utmost.core.exact.arguments import truth
@@ -75,16 +68,16 @@ class TableVerbs(Display, ABC):
 
 
 class Table(TableVerbs, dict[str, Any]):
-    """A table in memory: a dict from the names of its columns to lists or arrays, with the verbs of a table.
+    """A table in memory: a dict from the names of its columns to lists or arrays, with methods to convert and write.
 
-    The table of every answer whose data came as columns or from a file; of data that came as a dataframe, the answer's
-    table is a dataframe of that kind.
+    An answer has such a table if its data were passed as columns or as a file. If its data were a dataframe, the
+    answer's table is a dataframe of the same kind.
 
     Args:
-        columns: Lists or arrays by name; no columns if left out.
+        columns: Lists or arrays by name; by default no columns.
 
     Raises:
-        WrongKind: for what is no mapping.
+        WrongKind: for a value that is no mapping.
 
     >>> import utmost as ut
     >>> promise = ut.Promise("n", public="town", unit=ut.Unit(1, 1))

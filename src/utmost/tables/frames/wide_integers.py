@@ -1,4 +1,4 @@
-"""Integers that 64 bits do not hold, as columns of Arrow."""
+"""Integers beyond 64 bits as columns of Arrow."""
 
 from collections.abc import Iterable
 from decimal import Decimal
@@ -10,7 +10,7 @@ _DECIMAL = 10**38
 
 
 def wide_in_arrow(column: Iterable[Any]) -> Any:
-    """Integers of any size as a column of Arrow: decimals of 38 digits, or text where one has more.
+    """Integers of any size as a column of Arrow: decimals of 38 digits, or text if one has more digits.
 
     >>> str(wide_in_arrow([1 << 63]).type), str(wide_in_arrow([10**38]).type)
     ('decimal128(38, 0)', 'string')

@@ -20,8 +20,7 @@ from utmost.interfaces.documents.statement_readers import stated_release
 from utmost.interfaces.interop.data_packages import csv_metadata, data_package
 from utmost.interfaces.interop.sdmx import sdmx_csv
 from utmost.publish.promises.statement import read_statement
-from utmost.publish.promises.statement_kinds import NOISY_TABLE_KIND, WITHHELD_KIND
-from utmost.publish.releases.noisy_table import NOISY_TABLE_FORM
+from utmost.publish.releases.noisy_table import declared_in
 from utmost.publish.releases.release_facts import SECTIONS, Fact, ReleaseFacts, short_bar
 from utmost.publish.statements.printed_statement import statement_page
 from utmost.publish.statements.registry_entries import Deployment, registry_entry
@@ -118,13 +117,16 @@ def statement(
     if package is not None:
         _check_beside(package, release)
     said, path = _said(release)
-    noisy = said["release"] if said["kind"] == WITHHELD_KIND else said
-    if noisy["kind"] == NOISY_TABLE_KIND:
-        if as_json or any(file is not None for file in (html, package, out)):
+    declared = declared_in(said)
+    if declared is not None:
+        if as_json or html is not None or out is not None:
             remedy = "Leave out the options to see what was declared; or write utmost verify FILE."
             raise Unsupported("a page or an entry needs a release of utmost", came="declared noise", remedy=remedy)
-        declared = NOISY_TABLE_FORM.checked(noisy)
-        return screen().print(ScreenText(declared.guarantee), facts({"on trust": "; ".join(declared.on_trust)}))
+        if package is None:
+            return screen().print(ScreenText(declared.guarantee), facts({"on trust": "; ".join(declared.on_trust)}))
+        files_of_package = _package_writers(package, release, deployment, license)
+        write_together(files_of_package)
+        return screen(stderr=True).print(ScreenText(f"Written: {' and '.join(map(str, files_of_package))}"))
     stated = stated_release(said)
     is_signed = signatures.signature_path(path).is_file()
     entry = registry_entry(stated, deployment)
@@ -135,11 +137,7 @@ def statement(
     if page_file is not None:
         writers[page_file] = lambda file: _put(file, statement_page(stated, deployment, is_signed=is_signed))
     if package is not None:
-        described = data_package(release, deployment, license=license)
-        writers[package] = lambda file: _put(file, _json(described))
-        beside = release.with_name(f"{release.name}-metadata.json")
-        check_absent(beside)
-        writers[beside] = lambda file: _put(file, _json(csv_metadata(described)))
+        writers |= _package_writers(package, release, deployment, license)
     if writers:
         write_together(writers)
     if html is not None and page_file is None:
@@ -195,6 +193,17 @@ def _check_beside(package: Path, table: Path) -> None:
         remedy = f"Write --package {table.with_name('datapackage.json')}."
         raise OutOfRange("--package must be a .json file in the folder of the table", came=str(package), remedy=remedy)
     check_absent(package)
+
+
+def _package_writers(package: Path, release: Path, deployment: Deployment, license: str) -> dict[Path, Writer]:
+    """The files of a data package: its descriptor, and the metadata of CSV on the web beside the table."""
+    described = data_package(release, deployment, license=license)
+    beside = release.with_name(f"{release.name}-metadata.json")
+    check_absent(beside)
+    return {
+        package: lambda file: _put(file, _json(described)),
+        beside: lambda file: _put(file, _json(csv_metadata(described))),
+    }
 
 
 def _check_sdmx(message: Path, is_with_others: bool) -> None:
