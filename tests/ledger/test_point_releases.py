@@ -15,8 +15,8 @@ import pytest
 
 import utmost as ut
 from asking import asked
+from joint_transform import joint_transform
 from utmost import PointNoise
-from utmost.core.gradual.euclidean_noise import joint_characteristic
 from utmost.errors import (
     AlreadyPublished,
     BadTable,
@@ -76,7 +76,7 @@ def test_the_joint_law_of_three_levels_is_the_closed_form_in_any_order(tmp_path,
     for _ in range(20):
         t = [rng.normal(scale=0.7, size=2) for _ in levels]
         found = np.exp(1j * sum(v @ s for v, s in zip(drawn, t, strict=True))).mean()
-        assert abs(found - joint_characteristic(t, levels)) < 5.5 / np.sqrt(count)
+        assert abs(found - joint_transform(t, levels)) < 5.5 / np.sqrt(count)
 
 
 def test_other_points_versions_distances_and_names_have_other_paths(tmp_path):

@@ -360,7 +360,7 @@ def test_columns_of_different_lengths_are_no_table():
 def test_the_unit_of_privacy_has_no_default(missing):
     arguments = {"columns": "admitted", **OTHERS, **SILENT}
     del arguments[missing]
-    with pytest.raises(OutOfRange, match="columns" if missing == "columns" else "what one individual changes"):
+    with pytest.raises(OutOfRange, match="columns" if missing == "columns" else "largest change by one individual"):
         ut.release(TABLE, **asked(**arguments), once=True)
 
 

@@ -11,8 +11,8 @@ from flint import arb
 from scipy import integrate, stats
 from scipy.special import erf, gammaln
 
+from joint_transform import joint_transform
 from utmost.core.exact.intervals import ball_between, working_precision
-from utmost.core.gradual.euclidean_noise import joint_characteristic
 
 # Draws are proved word by word: which bits become which value shows in no public answer.
 from utmost.core.sampling.hidden_paths import GridPoints, HiddenPaths, PathBits, _prefix, normal_move, start_clock
@@ -203,11 +203,11 @@ def test_the_joint_law_of_three_levels_is_the_closed_form():
     for _ in range(40):
         t = [rng.normal(scale=0.7, size=2) for _ in levels]
         found = np.exp(1j * sum(v @ s for v, s in zip(drawn, t, strict=True))).mean()
-        assert abs(found - joint_characteristic(t, levels)) < 5.5 / math.sqrt(count)
+        assert abs(found - joint_transform(t, levels)) < 5.5 / math.sqrt(count)
     independent = [noise(paths(20 + i), one, count) for i, one in enumerate(levels)]
     t = [np.array([1.0, 0.0]), np.array([-1.0, 0.0]), np.zeros(2)]
     apart = np.exp(1j * sum(v @ s for v, s in zip(independent, t, strict=True))).mean()
-    assert abs(apart - joint_characteristic(t, levels)) > 20 / math.sqrt(count)
+    assert abs(apart - joint_transform(t, levels)) > 20 / math.sqrt(count)
 
 
 def test_what_is_added_to_tighten_is_independent_of_the_looser_noise_and_often_nothing():

@@ -213,7 +213,7 @@ def test_a_counted_table_adds_nothing_to_what_was_approved(service, who):
     for number, left_out in enumerate([*whole, None]):
         words = {name: said for name, said in whole.items() if name != left_out}
         if left_out == "noise":
-            with pytest.raises(OutOfRange, match="what one individual changes"):
+            with pytest.raises(OutOfRange, match="largest change by one individual"):
                 Terms.read(words)
             continue
         terms = Terms.read(words)

@@ -22,7 +22,7 @@ def _same_read(value: Any, name: str) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class FieldForm:
-    """The form of one field."""
+    """How a field is written in JSON, read from it, and shown."""
 
     title: str  # a few words for people
     write: Callable[[Any], Any] = _same  # value to JSON; a field is left out where the value or its JSON is None

@@ -42,11 +42,7 @@ def level_text(level: Level) -> str:
 
 
 def level_from_facts(facts: Mapping[str, Any]) -> Level:
-    """Read the level from the fields that `level_facts` wrote; other fields raise `BadTable`.
-
-    >>> level_from_facts({"epsilon": "-1/3 log(1/2)"}) == level(alpha="1/2").scaled("1/3")
-    True
-    """
+    """Read the level from the fields that `level_facts` wrote; other fields raise `BadTable`."""
     return level_from_text(facts.get("epsilon"))
 
 
@@ -58,7 +54,7 @@ def level_from_text(text: Any) -> Level:
         raise BadTable("the statement must hold its level as epsilon", came=text, where="epsilon") from None
 
 
-@lru_cache(maxsize=512)  # a ledger that is opened reads the same few levels a thousand times
+@lru_cache(maxsize=512)  # opening a ledger reads the same few levels thousands of times
 def _parsed(text: str) -> Level:
     logarithm = _LOG.fullmatch(text)
     if logarithm is None:

@@ -11,7 +11,6 @@ exponential time of rate v. Relaxing shortens the clock, and tightening lets it 
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -199,23 +198,3 @@ class EuclideanTightening:
     @property
     def _ratio(self) -> float:
         return self.strict.epsilon_float / self.loose.epsilon_float
-
-
-def joint_characteristic(frequencies: Sequence[ArrayLike], levels: Sequence[Level], dimensions: int = 2) -> Any:
-    """E exp(i (t_1.V_{l_1} + ... + t_m.V_{l_m})), with one (..., n) array of frequencies t for each level l."""
-    if not len(levels) or len(frequencies) != len(levels):
-        came = f"{len(frequencies)} and {len(levels)}"
-        raise OutOfRange("one frequency is needed for each of one or more levels", came=came)
-    # For sorted levels, l_1 the smallest, and T_k = t_1 + ... + t_k: the product over k of E exp(i T_k.W_k), where W_k
-    # is the tightening noise from l_(k+1) to l_k, and W_m the noise at l_m.
-    laws = [EuclideanLaplace(level, dimensions) for level in levels]
-    read = [law._points(frequency) for law, frequency in zip(laws, frequencies, strict=True)]
-    order = sorted(range(len(levels)), key=lambda i: levels[i])
-    value: Any = 1.0
-    total: Any = 0.0
-    for k, place in enumerate(order):
-        total = total + read[place]
-        value = value * laws[place].characteristic(total)
-        if k + 1 < len(order):
-            value = value / laws[order[k + 1]].characteristic(total)
-    return value

@@ -196,7 +196,7 @@ class LaplaceBridge:
 
     @property
     def home(self) -> float:
-        """h, the probability of K = 0 if w is not 0."""
+        """h, the probability of K = 0 given a w other than 0."""
         near, far = (1 - float(_ratio(self.strict, other)) ** 2 for other in (self.at, self.loose))
         return float(_ratio(self.at, self.loose)) ** 2 * near / far
 

@@ -322,7 +322,7 @@ def _decision(strict: GeneratingFunction, loose: GeneratingFunction) -> Lossless
 def _decided(
     strict: GeneratingFunction, loose: GeneratingFunction, candidate: Candidate, bits: int
 ) -> tuple[Losslessness | None, bool]:
-    """The verdict, or None if a sign is uncertain; and whether all masses are known to 2^-40."""
+    """The verdict, None if a sign is uncertain, and whether the error of each mass is at most 2^-40."""
     scale = _scale(strict, loose, bits)
     values = [value * scale for value in candidate.values]
     is_sharp = all(isinstance(value, Fraction) or (value.high - value.low) >> (bits - 40) == 0 for value in values)

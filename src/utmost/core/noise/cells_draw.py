@@ -1,4 +1,5 @@
-"""Noise of n cells in one draw, where one individual changes at most k cells by at most s each, within a bound of all.
+"""Noise of n cells in one draw, where one individual changes at most k cells by at most s each. A bound may hold for
+all cells together.
 
 Let r be the step. The excess of a cell over its centre, y = max(|x| - r + 1, 0), is counted in chunks of s, and
 

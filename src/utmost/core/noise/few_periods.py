@@ -108,7 +108,7 @@ class FewPeriods:
         return self._at(k + 1, 0.0, before=True)
 
     def _at(self, k: int, g: float, *, before: bool = False, after: bool = False) -> float:
-        """L at the least float >= (k + g) D, so that a jump there counts; or at a neighbouring float."""
+        """L at the least float >= (k + g) D, which includes a jump there, or at a neighbouring float."""
         exact = (k + Fraction(g)) * self.period
         x = nearest(exact)
         if before or after:

@@ -101,9 +101,9 @@ class Folded:
 
 
 def _last_that_matters(powers: FloatPowers, period: float, cost: ReadCost) -> int:
-    """A k beyond which the terms add less than one part in 10^17, by bounds that use only that the cost never falls."""
+    """A k beyond which the terms add less than one part in 10^17, for any cost that never decreases."""
     # The terms from k to n add at most b^k L((n + 1) D), and the terms from k on at least b^k L(k D). Beyond b^k =
-    # e^-700 the terms are assumed to fall as they fall there.
+    # e^-700 the terms are assumed to decrease as fast as they do there.
     epsilon = float(powers.epsilon.high)
     if epsilon < _LEAST_EPSILON:
         raise Unsupported(

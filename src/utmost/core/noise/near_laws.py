@@ -44,7 +44,7 @@ class SpreadBound:
 
 
 def spreads(differences: Floats, epsilons: Floats, counts: Floats) -> list[SpreadBound]:
-    """The bound of the sum of each row of coefficients, (distributions, terms), with the counts of each term."""
+    """The bounds of several sums, from their coefficients, (sums, terms), and the number of draws of each term."""
     edges = np.minimum(epsilons, 600.0) / 4
     heights = -np.log1p(-((np.sinh(edges) / np.sinh(2 * edges)) ** 2)) / edges**2
     sizes = np.abs(differences) + _ROUNDED

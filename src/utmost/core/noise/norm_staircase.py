@@ -208,7 +208,7 @@ class NormStaircase(BallMixture):
     def optimal(
         cls, level: Level, cells: int, sensitivity: int, norm: Norm = "max", cost: CellCost = "absolute"
     ) -> "NormStaircase":
-        """The staircase with the first step of least cost, in floats, of all steps, or of ever finer grids.
+        """The staircase whose first step has the least cost in floats, among all steps or on successively finer grids.
 
         >>> from utmost.exact import level
         >>> NormStaircase.optimal(level(3), 2, 20)
@@ -237,11 +237,7 @@ class NormStaircase(BallMixture):
 
 
 def norm_of(norm: Norm, x: Sequence[int]) -> int:
-    """The norm |x| of an integer point.
-
-    >>> norm_of("max", [2, -1, 0]), norm_of("range", [2, -1, 0]), norm_of("range", [-2, -1])
-    (2, 3, 2)
-    """
+    """The norm |x| of an integer point."""
     return max(map(abs, x)) if _norm(norm) == "max" else max(*x, 0) - min(*x, 0)
 
 

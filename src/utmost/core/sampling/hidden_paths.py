@@ -76,7 +76,7 @@ class PathBits:
 
 
 def _prefix(stage: int, event: int, place: int, part: int) -> int:
-    """The name of a number without its point, in 64 bits."""
+    """The name of a number in 64 bits, without its point in time."""
     # An overflow would give two numbers the same name, and the path another distribution.
     assert max(event >> 24, place >> 20, part >> 18) == 0, "names have room for every event"
     return stage << 62 | event << 38 | place << 18 | part

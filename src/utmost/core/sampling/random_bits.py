@@ -202,7 +202,7 @@ def source(randomness: Randomness | None) -> Randomness:
 
 def unpredictable(randomness: Randomness | None, *, where: str, instead: str) -> Randomness:
     """The source for an argument ``randomness=`` of a publication. A source that is not secure is refused."""
-    # ``where`` is the kind of publication, and ``instead`` the function for tests, for the message.
+    # For the message, ``where`` is the kind of publication, and ``instead`` the function for tests.
     bits = source(randomness)
     if bits.is_secure is not True:
         raise PromiseBroken(

@@ -110,8 +110,9 @@ def minimax_mechanism(
         ptype: Space and level.
         loss: Named loss, function, or (secrets, actions) matrix.
         possible: Numbers of the possible secrets; all secrets when left out.
-        exactly: True for a vertex of the program in rationals; False for the float solution of HiGHS, repaired to be
-            exactly private, with a proven gap. By default exact if that takes at most about a second.
+        exactly: With True the mechanism is a vertex of the linear program, computed in rationals; with False it is the
+            float solution of HiGHS, repaired to be exactly private, with a proven gap.
+            By default exact if that takes at most about a second.
 
     Raises:
         OutOfRange: for an empty list of secrets, a secret outside the space, or a repeated secret.

@@ -455,6 +455,8 @@ _OPTIONS = {
     "decimal": "--decimal",
     "thousands": "--thousands",
     "currency": "--currency",
+    "encoding": "--encoding",
+    "separator": "--separator",
     "missing_marks": "--missing-marks",
     "most_events": "--most-events",
     "in_all": "--in-all",

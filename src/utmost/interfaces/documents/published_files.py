@@ -118,7 +118,8 @@ def read_release(
             f"Put {beside.name[-80:]} beside it, from where the table was published. A release by a plan is one .json "
             "file; a count without a statement is read by utmost read with --column, --n, --epsilon and --prior."
         )
-        raise BadTable("a released table needs its statement beside it", came=f"no {beside.name[-80:]}", remedy=remedy)
+        required = "a released table needs its statement in the same folder"
+        raise BadTable(required, came=f"no {beside.name[-80:]}", remedy=remedy)
     facts = read_statement(beside)
     spelled = file if separator is None and encoding is None else TextFile.of(file, separator, encoding)
     if statement is None:

@@ -4,9 +4,12 @@ import json
 import sys
 from collections.abc import Hashable, Sequence
 from contextlib import suppress
+from decimal import Decimal
 from fractions import Fraction
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import exact
@@ -33,7 +36,14 @@ _LARGEST_MATRIX = 1_001
 
 def print_json(value: Any) -> None:
     """Print JSON on standard output, without colours and line breaks of a terminal."""
-    sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+    sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False, default=_as_json) + "\n")
+
+
+def _as_json(cell: Any) -> Any:
+    """A cell of a table in JSON, as in a file of JSON lines: a date or time as text."""
+    if isinstance(cell, np.generic):
+        return cell.item()
+    return float(cell) if isinstance(cell, Decimal) else str(cell)
 
 
 def law_report(law: Law, cost: Cost) -> dict[str, Any]:

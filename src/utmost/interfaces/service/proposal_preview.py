@@ -121,7 +121,7 @@ def preview(
 
 
 def _published_bars(noise: Noise, level: Level) -> tuple[tuple[tuple[str, int | float], ...], int]:
-    """Return the margins of published values (for a plan after least squares), and the number of further tables."""
+    """Return the margins of error of the published values, and how many tables beyond those are published."""
     if not isinstance(noise, SumNoise):
         return noise.named_bars(level, _SURE, _MOST_BARS), 0
     wanted = wanted_families(noise.plan) if noise.plan.rows is None else []

@@ -320,7 +320,7 @@ def _warn_of_losses(report: CountingReport, rule: CountingRule, outside: str | N
     if outside is None and (undeclared or missing):
         lost = [f"lie outside the declared domain on {', '.join(map(repr, undeclared))}"] if undeclared else []
         lost += [f"have no value on {', '.join(map(repr, missing))}"] if missing else []
-        remedy = "Declare the values, give the axis other=, " if undeclared else ""
+        remedy = "Declare the values, or marks of missing cells, give the axis other=, " if undeclared else ""
         remedy += 'Count missing ones under a label, missing="not stated" of the axis, ' if missing else ""
         remedy += 'or say that they are meant to go: ut.count_table(..., outside="leave out").'
         warn(f"Some events {' or '.join(lost)}, and are not counted. {remedy}", RowsLeftOut)

@@ -52,7 +52,7 @@ _MOST_KINDS = 16
 
 @dataclass(frozen=True, slots=True, repr=False)
 class NoiseTogetherAtLevel(Display):
-    """The noise of columns changed together, at a level.
+    """The noise of columns that one individual changes together, at one level.
 
     Attributes:
         level: Level of the whole release.

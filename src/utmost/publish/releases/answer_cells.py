@@ -4,6 +4,7 @@ All of it is computed from published values, and spends nothing. Rows are select
 selection by noisy values, margins would hold less often than their confidence.
 """
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -129,6 +130,8 @@ class LabelledCells:
             return [part]
         bins = {label: ends for label in labels if (ends := bin_ends(label)) is not None}
         shown = f"Name its labels: {name}={','.join(labels[:_LABELS_SHOWN])}{',...' * (len(labels) > _LABELS_SHOWN)}."
+        if not bins and (periods := [label for label in labels if _PERIOD.fullmatch(label)]):
+            return _periods_within(periods, low.strip(), high.strip(), name, shown)
         if not bins:
             raise OutOfRange("a range needs a column of bins", came=repr(part), where=repr(name), remedy=shown)
         starts, stops = [start for start, _ in bins.values()], [stop for _, stop in bins.values()]
@@ -137,6 +140,8 @@ class LabelledCells:
         if first not in starts or last not in stops:
             required = "a range must begin and end at edges of bins"
             raise OutOfRange(required, came=repr(part), where=repr(name), remedy=shown)
+        if first >= last:
+            raise OutOfRange("a range must begin below its end", came=repr(part), where=repr(name), remedy=shown)
         return [label for label, (start, stop) in bins.items() if first <= start and stop <= last]
 
     def _rows(self, rows: RowSelection) -> frozenset[int]:
@@ -144,6 +149,23 @@ class LabelledCells:
 
 
 _LABELS_SHOWN = 12
+_PERIOD = re.compile(r"\d{4}(-(Q\d|H\d|W\d\d|\d\d(-\d\d)?))?", re.ASCII)
+
+
+def _periods_within(labels: Sequence[str], low: str, high: str, name: str, remedy: str) -> list[str]:
+    """The labels of periods from one on, and before another; their texts are in the order of time."""
+    whole_years = {label[:4] for label in labels}
+    for end in filter(None, (low, high)):
+        following = f"{int(max(whole_years)) + 1:04}"  # "..2027" after 2026
+        if end not in labels and end not in whole_years | {following}:
+            required = "a range must begin and end where periods do"
+            raise OutOfRange(required, came=repr(end), where=repr(name), remedy=remedy)
+    within = [label for label in labels if low <= label and (not high or label < high)]
+    if not within:
+        raise OutOfRange(
+            "a range must begin below its end", came=repr(f"{low}..{high}"), where=repr(name), remedy=remedy
+        )
+    return within
 
 
 @dataclass(frozen=True, slots=True, eq=False)

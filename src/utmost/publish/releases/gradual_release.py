@@ -91,8 +91,8 @@ class GradualRelease(Display, ProcessMemory):
             epsilon: Privacy level: a number or a `Level`. An array of the shape of the values gives each cell its own.
 
         Returns:
-            A number for a number, an array for a list or an array. On the integers they are ints, int64 in arrays, or
-            Python integers if one of the *released* numbers exceeds int64; on the reals floats.
+            A number if one number was given, an array if a list or an array was given. On the integers they are ints,
+            int64 in arrays, or Python integers if one of the *released* numbers exceeds int64; on the reals floats.
 
         Raises:
             NotALevel: for an invalid level; nothing is spent then.

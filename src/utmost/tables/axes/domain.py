@@ -341,11 +341,7 @@ class Domain(Display):
 
 
 def words_in(text: str, is_word: Callable[[str], bool]) -> Iterator[str]:
-    """Split a text at spaces into words, where a known word may contain spaces; the longest known word wins.
-
-    >>> list(words_in("age group sex", {"age group", "sex"}.__contains__))
-    ['age group', 'sex']
-    """
+    """Split a text at spaces into words, where a known word may contain spaces; the longest known word wins."""
     words = text.split()
     while words:
         end = next((end for end in range(len(words), 0, -1) if is_word(" ".join(words[:end]))), 1)
@@ -354,29 +350,17 @@ def words_in(text: str, is_word: Callable[[str], bool]) -> Iterator[str]:
 
 
 def with_level(family: Family, place: int, level: int) -> Family:
-    """Replace the level of one axis in a family.
-
-    >>> with_level((0, 1, 0), 1, 2)
-    (0, 2, 0)
-    """
+    """Replace the level of one axis in a family, which has a level for each axis."""
     return (*family[:place], level, *family[place + 1 :])
 
 
 def finest_common(families: Iterable[Family]) -> Family:
-    """The coarsest family whose sums determine the sums of all these families.
-
-    >>> finest_common([(0, 1), (1, 0)])
-    (0, 0)
-    """
+    """The coarsest family whose sums determine the sums of all these families."""
     return reduce(lambda finer, family: tuple(map(min, finer, family)), families)
 
 
 def is_finer(finer: Family, coarser: Family) -> bool:
-    """Whether each group of one family lies in a group of the other; a family is finer than itself.
-
-    >>> is_finer((0, 1), (0, 2)), is_finer((0, 1), (1, 0))
-    (True, False)
-    """
+    """Whether each group of one family lies in a group of the other; a family is finer than itself."""
     return all(fine <= coarse for fine, coarse in zip(finer, coarser, strict=True))
 
 
@@ -461,6 +445,9 @@ def _between(axis: Axis, wanted: slice, name: str) -> NDArray[np.bool_]:
             remedy = f"The edges go from {shown[0]} to {shown[-1]} {steps}."
             raise OutOfRange("a range must begin and end at edges of bins", came=end, where=repr(name), remedy=remedy)
         places.append(open_end if edge is None else edges.index(edge))
+    if places[0] >= places[1]:
+        came, remedy = f"{wanted.start}..{wanted.stop}", "Name the smaller end first."
+        raise OutOfRange("a range must begin below its end", came=came, where=repr(name), remedy=remedy)
     among = np.arange(axis.size)
     return (places[0] <= among) & (among < places[1])
 

@@ -18,6 +18,7 @@ _GROUPS = {
     " ": ("blanks", re.compile(rf"\d{{1,3}}(?:[{_BLANKS}]\d{{3}})+(?:[.,]\d+)?", re.ASCII)),
 }
 _COMMAS = re.compile(r"\d,\d{3}(?!\d)", re.ASCII)
+_POINTS = re.compile(r"\d\.\d{3}(?!\d)", re.ASCII)
 _COMMA = re.compile(r"\d+,\d+", re.ASCII)
 _DIGITS = re.compile(r"\d", re.ASCII)
 _PLAIN_NUMBER = rf"[-+]?\d[\d.,'\u2019{_BLANKS}]*"
@@ -30,11 +31,7 @@ TEXT = (TEXT_KIND, "Write the number with digits, a point and a sign before it."
 
 
 def looks_missing(text: str) -> bool:
-    """Whether text is a usual mark of offices and programs for a missing cell.
-
-    >>> [looks_missing(text) for text in ("NA", " .. ", "7")]
-    [True, True, False]
-    """
+    """Whether text is a usual mark of offices and programs for a missing cell."""
     return text.strip().lower() in _MARKS
 
 
@@ -46,11 +43,7 @@ def declare_mark(spelling: Spelling) -> str:
 
 
 def odd_number(text: str, spelling: Spelling) -> tuple[str, str]:
-    """The kind of a text that is no plain number, and a remedy, both for messages.
-
-    >>> odd_number("1,234.50", Spelling())[0]
-    'a number with commas between thousands'
-    """
+    """The kind of a text that is no plain number, and a remedy, both for messages."""
     plain = text.strip()
     if looks_missing(plain):
         return MISSING_KIND, declare_mark(spelling)
@@ -82,6 +75,10 @@ def odd_number(text: str, spelling: Spelling) -> tuple[str, str]:
         remedy = 'Declare it: Spelling(currency="$") for $.'
         if _COMMAS.search(plain):
             remedy += ' Commas between thousands, too: Spelling(thousands=",").'
+        elif _POINTS.search(plain) and spelling.thousands is None:
+            remedy += f" {POINTS_OF_THOUSANDS}"
+        elif "," in plain and spelling.decimal is None:
+            remedy += ' The comma before decimals, too: Spelling(decimal=",").'
         return "a number with a currency or a unit", remedy
     return TEXT
 

@@ -66,7 +66,7 @@ class CsvBlock:
         return offsets, None if self.quoted is not None and (content == _QUOTE).any() else content
 
     def records(self) -> Iterator[list[str]]:
-        """Each record as the texts of its cells, a few records at a time, since callers often need only the first."""
+        """Yield each record as a list of texts; read few at a time, since callers often need only the first."""
         for start in range(0, self.rows, _FEW):
             few = slice(start, start + _FEW)
             quoted = None if self.quoted is None else self.quoted[few]

@@ -144,7 +144,7 @@ class SavedTable(Display):
         sign: Path | str | None = None,
         overwrite: bool = False,
     ) -> dict[str, Any]:
-        """Write the table, and its statement into ``path`` and ".json": both files appear, or none.
+        """Write the table into ``path``, and its statement into ``path`` + ".json": both files appear, or none.
 
         Args:
             path: File name ending in .csv, .tsv, .jsonl (each also with .gz), .feather, .parquet or .xlsx; "-" for

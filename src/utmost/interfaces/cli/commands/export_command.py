@@ -47,7 +47,7 @@ def export(
     survey = _survey(design)
     if survey is not None:
         if space is not None:
-            raise OutOfRange("a survey has its own answers", came="--space", remedy="Leave out --space.")
+            raise OutOfRange("a survey must be exported without --space", came="--space", remedy="Leave out --space.")
         return _export_survey(survey.rounded if rounded else survey, to, out, as_json=as_json)
     saved = saved_mechanism(design, None if space is None else space_named(space))
     if rounded:

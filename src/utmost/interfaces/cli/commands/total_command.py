@@ -1,6 +1,8 @@
 """`utmost total`: a sum, a ratio, a mean or a quantile from a release, with a certified margin."""
 
-from datetime import datetime
+from datetime import datetime, time
+from decimal import Decimal
+from fractions import Fraction
 from itertools import pairwise
 from math import isfinite
 from pathlib import Path
@@ -286,7 +288,7 @@ def _cumulative(table: Any, names: tuple[str, str, str], question: str, sure: fl
     columns, name = files.columns(table), names[0]
     rows = zip(*(np.asarray(columns[of]).tolist() for of in names), strict=True)
     values = [
-        {"up_to": label, "value": value, "margin": margin, "interval": [value - margin, value + margin]}
+        {"up_to": label, "value": value, "margin": margin, "interval": _interval(value, margin)}
         for label, value, margin in rows
     ]
     about = {"question": f"{question}, up to each {name}", "kind": "cumulative", "values": values}
@@ -358,7 +360,7 @@ def _of_cells(
         "kind": "sum",
         "value": value,
         "margin": total_of_cells.margin,
-        "interval": [value - total_of_cells.margin, value + total_of_cells.margin],
+        "interval": _interval(value, total_of_cells.margin),
         "cells": total_of_cells.cells,
         "confidence": float(total_of_cells.confidence),
         "determined": True,
@@ -371,23 +373,35 @@ def _answered(answer: Estimate, question: str) -> dict[str, Any]:
         "kind": "sum",
         "value": answer.value,
         "margin": answer.margin,
-        "interval": list(answer.interval),
+        "interval": _interval(answer.value, answer.margin),
         "variance": answer.variance,
         "confidence": float(answer.confidence),
         "determined": True,
     }
 
 
+def _interval(value: float, margin: float) -> list[int | float]:
+    """The ends of an interval, as the decimals of its value and margin say."""
+    if isinstance(value, int) and isinstance(margin, int):
+        return [value - margin, value + margin]
+    middle, off = Decimal(repr(value)), Decimal(repr(margin))
+    return [float(middle - off), float(middle + off)]
+
+
+def _ending(end: Fraction | float | datetime) -> str | float | None:
+    """An end of an interval: a date as text, an infinite one as None."""
+    if isinstance(end, datetime):
+        return end.date().isoformat() if end.time() == time() else end.isoformat()
+    return float(end) if isfinite(end) else None
+
+
 def _quantile(lies: QuantileBar, question: str) -> dict[str, Any]:
-    ends = [
-        end.isoformat() if isinstance(end, datetime) else float(end) if isfinite(end) else None for end in lies.interval
-    ]
     return {
         "question": question,
         "kind": "quantile",
         "value": lies.estimate,
         "labels": list(lies.labels),
-        "interval": ends,
+        "interval": [_ending(end) for end in lies.interval],
         "confidence": float(lies.confidence),
         "determined": True,
         "words": str(lies),

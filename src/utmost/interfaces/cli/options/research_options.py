@@ -43,7 +43,7 @@ class AskedMeasure:
 
     measure: Annotated[
         str | None,
-        option("NAME", "Leakage: bayes, bayes-risk, shannon, guessing or property:A,B,A."),
+        option("NAME", "Measure: bayes, bayes-risk, shannon, guessing; property:A,B,A with a group a secret."),
     ] = None
     gain: Annotated[
         str | None,

@@ -166,7 +166,7 @@ class Body:
         self.refusal: Refusal | None = None
 
     def allow(self) -> None:
-        """Allow the longer body: of a caller who may send a table, on a route for tables."""
+        """Allow a longer body if the caller may send a table and the route takes tables."""
         self._most = self._longer
 
     def forget(self) -> None:

@@ -52,7 +52,7 @@ class EvenLevels:
         for axis, levels, level in zip(self.domain.axes, self.even_levels, family, strict=True):
             if level >= 0 and level not in levels:
                 raise Unsupported(
-                    "beside other axes, the groups of a measured level must be of one size",
+                    "the groups of a level must have the same size where it is measured with other axes",
                     came="groups of several sizes",
                     where=repr(axis.levels[level]),
                     remedy=f"Measure {axis.levels[0]!r} instead; sums over the groups may still be wanted.",
