@@ -171,11 +171,7 @@ def objects(values: Iterable[Any], shape: int | tuple[int, ...] = -1) -> Array:
 
 
 def plain_cells(column: Any) -> list[Any]:
-    """The cells of an array, a list or a series as Python objects.
-
-    >>> plain_cells(np.array([1, 2])), plain_cells(("a", None))
-    ([1, 2], ['a', None])
-    """
+    """The cells of an array, a list or a series as Python objects."""
     cells: list[Any] = column.tolist() if isinstance(column, np.ndarray) else list(column)
     return cells
 
@@ -201,20 +197,12 @@ def as_rationals(array: Array) -> Array:
 
 
 def largest_size(integers: Array) -> int:
-    """The largest absolute value of an integer array as a Python integer; 0 for an empty array.
-
-    >>> largest_size(np.array([3, -4])), largest_size(np.array([-(1 << 63)])) == 1 << 63, largest_size(np.zeros(0, int))
-    (4, True, 0)
-    """
+    """The largest absolute value of an integer array as a Python integer; 0 for an empty array."""
     return max(int(integers.max(initial=0)), -int(integers.min(initial=0)))
 
 
 def with_room_for(integers: Array, times: int) -> Array:
-    """The array as int64 if ``times`` times each entry fits with one bit to spare, else as Python integers.
-
-    >>> with_room_for(np.array([3, -4]), 2).dtype.name, with_room_for(np.array([1 << 61]), 2).dtype.name
-    ('int64', 'object')
-    """
+    """The array as int64 if ``times`` times each entry fits with one bit to spare, else as Python integers."""
     return integers.astype(np.int64 if largest_size(integers) * times < 1 << 62 else object, copy=False)
 
 
@@ -288,12 +276,7 @@ def _at(name: str, position: tuple[int, ...]) -> str:
 
 
 def as_integers(values: Any) -> tuple[Array, int]:
-    """Write rationals as integers over their least common denominator: values = integers / denominator.
-
-    >>> integers, denominator = as_integers([Fraction(1, 2), Fraction(2, 3)])
-    >>> integers.tolist(), denominator
-    ([3, 4], 6)
-    """
+    """Write rationals as integers over their least common denominator: values = integers / denominator."""
     flat = [Fraction(v) for v in np.asarray(values, dtype=object).ravel()]
     denominator = int(np.lcm.reduce(np.array([v.denominator for v in flat] or [1], dtype=object)))
     integers = np.array([v.numerator * (denominator // v.denominator) for v in flat], dtype=object)

@@ -99,11 +99,7 @@ def _listed(items: list[str], length: int, ends: str) -> str:
 
 
 def decimal_text(value: int | Fraction) -> str:
-    """Write a number as a finite decimal, or else as a fraction.
-
-    >>> decimal_text(Fraction(-5, 4)), decimal_text(12), decimal_text(Fraction(1, 3))
-    ('-1.25', '12', '1/3')
-    """
+    """Write a number as a finite decimal, or else as a fraction."""
     number, places = Fraction(value), 0
     rest = number.denominator
     for prime in (2, 5):
@@ -119,11 +115,7 @@ def decimal_text(value: int | Fraction) -> str:
 
 
 def number_words(value: int | Fraction) -> str:
-    """Write a number for people: as a short decimal, or else as a fraction with its approximate value.
-
-    >>> number_words(Fraction(903723, 50)), number_words(Fraction(2, 3)), number_words(Fraction(3**70, 7))
-    ('18074.46', '2/3 (about 0.666667)', 'about 3.57594e+32')
-    """
+    """Write a number for people: as a short decimal, or else as a fraction with its approximate value."""
     if max(abs(value.numerator), value.denominator) < 10**_OF_A_NUMBER:
         text, fraction = decimal_text(value), str(value)
         if "/" not in text and len(text) <= _OF_A_NUMBER:

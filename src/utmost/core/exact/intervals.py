@@ -148,11 +148,7 @@ class Interval:
 def is_lower(
     first: Callable[[int], Interval], second: Callable[[int], Interval], most_bits: int | None = None
 ) -> bool | None:
-    """Whether one number is below another, by intervals of growing precision; None if ``most_bits`` do not decide.
-
-    >>> is_lower(lambda bits: exp_interval(Fraction(1), bits), lambda bits: Interval.of(Fraction(271829, 10**5), bits))
-    True
-    """
+    """Whether one number is below another, by intervals of growing precision; None if ``most_bits`` do not decide."""
     bits = 128
     # Equal numbers never end the loop without ``most_bits``.
     # Bits double, so that all rounds together take at most twice as long as the last one.
@@ -192,12 +188,7 @@ def exp_interval(x: Fraction | Interval, bits: int) -> Interval:
 
 
 def exp_floats(exponents: Iterable[fmpq]) -> list[tuple[float, float] | None]:
-    """The neighbouring floats around each e^x, for rationals x other than 0; None if 128 bits do not decide.
-
-    >>> [(low, high)] = exp_floats([fmpq(-1)])
-    >>> low < Fraction(3678794411714423215955237701614608674458111310, 10**46) < high, high - low < 1e-16
-    (True, True)
-    """
+    """The neighbouring floats around each e^x, for rationals x other than 0; None if 128 bits do not decide."""
     floats: list[tuple[float, float] | None] = []
     with working_precision(128):
         for x in exponents:
@@ -291,11 +282,7 @@ def _at(bits: int, function: Callable[[arb], arb], x: fmpq | arb) -> arb:
 
 
 def normal_tail_interval(square: Fraction, bits: int) -> Interval:
-    """An interval around P(N^2 > square) for a standard normal N: erfc(sqrt(square / 2)).
-
-    >>> round(float(normal_tail_interval(Fraction(1), 64).middle), 6)
-    0.317311
-    """
+    """An interval around P(N^2 > square) for a standard normal N: erfc(sqrt(square / 2))."""
     return ball_interval(_at(bits + _GUARD, lambda ball: (ball / 2).sqrt().erfc(), _ratio(square)), bits)
 
 

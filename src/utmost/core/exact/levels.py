@@ -200,11 +200,7 @@ def _number(value: Number, name: str) -> Fraction:
 
 
 def level_argument(level: Level) -> str:
-    """Write a level as an argument of a call: epsilon=1, alpha='1/2'.
-
-    >>> level_argument(level(alpha="1/4")), level_argument(level(alpha="1/4").scaled("1/6"))
-    ("alpha='1/4'", "epsilon=level(alpha='1/2').scaled('1/3')")
-    """
+    """Write a level as an argument of a call: epsilon=1, alpha='1/2'."""
     if level.base is None:
         return f"epsilon={fraction_text(level.power)}"
     if level.power == 1 or level._is_short:
@@ -218,11 +214,7 @@ def fraction_text(value: Fraction) -> str:
 
 
 def integer_root(n: int, k: int) -> int:
-    """The largest integer r with ``r**k <= n``, for n >= 0 and k >= 1.
-
-    >>> integer_root(26, 3), integer_root(27, 3)
-    (2, 3)
-    """
+    """The largest integer r with ``r**k <= n``, for n >= 0 and k >= 1."""
     if n < 2 or k == 1:
         return n
     # Integers only: a float of n^(1/k) is wrong in the last digit, and overflows for long n.

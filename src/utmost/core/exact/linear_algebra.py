@@ -19,12 +19,7 @@ MOST_TERMS = 1 << 13
 
 
 def by_integers(rows: Array) -> tuple[Array, Array]:
-    """Scale each row of rationals to integers: return the integers, and the denominators of the rows (n, 1).
-
-    >>> from utmost.exact import as_array
-    >>> by_integers(as_array([["1/2", "1/3"]]))[0].tolist(), by_integers(np.array([[0.5, 0.25]]))[1].tolist()
-    ([[3, 2]], [[4]])
-    """
+    """Scale each row of rationals to integers: return the integers, and the denominators of the rows (n, 1)."""
     ratio: Callable[[Array], tuple[Array, Array]] = np.frompyfunc(methodcaller("as_integer_ratio"), 1, 2)
     tops, below = ratio(rows)
     scales = np.lcm.reduce(below, axis=1, keepdims=True, initial=1)
@@ -92,11 +87,7 @@ _BLOCK = 1 << 15
 
 
 def table_product(table: Array, places: NDArray[np.int32], weights: Array) -> list[int]:
-    """The sums over j of table[places[x, j]] * weights[j], exactly, for every row x of the (n, m) indices ``places``.
-
-    >>> table_product(np.array([10**20, 1], dtype=object), np.array([[0, 1], [1, 1]]), np.array([3, -(10**30)]))
-    [-999999999700000000000000000000, -999999999999999999999999999997]
-    """
+    """The exact sums over j of table[places[x, j]] * weights[j], for each row x of the (n, m) indices ``places``."""
     # Table and weights are cut into limbs, so that float64 adds up exactly; the matrix itself is never formed.
     n, m = places.shape
     totals = [0] * n

@@ -109,11 +109,7 @@ def written_number(value: object, name: str) -> Fraction:
 
 
 def first_integer(low: int, high: int, holds: Callable[[int], bool]) -> int:
-    """The least k in low+1..high at which a monotone condition holds; high if it holds at none below.
-
-    >>> first_integer(0, 10**30, lambda k: k * k >= 10**50)
-    10000000000000000000000000
-    """
+    """The least k in low+1..high at which a monotone condition holds; high if it holds at none below."""
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if holds(middle) else (middle, high)
@@ -140,11 +136,7 @@ def _from_decimal(value: object, name: str) -> Fraction:
 
 
 def has_decimal_comma(text: str) -> bool:
-    """Whether text is a number with a comma in place of the decimal point.
-
-    >>> has_decimal_comma("0,5"), has_decimal_comma("1,000,000")
-    (True, False)
-    """
+    """Whether text is a number with a comma in place of the decimal point."""
     return re.fullmatch(r"\s*-?[0-9]*,[0-9]+\s*", text) is not None
 
 

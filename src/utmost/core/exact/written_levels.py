@@ -42,11 +42,7 @@ def level_text(level: Level) -> str:
 
 
 def level_from_facts(facts: Mapping[str, Any]) -> Level:
-    """Read the level from the fields that `level_facts` wrote; other fields raise `BadTable`.
-
-    >>> level_from_facts({"epsilon": "-1/3 log(1/2)"}) == level(alpha="1/2").scaled("1/3")
-    True
-    """
+    """Read the level from the fields that `level_facts` wrote; other fields raise `BadTable`."""
     return level_from_text(facts.get("epsilon"))
 
 

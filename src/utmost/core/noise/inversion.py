@@ -276,11 +276,7 @@ class Smoothed:
 
 
 def slack_for(miss: float) -> float:
-    """The best slack for a margin that is exceeded with probability ``miss``: it uses at most 1/50 of ``miss``.
-
-    >>> slack_for(0.05), slack_for(1e-9)
-    (3.9, 7.4)
-    """
+    """The best slack for a margin that is exceeded with probability ``miss``: it uses at most 1/50 of ``miss``."""
     return next((slack for slack in _SLACKS if math.erfc(slack / math.sqrt(2)) * 50 <= miss), _SLACKS[-1])
 
 

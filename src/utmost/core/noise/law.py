@@ -28,11 +28,7 @@ def costs_to_name(cost: Cost) -> list[Cost]:
 
 
 def least_cost(best: list[Cost], numbers: str) -> str:
-    """The claim of least expected cost, with the names of the costs.
-
-    >>> least_cost([absolute, squared], "integers")
-    'no other noise that is added to integers has a smaller expected cost (absolute, squared)'
-    """
+    """The claim of least expected cost, with the names of the costs."""
     names = (repr(cost) if isinstance(cost, Moment) else str(getattr(cost, "__name__", cost)) for cost in best)
     return f"no other noise that is added to {numbers} has a smaller expected cost ({', '.join(names)})"
 

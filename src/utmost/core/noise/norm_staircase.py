@@ -237,11 +237,7 @@ class NormStaircase(BallMixture):
 
 
 def norm_of(norm: Norm, x: Sequence[int]) -> int:
-    """The norm |x| of an integer point.
-
-    >>> norm_of("max", [2, -1, 0]), norm_of("range", [2, -1, 0]), norm_of("range", [-2, -1])
-    (2, 3, 2)
-    """
+    """The norm |x| of an integer point."""
     return max(map(abs, x)) if _norm(norm) == "max" else max(*x, 0) - min(*x, 0)
 
 

@@ -39,11 +39,7 @@ def log(x: float) -> float:
 
 
 def log_ratio(terms: Iterable[Term], epsilon: float) -> float:
-    """The log of the positive over the negative part of a series; 0 if both are equal or empty.
-
-    >>> log_ratio([(3, 0.0, -math.inf, math.inf), (4, -math.inf, 5.0, -math.inf)], 7.0)
-    2.0
-    """
+    """The log of the positive over the negative part of a series; 0 if both are equal or empty."""
     first: int | None = None
     counted = against = -math.inf
     for k, for_it, against_it, rest in terms:

@@ -19,11 +19,7 @@ from utmost.core.exact.levels import Level
 
 
 def power_sum(order: int, n: int) -> int:
-    """sum_{j=0}^{n-1} j^order, with 0^0 = 1, in closed form (Faulhaber) for n of any size.
-
-    >>> power_sum(0, 4), power_sum(1, 4), power_sum(2, 4)
-    (4, 6, 14)
-    """
+    """sum_{j=0}^{n-1} j^order, with 0^0 = 1, in closed form (Faulhaber) for n of any size."""
     total = sum(comb(order + 1, i) * _bernoulli(i) * n ** (order + 1 - i) for i in range(order + 1))
     return int(total / (order + 1))
 
@@ -38,11 +34,7 @@ def _bernoulli(n: int) -> Fraction:
 
 @cache
 def eulerian(order: int) -> tuple[int, ...]:
-    """The Eulerian numbers e_0, e_1, ... >= 0 with sum_k k^order b^k = (e_0 + e_1 b + ...) / (1 - b)^(order + 1).
-
-    >>> eulerian(0), eulerian(1), eulerian(3)
-    ((1,), (0, 1), (0, 1, 4, 1))
-    """
+    """The Eulerian numbers e_0, e_1, ... >= 0 with sum_k k^order b^k = (e_0 + e_1 b + ...) / (1 - b)^(order + 1)."""
     row: tuple[int, ...] = (1,)
     for m in range(1, order + 1):
         row = (0, *(n * (row[n] if n < len(row) else 0) + (m + 1 - n) * row[n - 1] for n in range(1, m + 1)))
@@ -84,11 +76,7 @@ def scaled(p: Polynomial, factor: Fraction | int) -> Polynomial:
 
 
 def geometric_moment_cleared(i: int, order: int) -> Polynomial:
-    """E G^i times (1 - b)^order for i <= order, where P(G = k) = (1 - b) b^k.
-
-    >>> geometric_moment_cleared(1, 2)
-    {0: 0, 1: 1, 2: -1}
-    """
+    """E G^i times (1 - b)^order for i <= order, where P(G = k) = (1 - b) b^k."""
     complement = {n: (-1) ** n * math.comb(order - i, n) for n in range(order - i + 1)}
     return times(dict(enumerate(eulerian(i))), complement)
 

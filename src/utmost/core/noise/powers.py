@@ -27,12 +27,7 @@ _LARGEST = 2.0**510  # products of two such numbers do not overflow; larger ones
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Doubled:
-    """The numbers high + low, arrays or scalars, with |low| at most half a unit in the last place of high.
-
-    >>> third = Doubled.of(Fraction(1, 3))
-    >>> float(third.high), float(third.low)
-    (0.3333333333333333, 1.850371707708594e-17)
-    """
+    """The numbers high + low, arrays or scalars, with |low| at most half a unit in the last place of high."""
 
     high: Any
     low: Any

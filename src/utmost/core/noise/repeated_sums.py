@@ -161,12 +161,7 @@ def _times(first: list[int], second: list[int], most: int) -> list[int]:
 
 
 def repeated(law: IntegerLaw, count: int) -> Any:
-    """The sum of copies: a `Combination` for geometric noise, a `RepeatedSum` for any other.
-
-    >>> from utmost.noise import Combination, Geometric
-    >>> isinstance(repeated(Geometric(1), 24), Combination), repeated(Geometric(1), 24).margin("0.95")
-    (True, 13)
-    """
+    """The sum of copies: a `Combination` for geometric noise, a `RepeatedSum` for any other."""
     from utmost.core.noise.combination import Combination
 
     if law.ratio is not None:

@@ -30,11 +30,7 @@ class ShellSeries:
 
     @classmethod
     def of(cls, values: Sequence[int], first: int = 0) -> "ShellSeries":
-        """The series of the polynomial with the values f(first), ..., f(first + degree).
-
-        >>> ShellSeries.of([1, 3]).heads, ShellSeries.of([1, 3]).at(fmpq(1, 2))
-        ((1, 1), 6)
-        """
+        """The series of the polynomial with the values f(first), ..., f(first + degree)."""
         heads = [int(value) for value in values]
         for _ in values:  # times (1 - z), once for each value
             heads = [after - before for before, after in zip([0, *heads], heads, strict=False)]

@@ -155,12 +155,7 @@ class SignedCells(Display):
 
 
 def charge_of_rows(rows: SignedRows, shares: Sequence[Fraction], *, nonnegative: bool) -> Fraction:
-    """The largest sum of shares times |row . change| over changes in [0, 1]^k if nonnegative, else in [-1, 1]^k.
-
-    >>> rows, shares = ((1, 0, 0), (1, -1, -1), (0, 1, -1)), [Fraction(267, 500), *[Fraction(233, 500)] * 2]
-    >>> [str(charge_of_rows(rows, shares, nonnegative=known)) for known in (True, False)]
-    ['1', '483/250']
-    """
+    """The largest sum of shares times |row . change| over changes in [0, 1]^k if nonnegative, else in [-1, 1]^k."""
     # The corners suffice, because the sum is convex.
     return max(spent for _, spent in changes_of_rows(rows, shares, nonnegative=nonnegative))
 

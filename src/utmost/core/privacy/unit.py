@@ -386,11 +386,7 @@ def read_unit(
     *,
     needs: tuple[str, ...] = ("sensitivity", "cells"),
 ) -> Unit:
-    """Read the unit from an argument ``unit=``, or from its four numbers; ``needs`` names those without a default.
-
-    >>> read_unit(Unit(1, 2)) == read_unit(None, 1, 2)
-    True
-    """
+    """Read the unit from an argument ``unit=``, or from its four numbers; ``needs`` names those without a default."""
     numbers = {"sensitivity": sensitivity, "cells": cells, "neighbours": neighbours, "amount": amount}
     if unit is not None:
         named = [f"{name}=" for name, value in numbers.items() if value is not None]

@@ -296,13 +296,7 @@ def _rebuilt(levels: Any, labels: Any, starts: Any, *rest: Any) -> Axis:
 
 
 def text_of(value: Any) -> str | None:
-    """The text that identifies a value: integers and text agree; None for other values, and for too many digits.
-
-    >>> text_of(7), text_of("7"), text_of(np.int64(7)), text_of(True), text_of(7.0)
-    ('7', '7', '7', None, None)
-    >>> text_of(Decimal("7")), text_of(Decimal("7.0"))
-    ('7', None)
-    """
+    """The text that identifies a value: integers and text agree; None for other values, and for too many digits."""
     if isinstance(value, str):
         return str(value)
     # A decimal without places is an integer: engines have wide integers (HUGEINT) as decimal(38, 0).
@@ -317,11 +311,7 @@ _LARGEST_SPELLED = 10**4000  # Python prints no integer of more than 4300 digits
 
 
 def label_text(value: Any) -> str | None:
-    """The text that identifies a value of a listed axis: as `text_of`, and also for truth values and intervals.
-
-    >>> label_text(True), label_text(np.bool_(False)), label_text(7.0)
-    ('true', 'false', None)
-    """
+    """The text that identifies a value of a listed axis: as `text_of`, and also for truth values and intervals."""
     if _is_truth(value):
         return str(bool(value)).lower()
     return str(value) if _is_interval(value) else text_of(value)

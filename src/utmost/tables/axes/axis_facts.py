@@ -110,11 +110,7 @@ def _edge(edge: Edge) -> int | str | None:
 
 
 def axis_of_facts(name: str, facts: Any) -> Any:
-    """Read an axis from JSON values, as an argument of `Domain`. More than two bins are edges.
-
-    >>> axis_of_facts("age", {"bins": [0, 18, 65, None]}).labels[0]
-    ('0 to 17', '18 to 64', '65+')
-    """
+    """Read an axis from JSON values, as an argument of `Domain`. More than two bins are edges."""
     _check_named(name, facts)
     if not isinstance(facts, Mapping):
         return facts
@@ -146,11 +142,7 @@ def axis_of_facts(name: str, facts: Any) -> Any:
 
 
 def spelled_periods(facts: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Replace "months", "years" or another kind of period in the JSON of an axis by "periods" and "every".
-
-    >>> spelled_periods({"months": ["2025-01", "2026-01"], "missing": "not stated"})
-    {'periods': ['2025-01', '2026-01'], 'every': 'month', 'missing': 'not stated'}
-    """
+    """Replace "months", "years" or another kind of period in the JSON of an axis by "periods" and "every"."""
     unit = next((unit for unit in UNITS if f"{unit}s" in facts), None)
     if unit is None or "every" in facts or "periods" in facts:
         return facts

@@ -87,11 +87,7 @@ class Period:
         return edges
 
     def starting(self, second: int) -> int:
-        """The beginning of the unit that contains a second.
-
-        >>> shown_time(Period("week").starting(0)), shown_time(Period("quarter").starting(100 * DAY))
-        ('1969-12-29', '1970-04-01')
-        """
+        """The beginning of the unit that contains a second."""
         if self.unit in _SECONDS:
             offset = _MONDAY if self.unit == "week" else 0
             return second - (second - offset) % _SECONDS[self.unit]
@@ -126,11 +122,7 @@ class Clock:
     pattern: str | None = None  # of times as text; None for ISO text and similar
 
     def span(self, cell: Any) -> Span | None:
-        """The span of a date, time, text or integer on this clock; None if it is no time, or has an unusable zone.
-
-        >>> Clock(Period("day"), "Europe/Paris").span("2013-07-01T23:30Z")  # 1:30 on July 2nd
-        (1372728600, 1372728601)
-        """
+        """The span of a date, time, text or integer on this clock; None if it is no time, or has an unusable zone."""
         if isinstance(cell, np.datetime64):
             cell = _of_numpy(cell)
         if isinstance(cell, str):
@@ -222,11 +214,7 @@ def zone_named(name: str) -> tzinfo:
 
 
 def read_time(time: Any, where: str) -> int:
-    """The first second of a date, of a time without a zone, or of the text of either.
-
-    >>> read_time("1970-01-02", "start"), read_time(date(1970, 2, 1), "stop") // DAY
-    (86400, 31)
-    """
+    """The first second of a date, of a time without a zone, or of the text of either."""
     span = Clock(Period("day")).span(time)
     if span is None:
         came = repr(time) if isinstance(time, str) else type(time).__name__
@@ -236,11 +224,7 @@ def read_time(time: Any, where: str) -> int:
 
 
 def shown_time(second: int) -> str:
-    """A second of a wall clock as text: a date at the beginning of a day, else a time.
-
-    >>> shown_time(0), shown_time(3600)
-    ('1970-01-01', '1970-01-01T01:00:00')
-    """
+    """A second of a wall clock as text: a date at the beginning of a day, else a time."""
     time = time_at(second)
     return str(time.date()) if second % DAY == 0 else time.isoformat()
 

@@ -341,11 +341,7 @@ class Domain(Display):
 
 
 def words_in(text: str, is_word: Callable[[str], bool]) -> Iterator[str]:
-    """Split a text at spaces into words, where a known word may contain spaces; the longest known word wins.
-
-    >>> list(words_in("age group sex", {"age group", "sex"}.__contains__))
-    ['age group', 'sex']
-    """
+    """Split a text at spaces into words, where a known word may contain spaces; the longest known word wins."""
     words = text.split()
     while words:
         end = next((end for end in range(len(words), 0, -1) if is_word(" ".join(words[:end]))), 1)
@@ -354,29 +350,17 @@ def words_in(text: str, is_word: Callable[[str], bool]) -> Iterator[str]:
 
 
 def with_level(family: Family, place: int, level: int) -> Family:
-    """Replace the level of one axis in a family, which has a level for each axis.
-
-    >>> with_level((0, 1, 0), 1, 2)
-    (0, 2, 0)
-    """
+    """Replace the level of one axis in a family, which has a level for each axis."""
     return (*family[:place], level, *family[place + 1 :])
 
 
 def finest_common(families: Iterable[Family]) -> Family:
-    """The coarsest family whose sums determine the sums of all these families.
-
-    >>> finest_common([(0, 1), (1, 0)])
-    (0, 0)
-    """
+    """The coarsest family whose sums determine the sums of all these families."""
     return reduce(lambda finer, family: tuple(map(min, finer, family)), families)
 
 
 def is_finer(finer: Family, coarser: Family) -> bool:
-    """Whether each group of one family lies in a group of the other; a family is finer than itself.
-
-    >>> is_finer((0, 1), (0, 2)), is_finer((0, 1), (1, 0))
-    (True, False)
-    """
+    """Whether each group of one family lies in a group of the other; a family is finer than itself."""
     return all(fine <= coarse for fine, coarse in zip(finer, coarser, strict=True))
 
 

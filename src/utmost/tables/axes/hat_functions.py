@@ -32,11 +32,7 @@ CLASS_MARK = "#"
 
 
 def class_code(number: int) -> int:
-    """The number of a class of listed rows in a family, in place of a level.
-
-    >>> class_number(class_code(3)), class_number(-3), class_number(0)
-    (3, None, None)
-    """
+    """The number of a class of listed rows in a family, in place of a level."""
     return -(WIDEST + 1 + number)
 
 
@@ -46,21 +42,13 @@ def class_number(level: int) -> int | None:
 
 
 def hat_count(size: int, spacing: int) -> int:
-    """The number of hat functions of a spacing >= 2 with a value of the axis under them.
-
-    >>> [hat_count(10, spacing) for spacing in (2, 4, 5, 100)]
-    [6, 4, 4, 2]
-    """
+    """The number of hat functions of a spacing >= 2 with a value of the axis under them."""
     last = size - 1 + spacing - spacing // 2
     return last // spacing + (2 if last % spacing else 1)
 
 
 def hat_sums(values: NDArray[Any], spacing: int, place: int = 0) -> NDArray[Any]:
-    """The sums under the hat functions of a spacing, along one axis of an array, in the type of the array.
-
-    >>> hat_sums(np.array([1, 1, 1, 1, 1]), 2).tolist()
-    [1, 4, 4, 1]
-    """
+    """The sums under the hat functions of a spacing, along one axis of an array, in the type of the array."""
     moved = np.moveaxis(values, place, 0)
     lower, rising = _under(moved, spacing)
     sums = np.zeros((hat_count(len(moved), spacing) + 1, *moved.shape[1:]), dtype=values.dtype)
@@ -73,11 +61,7 @@ def hat_sums(values: NDArray[Any], spacing: int, place: int = 0) -> NDArray[Any]
 
 
 def hat_spread(hats: NDArray[Any], size: int, spacing: int, place: int = 0) -> NDArray[Any]:
-    """The transpose of `hat_sums`: each value gets the sum of the numbers of its hat functions, times their weights.
-
-    >>> hat_spread(np.array([1, 1, 1]), 4, 2).tolist()
-    [2, 2, 2, 2]
-    """
+    """The transpose of `hat_sums`: each value gets the sum of the numbers of its hat functions, times their weights."""
     moved = np.moveaxis(hats, place, 0)
     lower, rising = _under(np.empty((size, *moved.shape[1:]), dtype=hats.dtype), spacing)
     upper = np.minimum(lower + 1, len(moved) - 1)
@@ -85,11 +69,7 @@ def hat_spread(hats: NDArray[Any], size: int, spacing: int, place: int = 0) -> N
 
 
 def hat_rows(size: int, spacing: int) -> NDArray[np.int64]:
-    """The hat functions as rows of weights, (hat functions, values).
-
-    >>> hat_rows(6, 3).tolist()
-    [[1, 0, 0, 0, 0, 0], [2, 3, 2, 1, 0, 0], [0, 0, 1, 2, 3, 2], [0, 0, 0, 0, 0, 1]]
-    """
+    """The hat functions as rows of weights, (hat functions, values)."""
     return np.asarray(hat_spread(np.eye(hat_count(size, spacing), dtype=np.int64), size, spacing).T)
 
 

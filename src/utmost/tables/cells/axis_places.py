@@ -33,14 +33,7 @@ _MOST = 1 << 16
 
 
 def places_on(axis: Axis, name: str, general: Spelling = PLAIN, zeros: LeadingZeros | None = None) -> PlaceReader:
-    """The reader of a column on one axis: a function from the column to the place of each cell, or a negative code.
-
-    >>> from utmost.workloads import bins, plain
-    >>> places_on(plain(["A", "B"]), "department")(["B", "C", None, "nan"]).tolist()
-    [1, -1, -2, -2]
-    >>> places_on(bins(0, 1, width="0.1"), "share")(np.array([0.3, 0.7, 1.0])).tolist()
-    [3, 7, -1]
-    """
+    """The reader of a column on one axis: a function from the column to the place of each cell, or a negative code."""
     labels = {label_text(label): place for place, label in enumerate(axis.labels[0])}
     if any(map(is_missing, labels)):
         remedy = "Pass missing=, a label for missing values, and remove the blank from the list."

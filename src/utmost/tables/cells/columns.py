@@ -84,11 +84,7 @@ def _is_plainly_distinct(column: Column) -> bool:
 
 
 def is_plainly_there(column: Column) -> bool:
-    """Whether every row clearly has an integer or nonblank text. If False, other cells may still be identifiers.
-
-    >>> is_plainly_there(["a", "b"]), is_plainly_there(["a", " "]), is_plainly_there([1, True])
-    (True, False, False)
-    """
+    """Whether every row clearly has an integer or nonblank text. If False, other cells may still be identifiers."""
     if isinstance(column, np.ndarray):
         return column.dtype.kind in "iu" and column.ndim == 1 and not is_masked_array(column)
     kinds = set(map(type, column))
@@ -156,11 +152,7 @@ def _where(row: int, name: str, place: RowName) -> str:
 
 
 def is_missing(cell: Any) -> bool:
-    """Whether a cell is empty: None, blank text, NaN, or the missing values of pandas.
-
-    >>> [is_missing(cell) for cell in (None, " ", float("nan"), Decimal("NaN"), 0, "0")]
-    [True, True, True, True, False, False]
-    """
+    """Whether a cell is empty: None, blank text, NaN, or the missing values of pandas."""
     if isinstance(cell, str):
         return not cell.strip()
     if isinstance(cell, float | np.floating):
@@ -171,11 +163,7 @@ def is_missing(cell: Any) -> bool:
 
 
 def is_hashable(cell: Any) -> bool:
-    """Whether a cell is hashable. A tuple of lists is not, although its type is.
-
-    >>> is_hashable((1, "a")), is_hashable((1, []))
-    (True, False)
-    """
+    """Whether a cell is hashable. A tuple of lists is not, although its type is."""
     try:
         hash(cell)
     except TypeError:
@@ -251,11 +239,7 @@ def is_marked(cell: Any, spelling: Spelling) -> bool:
 
 
 def exact_column(column: NDArray[Any]) -> NDArray[Any]:
-    """Exact reals as floats if all of them are floats, however written; else as Fractions.
-
-    >>> exact_column(objects([Fraction(1, 2), Fraction(-0)])).tolist()
-    [0.5, 0.0]
-    """
+    """Exact reals as floats if all of them are floats, however written; else as Fractions."""
     if column.dtype.kind != "f":
         cells = column.tolist()
         floats = np.array([float(cell) if abs(cell) < _FLOATS else 0.0 for cell in cells])

@@ -27,11 +27,7 @@ _SURE = 2.0**-50
 
 
 def rounded_amounts(column: Any, name: str, before: int, amount: Amount, spelling: Spelling = PLAIN) -> NDArray[Any]:
-    """Read a column of amounts in steps, as int64 or Python integers; ``before`` is the number of earlier rows.
-
-    >>> rounded_amounts([0.125, 0.375, 2], "spent", 0, Amount("spent", "0.25")).tolist()
-    [0, 2, 8]
-    """
+    """Read a column of amounts in steps, as int64 or Python integers; ``before`` is the number of earlier rows."""
     cells, step = _plain(number_cells(column, spelling), amount.step)
     if isinstance(cells, np.ndarray) and cells.dtype.kind in "iu" and not is_masked_array(cells):
         return _whole(cells, step)
@@ -50,12 +46,7 @@ def rounded_amounts(column: Any, name: str, before: int, amount: Amount, spellin
 
 
 def without_missing(column: Any, spelling: Spelling = PLAIN) -> tuple[Any, NDArray[np.bool_]]:
-    """Replace missing amounts by 0; return the column and a mask of the missing amounts.
-
-    >>> column, missing = without_missing(["7", "NA", None], Spelling(missing_marks=["NA"]))
-    >>> column, missing.tolist()
-    ([7, 0, 0], [False, True, True])
-    """
+    """Replace missing amounts by 0; return the column and a mask of the missing amounts."""
     cells = number_cells(column, spelling)
     if hasattr(cells, "dictionary_encode"):
         import pyarrow.types as kinds

@@ -31,11 +31,7 @@ TEXT = (TEXT_KIND, "Write the number with digits, a point and a sign before it."
 
 
 def looks_missing(text: str) -> bool:
-    """Whether text is a usual mark of offices and programs for a missing cell.
-
-    >>> [looks_missing(text) for text in ("NA", " .. ", "7")]
-    [True, True, False]
-    """
+    """Whether text is a usual mark of offices and programs for a missing cell."""
     return text.strip().lower() in _MARKS
 
 
@@ -47,11 +43,7 @@ def declare_mark(spelling: Spelling) -> str:
 
 
 def odd_number(text: str, spelling: Spelling) -> tuple[str, str]:
-    """The kind of a text that is no plain number, and a remedy, both for messages.
-
-    >>> odd_number("1,234.50", Spelling())[0]
-    'a number with commas between thousands'
-    """
+    """The kind of a text that is no plain number, and a remedy, both for messages."""
     plain = text.strip()
     if looks_missing(plain):
         return MISSING_KIND, declare_mark(spelling)

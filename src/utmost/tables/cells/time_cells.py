@@ -31,13 +31,7 @@ _ZONED = 'Declare the zone of the dates: periods(..., zone="Europe/Paris"), or "
 
 
 def period_reader(axis: Axis, name: str, spelling: Spelling = PLAIN) -> PlaceReader:
-    """The reader of a column on an axis of periods, see `places_on`.
-
-    >>> from utmost.workloads import periods
-    >>> months = periods("2013-01", "2013-04", every="month", missing="unknown")
-    >>> period_reader(months, "date")(["2013-02-28", "2013-04-01", None, "2013-01"]).tolist()
-    [1, -1, 3, 0]
-    """
+    """The reader of a column on an axis of periods, see `places_on`."""
     assert axis.clock is not None, "periods have a clock"
     if axis.clock.pattern is None and spelling.pattern is not None:
         axis = replace(axis, clock=replace(axis.clock, pattern=spelling.pattern))

@@ -73,11 +73,7 @@ class Coded:
 
 
 def _groups(least: Decimal, most: Decimal, *, has_decimals: bool) -> dict[str, Any]:
-    """At most 20 groups of a round width, with both ends inside. Groups of decimals begin at multiples of the width.
-
-    >>> _groups(Decimal("120.5"), Decimal(210), has_decimals=True), _groups(Decimal(1), Decimal(5), has_decimals=False)
-    ({'bins': [120, 215], 'width': 5}, {'edges': [1, 2, 3, 4, 5, 6]})
-    """
+    """At most 20 groups of a round width, with both ends inside. Groups of decimals begin at multiples of the width."""
     low, high = Fraction(least), Fraction(most)
     # An end such as 30.0 means that the numbers have decimals.
     is_whole = not has_decimals and all(int(end.as_tuple().exponent) >= 0 for end in (least, most))

@@ -351,11 +351,7 @@ def _rows_counted(lines: Iterator[tuple[int, list[str]]], width: int, path: Path
 
 
 def _named_header(header: list[str], path: Path) -> list[str]:
-    """The names of the columns. A column without a name, such as R's row numbers, is named by its place.
-
-    >>> _named_header(["", "sex"], Path("t.csv"))
-    ['column 1', 'sex']
-    """
+    """The names of the columns. A column without a name, such as R's row numbers, is named by its place."""
     if not header:
         raise BadTable("a CSV file must start with a header", came="an empty file", where=str(path))
     names = [name if name.strip() else f"column {at}" for at, name in enumerate(header, 1)]

@@ -78,11 +78,7 @@ def read(path: Path, *, as_events: bool = False) -> Any:
 
 
 def ending_of(path: Path) -> str:
-    """The ending of a file that shows its format, in lower case and without ".gz" or ".zip".
-
-    >>> ending_of(Path("counts.csv.gz")), ending_of(Path("counts.parquet"))
-    ('.csv', '.parquet')
-    """
+    """The ending of a file that shows its format, in lower case and without ".gz" or ".zip"."""
     suffix = path.suffix.lower()
     return Path(path.stem).suffix.lower() if suffix in (GZ, ZIP) else suffix
 

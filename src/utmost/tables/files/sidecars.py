@@ -20,11 +20,7 @@ StatementOf = Callable[[dict[str, str]], dict[str, Any]]
 
 
 def sidecar_path(table: Path) -> Path:
-    """The path of the statement of a table.
-
-    >>> sidecar_path(Path("released.csv")).name
-    'released.csv.json'
-    """
+    """The path of the statement of a table."""
     if not table.name:
         raise OutOfRange("a table must be a file with a name", came=str(table))
     return table.with_name(table.name + ".json")

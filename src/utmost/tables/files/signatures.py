@@ -16,11 +16,7 @@ Signer = Callable[[bytes], bytes]
 
 
 def signature_path(statement: Path) -> Path:
-    """The path of the signature of a statement.
-
-    >>> signature_path(Path("released.csv.json")).name
-    'released.csv.json.sig'
-    """
+    """The path of the signature of a statement."""
     return statement.with_name(statement.name + ".sig")
 
 

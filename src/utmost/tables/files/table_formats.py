@@ -167,11 +167,7 @@ def _arrow_cells(arrow: Any, column: Any) -> Any:
 
 
 def with_blanks(table: Any, columns: Mapping[str, list[Any]], after: Mapping[str, str]) -> Any:
-    """A table in memory of the same kind with new or replaced columns that may contain None; for a file, a dict.
-
-    >>> with_blanks({"n": [5, 7], "n_margin": [3, 3]}, {"n": [5, None], "mark": ["", "x"]}, {"mark": "n"})
-    {'n': [5, None], 'mark': ['', 'x'], 'n_margin': [3, 3]}
-    """
+    """A table in memory of the same kind with new or replaced columns that may contain None; for a file, a dict."""
     known = as_columns(table)
     whole = {name: columns.get(name, known.get(name, [])) for name in column_order(list(known), after)}
     module = type(table).__module__.partition(".")[0]

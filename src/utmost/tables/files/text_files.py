@@ -162,11 +162,7 @@ def unzipped(content: bytes, where: str) -> bytes:
 
 
 def ending_of_content(content: bytes) -> str:
-    """The usual ending for content without a file name. JSON lines are several objects, one on each line.
-
-    >>> ending_of_content(b"ward,n"), ending_of_content(b"PAR1..."), ending_of_content(b'{"n": 1}\\n{"n": 2}\\n')
-    ('.csv', '.parquet', '.jsonl')
-    """
+    """The usual ending for content without a file name. JSON lines are several objects, one on each line."""
     for start, ending in ((b"PAR1", ".parquet"), (b"ARROW1", ".feather"), (b"PK\3\4", ".xlsx"), (_GZIPPED, GZ)):
         if content.startswith(start):
             return ending
@@ -215,11 +211,7 @@ class _Utf8(io.RawIOBase):
 
 
 def read_separator(text: str) -> str:
-    """Read a separator: one character, or a name for it.
-
-    >>> read_separator("tab"), read_separator(";")
-    ('\\t', ';')
-    """
+    """Read a separator: one character, or a name for it."""
     named = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "space": " "}
     separator = named.get(text, text)
     if len(separator) != 1 or separator in '"\r\n' or not separator.isascii():
@@ -229,11 +221,7 @@ def read_separator(text: str) -> str:
 
 
 def read_encoding(name: str | None) -> str | None:
-    """Read the name of an encoding; None for UTF-8, the usual one.
-
-    >>> read_encoding("latin1"), read_encoding("UTF8")
-    ('iso8859-1', None)
-    """
+    """Read the name of an encoding; None for UTF-8, the usual one."""
     if name is None:
         return None
     try:

@@ -62,11 +62,7 @@ def toml_value(value: Any) -> str:
 
 
 def toml_key(name: str) -> str:
-    """Write a name as a key of TOML, in quotes unless it is plain.
-
-    >>> toml_key("at-most"), toml_key("age group")
-    ('at-most', '"age group"')
-    """
+    """Write a name as a key of TOML, in quotes unless it is plain."""
     is_plain = name.isascii() and name.replace("-", "").replace("_", "").isalnum()
     return name if is_plain else _text(name)
 

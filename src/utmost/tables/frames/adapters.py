@@ -170,11 +170,7 @@ def check_columns_exist(wanted: Sequence[str], names: Sequence[str]) -> None:
 
 
 def distinct_names(names: Iterable[str], where: str | None = None) -> list[str]:
-    """Check that the names of the columns of a table are distinct.
-
-    >>> distinct_names(["n", "n_margin"])
-    ['n', 'n_margin']
-    """
+    """Check that the names of the columns of a table are distinct."""
     places: dict[str, int] = {}
     for at, name in enumerate(names, 1):
         first = places.setdefault(name, at)
@@ -184,11 +180,7 @@ def distinct_names(names: Iterable[str], where: str | None = None) -> list[str]:
 
 
 def column_order(names: Sequence[str], after: Mapping[str, str]) -> list[str]:
-    """The names, with each new one after the column that it belongs to.
-
-    >>> column_order(["sex", "admitted", "year"], {"admitted_margin": "admitted"})
-    ['sex', 'admitted', 'admitted_margin', 'year']
-    """
+    """The names, with each new one after the column that it belongs to."""
     return [name for old in names for name in (old, *(new for new, owner in after.items() if owner == old))]
 
 

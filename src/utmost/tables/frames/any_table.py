@@ -27,11 +27,7 @@ def _load_dataframes() -> None:
 
 
 def opened_table(table: Any) -> Any:
-    """The table at a path, or of a reader of Arrow batches; any other table unchanged.
-
-    >>> opened_table({"n": [1]})
-    {'n': [1]}
-    """
+    """The table at a path, or of a reader of Arrow batches; any other table unchanged."""
     if isinstance(table, Path):
         # Imported here, so that a release of a dict does not load the readers of files.
         from utmost.tables.files import files
@@ -57,11 +53,7 @@ _ENGINES = ("polars", "duckdb", "_duckdb", "pyspark", "narwhals")
 
 
 def is_engine_table(table: Any) -> bool:
-    """Whether a table is a frame that an engine evaluates; tables of other packages load no engine.
-
-    >>> is_engine_table({"n": [1]})
-    False
-    """
+    """Whether a table is a frame that an engine evaluates; tables of other packages load no engine."""
     if type(table).__module__.partition(".")[0] not in _ENGINES:
         return False
     from utmost.tables.engines.engines import is_engine_frame
@@ -70,11 +62,7 @@ def is_engine_table(table: Any) -> bool:
 
 
 def published_names(table: Any) -> list[str]:
-    """The names of the columns of a released table, which may be a frame that an engine evaluates.
-
-    >>> published_names({"n": [1], "n_margin": [3]})
-    ['n', 'n_margin']
-    """
+    """The names of the columns of a released table, which may be a frame that an engine evaluates."""
     if is_engine_table(table):
         from utmost.tables.engines.engines import engine_frame
 

@@ -47,11 +47,7 @@ class PandasShape:
 
 
 def is_pandas(table: Any) -> bool:
-    """Whether the table is a frame or a series of pandas. This does not import pandas.
-
-    >>> is_pandas({"n": [1]})
-    False
-    """
+    """Whether the table is a frame or a series of pandas. This does not import pandas."""
     pandas = sys.modules.get("pandas")
     return pandas is not None and isinstance(table, pandas.DataFrame | pandas.Series)
 

@@ -10,11 +10,7 @@ _DECIMAL = 10**38
 
 
 def wide_in_arrow(column: Iterable[Any]) -> Any:
-    """Integers of any size as a column of Arrow: decimals of 38 digits, or text if one has more digits.
-
-    >>> str(wide_in_arrow([1 << 63]).type), str(wide_in_arrow([10**38]).type)
-    ('decimal128(38, 0)', 'string')
-    """
+    """Integers of any size as a column of Arrow: decimals of 38 digits, or text if one has more digits."""
     arrow, integers = extra("pyarrow", "tables"), list(map(int, column))
     if all(abs(integer) < _DECIMAL for integer in integers):
         return arrow.chunked_array([arrow.array(map(Decimal, integers), arrow.decimal128(38, 0))])
