@@ -126,7 +126,7 @@ FERNANDES = Paper(
 )
 
 PAPERS: Mapping[str, Paper] = {paper.name: paper for paper in (GHOSH, GENG, KOUFOGIANNIS, FERNANDES)}
-"""The papers, in the order of their years."""
+"""The papers by name, in the order of their years."""
 
 
 def papers_named(name: str) -> tuple[Paper, ...]:

@@ -174,7 +174,7 @@ def figure_8() -> Any:
 FIGURES: dict[int, Callable[[], Any]] = dict(
     enumerate((figure_1, figure_2, figure_3, figure_4, figure_5, figure_6, figure_7, figure_8), start=1)
 )
-"""Each figure of the paper by its number, as a function that draws it on a matplotlib figure."""
+"""The functions that draw the figures of the paper, by number."""
 
 
 def _raised(beliefs: Any, heights: Any) -> Any:

@@ -129,8 +129,8 @@ _ROUNDS = 300
 
 def layout(edges: list[tuple[str, str]]) -> dict[str, tuple[float, float]]:
     """Return a position in the plane for each member, by stress majorisation."""
-    # This minimises the sum over pairs of d^-2 (|p - q| - d)^2, where d is the length of the shortest path. It starts
-    # from a circle of all members in order; no round increases the sum.
+    # Stress majorisation minimises the sum over pairs of d^-2 (|p - q| - d)^2, where d is the length of the shortest
+    # path. It starts from a circle of all members in order; no round increases the sum.
     space = graph(edges)
     d = np.asarray(space.distances, dtype=float)
     n = len(d)

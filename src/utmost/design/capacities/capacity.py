@@ -107,7 +107,11 @@ def capacity_over_vertices(ptype: PrivacyType, measure: Measure, prior: object =
     n = ptype.space.size
     belief = priors.uniform(n) if prior is None else as_array(prior, "prior", ndim=1)
     if len(belief) != n:
-        raise OutOfRange(f"the prior must have {n} entries, one for each secret", came=len(belief))
+        raise OutOfRange(
+            f"the prior must have {n} entries, one for each secret",
+            came=len(belief),
+            remedy="Pass a prior on the secrets of the type.",
+        )
     columns = vertices(ptype).columns
     gains = _gains(measure, belief, columns)
     exactly = is_exact(columns)
@@ -247,7 +251,7 @@ ROUTES: tuple[tuple[str, Route], ...] = (
     ("program", by_edge_program),
     ("bound", bound_route),
 )
-"""The names of the routes, of `METHODS`, and the routes, in the order in which they are tried."""
+"""The methods in the order in which they are tried, each with a name in `METHODS`."""
 
 
 @overload

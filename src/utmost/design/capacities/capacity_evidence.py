@@ -53,7 +53,7 @@ LATTICE = "on a Euclidean lattice with a middle point the additive capacity is 1
 PRODUCT = "capacities of products: mechanisms and nonnegative duals of the parts multiply"
 
 METHODS = ("closed form", "product", "magnitude", "packing", "orbits", "program", "bound")
-"""Names of the routes by which a capacity is found; a document names one of them."""
+"""Names of the methods that compute a capacity; a document contains one of them."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -78,7 +78,7 @@ def sandwich(ptype: PrivacyType, weights: Array) -> tuple[SimilarityMechanism, A
 
 def raised_dual(weights: Array, least: Fraction) -> Array:
     """Return w / L, rounded up: a dual of the multiplicative capacity, where L <= E w."""
-    # This rounds up by less than one unit; zero stays zero.
+    # Entries are rounded up by less than one unit; zero stays zero.
     return objects([Fraction(int(w / least * _UNIT) + 1 if w else 0, _UNIT) for w in weights.tolist()])
 
 

@@ -23,10 +23,10 @@ from utmost.design.spaces.space import Space
 from utmost.errors import NotALoss, OutOfRange, Unsupported
 
 Tails = tuple[Number | None, Number | None]
-"""Rise of the cost with each further outcome before the first and after the last one; None or 0 for no tail.
+"""Rise of the cost with each further outcome before the first and after the last outcome; None or 0 for no tail.
 
-An outcome in a tail has the same likelihood ratios as the tail's first outcome for all secrets, up to the turn of a
-staircase: so folding a tail into one outcome loses little or nothing.
+An outcome in a tail has the same likelihood ratios as the first outcome of the tail, up to the position in a staircase
+period, so merging a tail into one outcome loses little or no information.
 """
 
 
@@ -206,14 +206,22 @@ def _read_costs(costs: object, space: Space | None) -> tuple[Array, Space]:
     cost = loss_matrix(costs)
     where = discrete(len(cost)) if space is None else space
     if where.size != len(cost):
-        raise NotALoss(f"costs must have {where.size} rows, one for each secret", came=len(cost))
+        raise NotALoss(
+            f"costs must have {where.size} rows, one for each secret",
+            came=len(cost),
+            remedy="Pass one row of costs for each secret.",
+        )
     return cost, where
 
 
 def _read_base(base: object | None, outcomes: int) -> Array:
     weights = as_array([1] * outcomes if base is None else base, "base", ndim=1)
     if len(weights) != outcomes or (weights <= 0).any():
-        raise OutOfRange(f"the base must have {outcomes} positive weights, one for each outcome", came=base)
+        raise OutOfRange(
+            f"the base must have {outcomes} positive weights, one for each outcome",
+            came=base,
+            remedy="Leave base out for equal weights.",
+        )
     return weights
 
 
@@ -222,7 +230,12 @@ def _read_tails(tails: Tails | None) -> Tails:
         return None, None
     read = sequence(tails, "tails")
     if len(read) != 2:
-        raise OutOfRange("tails must be a pair: before the first outcome and after the last", came=tails, where="tails")
+        raise OutOfRange(
+            "tails must be a pair: before the first outcome and after the last",
+            came=tails,
+            where="tails",
+            remedy="Pass (left, right), with None for a side without a tail.",
+        )
     return read[0], read[1]
 
 

@@ -162,7 +162,12 @@ class Channel(Display):
         """
         restriction = plain_array(rows, "list of rows")
         if restriction.dtype.kind not in "iu" or restriction.ndim != 1 or restriction.size == 0:
-            raise OutOfRange("rows must be a list of at least one secret", came=quoted(rows), where="restrict")
+            raise OutOfRange(
+                "rows must be a list of at least one secret",
+                came=quoted(rows),
+                where="restrict",
+                remedy="Pass numbers of rows, such as [0, 2].",
+            )
         if restriction.min() < 0 or restriction.max() >= self.shape[0]:
             raise OutOfRange(f"rows must lie in 0..{self.shape[0] - 1}", came=quoted(rows), where="restrict")
         names = None if self.secrets is None else tuple(self.secrets[x] for x in restriction.tolist())
@@ -175,7 +180,11 @@ class Channel(Display):
         """
         instance(other, Channel, "other")
         if self.shape != other.shape:
-            raise NotAChannel(f"channels to mix must both have the shape {self.shape}", came=other.shape)
+            raise NotAChannel(
+                f"channels to mix must both have the shape {self.shape}",
+                came=other.shape,
+                remedy="Merge or add outcomes, or use choose, which keeps the outcomes apart.",
+            )
         mine, theirs = _weighted(self.matrix, other.matrix, p)
         return stochastic(mine + theirs, self.secrets, self.outcomes)
 
@@ -331,7 +340,11 @@ def _weighted(mine: Array, theirs: Array, p: Number) -> tuple[Array, Array]:
 
 def _check_same_secrets(first: Channel, second: Channel) -> None:
     if first.shape[0] != second.shape[0]:
-        raise NotAChannel(f"both channels must have {first.shape[0]} secrets", came=second.shape[0])
+        raise NotAChannel(
+            f"both channels must have {first.shape[0]} secrets",
+            came=second.shape[0],
+            remedy="Restrict one of the channels to the same secrets.",
+        )
 
 
 def _names(names: Sequence[Hashable] | None, size: int, what: str) -> ChannelLabels:
@@ -370,7 +383,11 @@ class Remap(Display, PickledByFields):
         tied = tuple(sorted({natural(y, "a tied outcome") for y in iterable(ties, "ties")}))
         chosen = np.array(actions)
         if chosen.ndim != 1 or chosen.dtype.kind not in "iu" or chosen.size == 0:
-            raise OutOfRange("a remap needs a list of integers, one action for each outcome", came=actions)
+            raise OutOfRange(
+                "a remap needs a list of integers, one action for each outcome",
+                came=actions,
+                remedy="Pass the number of an action for each outcome, such as [0, 2, 2].",
+            )
         for y in np.flatnonzero((chosen < 0) | (chosen >= width))[:1]:
             raise OutOfRange(f"the action for outcome {y} must lie in 0..{width - 1}", came=int(chosen[y]))
         if tied and tied[-1] >= chosen.size:
@@ -408,7 +425,11 @@ class Remap(Display, PickledByFields):
         """Return the composition: this remap, followed by a remap of its actions."""
         instance(after, Remap, "after")
         if self.size != len(after.actions):
-            raise OutOfRange(f"the second remap must have {self.size} outcomes", came=len(after.actions))
+            raise OutOfRange(
+                f"the second remap must have {self.size} outcomes",
+                came=len(after.actions),
+                remedy="Pass a remap with one action for each action of the first.",
+            )
         return Remap(after.actions[self.actions], after.size)
 
     def same_as(self, other: "Remap") -> bool:

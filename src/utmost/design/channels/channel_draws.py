@@ -104,7 +104,6 @@ class NamedMechanism:
         return self._secret_rows(secrets).rows
 
     def numbers(self, rows: NDArray[np.intp], randomness: Randomness, method: DrawMethod | None) -> NDArray[np.intp]:
-        """Draw the number of an outcome for each row."""
         if method is not None:
             plan_for(method, 1)
         drawn = self.mechanism._numbers(rows, randomness, method)

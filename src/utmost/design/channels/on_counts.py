@@ -305,7 +305,12 @@ def laplace_channel(
     read_thresholds = [Fraction(2 * j + 1, 2) for j in range(rows - 1)] if thresholds is None else thresholds
     cuts = [exact(t, "thresholds") for t in read_thresholds]
     if any(s >= t for s, t in pairwise(cuts)):
-        raise OutOfRange("thresholds must increase strictly", came=", ".join(map(str, cuts)), where="laplace_channel")
+        raise OutOfRange(
+            "thresholds must increase strictly",
+            came=", ".join(map(str, cuts)),
+            where="laplace_channel",
+            remedy="Sort them, and remove repeated ones.",
+        )
     if at.is_rational and all(at.scaled(abs(t)).is_rational for t in cuts if t):
         tail = cache(lambda gap: (at.scaled(gap).alpha_fraction() if gap else Fraction(1)) / 2)
         masses = [_exact_row([t - i for t in cuts], tail) for i in range(rows)]

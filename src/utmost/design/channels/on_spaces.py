@@ -101,7 +101,11 @@ def two_secret_optimum(
     else:
         scaled = at.scaled(far)
         if scaled.epsilon_float > _MOST_EPSILON:
-            raise OutOfRange(f"epsilon times the distance must be at most {_MOST_EPSILON}", came=scaled.epsilon_float)
+            raise OutOfRange(
+                f"epsilon times the distance must be at most {_MOST_EPSILON}",
+                came=scaled.epsilon_float,
+                remedy="Pass a smaller epsilon or distance.",
+            )
         a = scaled.alpha_fraction() if scaled.is_rational else scaled.alpha
     likely, unlikely = 1 / (1 + a), a / (1 + a)
     return stochastic(np.array([[likely, unlikely], [unlikely, likely]], dtype=type(likely)))

@@ -22,7 +22,7 @@ from utmost.design.spaces.losses import Loss
 from utmost.errors import NotALoss, Unsupported
 
 PriorVector = tuple[Any, ...]
-"""A prior up to scale: integers without a common factor, or, where irrational powers occur, numbers that sum to 1."""
+"""A prior up to scale: integers without a common factor, or numbers with sum 1 if irrational powers occur."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,8 @@ class Complex:
 
     def fills_the_simplex(self) -> bool:
         """Check that every facet lies on the border of the simplex, or is shared with one cell on its other side."""
-        # Then the cells cover the simplex: the border of a gap would contain a facet without a cell on its other side.
+        # If so, the cells cover the simplex: the border of a gap would contain a facet without a cell on its other
+        # side.
         across: dict[frozenset[PriorVector], list[int]] = {}
         for cell in self.cells:
             for facet, normal in self._facets(cell):
@@ -322,6 +323,6 @@ def _are_exact(*lists: Any) -> bool:
 
 
 def exact_expected_loss(columns: Array, loss: Array, prior: Array) -> Any:
-    """Return sum_y min_w sum_x pi_x C[x, y] l(x, w)."""
+    """Return the expected loss sum_y min_w sum_x pi_x C[x, y] l(x, w)."""
     total = least_losses(columns, loss, prior).sum()
     return total if isinstance(total, PowerNumber) else Fraction(total)

@@ -32,7 +32,6 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def compiled(function: F) -> F:
-    """Compile the function to machine code."""
     return in_machine_code(function)
 
 
@@ -82,7 +81,6 @@ def times_modulo(a: Any, b: Any, p: Any, inverse: Any) -> Any:
 
 @compiled_inside
 def minus_modulo(a: Any, b: Any, p: Any) -> Any:
-    """Return a - b modulo p."""
     return a - b if a >= b else a + p - b
 
 

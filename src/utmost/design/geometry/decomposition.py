@@ -48,7 +48,7 @@ def _echelon_rows(table: list[list[Fraction]]) -> tuple[list[list[Fraction]], li
 
 
 Exponents = tuple[int, ...]
-"""A vertex in log form: v(x) = alpha^h(x) with least h 0, alpha that of one unit of distance."""
+"""A vertex in log form, v(x) = alpha^h(x): the h, with minimum 0, for the alpha of one unit of distance."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -155,7 +155,6 @@ class RationalCone:
         return len(self.factors)
 
     def column(self, vertex: Exponents) -> list[Fraction]:
-        """Return alpha^h."""
         return [self.powers.fraction((h,)) for h in vertex]
 
     def tight(self, column: list[Fraction]) -> Array:

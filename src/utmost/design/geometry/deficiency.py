@@ -116,7 +116,12 @@ def refinement_distance(
         raise Unsupported("the channels and the prior must be rational", came="floats", remedy=remedy)
     if (belief < 0).any() or belief.sum() != 1:
         came = f"a sum of {belief.sum()} and a smallest entry of {belief.min()}"
-        raise OutOfRange("the prior must be nonnegative and sum to 1", came=came, where="prior")
+        raise OutOfRange(
+            "the prior must be nonnegative and sum to 1",
+            came=came,
+            where="prior",
+            remedy="priors.from_counts(weights) makes a prior.",
+        )
     mass = belief > 0
     parts = first.matrix[mass], second.matrix[mass], belief[mass]
     value, duals, remap = (_least_distance_of_unit_gains if gains == "unit" else _least_distance_of_silent_gains)(

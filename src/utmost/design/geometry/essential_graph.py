@@ -166,12 +166,16 @@ def count_height_functions(graph: BipartiteGraph) -> int:
     plan = _sweep(graph)
     widest = 1 + max(step.slot for step in plan)
     if widest * bits > 64:
-        raise Unsupported("the labels of a frontier must fit in 64 bits", came=f"{widest} nodes at once")
+        raise Unsupported(
+            "the labels of a frontier must fit in 64 bits", came=f"{widest} nodes at once", remedy="Use fewer secrets."
+        )
     for step in plan:
         states, counts = _with_next_label(step, states, counts, modulus, bits)
         states, counts = _equal_states_merged(states & _mask_of_open_slots(step, bits), counts)
         if len(states) > _MOST_STATES:
-            raise Unsupported(f"a frontier must have at most {_MOST_STATES} labellings", came=len(states))
+            raise Unsupported(
+                f"a frontier must have at most {_MOST_STATES} labellings", came=len(states), remedy="Use fewer secrets."
+            )
     return int(counts.sum())
 
 
@@ -228,7 +232,6 @@ def _mask_of_open_slots(step: _SweepStep, bits: int) -> np.uint64:
 
 
 def _equal_states_merged(states: States, counts: NDArray[Any]) -> tuple[States, NDArray[Any]]:
-    """Merge equal states and add their counts."""
     order = np.argsort(states)
     states = states[order]
     first = np.flatnonzero(np.concatenate([[True], states[1:] != states[:-1]]))

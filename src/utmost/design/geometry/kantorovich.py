@@ -109,7 +109,6 @@ def _program(arcs: NDArray[Any], lengths: list[Fraction], surplus: Array) -> Lin
 
 
 def _bounds(length: Fraction | Surd) -> tuple[Fraction, Fraction]:
-    """Return rational lower and upper bounds of a distance."""
     if isinstance(length, Surd):
         around = length.interval(_BITS)
         return around.lower, around.upper

@@ -230,7 +230,6 @@ class _TooLong(Exception):
 
 
 def _all_supports(listed: Vertices) -> NDArray[np.int32]:
-    """Return all kernels, in any order."""
     supports = _supports_without_compilation(listed)
     return supports if supports is not None else np.concatenate([block.supports for block in _blocks(listed)])
 

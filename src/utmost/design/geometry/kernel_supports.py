@@ -18,7 +18,7 @@ from utmost.errors import Unsupported
 T = TypeVar("T")
 
 KernelNumber = Any
-"""An int or a `AlphaPolynomial`: whatever adds, subtracts, multiplies and has a `sign`."""
+"""An int or an `AlphaPolynomial`."""
 
 _PRIMES_ABOVE = (1 << 60, 1 << 61)
 
@@ -31,8 +31,8 @@ class SignUndecided(Exception):
 class AlphaPolynomial:
     """A polynomial in powers of alpha, stored as an interval around its value and its residues in two prime fields."""
 
-    # It is zero if and only if both residues are, except with probability below 2^-120 for each test. Otherwise the
-    # interval gives the sign, or raises `SignUndecided`.
+    # The value is zero if and only if both residues are, except with probability below 2^-120 for each test. Otherwise
+    # the interval gives the sign, or raises `SignUndecided`.
     interval: Interval
     residues: tuple[int, int]
     fields: tuple[Field, Field]

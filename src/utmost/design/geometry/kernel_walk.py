@@ -41,7 +41,6 @@ class WalkTables:
 
     @classmethod
     def of(cls, vertices: Vertices) -> "WalkTables":
-        """Return the tables of a complete list of vertices."""
         fields, above = [], _PRIMES_ABOVE
         for _ in range(_fields_needed(vertices)):
             fields.append(vertices.powers.field(above))
@@ -165,7 +164,12 @@ def walk_kernels(vertices: Vertices, rows: int = 1 << 16, start: WalkPosition | 
         or len(later) > vertices.distances.size - 2
         or not all(0 < j <= columns for j in later)
     ):
-        raise OutOfRange("start must be a position of a walk on this type", came=start, where="kernel_blocks")
+        raise OutOfRange(
+            "start must be a position of a walk on this type",
+            came=start,
+            where="kernel_blocks",
+            remedy="Pass the position of the last block of a search on the same type.",
+        )
     for task in tasks[start.orbit :]:
         walk = _walk_of_orbit(tables, task, start.coming if task.number == start.orbit else (0,), rows)
         unfinished = True

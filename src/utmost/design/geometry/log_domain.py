@@ -51,7 +51,6 @@ class Distances:
 
     @property
     def is_rational(self) -> bool:
-        """Whether every distance is rational."""
         return self.roots == (1,)
 
     def integers(self) -> Array:
@@ -176,7 +175,7 @@ class LogPowers:
     def field(self, prime_above: int) -> "Field":
         """Return a prime field with an image of each generator of the powers."""
         # alpha has its residue if it is rational or a root of a rational; every other generator gets a random residue.
-        # This is justified: exp(-epsilon sqrt(r)) for rational epsilon and different r are algebraically independent
+        # Reason: exp(-epsilon sqrt(r)) for rational epsilon and different r are algebraically independent
         # (Lindemann and Weierstrass); for rational alpha a single alpha^sqrt(r) is transcendental (Gelfond and
         # Schneider), and the independence of several is believed and unproved.
         base, power = self.level.base, self.level.power
@@ -207,7 +206,6 @@ class Field:
     generators: tuple[int, ...]
 
     def power(self, exponent: tuple[int, ...]) -> int:
-        """Return the image of one power."""
         value = 1
         for c, generator in zip(exponent, self.generators, strict=True):
             value = value * pow(generator, c, self.prime) % self.prime

@@ -75,7 +75,7 @@ class MaxCaseVerdict(Verdict):
 
 def max_case_verdict(better: Channel, worse: Channel, tolerance: float) -> MaxCaseVerdict:
     """Decide the max-case order: whether max_y V(posterior y) is never larger for ``worse``, for all quasi-convex V."""
-    # This holds if and only if the posteriors of ``worse`` lie in the convex hull of the posteriors of ``better``.
+    # The order holds if and only if the posteriors of ``worse`` lie in the convex hull of the posteriors of ``better``.
     # Refinement implies it, and also requires that the weights add up; for linearly independent posteriors of
     # ``better`` both are equivalent. Source: [chatzikokolakis2021]; [fernandes2022], observation b) after equation (7).
     known, wanted = same_numbers(_posteriors(better), _posteriors(worse))

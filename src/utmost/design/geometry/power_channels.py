@@ -73,7 +73,7 @@ class PowerChannel(Display):
 
 
 AnyChannel = Channel | PowerChannel
-"""A channel known exactly, of either kind."""
+"""A channel whose probabilities are known exactly."""
 
 
 def exact_weights(listed: Vertices) -> Array:
@@ -84,7 +84,6 @@ def exact_weights(listed: Vertices) -> Array:
 
 
 def is_member(ptype: PrivacyType, channel: AnyChannel) -> bool:
-    """Return whether a channel belongs to a type, exactly."""
     return channel.breach(ptype) is None if isinstance(channel, PowerChannel) else ptype.contains(channel)
 
 

@@ -43,7 +43,7 @@ from utmost.design.geometry.power_steps import (
 from utmost.errors import BadTable, OutOfRange, Undecided, Unsupported
 
 MOST_BITS = 1 << 14
-"""So many bits are tried where it is not proved that they decide."""
+"""Largest number of bits tried for a sign if no theorem guarantees that bits decide."""
 # The image in a prime field distinguishes most nonzero numbers from zero, without computing polynomials.
 _PRIME_ABOVE = 1 << 61
 _FIRST_BITS = 128

@@ -12,7 +12,7 @@ Quotient = tuple[fmpz_mpoly, fmpz_mpoly]
 
 ULP, TINY, WIDER = 2.0**-52, 1e-300, 1 + 2.0**-48
 UNKNOWN = float("inf")
-"""The radius of a number of which nothing is known: it stays infinite, and decides nothing."""
+"""The radius of a number without a known bound."""
 
 
 def combined(sign: str, first: Quotient, second: Quotient) -> Quotient:

@@ -68,10 +68,10 @@ def one_column(entries: list[Fraction], column: int, width: int) -> Array:
 
 
 RemapCheck = Callable[[Array], bool]
-"""Whether a remap is near enough."""
+"""A function that decides whether a remap is close enough."""
 
 Refutes = Callable[[Array], bool]
-"""Whether a joint loss, float or exact, leads to a consumer that was checked."""
+"""A function that checks whether a joint loss, float or exact, gives a consumer who prefers the worse channel."""
 
 
 def near_remap(pair: MergedPair, is_near: RemapCheck, refutes: Refutes) -> Array | None:

@@ -19,7 +19,7 @@ from utmost.core.exact.numbers import natural
 from utmost.design.channels.channel import Channel
 
 CapacityKind = Literal["multiplicative", "additive"]
-"""The kind of leakage: the factor by which the outcome improves the adversary's best, or the difference."""
+"""The kind of leakage: the ratio or the difference of the adversary's best gains with and without the outcome."""
 
 
 def check_kind(kind: str) -> None:
@@ -94,7 +94,7 @@ def total(values: Array) -> Fraction | float:
 
 
 Worth = Callable[[int, Any], Any]
-"""The worth of a set: a function of its size k and of sum_y max over the set of C[x, y], in which it does not fall."""
+"""The worth of a set: a function of its size and of sum_y max over the set of C[x, y], nondecreasing in the sum."""
 
 
 def best_subset(matrix: Array, worth: Worth) -> tuple[int, ...]:

@@ -73,7 +73,11 @@ def shannon_capacity(channel: Channel, gap: float = 1e-9) -> Capacity:
             weights = prior * np.exp2(_divergences(rows, prior))
             prior = weights / weights.sum()
         best = _narrower(best, bounds_at(rows, prior))
-    raise SolverFailed(f"the bounds of the Shannon capacity must come within {gap}", came=best.upper - best.lower)
+    raise SolverFailed(
+        f"the bounds of the Shannon capacity must come within {gap}",
+        came=best.upper - best.lower,
+        remedy="Pass a larger gap.",
+    )
 
 
 def bounds_at(rows: Array, prior: Array) -> ShannonBounds:
@@ -229,4 +233,4 @@ shannon_entropy = ShannonEntropy()
 """H(p) = sum_x p_x log2(1/p_x), in bits."""
 
 guessing_entropy = GuessingEntropy()
-"""G(p) = the expected number of guesses, one after another, until the secret is found."""
+"""G(p) = the expected number of guesses until the secret is found."""

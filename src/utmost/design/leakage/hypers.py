@@ -129,7 +129,11 @@ def joint(channel: Channel | object, prior: object) -> Array:
     """J[x, y] = p_x C[x, y]: the joint probability of secret x and outcome y, (n, m)."""
     C, belief = as_channel(channel), as_prior(prior)
     if C.shape[0] != len(belief):
-        raise OutOfRange(f"the channel must have {len(belief)} rows, one for each secret of the prior", came=C.shape[0])
+        raise OutOfRange(
+            f"the channel must have {len(belief)} rows, one for each secret of the prior",
+            came=C.shape[0],
+            remedy="Pass a channel and a prior on the same secrets.",
+        )
     weights, matrix = same_numbers(belief, C.matrix)
     return frozen(np.asarray(weights[:, None] * matrix))
 
@@ -152,7 +156,11 @@ def hyper_of(posteriors: object, weights: object) -> Hyper:
     outer = check_prior(weights)
     columns = np.array([check_prior(column) for column in as_array(posteriors, "posteriors", ndim=2).T])
     if len(columns) != len(outer):
-        raise NotAPrior(f"there must be {len(outer)} posteriors, one for each weight", came=len(columns))
+        raise NotAPrior(
+            f"there must be {len(outer)} posteriors, one for each weight",
+            came=len(columns),
+            remedy="Pass one column of posteriors for each weight.",
+        )
     inner, outer = same_numbers(columns.T if is_exact(columns) else columns.T.astype(np.float64), outer)
     merged, _ = merged_columns(np.asarray(inner * outer), 0 if is_exact(inner) else 1e-12)
     totals = np.asarray(merged.sum(axis=0))

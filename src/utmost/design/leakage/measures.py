@@ -202,7 +202,11 @@ class PaidMeasure(Measure):
         matrix = self.paid if isinstance(self.paid, np.ndarray) else self.paid.matrix(n)
         if len(matrix) != n:
             kind = "gain" if self.is_gain else "loss"
-            raise NotALoss(f"the {kind} must have {n} rows, one for each secret", came=len(matrix))
+            raise NotALoss(
+                f"the {kind} must have {n} rows, one for each secret",
+                came=len(matrix),
+                remedy="Pass a matrix with one row for each secret of the channel.",
+            )
         return matrix
 
     def of_columns(self, J: Array) -> Array:
@@ -321,7 +325,11 @@ def property_vulnerability(of: Callable[[int], Hashable] | Sequence[Any]) -> Pai
         blocks = [list(part) for part in parts]
         named = sorted(x for block in blocks for x in block)
         if named != list(range(len(named))) or not named:
-            raise OutOfRange("the blocks of a partition must hold every secret once", came=blocks)
+            raise OutOfRange(
+                "the blocks of a partition must hold every secret once",
+                came=blocks,
+                remedy="Number the secrets 0, 1, ..., and put each into one block.",
+            )
         block_of = {x: k for k, block in enumerate(blocks) for x in block}
         parts = [block_of[x] for x in range(len(named))]
     if not parts:
@@ -368,7 +376,7 @@ def _same_value(values: list[Hashable]) -> Array:
 
 
 bayes_vulnerability = PaidMeasure(losses.nib, True, "Bayes vulnerability", "the chance to guess the secret in one try")
-"""V(p) = max_x p_x: the chance to guess the secret in one try."""
+"""V(p) = max_x p_x: the probability of guessing the secret in one try."""
 
 bayes_risk = PaidMeasure(losses.binary, False, "Bayes risk", "the chance to fail to guess the secret in one try")
-"""U(p) = 1 - max_x p_x: the chance to fail to guess the secret in one try."""
+"""U(p) = 1 - max_x p_x: the probability of not guessing the secret in one try."""

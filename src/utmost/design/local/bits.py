@@ -75,7 +75,11 @@ def _kind(array: NDArray[Any]) -> str:
 def check_same_shape(bits: Bits, responses: Bits) -> None:
     """Check that there is one response for each bit."""
     if bits.shape != responses.shape:
-        raise OutOfRange("bits and responses must have the same shape", came=f"{bits.shape} and {responses.shape}")
+        raise OutOfRange(
+            "bits and responses must have the same shape",
+            came=f"{bits.shape} and {responses.shape}",
+            remedy="Pass the responses to these bits.",
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +105,12 @@ class BitResponse:
     def __init__(self, one: Number, zero: Number) -> None:
         beta, gamma = exact(one, "one"), exact(zero, "zero")
         if not 0 < gamma < beta < 1:
-            raise OutOfRange("a response needs 0 < zero < one < 1", came=f"one={one}, zero={zero}", where="BitResponse")
+            raise OutOfRange(
+                "a response needs 0 < zero < one < 1",
+                came=f"one={one}, zero={zero}",
+                where="BitResponse",
+                remedy="Exchange the two, or use BitResponse.permanent(a).",
+            )
         object.__setattr__(self, "one", beta)
         object.__setattr__(self, "zero", gamma)
 
@@ -220,6 +229,7 @@ class Coupling:
                 "neither one/zero nor (1-zero)/(1-one) may be larger for the strict response than for the loose one",
                 came=f"strict {self.strict}, loose {self.loose}",
                 where="Coupling",
+                remedy="Exchange the two responses, or use the map f for both.",
             )
 
     def strict_given(self, loose: int) -> Fraction:

@@ -25,7 +25,7 @@ from utmost.design.local.categories import CategoryReport, best_size, chance_ins
 from utmost.errors import OutOfRange
 
 BlockNumbers = NDArray[np.int64]
-"""Reports, shape (clients,): each the number of a block."""
+"""Reports, (clients,): numbers of blocks."""
 
 _WORD_BITS = 16
 

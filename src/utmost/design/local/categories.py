@@ -51,7 +51,7 @@ _GUARD = 64
 _CELLS = 1 << 20
 
 Reports = NDArray[np.int64]
-"""Reports of one kind: for each client a row of categories, or the number of a block."""
+"""Reports: for each client, a row of categories or the number of a block."""
 Alpha = TypeVar("Alpha", Fraction, Interval)
 """The kind of number in which a formula in alpha is computed."""
 

@@ -102,7 +102,11 @@ def relax_categories(
     pair, true = coupling_of(strict, loose), read_values(values, strict)
     read_reports = strict.read(reports)
     if len(read_reports) != len(true):
-        raise OutOfRange("there must be one report for each client", came=f"{len(read_reports)} and {len(true)}")
+        raise OutOfRange(
+            "there must be one report for each client",
+            came=f"{len(read_reports)} and {len(true)}",
+            remedy="Pass values and reports of the same clients, in one order.",
+        )
     return in_parts(pair.relaxed, strict.categories, secure(randomness), true, read_reports)
 
 
@@ -336,7 +340,11 @@ class CategoryCounts(Display):
     def __add__(self, other: "CategoryCounts") -> "CategoryCounts":
         """Return the sum of both counts, so that reports can be counted in batches."""
         if self.seen.shape != other.seen.shape:
-            raise OutOfRange(f"both counts must have {len(self.seen)} categories", came=len(other.seen))
+            raise OutOfRange(
+                f"both counts must have {len(self.seen)} categories",
+                came=len(other.seen),
+                remedy="Add only counts of the same kind of reports.",
+            )
         return CategoryCounts(self.seen + other.seen, self.clients + other.clients)
 
     def estimates(self, how: CategoryReport) -> NDArray[np.float64]:

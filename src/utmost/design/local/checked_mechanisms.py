@@ -109,9 +109,18 @@ def _checked_channel(channel: Channel, space: Space) -> CheckedMechanism:
     epsilon = smallest_epsilon(channel, space)
     if epsilon.value == float("inf"):
         came = "an outcome that is possible for some secrets and impossible for others"
-        raise PromiseBroken("a mechanism must satisfy some level", came=came)
+        raise PromiseBroken(
+            "a mechanism must satisfy some level",
+            came=came,
+            remedy="Mix it with a channel that reveals nothing: channel.mix(other, p).",
+        )
     if epsilon.value == 0:
-        raise OutOfRange("the rows of a mechanism must differ", came="equal rows", where="mechanism")
+        raise OutOfRange(
+            "the rows of a mechanism must differ",
+            came="equal rows",
+            where="mechanism",
+            remedy="Use a mechanism whose answers depend on the secret.",
+        )
     at = level(epsilon.value) if epsilon.level is None else epsilon.level
     return _with_digest(named_mechanism(channel), space, at, channel.shape[1])
 

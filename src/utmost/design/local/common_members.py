@@ -31,14 +31,11 @@ class CommonMembers:
     loose: CategoryReport
 
     def slope(self, a1: Alpha, a2: Alpha) -> Alpha:
-        """Return gamma."""
         k, d1, d2 = self.strict.categories, self.strict.size, self.loose.size
         own, most = self.strict.inside_of(a1) * k - d1, self.loose.inside_of(a2) * k - d2
         return own * (k * (k - 1)) / (most * (d1 * (k - d1)))
 
     def tightened(self, loose: Reports, randomness: Randomness) -> Reports:
-        """Draw a strict report from each loose one."""
-
         def blind(rows: NDArray[np.intp]) -> Reports:
             return self.strict.stricter(loose[rows], self.loose, np.zeros(len(rows), np.bool_), randomness)
 

@@ -173,7 +173,12 @@ def decode(
     share = between_0_and_1(significance, "the significance", "decode")
     if len(set(candidates)) != len(candidates):
         twice = next(word for at, word in enumerate(candidates) if word in candidates[:at])
-        raise OutOfRange("the candidates must be distinct words", came=f"{twice!r} twice", where="decode")
+        raise OutOfRange(
+            "the candidates must be distinct words",
+            came=f"{twice!r} twice",
+            where="decode",
+            remedy="Remove repeated words.",
+        )
     if counts.ones.shape != (bloom.cohorts, bloom.bits) or not counts.clients.any():
         required = f"the counts must have {bloom.cohorts} cohorts and {bloom.bits} bits, and at least one client"
         came = f"shape {counts.ones.shape} with {int(counts.clients.sum())} clients"

@@ -14,7 +14,7 @@ from utmost.core.sampling.random_bits import Randomness, secure
 from utmost.design.local.bits import BitResponse, Bits, Coupling, as_bits, between, draw_bits
 
 Packed = NDArray[np.uint8]
-"""Eight bits in a byte."""
+"""Bits, packed eight in a byte."""
 
 
 class PermanentResponses(ProcessMemory):

@@ -20,7 +20,7 @@ from utmost.design.local.categories import CategoryReport, best_size, chance_ins
 from utmost.errors import OutOfRange
 
 Sets = NDArray[np.int64]
-"""Reports, shape (clients, size): each row the categories of a set, ascending."""
+"""Reports, (clients, size): the categories of each set, ascending."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -58,9 +58,19 @@ class Bloom:
             object.__setattr__(self, name, natural(getattr(self, name), name, least=1))
         if self.hashes > self.bits:
             came = f"{self.bits} bits and {self.hashes} hashes"
-            raise OutOfRange("a filter needs at least as many bits as hashes", came=came, where="Bloom")
+            raise OutOfRange(
+                "a filter needs at least as many bits as hashes",
+                came=came,
+                where="Bloom",
+                remedy="Pass more bits or fewer hashes.",
+            )
         if not isinstance(self.key, bytes) or len(self.key) > _LONGEST_KEY:
-            raise OutOfRange("the key must be at most 64 bytes", came=type(self.key).__name__, where="Bloom")
+            raise OutOfRange(
+                "the key must be at most 64 bytes",
+                came=type(self.key).__name__,
+                where="Bloom",
+                remedy="Pass bytes, such as the digest of a longer key.",
+            )
 
     def __repr__(self) -> str:
         return f"Bloom(bits={self.bits}, hashes={self.hashes}, cohorts={self.cohorts})"
@@ -108,7 +118,11 @@ class Bloom:
         number: dict[str, int] = {}
         if not all(issubclass(kind, str) for kind in set(map(type, words))):
             client, word = next((client, word) for client, word in enumerate(words, 1) if not isinstance(word, str))
-            raise OutOfRange("a word must be text", came=f"{type(word).__name__} from client {client}")
+            raise OutOfRange(
+                "a word must be text",
+                came=f"{type(word).__name__} from client {client}",
+                remedy="Convert words with str.",
+            )
         which = np.array([number.setdefault(word, len(number)) for word in words], dtype=np.int64)
         groups = self.read_cohorts(cohorts, len(which))
         pairs, of_client = np.unique(which * self.cohorts + groups, return_inverse=True)
@@ -185,7 +199,10 @@ class BloomCounts(Display):
         bits = as_bits(reports, "reports")
         if bits.ndim != 2 or bits.shape[1] != bloom.bits:
             raise OutOfRange(
-                f"reports must have the shape (clients, {bloom.bits})", came=bits.shape, where="BloomCounts.of"
+                f"reports must have the shape (clients, {bloom.bits})",
+                came=bits.shape,
+                where="BloomCounts.of",
+                remedy="Pass reports of the same Bloom filter.",
             )
         groups = bloom.read_cohorts(cohorts, len(bits))
         clients = np.bincount(groups, minlength=bloom.cohorts)
@@ -198,7 +215,11 @@ class BloomCounts(Display):
     def __add__(self, other: "BloomCounts") -> "BloomCounts":
         """Return the sum of both counts, so that reports can be counted in batches."""
         if self.ones.shape != other.ones.shape:
-            raise OutOfRange(f"both counts must have ones of shape {self.ones.shape}", came=f"shape {other.ones.shape}")
+            raise OutOfRange(
+                f"both counts must have ones of shape {self.ones.shape}",
+                came=f"shape {other.ones.shape}",
+                remedy="Add only counts of the same Bloom filter.",
+            )
         return BloomCounts(self.ones + other.ones, self.clients + other.clients)
 
     def true_ones(self, response: BitResponse) -> NDArray[np.float64]:

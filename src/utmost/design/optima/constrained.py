@@ -36,19 +36,19 @@ class Constraint(StrEnum):
     """
 
     WEAK_HONESTY = "weak honesty"
-    """X[x, x] >= 1/n: the truth is at least as likely as a blind guess."""
+    """X[x, x] >= 1/n: the true answer is at least as likely as a random guess."""
 
     ROW_HONESTY = "row honesty"
-    """X[x, x] >= X[z, x]: no other count makes the answer x likelier than x itself."""
+    """X[x, x] >= X[z, x]: no count gives the answer x with a larger probability than the count x."""
 
     COLUMN_HONESTY = "column honesty"
-    """X[x, x] >= X[x, r]: no other answer is likelier than the truth."""
+    """X[x, x] >= X[x, r]: no answer is likelier than the true answer."""
 
     ROW_MONOTONICITY = "row monotonicity"
-    """X[z, x] does not rise as z moves away from x, to either side."""
+    """X[z, x] is nonincreasing as z moves away from x, on either side."""
 
     COLUMN_MONOTONICITY = "column monotonicity"
-    """X[x, r] does not rise as r moves away from x, to either side."""
+    """X[x, r] is nonincreasing as r moves away from x, on either side."""
 
     FAIRNESS = "fairness"
     """X[x, x] is the same for every x."""

@@ -73,7 +73,7 @@ def filled(rows: Floats, places: NDArray[np.intp], factors: Floats) -> tuple[Flo
 
 def filled_at_a_loss(rows: Floats, places: NDArray[np.intp], factors: Floats) -> Floats:
     """Return `filled`, mixed with as much as needed of the constant channel of the most frequent answer."""
-    # This is for a search that ended before it knew which places matter.
+    # Used after a search that ended before it knew which places matter.
     constant = np.zeros(rows.shape[1])
     constant[rows.sum(axis=0).argmax()] = 1.0
     for share in (0.0, *_SHARES):

@@ -1,12 +1,12 @@
-"""How near Laplace noise comes to the best mechanism for a consumer, on counts that are ever finer steps of a number.
+"""The loss of Laplace noise compared with the best mechanism for a consumer, on counts that are fine steps of a number.
 
-On the real line between two secrets k and k + 1 the cost of an action w, by a response y, has two parts: secrets up to
-k weigh e^(-epsilon y), the others e^(epsilon y). With z = e^(epsilon (y - k)) the expected loss there is
+For a response y between two secrets k and k + 1, the cost of an action w has two parts: secrets up to k have the weight
+e^(-epsilon y), the others e^(epsilon y). With z = e^(epsilon (y - k)) the expected loss between k and k + 1 is
 
     (1/2) integral from 1 to 1/a of min_w (A_w / z^2 + B_w) dz,    A_w, B_w rational in a = e^-epsilon.
 
-Divided by B's weight 1 and A's weight s = z^-2, or A_w + B_w z^2, the costs are lines: actions change at the corners
-of their lower envelope. With each corner rounded to a rational z the sum is rational, and no less than the loss.
+As functions of s = z^-2 the costs A_w s + B_w are lines, so the best action changes at the corners of their lower
+envelope. With each corner rounded to a rational z, the sum of the integrals is rational, and at least the loss.
 """
 
 from dataclasses import dataclass
@@ -30,27 +30,23 @@ _BITS = 96
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class LaplaceLoss(Display):
-    """What a consumer expects to lose behind Laplace noise, beside the least that any mechanism of the level allows.
+    """The expected loss of a consumer behind Laplace noise, and the least loss of any mechanism at the level."""
 
-    Attributes:
-        loss: Expected loss behind Laplace noise and the best reading; rounded up by less than one part in 10^20.
-        least: Least expected loss of any mechanism on these secrets.
-    """
-
-    loss: Fraction
-    least: Fraction
+    loss: Fraction  # with the best reading, rounded up by less than one part in 10^20
+    least: Fraction  # of any mechanism on these secrets
 
     @property
     def ratio(self) -> float:
-        """How many times the least loss Laplace noise costs."""
+        """The loss behind Laplace noise, divided by the least loss."""
         return float(self.loss / self.least) if self.least else 1.0
 
 
 def laplace_loss(ptype: PrivacyType, consumer: Consumer) -> LaplaceLoss:
-    """The least expected loss of a consumer who reads a count plus Laplace noise, beside that of the best mechanism.
+    """Return the least expected loss of a reader of a count plus Laplace noise, and that of the best mechanism.
 
-    For a number between 0 and 1 that is known in steps of 1/n, take the secrets 0 to n and the level epsilon/n of a
-    step: as n grows the two losses meet, since for continuous secrets the Laplace mechanism is optimal for every prior.
+    For a number between 0 and 1 in steps of 1/n, use the secrets 0 to n and the level epsilon/n for a step. As n grows,
+    both losses converge to the same limit, because the Laplace mechanism is optimal for every prior on continuous
+    secrets.
 
     Args:
         ptype: Privacy type on `counts`, with rational alpha.
@@ -79,16 +75,16 @@ def laplace_loss(ptype: PrivacyType, consumer: Consumer) -> LaplaceLoss:
     is_line = isinstance(ptype.space.metric, LineMetric) and ptype.level.is_rational
     if not is_line or not is_exact(belief) or not is_exact(loss):
         raise Unsupported(
-            "the loss behind Laplace noise is exact on counts, for a rational alpha, prior and loss",
+            "the loss behind Laplace noise needs counts, and a rational alpha, prior and loss",
             came=repr(ptype),
-            remedy="Take utmost.spaces.counts(n), alpha= and fractions.",
+            remedy='Pass PrivacyType(counts(n), alpha="1/2"), for example, and a prior and a loss of Fractions.',
         )
     a = ptype.level.alpha_fraction()
     weighed = [fractions(p * row) for p, row in zip(belief, loss, strict=True)]
     above = [np.zeros_like(weighed[0])]
     for row in reversed(weighed[1:]):
         above.append(a * (above[-1] + row))
-    above.reverse()  # above[k]: the secrets behind k, by their distance from k
+    above.reverse()  # above[k]: the secrets above k, by distance from k
     below = weighed[0]
     total: Any = min(above[0] + weighed[0]) / 2
     for k, further in enumerate(above[:-1]):
@@ -99,7 +95,7 @@ def laplace_loss(ptype: PrivacyType, consumer: Consumer) -> LaplaceLoss:
 
 
 def _between(below: Array, above: Array, end: Fraction) -> Fraction:
-    """The integral from 1 to ``end`` of min_w (below_w / z^2 + above_w) dz, rounded up at the corners."""
+    """Return the integral from 1 to ``end`` of min_w (below_w / z^2 + above_w) dz, rounded up at the corners."""
     start, total = Fraction(1), Fraction(0)
     action = min(range(len(below)), key=lambda w: (below[w] + above[w], above[w]))
     while start < end:
@@ -118,5 +114,5 @@ def _between(below: Array, above: Array, end: Fraction) -> Fraction:
 
 
 def _root(square: Fraction) -> Fraction:
-    """The root of a rational, to 96 bits."""
+    """Return the square root of a rational to 96 bits."""
     return Fraction(isqrt((square.numerator << 2 * _BITS) // square.denominator), 1 << _BITS)

@@ -45,7 +45,11 @@ def designs_in_turn(
     # list with the best mechanism so far for the current problem.
     for (first, _), (second, _) in pairwise(problems):
         if first.space is not second.space and not first.space.same_as(second.space):
-            raise OutOfRange("all designs must be on one space", came=f"{first.space} and {second.space}")
+            raise OutOfRange(
+                "all designs must be on one space",
+                came=f"{first.space} and {second.space}",
+                remedy="Call it once for each space.",
+            )
     optimums: list[Optimum] = []
     before: tuple[SearchResults, ...] = ()
     for number, (ptype, consumer) in enumerate(problems, 1):
@@ -123,7 +127,11 @@ class LossCurve(Display):
         wanted, at = level_per(epsilon), self.levels
         below, above = bisect_right(at, wanted) - 1, bisect_left(at, wanted)
         if below < 0 or above == len(at):
-            raise OutOfRange(f"the level must be from {at[0]} to {at[-1]}", came=epsilon)
+            raise OutOfRange(
+                f"the level must be from {at[0]} to {at[-1]}",
+                came=epsilon,
+                remedy="Compute the curve with more levels.",
+            )
         return Bounds(max(self.lower[above:]), min(self.losses[: below + 1]))
 
 

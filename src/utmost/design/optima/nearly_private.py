@@ -141,7 +141,6 @@ def _mixed_with_constant(matrix: Array, violations: list[Fraction], largest: Fra
 
 
 def _largest_variation(first: Array, second: Array) -> Fraction:
-    """Return the largest total variation distance of two rows."""
     return Fraction(max(abs(first - second).sum(axis=1))) / 2
 
 

@@ -145,7 +145,10 @@ class Optimum(Display, PickledByFields):
             )
         if proof.consumer.secrets * proof.consumer.actions > _MOST_ROUNDED:
             raise Unsupported(
-                "only a design of at most 2^22 probabilities can be rounded", came="more", where="rounded"
+                "only a design of at most 2^22 probabilities can be rounded",
+                came="more",
+                where="rounded",
+                remedy="Use fewer secrets or actions.",
             )
         matrix = private_matrix(proof.ptype, self.channel.to_floats().matrix)
         rounded = Certificate(proof.ptype, proof.consumer, proof.dual, matrix=matrix, multipliers=proof.multipliers)
@@ -271,7 +274,11 @@ def optimal_mechanism(
     exactly = optional(exactly, truth, "exactly")
     sequence_of(constraints, text, "constraints")
     if consumer.secrets != ptype.space.size:
-        raise OutOfRange(f"the prior must have {ptype.space.size} entries, one for each secret", came=consumer.secrets)
+        raise OutOfRange(
+            f"the prior must have {ptype.space.size} entries, one for each secret",
+            came=consumer.secrets,
+            remedy="Pass a consumer on the secrets of this space.",
+        )
     relative_gap = real(gap, "gap")
     if not relative_gap > 0:
         raise OutOfRange("the gap must be positive", came=gap, remedy='Pass gap="1/100".')

@@ -85,7 +85,11 @@ def policy_mechanism(ptype: PolicyType, consumer: Consumer) -> PolicyOptimum:
     instance(ptype, PolicyType, "ptype")
     instance(consumer, Consumer, "consumer")
     if consumer.secrets != ptype.policy.size:
-        raise OutOfRange(f"the consumer must have {ptype.policy.size} secrets, like the policy", came=consumer.secrets)
+        raise OutOfRange(
+            f"the consumer must have {ptype.policy.size} secrets, like the policy",
+            came=consumer.secrets,
+            remedy="Pass a prior and a loss on the secrets of the policy.",
+        )
     return _by_parts(ptype, consumer) if ptype.policy.is_symmetric else _by_program(ptype, consumer)
 
 
@@ -123,7 +127,6 @@ def _bounds_from_parts(ptype: PolicyType, consumer: Consumer, parts: tuple[Optim
 
 
 def _types_and_consumers(optimum: PolicyOptimum) -> list[tuple[PrivacyType, Consumer]]:
-    """Return the type and the consumer of each part."""
     parts = zip(optimum.ptype.parts, optimum.ptype.policy.parts, strict=True)
     return [(kind, _consumer_of_part(part, optimum.consumer)[1]) for kind, part in parts]
 

@@ -245,7 +245,7 @@ def _shortest_interval(belief: Array, share: Fraction) -> tuple[int, int, Any]:
 _COST_OF_LOSS = {losses.absolute: costs.absolute, losses.squared: costs.squared}
 
 
-# This is 1.6 GB of float64, and more for Fractions.
+# A channel with this many entries takes 1.6 GB in float64, and more in Fractions.
 _MOST_ENTRIES = 10**8
 
 
@@ -274,7 +274,12 @@ def folded_channel(law: Law, size: int) -> Channel:
     z = folded_responses(law, size)
     if len(z) * (n + 1) > _MOST_ENTRIES:
         came = len(z) * (n + 1)
-        raise Unsupported(f"a channel must have at most {_MOST_ENTRIES} entries", came=came, where="folded_channel")
+        raise Unsupported(
+            f"a channel must have at most {_MOST_ENTRIES} entries",
+            came=came,
+            where="folded_channel",
+            remedy="Use fewer counts.",
+        )
     masses = _masses(noise, n + period)[abs(z[None, :] - np.arange(n + 1)[:, None])]
     total = 1 / (1 - b)
     folds = np.array([total if response <= 0 or response >= n else total / total for response in z.tolist()])

@@ -22,7 +22,7 @@ from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.design.spaces.consumer import Consumer
 
 GapProgress = Callable[[int, float], object]
-"""A function of the caller, called as ``progress(rounds, gap)``."""
+"""A function that is called as ``progress(rounds, gap)``."""
 
 _NOTHING = 1e-12  # of the largest expected loss of an action: smaller losses count as zero
 _SMOOTH = 0.5  # weight of the best prices so far; the rest is for the latest prices
@@ -66,7 +66,6 @@ class RayProgram:
 
     @classmethod
     def of(cls, ptype: PrivacyType, consumer: Consumer) -> "RayProgram":
-        """Return the program of all places."""
         prior, epsilon = np.asarray(consumer.prior, dtype=np.float64), ptype.level.epsilon_float
         costs = np.ascontiguousarray((prior[:, None] * np.asarray(consumer.loss, dtype=np.float64)).T)
         scale = float(costs.sum(axis=1).max()) or 1.0

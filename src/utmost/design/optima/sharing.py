@@ -83,7 +83,7 @@ def sharing_program(ptype: PrivacyType, consumers: Sequence[Consumer], targets: 
 
 def sharing_refutation(ptype: PrivacyType, consumers: Sequence[Consumer]) -> Array | None:
     """Return exact Farkas multipliers that no single channel is optimal for all these consumers; None if one is."""
-    # They belong to the rows of ``sharing_program(ptype, consumers, optima)``; `farkas_gap` checks them.
+    # The multipliers belong to the rows of ``sharing_program(ptype, consumers, optima)``; `farkas_gap` checks them.
     optima = [optimal_mechanism(ptype, consumer).loss for consumer in consumers]
     program = sharing_program(ptype, consumers, optima)
     ray = farkas_ray(program)

@@ -85,7 +85,11 @@ def constraint_matrix(channel: Channel, alpha: Number | Level, tolerance: float 
     pattern[(here == 0) & (then == 0)] = ZERO
     broken = (pattern == SLACK) & ((a * here > then) | (a * then > here))
     for i, r in np.argwhere(broken)[:1]:
-        raise PromiseBroken(f"column {r} must satisfy the level between counts {i} and {i + 1}", came=str(at))
+        raise PromiseBroken(
+            f"column {r} must satisfy the level between counts {i} and {i + 1}",
+            came=str(at),
+            remedy="Pass the alpha of the channel, or a larger epsilon.",
+        )
     return pattern
 
 
@@ -195,7 +199,6 @@ class Derivation(Display):
 
     @property
     def is_derivable(self) -> bool:
-        """Whether Y is a channel."""
         return self.offence is None
 
     @property

@@ -91,7 +91,6 @@ class PairForms:
         return self._over_slices(lambda w: v - w, far, self.strict * self.loose)
 
     def second(self, v: int) -> LinearForm:
-        """Return P(V_2 = v)."""
         return self._over_slices(lambda _: v, self.reach + self.period, self.strict)
 
     @property

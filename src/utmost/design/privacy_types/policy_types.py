@@ -69,7 +69,11 @@ class PolicyType(Display, PickledByFields):
         """
         read = channel if isinstance(channel, Channel) else Channel(channel)
         if read.shape[0] != self.policy.size:
-            raise NotAChannel(f"the channel must have {self.policy.size} rows, one for each secret", came=read.shape[0])
+            raise NotAChannel(
+                f"the channel must have {self.policy.size} rows, one for each secret",
+                came=read.shape[0],
+                remedy="Pass a channel on the secrets of the policy.",
+            )
         rows = as_rationals(read.matrix).tolist()
         for x, z, length in self.bounds():
             allowance = None if length == 0 else allowance_of(self.level, length)

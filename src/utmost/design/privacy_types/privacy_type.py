@@ -23,10 +23,10 @@ from utmost.design.spaces.space import Space
 from utmost.errors import NotAChannel, OutOfRange
 
 Length = Fraction | Surd
-"""A distance, exactly."""
+"""An exact distance."""
 
 Triple = tuple[int, int, int]
-"""(x, z, y): secret x gives outcome y a probability that is larger than the one secret z gives it."""
+"""(x, z, y): outcome y is likelier for secret x than for secret z."""
 
 # Number of entries (edges times outcomes) of a block: this bounds the memory.
 _BLOCK = 1 << 20
@@ -299,5 +299,9 @@ def rows_of(channel: Channel | object, space: Space) -> Array:
     """Return the matrix of a channel, and check that it has a row for each secret of the space."""
     read = channel if isinstance(channel, Channel) else Channel(channel)
     if read.shape[0] != space.size:
-        raise NotAChannel(f"the channel must have {space.size} rows, one for each secret", came=read.shape[0])
+        raise NotAChannel(
+            f"the channel must have {space.size} rows, one for each secret",
+            came=read.shape[0],
+            remedy="Pass a channel on the secrets of this space.",
+        )
     return read.matrix

@@ -142,7 +142,12 @@ def kept_level(law: Law, shift: Number | None = None) -> Level:
     instance(law, Law, "law")
     strictest = law.worst_level(curve_distance(law, shift))
     if strictest is None:
-        raise OutOfRange("the shift must not be 0: equal answers satisfy every level", came=shift, where="kept_level")
+        raise OutOfRange(
+            "the shift must not be 0: equal answers satisfy every level",
+            came=shift,
+            where="kept_level",
+            remedy="Pass the largest difference of two answers.",
+        )
     return strictest
 
 

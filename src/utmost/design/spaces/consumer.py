@@ -52,9 +52,17 @@ class Consumer(Display):
         rule = loss if isinstance(loss, Loss) else from_function(loss) if callable(loss) else None
         table = loss_matrix(loss) if rule is None else _small_table(rule, len(belief), actions)
         if table is not None and len(table) != len(belief):
-            raise NotALoss(f"the loss must have {len(belief)} rows, one for each secret of the prior", came=len(table))
+            raise NotALoss(
+                f"the loss must have {len(belief)} rows, one for each secret of the prior",
+                came=len(table),
+                remedy="Pass a loss and a prior on the same secrets.",
+            )
         if rule is None and actions is not None and table is not None and table.shape[1] != actions:
-            raise NotALoss(f"the loss must have {actions} columns, one for each action", came=table.shape[1])
+            raise NotALoss(
+                f"the loss must have {actions} columns, one for each action",
+                came=table.shape[1],
+                remedy="Leave actions out: a matrix has one action for each column.",
+            )
         exactly = is_exact(belief) and (is_exact(table) if table is not None else bool(rule and rule.exact))
         self._set_fields(
             belief if exactly or not is_exact(belief) else to_floats(belief),

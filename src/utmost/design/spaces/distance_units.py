@@ -79,7 +79,7 @@ def distance_in(distance: Number, unit: str | None) -> Fraction:
     except NotANumber as error:
         raise OutOfRange(error.required, came=error.came) from None
     if length <= 0:
-        raise OutOfRange("a distance must be positive", came=distance)
+        raise OutOfRange("a distance must be positive", came=distance, remedy="Pass a number above 0.")
     return length if own is None else length * _ratio(unit_named(own), unit)
 
 

@@ -212,7 +212,7 @@ class ManhattanGridMetric(Metric):
 
 
 GridMetric = Literal["euclidean", "manhattan"]
-"""The distances on a lattice."""
+"""Names of the distances on a lattice."""
 
 
 def grid(rows: int, cols: int, metric: GridMetric = "euclidean") -> Space:

@@ -60,13 +60,19 @@ def _read_edges(edges: Any, weight: str | None = None) -> tuple[list[Hashable], 
     ends, lengths = [], []
     for edge in edge_list(edges):
         if not isinstance(edge, tuple | list) or len(edge) not in (2, 3):
-            raise NotAMetric("an edge must be a pair (u, v) or a triple (u, v, length)", came=quoted(edge))
+            raise NotAMetric(
+                "an edge must be a pair (u, v) or a triple (u, v, length)",
+                came=quoted(edge),
+                remedy='Pass a list of pairs and triples, such as [("a", "b"), ("b", "c", 2)].',
+            )
         u, v, length = (*edge, 1)[:3]
         if not isinstance(u, Hashable) or not isinstance(v, Hashable):
             remedy = "Name the nodes by numbers, text or tuples."
             raise NotAMetric("a node must be hashable", came=type(u).__name__, remedy=remedy)
         if u == v:
-            raise NotAMetric("an edge must join two different nodes", came=f"a loop at {u!r}")
+            raise NotAMetric(
+                "an edge must join two different nodes", came=f"a loop at {u!r}", remedy="Remove the loop."
+            )
         ends.append((number.setdefault(u, len(number)), number.setdefault(v, len(number))))
         lengths.append(length)
     if not number:
@@ -84,14 +90,22 @@ def _network_edges(network: Any, weight: str | None) -> list[tuple[Hashable, Has
     edges = [edge for edge in network.edges(data=weight) if edge[0] != edge[1]]
     for u, v, length in edges:
         if length is None:
-            raise NotAMetric(f"every edge must have the attribute {weight!r}", came=f"none from {u!r} to {v!r}")
+            raise NotAMetric(
+                f"every edge must have the attribute {weight!r}",
+                came=f"none from {u!r} to {v!r}",
+                remedy="Add the attribute, or pass another weight.",
+            )
     return edges
 
 
 def edge_list(edges: Any) -> list[Any]:
     """Return the edges as a list; raise NotAMetric if ``edges`` cannot be iterated."""
     if not isinstance(edges, Iterable) or isinstance(edges, type | range) or getattr(edges, "ndim", 1) == 0:
-        raise NotAMetric("an edge must be a pair (u, v) or a triple (u, v, length)", came=type(edges).__name__)
+        raise NotAMetric(
+            "an edge must be a pair (u, v) or a triple (u, v, length)",
+            came=type(edges).__name__,
+            remedy='Pass a list of pairs and triples, such as [("a", "b"), ("b", "c", 2)].',
+        )
     return list(edges)
 
 
@@ -100,7 +114,11 @@ def _positive_lengths(lengths: list[Any], ends: EdgeEnds, nodes: list[Hashable])
         array = as_array(lengths, "edge lengths")
     for k in np.flatnonzero(array <= 0)[:1]:
         u, v = ends[k]
-        raise NotAMetric(f"the edge from {nodes[u]!r} to {nodes[v]!r} must have a positive length", came=str(array[k]))
+        raise NotAMetric(
+            f"the edge from {nodes[u]!r} to {nodes[v]!r} must have a positive length",
+            came=str(array[k]),
+            remedy="Correct the length, or remove the edge.",
+        )
     return array
 
 
@@ -120,7 +138,11 @@ def _breadth_first_order(nodes: list[Hashable], ends: EdgeEnds) -> list[int]:
                     frontier.append(v)
     for k, node in enumerate(nodes):
         if k not in reached:
-            raise NotAMetric("a graph must be connected", came=f"no path from {nodes[0]!r} to {node!r}")
+            raise NotAMetric(
+                "a graph must be connected",
+                came=f"no path from {nodes[0]!r} to {node!r}",
+                remedy="Keep the nodes of one component, or add edges.",
+            )
     return list(order)
 
 
@@ -170,7 +192,11 @@ def tree(edges: Any) -> Space:
             raise NotAMetric("a tree has one root, whose parent is None", came=f"{len(roots)} roots", remedy=remedy)
         for node, parent in edges.items():
             if parent is not None and parent not in edges:
-                raise NotAMetric("every parent must be a node", came=f"{parent!r}, the parent of {node!r}")
+                raise NotAMetric(
+                    "every parent must be a node",
+                    came=f"{parent!r}, the parent of {node!r}",
+                    remedy="Add the parent to the dict, with its own parent or None.",
+                )
         edges = [(parent, node) for node, parent in edges.items() if parent is not None]
     elif not hasattr(edges, "is_directed"):
         edges = edge_list(edges)
@@ -199,5 +225,10 @@ def balanced_tree(branching: int, depth: int) -> Space:
         layer *= b
         size += layer
         if size > _MOST_NODES:
-            raise OutOfRange(f"a tree may have at most {_MOST_NODES} nodes", came="more", where="balanced_tree")
+            raise OutOfRange(
+                f"a tree may have at most {_MOST_NODES} nodes",
+                came="more",
+                where="balanced_tree",
+                remedy="Pass a smaller branching or depth.",
+            )
     return graph([((k - 1) // b, k) for k in range(1, size)])

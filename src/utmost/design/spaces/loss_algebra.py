@@ -60,9 +60,13 @@ def scaled_loss(weights: object, loss: object) -> Array:
     with refused_as(NotALoss):
         v = as_array(weights, "weights")
     if v.shape not in ((), (len(table),)):
-        raise NotALoss(f"there must be {len(table)} weights, one for each secret, or one", came=f"shape {v.shape}")
+        raise NotALoss(
+            f"there must be {len(table)} weights, one for each secret, or one",
+            came=f"shape {v.shape}",
+            remedy="Pass a list of weights, or one number.",
+        )
     if (v < 0).any():
-        raise NotALoss("weights must not be negative", came=str(v.min()))
+        raise NotALoss("weights must not be negative", came=str(v.min()), remedy="Pass weights of at least 0.")
     scale, table = same_numbers(np.broadcast_to(v, len(table)), table)
     return frozen(np.asarray(scale[:, None] * table))
 
@@ -105,7 +109,11 @@ def lifted_loss(loss: object, secrets: Sequence[int], size: int) -> Array:
     table, size = loss_matrix(loss), natural(size, "size", least=1)
     places = indices(secrets, size, "secrets")
     if places.ndim != 1 or len(places) != len(table) or np.unique(places).size != len(table):
-        raise OutOfRange(f"secrets must be {len(table)} different numbers below {size}", came=secrets)
+        raise OutOfRange(
+            f"secrets must be {len(table)} different numbers below {size}",
+            came=secrets,
+            remedy="Pass the number of the secret of each row of the loss.",
+        )
     zeros = np.zeros((size, table.shape[1]), dtype=np.int64)
     lifted = fractions(zeros) if is_exact(table) else zeros.astype(np.float64)
     lifted[places] = table

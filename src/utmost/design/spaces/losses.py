@@ -102,9 +102,17 @@ def loss_matrix(values: object) -> Array:
     with refused_as(NotALoss):
         matrix = as_array(values, "loss", ndim=2)
     if matrix.size == 0:
-        raise NotALoss("a loss needs at least one secret and one action", came=f"shape {matrix.shape}")
+        raise NotALoss(
+            "a loss needs at least one secret and one action",
+            came=f"shape {matrix.shape}",
+            remedy="Pass a matrix with one row for each secret and one column for each action.",
+        )
     for i, r in np.argwhere(matrix < 0)[:1]:
-        raise NotALoss(f"the loss of action {r} for secret {i} must not be negative", came=str(matrix[i, r]))
+        raise NotALoss(
+            f"the loss of action {r} for secret {i} must not be negative",
+            came=str(matrix[i, r]),
+            remedy="Add a constant to the row of the secret: it changes no best action.",
+        )
     return matrix
 
 
@@ -120,11 +128,16 @@ def power(p: Number) -> Loss:
     """
     exponent = exact(p, "p")
     if exponent <= 0:
-        raise NotALoss("the power must be positive", came=p)
+        raise NotALoss("the power must be positive", came=p, remedy='Pass a power such as 2 or "3/2".')
     if exponent > _LARGEST_POWER:
         raise NotALoss(f"the power must be at most {_LARGEST_POWER}", came=p, where="power")
     if max(exponent.numerator, exponent.denominator) >= 10**_MOST_POWER_DIGITS:
-        raise NotALoss(f"the power must be written in at most {_MOST_POWER_DIGITS} digits", came="more", where="power")
+        raise NotALoss(
+            f"the power must be written in at most {_MOST_POWER_DIGITS} digits",
+            came="more",
+            where="power",
+            remedy="Round the number.",
+        )
     whole = exponent.denominator == 1
     return Loss(partial(_power, exponent), f"power({_written(exponent)})", exact=whole, of_difference=True)
 
@@ -162,7 +175,11 @@ def capped(limit: Number, loss: Loss | None = None) -> Loss:
         instance(loss, Loss, "loss")
     base = absolute if loss is None else loss
     if not isinstance(base, Loss):
-        raise NotALoss("the loss to cap must be a Loss", came=type(base).__name__)
+        raise NotALoss(
+            "the loss to cap must be a Loss",
+            came=type(base).__name__,
+            remedy="Pass a named loss, such as losses.squared.",
+        )
     most = _nonnegative([limit], "limit")
     known = base.exact and is_exact(most) if base.exact is not None else None
     rule = partial(_capped, most.item(), base.rule)
@@ -242,6 +259,7 @@ def _distance(metric: Metric, i: Any, r: Any) -> Any:
         f"secret and action must be integers in 0..{metric.size - 1}, the numbers of the secrets of the space",
         came="other numbers",
         where="distance",
+        remedy="Pass the numbers of the secrets, such as space.labels.index(label).",
     )
 
 
@@ -249,7 +267,11 @@ def _by_elements(function: Callable[[int, int], Any], i: Any, r: Any) -> Any:
     try:
         return np.frompyfunc(function, 2, 1)(i, r)
     except TypeError as error:
-        raise NotALoss("a loss must be a function of two numbers, secret and action", came=str(error)) from error
+        raise NotALoss(
+            "a loss must be a function of two numbers, secret and action",
+            came=str(error),
+            remedy="Pass lambda i, r: abs(i - r), for example.",
+        ) from error
 
 
 def _written(number: Any) -> str:
@@ -267,7 +289,9 @@ def _nonnegative(prices: list[Any], name: str) -> Array:
     if is_exact(array) and any(
         max(abs(price.numerator), price.denominator) >= _FIRST_TOO_LONG for price in array.tolist()
     ):
-        raise NotALoss(f"{name} must be written in at most {_MOST_PRICE_DIGITS} digits", came="more")
+        raise NotALoss(
+            f"{name} must be written in at most {_MOST_PRICE_DIGITS} digits", came="more", remedy="Round the number."
+        )
     for price in array[array < 0][:1]:
         raise NotALoss(f"{name} must not be negative", came=str(price))
     return array

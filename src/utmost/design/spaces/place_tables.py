@@ -16,13 +16,13 @@ from utmost.tables.frames.any_table import adapter_of
 
 _DEGREES = ("epsg:4326", "ogc:crs84", "wgs84")
 _OTHER_NAMES = {"name": ("id", "label", "place"), "latitude": ("lat",), "longitude": ("lon", "lng", "long")}
-"""Other common names of a column, which are looked for if the given name is missing."""
+"""Other usual names of a column, which are tried if the given name is missing."""
 _OTHER_NAMES_IN_METRES = {
     "name": _OTHER_NAMES["name"],
     "latitude": ("northing", "north", "y"),
     "longitude": ("easting", "east", "x"),
 }
-"""The same where coordinates are declared to be metres."""
+"""The same for coordinates in metres."""
 
 
 @dataclass(frozen=True, slots=True)

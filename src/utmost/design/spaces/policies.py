@@ -67,7 +67,11 @@ class Policy(Display, PickledByFields):
         table = _shortest_paths(_checked_table(distances))
         names = tuple(range(len(table)) if labels is None else labels)
         if len(names) != len(table) or len(set(names)) != len(names):
-            raise NotAMetric(f"a policy of {len(table)} secrets needs {len(table)} distinct labels", came=len(names))
+            raise NotAMetric(
+                f"a policy of {len(table)} secrets needs {len(table)} distinct labels",
+                came=len(names),
+                remedy="Pass one label for each secret, or leave labels out.",
+            )
         object.__setattr__(self, "distances", frozen(table))
         object.__setattr__(self, "labels", names)
 
@@ -212,11 +216,17 @@ class Policy(Display, PickledByFields):
 def _checked_table(distances: object) -> Array:
     raw = np.array(distances, dtype=object)
     if raw.ndim != 2 or raw.shape[0] != raw.shape[1] or not raw.size:
-        raise NotAMetric("the distances of a policy must be a square matrix", came=f"shape {raw.shape}")
+        raise NotAMetric(
+            "the distances of a policy must be a square matrix",
+            came=f"shape {raw.shape}",
+            remedy="Pass one row and one column for each secret.",
+        )
     table = objects([_checked_distance(value) for value in raw.ravel().tolist()], raw.shape)
     for x in range(len(table)):
         if table[x, x] != 0:
-            raise NotAMetric("d(x, x) = 0 must hold", came=f"d({x}, {x}) = {table[x, x]}")
+            raise NotAMetric(
+                "d(x, x) = 0 must hold", came=f"d({x}, {x}) = {table[x, x]}", remedy="Write 0 on the diagonal."
+            )
     return table
 
 
@@ -228,7 +238,9 @@ def _checked_distance(value: Any) -> Any:
     except NotANumber as error:
         raise NotAMetric(error.required, came=error.came, remedy="Write math.inf for pairs without a bound.") from None
     if read < 0:
-        raise NotAMetric("a distance must not be negative", came=read)
+        raise NotAMetric(
+            "a distance must not be negative", came=read, remedy="Write 0 for secrets that must not be distinguished."
+        )
     return read
 
 

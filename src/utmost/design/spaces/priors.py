@@ -78,7 +78,11 @@ def from_samples(samples: object, n: int, pseudocount: Number = 0) -> Array:
     seen = np.zeros(size, dtype=np.int64)
     for k, sample in enumerate(_read(samples, "samples").tolist()):
         if sample != int(sample) or not 0 <= sample < size:
-            raise NotAPrior(f"sample [{k}] must be one of the secrets 0..{size - 1}", came=str(sample))
+            raise NotAPrior(
+                f"sample [{k}] must be one of the secrets 0..{size - 1}",
+                came=str(sample),
+                remedy="Pass a larger n, or remove the sample.",
+            )
         seen[int(sample)] += 1
     return from_counts(as_array(seen) + as_array(pseudocount, "pseudocount", ndim=0).item())
 
@@ -159,7 +163,9 @@ def _read(values: object, name: str) -> Array:
 def _nonnegative(values: object, name: str) -> Array:
     array = _read(values, name)
     if array.size == 0:
-        raise NotAPrior(f"the {name} must have at least one entry", came="none")
+        raise NotAPrior(
+            f"the {name} must have at least one entry", came="none", remedy="Pass one probability for each secret."
+        )
     for k in np.flatnonzero(array < 0)[:1]:
         raise NotAPrior(f"entry [{k}] of the {name} must not be negative", came=str(array[k]))
     return array

@@ -51,7 +51,7 @@ class SumMetric(Metric):
 
 
 ProductMetric = Literal["sum", "max", "euclidean"]
-"""How the distances of the parts of a product add up."""
+"""Names of the combinations of the distances of the parts of a product."""
 
 
 def product(*spaces: Space, metric: ProductMetric = "sum") -> Space:
@@ -149,7 +149,7 @@ def _same_kind(a: Array, b: Array) -> tuple[Array, Array]:
 
 _simplified = np.frompyfunc(lambda d: d.simplified() if isinstance(d, Surd) else d, 1, 1)
 Point = Any
-"""An element of the list of points, which a metric that is a function receives as it is."""
+"""An element of the list of points, which is passed unchanged to a metric that is a function."""
 
 
 def points(
@@ -193,12 +193,20 @@ def points(
         try:
             table = [[0 if i == j else metric(p, q) for j, q in enumerate(listed)] for i, p in enumerate(listed)]
         except Exception as error:  # the function is the user's, and so is what it raises
-            raise NotAMetric("a metric must give a distance for every two places", came=quoted(error)) from error
+            raise NotAMetric(
+                "a metric must give a distance for every two places",
+                came=quoted(error),
+                remedy="Correct the function d(p, q).",
+            ) from error
         return Space(table, _labels_of_points(listed, labels))
     with refused_as(NotAMetric):
         array = as_array(listed, "coordinates")
     if array.ndim not in (1, 2) or array.size == 0:
-        raise NotAMetric("points need coordinates of shape (n, d) or (n,)", came=f"shape {array.shape}")
+        raise NotAMetric(
+            "points need coordinates of shape (n, d) or (n,)",
+            came=f"shape {array.shape}",
+            remedy="Pass one row of coordinates for each point.",
+        )
     where = array if array.ndim == 2 else array[:, None]
     ways = {"euclidean": _euclidean, "manhattan": _manhattan, "chebyshev": _chebyshev}
     if not isinstance(metric, str) or metric not in ways:
@@ -206,7 +214,11 @@ def points(
     apart = abs(where[:, None, :] - where[None, :, :])
     same = (apart.sum(axis=2) == 0) & ~np.eye(len(where), dtype=bool)
     for x, y in np.argwhere(same)[:1]:
-        raise NotAMetric("points must lie at different places", came=f"points {x} and {y} at {listed[x]!r}")
+        raise NotAMetric(
+            "points must lie at different places",
+            came=f"points {x} and {y} at {listed[x]!r}",
+            remedy="Keep one of the two points.",
+        )
     return Space(TableMetric.trusted(ways[metric](apart)), _labels_of_points(listed, labels))
 
 
