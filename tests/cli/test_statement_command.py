@@ -94,3 +94,21 @@ def test_what_cannot_be_written_or_is_no_statement_is_refused(run, released, tmp
     said = json.loads(Path(f"{released}.json").read_text())
     Path(f"{released}.json").write_text(json.dumps(said | {"margin": 1}))
     assert run("statement", released)[0] == 1
+
+
+def test_no_page_is_made_of_a_changed_table(run, tmp_path):
+    """By the table or by its statement; without the table the page says that nothing was compared."""
+    (tmp_path / "n.csv").write_text("n\n7\n9\n")
+    out, page = tmp_path / "o.csv", tmp_path / "page.html"
+    unit = ["--columns", "n", "--sensitivity", "1", "--cells", "1"]
+    assert run("release", tmp_path / "n.csv", *unit, "--epsilon", "1", "--out", out)[0] == 0
+    assert run("statement", out, "--html", page)[0] == 0
+    assert "The file was compared with the statement." in page.read_text()
+    page.unlink()
+    out.write_text(out.read_text().replace("n,", "n,") + "5,3\n")
+    for named in (out, f"{out}.json"):
+        code, _, err = run("statement", named, "--html", page)
+        assert (code, "was changed after it was released" in err, page.exists()) == (1, True, False)
+    out.unlink()
+    assert run("statement", f"{out}.json", "--html", page)[0] == 0
+    assert "The file was not compared" in page.read_text()

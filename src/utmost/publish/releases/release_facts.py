@@ -250,6 +250,9 @@ class ReleaseFacts(Display):
         facts = self._noise.get("per_cell")
         cell = self.own_level if facts is None else level_from_facts(facts)
         shared = "" if cell == self.own_level else f"; epsilon = {level_words(cell)} for each cell"
+        if (stop := self.stop) is not None:
+            reached = f"{level_words(self.own_level)} was reached"
+            return f"epsilon = {level_words(stop.promised)} promised beforehand, which is approved; {reached}{shared}"
         return f"epsilon = {level_words(self.own_level)}{shared}"
 
     @property

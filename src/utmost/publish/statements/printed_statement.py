@@ -51,13 +51,16 @@ ASKED = "What is asked of you"
 """The title of the section with questions that a reader should ask."""
 
 
-def statement_page(stated: ReleaseFacts, deployment: Deployment | None = None, *, is_signed: bool = False) -> str:
+def statement_page(
+    stated: ReleaseFacts, deployment: Deployment | None = None, *, is_signed: bool = False, is_compared: bool = False
+) -> str:
     """The page of a release: promise, unit, levels, noise with margins of error, public facts, and post-processing.
 
     Args:
         stated: Statement in words.
         deployment: The curator's description, for the head of the page.
         is_signed: True if the statement has a signature; the page then explains how to check it.
+        is_compared: True if the released file was compared with the digest in the statement; the page says so.
 
     Returns:
         A complete HTML document; all text of the statement is escaped.
@@ -89,7 +92,7 @@ def statement_page(stated: ReleaseFacts, deployment: Deployment | None = None, *
             + _section(title, _rows(title, [*stated.of_section(title), *unsigned[title]], stated))
             for title in SECTIONS
         ),
-        _footer(stated, is_signed),
+        _footer(stated, is_signed, is_compared),
     ]
     body = "\n".join(part for part in parts if part)
     return (
@@ -138,10 +141,10 @@ def _is_asked(stated: ReleaseFacts) -> bool:
 def _asked(stated: ReleaseFacts, is_signed: bool) -> str:
     """The list of questions that a reader should ask."""
     lines = (
-        "Ask the publisher about each point above: nothing in the files can show it.",
+        "Ask the publisher about each point of the list above.",
         *((_WHO,) if _is_asked(stated) else ()),
         "Ask what else was published about the same people: levels add up.",
-        "Check the signature: utmost verify FILE --public-key KEY."
+        "Check the signature with the publisher's public key: utmost verify FILE --public-key KEY."
         if is_signed
         else "Ask for a signed copy, and check the files: utmost verify FILE.",
     )
@@ -158,15 +161,17 @@ def _table(head: str, rows: Iterable[Sequence[str]]) -> str:
     return f"<table>{head}<tbody>{''.join(lines)}</tbody></table>"
 
 
-def _footer(stated: ReleaseFacts, is_signed: bool) -> str:
+def _footer(stated: ReleaseFacts, is_signed: bool, is_compared: bool) -> str:
     said = stated.statement
     digest = said.get("table") or {}
     of = {"file": "the released file", "cells": "the released cells"}.get(digest.get("of", ""), "the noisy sums")
-    lines = [f"Made from a statement by utmost {said['utmost']}, after every figure in it had been computed again."]
+    compared = "was compared with the statement" if is_compared else "was not compared: utmost verify FILE does it"
+    lines = [f"Made from the statement by utmost {said['utmost']}; the figures of the statement were computed again."]
     if digest:
-        lines.append(f"SHA-256 of {of}: {digest['sha256']}.")
-    if not is_signed:
-        lines.append(f"Signature: {UNSIGNED}.")
+        file = f" The file {compared}." if digest.get("of") == "file" else ""
+        lines.append(f"SHA-256 of {of}: {digest['sha256']}.{file}")
+    signature = "there is one; check whose it is: utmost verify FILE --public-key KEY" if is_signed else UNSIGNED
+    lines.append(f"Signature: {signature}.")
     return f"<footer>{''.join(f'<p>{escape(line)}</p>' for line in lines)}</footer>"
 
 

@@ -21,13 +21,13 @@ CONFIDENCES = (Fraction(1, 2), Fraction(19, 20), Fraction(99, 100))
 # The sentences of a table, for pages, screens and entries.
 _EVERYBODY = "; every individual counts with all of that, so that the total is public"
 
-DECLARED_ROWS = "the list of rows, which was fixed beforehand"
+DECLARED_ROWS = "the list of rows, declared beforehand"
 
 NOTHING_UNPROTECTED = "facts about groups, and what has no noise"
 
 LONE_KEY = "with a chance of at most {delta}, a key that one individual alone holds is named"
 
-NO_CHANGE = "nothing: noise was added to each true value as it was"
+NO_CHANGE = "noise was added to each true value as it was"
 
 COUNTED_ON_TRUST = "utmost counted the people, and so enforced what one individual changes"
 
@@ -35,11 +35,9 @@ COUNTED_WITHIN = "utmost counted each individual with no more than is stated abo
 
 AS_DRAWN = "noisy values are published as they are, so counts may be negative and sums need not agree"
 
-NEGATIVE = f"nothing: {AS_DRAWN}"
+NEGATIVE = AS_DRAWN
 
-ONE_TOTAL = (
-    "nothing: noisy values are published as they are, so counts may be negative; every table adds up to the total"
-)
+ONE_TOTAL = "noisy values are published as they are, so counts may be negative; every table adds up to the total"
 
 WHOLE_BUDGET = "One individual changes only one cell, so each cell has the whole epsilon (parallel composition)."
 

@@ -2,7 +2,9 @@
 
 import json
 import sys
+from collections.abc import Mapping
 from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, get_args
 
@@ -131,20 +133,22 @@ def statement(
         write_together(files_of_package)
         return screen(stderr=True).print(ScreenText(f"Written: {' and '.join(map(str, files_of_package))}"))
     stated = stated_release(said)
+    is_compared = _is_compared(release, path, said)
     is_signed = signatures.signature_path(path).is_file()
+    page = partial(statement_page, stated, deployment, is_signed=is_signed, is_compared=is_compared)
     entry = registry_entry(stated, deployment)
     text = yaml_text(entry)
     writers: dict[Path, Writer] = {}
     if entry_file is not None:
         writers[entry_file] = lambda file: _put(file, text)
     if page_file is not None:
-        writers[page_file] = lambda file: _put(file, statement_page(stated, deployment, is_signed=is_signed))
+        writers[page_file] = lambda file: _put(file, page())
     if package is not None:
         writers |= _package_writers(package, release, deployment, license)
     if writers:
         write_together(writers)
     if html is not None and page_file is None:
-        _put(sys.stdout.buffer, statement_page(stated, deployment, is_signed=is_signed))
+        _put(sys.stdout.buffer, page())
         sys.stdout.flush()
     elif as_json:
         print_json(entry)
@@ -246,6 +250,16 @@ def _said(path: Path) -> tuple[dict[str, Any], Path]:
         return read_statement(beside), beside
     document = whole_document(path)
     return (read_statement(path) if document is None else dict(document)), path
+
+
+def _is_compared(release: Path, path: Path, said: Mapping[str, Any]) -> bool:
+    """Check that the table beside a statement is the stated one; say whether there was one to compare."""
+    table = path.with_name(path.name.removesuffix(".json")) if path == release else release
+    digest = said.get("table")
+    if table == path or not table.is_file() or not isinstance(digest, Mapping) or digest.get("of") != "file":
+        return False
+    sidecars.check_unchanged(table, dict(said))
+    return True
 
 
 def _json(value: Any) -> str:
