@@ -270,6 +270,46 @@ def test_backups_and_quarantine(run, published):
     assert run("ledger", "restore", "copy.db", *published)[0] == 2
 
 
+def test_what_is_charged_as_lost_is_said(run, published):
+    """Also for a name that the ledger never had: a misspelt one would leave the true dataset too much budget."""
+    run("ledger", "backup", "--out", "copy.db", *published)
+    new = ["--ledger", "new.db", "--key-file", "r.db.key"]
+    run("ledger", "restore", "copy.db", *new)
+    missing = ["--missing", "admissions=3/2", "--missing", "admission=1"]
+    code, shown, _ = run("ledger", "resume", *new, "--reason", "the disk died", *missing)
+    assert code == 0
+    told = " ".join(shown.split())
+    assert "admissions: epsilon = 1.5; admission: epsilon = 1" in told
+    assert "the ledger had no dataset 'admission'" in told
+
+
+def test_a_drill_never_takes_the_witness_of_the_running_ledger(run, tmp_path, monkeypatch):
+    """One secret file names one witness: a second ledger, new or restored, needs another."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "n.csv").write_text("n\n7\n")
+    keys = {"ledger-key": bytes(range(32)).hex(), "count-key": bytes(32).hex(), "witness": "live.db.witness"}
+    (tmp_path / "s.toml").write_text("".join(f'{name} = "{text}"\n' for name, text in keys.items()))
+    (tmp_path / "s.toml").chmod(0o600)
+    assert run("ledger", "create", "live.db", "--key-file", "s.toml")[0] == 0
+    live = ["--ledger", "live.db", "--key-file", "s.toml"]
+    (tmp_path / "r.toml").write_text('key-file = "s.toml"\n')
+    call = ["release", "n.csv", *UNIT, "--columns", "n", *live[:2], "--recipe", "r.toml", "--name", "n"]
+    call += ["--epsilon", "1/2", "--out", "o.csv"]
+    code, _, err = run(*call)
+    assert code == 0, err
+    assert run("ledger", "backup", *live, "--out", "copy.db")[0] == 0
+    code, _, err = run("ledger", "create", "second.db", "--key-file", "s.toml")
+    assert (code, "needs a witness of its own" in err, (tmp_path / "second.db").exists()) == (2, True, False)
+    drill = ["--ledger", "drill.db", "--key-file", "s.toml"]
+    code, _, err = run("ledger", "restore", "copy.db", *drill)
+    assert (code, "live.db, whose witness" in err, (tmp_path / "drill.db").exists()) == (2, True, False)
+    apart = [*drill, "--witness", "drill.witness"]
+    assert run("ledger", "restore", "copy.db", *apart)[0] == 0
+    assert run("ledger", "resume", *apart, "--reason", "a drill", "--nothing-missing")[0] == 0
+    code, _, err = run("relax", "n.csv", *live, "--name", "n", "--epsilon", "1", "--out", "p.csv")
+    assert code == 0, err
+
+
 def test_receipts(run, published):
     receipt = run("ledger", "receipt", *published)[1].strip()
     shutil.copy("r.db", "old.db")

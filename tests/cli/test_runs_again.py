@@ -4,6 +4,8 @@ import json
 import os
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from running import new_ledger
 
@@ -117,3 +119,37 @@ def test_a_view_needs_a_level_once_there_are_several(run, events):
     assert "0.25, 0.5" in err
     assert "--epsilon" in err
     assert not (events / "which.csv").exists()
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "xlsx"])
+@pytest.mark.parametrize("lost", ["table", "statement", "signature"])
+def test_a_run_that_was_killed_between_its_files_is_finished(run, events, ending, lost):
+    """What is missing is written with the same bytes; the ledger spends nothing more."""
+    private = Ed25519PrivateKey.generate()
+    secret = private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    (events / "sign.pem").write_bytes(secret)
+    (events / "sign.pem").chmod(0o600)
+    (events / "r.toml").write_text('sign = "sign.pem"\n')
+    call = ["release", "e.csv", *EACH, *ONCE, *KEPT, "--recipe", "r.toml", "--out", f"o.{ending}"]
+    assert run(*call)[0] == 0
+    first = {name: content for name, (content, _) in written(events).items()}
+    assert len(first) == 3
+    gone = {"table": f"o.{ending}", "statement": f"o.{ending}.json", "signature": f"o.{ending}.json.sig"}[lost]
+    (events / gone).unlink()
+    code, _, err = run(*call)
+    assert code == 0, err
+    assert {name: content for name, (content, _) in written(events).items()} == first
+    assert json.loads(run("ledger", "budget", "--ledger", "r.db", "--dataset", "v", "--json")[1])["spent"] == "1/2"
+
+
+@pytest.mark.parametrize("wrong", ['{"junk": 1}', "no JSON", "[]"])
+def test_another_statement_beside_the_table_is_never_taken_for_this_one(run, events, wrong):
+    call = ["release", "e.csv", *EACH, *ONCE, *KEPT, "--out", "o.csv"]
+    assert run(*call)[0] == 0
+    for keeps_table in (True, False):
+        (events / "o.csv.json").write_text(wrong)
+        if not keeps_table:
+            (events / "o.csv").unlink()
+        assert run(*call)[0] != 0
+        assert (events / "o.csv.json").read_text() == wrong
+        assert (events / "o.csv").exists() is keeps_table

@@ -65,6 +65,6 @@ def test_no_labels_are_lost_below_numbers_of_the_same_name():
     clean = ut.release(np.ones(domain.shape, int), plan, epsilon=9, once=True).clean()
     counted = count_table({"clean": ["yes"], "sex": ["men"]}, domain, Counting(each_row=True))
     for table in (lambda: clean["clean sex"], lambda: counted.table("sex", column="sex")):
-        with pytest.raises(OutOfRange, match=r"no level may have the name of a column of numbers; got '(clean|sex)'"):
+        with pytest.raises(OutOfRange, match=r"'(clean|sex)'"):
             table()
     assert list(clean["sex"]) == ["sex", "clean"]

@@ -170,7 +170,7 @@ def test_the_jumps_of_a_path():
         assert repr(found) == f"NoisePath(start=epsilon=1/20, {len(found.jumps)} jumps)"
     assert isinstance(path(1, numbers="reals", grid="1/2").at(epsilon=2), float)
     assert isinstance(path(1, noise=0.5, numbers="reals").at(epsilon=2), float)
-    with pytest.raises(OutOfRange, match="at least the start of the path"):
+    with pytest.raises(OutOfRange):
         path(1).at(epsilon="1/2")
     with pytest.raises(OutOfRange, match="one noise"):
         path(1, noise=[1, 2])

@@ -627,7 +627,7 @@ def test_the_page_asks_who_one_individual_is_where_nobody_says_it():
     for individual, is_asked in ((None, True), ("one household", False)):
         promise = ut.Promise("n", unit=ut.Unit(1, 1), individual=individual)
         page = statement_page(stated_release(ut.release({"n": [1]}, promise, epsilon=1).statement))
-        assert ("Ask who one individual is" in page, "ask the publisher which" in page) == (is_asked, is_asked)
+        assert ("Ask who one individual is" in page) == is_asked
 
 
 @pytest.mark.parametrize("door", DOORS.values(), ids=DOORS)

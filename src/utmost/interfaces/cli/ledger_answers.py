@@ -183,7 +183,8 @@ class Question:
 
     @property
     def is_written(self) -> bool:
-        return self.answer.file is not None and self.answer.file.is_file()
+        out = self.answer.file
+        return out is not None and (out.is_file() or sidecars.sidecar_path(out).is_file())
 
     def check_kind(self, noise: Noise | None) -> None:
         """Check that the format of the output file fits: a table for a single table, .json for the sums of a plan."""
@@ -223,10 +224,9 @@ class Question:
             return give_cells(table, self.answer, signer, again=again, headline="Answered.")
         if out is None:
             statement = report(cells_digest(table))
-        elif again and out.is_file():
-            statement = report(sidecars.check_repeated(table, report, out))
         else:
-            statement = sidecars.publish(table, report, out, watched, signer)
+            write = sidecars.publish_again if again else sidecars.publish
+            statement = write(table, report, out, watched, signer)
         if as_json:
             whole = {"statement": statement, "table": files.columns(table)}
             return print_json(statement if out is not None else whole)

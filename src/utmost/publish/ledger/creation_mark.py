@@ -41,6 +41,15 @@ class CreationMark:
         except FileNotFoundError:
             return False
 
+    def others(self) -> list[Path]:
+        """The files of other ledgers that were created with this key and exist."""
+        try:
+            lines = self.path.read_text(encoding="utf-8").splitlines()
+        except FileNotFoundError:
+            return []
+        files = [self.path.parent / line for line in lines if line != self.line and not line.startswith("#")]
+        return [file for file in files if file.is_file()]
+
     def set(self) -> None:
         """Write the mark unless it exists; do nothing if the folder of the key is not writable."""
         place = self.path if self.path.exists() else self.path.parent

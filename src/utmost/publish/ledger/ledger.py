@@ -542,7 +542,7 @@ class Ledger(Responding, Accounts, Display):
         file = Path(os.fsdecode(arguments.path(backup, "backup")))
         return cls(restored(file, place, key=read_key, witness=witness, timeout=timeout), secure(None))
 
-    def resume(self, reason: str, missing: Mapping[str, Number | Level] | None = None) -> None:
+    def resume(self, reason: str, missing: Mapping[str, Number | Level] | None = None) -> dict[str, tuple[Level, ...]]:
         """End a quarantine: new answers are allowed again.
 
         Lost answers are charged permanently. Releases that lost answers can be viewed, but not relaxed.
@@ -550,12 +550,15 @@ class Ledger(Responding, Accounts, Display):
         Args:
             reason: Reason, for the record.
             missing: {dataset: epsilon} of losses that the witness cannot determine; required without a witness, {} if
-                nothing was lost.
+                nothing was lost. What the witness has seen is charged anyway.
+
+        Returns:
+            The levels that are charged to each dataset: those that the witness has seen, and ``missing``.
 
         Raises:
             OutOfRange: if there is no quarantine, or if ``missing`` is required.
         """
-        resumed(self._log, reason, missing)
+        return resumed(self._log, reason, missing)
 
     def level_key(
         self,

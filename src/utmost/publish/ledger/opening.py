@@ -68,7 +68,14 @@ def opened_log(
         read_key = found_key(key, key_file, fresh=fresh)
         if fresh and create:
             # A new ledger without a place for its witness is refused before anything is written to the store.
-            watching(State(0, b"", identity=identity, has_witness=watched))
+            found = watching(State(0, b"", identity=identity, has_witness=watched))
+            if found is not None and found.last() and not store.transact(lambda rows: rows.version(), write=False):
+                raise OutOfRange(
+                    "a new ledger needs a witness of its own",
+                    came="the witness of another ledger",
+                    where=str(found.path),
+                    remedy="Pass witness=PATH, a new file.",
+                )
         return read_key
 
     with closed_on_error(store):
@@ -89,6 +96,19 @@ def set_mark(store: Store, key_file: Path | None) -> None:
     mark = mark_of(store, key_file)
     if mark is not None:
         mark.set()
+
+
+def check_alone(key_file: Path | None, ledger: Path) -> None:
+    """Check that no other ledger of the key is in use: the key file names one witness for all of them."""
+    # Else the restored ledger would take the witness away from the running one, which is in quarantine then.
+    marks = None if key_file is None else CreationMark.of(key_file, ledger)
+    for other in () if marks is None else marks.others():
+        raise OutOfRange(
+            "a ledger that is restored beside another one needs a witness of its own",
+            came=f"the ledger {other.name}, whose witness the key file names",
+            where="restore",
+            remedy=f"For a drill pass witness=PATH, a new file; to replace {other.name}, move it away first.",
+        )
 
 
 @contextmanager
@@ -224,6 +244,8 @@ def restored(
     beside = target.path if isinstance(target, SqliteStore) else None
     key_file = None if beside is None else _with(beside, ".key")
     place_of_witness = witness_of(key_path(key)) if witness is None else witness
+    if witness is None and place_of_witness is not None and beside is not None:
+        check_alone(key_file_of(key, key_file), beside)
     watching = watching_at(place_of_witness, beside, key_path(key), timeout)
     read_key = found_key(key, key_file, fresh=False)
     old = open_log(source, lambda fresh: read_key, lambda _: None, None)

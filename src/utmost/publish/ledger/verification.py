@@ -4,6 +4,7 @@ import hmac
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
+from typing import Any
 
 from utmost.core.exact.arguments import wrong_kind
 from utmost.core.exact.display import Display
@@ -239,14 +240,14 @@ def check_receipt(log: EventLog, line: str) -> None:
         raise Quarantined("the ledger must hold what it held", came="an earlier or another state", where="receipt")
 
 
-def resumed(log: EventLog, reason: str, missing: Mapping[str, Number | Level] | None) -> None:
-    """Write the event that ends a quarantine; the witness starts over."""
+def resumed(log: EventLog, reason: str, missing: Mapping[str, Number | Level] | None) -> dict[str, tuple[Level, ...]]:
+    """Write the event that ends a quarantine, and return the levels that it charges; the witness starts over."""
     check_name(reason, "reason")
     if missing is not None and not isinstance(missing, Mapping):
         raise wrong_kind("missing", "a mapping of datasets to levels", missing)
     levels_missing = {check_name(dataset, "dataset"): level(epsilon) for dataset, epsilon in (missing or {}).items()}
 
-    def work(transaction: Transaction) -> None:
+    def work(transaction: Transaction) -> dict[str, tuple[Level, ...]]:
         if transaction.reason is None:
             raise OutOfRange(
                 "only a quarantine can be ended",
@@ -267,14 +268,16 @@ def resumed(log: EventLog, reason: str, missing: Mapping[str, Number | Level] | 
         # Limits that the rollback has lost are restored before anything else is charged.
         for dataset, limit in ({} if known is None else known.limits).items():
             transaction.append("budgeted", {"dataset": dataset, "limit": level_text(limit)})
-        transaction.append("resumed", _facts(reason, transaction.state, known, levels_missing))
+        facts = _facts(reason, transaction.state, known, levels_missing)
+        transaction.append("resumed", facts)
+        return {name: tuple(map(level_from_text, texts)) for name, texts in facts["missing"].items() if texts}
 
-    log.write(work, quarantined=True, over=True)
+    return log.write(work, quarantined=True, over=True)
 
 
 def _facts(
     reason: str, state: State, known: RollbackLoss | None, levels_missing: Mapping[str, Level]
-) -> dict[str, object]:
+) -> dict[str, Any]:
     """The facts of the event that ends a quarantine; without a witness it closes all releases."""
     missing = {} if known is None else {dataset: list(levels) for dataset, levels in known.missing.items()}
     for dataset, spent in levels_missing.items():

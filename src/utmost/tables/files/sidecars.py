@@ -88,20 +88,49 @@ def _within(report: StatementOf, out: Path) -> dict[str, Any]:
     return {name: fact for name, fact in report({}).items() if name != "table"}
 
 
-def check_repeated(table: Any, report: StatementOf, out: Path) -> dict[str, str]:
-    """Check that an existing file is identical to what would be written for this table; return its digest."""
-    with tempfile.TemporaryFile(dir=out.parent) as again, out.open("rb") as there:
-        files.write(table, again, out, statement=_within(report, out))
-        again.seek(0)
-        digest = _sha256(again)
-        if digest != _sha256(there):
-            raise _another_file(out)
-    return {"of": "file", "sha256": digest}
+def publish_again(
+    table: Any,
+    report: StatementOf,
+    out: Path,
+    watch: files.RowProgress | None = None,
+    signer: Signer | None = None,
+) -> dict[str, Any]:
+    """Write the files of `publish` that are missing, as after a killed run; check those that exist."""
+    statement_path = sidecar_path(out)
+    if not out.exists() and not statement_path.exists():
+        return publish(table, report, out, watch, signer)
+    writers, statement = table_writers(table, report, out, watch, signer)
+    if out.exists():
+        with tempfile.TemporaryFile(dir=out.parent) as again, out.open("rb") as there:
+            writers.pop(out)(again)
+            again.seek(0)
+            if _sha256(again) != _sha256(there):
+                raise _another_file(out)
+    elif statement_path.exists():
+        writers[out] = _as_stated(writers[out], statement, statement_path)
+    if statement_path.exists():
+        del writers[statement_path]
+        if statement:
+            check_repeated_document(statement, statement_path)
+    missing = {path: writer for path, writer in writers.items() if not path.exists()}
+    if missing:
+        write_together(missing)
+    return statement
+
+
+def _as_stated(writer: Writer, statement: dict[str, Any], statement_path: Path) -> Writer:
+    """A writer that fails if the written table is not the one of the existing statement."""
+
+    def checked(file: BinaryIO) -> None:
+        writer(file)
+        check_repeated_document(statement, statement_path)
+
+    return checked
 
 
 def check_repeated_document(facts: dict[str, Any], out: Path) -> None:
     """Check that an existing document is identical to this one, except for the version of utmost."""
-    there = read_json(out, "a release must")
+    there = read_json(out, "a document must")
     version = there.get("utmost") if isinstance(there, dict) else None
     if encoded({**facts, "utmost": version}) != out.read_bytes():
         raise _another_file(out)

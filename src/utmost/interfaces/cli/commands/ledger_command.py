@@ -1,6 +1,6 @@
 """`utmost ledger`: status, history, budgets, verification, backups."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,6 +10,7 @@ import click
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import has_decimal_comma
 from utmost.core.exact.progress_bar import progress_bar
+from utmost.core.exact.written_levels import level_name
 from utmost.errors import NotALevel, NotANumber, OutOfRange
 from utmost.interfaces.cli import ledger_answers
 from utmost.interfaces.cli.ledger_place import LedgerPlaceOptions
@@ -240,8 +241,9 @@ def resume(
         remedy = "Leave out --nothing-missing if anything may have been spent since the backup."
         raise OutOfRange("only one of --missing and --nothing-missing may be given", came="both", remedy=remedy)
     with place.opened() as opened:
-        opened.resume(reason, missing=charged if charged or nothing_missing else None)
-        _give_status(opened, answer, "Resumed.")
+        known = {budget.dataset for budget in opened.status().datasets}
+        levels = opened.resume(reason, missing=charged if charged or nothing_missing else None)
+        _give_status(opened, answer, f"Resumed. {_charged_words(levels, known)}")
 
 
 def receipt(
@@ -272,6 +274,15 @@ ELSEWHERE = {
 
 PARTS = (create, status, verify, history, budget, charge, backup, restore, resume, receipt)
 """The subcommands of `utmost ledger`, in the order of the help."""
+
+
+def _charged_words(levels: Mapping[str, Sequence[Level]], known: Collection[str]) -> str:
+    """Say what was charged as lost, and which of these datasets the ledger did not have."""
+    if not levels:
+        return "Nothing was charged as lost."
+    charged = "; ".join(f"{name}: {' and '.join(map(level_name, each))}" for name, each in levels.items())
+    new = ", ".join(repr(name) for name in levels if name not in known)
+    return f"Charged as lost: {charged}." + (f" Check the name: the ledger had no dataset {new}." if new else "")
 
 
 def _give_status(ledger: Ledger, answer: options.Output, headline: str | None = None) -> None:

@@ -33,7 +33,7 @@ from utmost.publish.workloads.sums_in_words import TOTAL
 from utmost.tables.files.atomic import Writer, write_together
 from utmost.tables.files.signatures import signer_of
 
-RARE = ("--dataset", "--independent", "--yes")
+RARE = ("--up-to", "--relax", "--dataset", "--independent", "--yes")
 
 
 def share(
@@ -76,8 +76,6 @@ def share(
     """Divide one privacy level among several measures of the same people, with least weighted error.
 
     utmost share visits.json spent.json --weight visits=3 --epsilon 1 --publish counted.json --out r.json
-
-    The releases together cost this epsilon.
 
     More: docs/reference/counting.md
     """

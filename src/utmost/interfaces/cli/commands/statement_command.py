@@ -29,7 +29,10 @@ from utmost.publish.statements.yaml_writing import yaml_text
 from utmost.tables.files import sidecars, signatures
 from utmost.tables.files.atomic import Writer, check_absent, write_together
 
-RARE = ("--sector", "--product", "--author", "--source", "--license", "--component", "--column")
+RARE = (
+    *("--use", "--region", "--published", "--sector", "--product", "--author", "--source", "--license"),
+    *("--sdmx", "--structure", "--component", "--column"),
+)
 
 
 def _print_schema(context: click.Context, kind: str) -> None:
@@ -93,7 +96,7 @@ def statement(
 
     utmost statement released.csv --html page.html --out entry.yaml --package datapackage.json
 
-    The registry entry goes to --out; `--out -` prints it. Options add facts that no statement has.
+    The registry entry goes to --out; `--out -` prints it.
 
     More: docs/howto/check-and-read-a-release.md
     """

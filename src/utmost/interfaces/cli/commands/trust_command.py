@@ -75,7 +75,7 @@ def trust(
 
     utmost trust edges.csv --owner ann --epsilon 1
 
-    A member at distance d gets epsilon / d. Comparing views reveals no more than the closest member knows.
+    A member at distance d gets epsilon / d.
 
     More: docs/howto/keep-a-ledger.md
     """

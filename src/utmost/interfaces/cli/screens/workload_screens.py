@@ -54,7 +54,7 @@ from utmost.tables.files import files
 from utmost.tables.files.atomic import Writer, check_absent, write_together
 from utmost.tables.files.json_files import encoded
 from utmost.tables.files.saving import Digest
-from utmost.tables.files.sidecars import check_repeated, check_repeated_document, publish, table_writers
+from utmost.tables.files.sidecars import check_repeated_document, publish, publish_again, table_writers
 from utmost.tables.files.signatures import Signer, signature_path
 
 _SHOWN = 40
@@ -318,12 +318,9 @@ def _give(
 ) -> None:
     """Write a table and its statement, then print them with the promise."""
     out = answer.file
-    if out is None:
-        written = None
-    elif again and out.is_file():
-        written = said(check_repeated(table, said, out))
-    else:
-        written = publish(table, said, out, watched, signer)
+    written = None
+    if out is not None:
+        written = (publish_again if again else publish)(table, said, out, watched, signer)
     if answer.as_json:
         return print_json(written or {"statement": said(None), "table": files.columns(table)})
     if out is None:

@@ -26,6 +26,8 @@ from utmost.interfaces.cli.screens.screen import facts, screen, with_exact
 from utmost.interfaces.documents.consumer_files import consumer_of
 from utmost.interfaces.documents.reports import exact_text
 
+RARE = ("--tilt", "--satisfying")
+
 
 def show_databases(report: dict[str, Any]) -> None:
     """Print the report about Proposition 6.2."""
