@@ -25,8 +25,8 @@ LeftOut = Annotated[
     list[str] | None,
     option(
         "WHAT",
-        "Leave out: outside (values outside the domain), amounts (missing amounts; the person still counts), or "
-        "nothing (refuse both, and bounds that keep less than half; smaller losses by bounds are only reported).",
+        "Leave out: outside (undeclared or missing values), amounts (missing amounts; persons still count), or "
+        "nothing (refuse both, and bounds that keep under half; other losses are reported).",
     ),
 ]
 
