@@ -41,7 +41,7 @@ def wheel_faults(path: Path) -> list[str]:
     found += [f"beside the package in the wheel: {name}" for name in sorted(strangers)]
     found += [f"missing in the wheel: {name}" for name in NEEDED if name not in names]
     found += [f"missing in the wheel: {name}" for name in (*LICENCES, MAN) if name not in beside]
-    found += [] if "utmost = utmost.interfaces.cli.main:main" in entry else ["the wheel has no command utmost"]
+    found += [] if "utmost = utmost.__main__:main" in entry else ["the wheel has no command utmost"]
     return found + metadata_faults(metadata)
 
 

@@ -35,7 +35,7 @@ TABLES = {
 
 DRIVER = """
 import json, os, sys
-from utmost.__main__ import main
+from utmost.interfaces.cli.main import main
 
 told = []
 for line in json.load(open("lines.json")):

@@ -97,6 +97,17 @@ def test_a_nightly_job_repeats_itself_and_refuses_other_data(run, job, monkeypat
     ran(run, "ledger", "verify", *place)
 
 
+def test_the_witness_of_a_recipe_is_made_where_the_recipe_says(run, job):
+    """The secret file named another one, which `utmost ledger create` made: the first night found none."""
+    (job / "disk").mkdir()
+    ledger = ["--ledger", "n.db", "--name", "people", "--witness", "disk/n.witness"]
+    ran(run, "init", *COUNT, "--epsilon", 1, *ledger, "--out", "night.toml")
+    ran(run, "ledger", "create", "n.db", "--key-file", "night.secret.toml")
+    assert ((job / "disk/n.witness").exists(), (job / "n.db.witness").exists()) == (True, False)
+    ran(run, "release", "e.csv", "--recipe", "night.toml", "--out", "o.csv")
+    ran(run, "ledger", "verify", "--ledger", "n.db", "--key-file", "night.secret.toml")
+
+
 def test_a_ledger_counts_persons_by_a_key_alone(run, job):
     code, _, err = run("release", "e.csv", *COUNT, "--epsilon", 1, "--ledger", new_ledger("l.db"), "--name", "a")
     assert code == 2

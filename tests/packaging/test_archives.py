@@ -54,9 +54,7 @@ def wheel(folder, names, package_file=True):
         for name in names:
             file.writestr(name, "")
         file.writestr("utmost-1.dist-info/METADATA", metadata)
-        file.writestr(
-            "utmost-1.dist-info/entry_points.txt", "[console_scripts]\nutmost = utmost.interfaces.cli.main:main\n"
-        )
+        file.writestr("utmost-1.dist-info/entry_points.txt", "[console_scripts]\nutmost = utmost.__main__:main\n")
         for name in archives["LICENCES"]:
             file.writestr(f"utmost-1.dist-info/{name}", "")
         file.writestr("utmost-1.data/data/share/man/man1/utmost.1", "")

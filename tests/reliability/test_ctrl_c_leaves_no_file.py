@@ -16,6 +16,7 @@ import pytest
 
 import utmost as ut
 from asking import asked
+from running import python
 from utmost.interfaces.cli import main as cli
 from utmost.publish.counting import person_pairs
 from utmost.publish.ledger import block_encryption, store, witness
@@ -118,6 +119,32 @@ def test_publishing_in_a_ledger(here, monkeypatch, noise, step):
 
 COUNTED = "release e.csv --person who --at-most 1 --domain d.json --epsilon 1 --out o.csv"
 EACH = "release e.csv --each-row --domain d.json --epsilon 1"
+EARLY = """
+import os, runpy, signal, sys
+
+class Importing:
+    def find_spec(self, name, path=None, target=None):
+        if name == "MODULE":
+            os.kill(os.getpid(), signal.SIGINT)
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.meta_path.insert(0, Importing())
+sys.argv = ["utmost", "noise", "--epsilon", "1", *OPTIONS]
+runpy.run_module("utmost", run_name="__main__")
+"""
+
+
+@pytest.mark.parametrize("options", [[], ["--json"]])
+@pytest.mark.parametrize("module", ["utmost.interfaces", "click", "utmost.interfaces.cli.commands.noise_command"])
+def test_ctrl_c_while_a_command_is_imported_is_one_line(module, options):
+    """In the first 0.2 s it showed a traceback of the import."""
+    code = EARLY.replace("MODULE", module).replace("OPTIONS", repr(options))
+    ended = python("-c", code, check=False)
+    assert (ended.returncode, ended.stdout) == (130, ""), ended.stderr
+    (line,) = filter(None, ended.stderr.splitlines())
+    assert (json.loads(line)["exit_code"] == 130) if options else line == "utmost: interrupted"
+
+
 LONG = {
     "reading events": (COUNTED, "counting.counting_rule.CountingRule.placed"),
     "bounding persons": (COUNTED, "counting.counting_rule.CountingRule.chosen"),

@@ -222,13 +222,46 @@ def test_each_run_tells_the_curator_which_bounds_take_something(run, tmp_path):
     domain.write_text('{"page": ["x", "y"]}')
     count = [events, "--person", "who", "--domain", domain, "--in-all", "3", "--at-most", "2"]
     asked = [*count, "--per-cell", "3", "--epsilon", "1"]
-    line = "utmost: not everything is counted, because of --per-cell or --in-all. `utmost count --report FILE` shows"
-    for command in (["count", *count, "--out", out], ["release", *asked], ["release", *asked, "--dry-run"]):
+    both = "--per-cell or --in-all"
+    for bounds, command in (
+        ("--in-all", ["count", *count, "--out", out]),
+        (both, ["release", *asked]),
+        (both, ["release", *asked, "--dry-run"]),
+    ):
+        line = f"utmost: not everything is counted, because of {bounds}. `utmost count --report FILE` shows"
         code, shown, err = run(*with_recipe(*command))
         assert (code, line in err, "not everything" in shown) == (0, True, False), command
     assert "not everything" not in out.read_text()
     cut = run("release", events, *asked[1:5], "--at-most", "1", "--epsilon", "1")[2]
     assert "because of --at-most" in cut
+
+
+@pytest.mark.parametrize(
+    ("options", "cause"),
+    [
+        ([], None),
+        (["--by", "page"], None),
+        (["--per-cell", "1"], "--per-cell"),
+        (["--mean", "paid=0,9"], "several events of a person in a cell"),
+        (["--values", "paid", "--per-cell", "3"], "--per-cell"),
+        (["--values", "paid"], "--per-cell"),
+        (["--values", "paid", "--each", "0,9", "--most-events", "1"], "--most-events"),
+        (["--measures", "m.json"], "--measures"),
+        (["--measures", "persons.json"], None),
+    ],
+)
+def test_two_events_of_a_person_in_a_cell_are_a_loss_where_more_than_persons_is_counted(
+    run, tmp_path, monkeypatch, options, cause
+):
+    """A count of persons loses nobody by them: it warned of options that nobody had typed."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "e.csv").write_text("who,page,paid\na,x,2\na,x,2\nb,y,3\n")
+    (tmp_path / "d.json").write_text('{"page": ["x", "y"]}')
+    (tmp_path / "m.json").write_text('{"paid": {"values": "paid", "per_cell": 3}}')
+    (tmp_path / "persons.json").write_text('{"persons": {}}')
+    asked = ["count", "e.csv", "--person", "who", "--at-most", "1", "--domain", "d.json", "--out", "c.json"]
+    code, _, err = run(*asked, *options)
+    assert (code, re.findall("not everything is counted, because of (.*?)\\. ", err)) == (0, [cause] if cause else [])
 
 
 def test_an_amount_that_a_mean_clips_is_named_by_the_mean(run, tmp_path):
@@ -259,6 +292,9 @@ def test_leave_out_nothing_ends_the_run_and_says_what_it_refuses(run, tmp_path):
     code, out, err = run(*with_recipe(*asked, "--per-cell", "1", "--in-all", "1", "--leave-out", "nothing"))
     assert (code, out) == (1, "")
     assert "refuses events outside the domain, and bounds that keep less than half" in err
+    events.write_text("who,page,paid\na,x,1\na,y,1\nb,x,2\n")
+    code, _, err = run(*asked, "--mean", "paid=0,1", "--leave-out", "nothing")
+    assert (code, "because of --at-most, --mean paid. " in err) == (0, True)  # less than half is only reported
 
 
 def test_a_table_all_of_whose_events_lie_outside_is_warned_of():

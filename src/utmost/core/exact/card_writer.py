@@ -1,11 +1,12 @@
 """The function that writes the cards of notebooks. It needs every class, so `utmost/__init__.py` sets `write_card`."""
 
 from collections.abc import Callable
-from html import escape
 from typing import Any
 
 
 def plain_card(value: object) -> str:
+    from html import escape  # a large module, which `import utmost` does not need
+
     return f"<code>{escape(repr(value))}</code>"
 
 

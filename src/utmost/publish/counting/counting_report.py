@@ -110,12 +110,13 @@ class CountingReport:
             + (f" ({percent_lost(self.removed, self.pairs)})" if self.removed else ""),
         }
 
-    def losses(self, amount_bound: str = "--each") -> list[str]:
+    def losses(self, amount_bound: str = "--each", sum_bound: str | None = "--per-cell or --in-all") -> list[str]:
         """The options and columns that removed something from the counts, without numbers."""
+        # `sum_bound` is None where a person counts once in a cell: further events of a person are then no loss.
         outside, missing = self.lost
         return [
             *(["--at-most"] if self.removed else []),
-            *(["--per-cell or --in-all"] if self.clipped_sums else []),
+            *([sum_bound] if self.clipped_sums and sum_bound else []),
             *([amount_bound] if any(self.clipped_amounts.values()) else []),
             *(f"values of {name} outside the domain" for name in outside),
             *(f"missing values of {name}" for name in missing),

@@ -94,7 +94,7 @@ def init(
         given |= {"key-file": secrets.name}
     text = recipe_text("release.toml" if file is None else file.name, given, domain)
     if secrets is not None:
-        witness = f"{given['ledger']}.witness"
+        witness = given.get("witness", f"{given['ledger']}.witness")  # `utmost ledger create` reads it from here
         write_together({secrets: lambda file: file.write(new_secrets(witness).encode())}, owner_only=True)
     if file is not None:
         write_together({file: lambda target: target.write(text.encode())})

@@ -25,8 +25,8 @@ LeftOut = Annotated[
     list[str] | None,
     option(
         "WHAT",
-        "Leave out: outside (values outside the domain), amounts (missing amounts; the person still counts), or "
-        "nothing (then any loss is an error).",
+        "Leave out: outside (undeclared or missing values), amounts (missing amounts; persons still count), or "
+        "nothing (refuse both, and bounds that keep under half; other losses are reported).",
     ),
 ]
 
@@ -185,8 +185,9 @@ class People(PersonOptions):
         while isinstance(first, dict):
             first = next(iter(first.values()))
         each = tables.items() if self.several is not None and part is None else [("", first)]
+        sum_bound = self._sum_bound(measures)
         for name, counted in each:
-            show_report(counted, name, self._amount_bound(name))
+            show_report(counted, name, self._amount_bound(name), sum_bound)
         if self.each_row:
             self._tell_of_repeats(events, domain)
         losses = (FewEventsKept, NothingCounted, RowsLeftOut)
@@ -234,7 +235,7 @@ class People(PersonOptions):
                 outside=self.outside,
                 progress=progress,
             )
-        show_report(table, "")
+        show_report(table, "", "--each", None)  # contributions are cut by nothing
         return table
 
     def _tell_of_repeats(self, events: Path, domain: "Domain") -> None:
@@ -264,6 +265,20 @@ class People(PersonOptions):
         """Return the option that clips each amount of a measure."""
         columns = [text.partition("=")[0].strip() for text in self.mean or ()]
         return "--each" if not columns else f"--mean {measure if measure in columns else columns[0]}"
+
+    def _sum_bound(self, measures: "dict[str, MeasureSpec] | None") -> str | None:
+        """Return what bounds a person in a cell; None where persons are counted, once in a cell."""
+        from utmost.publish.counting.counted_measures import MeasureSpec
+
+        if all(measure == MeasureSpec() for measure in (measures or {"": self.measure}).values()):
+            return None
+        if self.measures is not None:
+            return "--measures"
+        by_options = {"--per-cell": self.per_cell, "--most-events": self.most_events, "--in-all": self.in_all}
+        bounds = [name for name, value in by_options.items() if value is not None]
+        if self.mean is not None and self.most_events is None:
+            bounds = ["several events of a person in a cell", *bounds]
+        return " or ".join(bounds) or "--per-cell"  # sums have a bound of 1 by default
 
     @property
     def outside(self) -> str | None:
@@ -428,7 +443,7 @@ def _measures(path: Path) -> dict[str, Any]:
     return {name: MeasureSpec(**words) for name, words in facts.items()}
 
 
-def show_report(counted: "CountedTable", measure: str, amount_bound: str = "--each") -> None:
+def show_report(counted: "CountedTable", measure: str, amount_bound: str, sum_bound: str | None) -> None:
     """Show the counting report to the curator on standard error: complete on a terminal, without numbers elsewhere."""
     from utmost.interfaces.cli.screens.screen import facts, screen
     from utmost.interfaces.cli.screens.terminal import ScreenText
@@ -439,7 +454,7 @@ def show_report(counted: "CountedTable", measure: str, amount_bound: str = "--ea
     terminal = screen(stderr=True)
     if terminal.is_terminal and sys.stderr.isatty():
         terminal.print(ScreenText(f"{named}{counted.report.notice}", style="bold"), facts(counted.report.rows))
-    elif losses := counted.report.losses(amount_bound):  # a pipe may end in logs, so no number
+    elif losses := counted.report.losses(amount_bound, sum_bound):  # a pipe may end in logs, so no number
         told = harmless(f"{named}not everything is counted, because of {', '.join(losses)}")
         sys.stderr.write(f"utmost: {told}. `utmost count --report FILE` shows how much.\n")
 
