@@ -21,7 +21,7 @@ ROADS: dict[str, list[Part]] = {
     ],
     "data engineer: a nightly job": [
         ("README.md", "# utmost", "## A table, in Python"),
-        ("docs/howto/keep-a-ledger.md", "# Keep", "## By hand"),
+        ("docs/howto/keep-a-ledger.md", "# Keep", "## Before the first"),
     ],
     "privacy officer: what is protected, how strongly, what is asked": [
         ("README.md", "# utmost", "## Try it"),

@@ -71,7 +71,7 @@ class Call:
         if isinstance(error, OutOfRange):
             return "versions must follow" in str(error)
         if isinstance(error, Unsupported):  # whoever approves a relaxation is shown what the release promises
-            return self.is_approval_of_a_relaxation and "a release that is not there" in str(error)
+            return self.is_approval_of_a_relaxation and "a release that does not exist" in str(error)
         return isinstance(error, NOT_YET)
 
     def proposal(self):

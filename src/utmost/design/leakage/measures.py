@@ -369,7 +369,8 @@ def _same_value(values: list[Hashable]) -> Array:
     try:
         kinds = list(dict.fromkeys(values))
     except TypeError:
-        came = next(type(value).__name__ for value in values if not isinstance(value, Hashable))
+        unhashable = (value for value in values if not isinstance(value, Hashable))
+        came = type(next(unhashable, values[0])).__name__
         remedy = "Use numbers or text as values."
         raise NotALoss("the values of a property must be hashable", came=came, remedy=remedy) from None
     return as_array(np.array([[int(value == kind) for kind in kinds] for value in values], dtype=np.int64))

@@ -118,6 +118,10 @@ class Rows:
             return 0  # if some of the other tables exist, creating them fails
         return _integral(_one(self._run("SELECT version FROM utmost_schema", ()).fetchall(), "utmost_schema")[0])
 
+    def has_tables(self) -> bool:
+        """Whether there is a table of a ledger, also one of a damaged ledger."""
+        return any(name.startswith("utmost_") for name in self._tables())
+
     def create(self) -> None:
         for statement in TABLES:
             self._run(statement.replace("BYTES", self._bytes_type), ())

@@ -34,7 +34,7 @@ def promise(
     confidence: options.Confidence = DEFAULT_CONFIDENCE,
     answer: options.Output,
 ) -> None:
-    """Write down what will be promised of a table, before anybody looks at it.
+    """Write down what is promised of a table, before anybody sees it.
 
     utmost promise --columns admitted --public department --sensitivity 1 --cells 1 --out promise.json
 
