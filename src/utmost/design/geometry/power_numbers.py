@@ -127,7 +127,7 @@ class PowerField:
         return objects(flat, values.shape)
 
     def array(self, exponents: Array) -> Array:
-        """Return the powers of an (..., K) array of exponents."""
+        """Return the numbers that an (..., K) array of exponents stands for."""
         rows = [tuple(int(c) for c in row) for row in exponents.reshape(-1, exponents.shape[-1])]
         known = {row: self.power(row) for row in set(rows)}
         return objects([known[row] for row in rows], exponents.shape[:-1])

@@ -48,7 +48,7 @@ class StatedVerdict:
 
     @classmethod
     def of_channel(cls, verdict: Any, ptype: PrivacyType, channel: AnyChannel, loss: Array) -> "StatedVerdict":
-        """Convert the result of `universality` about a channel."""
+        """Return the document of a `universality` verdict about a channel."""
         channel = (
             channel if LogPowers.of(ptype.level, Distances.of(ptype.space)).is_rational else member(ptype, channel)
         )

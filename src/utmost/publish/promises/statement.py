@@ -361,7 +361,7 @@ def reading_noise(stated: Mapping[str, Any], column: str | None = None) -> Level
     columns, noise = checked.promise.columns, checked.noise
     if column is not None and column not in columns:
         raise BadTable(
-            "the statement must be of the column that is read",
+            "the statement must describe the column that is read",
             came=", ".join(columns),
             where=f"column {column!r}",
             remedy=f'Pass column="{columns[0]}": only released columns have noise that can be read.',

@@ -60,7 +60,7 @@ class CellBars:
         return self._in_units(repeated(self.noise.drawn, count).margin(sure), count)
 
     def means(self, count: int, other: int, confidence: Number = DEFAULT_CONFIDENCE) -> int | float:
-        """A margin of the mean of ``count`` cells minus the mean of ``other`` cells, all of them different.
+        """A margin of the mean of ``count`` cells minus the mean of ``other`` others; no cell is in both.
 
         For geometric noise on the integers, and for equal numbers of cells, it follows from the distribution of the
         difference; otherwise from margins of both means that hold at once.

@@ -104,7 +104,7 @@ def _proved(
 
 
 def beside_estimates(release: NoisySums | DetailedSums, clean: CleanTable, family: Families) -> dict[str, Any]:
-    """The integer cells, after the estimates and their margins where the release has one stage."""
+    """Return the columns of integer cells; for a release in one stage, estimates and margins come before them."""
     estimates = files.columns(release[family]) if isinstance(release, NoisySums) else {}
     return estimates | files.columns(clean[family])
 

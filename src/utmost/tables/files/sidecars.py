@@ -146,7 +146,7 @@ def _another_file(out: Path) -> Unsupported:
 
 
 def statement_beside(table: Path) -> Path:
-    """The path of the statement of a released table, which must exist."""
+    """Return the path of the statement beside a released table; raise BadTable if there is none."""
     beside = sidecar_path(table)
     if not beside.is_file():
         remedy = "Get the statement from where the table was published, or pass statement=."

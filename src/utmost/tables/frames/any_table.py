@@ -53,7 +53,7 @@ _ENGINES = ("polars", "duckdb", "_duckdb", "pyspark", "narwhals")
 
 
 def is_engine_table(table: Any) -> bool:
-    """Whether a table is a frame that an engine evaluates; tables of other packages load no engine."""
+    """Return whether an engine evaluates the table; no engine is imported for the tables of other packages."""
     if type(table).__module__.partition(".")[0] not in _ENGINES:
         return False
     from utmost.tables.engines.engines import is_engine_frame

@@ -142,8 +142,8 @@ def _check_alone(part: str | None, together: str | None, neighbours: str, out: P
     if part is not None or together is not None or neighbours != "add-remove":
         came = "--part" if part is not None else "--together" if together is not None else "--neighbours"
         raise OutOfRange(
-            "--unknown-keys counts all events, with one individual added or removed",
-            came=came,
+            f"--unknown-keys cannot be combined with {came}",
+            came="both",
             remedy=f"Leave out {came}.",
         )
     if out is not None and out.suffix.lower() != ".json":

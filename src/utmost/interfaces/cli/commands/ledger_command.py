@@ -159,7 +159,7 @@ def budget(
     *,
     place: LedgerPlaceOptions,
     dataset: Annotated[str, option("NAME", "Dataset in the ledger.")],
-    limit: Annotated[str | None, option("NUMBER", "Limit to set: epsilon that all its releases may spend.")] = None,
+    limit: Annotated[str | None, option("NUMBER", "Limit: most epsilon that the dataset's releases may spend.")] = None,
     answer: options.Output,
 ) -> None:
     """Show what a dataset has spent and may still spend, or set its limit.

@@ -53,7 +53,7 @@ class PersonOptions:
     at_most: Annotated[int | None, option("K", "Number of cells that one person may change: 1.")] = None
     in_all: Annotated[
         str | None,
-        option("S", "Most events of one person, over all cells; with --values, the largest amount."),
+        option("S", "Most events of one person in all cells; with --values, their largest sum."),
     ] = None
     mean: Annotated[
         list[str] | None,

@@ -69,7 +69,7 @@ class Changed:
     title: ClassVar[str] = "A table that was counted elsewhere"
 
     sensitivity: Annotated[str | None, option("NUMBER", "Most by which one person changes one cell: 1.")] = None
-    cells: Annotated[int | None, option("N", "Number of released cells that one person changes: 2.")] = None
+    cells: Annotated[int | None, option("N", "Most released cells that one person may change: 2.")] = None
 
 
 @dataclass(frozen=True, slots=True)

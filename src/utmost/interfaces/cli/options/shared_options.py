@@ -27,7 +27,7 @@ NEEDED = "Most used"
 
 Epsilon = Annotated[str | None, option("LEVEL", "Privacy level: 1.")]
 Sensitivity = Annotated[str, option("NUMBER", "Most by which one person changes one cell: 1.")]
-CellsChanged = Annotated[int, option("N", "Number of released cells that one person changes: 2.")]
+CellsChanged = Annotated[int, option("N", "Most released cells that one person may change: 2.")]
 CostName = Annotated[
     str,
     option("NAME", "Cost of an error: absolute, squared, moment:3 or costs.csv."),

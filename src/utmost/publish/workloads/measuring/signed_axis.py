@@ -27,7 +27,7 @@ _DIGITS = 60  # binary digits of estimates
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SignedAxis:
-    """Signed sums over the values of an axis, for individuals who lower no cell.
+    """Signed sums over the values of an axis, for individuals who raise cells and lower none.
 
     Args:
         signed: Rows of integers, (rows, values), of full column rank.

@@ -161,7 +161,7 @@ def is_exact(domain: Domain, unit: Unit, families: Iterable[Family]) -> bool:
 
 
 def _reached(unit: Unit, cells: int) -> tuple[Fraction, Fraction]:
-    """The number of full changes of cells by one individual, and of cells that a replaced record leaves."""
+    """Return how many cells one individual changes by the whole sensitivity, and how many a replaced record leaves."""
     # Where the sum of all changes is bounded, one cell may have a fraction of a full change.
     present = min(unit.reach / unit.sensitivity, Fraction(cells))
     return present, min(present, cells - present)
