@@ -245,7 +245,7 @@ def check_answerable(transaction: Transaction, release: Published, level: Level)
     if release.spent < level:
         if not release.relaxable:
             raise Quarantined(
-                "a release that lost responses in a rollback must stay as it is",
+                "a release that may have lost answers (by a rollback, or with its witness) must stay as it is",
                 came=level,
                 where=f"{release.name!r}, version {release.version}",
                 remedy="Publish the data as a new version.",
