@@ -10,7 +10,6 @@ import pytest
 
 from docs.pages import ROOT, forget, run_page, strange_options
 from utmost.errors import Unsupported
-from utmost.publish.promises.noise_kinds import KINDS  # a page adds a kind to it
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "proofs").rglob("*.md"))]
 READ_BY_USERS = ("docs/howto", "docs/tutorial")
@@ -34,12 +33,7 @@ def test_the_code_of_a_page_does_what_the_page_shows(page, tmp_path, monkeypatch
     """Each page in a folder of its own, which holds the examples."""
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     monkeypatch.chdir(tmp_path)
-    kinds = dict(KINDS)
-    try:
-        names = run_page(page)
-    finally:  # the page that adds a noise adds it to this process alone
-        KINDS.clear()
-        KINDS.update(kinds)
+    names = run_page(page)
     if str(page.relative_to(ROOT)).startswith(READ_BY_USERS):
         check_calls_in_the_text(page, names)
     forget(names)
