@@ -153,3 +153,24 @@ def test_another_statement_beside_the_table_is_never_taken_for_this_one(run, eve
         assert run(*call)[0] != 0
         assert (events / "o.csv.json").read_text() == wrong
         assert (events / "o.csv").exists() is keeps_table
+
+
+def test_a_missing_signature_is_made_of_the_statement_that_is_there(run, events):
+    """Which another version of utmost may have written; and a signature of another statement is refused."""
+    private = Ed25519PrivateKey.generate()
+    (events / "sign.pem").write_bytes(private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+    (events / "sign.pem").chmod(0o600)
+    (events / "r.toml").write_text('sign = "sign.pem"\n')
+    call = ["release", "e.csv", *EACH, *ONCE, *KEPT, "--recipe", "r.toml", "--out", "o.csv"]
+    assert run(*call)[0] == 0
+    statement, signature = events / "o.csv.json", events / "o.csv.json.sig"
+    earlier = {**json.loads(statement.read_text()), "utmost": "0.1.9"}
+    statement.write_text(json.dumps(earlier, indent=2) + "\n")
+    signature.unlink()
+    code, _, err = run(*call)
+    assert code == 0, err
+    private.public_key().verify(signature.read_bytes(), statement.read_bytes())
+    statement.unlink()
+    code, _, err = run(*call)
+    assert (code, "o.csv.json.sig: an existing file must be identical" in err) == (2, True)
+    assert not statement.exists()

@@ -24,7 +24,7 @@ from utmost.tables.cells.spelling import Spelling
 from utmost.tables.files import files
 from utmost.tables.files.atomic import check_absent, write_together
 from utmost.tables.files.json_files import write_json
-from utmost.tables.files.sidecars import sidecar_path
+from utmost.tables.files.sidecars import sidecar_path, table_writers
 
 FIXED = (
     "The choice of keys cannot be relaxed: a second choice at a larger epsilon adds its epsilon. Counts over these "
@@ -111,17 +111,19 @@ class UnknownKeys:
             return _show_promise(noise, at, as_json=as_json)
         named = release(counts, Promise(noise=noise), epsilon=at, once=True)
         del counts  # true numbers
-        statement = named.statement if out is None else named.save(_table_beside(out))
-        keys = list(named.table[column])
+        keys, statement = list(named.table[column]), named.statement
+        domain = Domain.of_facts({**axes, column: keys}).facts() if keys else None
+        if out is not None:
+            writers, statement = table_writers(named.table, named.statement_with, _table_beside(out))
+            if domain is not None:
+                writers = {out: lambda file: write_json(domain, file)} | writers
+            write_together(writers)
         if out is not None and not keys:
             least = f"A key needs about {noise.law(at).threshold} {noise.columns[-1]}"
             remedy = f"{least}; the empty list is published in {_table_beside(out)}. The level stays spent."
             raise OutOfRange(
                 "a domain needs at least one key", came="none: no noisy count was above the threshold", remedy=remedy
             )
-        domain = Domain.of_facts({**axes, column: keys}).facts() if keys else None
-        if out is not None and domain is not None:
-            write_together({out: lambda file: write_json(domain, file)})
         if as_json:
             return print_json({"statement": statement, "table": files.columns(named.table), "domain": domain})
         if domain is not None and out is None:

@@ -98,11 +98,10 @@ def set_mark(store: Store, key_file: Path | None) -> None:
         mark.set()
 
 
-def check_alone(key_file: Path | None, ledger: Path) -> None:
-    """Check that no other ledger of the key is in use: the key file names one witness for all of them."""
+def check_alone(mark: CreationMark | None) -> None:
+    """Check that no other ledger file of the key exists: the key file names one witness for all of them."""
     # Else the restored ledger would take the witness away from the running one, which is in quarantine then.
-    marks = None if key_file is None else CreationMark.of(key_file, ledger)
-    for other in () if marks is None else marks.others():
+    for other in () if mark is None else mark.others():
         raise OutOfRange(
             "a ledger that is restored beside another one needs a witness of its own",
             came=f"the ledger {other.name}, whose witness the key file names",
@@ -244,8 +243,8 @@ def restored(
     beside = target.path if isinstance(target, SqliteStore) else None
     key_file = None if beside is None else _with(beside, ".key")
     place_of_witness = witness_of(key_path(key)) if witness is None else witness
-    if witness is None and place_of_witness is not None and beside is not None:
-        check_alone(key_file_of(key, key_file), beside)
+    if witness is None and place_of_witness is not None:
+        check_alone(mark_of(target, key_file_of(key, key_file)))
     watching = watching_at(place_of_witness, beside, key_path(key), timeout)
     read_key = found_key(key, key_file, fresh=False)
     old = open_log(source, lambda fresh: read_key, lambda _: None, None)

@@ -7,7 +7,7 @@ the noise is as declared and independent in each cell, and if the values were no
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from utmost.publish.releases.noisy_sums import Families
     from utmost.publish.releases.withheld import WithheldTable
 
-_KINDS = NoiseKind.__args__  # type: ignore[attr-defined]  # of a Literal
+_KINDS = get_args(NoiseKind)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -6,6 +6,7 @@ The statement is any JSON document that is made from the digest of the table's f
 import hashlib
 import tempfile
 from collections.abc import Callable
+from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -112,6 +113,15 @@ def publish_again(
         del writers[statement_path]
         if statement:
             check_repeated_document(statement, statement_path)
+        if signer is not None:  # the signature is of the existing bytes, which another version may have written
+            signed = statement_path.read_bytes()
+            writers[signature_path(statement_path)] = lambda file: file.write(signer(signed))
+    elif (signature := signature_path(statement_path)).exists():
+        made = BytesIO()
+        if signer is not None:
+            writers[signature](made)
+        if made.getvalue() != signature.read_bytes():
+            raise _another_file(signature)
     missing = {path: writer for path, writer in writers.items() if not path.exists()}
     if missing:
         write_together(missing)

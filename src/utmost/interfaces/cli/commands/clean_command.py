@@ -1,5 +1,7 @@
 """`utmost clean`: nonnegative whole numbers whose sums all agree, from a release by a plan."""
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -23,6 +25,7 @@ from utmost.publish.statements.clean_check import beside_estimates
 from utmost.publish.workloads.reconstruction.public_facts import between
 from utmost.publish.workloads.sums_in_words import TOTAL, read_family
 from utmost.tables.files import files
+from utmost.tables.files.saving import Digest
 from utmost.tables.files.sidecars import check_free, publish, sidecar_path
 
 
@@ -80,15 +83,9 @@ def clean(
         )
     chosen = domain.family(words)
     whole = released.clean(None if given is None else _facts(given), hold=hold)
-    columns, report = beside_estimates(released, whole, chosen), whole.said(None, chosen)
+    columns = beside_estimates(released, whole, chosen)
     table = {name: np.array(column, dtype=object) for name, column in columns.items()}
-    if out is not None:
-        report = publish(table, lambda digest: whole.said(digest, chosen), out)
-    if as_json:
-        return print_json(report | {"table": files.columns(table)})
-    if out is None:
-        table_options.give_table(table, form)
-    _show(report, out)
+    _give(table, partial(whole.said, family=chosen), out, form, as_json=as_json)
 
 
 def _clean_noisy(
@@ -105,10 +102,15 @@ def _clean_noisy(
         came, remedy = repr(want), "Leave out --want: the cells are written."
         raise Unsupported("--want needs a release by a plan", came=came, remedy=remedy)
     whole = released.clean(None if given is None else _facts(given), hold=hold)
-    chosen, table = whole.domain.finest, released.beside(whole)
-    report = whole.said(None, chosen)
-    if out is not None:
-        report = publish(table, lambda digest: whole.said(digest, chosen), out)
+    said = partial(whole.said, family=whole.domain.finest)
+    _give(released.beside(whole), said, out, form, as_json=as_json)
+
+
+def _give(
+    table: Any, said: Callable[[Digest | None], dict[str, Any]], out: Path | None, form: str | None, *, as_json: bool
+) -> None:
+    """Write the clean table and its statement, and print them."""
+    report = said(None) if out is None else publish(table, said, out)
     if as_json:
         return print_json(report | {"table": files.columns(table)})
     if out is None:

@@ -122,6 +122,7 @@ def statement(
     if package is not None:
         _check_beside(package, release)
     said, path = _said(release)
+    is_compared = _is_compared(release, path, said)
     declared = declared_in(said)
     if declared is not None:
         if as_json or html is not None or out is not None:
@@ -133,7 +134,6 @@ def statement(
         write_together(files_of_package)
         return screen(stderr=True).print(ScreenText(f"Written: {' and '.join(map(str, files_of_package))}"))
     stated = stated_release(said)
-    is_compared = _is_compared(release, path, said)
     is_signed = signatures.signature_path(path).is_file()
     page = partial(statement_page, stated, deployment, is_signed=is_signed, is_compared=is_compared)
     entry = registry_entry(stated, deployment)

@@ -14,7 +14,7 @@ from utmost.publish.workloads.workload import Workload
 from utmost.tables.axes.domain import Family
 
 AIMS = ("each", "mean", "largest")
-"""What a search minimizes: the weighted sum of mean variances, within the limit of each table ("each") or without
+"""The aim of a search: the weighted sum of mean variances, within the limit of each table ("each") or without
 limits ("mean"); or the largest weighted mean variance."""
 
 _STEPS = 1000
