@@ -27,6 +27,16 @@ def test_figure_2_from_its_prior_file(run, file):
     assert found["expected_loss"] == pytest.approx(1.19423215531629191254, rel=1e-14)
 
 
+def test_a_remap_is_shown_by_runs_and_a_document_names_its_loss(run, file, tmp_path):
+    """Whoever knows the count gives it, whatever comes: below it, at it and above it."""
+    certain, saved = file("0\n0\n1\n0\n0\n", "prior.csv"), tmp_path / "design.json"
+    asked = ["design", "--space", "counts:4", "--prior", certain, "--loss", "asymmetric:1,3", *HALF]
+    assert re.search(r"0 to 1 +2\s+2 +2\s+3 to 4 +2\s", run(*asked, "--out", saved)[1])
+    ut.save_design(ut.read_design(saved), tmp_path / "again.json")
+    for path in (saved, tmp_path / "again.json"):
+        assert json.loads(path.read_text(encoding="utf-8"))["loss"] == "asymmetric:1,3"
+
+
 CASES = {
     "exact, closed form": ["--space", "counts:6", "--prior", "binomial:1/3", "--loss", "squared", *HALF],
     "floats, closed form": ["--space", "counts:40", "--prior", "poisson:4", "--loss", "power:1.5", "--epsilon", "1/2"],
