@@ -3,26 +3,18 @@
 import hashlib
 from fractions import Fraction
 
-import numpy as np
 import pytest
 
 from utmost import Promise, Unit, level, release
 from utmost.errors import Unsupported
-from utmost.exact import Level
-from utmost.noise import SignedCells
 from utmost.publish.promises.accuracy import _decimal, epsilon_for_in_all
 from utmost.publish.promises.cell_noise import CellNoise, once_cells
 from utmost.publish.promises.codec import differing
-from utmost.publish.promises.declared_columns import declared_columns
-from utmost.publish.promises.key_distribution import NamingLaw, naming_law
 from utmost.publish.promises.lattice import lattice_of, whole_sensitivity, width_of
 from utmost.publish.promises.level_steps import Step
-from utmost.publish.promises.noise_at_level import bar_column, cell_noise_of_answer
+from utmost.publish.promises.noise_at_level import cell_noise_of_answer
 from utmost.publish.promises.noise_kinds import noise_of_facts
 from utmost.publish.promises.partition_selection import keys_held, promise_of_keys
-from utmost.publish.promises.places_statements import margin_name, places_guarantee, places_line
-from utmost.publish.promises.planar_law import PlanarLaw, written
-from utmost.publish.promises.rotated_sums import read_off, signed_sums, turned, turned_back
 from utmost.publish.promises.statement import reading_noise, unlike
 from utmost.publish.promises.statement_kinds import check_format
 from utmost.publish.promises.table_statements import (
@@ -65,21 +57,6 @@ def test_documents_differ_in_fields_of_another_type_and_in_missing_ones():
         check_format({"format": 2, "utmost": "1.4.0"}, "a statement")
 
 
-def test_columns_are_released_public_or_dropped_in_the_order_of_the_table():
-    assert declared_columns(["ward", "name", "visits"], ["visits"], ["ward"], ["name"]) == (("ward",), ("name",))
-    assert bar_column(3, 2).tolist() == [3, 3]
-    assert bar_column((3, 4), 2).tolist() == [3, 4]
-
-
-def test_the_probability_of_naming_a_key_is_as_large_as_it_can_be():
-    law = NamingLaw(Fraction(2), Fraction(1, 10))
-    assert [str(law.chance(n)) for n in range(6)] == ["0", "1/10", "3/10", "7/10", "9/10", "1"]
-    one, shared = (naming_law(Level.of_epsilon(1), Fraction(1, 10**6), *of) for of in ((1,), (10, 60)))
-    named_at = [[next(n for n in range(99) if one.chance(n) >= Fraction(p, 100)) for p in (50, 99)]]
-    named_at += [[next(n for n in range(99) if shared.chance(60 * n) >= Fraction(p, 100)) for p in (50, 99)]]
-    assert named_at == [[14, 18], [14, 18]]
-
-
 def test_the_promise_of_keys_in_words():
     assert [keys_held(1), keys_held(3), keys_held(3, 60)] == [
         "1 key, counted once",
@@ -93,38 +70,6 @@ def test_the_promise_of_keys_in_words():
         "chance of 1/2000000; any such key of one individual, with at most 1/1000000. Counts of these keys that are "
         "released at a level of their own add that level to epsilon."
     )
-
-
-def test_the_promise_of_points_in_words():
-    law = PlanarLaw(level(epsilon="1/2"), 2, Fraction(200), None)
-    assert margin_name(["x", "y"]) == "x_y_margin"
-    assert places_line(law) == (
-        "Moving one point by 200 multiplies or divides the chance of any result by at most 1.65 (epsilon = 0.5 for "
-        "each 200)."
-    )
-    assert places_guarantee(law, ["x", "y"]) == (
-        "Moving one row's point by 200 multiplies or divides the chance of any conclusion from the released points "
-        "(x, y) by at most 1.65; by 400, by at most 2.72; by 600, by at most 4.49 (epsilon = 0.5 for each 200 of "
-        "Euclidean distance, in the unit of these columns). For several rows of one individual the distances add up. "
-        "The table does not hide who is in it, and points much farther apart than this can be told apart."
-    )
-
-
-def test_the_grid_and_the_margin_of_points():
-    law = PlanarLaw(level(epsilon=1), 2, Fraction(200))
-    assert law.grid == 2
-    assert law.margin() == pytest.approx(950.187, abs=1e-3)
-    assert written(np.array([3, -7]), Fraction(1, 10)).tolist() == [0.3, -0.7]
-
-
-def test_columns_are_computed_from_their_signed_sums():
-    assert [sums.tolist() for sums in turned([601, 370], [332, 222])] == [[933, 592], [269, 148]]
-    assert [column.tolist() for column in turned_back([933, 592], [270, 148])] == [[601.5, 370], [331.5, 222]]
-    sums = signed_sums([[5, 1], [2, 2], [1, 0]], [[1, 0, 0], [1, -1, -1], [0, 1, -1]])
-    assert [column.tolist() for column in sums] == [[5, 1], [2, -1], [1, 2]]
-    law = SignedCells(1, [[1, 0, 0], [1, -1, -1], [0, 1, -1]], ["8/15", "7/15", "7/15"])
-    columns = read_off([[5, 1], [3, -1], [1, 2]], law.estimate)
-    assert [column.tolist() for column in columns] == [[5, 1], [1.5, 2], [0.5, 0]]
 
 
 def test_columns_changed_together_are_grouped_and_named():
