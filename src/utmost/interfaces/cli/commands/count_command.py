@@ -83,12 +83,14 @@ def count(
         table_options.check_output(out)
     elif out is not None:
         check_absent(out)
+
     if contributions is not None and (part or together or unknown.column):
         raise OutOfRange(
             "--contributions does not go with --part, --together and --unknown-keys",
             came="one of them",
             remedy="Leave it out.",
         )
+
     if unknown.column is not None:
         if part is not None or together is not None or neighbours != "add-remove":
             came = "--part" if part is not None else "--together" if together is not None else "--neighbours"
@@ -97,6 +99,7 @@ def count(
             remedy = f"Write --out {out.with_suffix('.json')}."
             raise OutOfRange("--out must end in .json: it is a domain", came=out.name, remedy=remedy)
         return unknown.name(events, people, level, out, spelling=spelling.cells, as_json=as_json, dry_run=dry_run)
+
     unknown.check_unused(level)
     if people.domain is None:
         remedy = f"{DOMAIN_REMEDY} If nobody can list the values, see --unknown-keys."
@@ -108,6 +111,7 @@ def count(
         counted = people.contributions(events, declared, neighbours, spelling.cells, contributions)
     else:
         counted = people.counted(events, declared, neighbours, spelling.cells, part, together)
+
     if report is not None:  # of a table, or of several that were counted in one pass
         tables: list[Any] = [counted]
         while isinstance(tables[0], dict):
@@ -122,6 +126,7 @@ def count(
         clipped = {name: number for one in reports for name, number in one.clipped_amounts.items()}
         whole = reports[0].facts() | {"without_amount": missing, "clipped_amounts": clipped}
         write_together({report: lambda file: write_json(whole, file)}, owner_only=True)
+
     if isinstance(counted, dict) and people.several is not None:
         return _give_measures(counted, out, as_json=as_json, dry_run=dry_run)
     if part is not None:
