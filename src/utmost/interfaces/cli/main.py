@@ -13,7 +13,6 @@ import os
 import re
 import signal
 import sys
-import threading
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -43,6 +42,7 @@ from utmost.interfaces.cli.options.option_kinds import GROUP, SHARED
 from utmost.interfaces.cli.options.shared_options import NEEDED, explained_once, with_families
 from utmost.interfaces.cli.screens.control_characters import harmless
 from utmost.interfaces.cli.screens.help_page import HelpContext
+from utmost.interfaces.cli.screens.screen import on_signal
 from utmost.version import __version__
 
 GROUPS = {
@@ -383,7 +383,9 @@ def main(arguments: list[str] | None = None, program: click.Command = app) -> No
     def show_warning(message: Warning | str, *category_and_place: Any, **line: Any) -> None:
         sys.stderr.write(f"utmost: warning: {harmless(_keys_named(_spoken(str(message), keys), keys))}\n")
 
-    with _ended_in_order(), warnings.catch_warnings():
+    # SIGTERM, like Ctrl-C, lets a command remove its half-written files.
+    ended_in_order = on_signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    with ended_in_order, warnings.catch_warnings():
         warnings.simplefilter("always", PrivacyWarning)
         try:
             if words and words[0] in COMMANDS:
@@ -621,19 +623,6 @@ def _keep_for_answers() -> None:
             line_buffering=stream.line_buffering,
             write_through=stream.write_through,
         )
-
-
-@contextmanager
-def _ended_in_order() -> Iterator[None]:
-    """Let SIGTERM run the removal of half-written files, as Ctrl-C does."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def _silence() -> None:
