@@ -188,10 +188,12 @@ def test_misuse_ends_with_code_2_and_says_how(run, arguments, message):
     assert "Traceback" not in err
 
 
-def test_a_file_that_is_not_there_is_misuse(run):
+def test_a_file_that_is_not_there_is_named(run):
+    """The table may come later: no misuse. The files of options are part of the command."""
     code, _, err = run("release", "nowhere.csv", *PROMISE)
-    assert code == 2
-    assert "nowhere.csv" in err
+    assert (code, "nowhere.csv" in err) == (1, True)
+    code, _, err = run("release", "-", "--person", "who", "--domain", "nowhere.json", "--epsilon", "1")
+    assert (code, "nowhere.json" in err) == (2, True)
 
 
 def test_a_release_is_never_written_over_anything(run, file, tmp_path):
