@@ -85,8 +85,15 @@ def packing(ptype: PrivacyType, kind: CapacityKind, similarity: Similarity, clas
     sign = 1 if kind == "multiplicative" else -1
     table = similarity.fractions if exactly else similarity.floats
     reduced = reduced_similarity(similarity, classes, table if sign > 0 else 1 / table)
-    solution = (solve_exactly if exactly else solve)(_program(reduced, classes, sign))
-    sizes = classes.sizes.tolist()
+    # The program min -sign sum |A| w_A subject to sum_B reduced[A, B] w_B <= 1 (or >= 1 if additive), w >= 0.
+    k, sizes = len(classes), classes.sizes.tolist()
+    unit: Any = Fraction(1) if exactly else 1.0
+    rows, columns = (part.ravel() for part in np.indices((k, k)))
+    cost = np.array([-sign * unit * size for size in sizes], dtype=reduced.dtype)
+    ones, infinite = np.full(k, unit, dtype=reduced.dtype), np.full(k, math.inf, dtype=reduced.dtype)
+    lower, upper = (-infinite, ones) if sign > 0 else (ones, infinite)
+    program = LinearProgram.of_triplets(cost, rows, columns, reduced.ravel(), lower, upper)
+    solution = (solve_exactly if exactly else solve)(program)
     weights = spread([max(Fraction(w), Fraction(0)) for w in solution.primal.tolist()], classes)
     # The multiplier of the row of a class is shared by its members; the duals of a minimum have the other sign.
     shares = [
@@ -195,17 +202,6 @@ def _completion_program(
     )
 
 
-def _program(reduced: Array, classes: Classes, sign: int) -> LinearProgram:
-    """Return min -sign sum |A| w_A subject to sum_B reduced[A, B] w_B <= 1 (or >= 1 if additive), w >= 0."""
-    k = len(classes)
-    unit: Any = Fraction(1) if reduced.dtype == object else 1.0
-    rows, columns = (part.ravel() for part in np.indices((k, k)))
-    cost = np.array([-sign * unit * size for size in classes.sizes.tolist()], dtype=reduced.dtype)
-    ones, infinite = np.full(k, unit, dtype=reduced.dtype), np.full(k, math.inf, dtype=reduced.dtype)
-    lower, upper = (-infinite, ones) if sign > 0 else (ones, infinite)
-    return LinearProgram.of_triplets(cost, rows, columns, reduced.ravel(), lower, upper)
-
-
 _MOST_DIFFERENT_ENTRIES = 2_500
 _MOST_WORK = 1e9
 _ROUNDS = 25
@@ -278,23 +274,19 @@ class _MovedEntries:
         values = self.low
         for _ in range(_ROUNDS):
             values = self._solved(rows, powers)
-            broken = self._broken(values, powers)
-            if len(broken) == 0:
+            # The inequality that each entry violates most: (variable of x, variable of y, x, y) with x below y.
+            broken = []
+            for c in range(values.shape[1]):
+                reach = powers * values[:, c]
+                y = reach.argmax(axis=1)
+                x = np.flatnonzero(reach[np.arange(len(y)), y] > values[:, c] * (1 + _BROKEN) + _BROKEN * 1e-3)
+                broken.append(np.column_stack([self.entry[x, c], self.entry[y[x], c], x * len(y) + y[x]]))
+            if not any(map(len, broken)):
                 break
-            rows = np.unique(np.concatenate([rows, broken]), axis=0)
+            rows = np.unique(np.concatenate([rows, *broken]), axis=0)
         moved = self.start.copy()
         moved[self.free] = values
         return np.clip(moved, 0.0, 1.0)
-
-    def _broken(self, values: Floats, powers: Floats) -> NDArray[np.int64]:
-        """Return the inequality that each entry violates most: (variable of x, variable of y, x, y) with x below y."""
-        broken = []
-        for c in range(values.shape[1]):
-            reach = powers * values[:, c]
-            y = reach.argmax(axis=1)
-            x = np.flatnonzero(reach[np.arange(len(y)), y] > values[:, c] * (1 + _BROKEN) + _BROKEN * 1e-3)
-            broken.append(np.column_stack([self.entry[x, c], self.entry[y[x], c], x * len(y) + y[x]]))
-        return np.unique(np.concatenate(broken), axis=0)
 
     def _solved(self, rows: NDArray[np.int64], powers: Floats) -> Floats:
         """Return min sigma subject to |row sums - 1| <= sigma, the inequalities so far, and low <= m <= high."""

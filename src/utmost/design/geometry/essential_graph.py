@@ -47,7 +47,9 @@ def blocks(n: int, edges: EdgeList) -> list[list[int]]:
                 low[parent] = min(low[parent], low[x])
                 # No edge from x or below leads above its parent, so a block ends at the parent.
                 if low[x] >= number[parent]:
-                    components.append(_close_block(open_edges, (parent, x)))
+                    first = open_edges.index((parent, x))
+                    components.append(sorted({node for edge in open_edges[first:] for node in edge}))
+                    del open_edges[first:]
             continue
         open_edges.append((x, y))
         if number[y] >= 0:
@@ -57,15 +59,6 @@ def blocks(n: int, edges: EdgeList) -> list[list[int]]:
             number[y] = low[y] = clock
             stack.append((y, x, iter(neighbours[y])))
     return components
-
-
-def _close_block(open_edges: EdgeList, edge: tuple[int, int]) -> list[int]:
-    nodes: set[int] = set()
-    while True:
-        last = open_edges.pop()
-        nodes.update(last)
-        if last == edge:
-            return sorted(nodes)
 
 
 def neighbour_lists(n: int, edges: EdgeList) -> list[list[int]]:
@@ -95,15 +88,11 @@ class BipartiteGraph:
         side = hops[0] % 2
         if any(side[x] == side[y] for x, y in edges):
             return None
-        return cls(_breadth_first(len(distances), edges), hops, edges)
-
-
-def _breadth_first(n: int, edges: EdgeList) -> tuple[int, ...]:
-    neighbours = neighbour_lists(n, edges)
-    order = [0]
-    for x in order:
-        order.extend(y for y in neighbours[x] if y not in order)
-    return tuple(order)
+        # Breadth-first order.
+        neighbours, order = neighbour_lists(len(distances), edges), [0]
+        for x in order:
+            order.extend(y for y in neighbours[x] if y not in order)
+        return cls(tuple(order), hops, edges)
 
 
 def longest_basis_cycle(n: int, edges: EdgeList) -> int:
@@ -171,7 +160,13 @@ def count_height_functions(graph: BipartiteGraph) -> int:
         )
     for step in plan:
         states, counts = _with_next_label(step, states, counts, modulus, bits)
-        states, counts = _equal_states_merged(states & _mask_of_open_slots(step, bits), counts)
+        # Clear the slots that become free, and merge the states that are now equal.
+        freed = sum(((1 << bits) - 1) << slot * bits for slot in step.freed)
+        states = states & np.uint64(((1 << 64) - 1) & ~freed)
+        order = np.argsort(states)
+        states = states[order]
+        first = np.flatnonzero(np.concatenate([[True], states[1:] != states[:-1]]))
+        states, counts = states[first], np.add.reduceat(counts[order], first)
         if len(states) > _MOST_STATES:
             raise Unsupported(
                 f"a frontier must have at most {_MOST_STATES} labellings", came=len(states), remedy="Use fewer secrets."
@@ -224,15 +219,3 @@ def _with_next_label(
         )
         parts.append((states[fits] | label[fits] << np.uint64(step.slot * bits), counts[fits]))
     return np.concatenate([s for s, _ in parts]), np.concatenate([c for _, c in parts])
-
-
-def _mask_of_open_slots(step: _SweepStep, bits: int) -> np.uint64:
-    freed = sum(((1 << bits) - 1) << slot * bits for slot in step.freed)
-    return np.uint64(((1 << 64) - 1) & ~freed)
-
-
-def _equal_states_merged(states: States, counts: NDArray[Any]) -> tuple[States, NDArray[Any]]:
-    order = np.argsort(states)
-    states = states[order]
-    first = np.flatnonzero(np.concatenate([[True], states[1:] != states[:-1]]))
-    return states[first], np.add.reduceat(counts[order], first)

@@ -1,7 +1,7 @@
 """The best private channel for one consumer, exact or within a proven gap, with a certificate."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
@@ -23,7 +23,7 @@ from utmost.design.channels.channel_draws import NamedMechanism
 from utmost.design.channels.on_counts import GeometricMatrix
 from utmost.design.optima.attacks import Attack, attack_beside
 from utmost.design.optima.checker import alphas_above, alphas_below
-from utmost.design.optima.closed_form import GeometricDesign, exact_design, float_design, theorem_for
+from utmost.design.optima.closed_form import exact_design, float_design, theorem_for
 from utmost.design.optima.column_generation import certificate_of_rays
 from utmost.design.optima.constrained import (
     ConstrainedCertificate,
@@ -328,7 +328,15 @@ def _closed_form(ptype: PrivacyType, consumer: Consumer, exactly: bool, is_sure:
     """Return the certificate of the remapped geometric mechanism; None if it is not optimal (never if ``is_sure``)."""
     design = (exact_design if exactly else float_design)(ptype.level, consumer)
     remap = Remap(design.actions, consumer.actions, design.ties)
-    for dual in [design.dual] if exactly else _lowered(ptype, design):
+    duals: Iterable[Array] = [design.dual]
+    if not exactly:
+        # A float dual is lowered by growing multiples of its rounding errors, until it is certainly feasible. For alpha
+        # near 1, lowering costs more than it corrects, so the unchanged dual is tried first.
+        mu = np.where(design.dual < _NEGLIGIBLE, 0.0, design.dual)
+        is_tried = ptype.level.epsilon_float < 1e-2 or len(mu) < 1_000
+        steps = ([0.0] if is_tried else []) + [2.0**-50 * 8**k for k in range(1, 14)]
+        duals = (mu - step * design.error for step in steps)
+    for dual in duals:
         try:
             certificate = Certificate(ptype, consumer, dual, remap=remap)
         except PromiseBroken:
@@ -340,15 +348,6 @@ def _closed_form(ptype: PrivacyType, consumer: Consumer, exactly: bool, is_sure:
             "the dual of the theorem must be feasible", came="one that is not", where="optimal_mechanism"
         )
     return None
-
-
-def _lowered(ptype: PrivacyType, design: GeometricDesign) -> Iterator[Array]:
-    """Yield the float dual, lowered by growing multiples of its rounding errors, until it is certainly feasible."""
-    mu = np.where(design.dual < _NEGLIGIBLE, 0.0, design.dual)
-    near_one = ptype.level.epsilon_float < 1e-2
-    # For alpha near 1, lowering costs more than it corrects, so the unchanged dual is tried first.
-    steps = ([0.0] if near_one or len(mu) < 1_000 else []) + [2.0**-50 * 8**k for k in range(1, 14)]
-    return (mu - step * design.error for step in steps)
 
 
 def _program(ptype: PrivacyType, consumer: Consumer, exactly: bool) -> Certificate:

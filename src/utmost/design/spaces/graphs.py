@@ -45,7 +45,7 @@ def graph(edges: Any, weight: str | None = None) -> Space:
     return Space(TableMetric.trusted(table, candidates), labels=nodes)
 
 
-def _read_edges(edges: Any, weight: str | None = None) -> tuple[list[Hashable], EdgeEnds, Array]:
+def _read_edges(edges: Any, weight: str | None) -> tuple[list[Hashable], EdgeEnds, Array]:
     """Return the nodes, the edges as pairs of node numbers, and the lengths, all Fractions or all floats."""
     number: dict[Any, int] = {}
     if hasattr(edges, "is_directed"):
@@ -53,7 +53,17 @@ def _read_edges(edges: Any, weight: str | None = None) -> tuple[list[Hashable], 
             remedy = "Take network.to_undirected(), or spaces.places(network, both_ways=True) for streets."
             raise NotAMetric("distances are symmetric, so a graph must be undirected", came=edges, remedy=remedy)
         number = {node: k for k, node in enumerate(edges.nodes)}
-        edges = _network_edges(edges, weight)
+        if weight is None:
+            edges = list(edges.edges(data="weight", default=1))
+        else:
+            edges = [edge for edge in edges.edges(data=weight) if edge[0] != edge[1]]
+            for u, v, length in edges:
+                if length is None:
+                    raise NotAMetric(
+                        f"every edge must have the attribute {weight!r}",
+                        came=f"none from {u!r} to {v!r}",
+                        remedy="Add the attribute, or pass another weight.",
+                    )
     elif weight is not None:
         remedy = "Leave weight out: write each length as the third part of its edge."
         raise OutOfRange("only a networkx graph has edge attributes", came=weight, where="weight", remedy=remedy)
@@ -77,25 +87,19 @@ def _read_edges(edges: Any, weight: str | None = None) -> tuple[list[Hashable], 
         lengths.append(length)
     if not number:
         raise NotAMetric("a graph needs at least one edge", came="none", remedy="Pass pairs (u, v).")
-    nodes, lengths_read = list(number), _positive_lengths(lengths, ends, list(number))
+    nodes = list(number)
+    with refused_as(NotAMetric):
+        array = as_array(lengths, "edge lengths")
+    for k in np.flatnonzero(array <= 0)[:1]:
+        first, second = (nodes[end] for end in ends[k])
+        raise NotAMetric(
+            f"the edge from {first!r} to {second!r} must have a positive length",
+            came=str(array[k]),
+            remedy="Correct the length, or remove the edge.",
+        )
     if all(type(node) is int for node in nodes) and set(nodes) == set(range(len(nodes))):
         nodes, ends = sorted(nodes), [(nodes[u], nodes[v]) for u, v in ends]
-    return nodes, ends, lengths_read
-
-
-def _network_edges(network: Any, weight: str | None) -> list[tuple[Hashable, Hashable, Any]]:
-    """Return the edges (u, v, length) of a networkx graph; without ``weight`` a missing length is 1."""
-    if weight is None:
-        return list(network.edges(data="weight", default=1))
-    edges = [edge for edge in network.edges(data=weight) if edge[0] != edge[1]]
-    for u, v, length in edges:
-        if length is None:
-            raise NotAMetric(
-                f"every edge must have the attribute {weight!r}",
-                came=f"none from {u!r} to {v!r}",
-                remedy="Add the attribute, or pass another weight.",
-            )
-    return edges
+    return nodes, ends, array
 
 
 def edge_list(edges: Any) -> list[Any]:
@@ -107,19 +111,6 @@ def edge_list(edges: Any) -> list[Any]:
             remedy='Pass a list of pairs and triples, such as [("a", "b"), ("b", "c", 2)].',
         )
     return list(edges)
-
-
-def _positive_lengths(lengths: list[Any], ends: EdgeEnds, nodes: list[Hashable]) -> Array:
-    with refused_as(NotAMetric):
-        array = as_array(lengths, "edge lengths")
-    for k in np.flatnonzero(array <= 0)[:1]:
-        u, v = ends[k]
-        raise NotAMetric(
-            f"the edge from {nodes[u]!r} to {nodes[v]!r} must have a positive length",
-            came=str(array[k]),
-            remedy="Correct the length, or remove the edge.",
-        )
-    return array
 
 
 def _breadth_first_order(nodes: list[Hashable], ends: EdgeEnds) -> list[int]:

@@ -49,7 +49,13 @@ def places_of_table(table: Any, name: str, latitude: str, longitude: str, *, in_
     if hasattr(table, "crs") and hasattr(table, "geometry"):
         return _places_of_geometry(table, name)
     other_names = _OTHER_NAMES_IN_METRES if in_metres else _OTHER_NAMES
-    if isinstance(table, Mapping) and not ({latitude, longitude} <= set(table) or _are_columns(table, other_names)):
+    is_by_name = isinstance(table, Mapping) and not {latitude, longitude} <= set(table)
+    if is_by_name:
+        # A dict of columns has usual names for label, latitude and longitude, and its values are not all pairs.
+        named = {str(key).strip().casefold() for key in table}
+        are_usual = all(not named.isdisjoint({what, *other_names[what]}) for what in other_names)
+        is_by_name = not are_usual or all(map(_is_pair, table.values()))
+    if is_by_name:
         # A dict from each name to its latitude and longitude.
         for label, pair in table.items():
             if isinstance(pair, str | bytes | Mapping) or not hasattr(pair, "__len__") or len(pair) != 2:
@@ -65,14 +71,6 @@ def places_of_table(table: Any, name: str, latitude: str, longitude: str, *, in_
     name, latitude, longitude = (_column(what, column, names, other_names[what]) for what, column in columns.items())
     labels, north, east = (plain_cells(adapter.column(table, column)) for column in (name, latitude, longitude))
     return PlaceTable(labels, _exact_positions(labels, zip(north, east, strict=True)), table)
-
-
-def _are_columns(table: Mapping[Any, Any], other_names: Mapping[str, Sequence[str]]) -> bool:
-    """Check whether a dict holds columns for label, latitude and longitude under usual names, not one pair a place."""
-    named = {str(key).strip().casefold() for key in table}
-    return all(not named.isdisjoint({what, *other_names[what]}) for what in other_names) and not all(
-        map(_is_pair, table.values())
-    )
 
 
 def _is_pair(value: Any) -> bool:
