@@ -150,7 +150,11 @@ def universality(ptype: PrivacyType, loss: object, channel: Channel | PowerChann
     instance(ptype, PrivacyType, "ptype")
     instance(channel, (Channel, PowerChannel), "channel")
     least = LeastLoss.of(ptype, loss)
-    judged = _exact_member(ptype, channel, least)
+    if isinstance(least.start, IntegerTableau) and isinstance(channel, Channel):
+        RationalCone.of(ptype, channel)  # refuses a channel that is not of the type
+        judged: AnyChannel = channel
+    else:
+        judged = member(ptype, channel)
     with images_decide():
         certificate, worst = _dominance(least, judged, Fraction(0))
     if certificate is not None:
@@ -171,14 +175,6 @@ def _proved(proof: Proof, least: LeastLoss) -> Proof:
     if isinstance(least.start, FieldTableau) and not proof.verify():
         raise SolverFailed("the certificate must verify", came=type(proof).__name__)
     return proof
-
-
-def _exact_member(ptype: PrivacyType, channel: AnyChannel, least: LeastLoss) -> AnyChannel:
-    """Return the channel in the numbers of the type, after checking that it belongs to the type."""
-    if isinstance(least.start, IntegerTableau) and isinstance(channel, Channel):
-        RationalCone.of(ptype, channel)
-        return channel
-    return member(ptype, channel)
 
 
 def universal_mechanism(ptype: PrivacyType, loss: object) -> ExistenceVerdict:

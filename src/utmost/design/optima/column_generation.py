@@ -65,7 +65,12 @@ def searched(
 ) -> "SearchedCertificate":
     """Return the result of `certificate_of_rays`, and a start for other searches on the same space."""
     # ``starts`` are results of one or two searches on this space, at any levels and for any consumers, nearest first.
-    program, starts = RayProgram.of(ptype, consumer), _near_starts(starts, ptype)
+    program, now = RayProgram.of(ptype, consumer), ptype.level.epsilon_float
+    # Rays and prices are useful only at levels that are near.
+    starts = [start for start in starts if 1 / _NEAR_LEVELS <= start.epsilon / now <= _NEAR_LEVELS]
+    farthest = float(np.asarray(ptype.space.distances, dtype=np.float64).max())
+    if max((*(start.epsilon for start in starts), now)) * farthest > FARTHEST:
+        starts = []
     merged = [] if starts else merging_circles(-np.log(program.factors), program.prior)
     compile_if_it_pays(int((program.prior > 0).sum()))
     # For products of a few hundred rows, threads cost more than they save.
@@ -152,11 +157,3 @@ def _certified(ptype: PrivacyType, consumer: Consumer, search: RaySearch) -> Cer
     # From here on, only rationals and floats rounded outward are used.
     mu, multipliers = feasible_dual(ptype, consumer, mu, scaled)
     return Certificate(ptype, consumer, mu, matrix=roomy_matrix(ptype, search.channel()), multipliers=multipliers)
-
-
-def _near_starts(starts: Sequence[SearchResults], ptype: PrivacyType) -> Sequence[SearchResults]:
-    """Return the starts at levels so near that their rays and prices are useful."""
-    now = ptype.level.epsilon_float
-    near = [start for start in starts if 1 / _NEAR_LEVELS <= start.epsilon / now <= _NEAR_LEVELS]
-    farthest = float(np.asarray(ptype.space.distances, dtype=np.float64).max())
-    return near if max((*(start.epsilon for start in near), now)) * farthest <= FARTHEST else []

@@ -154,10 +154,27 @@ class ConstrainedCertificate(Evidence):
     def check(self) -> Bounds:
         """Compute the bounds again from primal and dual only, in rationals; raise PromiseBroken if a check fails."""
         rows = constraint_rows(self.constraints, self.ptype.space.size)
-        check_private(self.ptype, self.matrix)
-        _check_constraints(rows, self.matrix)
         # Check the mechanism before the bound: without privacy, the loss proves no upper bound.
-        lower = _proven_bound(self.ptype, self.consumer, rows, self.dual, self.multipliers, self.prices)
+        check_private(self.ptype, self.matrix)
+        for row in rows:
+            value = sum((coefficient * self.matrix[entry] for entry, coefficient in row.entries), Fraction(0))
+            if value < row.least or (row.is_equal and value != row.least):
+                where = " and ".join(f"[{x}, {r}]" for (x, r), _ in row.entries)
+                sums = f"sum of coefficient times entry {'=' if row.is_equal else '>='} {row.least}"
+                raise PromiseBroken(f"entries {where} must satisfy the constraint: {sums}", came=float(value))
+        # If the slacks are feasible, sum_x mu_x + sum of price * least is a lower bound.
+        prices = self.prices
+        if (self.multipliers < 0).any():
+            raise PromiseBroken("multipliers must not be negative", came=float(self.multipliers.min()))
+        if len(prices) != len(rows) or any(y < 0 and not row.is_equal for row, y in zip(rows, prices, strict=True)):
+            required = f"there must be {len(rows)} prices, one for each constraint, nonnegative for inequalities"
+            raise PromiseBroken(required, came=f"{len(prices)} prices from {min(prices, default=0)}")
+        slack = constrained_slacks(self.ptype, self.consumer, rows, self.dual, self.multipliers, prices)
+        for x, r in np.argwhere(slack < 0)[:1]:
+            came = f"slack {float(slack[x, r])}"
+            raise PromiseBroken(f"the dual must be feasible for secret {x} and action {r}", came=came)
+        paid = sum((y * row.least for row, y in zip(rows, prices, strict=True)), Fraction(0))
+        lower = sum(self.dual, Fraction(0)) + paid
         exactly = self.consumer.is_exact and self.ptype.level.is_rational
         upper = matrix_loss(self.consumer, self.matrix, exactly)
         return Bounds(lower if exactly else round_down(lower), upper)
@@ -178,37 +195,6 @@ def constrained_slacks(
         for entry, coefficient in row.entries:
             slack[entry] -= coefficient * price
     return slack
-
-
-def _proven_bound(
-    ptype: PrivacyType,
-    consumer: Consumer,
-    rows: Sequence[ConstraintRow],
-    dual: Array,
-    multipliers: Array,
-    prices: Array,
-) -> Fraction:
-    """Return sum_x mu_x + sum of price * least, after checking that the slacks prove this lower bound."""
-    if (multipliers < 0).any():
-        raise PromiseBroken("multipliers must not be negative", came=float(multipliers.min()))
-    if len(prices) != len(rows) or any(y < 0 and not row.is_equal for row, y in zip(rows, prices, strict=True)):
-        required = f"there must be {len(rows)} prices, one for each constraint, nonnegative for inequalities"
-        raise PromiseBroken(required, came=f"{len(prices)} prices from {min(prices, default=0)}")
-    slack = constrained_slacks(ptype, consumer, rows, dual, multipliers, prices)
-    for x, r in np.argwhere(slack < 0)[:1]:
-        came = f"slack {float(slack[x, r])}"
-        raise PromiseBroken(f"the dual must be feasible for secret {x} and action {r}", came=came)
-    return sum(dual, Fraction(0)) + sum((y * row.least for row, y in zip(rows, prices, strict=True)), Fraction(0))
-
-
-def _check_constraints(rows: Sequence[ConstraintRow], matrix: Array) -> None:
-    for row in rows:
-        value = sum((coefficient * matrix[entry] for entry, coefficient in row.entries), Fraction(0))
-        if value < row.least or (row.is_equal and value != row.least):
-            where = " and ".join(f"[{x}, {r}]" for (x, r), _ in row.entries)
-            sign = "=" if row.is_equal else ">="
-            required = f"entries {where} must satisfy the constraint: sum of coefficient times entry {sign} {row.least}"
-            raise PromiseBroken(required, came=float(value))
 
 
 def constrained_certificate(

@@ -62,7 +62,11 @@ def repair(
     start = near if is_exact(near) else _fractions_of(_units(near, _GRID), _GRID)
     # In rationals, because privacy is checked for the exact matrix that would be used, not for its floats.
     violations, largest = _violations(ptype, start)
-    repaired, share = _mixed_with_constant(start, violations, largest)
+    # (1 - theta) X + theta times a constant channel; see `private_matrix`.
+    breach, share, repaired = sum(violations, Fraction(0)), Fraction(0), start
+    if breach:
+        share = breach / (breach + 1 - largest)
+        repaired = (1 - share) * start + share * objects(delta / breach for delta in violations)
     rationals = as_rationals(near)
     change, rounding = _largest_variation(repaired, rationals), _largest_variation(start, rationals)
     if within is not None and change > exact(within, "within"):
@@ -72,7 +76,7 @@ def repair(
             where="repair",
             remedy="Pass a larger within, or a channel closer to the type.",
         )
-    return Repair(stochastic(frozen(repaired), *names), change, share + rounding, sum(violations, Fraction(0)), share)
+    return Repair(stochastic(frozen(repaired), *names), change, share + rounding, breach, share)
 
 
 def private_matrix(ptype: PrivacyType, near: Array) -> Array:
@@ -128,16 +132,6 @@ def _violations(ptype: PrivacyType, matrix: Array, scale: int | None = None) -> 
         if not at_most(factor, matrix[y, r], matrix[x, r]):
             violations[r] = max(violations[r], factor * matrix[y, r] - matrix[x, r])
     return violations, largest_alpha(ptype)
-
-
-def _mixed_with_constant(matrix: Array, violations: list[Fraction], largest: Fraction) -> tuple[Array, Fraction]:
-    """Return (1 - theta) X + theta times the constant channel, and theta; see `private_matrix`."""
-    total = sum(violations, Fraction(0))
-    if total == 0:
-        return matrix, Fraction(0)
-    theta = total / (total + 1 - largest)
-    share = objects(delta / total for delta in violations)
-    return np.asarray((1 - theta) * matrix + theta * share), theta
 
 
 def _largest_variation(first: Array, second: Array) -> Fraction:

@@ -39,7 +39,13 @@ def network_steps(
         )
     lengths = _street_lengths(network, weight, step / _PARTS_OF_A_STEP)
     if network.is_directed() and not both_ways:
-        _check_both_ways(lengths)
+        for (u, v), there in lengths.items():
+            if lengths.get((v, u)) != there:
+                raise NotAMetric(
+                    "distances are symmetric, so every street must be as long in both directions",
+                    came=f"different lengths from {u!r} to {v!r} and back",
+                    remedy="Pass both_ways=True to allow both directions: no distance is then above the true one.",
+                )
     roads: Roads = [[] for _ in number]
     for (u, v), length in lengths.items():
         roads[number[u]].append((number[v], length))
@@ -74,16 +80,6 @@ def _street_lengths(network: Any, weight: str, step: Fraction) -> dict[tuple[Has
         if u != v:
             shortest[u, v] = min(shortest.get((u, v), int(steps)), int(steps))
     return shortest
-
-
-def _check_both_ways(lengths: dict[tuple[Hashable, Hashable], int]) -> None:
-    for (u, v), there in lengths.items():
-        if lengths.get((v, u)) != there:
-            raise NotAMetric(
-                "distances are symmetric, so every street must be as long in both directions",
-                came=f"different lengths from {u!r} to {v!r} and back",
-                remedy="Pass both_ways=True to allow both directions: no distance is then above the true one.",
-            )
 
 
 def _shortest_paths_from(roads: Roads, start: int) -> list[int | None]:
