@@ -151,34 +151,23 @@ def completion(ptype: PrivacyType, kind: CapacityKind, similarity: Similarity, p
     weights = packed.weights[columns] if packed.is_exact else packed.weights[columns].astype(np.float64)
     matrix = powers[similarity.kinds[:, columns]] * weights
     if len(free):
-        values = _free_entries(table, similarity, matrix, known, free, columns, packed.is_exact)
-        if values is None:
+        # Privacy against the known rows is a pair of bounds for each free entry, so the known rows need no variables.
+        near = table[similarity.kinds[np.ix_(free, known)]]
+        low = np.max(near[:, :, None] * matrix[None, known], axis=1)
+        high = np.min(matrix[None, known] / near[:, :, None], axis=1)
+        for i, c in np.argwhere(free[:, None] == columns):
+            low[i, c] = high[i, c] = matrix[free[i], c]
+        if not packed.is_exact:
+            high = np.maximum(low, high)
+        if (low > high).any():
             return None
-        matrix[free] = values
+        program = _completion_program(table, similarity, free, low, high, packed.is_exact)
+        try:
+            solution = (solve_exactly if packed.is_exact else solve)(program)
+        except (InfeasibleProgram, SolverFailed):
+            return None
+        matrix[free] = solution.primal.reshape(low.shape)
     return Channel(matrix if packed.is_exact else private_matrix(ptype, matrix))
-
-
-def _free_entries(
-    table: Array, similarity: Similarity, matrix: Array, known: Array, free: Array, columns: Array, exactly: bool
-) -> Array | None:
-    """Return the rows of secrets with z_x = 0: a feasible point between the bounds from the known rows; else None."""
-    near = table[similarity.kinds[np.ix_(free, known)]]
-    # Privacy against the known rows is a pair of bounds for each free entry, so the known rows need no variables.
-    low = np.max(near[:, :, None] * matrix[None, known], axis=1)
-    high = np.min(matrix[None, known] / near[:, :, None], axis=1)
-    own = [(int(i), int(c)) for i, x in enumerate(free) for c in np.flatnonzero(columns == x)]
-    for i, c in own:
-        low[i, c] = high[i, c] = matrix[free[i], c]
-    if not exactly:
-        high = np.maximum(low, high)
-    if (low > high).any():
-        return None
-    program = _completion_program(table, similarity, free, low, high, exactly)
-    try:
-        solution = (solve_exactly if exactly else solve)(program)
-    except (InfeasibleProgram, SolverFailed):
-        return None
-    return np.asarray(solution.primal.reshape(low.shape))
 
 
 def _completion_program(

@@ -148,9 +148,17 @@ def by_orbits(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate | N
     exactly = similarity.is_rational and len(triples.counts) <= _MOST_EXACT_ROWS
     try:
         solution = (solve_exactly if exactly else solve)(_program(kind, similarity, pairs, triples, exactly))
-        matrix = solution.primal[pairs.labels]
-        dual, multipliers = _shared_duals(kind, pairs, triples, solution.duals)
-        return certificate_of_answer(ptype, kind, matrix, dual, multipliers, exactly)
+        # The duals are divided among the secrets and the triples that were merged. The rows of the program are in the
+        # order of the classes of pairs (x, x), which is the order of np.unique.
+        p, numbers = len(triples.counts), as_rationals(solution.duals)
+        _, place, sizes = np.unique(np.diagonal(pairs.labels), return_inverse=True, return_counts=True)
+        sign = -1 if kind == "multiplicative" else 1
+        dual = objects(sign * numbers[p + i] / int(sizes[i]) for i in place.tolist())
+        shares = [max(y, Fraction(0)) / int(count) for y, count in zip(numbers[:p], triples.counts, strict=True)]
+        used = np.flatnonzero(np.array([share != 0 for share in shares], dtype=bool)[triples.which])
+        values = objects(shares[w] for w in triples.which[used])
+        multipliers = PairMultipliers(triples.x[used], triples.y[used], triples.j[used], values)
+        return certificate_of_answer(ptype, kind, solution.primal[pairs.labels], dual, multipliers, exactly)
     except (InfeasibleProgram, SolverFailed, PromiseBroken):
         return None
 
@@ -217,23 +225,6 @@ def _program(
     lower = np.concatenate([np.full(p, 0 * unit, dtype=dtype), right])
     upper = np.concatenate([np.full(p, np.inf, dtype=dtype), right])
     return LinearProgram.of_triplets(cost, rows, columns, values, lower, upper)
-
-
-def _shared_duals(
-    kind: CapacityKind, pairs: PairClasses, triples: Triples, duals: Array
-) -> tuple[Array, PairMultipliers]:
-    """Return the duals, divided among the secrets and the triples that were merged."""
-    p = len(triples.counts)
-    numbers = as_rationals(duals)
-    homes = np.diagonal(pairs.labels)
-    _, place, sizes = np.unique(homes, return_inverse=True, return_counts=True)
-    # The rows of the program are in the order of the classes of pairs (x, x), which is the order of np.unique.
-    dual = objects(numbers[p + i] / int(sizes[i]) for i in place.tolist())
-    shares = [max(value, Fraction(0)) / int(count) for value, count in zip(numbers[:p], triples.counts, strict=True)]
-    used = np.flatnonzero(np.array([share != 0 for share in shares], dtype=bool)[triples.which])
-    values = objects(shares[w] for w in triples.which[used])
-    multipliers = PairMultipliers(triples.x[used], triples.y[used], triples.j[used], values)
-    return (-dual if kind == "multiplicative" else dual), multipliers
 
 
 _MOST_VARIABLES = 2_100

@@ -140,7 +140,16 @@ class _SecretRows:
             secrets, is_one = secrets.item(), True
         if isinstance(secrets, range) and (secrets.start < 0 or secrets.stop > size):
             raise OutOfRange(f"secrets must lie in 0..{size - 1}", came="a range with other numbers", where="draw")
-        values = _integers_or_objects([secrets] if is_one else secrets)
+        # Integers become an integer array, and anything else an array of objects.
+        listed = [secrets] if is_one else secrets
+        if not isinstance(listed, list | range):
+            array = plain_array(listed, "array of secrets")
+            values = array if array.dtype.kind in "iu" else array.astype(object)
+        elif all(is_integer(x) for x in listed):
+            too_large = any(abs(x) >> 62 for x in listed)
+            values = objects(map(int, listed)) if too_large else np.array(listed, np.int64)
+        else:
+            values = objects(listed)
         are_integers = values.dtype.kind in "iu"
         remedy = "Correct that secret; this message never shows it."
         has_numbers = not isinstance(names, range) and any(isinstance(name, AnyNumber) for name in names or ())
@@ -165,16 +174,6 @@ class _SecretRows:
             raise OutOfRange(f"a secret must be {wanted} in 0..{size - 1}", came=came, remedy=remedy)
         rows = values.astype(np.intp)
         return cls(rows.reshape(()) if is_one else rows, False, is_one)
-
-
-def _integers_or_objects(secrets: Any) -> NDArray[Any]:
-    """Return integers as an integer array, and anything else as an array of objects."""
-    if isinstance(secrets, list | range):
-        if not all(is_integer(x) for x in secrets):
-            return objects(secrets)
-        return objects(map(int, secrets)) if any(abs(x) >> 62 for x in secrets) else np.array(secrets, np.int64)
-    array = plain_array(secrets, "array of secrets")
-    return array if array.dtype.kind in "iu" else array.astype(object)
 
 
 def drawn_by_noise(

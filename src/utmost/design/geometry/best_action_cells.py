@@ -54,7 +54,21 @@ class Complex:
         directions = {_without_common_factor(over_one_denominator(column)[0]) for column in columns.T if any(column)}
         for column in sorted(directions):
             costs = np.array(column, dtype=object)[:, None] * np.array(actions, dtype=object).T
-            cells = [part for cell in cells for part in _parts_by_action(cell, costs, planes)]
+            parts = []
+            for cell in cells:
+                # The parts where each action is best for this column: where sum_x pi_x costs[x, w] is least.
+                values = np.array(cell.rays, dtype=object) @ costs
+                if (values == values.min(axis=1)[:, None]).all(axis=0).any():
+                    parts.append(cell)
+                    continue
+                for w in range(len(actions)):
+                    part: Cell | None = cell
+                    for other in range(len(actions)):
+                        if part is not None and other != w:
+                            part = _clipped(part, tuple(costs[:, other] - costs[:, w]), planes)
+                    if part is not None:
+                        parts.append(part)
+            cells = parts
         return cls(n, tuple(planes), tuple(cells))
 
     @property
@@ -88,23 +102,6 @@ def over_one_denominator(values: Any) -> tuple[Array, int]:
     """Return rationals as integers over one denominator; irrational numbers are returned unchanged, over 1."""
     flat = np.asarray(values, dtype=object)
     return (flat, 1) if any(isinstance(x, PowerNumber) for x in flat.flat) else as_integers(flat)
-
-
-def _parts_by_action(cell: Cell, costs: Array, planes: dict[PriorVector, int]) -> list[Cell]:
-    """Return the parts of a cell where each action is best for one column: where sum_x pi_x costs[x, w] is least."""
-    values = np.array(cell.rays, dtype=object) @ costs
-    best = values == values.min(axis=1)[:, None]
-    if best.all(axis=0).any():
-        return [cell]
-    parts = []
-    for w in range(costs.shape[1]):
-        part: Cell | None = cell
-        for other in range(costs.shape[1]):
-            if part is not None and other != w:
-                part = _clipped(part, tuple(costs[:, other] - costs[:, w]), planes)
-        if part is not None:
-            parts.append(part)
-    return parts
 
 
 def _clipped(cell: Cell, normal: PriorVector, planes: dict[PriorVector, int]) -> Cell | None:

@@ -104,9 +104,19 @@ def longest_basis_cycle(n: int, edges: EdgeList) -> int:
     wanted = len(edges) - n + 1
     index = {edge: k for k, edge in enumerate(edges)}
     index |= {(y, x): k for (x, y), k in index.items()}
+    # A cycle is a mask of its edges. Paths that share more than the root leave a shorter cycle, or none.
+    neighbours, candidates = neighbour_lists(n, edges), set[int]()
+    for root in range(n):
+        path = {root: 0}
+        for x in (queue := [root]):
+            for y in neighbours[x]:
+                if y not in path:
+                    path[y] = path[x] | 1 << index[x, y]
+                    queue.append(y)
+        candidates |= {path[x] ^ path[y] ^ 1 << index[x, y] for x, y in edges} - {0}
     pivots: dict[int, int] = {}
     longest = 0
-    for cycle in sorted(_horton_cycles(n, edges, index), key=lambda c: c.bit_count()):
+    for cycle in sorted(candidates, key=lambda c: c.bit_count()):
         if len(pivots) == wanted:
             break
         longest_if_kept, rest = cycle.bit_count(), cycle
@@ -116,21 +126,6 @@ def longest_basis_cycle(n: int, edges: EdgeList) -> int:
             pivots[rest.bit_length()] = rest
             longest = longest_if_kept
     return longest
-
-
-def _horton_cycles(n: int, edges: EdgeList, index: dict[tuple[int, int], int]) -> set[int]:
-    """Return cycles as sets of edges: root to x, edge (x, y), y back to root, with paths that share only the root."""
-    neighbours = neighbour_lists(n, edges)
-    candidates = set()
-    for root in range(n):
-        path = {root: 0}
-        for x in (queue := [root]):
-            for y in neighbours[x]:
-                if y not in path:
-                    path[y] = path[x] | 1 << index[x, y]
-                    queue.append(y)
-        candidates |= {path[x] ^ path[y] ^ 1 << index[x, y] for x, y in edges} - {0}
-    return candidates
 
 
 States = NDArray[np.uint64]
@@ -159,7 +154,19 @@ def count_height_functions(graph: BipartiteGraph) -> int:
             "the labels of a frontier must fit in 64 bits", came=f"{widest} nodes at once", remedy="Use fewer secrets."
         )
     for step in plan:
-        states, counts = _with_next_label(step, states, counts, modulus, bits)
+        if step.near:
+            # Every state is extended by both labels that differ by one from the first visited neighbour's, if they also
+            # differ by one from the labels of the others.
+            seen = [states >> np.uint64(slot * bits) & np.uint64((1 << bits) - 1) for slot in step.near]
+            parts = []
+            for move in (1, modulus - 1):
+                label = (seen[0] + np.uint64(move)) % np.uint64(modulus)
+                fits = np.full(len(states), True)
+                for other in seen[1:]:
+                    gap = (label + np.uint64(modulus) - other) % np.uint64(modulus)
+                    fits &= (gap == 1) | (gap == modulus - 1)
+                parts.append((states[fits] | label[fits] << np.uint64(step.slot * bits), counts[fits]))
+            states, counts = (np.concatenate(part) for part in zip(*parts, strict=True))
         # Clear the slots that become free, and merge the states that are now equal.
         freed = sum(((1 << bits) - 1) << slot * bits for slot in step.freed)
         states = states & np.uint64(((1 << 64) - 1) & ~freed)
@@ -201,21 +208,3 @@ def _sweep(graph: BipartiteGraph) -> list[_SweepStep]:
         steps.append(_SweepStep(slot, near, tuple(slots.pop(y) for y in done)))
         border.update(y for y in waits_for[x] if y not in slots)
     return steps
-
-
-def _with_next_label(
-    step: _SweepStep, states: States, counts: NDArray[Any], modulus: int, bits: int
-) -> tuple[States, NDArray[Any]]:
-    """Return every state extended by every label that differs by one from the labels of visited neighbours."""
-    if not step.near:
-        return states, counts
-    seen = [states >> np.uint64(slot * bits) & np.uint64((1 << bits) - 1) for slot in step.near]
-    parts = []
-    for move in (1, modulus - 1):
-        label = (seen[0] + np.uint64(move)) % np.uint64(modulus)
-        gaps = [(label + np.uint64(modulus) - other) % np.uint64(modulus) for other in seen[1:]]
-        fits = (
-            np.all([(gap == 1) | (gap == modulus - 1) for gap in gaps], axis=0) if gaps else np.full(len(states), True)
-        )
-        parts.append((states[fits] | label[fits] << np.uint64(step.slot * bits), counts[fits]))
-    return np.concatenate([s for s, _ in parts]), np.concatenate([c for _, c in parts])

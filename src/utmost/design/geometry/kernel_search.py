@@ -231,21 +231,18 @@ def _supports_without_compilation(listed: Vertices) -> NDArray[np.int32] | None:
     if not _can_walk(listed):
         return _all_at_once(listed)
     steps = comb(len(listed), max(listed.distances.size - 2, 0))
-    if steps >= (_SMALL_EXACT if listed.is_exact else _SMALL_SEARCH) or (steps >= _TINY_SEARCH and _walk_pays()):
+    if steps >= (_SMALL_EXACT if listed.is_exact else _SMALL_SEARCH):
         return None
+    if steps >= _TINY_SEARCH and _worked > _SOME_WORK:
+        # This process has searched so much that compiling pays for small types too.
+        from utmost.design.geometry.compiled_walk import resume_walk
+
+        if _worked > _MUCH_WORK or is_compiled_already(resume_walk):
+            return None
     try:
         return _all_at_once(listed, _MOST_WORK)
     except _TooLong:
         return None
-
-
-def _walk_pays() -> bool:
-    """Return whether this process has searched so much that compiling pays for small types too."""
-    if _worked <= _SOME_WORK:
-        return False
-    from utmost.design.geometry.compiled_walk import resume_walk
-
-    return _worked > _MUCH_WORK or is_compiled_already(resume_walk)
 
 
 def _all_at_once(listed: Vertices, most_work: float = inf) -> NDArray[np.int32]:

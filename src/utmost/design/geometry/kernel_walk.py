@@ -238,23 +238,19 @@ def _orbit_tasks(vertices: Vertices) -> list[_OrbitTask]:
     orbits = orbits_under(moves, len(vertices))
     members = [np.flatnonzero(orbits.labels == k) for k in range(len(orbits))]
     members.sort(key=lambda orbit: (-len(orbit), int(orbit[0])))
-    return [
-        _OrbitTask(number, np.concatenate(members[number:]), len(orbit), _transversal(moves, len(vertices), orbit))
-        for number, orbit in enumerate(members)
-    ]
-
-
-def _transversal(moves: list[Indices], count: int, orbit: Indices) -> list[Indices]:
-    """Return, for each member of the orbit, a product of moves that maps the first member to it."""
-    start = int(orbit[0])
-    paths = {start: np.arange(count)}
-    for reached in (queue := [start]):
-        for move in moves:
-            image = int(move[reached])
-            if image not in paths:
-                paths[image] = move[paths[reached]]
-                queue.append(image)
-    return [paths[int(member)] for member in orbit]
+    tasks = []
+    for number, orbit in enumerate(members):
+        # For each member of the orbit, a product of moves that maps the first member to it.
+        paths = {int(orbit[0]): np.arange(len(vertices))}
+        for reached in (queue := [int(orbit[0])]):
+            for move in moves:
+                image = int(move[reached])
+                if image not in paths:
+                    paths[image] = move[paths[reached]]
+                    queue.append(image)
+        columns = np.concatenate(members[number:])
+        tasks.append(_OrbitTask(number, columns, len(orbit), [paths[int(member)] for member in orbit]))
+    return tasks
 
 
 def _walk_of_orbit(tables: WalkTables, task: _OrbitTask, coming: tuple[int, ...], rows: int) -> Walk:

@@ -146,7 +146,20 @@ class PowerField:
     def ball(self, quotient: Quotient, bits: int) -> tuple[arb, arb]:
         """Return balls around a numerator and a denominator."""
         with working_precision(bits):
-            generators = self._generators(bits)
+            if bits not in self._balls:
+                level = self.powers.level
+                power = arb(fmpq(level.power.numerator, level.power.denominator))
+                if level.base is None:
+                    epsilon = power
+                else:
+                    base = arb(fmpq(level.base.numerator, level.base.denominator))
+                    epsilon = -base.log() * power
+                balls = [(-epsilon * arb(root).sqrt()).exp() for root in self.powers.roots]
+                if self.degree:
+                    whole = level.power / (self.step or 1)
+                    balls[0] = (base.log() * arb(fmpq(whole.numerator, whole.denominator))).exp()
+                self._balls[bits] = balls
+            generators = self._balls[bits]
             return ball_of(quotient[0], generators), ball_of(quotient[1], generators)
 
     def near(self, quotient: Quotient, bits: int = _FIRST_BITS) -> tuple[float, float]:
@@ -217,25 +230,6 @@ class PowerField:
             amount = int(coefficient) * base.numerator**k * base.denominator ** (most - k)
             lowered[left] = lowered.get(left, 0) + amount
         return self.ring.from_dict(lowered), base.denominator**most
-
-    def _generators(self, bits: int) -> list[arb]:
-        """Return balls around the generators, at the working precision."""
-        if bits not in self._balls:
-            level = self.powers.level
-            if level.base is None:
-                epsilon = arb(fmpq(level.power.numerator, level.power.denominator))
-            else:
-                whole = level.power / ((self.degree and self.step) or 1)
-                base = arb(fmpq(level.base.numerator, level.base.denominator))
-                epsilon, first = (
-                    -base.log() * arb(fmpq(level.power.numerator, level.power.denominator)),
-                    (base.log() * arb(fmpq(whole.numerator, whole.denominator))).exp(),
-                )
-            balls = [(-epsilon * arb(root).sqrt()).exp() for root in self.powers.roots]
-            if self.degree:
-                balls[0] = first
-            self._balls[bits] = balls
-        return self._balls[bits]
 
     def _image(self, value: Fraction) -> int:
         prime = self.images.prime

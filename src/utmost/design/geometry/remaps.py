@@ -120,7 +120,21 @@ def exact_remap(pair: MergedPair, refutes: Refutes) -> Array | None:
             if corrected is not None:
                 return corrected
     if only:
-        return _only_remap(B, A, rows, refutes)
+        # P = B^-1 A on independent rows; another row, or a negative entry, gives a refuting loss. One loss is enough.
+        P = solve_lifted(B[rows], A[rows])
+        rest = [x for x in range(len(B)) if x not in set(rows)]
+        off = matrix_product(B[rest], P) - A[rest]
+        for i, w in np.argwhere(off != 0)[:1].tolist():
+            loss = _combination_of_rows(B, rows, -B[rest[i]])
+            loss[rest[i]] = Fraction(1)
+            _refute(one_column(list(loss * (1 if off[i, w] > 0 else -1)), w, A.shape[1]), refutes)
+            return None
+        if (P >= 0).all():
+            return P
+        y, w = np.unravel_index(int(P.argmin()), P.shape)
+        loss = _combination_of_rows(B, rows, as_array([int(j == y) for j in range(B.shape[1])]))
+        _refute(one_column(list(loss), int(w), A.shape[1]), refutes)
+        return None
     if last is not None:
         for limit in _SMALL_DENOMINATORS:
             guess = np.array([[Fraction(max(p, 0.0)).limit_denominator(limit) for p in row] for row in last.tolist()])
@@ -130,25 +144,6 @@ def exact_remap(pair: MergedPair, refutes: Refutes) -> Array | None:
     if nearest.distance == 0:
         return nearest.remap
     _refute(nearest.loss, refutes)
-    return None
-
-
-def _only_remap(B: Array, A: Array, rows: list[int], refutes: Refutes) -> Array | None:
-    """Return P = B^-1 A on independent rows; None if another row, or a negative entry, gives a refuting loss."""
-    P = solve_lifted(B[rows], A[rows])
-    rest = [x for x in range(len(B)) if x not in set(rows)]
-    off = matrix_product(B[rest], P) - A[rest]
-    # One refuting loss is enough.
-    for i, w in np.argwhere(off != 0)[:1].tolist():
-        loss = _combination_of_rows(B, rows, -B[rest[i]])
-        loss[rest[i]] = Fraction(1)
-        _refute(one_column(list(loss * (1 if off[i, w] > 0 else -1)), w, A.shape[1]), refutes)
-        return None
-    if (P >= 0).all():
-        return P
-    y, w = np.unravel_index(int(P.argmin()), P.shape)
-    loss = _combination_of_rows(B, rows, as_array([int(j == y) for j in range(B.shape[1])]))
-    _refute(one_column(list(loss), int(w), A.shape[1]), refutes)
     return None
 
 

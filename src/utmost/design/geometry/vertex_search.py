@@ -301,27 +301,23 @@ def _exponent_blocks(distances: Distances, rows: int) -> Iterator[NDArray[np.int
             yield (codes[:, None] >> np.arange(len(table)) & 1)[..., None] * distances.coefficients[0, 1]
     else:
         listed = vertices_by_reverse_search(table)
-        while block := [_coefficients(h, table, distances) for h in islice(listed, rows)]:
-            yield np.array(block)
+        while functions := list(islice(listed, rows)):
+            block = np.zeros((len(functions), len(table), len(distances.roots)), dtype=np.int64)
+            for h, exponents in zip(functions, block, strict=True):
+                # Exponents in terms of square roots add up along tight pairs, from the minimum of h.
+                tight = TightGraph.of(h, table)
+                known = [int(np.argmin(h))]
+                for x in known:
+                    for y in range(len(h)):
+                        sign = (tight.above[x] >> y & 1) - (tight.below[x] >> y & 1)
+                        if sign and y not in known:
+                            exponents[y] = exponents[x] + sign * distances.coefficients[x, y]
+                            known.append(y)
+            yield block
 
 
 def _is_discrete(table: Array) -> bool:
     return bool((table[~np.eye(len(table), dtype=bool)] == table[0, 1]).all())
-
-
-def _coefficients(h: Array, table: Array, distances: Distances) -> NDArray[np.int64]:
-    """Return the exponents of h in terms of square roots, (n, K), computed along tight pairs from the minimum of h."""
-    graph = TightGraph.of(h, table)
-    start = int(np.argmin(h))
-    exponents = np.zeros((len(h), len(distances.roots)), dtype=np.int64)
-    known = [start]
-    for x in known:
-        for y in range(len(h)):
-            sign = (graph.above[x] >> y & 1) - (graph.below[x] >> y & 1)
-            if sign and y not in known:
-                exponents[y] = exponents[x] + sign * distances.coefficients[x, y]
-                known.append(y)
-    return exponents
 
 
 def vertex_extensions(ptype: PrivacyType, channel: Channel, secrets: Sequence[int]) -> Iterator[Channel]:

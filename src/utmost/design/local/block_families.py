@@ -353,15 +353,14 @@ class _OrbitUnions:
         left, union = self.size, list[list[int]]()
         for (length, same), later in zip(self.orbits.items(), self.reachable[1:], strict=True):
             numbers = [n for n in range(min(len(same), left // length) + 1) if left - n * length in later]
-            logs = np.array([_log_binomial(len(same), n, self.share) for n in numbers])
+            # The logarithm of the probability of n successes in len(same) trials.
+            each = []
+            for n in numbers:
+                ways = lgamma(len(same) + 1) - lgamma(n + 1) - lgamma(len(same) - n + 1)
+                each.append(ways + n * log(self.share) + (len(same) - n) * log1p(-self.share))
+            logs = np.array(each)
             chances = np.exp(logs - logs.max())
             n = int(random.choice(numbers, p=chances / chances.sum()))
             union += [same[at] for at in random.choice(len(same), n, replace=False)]
             left -= n * length
         return tuple(sorted(chain.from_iterable(union)))
-
-
-def _log_binomial(n: int, k: int, share: float) -> float:
-    """Return the logarithm of the probability of k successes in n trials."""
-    ways = lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)
-    return ways + k * log(share) + (n - k) * log1p(-share)

@@ -167,8 +167,9 @@ def float_slacks(level: Level, consumer: Consumer, dual: Array) -> Array:
 def remap_loss(level: Level, consumer: Consumer, actions: Array, exactly: bool) -> Fraction | float:
     """Return the loss of the geometric mechanism followed by a remap: exact, or a float rounded up; O(n^2)."""
     n = consumer.secrets - 1
+    rows = integer_rows(consumer) if exactly else float_rows(consumer)
     if exactly:
-        alpha, rows = level.alpha_fraction(), integer_rows(consumer)
+        alpha = level.alpha_fraction()
         s, t = alpha.numerator, alpha.denominator
         powers = objects(fmpz(s**k * t ** (n - k)) for k in range(n + 1))
         ends, inside = (t, t - s) if n else (t + s, 0)
@@ -177,11 +178,6 @@ def remap_loss(level: Level, consumer: Consumer, actions: Array, exactly: bool) 
             score = int((rows.column(action) * powers[abs(np.arange(n + 1) - y)]).sum())
             total += (ends if y in (0, n) else inside) * score
         return Fraction(total, (t + s) * t**n * rows.denominator)
-    return _float_remap_loss(level, consumer, actions)
-
-
-def _float_remap_loss(level: Level, consumer: Consumer, actions: Array) -> float:
-    rows, n = float_rows(consumer), consumer.secrets - 1
     below, above = alpha_bounds(level)
     # Upper bounds of alpha^0, ..., alpha^n: a product is off by at most half a unit, so the next float is above.
     powers = np.ones(n + 1)

@@ -83,7 +83,22 @@ def searched(
                 search = min(search, again, key=lambda ended: ended.gap)
             except KeyboardInterrupt:
                 whole = False
-        return SearchedCertificate(_certified(ptype, consumer, search), whole, search.results())
+        bound, scale, at = search.best, search.program.scale, search.places
+        if bound is None or not np.isfinite(bound.value):
+            remedy = 'Pass a larger gap, or method="program".'
+            raise SolverFailed("the search must prove a bound", came="none", where="certificate_of_rays", remedy=remedy)
+        lacks = bound.trees.lacks(search.costs - bound.prices, bound.level)
+        prices = bound.prices + bound.level * bound.trees.weights - lacks
+        factors = plain_factors(np.asarray(ptype.space.distances, dtype=np.float64), now)
+        proof = bound.trees.multipliers(search.costs - prices, factors[np.ix_(at, at)])
+        scaled = Multipliers(at[proof.low], at[proof.high], proof.action, proof.value * scale)
+        mu = np.zeros(len(factors))
+        mu[at] = prices * scale
+        # From here on, only rationals and floats rounded outward are used.
+        mu, multipliers = feasible_dual(ptype, consumer, mu, scaled)
+        matrix = roomy_matrix(ptype, search.channel())
+        certificate = Certificate(ptype, consumer, mu, matrix=matrix, multipliers=multipliers)
+        return SearchedCertificate(certificate, whole, search.results())
 
 
 def _last_search(
@@ -139,21 +154,3 @@ def _searches(
         while len(short := search.short_places()):
             search = search.wider(short)
             yield search, aim
-
-
-def _certified(ptype: PrivacyType, consumer: Consumer, search: RaySearch) -> Certificate:
-    bound, scale = search.best, search.program.scale
-    if bound is None or not np.isfinite(bound.value):
-        remedy = 'Pass a larger gap, or method="program".'
-        raise SolverFailed("the search must prove a bound", came="none", where="certificate_of_rays", remedy=remedy)
-    lacks = bound.trees.lacks(search.costs - bound.prices, bound.level)
-    prices = bound.prices + bound.level * bound.trees.weights - lacks
-    factors = plain_factors(np.asarray(ptype.space.distances, dtype=np.float64), ptype.level.epsilon_float)
-    at = search.places
-    proof = bound.trees.multipliers(search.costs - prices, factors[np.ix_(at, at)])
-    scaled = Multipliers(at[proof.low], at[proof.high], proof.action, proof.value * scale)
-    mu = np.zeros(len(factors))
-    mu[at] = prices * scale
-    # From here on, only rationals and floats rounded outward are used.
-    mu, multipliers = feasible_dual(ptype, consumer, mu, scaled)
-    return Certificate(ptype, consumer, mu, matrix=roomy_matrix(ptype, search.channel()), multipliers=multipliers)

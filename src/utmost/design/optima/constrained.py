@@ -99,12 +99,6 @@ def _is_larger(larger: MatrixEntry, smaller: MatrixEntry) -> ConstraintRow:
     return ConstraintRow(((larger, 1), (smaller, -1)))
 
 
-def _symmetry(n: int) -> Iterator[ConstraintRow]:
-    last = n - 1
-    pairs = (((x, r), (last - x, last - r)) for x in range(n) for r in range(n))
-    return (ConstraintRow(((entry, 1), (mirrored, -1)), is_equal=True) for entry, mirrored in pairs if entry < mirrored)
-
-
 def _steps_outward(x: int, n: int) -> Iterator[tuple[int, int]]:
     """Yield neighbours (nearer, farther) on the way from x to both ends."""
     yield from ((k, k - 1) for k in range(x, 0, -1))
@@ -124,7 +118,12 @@ _ROWS = {
     Constraint.FAIRNESS: lambda n: (
         ConstraintRow((((x, x), 1), ((x + 1, x + 1), -1)), is_equal=True) for x in range(n - 1)
     ),
-    Constraint.SYMMETRY: _symmetry,
+    Constraint.SYMMETRY: lambda n: (
+        ConstraintRow((((x, r), 1), ((n - 1 - x, n - 1 - r), -1)), is_equal=True)
+        for x in range(n)
+        for r in range(n)
+        if (x, r) < (n - 1 - x, n - 1 - r)
+    ),
 }
 
 
@@ -208,8 +207,24 @@ def constrained_certificate(
     # [cormode2018].
     rows = constraint_rows(constraints, consumer.secrets)
     program = user_program(ptype, consumer)
-    solution = solve_exactly(_with_rows(program, rows, consumer.actions))
     before = program.shape[0]
+    at, columns, values = [], [], []
+    for number, row in enumerate(rows):
+        for (x, r), coefficient in row.entries:
+            at.append(before + number)
+            columns.append(x * consumer.actions + r)
+            values.append(Fraction(coefficient))
+    own = np.repeat(np.arange(before), np.diff(program.starts))
+    solution = solve_exactly(
+        LinearProgram.of_triplets(
+            program.cost,
+            np.concatenate([own, np.array(at, dtype=np.int64)]),
+            np.concatenate([program.columns, np.array(columns, dtype=np.int64)]),
+            np.concatenate([program.values, objects(values)]),
+            np.concatenate([program.lower, objects([row.least for row in rows])]),
+            np.concatenate([program.upper, objects([row.least if row.is_equal else np.inf for row in rows])]),
+        )
+    )
     prices = solution.duals[before:]
     dual, multipliers = split_duals(solution.duals[:before], len(ptype.space.edges), consumer.actions)
     slack = constrained_slacks(ptype, consumer, rows, dual, multipliers, prices).min(axis=1)
@@ -217,25 +232,3 @@ def constrained_certificate(
     lowered = objects([mu + min(left, Fraction(0)) for mu, left in zip(dual, slack, strict=True)])
     matrix = solution.primal.reshape(consumer.secrets, consumer.actions)
     return ConstrainedCertificate(ptype, consumer, tuple(constraints), matrix, lowered, multipliers, prices)
-
-
-def _with_rows(program: LinearProgram, rows: Sequence[ConstraintRow], actions: int) -> LinearProgram:
-    """Return the program with a row for each constraint after its own rows."""
-    start = program.shape[0]
-    at, columns, values = [], [], []
-    for number, row in enumerate(rows):
-        for (x, r), coefficient in row.entries:
-            at.append(start + number)
-            columns.append(x * actions + r)
-            values.append(Fraction(coefficient))
-    least = objects([row.least for row in rows])
-    most = objects([row.least if row.is_equal else np.inf for row in rows])
-    own = np.repeat(np.arange(start), np.diff(program.starts))
-    return LinearProgram.of_triplets(
-        program.cost,
-        np.concatenate([own, np.array(at, dtype=np.int64)]),
-        np.concatenate([program.columns, np.array(columns, dtype=np.int64)]),
-        np.concatenate([program.values, objects(values)]),
-        np.concatenate([program.lower, least]),
-        np.concatenate([program.upper, most]),
-    )

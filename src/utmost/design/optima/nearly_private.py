@@ -58,7 +58,20 @@ def repair(
     """
     instance(ptype, PrivacyType, "ptype")
     tolerance = real(tolerance, "tolerance")
-    near, names = _near_channel(channel, ptype.space.size, tolerance)
+    names: tuple[ChannelLabels, ChannelLabels] = None, None
+    if isinstance(channel, Channel):
+        near, names = channel.matrix, (channel.secrets, channel.outcomes)
+    else:
+        with refused_as(NotAChannel):
+            near = as_array(channel, "channel", ndim=2)
+    rows = ptype.space.size
+    if len(near) != rows or 0 in near.shape:
+        raise NotAChannel(f"the channel must have {rows} rows, one for each secret", came=f"shape {near.shape}")
+    allowed = 0 if is_exact(near) else tolerance
+    for x, y in np.argwhere(near < -allowed)[:1]:
+        raise NotAChannel(f"entry [{x}, {y}] of the channel must not be negative", came=str(near[x, y]))
+    for x in np.flatnonzero(abs(near.sum(axis=1) - 1) > allowed)[:1]:
+        raise NotAChannel(f"row {x} of the channel must sum to 1", came=str(near[x].sum()))
     start = near if is_exact(near) else _fractions_of(_units(near, _GRID), _GRID)
     # In rationals, because privacy is checked for the exact matrix that would be used, not for its floats.
     violations, largest = _violations(ptype, start)
@@ -136,25 +149,6 @@ def _violations(ptype: PrivacyType, matrix: Array, scale: int | None = None) -> 
 
 def _largest_variation(first: Array, second: Array) -> Fraction:
     return Fraction(max(abs(first - second).sum(axis=1))) / 2
-
-
-def _near_channel(
-    matrix: Channel | object, rows: int, tolerance: float
-) -> tuple[Array, tuple[ChannelLabels, ChannelLabels]]:
-    """Return the entries, float or Fraction, and the names of secrets and outcomes."""
-    if isinstance(matrix, Channel):
-        near, names = matrix.matrix, (matrix.secrets, matrix.outcomes)
-    else:
-        with refused_as(NotAChannel):
-            near, names = as_array(matrix, "channel", ndim=2), (None, None)
-    if len(near) != rows or 0 in near.shape:
-        raise NotAChannel(f"the channel must have {rows} rows, one for each secret", came=f"shape {near.shape}")
-    allowed = 0 if is_exact(near) else tolerance
-    for x, y in np.argwhere(near < -allowed)[:1]:
-        raise NotAChannel(f"entry [{x}, {y}] of the channel must not be negative", came=str(near[x, y]))
-    for x in np.flatnonzero(abs(near.sum(axis=1) - 1) > allowed)[:1]:
-        raise NotAChannel(f"row {x} of the channel must sum to 1", came=str(near[x].sum()))
-    return near, names
 
 
 def _fractions_of(units: Array, total: int) -> Array:

@@ -303,12 +303,13 @@ def optimal_mechanism(
         required = "the theorem needs counts and a loss that is unimodal with ordered modes"
         raise NotMonotone(required, came=consumer.rule or "another loss", remedy=remedy)
     if is_line and method in ("auto", "theorem"):
-        wanted = (
-            exactly
-            if exactly is not None
-            else rational and _digit_operations(ptype, consumer) <= _MOST_DIGIT_OPERATIONS
-        )
-        certificate = _closed_form(ptype, consumer, wanted, theorem is not None)
+        wanted = exactly
+        if exactly is None and rational:
+            # The work of an exact design: products times the bits of alpha^n and of the denominator of the prior.
+            n, bits = consumer.secrets, ptype.level.alpha_fraction().denominator.bit_length()
+            common = math.lcm(*{p.denominator for p in consumer.prior.tolist()}).bit_length()
+            wanted = float(n) * consumer.actions * (n * bits + common) <= _MOST_DIGIT_OPERATIONS
+        certificate = _closed_form(ptype, consumer, bool(wanted), theorem is not None)
         if certificate is not None:
             return Optimum(certificate if theorem is None else certificate.with_theorem(*theorem), "closed form")
     if method == "columns" or (method == "auto" and not exactly and generates_columns(ptype, consumer)):
@@ -393,10 +394,3 @@ def is_reached_exactly(ptype: PrivacyType, consumer: Consumer) -> bool:
     if isinstance(ptype.space.metric, LineMetric):
         return True
     return _is_small(ptype, consumer) and consumer.is_exact and _has_rational_factors(ptype)
-
-
-def _digit_operations(ptype: PrivacyType, consumer: Consumer) -> float:
-    """Return the work of an exact design: products times the bits of alpha^n and of the denominator of the prior."""
-    n, bits = consumer.secrets, ptype.level.alpha_fraction().denominator.bit_length()
-    common = math.lcm(*{p.denominator for p in consumer.prior.tolist()}).bit_length()
-    return float(n) * consumer.actions * (n * bits + common)

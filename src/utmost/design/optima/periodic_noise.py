@@ -174,7 +174,15 @@ class PeriodicNoise:
             cells = [move for move in (gap - 1, gap, gap + 1) if abs(move) <= D]
             for move in cells if self.numbers == "reals" else [gap]:
                 mine = probabilities[:, max(0, -move) : probabilities.shape[1] - max(0, move)]
-                worst = min(worst, _least_ratio(mine, theirs[:, max(0, move) :][:, : mine.shape[1]]))
+                other = theirs[:, max(0, move) :][:, : mine.shape[1]]
+                shown = other > 0
+                if not shown.any():
+                    continue
+                ratios = mine[shown] / other[shown]
+                # Rounding may hide the least quotient: all quotients within its error are computed again, exactly.
+                close = ratios <= ratios.min() * (1 if is_exact(ratios) else 1 + 1e-12)
+                pairs = zip(mine[shown][close], other[shown][close], strict=True)
+                worst = min(worst, *(Fraction(x) / Fraction(y) for x, y in pairs))
         return worst
 
     def check_keeps(
@@ -227,18 +235,6 @@ def _rebuilt(pmf: Array, start: int, period: int, ratio: Any, numbers: Literal["
     for name, value in parts.items():
         object.__setattr__(noise, name, value)
     return noise
-
-
-def _least_ratio(mine: Array, theirs: Array) -> Fraction:
-    """Return the least mine/theirs over the places where theirs is positive, exactly; at most 1."""
-    shown = theirs > 0
-    if not shown.any():
-        return Fraction(1)
-    ratios = mine[shown] / theirs[shown]
-    # Rounding may hide the least quotient: all quotients within the rounding error are computed again, exactly.
-    close = ratios <= ratios.min() * (1 if is_exact(ratios) else 1 + 1e-12)
-    pairs = zip(mine[shown][close], theirs[shown][close], strict=True)
-    return min(Fraction(1), *(Fraction(x) / Fraction(y) for x, y in pairs))
 
 
 def translated(noise: PeriodicNoise, by: int) -> PeriodicNoise:

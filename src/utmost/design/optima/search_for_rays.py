@@ -258,16 +258,7 @@ class RaySearch:
         """Add the rays of the round before, compute shares and prices, and price the actions."""
         if self.best is not None:
             self._add_rays()
-        self._solve()
-        self._price()
-        self.rounds += 1
-
-    def with_bound(self) -> "RaySearch | None":
-        """Return this search, or the search from which it started, if only that has a bound."""
-        return self if self.best is not None else self.before
-
-    def _solve(self) -> None:
-        """Compute the shares of the current rays, and the prices of the places."""
+        # The shares of the current rays give the prices of the places.
         wanted = max(0.1 * min(self.gap, 0.1 * abs(self.upper)), 0.1 * _NOTHING)
         # Errors of row sums cost `blind_loss / room` each below, and must stay below a hundredth of the gap.
         exactness = min(max(1e-2 * wanted / self.blind_loss * self.room, 1e-12), 1e-6)
@@ -279,11 +270,16 @@ class RaySearch:
         if self.best_rays is None or total_cost < self.upper:
             self.best_rays = self.rays, self.ray_costs
         self.upper = min(self.upper, total_cost)
+        self._price(self.shares.prices)
+        self.rounds += 1
 
-    def _price(self) -> None:
+    def with_bound(self) -> "RaySearch | None":
+        """Return this search, or the search from which it started, if only that has a bound."""
+        return self if self.best is not None else self.before
+
+    def _price(self, prices: Floats) -> None:
         """Find rays and a bound at smoothed prices; also at the latest prices, if trees have few steps."""
-        assert self.shares is not None
-        prices, best, self.new = self.shares.prices, self.best, []
+        best, self.new = self.best, []
         # The best prices so far may be extreme prices of an early round, near which other prices prove no bound.
         if best is not None and not self.idle and (self.fruitless + 1) % _PATIENCE:
             smooth = _SMOOTH * best.prices + (1 - _SMOOTH) * prices

@@ -39,7 +39,27 @@ def graph(edges: Any, weight: str | None = None) -> Space:
     (('hub', 'a', 'b', 'c'), Fraction(3, 2))
     """
     nodes, ends, lengths = _read_edges(edges, weight)
-    order = _breadth_first_order(nodes, ends)
+    # A breadth-first search from the first node finds the edges in an order in which paths need few sweeps.
+    touching: list[list[int]] = [[] for _ in nodes]
+    for k, (u, v) in enumerate(ends):
+        touching[u].append(k)
+        touching[v].append(k)
+    reached, found = {0: None}, dict[int, None]()
+    for u in (frontier := [0]):
+        for k in touching[u]:
+            found.setdefault(k)
+            for v in ends[k]:
+                if v not in reached:
+                    reached[v] = None
+                    frontier.append(v)
+    for k, node in enumerate(nodes):
+        if k not in reached:
+            raise NotAMetric(
+                "a graph must be connected",
+                came=f"no path from {nodes[0]!r} to {node!r}",
+                remedy="Keep the nodes of one component, or add edges.",
+            )
+    order = list(found)
     table = _shortest_paths(len(nodes), [ends[k] for k in order], lengths[order])
     candidates = np.array(sorted({(min(e), max(e)) for e in ends}), dtype=np.intp)
     return Space(TableMetric.trusted(table, candidates), labels=nodes)
@@ -111,30 +131,6 @@ def edge_list(edges: Any) -> list[Any]:
             remedy='Pass a list of pairs and triples, such as [("a", "b"), ("b", "c", 2)].',
         )
     return list(edges)
-
-
-def _breadth_first_order(nodes: list[Hashable], ends: EdgeEnds) -> list[int]:
-    """Return the numbers of the edges in the order in which a breadth-first search from the first node finds them."""
-    touching: list[list[int]] = [[] for _ in nodes]
-    for k, (u, v) in enumerate(ends):
-        touching[u].append(k)
-        touching[v].append(k)
-    reached, order = {0: None}, dict[int, None]()
-    for u in (frontier := [0]):
-        for k in touching[u]:
-            order.setdefault(k)
-            for v in ends[k]:
-                if v not in reached:
-                    reached[v] = None
-                    frontier.append(v)
-    for k, node in enumerate(nodes):
-        if k not in reached:
-            raise NotAMetric(
-                "a graph must be connected",
-                came=f"no path from {nodes[0]!r} to {node!r}",
-                remedy="Keep the nodes of one component, or add edges.",
-            )
-    return list(order)
 
 
 def _shortest_paths(n: int, ends: EdgeEnds, lengths: Array) -> Array:

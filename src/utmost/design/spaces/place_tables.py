@@ -67,9 +67,17 @@ def places_of_table(table: Any, name: str, latitude: str, longitude: str, *, in_
         return PlaceTable(list(table), _exact_positions(list(table), [tuple(pair) for pair in table.values()]))
     adapter = adapter_of(table)
     names = adapter.names(table)
-    columns = {"name": name, "latitude": latitude, "longitude": longitude}
-    name, latitude, longitude = (_column(what, column, names, other_names[what]) for what, column in columns.items())
-    labels, north, east = (plain_cells(adapter.column(table, column)) for column in (name, latitude, longitude))
+    cells = []
+    for what, column in (("name", name), ("latitude", latitude), ("longitude", longitude)):
+        usual = (what, *other_names[what]) if column == what else ()
+        # If the column is missing, the only column whose name is a usual one, in any case, is read.
+        matches = [column] if column in names else [known for known in names if known.strip().casefold() in usual]
+        if len(matches) != 1:
+            came = f"{' and '.join(map(repr, matches))}" if matches else f"{len(names)} columns with other names"
+            remedy = f"Pass {what}= with its name."
+            raise BadTable(f"places need a column {column!r}", came=came, where="places", remedy=remedy)
+        cells.append(plain_cells(adapter.column(table, matches[0])))
+    labels, north, east = cells
     return PlaceTable(labels, _exact_positions(labels, zip(north, east, strict=True)), table)
 
 
@@ -81,17 +89,6 @@ def _is_pair(value: Any) -> bool:
         return all(exact(number) is not None for number in value)
     except NotANumber:
         return False
-
-
-def _column(what: str, column: str, names: Sequence[str], others: Sequence[str]) -> str:
-    """Return the column ``column``; if it is missing, the only column whose name is a usual one, in any case."""
-    if column in names:
-        return column
-    matches = [known for known in names if known.strip().casefold() in (what, *others)] if column == what else []
-    if len(matches) == 1:
-        return matches[0]
-    came = f"{' and '.join(map(repr, matches))}" if matches else f"{len(names)} columns with other names"
-    raise BadTable(f"places need a column {column!r}", came=came, where="places", remedy=f"Pass {what}= with its name.")
 
 
 def is_cells(table: Any) -> bool:

@@ -242,25 +242,22 @@ def distance_table(distances: object) -> Array:
         if -(2**60) < least <= largest < 2**60:  # int64 holds sums of two distances
             return distances.astype(np.int64)
     with refused_as(NotAMetric):
-        surds = _table_of_surds(distances)
-        array = as_array(distances, "distance matrix", ndim=2) if surds is None else surds
+        raw = distances if isinstance(distances, np.ndarray) else np.array(None)
+        if isinstance(distances, list | tuple):
+            raw = np.array(distances, dtype=object)
+        has_surds = raw.dtype == object and raw.ndim == 2 and any(isinstance(d, Surd) for d in raw.flat)
+        if has_surds:
+            exactly = (d.simplified() if isinstance(d, Surd) else as_array(d, "distance").item() for d in raw.flat)
+            array = objects(exactly, raw.shape)
+        else:
+            array = as_array(distances, "distance matrix", ndim=2)
     if (array > _LARGEST_DISTANCE).any():
         raise NotAMetric(
             "a distance must be at most 10^300", came="a larger one", remedy="Use a larger unit of distance."
         )
-    if surds is None and is_exact(array) and all(d.denominator == 1 and abs(d) < 2**60 for d in array.flat):
+    if not has_surds and is_exact(array) and all(d.denominator == 1 and abs(d) < 2**60 for d in array.flat):
         return array.astype(np.int64)
     return array
-
-
-def _table_of_surds(distances: object) -> Array | None:
-    if not isinstance(distances, np.ndarray | list | tuple):
-        return None
-    raw = np.asarray(distances) if isinstance(distances, np.ndarray) else np.array(distances, dtype=object)
-    if raw.dtype != object or raw.ndim != 2 or not any(isinstance(d, Surd) for d in raw.flat):
-        return None
-    exactly = (d.simplified() if isinstance(d, Surd) else as_array(d, "distance").item() for d in raw.flat)
-    return objects(exactly, raw.shape)
 
 
 @dataclass(frozen=True, slots=True, eq=False, init=False)
