@@ -302,10 +302,10 @@ def capacity(
             where="capacity",
             remedy="Leave prior out: the capacity of a channel is over all priors.",
         )
-    if isinstance(of, PrivacyType) and measure is None:
-        name, certificate = shortest(of, kind)
-        return TypeCapacity.of(certificate, name)
-    if isinstance(of, PrivacyType) and measure is not None:
+    if isinstance(of, PrivacyType):
+        if measure is None:
+            name, certificate = shortest(of, kind)
+            return TypeCapacity.of(certificate, name)
         if kind == "multiplicative":
             raise Unsupported(
                 "the capacity of a type by a measure must be additive", came=kind, remedy='Pass kind="additive".'

@@ -81,20 +81,6 @@ class ProductDual(Display):
 Dual = Array | UniformDual | ProductDual
 
 
-def certified_capacity(
-    ptype: PrivacyType,
-    kind: CapacityKind,
-    mechanism: CapacityMechanism,
-    dual: Dual,
-    multipliers: PairMultipliers | None = None,
-) -> Bounds:
-    """Return the bounds of a capacity that a mechanism and a dual prove: Fractions, or floats rounded outward."""
-    reached, proven = attained(ptype, kind, mechanism), bounded(ptype, kind, dual, multipliers)
-    low, high = (reached[0], proven[1]) if kind == "multiplicative" else (1 - reached[1], 1 - proven[0])
-    exactly = reached[0] == reached[1] and proven[0] == proven[1] and low == high
-    return Bounds(low, high) if exactly else Bounds(round_down(low), round_up(high))
-
-
 def attained(ptype: PrivacyType, kind: CapacityKind, mechanism: CapacityMechanism) -> Enclosure:
     """Return bounds of sum_y max_x M[x, y] (multiplicative) or sum_y min_x M[x, y] (additive), after checking M."""
     if mechanism.shape[0] != ptype.space.size:
@@ -292,12 +278,16 @@ class CapacityCertificate(Evidence):
         return None
 
     def check(self) -> Bounds:
-        """Compute the bounds again from mechanism and dual alone.
+        """Compute the bounds again from mechanism and dual alone: Fractions, or floats rounded outward.
 
         Raises:
             PromiseBroken: if the mechanism is not of the type, or the dual is not feasible.
         """
-        return certified_capacity(self.ptype, self.kind, self.mechanism, self.dual, self.multipliers)
+        reached = attained(self.ptype, self.kind, self.mechanism)
+        proven = bounded(self.ptype, self.kind, self.dual, self.multipliers)
+        low, high = (reached[0], proven[1]) if self.kind == "multiplicative" else (1 - reached[1], 1 - proven[0])
+        exactly = reached[0] == reached[1] and proven[0] == proven[1] and low == high
+        return Bounds(low, high) if exactly else Bounds(round_down(low), round_up(high))
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

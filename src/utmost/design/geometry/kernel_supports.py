@@ -83,8 +83,9 @@ def exact_columns(vertices: Vertices, bits: int) -> tuple[list[list[KernelNumber
     return columns, _alpha_polynomial(vertices.powers, (0,) * len(vertices.powers.roots), bits)
 
 
-def with_enough_bits(compute: Callable[[int], T], bits: int = 256) -> T:
+def with_enough_bits(compute: Callable[[int], T]) -> T:
     """Return ``compute(bits)`` with as many bits as are needed to decide every sign."""
+    bits = 256
     while True:
         try:
             return compute(bits)

@@ -45,10 +45,13 @@ class PermanentResponses(ProcessMemory):
     __slots__ = ("_bits", "_known", "_randomness", "_shape")
 
     def __init__(self, bits: Any, *, randomness: Randomness | None = None) -> None:
+        self._open(bits, secure(randomness))
+
+    def _open(self, bits: Any, randomness: Randomness) -> None:
         truth = as_bits(bits, "bits")
         self._shape, self._bits = truth.shape, np.packbits(truth)
         self._known: dict[Fraction, Packed] = {}
-        self._randomness = secure(randomness)
+        self._randomness = randomness
 
     def at(self, a: Number) -> Bits:
         """Return the responses at a parameter: a fair coin with probability ``a``, else the bit itself.

@@ -171,18 +171,18 @@ def remap_loss(level: Level, consumer: Consumer, actions: Array, exactly: bool) 
     if exactly:
         alpha = level.alpha_fraction()
         s, t = alpha.numerator, alpha.denominator
-        powers = objects(fmpz(s**k * t ** (n - k)) for k in range(n + 1))
-        ends, inside = (t, t - s) if n else (t + s, 0)
-        total = 0
+        scaled = objects(fmpz(s**k * t ** (n - k)) for k in range(n + 1))
+        at_ends, between = (t, t - s) if n else (t + s, 0)
+        loss = 0
         for y, action in enumerate(actions.tolist()):
-            score = int((rows.column(action) * powers[abs(np.arange(n + 1) - y)]).sum())
-            total += (ends if y in (0, n) else inside) * score
-        return Fraction(total, (t + s) * t**n * rows.denominator)
+            score = int((rows.column(action) * scaled[abs(np.arange(n + 1) - y)]).sum())
+            loss += (at_ends if y in (0, n) else between) * score
+        return Fraction(loss, (t + s) * t**n * rows.denominator)
     below, above = alpha_bounds(level)
     # Upper bounds of alpha^0, ..., alpha^n: a product is off by at most half a unit, so the next float is above.
-    powers = np.ones(n + 1)
+    powers, top = np.ones(n + 1), round_up(above)
     for k in range(1, n + 1):
-        powers[k] = math.nextafter(powers[k - 1] * round_up(above), math.inf)
+        powers[k] = math.nextafter(powers[k - 1] * top, math.inf)
     mirrored = np.concatenate([powers[:0:-1], powers])
     ends, inside = (1 / (1 + below), (1 - below) / (1 + below)) if n else (Fraction(1), Fraction(0))
     # Upper bounds of sums of products of three nonnegative floats, as two nested sums, each of ``size`` terms.

@@ -153,8 +153,8 @@ def _power_intervals(level: Level, lengths: tuple[Length, ...], bits: int) -> tu
             powers.append(Interval.of(1, bits))
         elif isinstance(d, Surd):
             powers.append(exp_interval(-(epsilon * d.interval(guard)), bits))
-        elif level.scaled(d).is_rational:
-            powers.append(Interval.of(level.scaled(d).alpha_fraction(), bits))
+        elif (at := level.scaled(d)).is_rational:
+            powers.append(Interval.of(at.alpha_fraction(), bits))
         else:
             powers.append(exp_interval(-(epsilon * d), bits))
     return tuple(powers)

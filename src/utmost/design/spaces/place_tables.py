@@ -38,7 +38,7 @@ class PlaceTable:
     metres: Fraction = Fraction(1)  # in one unit of a projected reference system
 
 
-def places_of_table(table: Any, name: str, latitude: str, longitude: str, *, in_metres: bool = False) -> PlaceTable:
+def places_of_table(table: Any, name: str, latitude: str, longitude: str, *, in_metres: bool) -> PlaceTable:
     """Read the places of a file, a table, a dict, a GeoSeries or a GeoDataFrame."""
     if isinstance(table, str | Path):
         table = _file_columns(table if isinstance(table, Path) else Path(table))
