@@ -270,16 +270,17 @@ class RaySearch:
         if self.best_rays is None or total_cost < self.upper:
             self.best_rays = self.rays, self.ray_costs
         self.upper = min(self.upper, total_cost)
-        self._price(self.shares.prices)
+        self._price()
         self.rounds += 1
 
     def with_bound(self) -> "RaySearch | None":
         """Return this search, or the search from which it started, if only that has a bound."""
         return self if self.best is not None else self.before
 
-    def _price(self, prices: Floats) -> None:
+    def _price(self) -> None:
         """Find rays and a bound at smoothed prices; also at the latest prices, if trees have few steps."""
-        best, self.new = self.best, []
+        assert self.shares is not None
+        prices, best, self.new = self.shares.prices, self.best, []
         # The best prices so far may be extreme prices of an early round, near which other prices prove no bound.
         if best is not None and not self.idle and (self.fruitless + 1) % _PATIENCE:
             smooth = _SMOOTH * best.prices + (1 - _SMOOTH) * prices
