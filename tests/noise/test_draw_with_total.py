@@ -10,7 +10,7 @@ import pytest
 from goodness import LEVEL, as_often, no_more_often
 
 # The step from cells to a total of its own is looked at alone, with chosen coins.
-from utmost.core.noise.draw_with_total import least_total_share
+from utmost.core.noise.draw_with_total import least_share
 from utmost.core.sampling import one_draws
 from utmost.core.sampling.one_draws import answer_margin, sample_one_draw
 from utmost.errors import OutOfRange
@@ -166,13 +166,13 @@ def test_the_shares_of_the_page():
 
     cell, total = [1, *[0] * 39], [1, 1, *[0] * 38]
     tables = value(lambda at: TablesDraw(at, [2] * 20), [(20, cell), (1, total)])
-    share = least_total_share(tables)
+    share = least_share(tables)
     assert (share, round(tables(share)), round(tables(0))) == (Fraction(17, 100), 1552, 1852)
     few = value(lambda at: CellsDraw(at, 10, 5), [(1, [1, *[0] * 9]), (1, [1] * 10)])
-    share = least_total_share(few)
+    share = least_share(few)
     assert (share, round(few(share), 1), round(few(0))) == (Fraction(61, 100), 208.9, 930)
     assert few(share) < min(few(share + Fraction(at, 100)) for at in (-9, -1, 1, 9))
-    assert least_total_share(value(lambda at: CellsDraw(at, 10, 5), [(1, [1, *[0] * 9])])) == 0
+    assert least_share(value(lambda at: CellsDraw(at, 10, 5), [(1, [1, *[0] * 9])])) == 0
 
 
 def test_totals_that_do_not_fit_are_refused():

@@ -6,7 +6,7 @@ noise is forgotten.
 
 from fractions import Fraction
 from functools import cache
-from itertools import product
+from itertools import permutations, product
 from math import ceil
 from typing import Any
 
@@ -70,7 +70,11 @@ EXAMPLES: dict[str, list[PlannedNoise]] = {
         OneDraw(ut.Unit(2, 2, nonnegative=True), 3, step=1),
         OneDraw(ut.Unit(1, 2, nonnegative=True, in_all=1), 3),
     ],
-    "one-way tables in one draw": [OneWayDraw(DOMAIN, ut.Unit(1, 1))],
+    "one-way tables in one draw": [
+        OneWayDraw(DOMAIN, ut.Unit(1, 1)),
+        OneWayDraw(DOMAIN, ut.Unit(1, 1), table_shares={"sex age": "1/4"}),
+        OneWayDraw(DOMAIN, ut.Unit(1, 1, "change-one", nonnegative=True), table_shares={"sex age": "1/4"}),
+    ],
     "named cells": [
         NamedCellNoise(ut.Unit(1, cells), ("word", "count"), Texts("ab", 3), Fraction(1)) for cells in (1, 3)
     ],
@@ -146,6 +150,14 @@ def is_kept(noise: PlannedNoise, at: Level) -> bool:
         size = planned.law.size
         one_way = [(*a, *b) for a in ((1, 0), (0, 1)) for b in ((1, 0), (0, 1))]
         allowed = one_way if isinstance(noise, OneWayDraw) else changes(unit, size)
+        changed_groups = 1
+        if isinstance(noise, OneWayDraw) and unit.neighbours == "change-one":
+            allowed = [tuple(np.subtract(*pair).tolist()) for pair in permutations(one_way, 2)]
+            presence, changed_groups = at, 2
+        for _, law in getattr(planned, "beside", ()):  # an individual is in one group of each further table
+            spent = kept_level(law, 1)
+            assert spent.base == presence.base
+            presence = Level(presence.base, presence.power - changed_groups * spent.power)
         return all(law_spent(planned.law, change, presence) for change in allowed)
     way = planned.way
     spent = [(law, presence.scaled(share)) for law, share in zip(way.laws, way.shares, strict=True)]

@@ -10,7 +10,7 @@ import utmost as ut
 from goodness import LEVEL, as_often, no_more_often
 from utmost.counting import CountedTable
 from utmost.errors import BadTable, NotDeclared, OutOfRange, Unsupported, WrongKind
-from utmost.noise import CellsDraw, TablesDraw
+from utmost.noise import CellsDraw, Combination, Geometric, TablesDraw
 from utmost.privacy import Amount
 from utmost.statements import stated_release
 
@@ -127,6 +127,42 @@ def test_all_one_way_tables_are_released_in_one_draw(unit, tmp_path):
     with pytest.raises(BadTable):
         ut.check_statement(said, {**answer.table, "count_margin": [1] * 8})
     assert "group of each table" in stated_release(said).unit
+
+
+def test_further_tables_have_noise_of_their_own(tmp_path):
+    """Rows, margins and sums of further tables; the same from the file; a forged share is refused."""
+    table = counted()
+    noise = ut.OneWayDraw.of_counted(table, table_shares={"sex age": "1/4"})
+    answer = once(table, ut.Promise(noise=noise))
+    law, own = answer.law, Geometric("1/4")
+    assert law == TablesDraw("3/4", [2, 2, 3])
+    assert answer["sex age"]["count_margin"].tolist() == [own.margin("0.95")] * 6
+    assert answer["age"]["count_margin"].tolist() == [law.margin(cell=4)] * 3
+    assert list(answer["age sex"]) == ["sex", "age", "count", "count_margin"]
+    assert answer[""]["count"].tolist() == [answer.table["count"][0]]
+    two = {"table": "sex age", "group": ["men young", "women young"]}
+    assert answer.total(two).margin == Combination([1, 1], "1/4").margin("0.95")
+    assert answer.total(two).variance == pytest.approx(2 * float(own.variance()))
+    apart = 1 - Fraction(1, 40)  # a sum of both: each may miss half as often
+    assert answer.total({"group": ["old", "men old"]}).margin == law.margin(apart, cell=6) + own.margin(apart)
+    answer.save(tmp_path / "tables.csv")
+    again = ut.read_release(tmp_path / "tables.csv")
+    assert again["sex age"]["count"].tolist() == answer["sex age"]["count"].tolist()
+    said = json.loads(json.dumps(answer.statement))
+    said["promise"]["noise"]["table_shares"] = {"sex age": "1/2"}
+    with pytest.raises(BadTable):
+        ut.check_statement(said, answer.table)
+    with pytest.raises(OutOfRange, match="The tables are: sex"):
+        answer["sex smoker"]
+    for shares in (
+        {"sex": "1/4"},
+        {"": "1/4"},
+        {"sex age": 0},
+        {"sex age": 1},
+        {"sex age": "1/2", "sex smoker": "1/2"},
+    ):
+        with pytest.raises(OutOfRange):
+            ut.OneWayDraw(DOMAIN, ut.Unit(1, 1), table_shares=shares)
 
 
 def test_one_way_tables_as_dataframes_and_with_other_margins():

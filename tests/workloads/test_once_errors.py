@@ -1,5 +1,7 @@
 """Noise made once: its error in closed form beside the plan, and the release that takes the least."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,7 +12,7 @@ from utmost.core.sampling import one_draws
 from utmost.counting import CountedTable
 from utmost.errors import UtmostError
 from utmost.exact import level
-from utmost.noise import CellsDraw, DiscreteStaircase, DrawWithTotal, TablesDraw, costs
+from utmost.noise import CellsDraw, DiscreteStaircase, DrawWithTotal, Geometric, TablesDraw, costs
 from utmost.releases import NoisySums
 from utmost.workloads import Domain, Workload, choose_plan
 
@@ -22,7 +24,15 @@ CASES = {
     "10 of 5": ((5,) * 10, {f"x{at}": 1 for at in range(10)}, Unit(1, 1), 1, 753.3, 1639),
     "5 of 10 and total": ((10,), {"x0": 1, "": 1}, Unit(1, 5, nonnegative=True), 1, 208.9, 362.3),
     "a row of three": ((3,), {"x0": 1}, Unit(1, 3, nonnegative=True), 1, None, 6.44),
-}
+    "3 of 4 x 3 cells, and rows": ((4, 3), {"x0 x1": 1, "x0": 1}, Unit(1, 3, nonnegative=True), 1, 56.42, 71.33),
+    "6 of 4 x 3 cells, and all": (
+        (4, 3), {"x0 x1": 1, "x0": 1, "x1": 1, "": 1}, Unit(1, 6, nonnegative=True), 1, 731.3, 1436.7
+    ),
+    "20 yes or no, and a table of two": (
+        (2,) * 20, {f"x{at}": 1 for at in range(20)} | {"x0 x1": 1, "": 1}, Unit(1, 1), 1, 2119.8, 8205.7
+    ),
+    "replaced in 4 x 3 cells, and rows": ((4, 3), {"x0 x1": 1, "x0": 1}, JOINED, 1, 22.48, 25.33),
+}  # fmt: skip
 
 
 def domain_of(shape):
@@ -60,7 +70,8 @@ def test_a_release_made_once_takes_the_least_of_all_and_is_not_relaxed(name):
     """And one that can be relaxed has the plan's noise, which is the least of those."""
     shape, wanted, unit, epsilon, *_ = CASES[name]
     domain = domain_of(shape[:4])
-    asked = Workload(domain, {part: weight for part, weight in wanted.items() if part in ("", *domain.columns)})
+    names = {*domain.columns, "", "x0 x1"}
+    asked = Workload(domain, {part: weight for part, weight in wanted.items() if part in names})
     cells = np.arange(domain.size).reshape(domain.shape)
     table, plan = CountedTable(domain, cells, unit), choose_plan(asked, unit, epsilon=epsilon)
     once, lasting = release(table, asked, epsilon=epsilon, once=True), release(table, asked, epsilon=epsilon)
@@ -74,7 +85,8 @@ def test_a_release_made_once_takes_the_least_of_all_and_is_not_relaxed(name):
         assert isinstance(law, DrawWithTotal) == (share > 0)
         draw = law.draw if share else law
         assert isinstance(draw, {"a": DiscreteStaircase, "o": CellsDraw | TablesDraw}[kind[0]])
-        assert draw.level == level(epsilon).scaled(1 - share if kind[0] == "o" else unit.per_cell(level(1)).epsilon)
+        spent = share + sum(plan.least_once.table_shares.values())
+        assert draw.level == level(epsilon).scaled(1 - spent if kind[0] == "o" else unit.per_cell(level(1)).epsilon)
         assert not share or law.total.level == level(epsilon).scaled(share)
     else:
         assert once.table.plan.shares == plan.shares
@@ -114,10 +126,51 @@ def test_no_release_made_once_has_more_than_the_least_of_the_list(size, unit, wa
 
 
 def test_other_tables_and_units_have_none():
-    domain = domain_of((3, 4))
-    for wanted, unit in [
-        ({"x0 x1": 1, "x0": 1}, Unit(1, 1)),
-        ({"x0": 1, "x1": 1}, Unit(1, 2)),
-        ({"x0": 1, "x1": 1}, Unit(1, 1, "change-one")),
+    for shape, wanted, unit in [
+        ((3, 4), {"x0 x1": 1}, Unit(1, 1)),
+        ((8, 9), {"x0": 1, "x1": 1}, Unit(1, 2)),
+        ((8, 9), {"x0": 1, "x1": 1}, Unit(1, 1, "change-one")),
     ]:
-        assert choose_plan(Workload(domain, wanted), unit, epsilon=1).once_errors == {}
+        assert choose_plan(Workload(domain_of(shape), wanted), unit, epsilon=1).once_errors == {}
+
+
+def test_cells_of_one_draw_serve_every_sum():
+    """The closed form by sizes of sums, beside the variance of each wanted sum of the law itself."""
+    domain, unit = domain_of((3, 4)), Unit(2, 3, nonnegative=True)
+    wanted = Workload(domain, {"x0": 3, "x0 x1": 1, "x1": 2}) + Workload.prefixes(domain, "x1", by="x0")
+    plan = choose_plan(wanted, unit, epsilon=1)
+    law = CellsDraw(1, cells=12, changed=3, sensitivity=2).with_best_step()
+    error = sum(
+        float(part.weight) * float(np.mean([law.variance_of(row.tolist()) for row in part.matrix(domain).astype(int)]))
+        for part in wanted.parts
+    )
+    assert plan.once_errors["one draw of all cells"] == pytest.approx(error)
+    answer = release(CountedTable(domain, np.arange(12).reshape(3, 4), unit), wanted, epsilon=1, once=True)
+    assert answer.law == law
+    assert answer["x0"]["count_margin"].tolist() == [answer.noise.sum_margin([1] * 4 + [0] * 8, answer.confidence)] * 3
+
+
+def test_other_tables_beside_the_draw_have_the_stated_error():
+    """The draw at its share, and geometric noise of each other table at its own; the shares spend the level."""
+    wanted = {f"x{at}": 1 for at in range(10)} | {"x0 x1": 2, "x2 x3 x4": "1/2"}
+    domain = domain_of((2,) * 10)
+    plan = choose_plan(Workload(domain, wanted), Unit(1, 1), epsilon=2)
+    least = plan.least_once
+    shares = least.table_shares
+    assert set(shares) == {"x0 x1", "x2 x3 x4"}
+    spent = sum(shares.values())
+    draw = TablesDraw(level(2).scaled(1 - spent), [2] * 10)
+    error = 10 * float(draw.variance) + sum(
+        float(Fraction(wanted[name])) * float(Geometric(level(2).scaled(share)).variance())
+        for name, share in shares.items()
+    )
+    assert least.error == pytest.approx(error)
+    others = [  # no shares near are better by much: they are chosen by squares, which variances nearly follow
+        10 * float(TablesDraw(level(2).scaled(1 - spent * factor), [2] * 10).variance)
+        + sum(
+            float(Fraction(wanted[name])) * float(Geometric(level(2).scaled(share * factor)).variance())
+            for name, share in shares.items()
+        )
+        for factor in (Fraction(4, 5), Fraction(6, 5))
+    ]
+    assert min(others) > 0.995 * error

@@ -88,10 +88,8 @@ class DrawWithTotal(Display):
         if not callable(draw_at):
             raise wrong_kind("draw_at", "a function from a level to the draw of the cells", draw_at)
         share, at = between_0_and_1(total_share, "total_share"), instance(level, Level, "level")
-        draw, rest = instance(draw_at(at.scaled(1 - share)), DrawLaw, "draw_at"), at.scaled(share)
-        noise = Geometric(rest) if draw.reach <= 1 else optimal_noise(rest, draw.reach, squared)
-        assert isinstance(noise, Geometric | DiscreteStaircase), "a law on the integers"
-        return cls(draw, noise)
+        draw = instance(draw_at(at.scaled(1 - share)), DrawLaw, "draw_at")
+        return cls(draw, total_noise(at.scaled(share), draw))
 
     def __repr__(self) -> str:
         return f"DrawWithTotal({self.draw!r}, {self.total!r})"
@@ -146,10 +144,25 @@ class DrawWithTotal(Display):
         return float(variance + means**2 * (w * w * (drawn + separate) - 2 * w * drawn + Fraction(1, 4)))
 
 
-def least_total_share(value: Callable[[Fraction], float]) -> Fraction:
-    """The share of the total, a multiple of 1/100, with the least value, by ever finer steps; 0 if no share is better.
+def total_noise(level: Level, draw: DrawLaw) -> Geometric | DiscreteStaircase:
+    """The noise of the total of a draw, at a level of its own."""
+    noise = Geometric(level) if draw.reach <= 1 else optimal_noise(level, draw.reach, squared)
+    assert isinstance(noise, Geometric | DiscreteStaircase), "a law on the integers"
+    return noise
 
-    >>> least_total_share(lambda share: (float(share) - 0.613) ** 2)
+
+def drawn_law(
+    draw_at: Callable[[Level], DrawLaw], level: Level, total_share: Fraction, beside: Fraction = Fraction(0)
+) -> DrawLaw | DrawWithTotal:
+    """The draw at the level less a share ``beside`` it, without noise of the total, or with it at its share."""
+    rest = level if not beside else level.scaled(1 - beside)
+    return DrawWithTotal.at_share(draw_at, rest, total_share / (1 - beside)) if total_share else draw_at(rest)
+
+
+def least_share(value: Callable[[Fraction], float]) -> Fraction:
+    """The share, a multiple of 1/100, with the least value, by ever finer steps; 0 if no share is better.
+
+    >>> least_share(lambda share: (float(share) - 0.613) ** 2)
     Fraction(61, 100)
     """
     found: dict[int, float] = {}

@@ -286,7 +286,7 @@ class Unit(PickledByFields):
         """Check that noise is added to the values unchanged: steps of 1, and no bound over all cells together."""
         self.check_each_cell("their unit")
         if self.step != 1:
-            remedy = "Count them with ut.count_table(values=, step=), or pass a unit in whole numbers."
+            remedy = 'Count them with ut.count_table(..., measure=ut.sum("paid", step="0.25")), or leave out amount=.'
             raise Unsupported(
                 "a unit with steps of an amount needs a table from count_table",
                 came=f"steps of {self.step}",

@@ -179,6 +179,7 @@ _PART_OF_FIELD = {
     "noise": _part("noise"),
     "plan": _part("plan"),
     "proved": {"const": BY_COUNTING},
+    "table_shares": _by_name(_EXACT),
     "universe": _part("universe"),
     "until": _part("until"),
 }

@@ -3,7 +3,7 @@
 Both are noise for one level, which no ledger stores. The distributions are `CellsDraw` and `TablesDraw`.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -13,17 +13,20 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.core.exact.arguments import instance
+from utmost.core.exact.arguments import instance, mapping, text
 from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.core.exact.display import Display
 from utmost.core.exact.field_forms import form
 from utmost.core.exact.levels import Level
-from utmost.core.exact.numbers import Number, natural, read_confidence, written_number
+from utmost.core.exact.numbers import Number, exact, natural, read_confidence, written_number
 from utmost.core.noise.cells_draw import CellsDraw
-from utmost.core.noise.draw_with_total import COMBINED, DrawWithTotal
+from utmost.core.noise.combination import Combination
+from utmost.core.noise.draw_with_total import COMBINED, DrawWithTotal, drawn_law
+from utmost.core.noise.geometric import Geometric
 from utmost.core.noise.one_draw import NOT_BETTER_KNOWN, DrawLaw
 from utmost.core.noise.tables_draw import TablesDraw
 from utmost.core.privacy.unit import Unit
+from utmost.core.sampling.draw import sample
 from utmost.core.sampling.integers import add, narrowed
 from utmost.core.sampling.one_draws import answer_margin, sample_one_draw
 from utmost.core.sampling.random_bits import Randomness
@@ -52,10 +55,11 @@ class OneDrawAtLevel(Display):
     Attributes:
         level: Level of the whole release.
         unit: Unit of privacy.
-        law: Joint distribution of the noise of all cells.
+        law: Joint distribution of the noise of all cells in the draw.
         confidence: Probability with which a released cell lies within its margin of the true one.
         rows: Cell of the distribution for each row of the table; None for the total of tables. Empty if all cells have
             the same distribution.
+        beside: Number of groups and noise of each further table, whose rows come after those of the draw.
     """
 
     level: Level
@@ -63,6 +67,7 @@ class OneDrawAtLevel(Display):
     law: DrawLaw | DrawWithTotal
     confidence: Fraction
     rows: tuple[int | None, ...] = ()
+    beside: tuple[tuple[int, Geometric], ...] = ()
 
     @property
     def margin(self) -> int | float:
@@ -83,22 +88,33 @@ class OneDrawAtLevel(Display):
 
     def sum_margin(self, coefficients: Sequence[Fraction], confidence: Fraction) -> int | float:
         """The margin of a linear combination of released cells, in the order of rows and columns."""
-        margin = answer_margin(self.law, self._on_cells(coefficients), confidence)
+        drawn, others = self._on_cells(coefficients)
+        # The draw and the other tables are independent; where a sum has cells of both, each may miss half as often.
+        sure = 1 - (1 - confidence) / 2 if any(drawn) and others else confidence
+        margin = answer_margin(self.law, drawn, sure) if any(drawn) or not others else Fraction(0)
+        if others:
+            laws = [law for _, law in others]
+            margin += exact(Combination([size for size, _ in others], [law.ratio for law in laws]).margin(sure))
         return self.unit.margin(int(margin) if margin.denominator == 1 else float(margin))
 
     def sum_variance(self, coefficients: Sequence[Fraction]) -> float:
         """The variance of a linear combination of released cells."""
-        return float(self.law.variance_of(self._on_cells(coefficients))) * float(self.unit.step**2)
+        drawn, others = self._on_cells(coefficients)
+        variance = float(self.law.variance_of(drawn))
+        variance += sum(float(size) ** 2 * float(law.variance()) for size, law in others)
+        return variance * float(self.unit.step**2)
 
-    def _on_cells(self, coefficients: Sequence[Fraction]) -> list[Fraction]:
-        """Coefficients of released cells as those of the draw's cells; the total is the sum of the first table."""
+    def _on_cells(self, coefficients: Sequence[Fraction]) -> tuple[list[Fraction], list[tuple[Fraction, Geometric]]]:
+        """The coefficients of the draw's cells, and those of other tables' groups that are not 0, with their noise."""
         if not self.rows:
-            return list(coefficients)
+            return list(coefficients), []
         cells = [Fraction(0)] * self.law.size
-        for place, coefficient in zip(self.rows, coefficients, strict=True):
-            for cell in range(self.sizes[0]) if place is None else (place,):
+        for place, coefficient in zip(self.rows, coefficients[: len(self.rows)], strict=True):
+            for cell in range(self.sizes[0]) if place is None else (place,):  # the total is the sum of the first table
                 cells[cell] += coefficient
-        return cells
+        laws = [law for groups, law in self.beside for _ in range(groups)]
+        further = zip(coefficients[len(self.rows) :], laws, strict=True)
+        return cells, [(coefficient, law) for coefficient, law in further if coefficient]
 
     @property
     def draw(self) -> DrawLaw:
@@ -113,7 +129,8 @@ class OneDrawAtLevel(Display):
 
     @property
     def theorem(self) -> str:
-        return COMBINED if isinstance(self.law, DrawWithTotal) else NOT_BETTER_KNOWN
+        drawn = COMBINED if isinstance(self.law, DrawWithTotal) else NOT_BETTER_KNOWN
+        return drawn + "; further tables have independent noise, at their shares of epsilon" * bool(self.beside)
 
     def warn(self) -> None:
         warn_of_level(self.level, self.draw)
@@ -131,13 +148,21 @@ class OneDrawAtLevel(Display):
 
     @property
     def drawn(self) -> str:
-        return f"one draw for all released cells together: {self.law!r}; it cannot be relaxed later"
+        if not self.beside:
+            return f"one draw for all released cells together: {self.law!r}; it cannot be relaxed later"
+        others = "; ".join(f"{groups} groups: {law!r}" for groups, law in self.beside)
+        return (
+            f"one draw for the total and all one-way tables together: {self.law!r}; and noise of each group of the "
+            f"other tables ({others}); none can be relaxed later"
+        )
 
     def noised(self, cells: Mapping[str, NDArray[Any]], randomness: Randomness) -> dict[str, Any]:
         noise = sample_one_draw(self.law, 1, randomness=randomness)[0]
         if self.rows:
             total = sum(noise[: self.sizes[0]].tolist())
             listed = [total if place is None else int(noise[place]) for place in self.rows]
+            for groups, law in self.beside:
+                listed += sample(law, groups, randomness=randomness).tolist()
             noise = narrowed(np.array(listed, object))
         noised, start = dict[str, Any](), 0
         for name, column in cells.items():
@@ -161,7 +186,8 @@ def _bar(noise: OneDrawAtLevel) -> Margin:
     by_size = {size: of_kinds[start] for start, size in zip(starts, noise.sizes, strict=False) if start in of_kinds}
     cells = [by_size[size] for size in noise.sizes for _ in range(size)]
     total = margin(range(noise.sizes[0]))
-    return tuple(total if place is None else cells[place] for place in noise.rows)
+    drawn = [total if place is None else cells[place] for place in noise.rows]
+    return (*drawn, *(unit.margin(int(law.margin(sure))) for groups, law in noise.beside for _ in range(groups)))
 
 
 def _read_natural(fact: Any, name: str) -> int:
@@ -182,8 +208,13 @@ def _read_share(share: Number | None, unit: Unit) -> Fraction | None:
     return read or None
 
 
-def _with_total(draw_at: Callable[[Level], DrawLaw], level: Level, share: Fraction | None) -> DrawLaw | DrawWithTotal:
-    return draw_at(level) if share is None else DrawWithTotal.at_share(draw_at, level, share)
+def _read_table_shares(shares: Any, name: str = "table_shares") -> dict[str, Fraction]:
+    """The shares of the level of further tables, by name."""
+    return {text(table, name): written_number(share, name) for table, share in mapping(shares, name).items()}
+
+
+def _table_shares_facts(shares: Mapping[str, Fraction]) -> dict[str, str]:
+    return {name: str(share) for name, share in shares.items()}
 
 
 _TOTAL_SHARE = form("share of the level for the total by itself", write=str, read=written_number)
@@ -271,7 +302,7 @@ class OneDraw(ColumnNoise):
 
     def at(self, level: Level, confidence: Number = DEFAULT_CONFIDENCE) -> OneDrawAtLevel:
         """The noise at a level."""
-        law = _with_total(self._draw, level, self.total_share)
+        law = drawn_law(self._draw, level, self.total_share or Fraction(0))
         return OneDrawAtLevel(level, self.unit, law, read_confidence(confidence))
 
     def _draw(self, level: Level) -> DrawLaw:
@@ -340,9 +371,12 @@ class OneWayDraw(ColumnNoise):
         domain: Domain of the counted table; of each axis the finest level is released.
         unit: Unit of privacy: one cell, by 1. With "change-one" it must have ``nonnegative``.
         total_share: Share of the level for separate noise of the total, as for `OneDraw`.
+        table_shares: Share of the level for each further table, by the names of its levels, ``{"sex age": "1/10"}``:
+            its groups have independent noise. The draw has the rest. Further tables do not add up to the others.
 
     Raises:
-        OutOfRange: for another unit, and an axis named "total".
+        OutOfRange: for another unit, an axis named "total", a further table that is one of the others, or shares that
+            leave nothing to the draw.
 
     Source: proofs/theory/one-draw.md; nothing better is known, optimality is not claimed.
 
@@ -350,6 +384,8 @@ class OneWayDraw(ColumnNoise):
     >>> domain = Domain(sex=["men", "women"], smoker=["yes", "no"], age=["young", "old"])
     >>> OneWayDraw(domain, Unit(1, 1)).at(level(1)).bars(["count"])
     {'count_margin': ('count', (6, 5, 5, 5, 5, 5, 5))}
+    >>> OneWayDraw(domain, Unit(1, 1), table_shares={"sex age": "1/4"}).at(level(1)).bars(["count"])
+    {'count_margin': ('count', (8, 6, 6, 6, 6, 6, 6, 12, 12, 12, 12))}
     """
 
     kind: ClassVar[str] = "all one-way tables in one draw"
@@ -359,8 +395,18 @@ class OneWayDraw(ColumnNoise):
 
     domain: Domain = field(metadata=form("columns that are counted", write=Domain.facts))
     total_share: Fraction | None = field(metadata=_TOTAL_SHARE)
+    table_shares: Mapping[str, Fraction] | None = field(
+        metadata=form("shares of the level for further tables", write=_table_shares_facts, read=_read_table_shares)
+    )
 
-    def __init__(self, domain: Domain, unit: Unit, *, total_share: Number | None = None) -> None:
+    def __init__(
+        self,
+        domain: Domain,
+        unit: Unit,
+        *,
+        total_share: Number | None = None,
+        table_shares: Mapping[str, Number] | None = None,
+    ) -> None:
         declared, whom = instance(domain, Domain, "domain"), instance(unit, Unit, "unit")
         if not whom.sensitivity == whom.cells == 1 or whom.amount is not None:
             required = "all one-way tables in one draw need people who are counted once each"
@@ -372,43 +418,74 @@ class OneWayDraw(ColumnNoise):
         if TOTAL in declared.columns:
             raise OutOfRange("no axis may have the name of the total", came=repr(TOTAL), remedy="Rename the axis.")
         object.__setattr__(self, "unit", whom)
+        shares = _read_table_shares({} if table_shares is None else table_shares)
+        drawn = {declared.family(""), *_families(declared).values()}
+        for name, share in shares.items():
+            if declared.family(name) in drawn or share <= 0:
+                remedy = "Pass the names of two or more levels, or a coarser level, and a positive share."
+                raise OutOfRange(
+                    "a further table must not be one of the draw", came=repr(name), where="table_shares", remedy=remedy
+                )
+            drawn.add(declared.family(name))
+        own = _read_share(total_share, whom)
+        if sum(shares.values(), own or Fraction(0)) >= 1:
+            remedy = "Pass smaller shares; ut.choose_plan(...).least_once has the best ones."
+            raise OutOfRange("shares must leave a share to the draw", came="a sum of 1 or more", remedy=remedy)
         object.__setattr__(self, "domain", declared)
-        object.__setattr__(self, "total_share", _read_share(total_share, whom))
+        object.__setattr__(self, "total_share", own)
+        object.__setattr__(self, "table_shares", shares or None)
+        for name in shares:
+            if len(set(self.tables[name])) < len(self.tables[name]):
+                remedy = "Rename a label: the labels of a group are written with spaces between them."
+                raise OutOfRange("groups must have different names", came="two alike", where=repr(name), remedy=remedy)
 
     @classmethod
-    def of_counted(cls, table: CountedTable, *, total_share: Number | None = None) -> "OneWayDraw":
+    def of_counted(
+        cls, table: CountedTable, *, total_share: Number | None = None, table_shares: Mapping[str, Number] | None = None
+    ) -> "OneWayDraw":
         """The noise of a counted table, for the unit that counting proved."""
         counted = instance(table, CountedTable, "table")
-        return cls(counted.domain, counted.unit, total_share=total_share)
+        return cls(counted.domain, counted.unit, total_share=total_share, table_shares=table_shares)
 
     @classmethod
     def of_facts(cls, facts: Mapping[str, Any]) -> "OneWayDraw":
         """The noise that `facts` wrote."""
         about = cls.arguments(facts)
-        return cls(Domain.of_facts(about["domain"]), about["unit"], total_share=about.get("total_share"))
+        shares = {"total_share": about.get("total_share"), "table_shares": about.get("table_shares")}
+        return cls(Domain.of_facts(about["domain"]), about["unit"], **shares)
 
     @property
     def subject(self) -> str:
         """The released tables, in words."""
-        return "all one-way tables and their total"
+        return "all one-way tables and their total" + ", and further tables" * bool(self.table_shares)
+
+    @property
+    def families(self) -> dict[str, Family]:
+        """The marginal of each released table but the total, by its name: one-way tables, then further ones."""
+        return _families(self.domain) | {name: self.domain.family(name) for name in self.table_shares or ()}
 
     @property
     def tables(self) -> dict[str, tuple[str, ...]]:
-        """The groups of each one-way table, as text, by its name."""
+        """The groups of each released table but the total, as text, by its name."""
         found = {}
-        for name, family in _families(self.domain).items():
+        for name, family in self.families.items():
             labels = self.domain.group_labels(family)
             found[name] = tuple(" ".join(map(str, group)) for group in zip(*labels.values(), strict=True))
         return found
 
     def at(self, level: Level, confidence: Number = DEFAULT_CONFIDENCE) -> OneDrawAtLevel:
         """The noise at a level."""
-        law = _with_total(self._draw, level, self.total_share)
-        return OneDrawAtLevel(level, self.unit, law, read_confidence(confidence), (None, *range(law.size)))
+        shares = self.table_shares or {}
+        law = drawn_law(self._draw, level, self.total_share or Fraction(0), sum(shares.values(), Fraction(0)))
+        beside = tuple(
+            (len(self.tables[name]), Geometric(self.unit.per_cell(level.scaled(share))))
+            for name, share in shares.items()
+        )
+        rows = (None, *range(law.size))
+        return OneDrawAtLevel(level, self.unit, law, read_confidence(confidence), rows, beside)
 
     def _draw(self, level: Level) -> TablesDraw:
-        sizes = [len(groups) for groups in self.tables.values()]
-        return TablesDraw(level, sizes, self.unit.neighbours, self.unit.exactly)
+        return TablesDraw(level, list(self.domain.shape), self.unit.neighbours, self.unit.exactly)
 
     def released(self, columns: tuple[str, ...]) -> tuple[str, ...]:
         """The column of counts, which the noise names."""
@@ -436,12 +513,12 @@ class OneWayDraw(ColumnNoise):
         return table
 
     def measured(self, rows: Any) -> tuple[Any, str | None]:
-        """The total and all one-way tables, in one table."""
+        """The total, all one-way tables and the further tables, in one table."""
         counted = instance(rows, CountedTable, "table")
         if not counted.domain.same_as(self.domain):
             remedy = "Pass OneWayDraw.of_counted(table)."
             raise OutOfRange("the table must have the domain of the noise", came="another domain", remedy=remedy)
-        sums = [self.domain.sums(counted.summable, family).ravel() for family in _families(self.domain).values()]
+        sums = [self.domain.sums(counted.summable, family).ravel() for family in self.families.values()]
         total = sum(int(count) for count in sums[0])
         labels = {
             TABLE: [TOTAL, *(name for name, groups in self.tables.items() for _ in groups)],

@@ -296,13 +296,27 @@ class Answer(Display, Generic[TableT_co]):
         return SavedContent(self.table, self.statement_with)
 
     def __getitem__(self, family: "Families") -> LabelledTable:
-        """One marginal of a plan as a table: labels, estimates and margins, see `NoisySums`.
+        """One marginal as a table: labels, sums and their margins.
+
+        Args:
+            family: Names of levels for a plan, see `NoisySums`, and of public columns for a table of cells; "" for the
+                total.
 
         Raises:
-            Unsupported: for a table of cells, which has columns.
-            NotDetermined, OutOfRange: for a marginal that was not measured, or is not in the domain.
+            NotDetermined, OutOfRange: for a marginal that was not measured, or names that are not there.
+            Unsupported: for cells whose noise is not independent, except in one draw; for a table that is drawn while
+                it is written.
+
+        >>> from utmost import Promise, Unit, release
+        >>> table = {"ward": ["a", "a", "b"], "sex": ["f", "m", "f"], "ill": [4, 7, 9]}
+        >>> release(table, Promise("ill", public=["ward", "sex"], unit=Unit(1, 1)), epsilon=1)["ward"]["ill_margin"]
+        array([4, 3])
         """
-        return self._sums("a marginal", f"Its columns are in its table: answer.table[{family!r}].")[family]
+        if (sums := self._sums_of_plan) is not None:
+            return sums[family]
+        from utmost.publish.releases.cell_marginals import marginal
+
+        return marginal(self, family)
 
     def __iter__(self) -> Iterator[str]:
         """The names of a plan's tables: ``{name: answer[name] for name in answer}``.

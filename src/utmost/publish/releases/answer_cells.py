@@ -327,7 +327,9 @@ def with_interval_ends(
         alone, together = margins[name]
         ends = {"low": (-1, alone), "high": (1, alone), "all_low": (-1, together), "all_high": (1, together)}
         for end, (sign, distances) in ends.items():
-            laid[f"{name}_{end}"] = _plain([x + sign * distance for x, distance in zip(column, distances, strict=True)])
+            laid[f"{name}_{end}"] = plain_column(
+                [x + sign * distance for x, distance in zip(column, distances, strict=True)]
+            )
             after[f"{name}_{end}"] = name
     for name in laid:
         if name in names:
@@ -364,7 +366,7 @@ def row_labels(table: object, released: Sequence[str]) -> dict[str, list[str]]:
     return {name: ["" if c is None else str(c) for c in cells] for name, cells in columns.items() if name not in added}
 
 
-def _plain(numbers: list[Fraction]) -> NDArray[Any]:
+def plain_column(numbers: list[Fraction]) -> NDArray[Any]:
     """Numbers as a column: integers if all are integers, else floats."""
     if all(number.denominator == 1 for number in numbers):
         return np.array([int(number) for number in numbers])

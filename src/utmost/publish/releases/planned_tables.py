@@ -39,5 +39,6 @@ def least_once(plan: Plan, table: CountedTable, epsilon: Level) -> tuple[Counted
         return read, Promise.of_counted(read).once("squared")
     share = least.total_share
     if least.kind == ONE_WAY_DRAW:
-        return read, Promise.of_counted(read, noise=OneWayDraw.of_counted(read, total_share=share))
+        noise = OneWayDraw.of_counted(read, total_share=share, table_shares=least.table_shares)
+        return read, Promise.of_counted(read, noise=noise)
     return read, Promise.of_counted(read, noise=OneDraw(unit, read.domain.size, total_share=share))

@@ -87,6 +87,8 @@ def _of_one_draw(statement: Statement, at_level: OneDrawAtLevel) -> NoiseWords:
     composition = "All released cells share the whole epsilon, in one draw."
     if isinstance(at_level.law, DrawWithTotal):
         composition = "The cells, in one draw, and their total, by itself, have a share of epsilon each."
+    if at_level.beside:
+        composition = "The one-way tables, in one draw, and each further table have a share of epsilon."
     stated = StatedNoise(
         ", ".join(columns),
         f"all cells of {listed('column', columns)} together",

@@ -1,28 +1,28 @@
 """The weighted errors of noise for a single release, which cannot be relaxed, in closed form."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from functools import partial
 from itertools import accumulate
+from math import inf
 from typing import NamedTuple
 
 from utmost.core.exact.levels import Level
 from utmost.core.noise.costs import squared
 from utmost.core.noise.discrete_staircase import DiscreteStaircase
-from utmost.core.noise.draw_with_total import DrawWithTotal, least_total_share
+from utmost.core.noise.draw_with_total import DrawWithTotal, drawn_law, least_share, total_noise
+from utmost.core.noise.geometric import Geometric
 from utmost.core.noise.one_draw import DrawLaw
 from utmost.core.noise.tables_draw import TablesDraw
 from utmost.core.privacy.unit import Unit
-from utmost.publish.workloads.measuring.axis_sums import Groups
+from utmost.publish.workloads.measuring.axis_sums import Groups, Weighed
 from utmost.publish.workloads.measuring.least_draw import least_draw
-from utmost.publish.workloads.workload import Workload
+from utmost.publish.workloads.workload import WantedSums, Workload
+from utmost.tables.axes.domain import Domain
 
 STAIRCASE, ONE_DRAW, ONE_WAY_DRAW = "a staircase for each cell", "one draw of all cells", "one draw of one-way tables"
-WITH_TOTAL = ", with a total of its own"
+WITH_TOTAL, WITH_TABLES = ", with a total of its own", ", beside the other tables"
 _MOST_CELLS, _MOST_GROUPS = 50, 60
-
-Answers = list[tuple[Fraction, list[int]]]
-"""Kinds of wanted answers: the weight of each kind, and the coefficients of the cells in one of its answers."""
 
 
 class OnceNoise(NamedTuple):
@@ -30,86 +30,124 @@ class OnceNoise(NamedTuple):
 
     kind: str  # `STAIRCASE`, `ONE_DRAW` or `ONE_WAY_DRAW`
     total_share: Fraction  # budget share of the total's own noise; 0 without it
+    table_shares: Mapping[str, Fraction]  # budget shares of the other tables, each with noise of its own
     error: float  # sum over the wanted parts of weight times variance
 
     @property
     def name(self) -> str:
-        return self.kind + WITH_TOTAL * (self.total_share > 0)
+        return self.kind + WITH_TABLES * bool(self.table_shares) + WITH_TOTAL * (self.total_share > 0)
 
 
 def once_noises(workload: Workload, unit: Unit, level: Level) -> list[OnceNoise]:
-    """All noise for a single release that can serve a workload of cells, or of one-way tables, and the total."""
+    """All noise for a single release that can serve a workload: of its cells, or of one-way tables and others."""
     if unit.is_shared or unit.is_distinct or unit.sensitivity.denominator != 1:
         return []
-    domain, found = workload.domain, list[OnceNoise]()
-    of_total = sum((part.weight for part in workload.parts if part.name == ""), Fraction(0))
-    has_total = of_total > 0 and not unit.exactly
-    if _wants_cells(workload):
-        of_cells = sum((part.weight for part in workload.parts if part.family(domain) == domain.finest), Fraction(0))
-        if unit.sensitivity > 1 and not unit.needs_sizes:
-            stairs = DiscreteStaircase(unit.per_cell(level), unit.sensitivity.numerator, squared)
-            error = float(stairs.variance()) * float(of_cells + of_total * domain.size)
-            found.append(OnceNoise(STAIRCASE, Fraction(0), error))
-        if domain.size <= _MOST_CELLS and _has_draw(unit):
-            answers = [(of_cells, [1, *[0] * (domain.size - 1)]), (of_total, [1] * domain.size)]
-            draw_at = partial(least_draw, unit=unit, cells=domain.size)
-            found += _draws(ONE_DRAW, draw_at, answers, level, has_total=has_total)
-    elif (sizes := _one_way_sizes(workload, unit)) is not None:
-        starts = dict(zip(sizes, accumulate(sizes.values(), initial=0), strict=False))
-        places, first = range(sum(sizes.values())), next(iter(sizes.values()))
-        answers = [(of_total, [int(place < first) for place in places])]
-        for part in workload.parts:
-            if part.name:
-                answers.append((part.weight, [int(place == starts[part.name]) for place in places]))
-
-        def tables_at(level: Level) -> TablesDraw:
-            return TablesDraw(level, [*sizes.values()], unit.neighbours, unit.exactly)
-
-        found += _draws(ONE_WAY_DRAW, tables_at, answers, level, has_total=has_total)
-    return found
+    return [*_noises_of_cells(workload, unit, level), *_noises_of_tables(workload, unit, level)]
 
 
-def _draws(
-    kind: str, draw_at: Callable[[Level], DrawLaw], answers: Answers, level: Level, *, has_total: bool
-) -> Iterator[OnceNoise]:
-    """One draw at the full level; and where a secret total is wanted, the best combination with noise of the total."""
+def _noises_of_cells(workload: Workload, unit: Unit, level: Level) -> Iterator[OnceNoise]:
+    """Noise of all cells, whose sums are the wanted tables."""
+    if any(isinstance(sums, Weighed) for part in workload.parts for sums in part.sums):
+        return
+    cells, weights = workload.domain.size, dict[int, Fraction]()  # the weight of the sums over so many cells
+    for part in workload.parts:
+        for size, times in part.sizes(workload.domain).items():
+            weights[size] = weights.get(size, Fraction(0)) + part.weight * Fraction(times, part.answers)
+    if unit.sensitivity > 1 and not unit.needs_sizes:
+        stairs = DiscreteStaircase(unit.per_cell(level), unit.sensitivity.numerator, squared)
+        error = float(stairs.variance()) * float(sum(size * weight for size, weight in weights.items()))
+        yield OnceNoise(STAIRCASE, Fraction(0), {}, error)
+    # Noise of one cell of an added individual is the noise of each cell by itself, which a plan has, too.
+    is_alone = unit.cells == unit.sensitivity == 1 and unit.neighbours == "add-remove"
+    has_draw = not unit.exactly or unit.cells == unit.sensitivity == 1
+    if cells > _MOST_CELLS or is_alone or not has_draw:
+        return
 
-    def error(share: Fraction) -> float:
-        law = DrawWithTotal.at_share(draw_at, level, share) if share else draw_at(level)
-        return sum(float(weight) * float(law.variance_of(answer)) for weight, answer in answers if weight)
+    def error_of(cell: float, total: float) -> float:
+        # Cells are exchangeable: a sum of n cells has the variance n (variance - covariance) + n^2 covariance.
+        covariance = (total - cells * cell) / (cells * (cells - 1)) if cells > 1 else 0.0
+        return sum(float(weight) * size * (cell + (size - 1) * covariance) for size, weight in weights.items())
 
-    yield OnceNoise(kind, Fraction(0), error(Fraction(0)))
-    if has_total and (share := least_total_share(error)):
-        yield OnceNoise(kind, share, error(share))
+    def variances(law: DrawLaw | DrawWithTotal) -> tuple[float, float]:
+        cell, total = (law.variance_of([1] * size + [0] * (cells - size)) for size in (1, cells))
+        return float(cell), float(total)
+
+    draw_at = partial(least_draw, unit=unit, cells=cells)
+    whole = draw_at(level)
+    cell, total = variances(whole)
+    alone = error_of(cell, total)
+    yield OnceNoise(ONE_DRAW, Fraction(0), {}, alone)
+    if cells == 1 or whole.reach == 0:
+        return
+
+    def hoped(share: Fraction) -> float:
+        """The error if variances fell with the square of the level, which is at most the true one."""
+        rest = float(1 - share) ** 2
+        own = float(total_noise(level.scaled(share), whole).variance())
+        both = 1 / (rest / total + 1 / own)
+        return error_of(cell / rest + (both - total / rest) / cells**2, both)
+
+    if any(hoped(Fraction(share, 16)) < alone for share in range(1, 16)):
+        share = least_share(lambda share: error_of(*variances(drawn_law(draw_at, level, share))))
+        if share:
+            yield OnceNoise(ONE_DRAW, share, {}, error_of(*variances(drawn_law(draw_at, level, share))))
 
 
-def _wants_cells(workload: Workload) -> bool:
-    """Whether the cells are wanted, and nothing else but their total."""
+def _noises_of_tables(workload: Workload, unit: Unit, level: Level) -> Iterator[OnceNoise]:
+    """One draw of all one-way tables; the other wanted tables have noise of their own, at shares of the level."""
     domain = workload.domain
-    names = {part.name for part in workload.parts}
-    cells = [part for part in workload.parts if part.family(domain) == domain.finest and part.answers == domain.size]
-    return bool(cells) and names <= {cells[0].name, ""}
-
-
-def _one_way_sizes(workload: Workload, unit: Unit) -> dict[str, int] | None:
-    """The number of groups of each one-way table by its name, if nothing but these and the total is wanted."""
-    domain = workload.domain
-    if unit.sensitivity != 1 or unit.cells != 1 or unit.amount is not None or not _is_known(unit):
-        return None
     sizes = dict(zip(domain.columns, domain.shape, strict=True))
-    names = {part.name for part in workload.parts if all(map(_is_whole, part.sums))}
+    weights = {part.name: part.weight for part in workload.parts}
+    others = {name: weight for name, weight in weights.items() if name and name not in sizes}
+    is_unit = unit.sensitivity == unit.cells == 1 and unit.amount is None
+    is_known = unit.neighbours == "add-remove" or unit.nonnegative
+    are_tables = len(weights) == len(workload.parts) and all(_is_table(part, domain) for part in workload.parts)
     is_small = sum(sizes.values()) - len(sizes) <= _MOST_GROUPS
-    return sizes if is_small and len(names) == len(workload.parts) and names <= {*sizes, ""} else None
+    if not (is_unit and is_known and are_tables and is_small) or weights.keys().isdisjoint(sizes):
+        return
+
+    def draw_at(level: Level) -> TablesDraw:
+        return TablesDraw(level, [*sizes.values()], unit.neighbours, unit.exactly)
+
+    first_cells = dict(zip(sizes, accumulate(sizes.values(), initial=0), strict=False))
+    places = range(sum(sizes.values()))
+    answers = [
+        (weight, [int(place == first_cells[name] if name else place < domain.shape[0]) for place in places])
+        for name, weight in weights.items()
+        if name not in others
+    ]
+    roots = {name: float(weight) ** (1 / 3) for name, weight in others.items()}
+
+    def shares_of(share: Fraction) -> dict[str, Fraction]:
+        # Variances fall with the square of a share, nearly: the best shares are nearly as the cube roots of weights.
+        total = sum(roots.values())
+        return {name: Fraction(int(share * 10_000 * Fraction(root / total)), 10_000) for name, root in roots.items()}
+
+    def drawn(share: Fraction, total_share: Fraction) -> float:
+        if share + total_share >= 1:
+            return inf
+        law = drawn_law(draw_at, level, total_share, share)
+        return sum(float(weight) * float(law.variance_of(answer)) for weight, answer in answers)
+
+    def beside(shares: Mapping[str, Fraction]) -> float:
+        if not all(shares.values()):
+            return inf
+        noises = {name: Geometric(unit.per_cell(level.scaled(share))) for name, share in shares.items()}
+        return sum(float(others[name]) * float(noise.variance()) for name, noise in noises.items())
+
+    none, whole = Fraction(0), drawn(Fraction(0), Fraction(0))
+    share = least_share(lambda share: whole / float(1 - share) ** 2 + beside(shares_of(share))) if others else none
+    shares = shares_of(share) if others else {}
+    spent, apart = sum(shares.values(), none), beside(shares)
+    yield OnceNoise(ONE_WAY_DRAW, none, shares, drawn(spent, none) + apart)
+    if "" in weights and not unit.exactly:
+        total_share = least_share(lambda total_share: drawn(spent, total_share))
+        if total_share:
+            yield OnceNoise(ONE_WAY_DRAW, total_share, shares, drawn(spent, total_share) + apart)
 
 
-def _has_draw(unit: Unit) -> bool:
-    """Whether there is one draw for this unit: without ``exactly``, or with one cell and sensitivity 1."""
-    return not unit.exactly or (unit.sensitivity == unit.cells == 1)
-
-
-def _is_known(unit: Unit) -> bool:
-    return unit.neighbours == "add-remove" or unit.nonnegative
-
-
-def _is_whole(sums: object) -> bool:
-    return isinstance(sums, Groups) and sums.only is None
+def _is_table(part: WantedSums, domain: Domain) -> bool:
+    """Whether a part is all groups of a marginal, each group once, named by its levels."""
+    return all(
+        isinstance(sums, Groups) and sums.only is None for sums in part.sums
+    ) and part.name == domain.family_name(part.family(domain))

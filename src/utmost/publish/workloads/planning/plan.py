@@ -536,7 +536,8 @@ class Plan(Display):
     def once_errors(self) -> dict[str, float]:
         """The weighted error of noise for a single release (``once=True``), by the kind of noise.
 
-        Such noise exists for cells or one-way tables, with or without the total; else the mapping is empty.
+        Such noise is of at most 50 cells, whose sums are the wanted tables; or of one-way tables in one draw, with the
+        other wanted tables beside them. The mapping is empty where neither has a closed form, or a plan has the same.
 
         >>> from utmost.workloads import choose_plan
         >>> wanted = Workload(Domain(sex=["men", "women"]), {"sex": 1})
@@ -552,7 +553,7 @@ class Plan(Display):
         >>> from utmost.workloads import choose_plan
         >>> wanted = Workload(Domain(cell=range(10)), {"cell": 1, "": 1})
         >>> choose_plan(wanted, Unit(1, 5, nonnegative=True), epsilon=1).least_once
-        OnceNoise(kind='one draw of all cells', total_share=Fraction(61, 100), error=208...)
+        OnceNoise(kind='one draw of all cells', total_share=Fraction(61, 100), table_shares={}, error=208...)
         """
         noises = once_noises(_wanted(self), self.unit, _stated(self.level))
         least = min(noises, key=lambda noise: noise.error, default=None)
