@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import sys
+import tempfile
 from pathlib import Path
 
 import pyarrow as pa
@@ -487,12 +488,11 @@ def test_a_table_goes_through_pipes_and_files_of_any_format(run, tmp_path):
 
 def test_an_answer_that_cannot_be_written_is_said_to_be_kept(run, published, monkeypatch):
     def refused(*_, **__):
-        raise OSError(28, "No space left on device")
+        raise OSError(28, "No space left on device")  # a full disk
 
     words = ["relax", BERKELEY, *published, "--name", "admissions", "--epsilon", "1", "--out"]
     with monkeypatch.context() as full:
-        # Planted where it is used: a full disk.
-        full.setattr("utmost.tables.files.sidecars.publish", refused)
+        full.setattr(tempfile, "mkstemp", refused)
         code, _, told = run(*words, "one.csv")
     assert code == 1
     assert "The ledger holds the answer" in " ".join(told.split())

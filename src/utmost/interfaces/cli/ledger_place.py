@@ -118,7 +118,8 @@ def check_no_password(text: str) -> None:
     """Refuse a place with a password."""
     try:
         address = urlsplit(text)
-        secret = address.password is not None or any("password" in name.lower() for name, _ in _query(address))
+        names = [name.lower() for name, _ in parse_qsl(address.query, keep_blank_values=True)]
+        secret = address.password is not None or any("password" in name for name in names)
     except ValueError:
         secret = is_server(text)
     if secret or "password=" in text.lower():
@@ -127,7 +128,3 @@ def check_no_password(text: str) -> None:
             where="--ledger",
             remedy="Give it in the environment as PGPASSWORD, in ~/.pgpass, or by a connection service (PGSERVICE).",
         )
-
-
-def _query(address: Any) -> list[tuple[str, str]]:
-    return parse_qsl(address.query, keep_blank_values=True)

@@ -91,14 +91,18 @@ def share(
         report = report_of(shared)
     counted = publish or relax
     if counted is None:
-        return options.Output(out, as_json).give(report, lambda: show(report, files))
+        if options.Output(out, as_json).give(report):
+            show(report, files)
+        return
     tables = _counted_tables(counted, shared)
     with options.protected(yes):
         if relax is not None:
             with memory.place.opened() as ledger:
                 ledger.relax_shared(tables, shared)
             report["ledger"] = {"place": memory.ledger, "done": "relaxed"}
-            return options.Output(out, as_json).give(report, lambda: show(report, files))
+            if options.Output(out, as_json).give(report):
+                show(report, files)
+            return
         if dry_run:
             _rehearse(tables, shared)
             report = {"dry_run": True, **report}
