@@ -14,6 +14,7 @@ import re
 import signal
 import sys
 import warnings
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from difflib import get_close_matches
@@ -215,7 +216,7 @@ class _Command(click.Command):
     """A command whose help shows its options in groups: the first ones, then named groups, then the others."""
 
     # `elsewhere`: the place of an option that people look for here. `rare`: options that the help only names. `as_in`:
-    # the same, by the command whose help explains them. `recipe_keys`: options that only a recipe can have.
+    # the same, with the command whose help explains them. `recipe_keys`: options that only a recipe can have.
 
     context_class = HelpContext
     elsewhere: Mapping[str, str] = MappingProxyType({})
@@ -224,6 +225,11 @@ class _Command(click.Command):
     recipe_keys: Collection[click.Option] = ()
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        _, _, written = self.make_parser(ctx).parse_args(args=list(args))
+        for option, times in Counter(written).items():
+            if times > 1 and isinstance(option, click.Option) and not (option.multiple or option.is_flag):
+                remedy = "Write it once; or run the command once for each."
+                raise click.UsageError(f"{option.opts[-1]} must be written once; got {times} times. {remedy}", ctx)
         rest = super().parse_args(ctx, args)
         recipe = ctx.default_map or {}
         keys = {str(key.name): key for key in self.recipe_keys}

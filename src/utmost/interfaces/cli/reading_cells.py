@@ -46,7 +46,7 @@ class CellSelection:
 
     where: Annotated[
         list[str] | None,
-        option("COLUMN=LABELS", "Cells to sum: sex=men, department=A,B or sex=men,age=20..40 (without 40)."),
+        option("COLUMN=LABELS", "Cells to sum: department=A,B or sex=men,quarter=2013Q2,age=20..40 (without 40)."),
     ] = None
     minus: Annotated[list[str] | None, option("COLUMN=LABELS", "Cells to subtract, written as --where.")] = None
     over: Annotated[list[str] | None, option("COLUMN=LABELS", "Cells to divide by, written as --where; or all.")] = None
@@ -226,7 +226,8 @@ class _Table:
         """Return one sum, difference, ratio or mean of cells."""
         release = self.release
         if "count" in release.cells and release.counted:  # cells of a counted table
-            check_counted(release.labels, [*(cells.where or ()), *(cells.over or ()), *(cells.minus or ())])
+            asked = [*(cells.where or ()), *(cells.over or ()), *(cells.minus or ())]
+            check_counted(release.labels, asked, release.units_of_time)
         rows, sure = release.chosen(cells.where or ()), self.sure
         column = release.column(self.column)
         counted = release.counted if column == "count" else ""

@@ -31,7 +31,7 @@ from utmost.publish.statements.plan_files import PLAN_FORM
 from utmost.publish.workloads.planning.shared_level import SharedLevel, share_level
 from utmost.publish.workloads.sums_in_words import TOTAL
 from utmost.tables.files.atomic import Writer, write_together
-from utmost.tables.files.signatures import signer_of
+from utmost.tables.files.signatures import signature_path, signer_of
 
 RARE = ("--up-to", "--relax", "--dataset", "--independent", "--yes")
 
@@ -131,7 +131,7 @@ class Written:
     def check(self, paths: Iterable[Path]) -> None:
         """Check that the files can be written, before any draw."""
         for path in paths:
-            if not (self.again and path.is_file()):
+            if not (self.again and (path.is_file() or signature_path(path).is_file())):
                 check_document(path, self.sign)
 
 
@@ -151,7 +151,7 @@ def _publish(
     signer = None if written.sign is None else signer_of(written.sign)
     releases: dict[str, Any]
     if memory.ledger is not None:
-        there = [path for path in paths.values() if path.is_file()]
+        there = [path for path in paths.values() if path.is_file() or signature_path(path).is_file()]
         if there and not _are_answered(memory.place, shared.levels(shared.level)):
             check_document(there[0], written.sign)  # refuse a file that is no repeated answer
         with memory.place.opened() as ledger:

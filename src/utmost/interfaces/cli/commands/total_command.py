@@ -53,7 +53,7 @@ def total(
     release: file_options.ReleaseFile,
     where: Annotated[
         list[str] | None,
-        option("COLUMN=LABELS", "Cells to sum: sex=men, department=A,B or sex=men,age=20..40 (without 40)."),
+        option("COLUMN=LABELS", "Cells to sum: department=A,B or sex=men,quarter=2013Q2,age=20..40 (without 40)."),
     ] = None,
     *,
     ratio: Annotated[bool, flag("Ratio to the cells of --over, or to all cells.")] = False,
@@ -402,7 +402,7 @@ def _of_cells(
         remedy = "For means of cells write utmost read --mean; quantiles need a release by a plan (--want)."
         raise OutOfRange("utmost total gives sums and ratios of a released table", came=unknown[0], remedy=remedy)
     if "count" in read.cells and read.counted:  # cells of a counted table
-        check_counted(read.labels, [*where, *over])
+        check_counted(read.labels, [*where, *over], read.units_of_time)
     rows, question = read.chosen(where), _question(where)
     named = read.column(column)
     counted = f"number of {read.counted}" if named == "count" and read.counted else f"sum of {named}"
