@@ -569,13 +569,20 @@ def _keys_named(text: str, keys: Collection[str]) -> str:
     return re.sub(rf"--({'|'.join(keys)})\b", r"\1 in the recipe", text) + command + line
 
 
-def _spoken(text: str, keys: Collection[str] = ()) -> str:
+def _spoken(text: str, keys: Collection[str]) -> str:
     """Replace arguments in a sentence of the library by options: ``numbers="reals"`` by ``--numbers reals``."""
 
     def option(match: re.Match[str]) -> str:
         typed = _option(match)
         name, _, value = typed.removeprefix("--").replace('"', "").partition(" ")
         return f'{name} = "{value}"{in_recipe}' if name in keys and value else typed
+
+    def selected(match: re.Match[str]) -> str:  # a selection of one level: `--where "age=16..85"`
+        name, low, high, labels = match.groups()
+        if labels is not None:
+            return f'--where "{name}={",".join(_QUOTED.findall(labels))}"'
+        low, high = ("" if end == "None" else end for end in (low, high))
+        return f'--where "{name}={low}..{high}"'
 
     def numbered(match: re.Match[str]) -> str:  # numbers by label: `--values "85+=90"`
         return f'--values "{",".join(f"{label}={number}" for label, number in _NUMBER.findall(match[1]))}"'
@@ -585,19 +592,9 @@ def _spoken(text: str, keys: Collection[str] = ()) -> str:
     for call, words in _CALLS.items():
         text = text.replace(call, words)
     text = _SPELLING.sub(lambda match: " ".join(match[1].split(", ")), text)
-    text = _NUMBERED.sub(numbered, _SELECTED.sub(_selected, text))
+    text = _NUMBERED.sub(numbered, _SELECTED.sub(selected, text))
     text = _ASSIGNED.sub(option, text)
     return re.sub(rf"{re.escape(in_recipe)} (?=[a-z-]+ = )", " and ", text)
-
-
-def _selected(match: re.Match[str]) -> str:
-    """Return a selection of one level as an option: ``--where "age=16..85"``."""
-    name, low, high, labels = match.groups()
-    if labels is not None:
-        listed = ",".join(_QUOTED.findall(labels))
-        return f'--where "{name}={listed}"'
-    low, high = ("" if end == "None" else end for end in (low, high))
-    return f'--where "{name}={low}..{high}"'
 
 
 def _option(match: re.Match[str]) -> str:
