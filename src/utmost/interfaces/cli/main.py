@@ -491,6 +491,7 @@ _A_NUMBER = re.compile(r"(--[a-z-]+) must be a finite number$")
 _LEVEL = re.compile(r"\b(epsilon|alpha)=(?=\d)")
 _LEVEL_SHOWN = re.compile(r"\b[Ll]evel\((epsilon|alpha)=((?:[^()]|\([^()]*\))*)\)")
 _FRACTION = re.compile(r"Fraction\((-?\d+), (\d+)\)")
+_SPECIAL = re.compile(r"[ *?<>#\\]")  # characters that a shell reads
 _NAMED = re.compile(rf"^((?:no )?)({'|'.join(_OPTIONS)})=$")
 _CALLS = {
     "Call relax or view, or publish": "Use utmost relax or utmost view, or publish",
@@ -511,6 +512,8 @@ _CALLS = {
     'ut.Spelling(pattern="%d.%m.%Y")': 'on its axis in the domain file "pattern": "%d.%m.%Y"',
     'ut.Spelling(pattern="%d%m%Y")': 'on its axis in the domain file "pattern": "%d%m%Y"',
     "ut.workloads.periods": '"periods"',
+    'periods(..., zone="America/New_York"), in a domain file ': "on its axis in the domain file ",
+    "declare it among missing_marks": "declare it: --missing-marks MARK",
     "another key=": "another --count-key",
     'ut.count_table(..., outside="leave out")': "--leave-out outside",
     'outside="leave out"': "--leave-out outside",
@@ -601,7 +604,7 @@ def _numbered(match: re.Match[str]) -> str:
 
 def _option(match: re.Match[str]) -> str:
     value = match[2].strip("[]\"'") if match.re is _ASSIGNED else ""
-    value = f'"{value}"' if " " in value else value
+    value = f'"{value}"' if _SPECIAL.search(value) else value
     return _OPTIONS[match[1]] + (f" {value}" if value not in ("", "True") else "")
 
 

@@ -312,8 +312,8 @@ def _warn_of_losses(report: CountingReport, rule: CountingRule, outside: str | N
         axes = ", ".join(repr(name) for name in report.outside if name in (*undeclared, *missing))
         text = f"Every event lies outside the declared domain, on {axes}: the table is zeros. Compare the declared "
         text += "values with the spelling and the type of the column's."
-        integers = [axis.levels[0] for axis in rule.read if any(isinstance(label, int) for label in axis.labels[0])]
-        if numbered := [name for name in integers if name in report.outside]:
+        integers = [axis.levels[0] for axis in rule.read if any(_is_whole(label) for label in axis.labels[0])]
+        if numbered := [name for name in integers if name in undeclared]:
             text += f' Integers are declared for {", ".join(map(repr, numbered))}: if the data write 01, declare "01".'
         warn(text, NothingCounted)
         return
@@ -336,6 +336,10 @@ def _warn_of_losses(report: CountingReport, rule: CountingRule, outside: str | N
     if 2 * kept < counted:
         remedy = "print(counted.report) says how much; count_contributions (utmost bounds) weighs larger bounds."
         warn(f"The bounds on one person keep less than half of the {report.kept_of}. {remedy}", FewEventsKept)
+
+
+def _is_whole(label: Label) -> bool:
+    return isinstance(label, int) or (isinstance(label, str) and label.isascii() and label.isdigit())
 
 
 def _added_here(events: Any, rule: CountingRule, progress: Progress | None) -> tuple[Iterator[CellTotals], str]:

@@ -13,7 +13,7 @@ import click
 
 from utmost.errors import OutOfRange
 from utmost.interfaces.cli.options.option_kinds import argument, option
-from utmost.tables.files.text_files import PIPE, MemoryFile, unzipped
+from utmost.tables.files.text_files import PIPE, MemoryFile, sheet_named, unzipped
 
 if TYPE_CHECKING:
     File = Path
@@ -43,6 +43,8 @@ def readable(text: str) -> Path:
     """Return the file of this name, which must exist; ``-`` is standard input."""
     if text == PIPE:
         return StandardInput("standard input")
+    if sheet_named(Path(text))[0].is_file():
+        return Path(text)
     if not Path(text).exists() or Path(text).is_dir():
         if Path(text).is_dir():
             raise click.BadParameter(f"{text!r} is a folder. Name a file in it.")

@@ -80,6 +80,7 @@ Format = Annotated[
 Separator = Annotated[str | None, option("CHAR", "Cell separator of a text file: ;")]
 Encoding = Annotated[str | None, option("NAME", "Encoding of a text file: cp1252.")]
 Decimal = Annotated[str | None, option("MARK", "Decimal mark: a comma.")]
+Header = Annotated[list[str] | None, option("NAMES", "Names of the columns, if a text file has no header.")]
 MissingMarks = Annotated[list[str] | None, option("MARKS", "Marks of missing cells: NA,.")]
 Thousands = Annotated[str | None, option("MARK", "Thousands mark: , . ' or space.")]
 
@@ -89,6 +90,7 @@ ResultFile = Annotated[Path | None, option("FILE", "Result file (.json), if not 
 EXPLAINED_ONCE: dict[str, Any] = {
     "separator": Separator,
     "encoding": Encoding,
+    "header": Header,
     "decimal": Decimal,
     "thousands": Thousands,
     "missing_marks": MissingMarks,
