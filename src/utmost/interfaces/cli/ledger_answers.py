@@ -18,7 +18,7 @@ from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.release_options import ReleaseMemory
 from utmost.interfaces.cli.options.table_options import TableAnswer
 from utmost.interfaces.cli.screens.release_screen import ladder_grid, ladder_report
-from utmost.interfaces.cli.screens.screen import facts, percent, screen, shown_facts, watched
+from utmost.interfaces.cli.screens.screen import facts, percent, screen, shown_facts, warn_of_rule, watched
 from utmost.interfaces.cli.screens.terminal import ScreenGroup, ScreenText
 from utmost.interfaces.cli.screens.workload_screens import (
     check_document,
@@ -208,6 +208,7 @@ class Question:
         # With `again`, nothing is written if the table exists as it was written. If writing fails, the error says that
         # the ledger keeps the answer.
         try:
+            warn_of_rule(answered)
             self._give(answered, signer, again=again)
         except (OSError, UtmostError) as error:
             error.add_note(IN_LEDGER)

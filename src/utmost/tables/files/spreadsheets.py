@@ -291,7 +291,7 @@ def _pages(book: Any, path: Path, sheet: str | None) -> list[str]:
     if sheet in titles:
         return [sheet]
     listed = ", ".join(titles[:_MOST_LISTED]) + ", ..." * (len(titles) > _MOST_LISTED)
-    name = "" if isinstance(path, MemoryFile) else f"Name one: {path}#{titles[0]}"
+    name = "" if isinstance(path, MemoryFile) else f'Name one: "{path}#{titles[0]}"'
     if sheet is not None:
         raise BadTable("a named sheet must be in the workbook", came=repr(sheet), where=str(path), remedy=f"It has {listed}.")
     pages = [title for title in titles if title == VALUES or title.startswith(f"{VALUES} ")] or titles

@@ -14,6 +14,7 @@ from utmost.interfaces.cli.screens.screen import (
     number,
     screen,
     shown_facts,
+    warn_of_rule,
     watched,
 )
 from utmost.interfaces.cli.screens.terminal import ScreenColumn, ScreenTable, ScreenText
@@ -118,6 +119,7 @@ def ladder_report(ladder: Sequence[LadderStep]) -> list[dict[str, Any]]:
 
 def give(release: Answer[Any], answer: TableAnswer, signer: Signer | None) -> None:
     """Write the files, then print: JSON for programs; the promise in words and the table for people."""
+    warn_of_rule(release)
     table, out, written = release.table, answer.file, None
     if out is not None:
         written = publish(table, release.statement_with, out, watched, signer)
