@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from utmost.core.exact.arguments import instance
 from utmost.core.exact.progress_bar import Progress, progress_bar
 from utmost.core.sampling.integers import narrowed
-from utmost.errors import FewEventsKept, LeadingZerosRead, NothingCounted, OutOfRange, RowsLeftOut, Unsupported, warn
+from utmost.errors import BadTable, FewEventsKept, LeadingZerosRead, NothingCounted, OutOfRange, RowsLeftOut, Unsupported, warn
 from utmost.publish.counting.added_cells import AddedCells
 from utmost.publish.counting.bounding import added_by_cell
 from utmost.publish.counting.cell_totals import CELL, CellTotals, gathered_totals, read_totals, totals_schema
@@ -297,6 +297,12 @@ def counted_cells(
         else:
             totals, kind = _added_here(events, rule, progress)
         flat = AddedCells.of(totals) if rule.size > MOST_LAID else gathered_totals(totals, rule.size)
+    except BadTable as error:
+        if not is_engine_frame(events):
+            from utmost.publish.counting.column_problems import add_other_problems  # loaded only for a refusal
+
+            add_other_problems(error, events, rule)
+        raise
     except MemoryError:
         remedy = "Count over fewer axes, or events in a file, which is read batch by batch."
         raise Unsupported("the counts must fit the memory", came="too many cells", remedy=remedy) from None

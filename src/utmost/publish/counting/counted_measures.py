@@ -29,6 +29,7 @@ AmountEnds = tuple[int, int]
 
 
 LARGEST_DOMAIN = 1 << 62
+MISSING_AMOUNT = "a missing amount"
 LEAVE_OUT = "leave out"
 
 _KINDS = "a mapping from names to ut.count(), ut.sum(...) and ut.distinct(...)"
@@ -374,7 +375,7 @@ class CountedMeasure:
                 if error.where is not None and error.where.startswith(f"row {row},"):
                     raise BadTable(
                         "every event must have an amount",
-                        came="a missing amount",
+                        came=MISSING_AMOUNT,
                         where=error.where,
                         remedy='Pass missing="leave out" in ut.mean or ut.sum; the report then counts it.',
                     ) from None

@@ -42,11 +42,18 @@ def missing_kind(mark: str) -> str:
     return json.dumps(mark.strip(), ensure_ascii=False) + _MISSING_KIND
 
 
+def named_mark(came: object) -> str | None:
+    """The undeclared missing mark that `missing_kind` named; None for other kinds."""
+    if not isinstance(came, str) or not came.endswith(_MISSING_KIND):
+        return None
+    return str(json.loads(came.removesuffix(_MISSING_KIND)))
+
+
 def declare_mark(came: object, spelling: Spelling) -> str | None:
     """The remedy for the undeclared missing mark that `missing_kind` named; None for other kinds."""
-    mark = str(came).removesuffix(_MISSING_KIND)
-    if mark == came:
+    if named_mark(came) is None:
         return None
+    mark = str(came).removesuffix(_MISSING_KIND)
     also = ", in addition to the declared ones" if spelling.missing_marks else ""
     return f"Declare it{also}: Spelling(missing_marks=[{mark}])."
 

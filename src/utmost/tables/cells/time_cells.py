@@ -161,7 +161,8 @@ def _refused(cell: Any, name: str, axis: Axis, spelling: Spelling) -> BadTable:
 def _too_long(axis: Axis, name: str) -> BadTable:
     assert axis.clock is not None, "the axis is one of periods"
     if axis.on is not None:
-        came, remedy = "a month or year that spans two age groups", "Write the day of birth."
+        came, year = "a month or year that spans two age groups", str(axis.on)[:4]
+        remedy = f'Write the day of birth; or declare the day "{year}-12-31": the age reached in a year needs no day.'
         return BadTable("birth dates must have a day", came=came, where=f"column {name!r}", remedy=remedy)
     return BadTable(
         f"each cell must be a time within one {axis.clock.period}",
