@@ -363,8 +363,9 @@ app = _Commands(
     ],
     help="Publish tables, counts and places with differential privacy, with a margin of error for each figure.\n\n"
     "A level is written 1, ln2 or alpha=1/2. A table is .csv, .tsv, .jsonl (also .csv.gz, .zip, .bz2, .xz), .json "
-    "records, .feather, .parquet or .xlsx (book.xlsx#Sheet). The file - is the pipe. Files with other content are never replaced. Exit codes: "
-    "0 done, 1 refused by the data, 2 misuse, 3 a ledger published other data, 4 the budget is spent, 130 interrupted.",
+    "records, .feather, .parquet or .xlsx (book.xlsx#Sheet). The file - is the pipe. Files with other content are never "
+    "replaced. Exit codes: 0 done, 1 refused by the data, 2 misuse, 3 a ledger published other data, 4 the budget is "
+    "spent, 130 interrupted.",
     **_MANNER,
 )
 
@@ -492,7 +493,7 @@ _A_NUMBER = re.compile(r"(--[a-z-]+) must be a finite number$")
 _LEVEL = re.compile(r"\b(epsilon|alpha)=(?=\d)")
 _LEVEL_SHOWN = re.compile(r"\b[Ll]evel\((epsilon|alpha)=((?:[^()]|\([^()]*\))*)\)")
 _FRACTION = re.compile(r"Fraction\((-?\d+), (\d+)\)")
-_SPECIAL = re.compile(r"[ *?<>#\\]|^\W+$")  # characters that a shell reads
+_SPECIAL = re.compile(r"[ *?<>#\\]|^[-.:]+$")  # characters that a shell reads
 _NAMED = re.compile(rf"^((?:no )?)({'|'.join(_OPTIONS)})=$")
 _CALLS = {
     "Call relax or view, or publish": "Use utmost relax or utmost view, or publish",

@@ -16,7 +16,16 @@ from numpy.typing import NDArray
 from utmost.core.exact.arguments import instance
 from utmost.core.exact.progress_bar import Progress, progress_bar
 from utmost.core.sampling.integers import narrowed
-from utmost.errors import BadTable, FewEventsKept, LeadingZerosRead, NothingCounted, OutOfRange, RowsLeftOut, Unsupported, warn
+from utmost.errors import (
+    BadTable,
+    FewEventsKept,
+    LeadingZerosRead,
+    NothingCounted,
+    OutOfRange,
+    RowsLeftOut,
+    Unsupported,
+    warn,
+)
 from utmost.publish.counting.added_cells import AddedCells
 from utmost.publish.counting.bounding import added_by_cell
 from utmost.publish.counting.cell_totals import CELL, CellTotals, gathered_totals, read_totals, totals_schema

@@ -83,8 +83,8 @@ def time_pattern(text: str) -> TimePattern:
         width += digits
     _check_parts(names, text)
     is_digits = bool(parts) and all(is_numeric)
-    form = re.compile("".join(pieces), re.IGNORECASE | re.ASCII)
-    return TimePattern(form, width if is_digits else None, "zone" in names)
+    whole = re.compile("".join(pieces), re.IGNORECASE | re.ASCII)
+    return TimePattern(whole, width if is_digits else None, "zone" in names)
 
 
 def _check_parts(names: list[str], text: str) -> None:

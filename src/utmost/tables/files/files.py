@@ -46,9 +46,9 @@ RowProgress = Callable[[Iterable[Piece], int], Iterator[Piece]]
 
 
 def read(path: Path, *, as_events: bool = False) -> Any:
-    """Read and check the table in a file, or in the Parquet files of a directory. Text may be compressed: .gz, .zip, .bz2, .xz.
+    """Read and check the table in a file, or in the Parquet files of a directory.
 
-    A sheet of an Excel file is named behind its name: Path("book.xlsx#Sheet").
+    Text may be compressed: .gz, .zip, .bz2, .xz. A sheet of an Excel file is named behind it: Path("book.xlsx#Sheet").
 
     Args:
         path: Path of the file or the directory.

@@ -288,12 +288,14 @@ def _check_size(file: BinaryIO, where: str) -> None:
 def _pages(book: Any, path: Path, sheet: str | None) -> list[str]:
     """The titles of the sheets with the table."""
     titles = [page.title for page in book.worksheets]  # charts are no tables
-    if sheet in titles:
+    if sheet is not None and sheet in titles:
         return [sheet]
     listed = ", ".join(titles[:_MOST_LISTED]) + ", ..." * (len(titles) > _MOST_LISTED)
     name = "" if isinstance(path, MemoryFile) else f'Name one: "{path}#{titles[0]}"'
     if sheet is not None:
-        raise BadTable("a named sheet must be in the workbook", came=repr(sheet), where=str(path), remedy=f"It has {listed}.")
+        raise BadTable(
+            "a named sheet must be in the workbook", came=repr(sheet), where=str(path), remedy=f"It has {listed}."
+        )
     pages = [title for title in titles if title == VALUES or title.startswith(f"{VALUES} ")] or titles
     if VALUES not in pages and len(pages) > 1:
         remedy = f"They are {listed}. {name or 'Save the sheet in a file of its own.'}"

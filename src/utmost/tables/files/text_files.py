@@ -79,7 +79,8 @@ class TextFile(type(Path())):  # type: ignore[misc]  # before Python 3.12 no sub
             csv.writer(line, delimiter=file.separator or ",", lineterminator="").writerow(header)
             if first.rstrip("\r") == line.getvalue():
                 raise BadTable("a file with declared names must have no header", came="these names", where=str(path))
-            file.header = f"{line.getvalue()}{'\r' * first.endswith('\r')}\n".encode()
+            end = "\r\n" if first.endswith("\r") else "\n"
+            file.header = f"{line.getvalue()}{end}".encode()
             return file
         is_plain = path.suffix.lower() not in PACKED and file.encoding is None and file.spelling == PLAIN
         # A reader that has only the path finds the separator of the header; the file must carry any other one.
