@@ -40,7 +40,7 @@ def test_a_sheet_is_named_behind_its_workbook(run, asked, tmp_path):
     assert (code, "They are Notes, May 2020" in err) == (1, True)
     assert f'"{book}#Notes"' in err
     assert "It has Notes, May 2020" in run("release", f"{book}#June", *asked, "--epsilon", 1)[2]
-    assert "does not exist" in run("release", tmp_path / "c.xlsx#May 2020", *asked, "--epsilon", 1)[2]
+    assert "which does not exist" in run("release", tmp_path / "c.xlsx#May 2020", *asked, "--epsilon", 1)[2]
     for command in (["count"], ["release", "--epsilon", 1], ["domain", "check"]):
         only = asked if command[0] != "domain" else asked[1:]
         assert run(*command, f"{book}#May 2020", *only)[0] == 0, command

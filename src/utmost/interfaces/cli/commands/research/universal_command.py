@@ -5,12 +5,10 @@ from typing import Annotated, Any
 
 from utmost.core.exact.arrays import Array
 from utmost.core.exact.progress_bar import progress_bar
-from utmost.design.channels.channel import Channel
 from utmost.design.channels.on_counts import geometric_channel
 from utmost.design.channels.on_spaces import randomized_response
 from utmost.design.geometry.best_action_cells import exact_expected_loss, exact_loss
 from utmost.design.geometry.universal_optima import universal_mechanism, universality
-from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.errors import OutOfRange
 from utmost.interfaces.cli.options import file_options, research_options
 from utmost.interfaces.cli.options import shared_options as options
@@ -57,14 +55,6 @@ def show_verdict(verdict: StatedVerdict, spelled: str, loss: str, out: Path | No
         return _show_matrix(console, "The other mechanism", better.matrix, names)
     title = "The mechanism" if verdict.holds else "A mechanism with that regret"
     _show_matrix(console, title, verdict.channel.matrix, names)
-
-
-def _show_check(verdict: StatedVerdict, answer: options.Output) -> None:
-    """Print a verdict that was read and checked."""
-    regret = None if verdict.regret is None else str(verdict.regret)
-    report = {"verified": True, "asked": verdict.asked, "verdict": verdict.holds, "regret": regret}
-    shown = {"checked": "yes, exactly, without a solver", "verdict": _sentence(verdict), "proof": _proof(verdict)}
-    answer.give(report, lambda: screen().print(facts(shown)))
 
 
 def _sentence(verdict: StatedVerdict) -> str:
@@ -116,33 +106,34 @@ def universal(
     """
     answer = options.Output(out, as_json)
     if check is not None:
-        return _show_check(verdicts.read(check), answer)
+        stated = verdicts.read(check)  # refuses a verdict that its proof does not show
+        regret = None if stated.regret is None else str(stated.regret)
+        checked = {"verified": True, "asked": stated.asked, "verdict": stated.holds, "regret": regret}
+        shown = {"checked": "yes, exactly, without a solver", "verdict": _sentence(stated), "proof": _proof(stated)}
+        if answer.give(checked):
+            screen().print(facts(shown))
+        return
     spelled, ptype = asked.read()
-    verdict = _verdict(spelled, ptype, loss, mechanism)
-    document = verdicts.document(verdict)
-    report = {**document, "loss_name": loss, "verified": verdict.verify()}
-    answer.give(report, lambda: show_verdict(verdict, spelled, loss, answer.file), document)
-
-
-def _verdict(spelled: str, ptype: PrivacyType, loss: str, mechanism: str | None) -> StatedVerdict:
     rule = loss_of(loss, ptype.space)
     with progress_bar(f"Deciding {loss} loss on {spelled}"):
         if mechanism is None:
-            return StatedVerdict.of_existence(universal_mechanism(ptype, rule), ptype)
-        channel = _mechanism(mechanism, ptype)
-        verdict = universality(ptype, rule, channel)
-        return StatedVerdict.of_channel(verdict, ptype, channel, exact_loss(rule, ptype.space.size))
-
-
-def _mechanism(text: str, ptype: PrivacyType) -> Channel:
-    named = {
-        "geometric": lambda: geometric_channel(ptype.space.size, ptype.level),
-        "randomized-response": lambda: randomized_response(ptype.space.size, ptype.level),
-    }
-    if text in named:
-        return named[text]()
-    if Path(text).suffix.lower() not in channel_files.ENDINGS:
-        raise OutOfRange(
-            f"--mechanism must be {', '.join(named)} or a file", came=text, remedy="Write --mechanism geometric."
-        )
-    return channel_files.read(Path(text))
+            verdict = StatedVerdict.of_existence(universal_mechanism(ptype, rule), ptype)
+        else:
+            if mechanism == "geometric":
+                channel = geometric_channel(ptype.space.size, ptype.level)
+            elif mechanism == "randomized-response":
+                channel = randomized_response(ptype.space.size, ptype.level)
+            elif Path(mechanism).suffix.lower() in channel_files.ENDINGS:
+                channel = channel_files.read(Path(mechanism))
+            else:
+                raise OutOfRange(
+                    "--mechanism must be geometric, randomized-response or a file",
+                    came=mechanism,
+                    remedy="Write --mechanism geometric.",
+                )
+            judged = universality(ptype, rule, channel)
+            verdict = StatedVerdict.of_channel(judged, ptype, channel, exact_loss(rule, ptype.space.size))
+    document = verdicts.document(verdict)
+    report = {**document, "loss_name": loss, "verified": verdict.verify()}
+    if answer.give(report, document):
+        show_verdict(verdict, spelled, loss, answer.file)

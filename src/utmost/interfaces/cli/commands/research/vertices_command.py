@@ -105,34 +105,35 @@ def vertices(
     if plot is not None:
         draw_type(spelled, ptype, plot)
     if count:
-        return _count(spelled, ptype, answer)
+        with progress_bar(f"Counting the vertices of {spelled}"):
+            counted = count_vertices(ptype)
+        if answer.give({"space": spelled, "vertices": counted}):
+            click.echo(counted)
+        return
     if orbits:
-        return _orbits(spelled, ptype, answer)
+        with progress_bar(f"Sorting the vertices of {spelled} into orbits"):
+            every = listed(ptype)
+            parts = vertex_orbits(every)
+        representatives = height_rows([every.chosen(parts.representatives)])
+        sizes = [
+            {"size": int(size), "heights": row} for size, row in zip(parts.sizes.tolist(), representatives, strict=True)
+        ]
+        report = {"space": spelled, "vertices": len(every), "orbits": sizes}
+        if answer.give(report):
+            show_orbits(spelled, len(every), sizes)
+        return
     if out is not None and not (as_json and file_options.file_of(out) is None):
         rows = tallied(_rows(ptype, heights=heights), "vertices written")
         document = partial(_stream, spelled, ptype, heights=heights)
         return table_options.give_rows(secret_names(ptype.space), rows, out, document)
     if as_json:
         return _stream(spelled, ptype, sys.stdout, heights=heights)
-    _show(spelled, ptype, plot)
-
-
-def _count(spelled: str, ptype: PrivacyType, answer: options.Output) -> None:
-    with progress_bar(f"Counting the vertices of {spelled}"):
-        count = count_vertices(ptype)
-    answer.give({"space": spelled, "vertices": count}, lambda: click.echo(count))
-
-
-def _orbits(spelled: str, ptype: PrivacyType, answer: options.Output) -> None:
-    with progress_bar(f"Sorting the vertices of {spelled} into orbits"):
-        orbits = listed(ptype)
-        parts = vertex_orbits(orbits)
-    representatives = list(height_rows([orbits.chosen(parts.representatives)]))
-    rows = [
-        {"size": int(size), "heights": row} for size, row in zip(parts.sizes.tolist(), representatives, strict=True)
-    ]
-    report = {"space": spelled, "vertices": len(orbits), "orbits": rows}
-    answer.give(report, lambda: show_orbits(spelled, len(orbits), rows))
+    with progress_bar(f"Listing the vertices of {spelled}"):
+        first = list(islice(_rows(ptype, heights=True), SHOWN + 1))
+        posteriors = list(islice(_rows(ptype, heights=False), SHOWN))
+        number = sum(1 for _ in islice(_rows(ptype, heights=True), _MOST_SHOWN + 1))
+    total = f"{number}" if number <= _MOST_SHOWN else f"more than {_MOST_SHOWN}: --count counts them"
+    show_vertices(spelled, ptype, total, list(zip(first, posteriors, strict=False)), len(first) > SHOWN, plot)
 
 
 def _stream(spelled: str, ptype: PrivacyType, file: TextIO, *, heights: bool) -> None:
@@ -149,15 +150,6 @@ def _stream(spelled: str, ptype: PrivacyType, file: TextIO, *, heights: bool) ->
 def _rows(ptype: PrivacyType, *, heights: bool) -> Iterator[list[str]]:
     blocks = vertex_blocks(ptype, rows=1 << 12)
     return height_rows(blocks) if heights else posterior_rows(blocks)
-
-
-def _show(spelled: str, ptype: PrivacyType, plot: Path | None) -> None:
-    with progress_bar(f"Listing the vertices of {spelled}"):
-        first = list(islice(_rows(ptype, heights=True), SHOWN + 1))
-        posteriors = list(islice(_rows(ptype, heights=False), SHOWN))
-        count = sum(1 for _ in islice(_rows(ptype, heights=True), _MOST_SHOWN + 1))
-    total = f"{count}" if count <= _MOST_SHOWN else f"more than {_MOST_SHOWN}: --count counts them"
-    show_vertices(spelled, ptype, total, list(zip(first, posteriors, strict=False)), len(first) > SHOWN, plot)
 
 
 def draw_type(spelled: str, ptype: PrivacyType, plot: Path) -> None:
