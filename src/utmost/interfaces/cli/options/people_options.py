@@ -41,7 +41,7 @@ class PersonOptions:
         str | None,
         option(
             "COLUMN",
-            "Column that tells persons apart: applicant. Each counts once in a cell: counts are people, not events.",
+            "Column that tells persons apart: applicant. Each counts once in a cell.",
         ),
     ] = None
     each_row: Annotated[bool, flag("Each row is another person.")] = False

@@ -73,7 +73,7 @@ NewDataVersion = Annotated[
     int | None,
     option("N", "Version of changed data: 2. Epsilons of versions add up.", "--data-version"),
 ]
-DryRun = Annotated[bool, flag("Check the run and show its cost; nothing is drawn.")]
+DryRun = Annotated[bool, flag("Check the run, show its cost.")]
 Format = Annotated[
     str | None, option("NAME", "Format of a table: csv, tsv, jsonl, feather, parquet or xlsx.", "--format")
 ]
