@@ -189,6 +189,10 @@ def _exact_remap_loss(level: Level, consumer: Consumer, actions: Array) -> Fract
 
 
 def _float_remap_loss(level: Level, consumer: Consumer, actions: Array) -> float:
+    if (actions == actions[0]).all():  # an answer that does not depend on the response
+        column = consumer.loss_block(slice(None), actions[:1])[:, 0].tolist()
+        pairs = zip(consumer.prior.tolist(), column, strict=True)
+        return round_up(sum((Fraction(p) * Fraction(lost) for p, lost in pairs), Fraction(0)))
     rows, n = float_rows(consumer), consumer.secrets - 1
     below, above = alpha_bounds(level)
     powers = _powers_up(round_up(above), n)

@@ -157,7 +157,9 @@ class ConstrainedCertificate(Evidence):
         check_private(self.ptype, self.matrix)
         _check_constraints(rows, self.matrix)
         # Check the mechanism before the bound: without privacy, the loss proves no upper bound.
-        lower = _proven_bound(self.ptype, self.consumer, rows, self.dual, self.multipliers, self.prices)
+        lower = max(
+            _proven_bound(self.ptype, self.consumer, rows, self.dual, self.multipliers, self.prices), Fraction(0)
+        )
         exactly = self.consumer.is_exact and self.ptype.level.is_rational
         upper = matrix_loss(self.consumer, self.matrix, exactly)
         return Bounds(lower if exactly else round_down(lower), upper)
@@ -173,7 +175,7 @@ def constrained_slacks(
 ) -> Array:
     """Return p l - mu - (the combination of privacy and constraints), (n, n) Fractions."""
     rational = consumer if consumer.is_exact else Consumer(as_rationals(consumer.prior), as_rationals(consumer.loss))
-    slack = np.array(edge_slacks(ptype, rational, dual, multipliers, exactly=True))
+    slack = np.array(edge_slacks(ptype, rational, dual, multipliers, in_rationals=True))
     for row, price in zip(rows, prices, strict=True):
         for entry, coefficient in row.entries:
             slack[entry] -= coefficient * price

@@ -31,12 +31,14 @@ from utmost.interfaces.documents.space_names import distances_words
 from utmost.tables.files.atomic import Writer, write_together
 
 _SHOWN = 24
+_VISIBLE = 1e-6
 
 
 def show_design(report: dict[str, Any], out: Path | None) -> None:
     shown = {
         "expected loss": with_exact(report["expected_loss"], report["expected_loss_exact"], longest=29),
         "lower bound for all mechanisms": with_exact(report["lower_bound"], report["expected_loss_exact"], longest=29),
+        **_relative_gap(report["expected_loss"], report["lower_bound"]),
         "checked": "yes, both bounds computed again without the solver" if report["verified"] else "NO",
         "found by": report["method"],
         "theorem": report["theorem"] or "none: the lower bound proves it",
@@ -54,6 +56,12 @@ def show_design(report: dict[str, Any], out: Path | None) -> None:
         _show_attack(report["attack"])
     if report["remap"] is not None:
         _show_remap(report["remap"])
+
+
+def _relative_gap(loss: float, lower: float) -> dict[str, str]:
+    """Return a line where another mechanism might lose visibly less: as a share of the loss, which may be tiny."""
+    share = 1 - lower / loss if loss else 0.0
+    return {"gap": f"at most {above(100 * Fraction(share), 3)} % of this loss"} if share > _VISIBLE else {}
 
 
 def _show_attack(attacks: list[dict[str, Any]]) -> None:
@@ -80,8 +88,8 @@ def _show_attack(attacks: list[dict[str, Any]]) -> None:
                 f"The optimum moves odds most for secret {worst['secret']} at outcome {worst['outcome']}: {rise}."
             )
         )
-    if len(attacks) > 1:
-        console.print(ScreenText("The usual mechanisms are remapped for the same prior and loss."))
+    usual = " The usual mechanisms are remapped for the same prior and loss." if len(attacks) > 1 else ""
+    console.print(ScreenText(f"What an attacker loses is rounded down, all else up.{usual}"))
 
 
 def _show_labelled_answers(report: dict[str, Any]) -> None:

@@ -113,6 +113,10 @@ def kernels(
     """
     spelled, ptype = asked.read()
     _check_one({"--count": count, "--by-size": by_size, "--orbits": orbits, "--estimate": estimate is not None})
+    if estimate is None:
+        given = {"--size": size is not None, "--seed": seed is not None}
+        given |= {"--confidence": confidence != DEFAULT_CONFIDENCE}
+        research_options.check_unused(given, "without --estimate")
     if plot is not None:
         draw_type(spelled, ptype, plot)
     if resume is not None and out is not None and file_options.file_of(out) is None:
