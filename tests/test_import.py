@@ -77,10 +77,15 @@ def test_every_public_name_is_there_without_any_extra():
         type_ = utmost.PrivacyType(utmost.spaces.counts(2), alpha="1/2")
         shapes = utmost.geometry
         print(utmost.capacity(bits).value, len(shapes.vertices(type_)), len(shapes.kernels(type_)))
-        from utmost.interfaces.cli.main import every_command
-        list(every_command())
+        import sys
+        from utmost.__main__ import main
+        sys.argv = ["utmost", "--help"]
+        try:
+            main()
+        except SystemExit as ended:
+            assert not ended.code
     """
-    assert python("-c", code).stdout.split() == ["64/27", "4", "2"]
+    assert python("-c", code).stdout.split()[:3] == ["64/27", "4", "2"]
 
 
 def test_a_core_install_can_be_looked_at_whole():
@@ -121,19 +126,20 @@ def test_the_command_line_needs_no_extra(tmp_path):
         import sys
         for name in {extras}:
             sys.modules[name] = None
-        from utmost.interfaces.cli.main import main
+        from utmost.__main__ import main
         for arguments in (
             ["release", "t.csv", *{promise}],
             ["release", "t.csv", *{promise}, "--out", "out.csv"],
             ["noise", "--epsilon", "1", "--sensitivity", "5"],
             ["research", "compare", "--up-to", "2"],
         ):
+            sys.argv = ["utmost", *arguments]
             try:
-                main(arguments)
+                main()
             except SystemExit as ended:
                 assert not ended.code, arguments
             if arguments[0] == "release":
-                assert "utmost.publish.workloads.planning.plan" not in sys.modules, "a table is no plan"
+                assert not [name for name in sys.modules if name.endswith(".planning.plan")], "a table is no plan"
     """
     assert python("-c", code, cwd=tmp_path).stdout.startswith("n,n_margin\n1,0\n2,0\n")
     assert (tmp_path / "out.csv").read_text() == "n,n_margin\n1,0\n2,0\n"
@@ -143,15 +149,16 @@ def test_a_release_of_a_row_loads_few_modules(tmp_path):
     """Of its own, that is: what numpy, flint, cryptography and click load themselves goes with their versions."""
     (tmp_path / "t.csv").write_text("n\n5\n", encoding="utf-8")
     words = ["release", "t.csv", "--columns", "n", "--sensitivity", "1", "--cells", "1", "--epsilon", "1"]
-    unread = "numpy.ma", "zipfile", "utmost.tables.axes.domain", "utmost.tables.frames.dataframes"
+    unread = "numpy.ma", "zipfile", "axes.domain", "frames.dataframes"
     code = f"""if True:
         import sys
-        from utmost.interfaces.cli.main import main
+        from utmost.__main__ import main
+        sys.argv = ["utmost", *{[*words, "--out", "o.csv"]!r}]
         try:
-            main({[*words, "--out", "o.csv"]!r})
+            main()
         except SystemExit as ended:
             own = [name for name in sys.modules if name.partition(".")[0] == "utmost"]
-            print(ended.code, [name for name in {unread!r} if name in sys.modules], len(own) <= 130)
+            print(ended.code, [name for name in sys.modules if name.endswith({unread!r})], len(own) <= 131)
     """
     assert python("-c", code, cwd=tmp_path).stdout.split("\n")[-2] == "0 [] True"
 

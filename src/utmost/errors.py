@@ -64,7 +64,15 @@ class UtmostError(Exception):
 
     def __init__(self, required: str, *, came: Any = None, where: str | None = None, remedy: str | None = None) -> None:
         self.required, self.came, self.where, self.remedy = required, came, where, remedy
-        got = "" if came is None else f"; got {_shorten(came)}"
+        got = ""
+        if came is not None:
+            try:
+                text = came if isinstance(came, str) else repr(came)
+            except ValueError:  # Python prints no integer of more than 4300 digits
+                text = f"{type(came).__name__} of too many digits to print"
+            except Exception:  # nesting too deep, or an object that cannot print itself
+                text = f"{type(came).__name__} that cannot be printed"
+            got = f"; got {text if len(text) <= 120 else f'{text[:117]}...'}"
         super().__init__((f"{where}: " if where else "") + required + got + "." + (f" {remedy}" if remedy else ""))
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -75,17 +83,6 @@ def _rebuild(kind: type[UtmostError], required: str, came: Any, where: str | Non
     if not (isinstance(kind, type) and issubclass(kind, UtmostError) and isinstance(required, str)):
         raise WrongKind("a pickle must hold the fields of its value", came=type(required).__name__)
     return kind(required, came=came, where=where, remedy=remedy)
-
-
-def _shorten(value: Any) -> str:
-    """Return a value as shown in a message: strings without quotes, and at most 120 characters."""
-    try:
-        text = value if isinstance(value, str) else repr(value)
-    except ValueError:  # Python prints no integer of more than 4300 digits
-        return f"{type(value).__name__} of too many digits to print"
-    except Exception:  # nesting too deep, or an object that cannot print itself
-        return f"{type(value).__name__} that cannot be printed"
-    return text if len(text) <= 120 else f"{text[:117]}..."
 
 
 def quoted(value: Any) -> str:

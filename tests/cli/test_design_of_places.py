@@ -28,7 +28,7 @@ def test_a_design_of_a_file_speaks_in_labels(run, file, tmp_path):
     assert (code, err) == (0, "")
     assert re.search(r"checked\s+yes", out)
     assert "per m" in out
-    assert re.search(r"likeliest answers for Oslo(.|\n)*Oslo\s+\d", out)
+    assert re.search(r"likeliest answers for Oslo\s+answer +chance\s+─+\s+Oslo +\d", out)
     spelled = json.loads(run("design", *own(towns), "--epsilon", "ln 2 per 50 km", "--json")[1])
     assert spelled == json.loads(saved.read_text(encoding="utf-8"))
     assert spelled["space"]["unit"] == "m"

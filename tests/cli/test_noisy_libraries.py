@@ -35,13 +35,14 @@ TABLES = {
 
 DRIVER = """
 import json, os, sys
-from utmost.interfaces.cli.main import main
+from utmost.__main__ import main
 
 told = []
 for line in json.load(open("lines.json")):
     before = os.path.getsize("said")
     try:
-        main(line)
+        sys.argv[1:] = line
+        main()
     except SystemExit as ended:
         code = ended.code or 0
     sys.stdout.flush()

@@ -33,6 +33,8 @@ def body(**changes):
 def test_an_event_is_read_as_it_was_written():
     event = Event(3, "2026-01-01T00:00:00Z", "budgeted", {"dataset": "\ud800 é", "limit": "1/2"})
     assert read_event(3, event_bytes(event)) == event
+    body = b'{"facts":{"dataset":"d","limit":"1"},"format":1,"kind":"budgeted","time":"2026-01-01T00:00:00Z"}'
+    assert event_bytes(Event(1, "2026-01-01T00:00:00Z", "budgeted", {"limit": "1", "dataset": "d"})) == body
 
 
 @pytest.mark.parametrize("changes", [{"format": 2}, {"format": 0}, {"format": True}, {"format": "1"}, {"kind": "sold"}])

@@ -80,6 +80,10 @@ def test_the_span_settles_the_width(span, width):
     assert int.from_bytes(content[4:8], "little") == width
 
 
+def test_packed_integers_have_a_count_a_width_the_least_and_the_offsets():
+    assert packed(np.array([300, 298])).hex(" ", 4) == "02000000 01000000 02000000 2a010200"
+
+
 @pytest.mark.parametrize("content", [b"", b"\0" * 11, b"\0" * 12, TWO[:-1], ONE + b"x"])
 def test_what_is_no_block_is_damage(content):
     with pytest.raises(LedgerDamaged):

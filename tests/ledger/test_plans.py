@@ -21,7 +21,6 @@ from utmost.gradual import joint_pmf
 from utmost.ledger import Ledger, read_sealed
 from utmost.noise import Geometric, costs
 from utmost.privacy import Unit
-from utmost.publish.ledger.spending import Account
 from utmost.testing import seeded_ledger
 from utmost.workloads import Domain, Plan, hierarchy
 
@@ -269,23 +268,38 @@ def test_a_counted_table_is_kept_without_a_plan_too(ledger):
         ledger.publish("c", counted(unit=Unit(1, 3)), ut.Promise(unit=ONE), epsilon=1, dataset="editors")
 
 
-def test_the_largest_part_is_found_where_sums_are_irrational():
+def charged(ledger, name, label, at):
+    """Publish other people's cells in a part of the dataset, or in all of it where no label is given."""
+    cells = CELLS + len(ledger.releases)
+    table = counted(cells) if label is None else counted(cells, part=("p", label))
+    ledger.publish(name, table, choose_plan(), epsilon=at, dataset="d")
+    return table
+
+
+def test_the_largest_part_is_found_where_sums_are_irrational(ledger):
     """log 2 + log 2 beside 1.38 and 1.39; equal sums written differently count once."""
-    halves = Account().plus(level(alpha="1/2"), ("p", "x")).plus(level(alpha="1/2"), ("p", "x"))
-    assert halves.plus(level("1.38"), ("p", "y")).spending.powers == ((Fraction(1, 2), Fraction(2)),)
-    assert halves.plus(level("1.39"), ("p", "y")).spending.epsilon == Fraction(139, 100)
-    assert halves.plus(level(alpha="1/4"), ("p", "y")).spending.epsilon == pytest.approx(2 * math.log(2))
+    charged(ledger, "x", "x", level(alpha="1/2"))
+    charged(ledger, "more of x", "x", level(alpha="1/2"))
+    beside = charged(ledger, "y", "y", "1.38")
+    assert ledger.spent(dataset="d") == level(alpha="1/4")
+    ledger.relax("y", beside, epsilon="1.39")
+    assert ledger.spent(dataset="d") == level("1.39")
+    charged(ledger, "z", "z", level(alpha="1/4"))
+    assert ledger.spent(dataset="d") == level("1.39")
 
 
-def test_an_account_without_a_release_is_one_that_never_had_it():
-    """Whole releases and parts, in both ways of writing a level."""
-    releases = [(level(1), None), (level(alpha="1/2"), None), (level("1/5"), ("p", "x")), (level("2/5"), ("p", "y"))]
-    for left_out in releases:
-        account, others = Account(), Account()
-        for at, part in releases:
-            account = account.plus(at, part)
-            others = others if (at, part) == left_out else others.plus(at, part)
-        assert account.minus(*left_out).spending == others.spending
+def test_a_release_that_is_relaxed_costs_as_if_it_had_been_published_so(ledger):
+    """Whole releases and parts, in both ways of writing a level, relaxed in any order."""
+    steps = [("a", None, "1/2", level(1)), ("b", None, level(alpha="3/4"), level(alpha="1/2"))]
+    steps += [("c", "x", "1/10", level("1/5")), ("d", "y", "1/5", level("2/5"))]
+    tables = {name: charged(ledger, name, label, strict) for name, label, strict, _ in steps}
+    for name, _, _, loose in reversed(steps):
+        ledger.relax(name, tables[name], epsilon=loose)
+    by_alpha, by_epsilon = level(alpha="1/2"), level("7/5")
+    assert ledger.spent(dataset="d").epsilon_float == pytest.approx(by_alpha.epsilon_float + by_epsilon.epsilon_float)
+    ledger.budget("d", limit="2.0931")
+    with pytest.raises(BudgetExceeded):
+        charged(ledger, "e", None, "1/10000")
 
 
 def test_counts_without_a_plan_are_relaxed_as_they_were_published(ledger):

@@ -37,3 +37,13 @@ def test_a_bar_by_the_variance_alone_is_beyond_that_of_the_law(epsilons, sizes):
         (far,) = reaches(np.array([square]), heights, edges, miss)
         assert law.tail(far) <= miss * Fraction(10**9 + 1, 10**9)
         assert law.margin_missed(miss) <= np.ceil(far * 1000) / 1000 + 1
+
+
+def test_a_near_law_bounds_a_sum_of_its_own():
+    """P(|T + D| > r) is never above what the law says, by an exact sum of both."""
+    (spread,) = spreads(np.array([[0.05, 0.03]]), np.array([1.0, 2.0]), np.ones(2))
+    law, other = NearLaw(Combination([1, "1/2"], [1, 2]), spread), Combination(["1.05", "0.53"], [1, 2])
+    for sure in ("0.5", "0.9", "0.95", "0.999"):
+        assert law.margin(sure) >= other.margin(sure) * (1 - 1e-9) - 0.02
+        assert law.is_kept(law.margin(sure), 1 - Fraction(sure))
+        assert law.tail(law.margin(sure)) <= 1

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 
@@ -16,9 +17,6 @@ from utmost.exact import level
 from utmost.gradual import Tightening, joint_pmf
 from utmost.noise import Geometric
 from utmost.promises import Promise, Stop, SumNoise
-
-# One outcome is made by hand, of which the ledger would draw the noise.
-from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.releases import NoisySums
 from utmost.sampling import sample
 from utmost.statements import change, stated_release
@@ -46,7 +44,9 @@ def test_an_outcome_loses_the_level_at_which_it_stopped():
     assert [at.alpha for at in chains] == [Fraction(1, 2), Fraction(1, 4)]
     sex, total = plan.shares
     noise, women, at = range(-3, 4), 9, ladder[0]
-    facts = LedgerFacts("x", 1, (at,), at, Stop(ladder, True, SURE))
+    counted = CountedTable(plan.domain, np.array([9, 6]), UNIT)
+    facts = ut.release(counted, promise, epsilon=at).table.ledger_facts
+    facts = replace(facts, stop=Stop(ladder, True, SURE))  # an outcome by hand, of which a ledger would draw the noise
 
     @cache
     def stops(men, both):

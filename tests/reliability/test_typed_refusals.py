@@ -1,7 +1,4 @@
-"""What the slow fuzz once found without a type: each refused call names what was required.
-
-Refusals of functions that no public call reaches with such arguments.
-"""
+"""What the slow fuzz once found without a type: each refused call names what was required."""
 
 import sys
 from dataclasses import replace
@@ -12,9 +9,7 @@ import numpy as np
 import pytest
 
 import utmost as ut
-from utmost import leakage, local, losses, optima, priors
-from utmost.design.local.bits import as_bits
-from utmost.design.optima.column_generation import certificate_of_rays
+from utmost import leakage, local, losses, optima
 from utmost.errors import BadTable, LedgerError, OutOfRange, Unsupported, UtmostError
 from utmost.exact import level
 from utmost.geometry import PowerField, exact_mechanism
@@ -24,11 +19,8 @@ from utmost.noise import Geometric, Laplace, Staircase
 from utmost.privacy import Amount
 from utmost.privacy_types import PrivacyType
 from utmost.promises import key_noise, named_cell_noise
-from utmost.publish.ledger.sqlite_store import SqliteStore
-from utmost.publish.promises.rotated_sums import turned
-from utmost.publish.releases.answer_cells import AnswerCells
 from utmost.releases import DetailRule, PlanarRelease, Texts, WithholdingRule
-from utmost.spaces import Consumer, Policy, counts, places
+from utmost.spaces import Policy, counts, places
 from utmost.statements import trend
 from utmost.workloads import Plan, edges
 
@@ -40,7 +32,6 @@ class Unconvertible:
 
 HUGE = Fraction(10**1500 + 7, 3)
 LINE = PrivacyType(counts(2), alpha="1/2")
-READER = Consumer(priors.uniform(3), losses.absolute)
 
 TABLE = ut.release(
     {"ward": ["p", "q"], "n": [7, 9]}, ut.Promise(columns="n", public="ward", unit=ut.Unit(1, 1)), epsilon=1, once=True
@@ -58,12 +49,10 @@ CALLS = {
     "losses.power": lambda: losses.power([]),
     "losses.power of text": lambda: losses.power("x"),
     "places": lambda: places("", name=None),
-    "certificate_of_rays": lambda: certificate_of_rays(LINE, READER, progress=10),
     "property_vulnerability": lambda: leakage.property_vulnerability(np.array([(0,)], dtype=[("a", "<i8")])),
     "PowerField": lambda: PowerField.of("x"),
     "exact_mechanism": lambda: exact_mechanism(LINE, []),
-    "turned": lambda: turned([[1, 2], [3]], [1]),
-    "bits": lambda: as_bits(Unconvertible(), "bits"),
+    "bits": lambda: local.respond(Unconvertible(), BitResponse.permanent("1/2")),
     "points": lambda: PlanarRelease(Unconvertible()),
     "half_step": lambda: Staircase.half_step(HUGE, 10**9),
     "optimal": lambda: Staircase.optimal(HUGE),
@@ -74,7 +63,6 @@ CALLS = {
     "a selection of a table": lambda: TABLE.total("ward"),
     "a column of a table": lambda: TABLE.total(column=["n"]),
     "a ratio of a table": lambda: TABLE.ratio({"ward": "p"}, 3),
-    "a mean that is no truth": lambda: AnswerCells.of(TABLE).total(mean="yes"),
     "a selection of sums": lambda: SUMS.total(3),
     "a difference from nothing": lambda: SUMS.difference(None, {}),
     "a quantile of no level": lambda: SUMS.quantile(3, "1/2"),
@@ -116,7 +104,7 @@ def test_what_is_refused_costs_no_import(monkeypatch):
 def test_directories_are_no_files(tmp_path):
     """A ledger's file is said to be none at once, and which file to name; a table may be a folder of Parquet files."""
     with pytest.raises(LedgerError, match=r"must be a file; got a directory\. Nothing was spent; pass a file"):
-        SqliteStore(tmp_path, 30.0).transact(lambda rows: None, write=False)
+        Ledger.open(tmp_path, key=bytes(32), witness=tmp_path.parent / "w")
     with pytest.raises(BadTable, match="must hold Parquet files"):
         places(str(tmp_path))
 

@@ -1,10 +1,6 @@
-"""*Verify* takes every kind of what is published, in a process that has neither the ledger nor its key.
-
-The work of a page is done here without its process.
-"""
+"""*Verify* takes every kind of what is published, in a process that has neither the ledger nor its key."""
 
 import json
-from base64 import b64encode
 
 import numpy as np
 import pytest
@@ -12,12 +8,13 @@ import pytest
 import utmost as ut
 from kinds import statement_kinds
 from running import main
-from service.test_pages import Visitor
+from service.conftest import ALL, KEY
+from service.visiting import Visitor
 from utmost.counting import CountedTable
-from utmost.interfaces.service.workers.page_work import answered
+from utmost.ledger import Ledger
 from utmost.promises import key_noise
 from utmost.releases import release_detailed, release_measures
-from utmost.service import Settings, application
+from utmost.service import Service, Settings, application
 from utmost.workloads import Plan
 
 TOGETHER = ut.Promise(["n", "m"], noise=ut.promises.once_together(["n", "m"], unit=ut.Unit(1, 2)))
@@ -86,10 +83,22 @@ MAKERS = {
 }
 
 
-def asked(path, **more):
-    """What a page sends to the process that checks: every file as text."""
+@pytest.fixture(scope="module")
+def bo(tmp_path_factory):
+    """A recipient: some kinds of files take a worker of the service, and not the server itself."""
+    place = tmp_path_factory.mktemp("service")
+    with Ledger.open(place / "l.db", create=True, key=KEY, witness=place / "witness") as ledger:
+        service = Service(ledger)
+        token = service.bearers.make(None, "Bo", "Bo", "recipient", ALL)[1]
+        yield Visitor(application(service, Settings(rate=1e6, burst=10**6)), token)
+
+
+def verified(bo, path, **more):
+    """The page after a file was brought, with its statement where it has one."""
     brought = {"table": path, "statement": path.with_name(path.name + ".json"), **more}
-    return {name: b64encode(file.read_bytes()).decode() for name, file in brought.items() if file.exists()}
+    files = {name: (file.name, file.read_bytes(), "x/y") for name, file in brought.items() if file.exists()}
+    page = bo.fill(bo.get("/verify"), "/verify/table", files=files)
+    return page.status_code, " ".join(page.text.split())
 
 
 def kind(path):
@@ -111,42 +120,34 @@ def test_every_kind_is_among_them(published):
 
 
 @pytest.mark.parametrize("name", MAKERS)
-def test_what_holds_is_vouched_for_and_what_was_changed_is_not(published, name):
-    whole = asked(published / name)
-    told = answered("verify", whole)
-    assert (told["problem"], told["status"]) == ("", 200)
-    assert told["found"]["guarantee"]
-    assert told["found"]["rows"]["statement"].startswith("every number")
+def test_what_holds_is_vouched_for_and_what_was_changed_is_not(bo, published, name, tmp_path):
+    code, page = verified(bo, published / name)
+    assert (code, "It agrees with its statement" in page, "every number" in page) == (200, True, True)
     content = (published / name).read_text() if name.endswith(("csv", "json")) else ""
     places = range(len(content)) if name == "keys.json" else reversed(range(len(content)))  # whose counts are on trust
     digit = next((at for at in places if content[at] in "12345678"), None)
     if digit is not None:
-        changed = content[:digit] + str(int(content[digit]) + 1) + content[digit + 1 :]
-        told = answered("verify", whole | {"table": b64encode(changed.encode()).decode()})
-        assert (told["found"], told["status"]) == ({}, 422)
+        changed = tmp_path / name
+        changed.write_text(content[:digit] + str(int(content[digit]) + 1) + content[digit + 1 :])
+        beside = published / f"{name}.json"
+        code, page = verified(bo, changed, **{"statement": beside} if beside.exists() else {})
+        assert (code, "Not verified" in page) == (422, True)
 
 
-def test_a_clean_table_wants_the_release_that_it_is_made_of(tmp_path):
+def test_a_clean_table_wants_the_release_that_it_is_made_of(bo, tmp_path):
     release = planned()
     release.save(tmp_path / "whole.json")
     release.clean().save(tmp_path / "clean.csv")
     assert kind(tmp_path / "clean.csv") == "utmost clean table"
-    assert answered("verify", asked(tmp_path / "clean.csv"))["status"] == 422
-    told = answered("verify", asked(tmp_path / "clean.csv", release=tmp_path / "whole.json"))
-    assert (told["problem"], "none of its own" in told["found"]["rows"]["noise"]) == ("", True)
+    assert verified(bo, tmp_path / "clean.csv")[0] == 422
+    code, page = verified(bo, tmp_path / "clean.csv", release=tmp_path / "whole.json")
+    assert (code, "none of its own" in page) == (200, True)
     release.withhold("sex age", below=90)["sex age"].save(tmp_path / "withheld.csv")
-    told = answered("verify", asked(tmp_path / "withheld.csv", release=tmp_path / "whole.json"))
-    assert "just the right ones are missing" in told["found"]["rows"]["rule"]
+    code, page = verified(bo, tmp_path / "withheld.csv", release=tmp_path / "whole.json")
+    assert (code, "just the right ones are missing" in page) == (200, True)
 
 
-def test_the_page_says_what_the_process_found(service, bearer, published):
-    """A recipient brings columns that change together, which take a worker of the service and not the server itself."""
-    bo = Visitor(application(service, Settings(rate=1e6, burst=10**6)), bearer("Bo", "recipient"))
-    files = {
-        name: (name, (published / file).read_bytes(), "x/y")
-        for name, file in (("table", "together.csv"), ("statement", "together.csv.json"))
-    }
-    page = bo.fill(bo.get("/verify"), "/verify/table", files=files)
-    assert (page.status_code, "It agrees with its statement" in page.text) == (200, True)
-    page = bo.fill(bo.get("/verify"), "/verify/table", files={"table": files["table"]})
-    assert (page.status_code, "Not verified" in page.text) == (422, True)
+def test_a_table_without_its_statement_is_not_verified(bo, published, tmp_path):
+    alone = tmp_path / "together.csv"
+    alone.write_bytes((published / alone.name).read_bytes())
+    assert verified(bo, alone)[0] == 422

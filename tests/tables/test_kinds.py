@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from decimal import Decimal
 
 import duckdb
 import numpy as np
@@ -182,6 +183,14 @@ def test_the_type_that_leaves_is_no_function_of_true_values():
         small = pd.DataFrame({"n": pd.array([1, 2], dtype=kind)})
         made = ut.release(small, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon="1/1000", once=True).table["n"]
         assert str(made.dtype) in ("int64", "Int64", "int64[pyarrow]")
+
+
+@pytest.mark.parametrize(("cell", "kind"), [(1 << 70, "decimal128(38, 0)"), (10**39, "string")])
+def test_integers_beyond_64_bits_are_decimals_or_text_in_arrow(cell, kind):
+    table = pa.table({"n": pa.array([Decimal(cell), Decimal(1)], pa.decimal256(50, 0))})
+    made = ut.release(table, ut.Promise("n", unit=ut.Unit(1, 1)), epsilon=1, once=True).table
+    assert str(made.schema.field("n").type) == kind
+    assert abs(int(made["n"][0].as_py()) - cell) < 100
 
 
 def test_levels_and_categories_of_dropped_rows_do_not_leave():

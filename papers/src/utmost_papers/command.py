@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import partial
 from importlib.util import find_spec
 from io import BytesIO
@@ -19,6 +19,7 @@ from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import argument, flag, option
 from utmost.interfaces.cli.screens.screen import grid, screen
 from utmost.interfaces.cli.screens.terminal import ScreenColumn, ScreenTable, ScreenText
+from utmost.interfaces.documents.reports import print_json
 from utmost.tables.files.atomic import Writer, write_together
 from utmost_papers.comparison import CORRECTED, DIFFERS, EQUAL, EXTENDED, Comparison
 
@@ -115,19 +116,17 @@ def _give(
     as_data = {name: [asdict(row) for row in rows] for name, rows in comparisons.items()}
     data = as_data if len(papers) > 1 else as_data[papers[0].name]
 
-    def show() -> None:
-        for paper in papers:
-            if len(papers) > 1:
-                screen().print(ScreenText(f"{paper.name} ({paper.year})", "bold"))
-            show_comparisons(comparisons[paper.name])
-
     if answer.folder is None:
-        answer.give(data, show)
+        if answer.give(data):
+            for paper in papers:
+                if len(papers) > 1:
+                    screen().print(ScreenText(f"{paper.name} ({paper.year})", "bold"))
+                show_comparisons(comparisons[paper.name])
         return
     with progress_bar("Drawing the pictures"):
         _write_report(papers, comparisons, answer.folder, data, long)
     if answer.as_json:
-        replace(answer, out=None).give(data, show)
+        print_json(data)
     else:
         show_summary(papers, comparisons)
         screen().print(ScreenText(f"The report is {answer.folder / 'index.html'}."))

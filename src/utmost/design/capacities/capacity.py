@@ -65,7 +65,9 @@ class VertexCertificate(Display):
     def upper(self) -> Fraction | float:
         """The upper bound of the additive leakage of any mechanism of the type."""
         after = self.dual.sum() / len(self.dual) + self.slack
-        gained = _gained(self.measure, after, self.measure.prior(self.prior))
+        # ``after`` has the sign of a vulnerability.
+        before = self.measure.prior(self.prior)
+        gained = after - (before if self.measure.rises else -before)
         return gained if isinstance(gained, Fraction) else float(gained)
 
     def verify(self) -> bool:
@@ -115,7 +117,12 @@ def capacity_over_vertices(ptype: PrivacyType, measure: Measure, prior: object =
     columns = vertices(ptype).columns
     gains = _gains(measure, belief, columns)
     exactly = is_exact(columns)
-    solution = (solve_exactly if exactly else solve)(_program(columns, gains if exactly else gains.astype(np.float64)))
+    # The program min -gains . w subject to columns w = u, w >= 0; mixed numbers are converted to rationals.
+    cost = as_rationals(-gains) if exactly else -gains.astype(np.float64)
+    rows, places = (part.ravel() for part in np.indices(columns.shape))
+    share = np.full(n, Fraction(1, n) if exactly else 1 / n, dtype=columns.dtype)
+    program = LinearProgram.of_triplets(cost, rows, places, columns.ravel(), share, share)
+    solution = (solve_exactly if exactly else solve)(program)
     used = np.flatnonzero(solution.primal > 0)
     matrix = n * columns[:, used] * solution.primal[used]
     dual = -solution.duals
@@ -137,20 +144,6 @@ def _gains(measure: Measure, prior: Array, columns: Array) -> Array:
     joint = prior[:, None] * (len(prior) * columns)
     gains = np.asarray(measure.of_columns(joint if is_exact(joint) else joint.astype(np.float64)))
     return gains if measure.rises else -gains
-
-
-def _gained(measure: Measure, after: Fraction | float, before: Fraction | float) -> Fraction | float:
-    """Return the leakage from the measures after and before the outcome; ``after`` has the sign of a vulnerability."""
-    return after - (before if measure.rises else -before)
-
-
-def _program(columns: Array, gains: Array) -> LinearProgram:
-    """Return the program min -gains . w subject to columns w = u, w >= 0; mixed numbers are converted to rationals."""
-    n, count = columns.shape
-    cost = as_rationals(-gains) if is_exact(columns) else -gains
-    rows, places = (part.ravel() for part in np.indices((n, count)))
-    share = np.full(n, Fraction(1, n) if is_exact(columns) else 1 / n, dtype=columns.dtype)
-    return LinearProgram.of_triplets(cost, rows, places, columns.ravel(), share, share)
 
 
 # If the proven relative gap of a method is wider, the next method is tried; the gap stays in the certificate.
@@ -178,11 +171,21 @@ def packing_route(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate
 
 def bound_route(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate | None:
     """Return the certificate with the narrowest known gap, for types that are too large for an exact capacity."""
-    plain = [bound_on_lattice(ptype)] if kind == "additive" else []
-    certificates = [
-        c for c in (_bounds_of_packing(ptype, kind), _bounds_scaled_down(ptype, kind), *plain) if c is not None
-    ]
-    return min(certificates, key=lambda certificate: certificate.gap, default=None)
+    certificates = [_bounds_of_packing(ptype, kind)]
+    # A dual, and the weights of the packing, scaled down until a rest column fits.
+    similarity = Similarity.of(ptype)
+    classes = Classes.of(similarity)
+    weights = packing(ptype, "multiplicative", similarity, classes)
+    if weights is not None and kind == "multiplicative":
+        certificates.append(bound_by_packing(ptype, kind, weights, weights.dual))
+    elif weights is not None:
+        covering = packing(ptype, "additive", similarity, classes)
+        dual = central_dual(ptype, similarity) if covering is None else covering.dual
+        certificates.append(bound_by_packing(ptype, kind, weights, dual))
+    if kind == "additive":
+        certificates.append(bound_on_lattice(ptype))
+    found = (certificate for certificate in certificates if certificate is not None)
+    return min(found, key=lambda certificate: certificate.gap, default=None)
 
 
 @lru_cache(maxsize=2)
@@ -195,21 +198,6 @@ def _bounds_of_packing(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertif
     if weights.is_exact or ptype.space.size <= _FEW_SECRETS:
         return by_packing(ptype, kind, similarity, weights)
     return by_envelope(ptype, kind, similarity, weights)
-
-
-def _bounds_scaled_down(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate | None:
-    """Return the certificate of a dual and of the weights of the packing, scaled down until a rest column fits."""
-    similarity = Similarity.of(ptype)
-    classes = Classes.of(similarity)
-    weights = packing(ptype, "multiplicative", similarity, classes)
-    if weights is None:
-        return None
-    if kind == "multiplicative":
-        return bound_by_packing(ptype, kind, weights, weights.dual)
-    covering = packing(ptype, "additive", similarity, classes)
-    return bound_by_packing(
-        ptype, kind, weights, central_dual(ptype, similarity) if covering is None else covering.dual
-    )
 
 
 def product_route(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate | None:
@@ -315,29 +303,22 @@ def capacity(
             remedy="Leave prior out: the capacity of a channel is over all priors.",
         )
     if isinstance(of, PrivacyType):
-        return _of_type(of, kind) if measure is None else _of_type_by_measure(of, measure, kind, prior)
+        if measure is None:
+            name, certificate = shortest(of, kind)
+            return TypeCapacity.of(certificate, name)
+        if kind == "multiplicative":
+            raise Unsupported(
+                "the capacity of a type by a measure must be additive", came=kind, remedy='Pass kind="additive".'
+            )
+        return capacity_over_vertices(of, measure, prior)
     if measure is not None:
         return measure.capacity(of, kind)
-    return bayes_vulnerability.capacity(of) if kind == "multiplicative" else _additive_of_channel(as_channel(of))
-
-
-def _of_type(ptype: PrivacyType, kind: CapacityKind) -> TypeCapacity:
-    name, certificate = shortest(ptype, kind)
-    return TypeCapacity.of(certificate, name)
-
-
-def _of_type_by_measure(ptype: PrivacyType, measure: Measure, kind: CapacityKind, prior: object) -> Capacity:
     if kind == "multiplicative":
-        raise Unsupported(
-            "the capacity of a type by a measure must be additive", came=kind, remedy='Pass kind="additive".'
-        )
-    return capacity_over_vertices(ptype, measure, prior)
-
-
-def _additive_of_channel(C: Channel) -> Capacity:
-    """Return the additive capacity of a channel, attained by the uniform prior and the gain for excluding a secret."""
-    n = C.shape[0]
-    value, gain, prior = 1 - total(C.matrix.min(axis=0)), exclusion_gain(n), priors.uniform(n)
+        return bayes_vulnerability.capacity(of)
+    # The uniform prior, and the gain for excluding a secret, attain the additive capacity of a channel.
+    C = as_channel(of)
+    value = 1 - total(C.matrix.min(axis=0))
+    gain, uniform = exclusion_gain(C.shape[0]), priors.uniform(C.shape[0])
     if not C.is_exact:
-        gain, prior = to_floats(gain), to_floats(prior)
-    return Capacity(value, C, Attained(C, prior, gain, value, "additive", g_vulnerability(gain)))
+        gain, uniform = to_floats(gain), to_floats(uniform)
+    return Capacity(value, C, Attained(C, uniform, gain, value, "additive", g_vulnerability(gain)))

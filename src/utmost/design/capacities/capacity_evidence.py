@@ -81,26 +81,17 @@ class ProductDual(Display):
 Dual = Array | UniformDual | ProductDual
 
 
-def certified_capacity(
-    ptype: PrivacyType,
-    kind: CapacityKind,
-    mechanism: CapacityMechanism,
-    dual: Dual,
-    multipliers: PairMultipliers | None = None,
-) -> Bounds:
-    """Return the bounds of a capacity that a mechanism and a dual prove: Fractions, or floats rounded outward."""
-    reached, proven = attained(ptype, kind, mechanism), bounded(ptype, kind, dual, multipliers)
-    low, high = (reached[0], proven[1]) if kind == "multiplicative" else (1 - reached[1], 1 - proven[0])
-    exactly = reached[0] == reached[1] and proven[0] == proven[1] and low == high
-    return Bounds(low, high) if exactly else Bounds(round_down(low), round_up(high))
-
-
 def attained(ptype: PrivacyType, kind: CapacityKind, mechanism: CapacityMechanism) -> Enclosure:
     """Return bounds of sum_y max_x M[x, y] (multiplicative) or sum_y min_x M[x, y] (additive), after checking M."""
     if mechanism.shape[0] != ptype.space.size:
         raise PromiseBroken(f"the mechanism must have {ptype.space.size} rows", came=mechanism.shape[0])
     if isinstance(mechanism, Channel):
-        return _attained_by_matrix(ptype, kind, mechanism)
+        if not is_exact(mechanism.matrix):
+            raise PromiseBroken("a certified mechanism must hold Fractions", came=mechanism.matrix.dtype)
+        check_private(ptype, mechanism.matrix)
+        extremes = mechanism.matrix.max(axis=0) if kind == "multiplicative" else mechanism.matrix.min(axis=0)
+        total = sum(extremes.tolist(), Fraction(0))
+        return total, total
     if isinstance(mechanism, ProductMechanism):
         parts = _parts(ptype, len(mechanism.parts))
         return _product([attained(part, kind, m) for part, m in zip(parts, mechanism.parts, strict=True)])
@@ -117,7 +108,12 @@ def attained(ptype: PrivacyType, kind: CapacityKind, mechanism: CapacityMechanis
             raise PromiseBroken("this mechanism proves additive capacities of Euclidean lattices", came=came)
         return mechanism.least()
     if isinstance(mechanism, EnvelopeMechanism):
-        return _attained_by_envelope(ptype, kind, mechanism)
+        # Only the rest column can fail to be private. Only the bound that the capacity needs is close.
+        facts = mechanism.facts()
+        _check_rest(ptype, 1 - facts.most, 1 - facts.least)
+        if kind == "multiplicative":
+            return facts.largest + 1 - facts.most, Fraction(ptype.space.size)
+        return Fraction(0), facts.smallest + 1 - facts.least
     assert isinstance(mechanism, SimilarityMechanism), "there is no other mechanism"
     return _attained_by_similarity(ptype, kind, mechanism)
 
@@ -133,21 +129,28 @@ def bounded(
         return _uniform_value(ptype, kind, 1 if kind == "multiplicative" else -1)
     if dual.shape != (ptype.space.size,) or not holds_rationals(dual):
         raise PromiseBroken(f"the dual must hold {ptype.space.size} Fractions", came=dual.shape)
-    if multipliers is not None:
-        _check_multipliers(ptype, kind, dual, multipliers)
+    if multipliers is None:
+        for x in np.flatnonzero(dual < 0)[:1]:
+            raise PromiseBroken("a dual without multipliers must be nonnegative", came=f"z[{x}] = {float(dual[x])}")
+        sign = 1 if kind == "multiplicative" else -1
+        low, high = row_sums(ptype, dual, sign)
+        worst = min(low) if sign > 0 else max(high)
+        if (worst < 1) if sign > 0 else (worst > 1):
+            required = f"the dual must be feasible: sums must be at {'least' if sign > 0 else 'most'} 1"
+            raise PromiseBroken(required, came=float(worst))
     else:
-        _check_nonnegative_dual(ptype, kind, dual)
+        sizes = [len(part) for part in (multipliers.x, multipliers.y, multipliers.j, multipliers.values)]
+        if len(set(sizes)) != 1 or not holds_rationals(multipliers.values):
+            raise PromiseBroken(
+                "multipliers must be Fractions, each with two secrets and a column", came=f"lengths {sizes}"
+            )
+        for k in np.flatnonzero(multipliers.values < 0)[:1]:
+            raise PromiseBroken("multipliers must not be negative", came=float(multipliers.values[k]))
+        slack = slacks(ptype, kind, dual, multipliers)
+        for x, j in np.argwhere(slack < 0)[:1]:
+            came = f"slack {float(slack[x, j])}"
+            raise PromiseBroken(f"the dual must be feasible for secret {x} and column {j}", came=came)
     total = sum(dual.tolist(), Fraction(0))
-    return total, total
-
-
-def _attained_by_matrix(ptype: PrivacyType, kind: CapacityKind, channel: Channel) -> Enclosure:
-    matrix = channel.matrix
-    if not is_exact(matrix):
-        raise PromiseBroken("a certified mechanism must hold Fractions", came=matrix.dtype)
-    check_private(ptype, matrix)
-    extremes = matrix.max(axis=0) if kind == "multiplicative" else matrix.min(axis=0)
-    total = sum(extremes.tolist(), Fraction(0))
     return total, total
 
 
@@ -179,15 +182,6 @@ def _attained_by_similarity(ptype: PrivacyType, kind: CapacityKind, mechanism: S
     return totals[0] + extra[0], totals[1] + extra[1]
 
 
-def _attained_by_envelope(ptype: PrivacyType, kind: CapacityKind, mechanism: EnvelopeMechanism) -> Enclosure:
-    """Return the bounds of an envelope mechanism; only its rest column can fail to be private, and is checked."""
-    facts = mechanism.facts()  # only the bound that the capacity needs is close
-    _check_rest(ptype, 1 - facts.most, 1 - facts.least)
-    if kind == "multiplicative":
-        return facts.largest + 1 - facts.most, Fraction(ptype.space.size)
-    return Fraction(0), facts.smallest + 1 - facts.least
-
-
 def _check_rest(ptype: PrivacyType, least: Fraction, most: Fraction) -> None:
     """Check that the rest column is private: its relative spread is below the factor of the two nearest secrets."""
     if least < 0:
@@ -214,31 +208,6 @@ def _uniform_value(ptype: PrivacyType, kind: CapacityKind, sign: int) -> Enclosu
     total = profile_sum(ptype.level, profile, sign)
     value = ptype.space.size / total
     return (value.lower, value.upper) if isinstance(value, Interval) else (value, value)
-
-
-def _check_nonnegative_dual(ptype: PrivacyType, kind: CapacityKind, dual: Array) -> None:
-    for x in np.flatnonzero(dual < 0)[:1]:
-        raise PromiseBroken("a dual without multipliers must be nonnegative", came=f"z[{x}] = {float(dual[x])}")
-    sign = 1 if kind == "multiplicative" else -1
-    low, high = row_sums(ptype, dual, sign)
-    worst = min(low) if sign > 0 else max(high)
-    if (worst < 1) if sign > 0 else (worst > 1):
-        required = f"the dual must be feasible: sums must be at {'least' if sign > 0 else 'most'} 1"
-        raise PromiseBroken(required, came=float(worst))
-
-
-def _check_multipliers(ptype: PrivacyType, kind: CapacityKind, dual: Array, multipliers: PairMultipliers) -> None:
-    sizes = [len(part) for part in (multipliers.x, multipliers.y, multipliers.j, multipliers.values)]
-    if len(set(sizes)) != 1 or not holds_rationals(multipliers.values):
-        raise PromiseBroken(
-            "multipliers must be Fractions, each with two secrets and a column", came=f"lengths {sizes}"
-        )
-    for k in np.flatnonzero(multipliers.values < 0)[:1]:
-        raise PromiseBroken("multipliers must not be negative", came=float(multipliers.values[k]))
-    slack = slacks(ptype, kind, dual, multipliers)
-    for x, j in np.argwhere(slack < 0)[:1]:
-        came = f"slack {float(slack[x, j])}"
-        raise PromiseBroken(f"the dual must be feasible for secret {x} and column {j}", came=came)
 
 
 def slacks(ptype: PrivacyType, kind: CapacityKind, dual: Array, multipliers: PairMultipliers) -> Array:
@@ -309,12 +278,16 @@ class CapacityCertificate(Evidence):
         return None
 
     def check(self) -> Bounds:
-        """Compute the bounds again from mechanism and dual alone.
+        """Compute the bounds again from mechanism and dual alone: Fractions, or floats rounded outward.
 
         Raises:
             PromiseBroken: if the mechanism is not of the type, or the dual is not feasible.
         """
-        return certified_capacity(self.ptype, self.kind, self.mechanism, self.dual, self.multipliers)
+        reached = attained(self.ptype, self.kind, self.mechanism)
+        proven = bounded(self.ptype, self.kind, self.dual, self.multipliers)
+        low, high = (reached[0], proven[1]) if self.kind == "multiplicative" else (1 - reached[1], 1 - proven[0])
+        exactly = reached[0] == reached[1] and proven[0] == proven[1] and low == high
+        return Bounds(low, high) if exactly else Bounds(round_down(low), round_up(high))
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

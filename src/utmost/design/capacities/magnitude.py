@@ -37,7 +37,6 @@ from math import lcm
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from utmost.core.exact.arrays import Array, objects
 from utmost.core.exact.linear_algebra import solve_lifted, table_product
@@ -146,7 +145,9 @@ def weighting(similarity: Similarity, classes: Classes) -> Array | None:
         if not np.isfinite(step).all():
             return None
         scaled = [w + int(Fraction(s) * unit) for w, s in zip(scaled, step.tolist(), strict=True)]
-        left = _remainder(low, places, scaled, classes, scale * unit)
+        # 1 - E w at the representatives of the classes.
+        sums = table_product(low, places, objects(scaled)[classes.labels])
+        left = [Fraction(scale * unit - total, scale * unit) for total in sums]
         size = float(max(abs(r) for r in left))
         if size < float(_NEGLIGIBLE) or size > last / 4:
             break
@@ -161,7 +162,11 @@ def reduced_similarity(similarity: Similarity, classes: Classes, table: Array) -
     reduced = np.zeros((k, k), dtype=table.dtype) if table.dtype != object else np.full((k, k), Fraction(0))
     for a, x in enumerate(classes.representatives.tolist()):
         if table.dtype == object:
-            for (b, kind), count in _pair_counts(classes.labels, similarity.kinds[x]).items():
+            # Each code is a class and a kind.
+            width = int(similarity.kinds[x].max()) + 1
+            codes, counts = np.unique(classes.labels * width + similarity.kinds[x], return_counts=True)
+            for code, count in zip(codes.tolist(), counts.tolist(), strict=True):
+                b, kind = divmod(code, width)
                 reduced[a, b] += table[kind] * count
         else:
             reduced[a] = np.bincount(classes.labels, weights=table[similarity.kinds[x]], minlength=k)
@@ -173,61 +178,32 @@ def spread(values: list[Fraction], classes: Classes) -> Array:
     return objects(values)[classes.labels]
 
 
-def _remainder(low: Array, places: NDArray[np.int32], scaled: list[int], classes: Classes, unit: int) -> list[Fraction]:
-    """Return 1 - E w at the representatives of the classes."""
-    column = objects(scaled)[classes.labels]
-    return [Fraction(unit - total, unit) for total in table_product(low, places, column)]
-
-
-def _pair_counts(labels: NDArray[np.intp], kinds: NDArray[np.int32]) -> dict[tuple[int, int], int]:
-    width = int(kinds.max(initial=0)) + 1
-    codes, counts = np.unique(labels * width + kinds, return_counts=True)
-    return {divmod(code, width): count for code, count in zip(codes.tolist(), counts.tolist(), strict=True)}
-
-
 def closed_form(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate | None:
     """Return the certificate of a capacity that has a closed form, else None."""
     if isinstance(ptype.space.metric, LineMetric):
-        return _on_line(ptype, kind)
+        n = ptype.space.size - 1
+        is_rational = ptype.level.is_rational
+        a: Any = ptype.level.alpha_fraction() if is_rational else ptype.level.alpha_interval(2 * BITS)
+        # The scales of the geometric mechanism on n + 1 counts: 1/(1+a) at the ends and (1-a)/(1+a) inside.
+        ends, inside = (1 / (1 + a), (1 - a) / (1 + a)) if n else (Fraction(1), Fraction(1))
+        scales = np.full(n + 1, _lower_end(inside), dtype=object)
+        scales[[0, -1]] = _lower_end(ends)
+
+        line, dual = (SimilarityMechanism(ptype, scales), scales) if is_rational else sandwich(ptype, scales)
+        if kind == "additive":
+            # a^m on the middle count of 2m + 1 counts, or a^(m+1) / (1 + a) on the two middle counts of 2m + 2.
+            m, dual = n // 2, np.full(n + 1, Fraction(0), dtype=object)
+            dual[[m, n - m]] = _lower_end(a**m) if n % 2 == 0 else _lower_end(a ** (m + 1) / (1 + a))
+            dual = dual if is_rational else lowered_dual(ptype, dual)
+        return CapacityCertificate(ptype, kind, line, dual)
     if distance_profile(ptype.space) is not None:
         mechanism = UniformMechanism(ptype, 1 if kind == "multiplicative" else -1)
         return CapacityCertificate(ptype, kind, mechanism, UniformDual())
     return None
 
 
-def _on_line(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate:
-    """Return the certificate of the geometric mechanism, with its scales or the middle counts as dual."""
-    n = ptype.space.size - 1
-    a: Any = ptype.level.alpha_fraction() if ptype.level.is_rational else ptype.level.alpha_interval(2 * BITS)
-    scales = _scales(a, n)
-    mechanism, dual = (SimilarityMechanism(ptype, scales), scales) if _is_exact(a) else sandwich(ptype, scales)
-    if kind == "additive":
-        dual = _on_the_middle(a, n) if _is_exact(a) else lowered_dual(ptype, _on_the_middle(a, n))
-    return CapacityCertificate(ptype, kind, mechanism, dual)
-
-
-def _scales(a: Any, n: int) -> Array:
-    """Return the scales of the geometric mechanism on n + 1 counts: 1/(1+a) at the ends and (1-a)/(1+a) inside."""
-    ends, inside = (1 / (1 + a), (1 - a) / (1 + a)) if n else (Fraction(1), Fraction(1))
-    scales = np.full(n + 1, _lower_end(inside), dtype=object)
-    scales[[0, -1]] = _lower_end(ends)
-    return scales
-
-
-def _on_the_middle(a: Any, n: int) -> Array:
-    """Return a^m on the middle count of 2m + 1 counts, or a^(m+1) / (1 + a) on the two middle counts of 2m + 2."""
-    dual = np.full(n + 1, Fraction(0), dtype=object)
-    m = n // 2
-    dual[[m, n - m]] = _lower_end(a**m) if n % 2 == 0 else _lower_end(a ** (m + 1) / (1 + a))
-    return dual
-
-
 def _lower_end(value: Any) -> Fraction:
     return value if isinstance(value, Fraction) else value.lower
-
-
-def _is_exact(value: Any) -> bool:
-    return isinstance(value, Fraction)
 
 
 # exp(-75) is below the rounding error of a float near 1: so small a dual proves no more than 0 does.
@@ -247,15 +223,11 @@ def bound_on_lattice(ptype: PrivacyType) -> CapacityCertificate | None:
     metric = ptype.space.metric
     if not isinstance(metric, EuclideanGridMetric) or metric.size == 1:
         return None
-    return CapacityCertificate(ptype, "additive", LatticeMechanism(ptype), _on_the_middle_points(ptype, metric))
-
-
-def _on_the_middle_points(ptype: PrivacyType, metric: EuclideanGridMetric) -> Array:
-    """Return the largest feasible dual that is constant on the one, two or four middle points, and 0 elsewhere."""
+    # The largest feasible dual that is constant on the one, two or four middle points, and 0 elsewhere.
     dual = np.full(metric.size, Fraction(0), dtype=object)
     radius = float(np.hypot(metric.rows - 1, metric.cols - 1)) / 2
-    if ptype.level.epsilon_float * radius > _NEGLIGIBLE_EXPONENT:
-        return dual
-    rows, cols = ({(side - 1) // 2, side // 2} for side in (metric.rows, metric.cols))
-    dual[[r * metric.cols + c for r in rows for c in cols]] = Fraction(1)
-    return lowered_dual(ptype, dual)
+    if ptype.level.epsilon_float * radius <= _NEGLIGIBLE_EXPONENT:
+        rows, cols = ({(side - 1) // 2, side // 2} for side in (metric.rows, metric.cols))
+        dual[[r * metric.cols + c for r in rows for c in cols]] = Fraction(1)
+        dual = lowered_dual(ptype, dual)
+    return CapacityCertificate(ptype, "additive", LatticeMechanism(ptype), dual)

@@ -85,8 +85,15 @@ def packing(ptype: PrivacyType, kind: CapacityKind, similarity: Similarity, clas
     sign = 1 if kind == "multiplicative" else -1
     table = similarity.fractions if exactly else similarity.floats
     reduced = reduced_similarity(similarity, classes, table if sign > 0 else 1 / table)
-    solution = (solve_exactly if exactly else solve)(_program(reduced, classes, sign))
-    sizes = classes.sizes.tolist()
+    # The program min -sign sum |A| w_A subject to sum_B reduced[A, B] w_B <= 1 (or >= 1 if additive), w >= 0.
+    k, sizes = len(classes), classes.sizes.tolist()
+    unit: Any = Fraction(1) if exactly else 1.0
+    rows, columns = (part.ravel() for part in np.indices((k, k)))
+    cost = np.array([-sign * unit * size for size in sizes], dtype=reduced.dtype)
+    ones, infinite = np.full(k, unit, dtype=reduced.dtype), np.full(k, math.inf, dtype=reduced.dtype)
+    lower, upper = (-infinite, ones) if sign > 0 else (ones, infinite)
+    program = LinearProgram.of_triplets(cost, rows, columns, reduced.ravel(), lower, upper)
+    solution = (solve_exactly if exactly else solve)(program)
     weights = spread([max(Fraction(w), Fraction(0)) for w in solution.primal.tolist()], classes)
     # The multiplier of the row of a class is shared by its members; the duals of a minimum have the other sign.
     shares = [
@@ -144,34 +151,23 @@ def completion(ptype: PrivacyType, kind: CapacityKind, similarity: Similarity, p
     weights = packed.weights[columns] if packed.is_exact else packed.weights[columns].astype(np.float64)
     matrix = powers[similarity.kinds[:, columns]] * weights
     if len(free):
-        values = _free_entries(table, similarity, matrix, known, free, columns, packed.is_exact)
-        if values is None:
+        # Privacy against the known rows is a pair of bounds for each free entry, so the known rows need no variables.
+        near = table[similarity.kinds[np.ix_(free, known)]]
+        low = np.max(near[:, :, None] * matrix[None, known], axis=1)
+        high = np.min(matrix[None, known] / near[:, :, None], axis=1)
+        for i, c in np.argwhere(free[:, None] == columns):
+            low[i, c] = high[i, c] = matrix[free[i], c]
+        if not packed.is_exact:
+            high = np.maximum(low, high)
+        if (low > high).any():
             return None
-        matrix[free] = values
+        program = _completion_program(table, similarity, free, low, high, packed.is_exact)
+        try:
+            solution = (solve_exactly if packed.is_exact else solve)(program)
+        except (InfeasibleProgram, SolverFailed):
+            return None
+        matrix[free] = solution.primal.reshape(low.shape)
     return Channel(matrix if packed.is_exact else private_matrix(ptype, matrix))
-
-
-def _free_entries(
-    table: Array, similarity: Similarity, matrix: Array, known: Array, free: Array, columns: Array, exactly: bool
-) -> Array | None:
-    """Return the rows of secrets with z_x = 0: a feasible point between the bounds from the known rows; else None."""
-    near = table[similarity.kinds[np.ix_(free, known)]]
-    # Privacy against the known rows is a pair of bounds for each free entry, so the known rows need no variables.
-    low = np.max(near[:, :, None] * matrix[None, known], axis=1)
-    high = np.min(matrix[None, known] / near[:, :, None], axis=1)
-    own = [(int(i), int(c)) for i, x in enumerate(free) for c in np.flatnonzero(columns == x)]
-    for i, c in own:
-        low[i, c] = high[i, c] = matrix[free[i], c]
-    if not exactly:
-        high = np.maximum(low, high)
-    if (low > high).any():
-        return None
-    program = _completion_program(table, similarity, free, low, high, exactly)
-    try:
-        solution = (solve_exactly if exactly else solve)(program)
-    except (InfeasibleProgram, SolverFailed):
-        return None
-    return np.asarray(solution.primal.reshape(low.shape))
 
 
 def _completion_program(
@@ -193,17 +189,6 @@ def _completion_program(
     return LinearProgram.of_triplets(
         cost, rows, places, values, lower, upper, column_lower=low.ravel(), column_upper=high.ravel()
     )
-
-
-def _program(reduced: Array, classes: Classes, sign: int) -> LinearProgram:
-    """Return min -sign sum |A| w_A subject to sum_B reduced[A, B] w_B <= 1 (or >= 1 if additive), w >= 0."""
-    k = len(classes)
-    unit: Any = Fraction(1) if reduced.dtype == object else 1.0
-    rows, columns = (part.ravel() for part in np.indices((k, k)))
-    cost = np.array([-sign * unit * size for size in classes.sizes.tolist()], dtype=reduced.dtype)
-    ones, infinite = np.full(k, unit, dtype=reduced.dtype), np.full(k, math.inf, dtype=reduced.dtype)
-    lower, upper = (-infinite, ones) if sign > 0 else (ones, infinite)
-    return LinearProgram.of_triplets(cost, rows, columns, reduced.ravel(), lower, upper)
 
 
 _MOST_DIFFERENT_ENTRIES = 2_500
@@ -278,23 +263,19 @@ class _MovedEntries:
         values = self.low
         for _ in range(_ROUNDS):
             values = self._solved(rows, powers)
-            broken = self._broken(values, powers)
-            if len(broken) == 0:
+            # The inequality that each entry violates most: (variable of x, variable of y, x, y) with x below y.
+            broken = []
+            for c in range(values.shape[1]):
+                reach = powers * values[:, c]
+                y = reach.argmax(axis=1)
+                x = np.flatnonzero(reach[np.arange(len(y)), y] > values[:, c] * (1 + _BROKEN) + _BROKEN * 1e-3)
+                broken.append(np.column_stack([self.entry[x, c], self.entry[y[x], c], x * len(y) + y[x]]))
+            if not any(map(len, broken)):
                 break
-            rows = np.unique(np.concatenate([rows, broken]), axis=0)
+            rows = np.unique(np.concatenate([rows, *broken]), axis=0)
         moved = self.start.copy()
         moved[self.free] = values
         return np.clip(moved, 0.0, 1.0)
-
-    def _broken(self, values: Floats, powers: Floats) -> NDArray[np.int64]:
-        """Return the inequality that each entry violates most: (variable of x, variable of y, x, y) with x below y."""
-        broken = []
-        for c in range(values.shape[1]):
-            reach = powers * values[:, c]
-            y = reach.argmax(axis=1)
-            x = np.flatnonzero(reach[np.arange(len(y)), y] > values[:, c] * (1 + _BROKEN) + _BROKEN * 1e-3)
-            broken.append(np.column_stack([self.entry[x, c], self.entry[y[x], c], x * len(y) + y[x]]))
-        return np.unique(np.concatenate(broken), axis=0)
 
     def _solved(self, rows: NDArray[np.int64], powers: Floats) -> Floats:
         """Return min sigma subject to |row sums - 1| <= sigma, the inequalities so far, and low <= m <= high."""

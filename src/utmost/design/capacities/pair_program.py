@@ -51,11 +51,18 @@ class Classes:
     @classmethod
     def of(cls, similarity: Similarity) -> "Classes":
         """Return the coarsest equitable partition, by colour refinement: a few rounds of O(n^2)."""
-        # What a secret sees is hashed to 64 bits. A collision could make a program fail, but cannot make a proof wrong.
         kinds = mixed_words(np.arange(len(similarity.lengths), dtype=np.uint64))
         labels = np.zeros(similarity.size, dtype=np.intp)
+        # As many rows at once as have about 16 MB of words.
+        step = max(1, (1 << 21) // similarity.size)
         while True:
-            views = _views(similarity, labels, kinds)
+            # What a secret sees is hashed to 64 bits: the sum over y of a word for (distance, class) of y. A collision
+            # could make a program fail, but cannot make a proof wrong.
+            classes = mixed_words(labels.astype(np.uint64) + np.uint64(1 << 32))
+            views = np.empty(similarity.size, dtype=np.uint64)
+            for start in range(0, similarity.size, step):
+                words = mixed_words(kinds[similarity.kinds[start : start + step]] ^ classes)
+                views[start : start + step] = words.sum(axis=1, dtype=np.uint64)
             finer = row_numbers(np.column_stack([labels.astype(np.uint64), views]))
             # No class was split: the partition is equitable, unless two views have the same hash, with probability
             # below n^2 / 2^64.
@@ -67,18 +74,6 @@ class Classes:
 
     def __len__(self) -> int:
         return len(self.sizes)
-
-
-def _views(similarity: Similarity, labels: NDArray[np.intp], kinds: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return a hash of what each secret sees: the sum over y of a word for (distance, class) of y, modulo 2^64."""
-    # As many rows at once as have about 16 MB of words.
-    step = max(1, (1 << 21) // similarity.size)
-    classes = mixed_words(labels.astype(np.uint64) + np.uint64(1 << 32))
-    seen = np.empty(similarity.size, dtype=np.uint64)
-    for start in range(0, similarity.size, step):
-        pairs = kinds[similarity.kinds[start : start + step]] ^ classes
-        seen[start : start + step] = mixed_words(pairs).sum(axis=1, dtype=np.uint64)
-    return seen
 
 
 def mixed_words(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -114,7 +109,13 @@ class PairClasses:
         n = similarity.size
         labels = row_numbers(similarity.kinds.reshape(-1, 1).astype(np.uint64)).reshape(n, n)
         while True:
-            seen = _triangles(labels)
+            # The sum over z of a word for the classes of (x, z) and (z, y), for each pair (x, y). Each half of a word
+            # holds a class, so that different pairs of classes have different words. One secret z at a time, because
+            # all triples would need n^3 words.
+            here, there = labels.astype(np.uint64), labels.astype(np.uint64) << np.uint64(32)
+            seen = np.zeros(labels.shape, dtype=np.uint64)
+            for z in range(n):
+                seen += mixed_words(here[:, z, None] + there[z, None, :])
             rows = np.column_stack([part.astype(np.uint64).ravel() for part in (labels, labels.T, seen)])
             finer = row_numbers(rows).reshape(n, n)
             if finer.max() == labels.max():
@@ -123,17 +124,6 @@ class PairClasses:
 
     def __len__(self) -> int:
         return len(self.sizes)
-
-
-def _triangles(labels: NDArray[np.intp]) -> NDArray[np.uint64]:
-    """Return the sum over z of a word for the classes of (x, z) and (z, y), for each pair (x, y)."""
-    # Each half of a word holds a class, so that different pairs of classes have different words.
-    here, there = labels.astype(np.uint64), labels.astype(np.uint64) << np.uint64(32)
-    seen = np.zeros(labels.shape, dtype=np.uint64)
-    # One secret at a time, because all triples would need n^3 words.
-    for z in range(len(labels)):
-        seen += mixed_words(here[:, z, None] + there[z, None, :])
-    return seen
 
 
 _MOST_SECRETS = 100
@@ -158,9 +148,17 @@ def by_orbits(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate | N
     exactly = similarity.is_rational and len(triples.counts) <= _MOST_EXACT_ROWS
     try:
         solution = (solve_exactly if exactly else solve)(_program(kind, similarity, pairs, triples, exactly))
-        matrix = solution.primal[pairs.labels]
-        dual, multipliers = _shared_duals(kind, pairs, triples, solution.duals)
-        return certificate_of_answer(ptype, kind, matrix, dual, multipliers, exactly)
+        # The duals are divided among the secrets and the triples that were merged. The rows of the program are in the
+        # order of the classes of pairs (x, x), which is the order of np.unique.
+        p, numbers = len(triples.counts), as_rationals(solution.duals)
+        _, place, sizes = np.unique(np.diagonal(pairs.labels), return_inverse=True, return_counts=True)
+        sign = -1 if kind == "multiplicative" else 1
+        dual = objects(sign * numbers[p + i] / int(sizes[i]) for i in place.tolist())
+        shares = [max(y, Fraction(0)) / int(count) for y, count in zip(numbers[:p], triples.counts, strict=True)]
+        used = np.flatnonzero(np.array([share != 0 for share in shares], dtype=bool)[triples.which])
+        values = objects(shares[w] for w in triples.which[used])
+        multipliers = PairMultipliers(triples.x[used], triples.y[used], triples.j[used], values)
+        return certificate_of_answer(ptype, kind, solution.primal[pairs.labels], dual, multipliers, exactly)
     except (InfeasibleProgram, SolverFailed, PromiseBroken):
         return None
 
@@ -229,23 +227,6 @@ def _program(
     return LinearProgram.of_triplets(cost, rows, columns, values, lower, upper)
 
 
-def _shared_duals(
-    kind: CapacityKind, pairs: PairClasses, triples: Triples, duals: Array
-) -> tuple[Array, PairMultipliers]:
-    """Return the duals, divided among the secrets and the triples that were merged."""
-    p = len(triples.counts)
-    numbers = as_rationals(duals)
-    homes = np.diagonal(pairs.labels)
-    _, place, sizes = np.unique(homes, return_inverse=True, return_counts=True)
-    # The rows of the program are in the order of the classes of pairs (x, x), which is the order of np.unique.
-    dual = objects(numbers[p + i] / int(sizes[i]) for i in place.tolist())
-    shares = [max(value, Fraction(0)) / int(count) for value, count in zip(numbers[:p], triples.counts, strict=True)]
-    used = np.flatnonzero(np.array([share != 0 for share in shares], dtype=bool)[triples.which])
-    values = objects(shares[w] for w in triples.which[used])
-    multipliers = PairMultipliers(triples.x[used], triples.y[used], triples.j[used], values)
-    return (-dual if kind == "multiplicative" else dual), multipliers
-
-
 _MOST_VARIABLES = 2_100
 _MOST_EXACT_VARIABLES = 900
 _ROUNDS = 60
@@ -266,9 +247,11 @@ def by_edge_program(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertifica
     exactly = similarity.is_rational and n * n <= _MOST_EXACT_VARIABLES
     try:
         rows, solution = solve_lazily(ptype, kind, similarity, exactly)
-        matrix = solution.primal.reshape(n, n)
-        dual, multipliers = _split_duals(kind, rows, solution.duals)
-        return certificate_of_answer(ptype, kind, matrix, dual, multipliers, exactly)
+        numbers = as_rationals(solution.duals)
+        used = np.flatnonzero(numbers[: len(rows)] > 0)
+        multipliers = PairMultipliers(rows[used, 0], rows[used, 1], rows[used, 2], numbers[used])
+        dual = numbers[len(rows) :] * (-1 if kind == "multiplicative" else 1)
+        return certificate_of_answer(ptype, kind, solution.primal.reshape(n, n), dual, multipliers, exactly)
     except (InfeasibleProgram, SolverFailed, PromiseBroken):
         return None
 
@@ -277,12 +260,20 @@ def solve_lazily(
     ptype: PrivacyType, kind: CapacityKind, similarity: Similarity, exactly: bool
 ) -> tuple[PrivacyRows, LinearSolution]:
     """Return the inequalities that the program needs, and its solution, which violates no other inequality."""
-    edges = ptype.space.edges
-    both = np.concatenate([edges, edges[:, ::-1]])
-    rows, by_simplex = _rows_at_own_secrets(kind, similarity.size), False
+    n, edges = similarity.size, ptype.space.edges
+    x, y = np.concatenate([edges, edges[:, ::-1]]).T
+    # The first rows are m[i, j] >= alpha^d m[j, j] for all i and j, or m[j, j] >= alpha^d m[i, j].
+    i, j = (part.ravel() for part in np.nonzero(~np.eye(n, dtype=bool)))
+    rows, by_simplex = np.column_stack([i, j, j] if kind == "multiplicative" else [j, i, j]), False
     for _ in range(_ROUNDS):
         solution = (solve_exactly if by_simplex else solve)(_edge_program(kind, similarity, rows, by_simplex))
-        broken = _broken(similarity, both, solution.primal.reshape(similarity.size, -1), by_simplex)
+        # Add only the worst violated rows: most others hold once these do.
+        table = similarity.fractions if by_simplex else similarity.floats
+        matrix = solution.primal.reshape(n, -1)
+        gaps = table[similarity.kinds[x, y]][:, None] * matrix[y] - matrix[x]
+        edge, j = np.nonzero(gaps > (0 if by_simplex else _BROKEN))
+        worst = np.argsort(-gaps[edge, j].astype(np.float64), kind="stable")[: 4 * n]
+        broken = np.column_stack([x[edge[worst]], y[edge[worst]], j[worst]]).astype(np.int64)
         # Floats find the rows that matter; the exact program starts with them and adds rows until none is violated.
         if len(broken) == 0 and by_simplex == exactly:
             return rows, solution
@@ -291,23 +282,6 @@ def solve_lazily(
     raise SolverFailed(
         f"the program must be solved in {_ROUNDS} rounds of new rows", came=f"{len(rows)} after {_ROUNDS} rounds"
     )
-
-
-def _rows_at_own_secrets(kind: CapacityKind, n: int) -> PrivacyRows:
-    """Return m[x, j] >= alpha^d m[j, j] for every x and j (or m[j, j] >= alpha^d m[x, j])."""
-    x, j = (part.ravel() for part in np.nonzero(~np.eye(n, dtype=bool)))
-    return np.column_stack([x, j, j] if kind == "multiplicative" else [j, x, j])
-
-
-def _broken(similarity: Similarity, both: NDArray[np.intp], matrix: Array, exactly: bool) -> PrivacyRows:
-    """Return inequalities along essential edges that a matrix violates: the worst of a column, by column and edge."""
-    table = similarity.fractions if exactly else similarity.floats
-    x, y = both.T
-    gaps = table[similarity.kinds[x, y]][:, None] * matrix[y] - matrix[x]
-    # Add only the worst rows: most others hold once these do.
-    edge, j = np.nonzero(gaps > (0 if exactly else _BROKEN))
-    worst = np.argsort(-gaps[edge, j].astype(np.float64), kind="stable")[: 4 * similarity.size]
-    return np.column_stack([x[edge[worst]], y[edge[worst]], j[worst]]).astype(np.int64)
 
 
 def _edge_program(kind: CapacityKind, similarity: Similarity, rows: PrivacyRows, exactly: bool) -> LinearProgram:
@@ -326,11 +300,3 @@ def _edge_program(kind: CapacityKind, similarity: Similarity, rows: PrivacyRows,
     lower = np.concatenate([0 * ones, right])
     upper = np.concatenate([np.full(p, np.inf, dtype=dtype), right])
     return LinearProgram.of_triplets(cost, at, columns, values, lower, upper)
-
-
-def _split_duals(kind: CapacityKind, rows: PrivacyRows, duals: Array) -> tuple[Array, PairMultipliers]:
-    numbers = as_rationals(duals)
-    dual = numbers[len(rows) :]
-    used = np.flatnonzero(numbers[: len(rows)] > 0)
-    multipliers = PairMultipliers(rows[used, 0], rows[used, 1], rows[used, 2], numbers[used])
-    return (-dual if kind == "multiplicative" else dual), multipliers

@@ -52,8 +52,8 @@ class Similarity:
     @cached_property
     def fractions(self) -> Array:
         """alpha^d for each kind, as Fractions; only if all are rational."""
-        values = [self.level.scaled(d).alpha_fraction() if d else Fraction(1) for d in self._rational_lengths()]
-        return frozen(objects(values))
+        rational = (d for d in self.lengths if not isinstance(d, Surd))
+        return frozen(objects(self.level.scaled(d).alpha_fraction() if d else Fraction(1) for d in rational))
 
     @cached_property
     def floats(self) -> NDArray[np.float64]:
@@ -69,41 +69,28 @@ class Similarity:
         table = self.floats if floats or not self.is_rational else self.fractions
         return frozen((table if sign > 0 else 1 / table)[self.kinds])
 
-    def _rational_lengths(self) -> list[Fraction]:
-        return [d for d in self.lengths if not isinstance(d, Surd)]
-
 
 def _kinds(space: Space) -> tuple[NDArray[np.int32], tuple[Length, ...]]:
     metric = space.metric
     if isinstance(metric, EuclideanGridMetric):
-        return _lattice_kinds(metric)
+        # All squared distances occur from a corner, where they are numbered.
+        squares = np.unique(metric.squares(0, np.arange(metric.size)))
+        number = np.zeros(int(squares[-1]) + 1, dtype=np.int32)
+        number[squares] = np.arange(len(squares))
+        rows, cols = (np.arange(side) for side in (metric.rows, metric.cols))
+        steps = number[(rows**2)[:, None] + cols**2]
+        across, down = abs(cols[:, None] - cols), abs(rows[:, None] - rows)
+        kinds = steps[down[:, None, :, None], across[None, :, None, :]].reshape(metric.size, metric.size)
+        return kinds, tuple(Surd.sqrt(int(square)).simplified() for square in squares)
     if isinstance(metric, LineMetric):
         return space.distances.astype(np.int32), tuple(map(Fraction, range(space.size)))
     table = metric.exact if isinstance(metric, TableMetric) else space.distances
     if table.dtype == object:
-        return _object_kinds(table)
+        lengths = tuple(sorted(set(table.flat)))
+        number_of = {d: k for k, d in enumerate(lengths)}
+        return np.array([number_of[d] for d in table.flat], dtype=np.int32).reshape(table.shape), lengths
     values, kinds = np.unique(table, return_inverse=True)
     return kinds.reshape(table.shape).astype(np.int32), tuple(Fraction(value) for value in values.tolist())
-
-
-def _lattice_kinds(metric: EuclideanGridMetric) -> tuple[NDArray[np.int32], tuple[Length, ...]]:
-    """Return kinds and lengths: all squared distances occur from a corner, where they are numbered."""
-    squares = np.unique(metric.squares(0, np.arange(metric.size)))
-    number = np.zeros(int(squares[-1]) + 1, dtype=np.int32)
-    number[squares] = np.arange(len(squares))
-    rows, cols = (np.arange(side) for side in (metric.rows, metric.cols))
-    steps = number[(rows**2)[:, None] + cols**2]
-    across, down = abs(cols[:, None] - cols), abs(rows[:, None] - rows)
-    kinds = steps[down[:, None, :, None], across[None, :, None, :]].reshape(metric.size, metric.size)
-    return kinds, tuple(Surd.sqrt(int(square)).simplified() for square in squares)
-
-
-def _object_kinds(table: Array) -> tuple[NDArray[np.int32], tuple[Length, ...]]:
-    """Return the kinds and the lengths of a table of Fractions and Surds."""
-    flat = table.ravel().tolist()
-    lengths = tuple(sorted(set(flat)))
-    number = {d: k for k, d in enumerate(lengths)}
-    return np.array([number[d] for d in flat], dtype=np.int32).reshape(table.shape), lengths
 
 
 BITS = 96
@@ -168,22 +155,21 @@ def farthest(ptype: PrivacyType, sign: int) -> tuple[list[Fraction], list[Fracti
     metric = ptype.space.metric
     if isinstance(metric, LineMetric):
         steps = [max(j, metric.n - j) for j in range(metric.n + 1)]
-        powers = {d: _signed_power(ptype, Fraction(d), sign) for d in set(steps)}
+        powers = {}
+        for d in set(steps):
+            if ptype.level.is_rational:
+                exactly = ptype.level.alpha_fraction() ** (sign * d)
+                powers[d] = exactly, exactly
+            else:
+                bits = 2 * BITS + _zeros(ptype.level.epsilon_float, Fraction(d), sign)
+                around = _signed(power_interval(ptype.level, Fraction(d), bits), sign)
+                powers[d] = around.lower, around.upper
         pairs = [powers[d] for d in steps]
     else:
         similarity = Similarity.of(ptype)
         low, high, scale = scaled_table(similarity, sign)
         pairs = [(Fraction(int(low[k]), scale), Fraction(int(high[k]), scale)) for k in similarity.kinds.max(axis=0)]
     return [low for low, _ in pairs], [high for _, high in pairs]
-
-
-def _signed_power(ptype: PrivacyType, length: Fraction, sign: int) -> tuple[Fraction, Fraction]:
-    if ptype.level.is_rational:
-        exactly = ptype.level.alpha_fraction() ** (sign * int(length))
-        return exactly, exactly
-    bits = 2 * BITS + _zeros(ptype.level.epsilon_float, length, sign)
-    around = _signed(power_interval(ptype.level, length, bits), sign)
-    return around.lower, around.upper
 
 
 def _signed(power: Interval, sign: int) -> Interval:

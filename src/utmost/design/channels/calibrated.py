@@ -56,7 +56,9 @@ class WeightedOutcomes:
         for step, weight, fall in zip(row, self.weights, self.falls, strict=True):
             terms = {step: Fraction(weight)}
             for other in tails - {fall}:
-                terms = _times_one_less_power(terms, other)
+                # Times 1 - X^other.
+                moved = {at + other: coefficient for at, coefficient in terms.items()}
+                terms = {at: terms.get(at, Fraction(0)) - moved.get(at, Fraction(0)) for at in {**terms, **moved}}
             for power, coefficient in terms.items():
                 total[power] = total.get(power, Fraction(0)) + coefficient
         return {power: coefficient for power, coefficient in total.items() if coefficient}
@@ -66,7 +68,14 @@ def with_tails(costs: Array, weights: Array, tails: Tails, unit: Fraction, *, in
     """Return the columns of the costs, with one period of each tail before and after them."""
     # Costs are in units of the sensitivity, tails in the units of the user. With integer steps, a tail that rises by
     # p/q of a unit repeats after q outcomes, p steps lower; otherwise after one outcome.
-    left, right = (_tail_rise(tail, unit) for tail in tails)
+    rises = []
+    for tail in tails:
+        rise = exact(0 if tail is None else tail, "tails")
+        if rise < 0:
+            remedy = "Pass a positive number, or None if there is no tail."
+            raise OutOfRange("costs must rise along a tail", came=tail, where="tails", remedy=remedy)
+        rises.append(rise / unit)
+    left, right = rises
     before = [(costs[:, 0] + left * j, left) for j in range(_tail_period(left, integer_steps), 0, -1)]
     after = [(costs[:, -1] + right * j, right) for j in range(1, _tail_period(right, integer_steps) + 1)]
     m = costs.shape[1]
@@ -82,22 +91,6 @@ def with_tails(costs: Array, weights: Array, tails: Tails, unit: Fraction, *, in
         np.array(owner, dtype=np.intp),
         names if before or after else None,
     )
-
-
-def _times_one_less_power(terms: dict[Fraction, Fraction], power: Fraction) -> dict[Fraction, Fraction]:
-    """Return the polynomial times 1 - X^power, as a dict from exponents to coefficients."""
-    product = dict(terms)
-    for at, coefficient in terms.items():
-        product[at + power] = product.get(at + power, Fraction(0)) - coefficient
-    return product
-
-
-def _tail_rise(tail: Number | None, unit: Fraction) -> Fraction:
-    rise = exact(0 if tail is None else tail, "tails")
-    if rise < 0:
-        remedy = "Pass a positive number, or None if there is no tail."
-        raise OutOfRange("costs must rise along a tail", came=tail, where="tails", remedy=remedy)
-    return rise / unit
 
 
 def _tail_period(rise: Fraction, integer_steps: bool) -> int:

@@ -35,38 +35,31 @@ def merged_columns(matrix: Array, tolerance: float) -> tuple[Array, list[list[in
     """Return the sums of proportional columns, without zero columns, and the lists of the columns in each sum."""
     check_array(matrix, "matrix", 2)
     sums = matrix.sum(axis=0)
-    groups = _equal_directions(matrix, sums) if is_exact(matrix) else _near_directions(matrix, sums, tolerance)
+    groups: list[list[int]] = []
+    if is_exact(matrix):
+        same: dict[Hashable, list[int]] = {}
+        for y in np.flatnonzero(sums != 0).tolist():
+            same.setdefault(tuple(matrix[:, y] / sums[y]), []).append(y)
+        groups = list(same.values())
+    else:
+        # A column is compared with the first column of each group, so groups do not drift. The means of row numbers are
+        # compared first: columns that are close have close means, and few other columns do.
+        firsts, means = np.empty((matrix.shape[1], matrix.shape[0])), np.empty(matrix.shape[1])
+        rows = np.arange(matrix.shape[0])
+        for y in np.flatnonzero(sums > 0).tolist():
+            direction = matrix[:, y] / sums[y]
+            mean, count = float(direction @ rows), len(groups)
+            likely = np.flatnonzero(abs(means[:count] - mean) <= (tolerance + 1e-15) * rows.sum())
+            near = likely[(abs(firsts[likely] - direction) <= tolerance).all(axis=1)]
+            if near.size:
+                groups[near[0]].append(y)
+            else:
+                firsts[count], means[count] = direction, mean
+                groups.append([y])
     merged = np.empty((matrix.shape[0], len(groups)), dtype=matrix.dtype)
     for k, group in enumerate(groups):
         merged[:, k] = matrix[:, group].sum(axis=1)
     return merged, groups
-
-
-def _equal_directions(matrix: Array, sums: Array) -> list[list[int]]:
-    groups: dict[Hashable, list[int]] = {}
-    for y in np.flatnonzero(sums != 0).tolist():
-        groups.setdefault(tuple(matrix[:, y] / sums[y]), []).append(y)
-    return list(groups.values())
-
-
-def _near_directions(matrix: Array, sums: Array, tolerance: float) -> list[list[int]]:
-    """Return lists of columns that are proportional within ``tolerance``."""
-    # A column is compared with the first column of each group, so groups do not drift. The means of row numbers are
-    # compared first: columns that are close have close means, and few other columns do.
-    groups: list[list[int]] = []
-    firsts, means = np.empty((matrix.shape[1], matrix.shape[0])), np.empty(matrix.shape[1])
-    rows = np.arange(matrix.shape[0])
-    for y in np.flatnonzero(sums > 0).tolist():
-        direction = matrix[:, y] / sums[y]
-        mean, count = float(direction @ rows), len(groups)
-        likely = np.flatnonzero(abs(means[:count] - mean) <= (tolerance + 1e-15) * rows.sum())
-        near = likely[(abs(firsts[likely] - direction) <= tolerance).all(axis=1)]
-        if near.size:
-            groups[near[0]].append(y)
-        else:
-            firsts[count], means[count] = direction, mean
-            groups.append([y])
-    return groups
 
 
 ChannelLabels = tuple[Hashable, ...] | None

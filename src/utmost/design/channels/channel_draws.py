@@ -7,8 +7,7 @@ which happens in at most one of 2^40 draws, `Thresholds` reads further bits unti
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import accumulate
 from math import lcm, prod
 from numbers import Number as AnyNumber
@@ -83,7 +82,11 @@ class NamedMechanism:
 
     def outcomes(self, secrets: Any, shape: Shape, randomness: Randomness, method: DrawMethod | None) -> Any:
         """Draw independent outcomes, an array of shape ``shape`` followed by the shape of the secrets."""
-        asked, size = self._secret_rows(secrets), _sizes(shape)
+        asked = self._secret_rows(secrets)
+        size = () if shape is None else shape if isinstance(shape, tuple) else (shape,)
+        if not all(is_integer(n) and n >= 0 for n in size):
+            raise OutOfRange("a shape must consist of integers >= 0", came=shape, where="draw")
+        size = tuple(map(int, size))
         if prod(size) * asked.rows.size > _MOST_OUTCOMES:
             raise OutOfRange(
                 f"at most {_MOST_OUTCOMES} outcomes can be drawn at once",
@@ -97,7 +100,10 @@ class NamedMechanism:
         if not size and asked.is_one:
             return int(drawn[0]) if answers is None else answers[int(drawn[0])]
         outcomes = drawn.reshape(*size, *(() if asked.is_one else asked.rows.shape))
-        return outcomes if answers is None else _as_array_of_names(answers)[outcomes]
+        if answers is None:
+            return outcomes
+        names = np.array(answers) if all(isinstance(name, str) for name in answers) else objects(answers)
+        return names[outcomes]
 
     def rows(self, secrets: Any) -> NDArray[np.intp]:
         """Return the row of each secret of a list, given by number or by name."""
@@ -134,64 +140,40 @@ class _SecretRows:
             secrets, is_one = secrets.item(), True
         if isinstance(secrets, range) and (secrets.start < 0 or secrets.stop > size):
             raise OutOfRange(f"secrets must lie in 0..{size - 1}", came="a range with other numbers", where="draw")
-        values = _integers_or_objects([secrets] if is_one else secrets)
-        named = names is not None and (values.dtype.kind not in "iu" or _has_numbers(names))
-        if not named:
-            _check_positions(values, size, names is not None)
-        rows = _positions(values, names) if named else values.astype(np.intp)
-        return cls(rows.reshape(()) if is_one else rows, named and not isinstance(names, range), is_one)
-
-
-def _integers_or_objects(secrets: Any) -> NDArray[Any]:
-    """Return integers as an integer array, and anything else as an array of objects."""
-    if isinstance(secrets, list | range):
-        if not all(is_integer(x) for x in secrets):
-            return objects(secrets)
-        return objects(map(int, secrets)) if any(abs(x) >> 62 for x in secrets) else np.array(secrets, np.int64)
-    array = plain_array(secrets, "array of secrets")
-    return array if array.dtype.kind in "iu" else array.astype(object)
-
-
-def _has_numbers(names: Sequence[Hashable]) -> bool:
-    return not isinstance(names, range) and any(isinstance(name, AnyNumber) for name in names)
-
-
-def _check_positions(values: NDArray[Any], size: int, has_names: bool) -> None:
-    if values.dtype.kind not in "iu":
-        kinds = sorted({type(value).__name__ for value in values.ravel().tolist()})
-        raise WrongKind(f"a secret must be an integer in 0..{size - 1}", came=", ".join(kinds), where="draw")
-    wrong = np.flatnonzero((values < 0) | (values >= size))
-    if wrong.size:
-        wanted = "a name, or a number" if has_names else "a number"
+        # Integers become an integer array, and anything else an array of objects.
+        listed = [secrets] if is_one else secrets
+        if not isinstance(listed, list | range):
+            array = plain_array(listed, "array of secrets")
+            values = array if array.dtype.kind in "iu" else array.astype(object)
+        elif all(is_integer(x) for x in listed):
+            too_large = any(abs(x) >> 62 for x in listed)
+            values = objects(map(int, listed)) if too_large else np.array(listed, np.int64)
+        else:
+            values = objects(listed)
+        are_integers = values.dtype.kind in "iu"
         remedy = "Correct that secret; this message never shows it."
-        came = f"another number at position {wrong[0]} of the list"
-        raise OutOfRange(f"a secret must be {wanted} in 0..{size - 1}", came=came, remedy=remedy)
-
-
-def _positions(values: NDArray[Any], names: SecretNames) -> NDArray[np.intp]:
-    assert names is not None
-    place = {name: at for at, name in enumerate(names)}
-    flat = values.ravel().tolist()
-    rows = []
-    for at, value in enumerate(flat):
-        try:
-            rows.append(place[value])
-        except Exception:  # an unknown name, or a value whose hash raises any error
-            came = f"another value at position {at} of the list"
-            remedy = "Correct that secret; this message never shows it."
-            raise OutOfRange("a secret must be one of the names of secrets", came=came, remedy=remedy) from None
-    return np.array(rows, np.intp).reshape(values.shape)
-
-
-def _as_array_of_names(answers: Sequence[Hashable]) -> NDArray[Any]:
-    return np.array(answers) if all(isinstance(name, str) for name in answers) else objects(answers)
-
-
-def _sizes(shape: Shape) -> tuple[int, ...]:
-    size = () if shape is None else shape if isinstance(shape, tuple) else (shape,)
-    if not all(is_integer(n) and n >= 0 for n in size):
-        raise OutOfRange("a shape must consist of integers >= 0", came=shape, where="draw")
-    return tuple(map(int, size))
+        has_numbers = not isinstance(names, range) and any(isinstance(name, AnyNumber) for name in names or ())
+        if names is not None and (has_numbers or not are_integers):
+            place = {name: at for at, name in enumerate(names)}
+            found = []
+            for at, value in enumerate(values.ravel().tolist()):
+                try:
+                    found.append(place[value])
+                except Exception:  # an unknown name, or a value whose hash raises any error
+                    came = f"another value at position {at} of the list"
+                    raise OutOfRange("a secret must be one of the names of secrets", came=came, remedy=remedy) from None
+            rows = np.array(found, np.intp).reshape(values.shape)
+            return cls(rows.reshape(()) if is_one else rows, not isinstance(names, range), is_one)
+        if not are_integers:
+            kinds = sorted({type(value).__name__ for value in values.ravel().tolist()})
+            raise WrongKind(f"a secret must be an integer in 0..{size - 1}", came=", ".join(kinds), where="draw")
+        wrong = np.flatnonzero((values < 0) | (values >= size))
+        if wrong.size:
+            wanted = "a number" if names is None else "a name, or a number"
+            came = f"another number at position {wrong[0]} of the list"
+            raise OutOfRange(f"a secret must be {wanted} in 0..{size - 1}", came=came, remedy=remedy)
+        rows = values.astype(np.intp)
+        return cls(rows.reshape(()) if is_one else rows, False, is_one)
 
 
 def drawn_by_noise(
@@ -233,9 +215,17 @@ class RowSampler:
         n, m = matrix.shape
         self._shape = int(n), int(m)
         self._count_type = np.min_scalar_type(self._shape[1])
-        rows = [_integer_cuts(row) for row in matrix.tolist()]
-        self._cut_numerators, self._denominators = [ends for ends, _ in rows], [total for _, total in rows]
-        first = [[min((end << 64) // total, _LARGEST_WORD) for end in ends] for ends, total in rows]
+        # The cuts of a row are integers over the common denominator of the row.
+        self._cut_numerators: list[list[int]] = []
+        self._denominators: list[int] = []
+        first = []
+        for row in matrix.tolist():
+            total = lcm(*{p.denominator for p in row})
+            *ends, last = accumulate(p.numerator * (total // p.denominator) for p in row)
+            assert last == total, "the row of a channel has the sum 1"
+            self._cut_numerators.append(ends)
+            self._denominators.append(total)
+            first.append([min((end << 64) // total, _LARGEST_WORD) for end in ends])
         self._cut_words = frozen(np.array(first, np.uint64).reshape(n, m - 1))
         # A key is the number of a row, followed by the leading bits of a random word.
         self._shift = np.uint64(max(1, (n - 1).bit_length()))
@@ -258,12 +248,10 @@ class RowSampler:
             words: NDArray[np.uint64] = randomness.words(here.size, 64)
             index, unsure = (self._by_comparison if constant else self._by_search)(here, words)
             for place in np.flatnonzero(unsure).tolist():
-                index[place] = self._decided_by_more_bits(int(here[place]), int(words[place]), randomness)
+                exact_cuts = Thresholds(partial(self.cuts, int(here[place])))
+                index[place] = exact_cuts.decide(int(words[place]), 64, randomness.word)
             outcomes[start : start + CHUNK] = index
         return outcomes
-
-    def _decided_by_more_bits(self, row: int, word: int, randomness: Randomness) -> int:
-        return Thresholds(lambda bits: self.cuts(row, bits)).decide(word, 64, randomness.word)
 
     def _key(self, rows: NDArray[np.uint64], words: NDArray[np.uint64]) -> NDArray[np.uint64]:
         return (rows << (np.uint64(64) - self._shift)) | (words >> self._shift)
@@ -294,11 +282,3 @@ class RowSampler:
                 indices[here] += (passed * is_own).sum(axis=0, dtype=np.intp)
                 unsure[here] |= (np.logical_or.reduce(words[here] == cuts, axis=1) & is_own).any(axis=0)
         return indices, unsure
-
-
-def _integer_cuts(row: list[Fraction]) -> tuple[list[int], int]:
-    """Return the cuts of a row as integers over their common denominator, and the denominator."""
-    total = lcm(*{p.denominator for p in row})
-    ends = list(accumulate(p.numerator * (total // p.denominator) for p in row))
-    assert ends[-1] == total, "the row of a channel has the sum 1"
-    return ends[:-1], total

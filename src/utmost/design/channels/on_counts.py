@@ -1,6 +1,6 @@
 """Channels on counts: geometric noise (clamped, unbounded or renormalised), Laplace noise, and the fair mechanism."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -313,25 +313,19 @@ def laplace_channel(
         )
     if at.is_rational and all(at.scaled(abs(t)).is_rational for t in cuts if t):
         tail = cache(lambda gap: (at.scaled(gap).alpha_fraction() if gap else Fraction(1)) / 2)
-        masses = [_exact_row([t - i for t in cuts], tail) for i in range(rows)]
+        masses = []
+        for i in range(rows):
+            # Differences of F, where F(x) is tail(|x|) for x < 0 and 1 - tail(|x|) for x >= 0.
+            below = [tail(i - t) if t < i else 1 - tail(t - i) for t in cuts]
+            masses.append([b - a for a, b in zip([Fraction(0), *below], [*below, Fraction(1)], strict=True)])
         return stochastic(np.array(masses, dtype=object).reshape(rows, -1))
     # A power is irrational: use floats.
-    counts, ends = np.arange(rows)[:, None], np.array([-np.inf, *map(float, cuts), np.inf])
-    return stochastic(_masses(ends[None, :-1] - counts, ends[None, 1:] - counts, at.epsilon_float))
-
-
-def _exact_row(cuts: list[Fraction], tail: Callable[[Fraction], Fraction]) -> list[Fraction]:
-    """Return differences of F, where F(x) is tail(|x|) for x < 0 and 1 - tail(|x|) for x >= 0."""
-    below = [tail(-x) if x < 0 else 1 - tail(x) for x in cuts]
-    return [high - low for low, high in zip([Fraction(0), *below], [*below, Fraction(1)], strict=True)]
-
-
-def _masses(low: Array, high: Array, epsilon: float) -> Array:
-    """Return P(low < X < high) elementwise, without cancellation: tail (1 - exp(-epsilon width)) on one side of 0."""
-    near = np.minimum(abs(low), abs(high))
-    one_side: Any = np.exp(-epsilon * near) / 2 * -np.expm1(-epsilon * (high - low))
-    across = 1 - (np.exp(epsilon * np.minimum(low, 0)) + np.exp(-epsilon * np.maximum(high, 0))) / 2
-    return np.asarray(np.where((low < 0) & (high > 0), across, one_side))
+    rate, ends = at.epsilon_float, np.array([-np.inf, *map(float, cuts), np.inf]) - np.arange(rows)[:, None]
+    low, high = ends[:, :-1], ends[:, 1:]
+    # P(low < X < high) without cancellation: tail (1 - exp(-rate width)) on one side of 0.
+    one_side: Any = np.exp(-rate * np.minimum(abs(low), abs(high))) / 2 * -np.expm1(-rate * (high - low))
+    across = 1 - (np.exp(rate * np.minimum(low, 0)) + np.exp(-rate * np.maximum(high, 0))) / 2
+    return stochastic(np.asarray(np.where((low < 0) & (high > 0), across, one_side)))
 
 
 @fitting_memory("fair_channel")

@@ -142,7 +142,19 @@ def tight_constraints(space: Space, epsilon: Number | Level | None = None, *, al
     if isinstance(space.metric, LineMetric):
         return geometric_channel(space.size, at).relabel(outcomes=tuple(space.labels))
     similarity = alpha_powers(space, at)
-    weights = _weighting(similarity)
+    n, sums = len(similarity), similarity.sum(axis=1)
+    try:
+        if (sums == sums[0]).all():
+            weights = np.asarray(1 / sums)
+        elif similarity.dtype != object:
+            weights = np.linalg.solve(similarity, np.ones(n))
+        else:
+            weights = objects(solve_sparse([dict(enumerate(row)) for row in similarity], [Fraction(1)] * n))
+    except (np.linalg.LinAlgError, SolverFailed):
+        remedy = "Use a larger epsilon."
+        raise OutOfRange(
+            "the matrix of powers alpha^d must be invertible", came="a singular matrix", remedy=remedy
+        ) from None
     for x in np.flatnonzero(weights < 0)[:1]:
         raise Infeasible(
             "the weighting of the space must not be negative",
@@ -169,23 +181,6 @@ def alpha_powers(space: Space, at: Level) -> Array:
         fractions: Array = np.array([powers[length] for length in lengths.flat], dtype=object)
         return frozen(fractions.reshape(lengths.shape))
     return frozen(np.exp(-at.epsilon_float * lengths.astype(np.float64)))
-
-
-def _weighting(similarity: Array) -> Array:
-    """Return w with E w = 1; if all entries of E are equal, all weights are equal."""
-    n, sums = len(similarity), similarity.sum(axis=1)
-    if (sums == sums[0]).all():
-        return np.asarray(1 / sums)
-    try:
-        if similarity.dtype != object:
-            return np.asarray(np.linalg.solve(similarity, np.ones(n)))
-        solution = solve_sparse([dict(enumerate(row)) for row in similarity], [Fraction(1)] * n)
-    except (np.linalg.LinAlgError, SolverFailed):
-        remedy = "Use a larger epsilon."
-        raise OutOfRange(
-            "the matrix of powers alpha^d must be invertible", came="a singular matrix", remedy=remedy
-        ) from None
-    return objects(solution)
 
 
 # Lattice points of weight below exp(-_REACH) have together less than 1e-20 of the weight of all others.

@@ -3,7 +3,7 @@
 This module checks verdicts on universal optimality without a solver.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
@@ -50,9 +50,25 @@ class Complex:
         actions = sorted({tuple(action) for action in as_integers(loss)[0].T})
         planes = {unit: k for k, unit in enumerate(units)}
         cells = [Cell(units, tuple(((1 << n) - 1) & ~(1 << k) for k in range(n)))]
-        for column in _directions(columns):
+        # Columns that are proportional have the same cells.
+        directions = {_without_common_factor(over_one_denominator(column)[0]) for column in columns.T if any(column)}
+        for column in sorted(directions):
             costs = np.array(column, dtype=object)[:, None] * np.array(actions, dtype=object).T
-            cells = [part for cell in cells for part in _parts_by_action(cell, costs, planes)]
+            parts = []
+            for cell in cells:
+                # The parts where each action is best for this column: where sum_x pi_x costs[x, w] is least.
+                values = np.array(cell.rays, dtype=object) @ costs
+                if (values == values.min(axis=1)[:, None]).all(axis=0).any():
+                    parts.append(cell)
+                    continue
+                for w in range(len(actions)):
+                    part: Cell | None = cell
+                    for other in range(len(actions)):
+                        if part is not None and other != w:
+                            part = _clipped(part, tuple(costs[:, other] - costs[:, w]), planes)
+                    if part is not None:
+                        parts.append(part)
+            cells = parts
         return cls(n, tuple(planes), tuple(cells))
 
     @property
@@ -65,19 +81,14 @@ class Complex:
         # side.
         across: dict[frozenset[PriorVector], list[int]] = {}
         for cell in self.cells:
-            for facet, normal in self._facets(cell):
-                side = {_sign(_dot(normal, ray)) for ray in cell.rays} - {0}
-                across.setdefault(facet, []).extend(side)
+            touched = reduce(or_, cell.on) >> self.size
+            for number in range(self.size, self.size + touched.bit_length()):
+                heights = [_dot(self.planes[number], ray) for ray in cell.rays]
+                facet = frozenset(ray for ray, height in zip(cell.rays, heights, strict=True) if not height)
+                if touched >> number - self.size & 1 and _rank(list(facet)) == self.size - 1:
+                    signs = {h.sign if isinstance(h, PowerNumber) else (h > 0) - (h < 0) for h in heights}
+                    across.setdefault(facet, []).extend(signs - {0})
         return bool(self.cells) and all(sorted(sides) == [-1, 1] for sides in across.values())
-
-    def _facets(self, cell: Cell) -> Iterator[tuple[frozenset[PriorVector], PriorVector]]:
-        """Yield the facets of a cell inside the simplex, with the normals of their hyperplanes."""
-        touched = reduce(or_, cell.on) >> self.size
-        for number in range(self.size, self.size + touched.bit_length()):
-            normal = self.planes[number]
-            facet = frozenset(ray for ray in cell.rays if not _dot(normal, ray))
-            if touched >> number - self.size & 1 and _rank(list(facet)) == self.size - 1:
-                yield facet, normal
 
 
 def exact_prior(ray: PriorVector) -> Array:
@@ -93,29 +104,6 @@ def over_one_denominator(values: Any) -> tuple[Array, int]:
     return (flat, 1) if any(isinstance(x, PowerNumber) for x in flat.flat) else as_integers(flat)
 
 
-def _directions(columns: Array) -> list[PriorVector]:
-    """Return the distinct nonzero columns up to scale."""
-    directions = {_without_common_factor(over_one_denominator(column)[0]) for column in columns.T if any(column)}
-    return sorted(directions)
-
-
-def _parts_by_action(cell: Cell, costs: Array, planes: dict[PriorVector, int]) -> list[Cell]:
-    """Return the parts of a cell where each action is best for one column: where sum_x pi_x costs[x, w] is least."""
-    values = np.array(cell.rays, dtype=object) @ costs
-    best = values == values.min(axis=1)[:, None]
-    if best.all(axis=0).any():
-        return [cell]
-    parts = []
-    for w in range(costs.shape[1]):
-        part: Cell | None = cell
-        for other in range(costs.shape[1]):
-            if part is not None and other != w:
-                part = _clipped(part, tuple(costs[:, other] - costs[:, w]), planes)
-        if part is not None:
-            parts.append(part)
-    return parts
-
-
 def _clipped(cell: Cell, normal: PriorVector, planes: dict[PriorVector, int]) -> Cell | None:
     """Return the part of a cell with normal . pi >= 0; None if it has no interior."""
     if not any(normal):
@@ -123,7 +111,14 @@ def _clipped(cell: Cell, normal: PriorVector, planes: dict[PriorVector, int]) ->
     heights = [_dot(normal, ray) for ray in cell.rays]
     if max(heights) <= 0:
         return None
-    key = _unsigned_normal(normal)
+    # The key of a plane: its normal without common factor, with a positive first nonzero entry, which is 1 if entries
+    # are irrational.
+    if any(isinstance(v, PowerNumber) for v in normal):
+        head = next(v for v in normal if v)
+        key = tuple(v / head if v else 0 for v in normal)
+    else:
+        reduced = _without_common_factor(normal)
+        key = reduced if next(x for x in reduced if x) > 0 else tuple(-x for x in reduced)
     # Vertices on this plane must be marked even if the plane does not cut the cell.
     if min(heights) >= 0 and key not in planes:
         return cell
@@ -133,26 +128,18 @@ def _clipped(cell: Cell, normal: PriorVector, planes: dict[PriorVector, int]) ->
     ]
     for i, up in enumerate(heights):
         for j, down in enumerate(heights):
-            # An edge that crosses the plane gives a new vertex.
-            if up > 0 > down and _adjacent(cell, i, j):
+            # An edge that crosses the plane gives a new vertex. Its ends share planes that no third vertex is on.
+            common = cell.on[i] & cell.on[j]
+            if up > 0 > down and not any(k not in (i, j) and on & common == common for k, on in enumerate(cell.on)):
                 ray = _without_common_factor(
                     [up * b - down * a for a, b in zip(cell.rays[i], cell.rays[j], strict=True)]
                 )
-                rays.append((ray, (cell.on[i] & cell.on[j]) | bit))
+                rays.append((ray, common | bit))
     return Cell(tuple(ray for ray, _ in rays), tuple(on for _, on in rays))
-
-
-def _adjacent(cell: Cell, i: int, j: int) -> bool:
-    common = cell.on[i] & cell.on[j]
-    return not any(k not in (i, j) and on & common == common for k, on in enumerate(cell.on))
 
 
 def _dot(a: PriorVector, b: PriorVector) -> Any:
     return sum(x * y for x, y in zip(a, b, strict=True))
-
-
-def _sign(x: Any) -> int:
-    return x.sign if isinstance(x, PowerNumber) else (x > 0) - (x < 0)
 
 
 def _without_common_factor(values: Iterable[Any]) -> PriorVector:
@@ -164,15 +151,6 @@ def _without_common_factor(values: Iterable[Any]) -> PriorVector:
     integers = [int(v) for v in numbers]
     common = gcd(*integers)
     return tuple(v // common for v in integers)
-
-
-def _unsigned_normal(normal: PriorVector) -> PriorVector:
-    """Return the normal without common factor, with a positive first nonzero entry (1 if entries are irrational)."""
-    if any(isinstance(v, PowerNumber) for v in normal):
-        head = next(v for v in normal if v)
-        return tuple(v / head if v else 0 for v in normal)
-    reduced = _without_common_factor(normal)
-    return reduced if next(x for x in reduced if x) > 0 else tuple(-x for x in reduced)
 
 
 def _rank(rays: list[PriorVector]) -> int:
@@ -241,26 +219,21 @@ class Dominance:
         with images_decide():  # the certificate itself is checked without images
             cells = Complex.of(self.channel.matrix, self.loss)
         stated, computed = ({frozenset(cell.rays) for cell in some.cells} for some in (self.cells, cells))
-        return (
-            stated == computed
-            and cells.fills_the_simplex()
-            and all(self._is_linear_on(cell.rays) for cell in cells.cells)
-            and all(self._holds_at(prior, columns) for prior in cells.priors)
-        )
-
-    def _is_linear_on(self, rays: tuple[PriorVector, ...]) -> bool:
-        for column in self.channel.matrix.T:
-            losses = (np.array(rays, dtype=object) * column) @ self.loss
-            if not (losses == losses.min(axis=1)[:, None]).all(axis=0).any():
+        if stated != computed or not cells.fills_the_simplex():
+            return False
+        # On each cell the loss of the channel is linear: every outcome has one action that is best at all its vertices.
+        for cell in cells.cells:
+            for column in self.channel.matrix.T:
+                losses = (np.array(cell.rays, dtype=object) * column) @ self.loss
+                if not (losses == losses.min(axis=1)[:, None]).all(axis=0).any():
+                    return False
+        for prior in cells.priors:
+            pi, z = exact_prior(prior), np.array(self.duals.get(prior, ()), dtype=object)
+            if z.shape != (len(columns),) or not (z @ columns <= least_losses(columns, self.loss, pi)).all():
+                return False
+            if exact_expected_loss(self.channel.matrix, self.loss, pi) > z.sum() + self.slack:
                 return False
         return True
-
-    def _holds_at(self, prior: PriorVector, columns: Array) -> bool:
-        pi, z = exact_prior(prior), np.array(self.duals.get(prior, ()), dtype=object)
-        if z.shape != (len(columns),):
-            return False
-        feasible = (z @ columns <= least_losses(columns, self.loss, pi)).all()
-        return bool(feasible and exact_expected_loss(self.channel.matrix, self.loss, pi) <= z.sum() + self.slack)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

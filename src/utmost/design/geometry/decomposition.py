@@ -108,16 +108,19 @@ def decompose(ptype: PrivacyType, channel: Channel) -> Decomposition:
         for vertex, amount in cone.vertices_of(list(column)):
             shares.setdefault(vertex, {})[y] = amount
     weights = {vertex: sum(parts.values(), Fraction(0)) for vertex, parts in shares.items()}
-    peeled = _mixture_of_kernels(weights, {vertex: cone.column(vertex) for vertex in weights})
-    kernels, remap = [], []
-    for used, _ in peeled:
-        kernels.append(np.array([[cone.column(v)[x] * used[v] for v in used] for x in range(cone.size)], dtype=object))
+    columns = {vertex: cone.column(vertex) for vertex in weights}
+    rest, kernels, probabilities, remap = dict(weights), list[Channel](), list[Fraction](), list[list[Fraction]]()
+    while rest:
+        used = _kernel_within(rest, columns)
+        # The vertex that bounds the share is used up, so there are at most as many rounds as vertices.
+        share = min(rest[v] / scale for v, scale in used.items())
+        rest = {v: left for v, w in rest.items() if (left := w - share * used.get(v, Fraction(0)))}
+        probabilities.append(share)
+        kernels.append(
+            Channel(np.array([[columns[v][x] * used[v] for v in used] for x in range(cone.size)], dtype=object))
+        )
         remap += [[shares[v].get(y, Fraction(0)) / weights[v] for y in range(channel.shape[1])] for v in used]
-    return Decomposition(
-        tuple(Channel(matrix) for matrix in kernels),
-        tuple(share for _, share in peeled),
-        Channel(np.array(remap, dtype=object)),
-    )
+    return Decomposition(tuple(kernels), tuple(probabilities), Channel(np.array(remap, dtype=object)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -169,7 +172,12 @@ class RationalCone:
         while any(column):
             vertex = self.vertex_at(column)
             values = self.column(vertex)
-            amount = self._largest_amount(column, values)
+            # The largest amount that leaves the rest in the cone. If no pair bounds it, the column is a multiple of the
+            # vertex, and all of it is subtracted.
+            c, v = np.array(column, dtype=object), np.array(values, dtype=object)
+            room, use = c[None, :] - self.factors * c[:, None], v[None, :] - self.factors * v[:, None]
+            bounds = [r / u for r, u in zip(room.ravel(), use.ravel(), strict=True) if u > 0]
+            amount = min(bounds, default=column[0] / values[0])
             column = [c - amount * v for c, v in zip(column, values, strict=True)]
             parts.append((vertex, amount))
         return parts
@@ -181,45 +189,19 @@ class RationalCone:
         values = np.array(column, dtype=object)
         exponent = {0: 0}
         while True:
-            self._extend_along_tight_pairs(exponent, self.tight(list(values)))
+            tight, todo = self.tight(list(values)), list(exponent)
+            while todo:
+                x = todo.pop()
+                for y in np.flatnonzero(tight[x] | tight[:, x]).tolist():
+                    if y not in exponent:
+                        exponent[y] = exponent[x] + int(self.lengths[x, y]) * (1 if tight[x, y] else -1)
+                        todo.append(y)
             if len(exponent) == self.size:
                 least = min(exponent.values())
                 return tuple(exponent[x] - least for x in range(self.size))
             inside, outside = list(exponent), [x for x in range(self.size) if x not in exponent]
             # The scale s is bounded by alpha^d(x, y) s v(x) <= v(y) for x outside and y inside.
             values[outside] *= min(values[y] / (self.factors[x, y] * values[x]) for x in outside for y in inside)
-
-    def _extend_along_tight_pairs(self, exponent: dict[int, int], tight: Array) -> None:
-        todo = list(exponent)
-        while todo:
-            x = todo.pop()
-            for y in np.flatnonzero(tight[x] | tight[:, x]):
-                if int(y) not in exponent:
-                    step = int(self.lengths[x, y])
-                    exponent[int(y)] = exponent[x] + (step if tight[x, y] else -step)
-                    todo.append(int(y))
-
-    def _largest_amount(self, column: list[Fraction], vertex: list[Fraction]) -> Fraction:
-        """Return the largest t such that column - t vertex lies in the cone."""
-        c, v = np.array(column, dtype=object), np.array(vertex, dtype=object)
-        room, use = c[None, :] - self.factors * c[:, None], v[None, :] - self.factors * v[:, None]
-        # If no pair bounds t, the column is a multiple of the vertex, and all of it is subtracted.
-        bounds = [r / u for r, u in zip(room.ravel(), use.ravel(), strict=True) if u > 0]
-        return min(bounds, default=column[0] / vertex[0])
-
-
-def _mixture_of_kernels(
-    weights: dict[Exponents, Fraction], columns: dict[Exponents, list[Fraction]]
-) -> list[tuple[dict[Exponents, Fraction], Fraction]]:
-    """Return kernels, as scales of their vertices, with probabilities; their mixture is the vertex mechanism."""
-    rest, peeled = dict(weights), []
-    while rest:
-        kernel = _kernel_within(rest, columns)
-        # The vertex that bounds the share is used up, so there are at most as many rounds as vertices.
-        share = min(rest[v] / scale for v, scale in kernel.items())
-        peeled.append((kernel, share))
-        rest = {v: left for v, w in rest.items() if (left := w - share * kernel.get(v, Fraction(0)))}
-    return peeled
 
 
 def _kernel_within(
@@ -267,7 +249,14 @@ def is_vertex_mechanism(ptype: PrivacyType, channel: Channel) -> bool:
     instance(ptype, PrivacyType, "ptype")
     instance(channel, Channel, "channel")
     cone = RationalCone.of(ptype, channel)
-    return all(_joins_all(cone.tight(list(column))) for column in channel.matrix.T if any(column))
+    for column in filter(any, channel.matrix.T):
+        tight = cone.tight(list(column))
+        near, reached = tight | tight.T, np.arange(cone.size) == 0
+        while (more := reached | near[reached].any(axis=0)).sum() > reached.sum():
+            reached = more
+        if not reached.all():
+            return False
+    return True
 
 
 def is_kernel(ptype: PrivacyType, channel: Channel) -> bool:
@@ -290,12 +279,3 @@ def is_kernel(ptype: PrivacyType, channel: Channel) -> bool:
         return False
     posteriors = {tuple(column / column.sum()) for column in channel.matrix.T if any(column)}
     return len(posteriors) <= channel.shape[0] and null_vector(sorted(posteriors)) is None
-
-
-def _joins_all(tight: np.ndarray) -> bool:
-    reached = np.zeros(len(tight), dtype=bool)
-    reached[0] = True
-    near = tight | tight.T
-    while (more := reached | near[reached].any(axis=0)).sum() > reached.sum():
-        reached = more
-    return bool(reached.all())

@@ -47,7 +47,9 @@ def blocks(n: int, edges: EdgeList) -> list[list[int]]:
                 low[parent] = min(low[parent], low[x])
                 # No edge from x or below leads above its parent, so a block ends at the parent.
                 if low[x] >= number[parent]:
-                    components.append(_close_block(open_edges, (parent, x)))
+                    first = open_edges.index((parent, x))
+                    components.append(sorted({node for edge in open_edges[first:] for node in edge}))
+                    del open_edges[first:]
             continue
         open_edges.append((x, y))
         if number[y] >= 0:
@@ -57,15 +59,6 @@ def blocks(n: int, edges: EdgeList) -> list[list[int]]:
             number[y] = low[y] = clock
             stack.append((y, x, iter(neighbours[y])))
     return components
-
-
-def _close_block(open_edges: EdgeList, edge: tuple[int, int]) -> list[int]:
-    nodes: set[int] = set()
-    while True:
-        last = open_edges.pop()
-        nodes.update(last)
-        if last == edge:
-            return sorted(nodes)
 
 
 def neighbour_lists(n: int, edges: EdgeList) -> list[list[int]]:
@@ -95,15 +88,11 @@ class BipartiteGraph:
         side = hops[0] % 2
         if any(side[x] == side[y] for x, y in edges):
             return None
-        return cls(_breadth_first(len(distances), edges), hops, edges)
-
-
-def _breadth_first(n: int, edges: EdgeList) -> tuple[int, ...]:
-    neighbours = neighbour_lists(n, edges)
-    order = [0]
-    for x in order:
-        order.extend(y for y in neighbours[x] if y not in order)
-    return tuple(order)
+        # Breadth-first order.
+        neighbours, order = neighbour_lists(len(distances), edges), [0]
+        for x in order:
+            order.extend(y for y in neighbours[x] if y not in order)
+        return cls(tuple(order), hops, edges)
 
 
 def longest_basis_cycle(n: int, edges: EdgeList) -> int:
@@ -115,9 +104,19 @@ def longest_basis_cycle(n: int, edges: EdgeList) -> int:
     wanted = len(edges) - n + 1
     index = {edge: k for k, edge in enumerate(edges)}
     index |= {(y, x): k for (x, y), k in index.items()}
+    # A cycle is a mask of its edges. Paths that share more than the root leave a shorter cycle, or none.
+    neighbours, candidates = neighbour_lists(n, edges), set[int]()
+    for root in range(n):
+        path = {root: 0}
+        for x in (queue := [root]):
+            for y in neighbours[x]:
+                if y not in path:
+                    path[y] = path[x] | 1 << index[x, y]
+                    queue.append(y)
+        candidates |= {path[x] ^ path[y] ^ 1 << index[x, y] for x, y in edges} - {0}
     pivots: dict[int, int] = {}
     longest = 0
-    for cycle in sorted(_horton_cycles(n, edges, index), key=lambda c: c.bit_count()):
+    for cycle in sorted(candidates, key=lambda c: c.bit_count()):
         if len(pivots) == wanted:
             break
         longest_if_kept, rest = cycle.bit_count(), cycle
@@ -127,21 +126,6 @@ def longest_basis_cycle(n: int, edges: EdgeList) -> int:
             pivots[rest.bit_length()] = rest
             longest = longest_if_kept
     return longest
-
-
-def _horton_cycles(n: int, edges: EdgeList, index: dict[tuple[int, int], int]) -> set[int]:
-    """Return cycles as sets of edges: root to x, edge (x, y), y back to root, with paths that share only the root."""
-    neighbours = neighbour_lists(n, edges)
-    candidates = set()
-    for root in range(n):
-        path = {root: 0}
-        for x in (queue := [root]):
-            for y in neighbours[x]:
-                if y not in path:
-                    path[y] = path[x] | 1 << index[x, y]
-                    queue.append(y)
-        candidates |= {path[x] ^ path[y] ^ 1 << index[x, y] for x, y in edges} - {0}
-    return candidates
 
 
 States = NDArray[np.uint64]
@@ -170,8 +154,26 @@ def count_height_functions(graph: BipartiteGraph) -> int:
             "the labels of a frontier must fit in 64 bits", came=f"{widest} nodes at once", remedy="Use fewer secrets."
         )
     for step in plan:
-        states, counts = _with_next_label(step, states, counts, modulus, bits)
-        states, counts = _equal_states_merged(states & _mask_of_open_slots(step, bits), counts)
+        if step.near:
+            # Every state is extended by both labels that differ by one from the first visited neighbour's, if they also
+            # differ by one from the labels of the others.
+            seen = [states >> np.uint64(slot * bits) & np.uint64((1 << bits) - 1) for slot in step.near]
+            parts = []
+            for move in (1, modulus - 1):
+                label = (seen[0] + np.uint64(move)) % np.uint64(modulus)
+                fits = np.full(len(states), True)
+                for other in seen[1:]:
+                    gap = (label + np.uint64(modulus) - other) % np.uint64(modulus)
+                    fits &= (gap == 1) | (gap == modulus - 1)
+                parts.append((states[fits] | label[fits] << np.uint64(step.slot * bits), counts[fits]))
+            states, counts = (np.concatenate(part) for part in zip(*parts, strict=True))
+        # Clear the slots that become free, and merge the states that are now equal.
+        freed = sum(((1 << bits) - 1) << slot * bits for slot in step.freed)
+        states = states & np.uint64(((1 << 64) - 1) & ~freed)
+        order = np.argsort(states)
+        states = states[order]
+        first = np.flatnonzero(np.concatenate([[True], states[1:] != states[:-1]]))
+        states, counts = states[first], np.add.reduceat(counts[order], first)
         if len(states) > _MOST_STATES:
             raise Unsupported(
                 f"a frontier must have at most {_MOST_STATES} labellings", came=len(states), remedy="Use fewer secrets."
@@ -206,33 +208,3 @@ def _sweep(graph: BipartiteGraph) -> list[_SweepStep]:
         steps.append(_SweepStep(slot, near, tuple(slots.pop(y) for y in done)))
         border.update(y for y in waits_for[x] if y not in slots)
     return steps
-
-
-def _with_next_label(
-    step: _SweepStep, states: States, counts: NDArray[Any], modulus: int, bits: int
-) -> tuple[States, NDArray[Any]]:
-    """Return every state extended by every label that differs by one from the labels of visited neighbours."""
-    if not step.near:
-        return states, counts
-    seen = [states >> np.uint64(slot * bits) & np.uint64((1 << bits) - 1) for slot in step.near]
-    parts = []
-    for move in (1, modulus - 1):
-        label = (seen[0] + np.uint64(move)) % np.uint64(modulus)
-        gaps = [(label + np.uint64(modulus) - other) % np.uint64(modulus) for other in seen[1:]]
-        fits = (
-            np.all([(gap == 1) | (gap == modulus - 1) for gap in gaps], axis=0) if gaps else np.full(len(states), True)
-        )
-        parts.append((states[fits] | label[fits] << np.uint64(step.slot * bits), counts[fits]))
-    return np.concatenate([s for s, _ in parts]), np.concatenate([c for _, c in parts])
-
-
-def _mask_of_open_slots(step: _SweepStep, bits: int) -> np.uint64:
-    freed = sum(((1 << bits) - 1) << slot * bits for slot in step.freed)
-    return np.uint64(((1 << 64) - 1) & ~freed)
-
-
-def _equal_states_merged(states: States, counts: NDArray[Any]) -> tuple[States, NDArray[Any]]:
-    order = np.argsort(states)
-    states = states[order]
-    first = np.flatnonzero(np.concatenate([[True], states[1:] != states[:-1]]))
-    return states[first], np.add.reduceat(counts[order], first)

@@ -74,10 +74,17 @@ def blurred_pair(ptype: PrivacyType, loss: object, channel: Channel) -> Unserved
         raise Unsupported("the channel must be exact", came="float64 entries", remedy=remedy)
     table = exact_loss(loss, ptype.space.size)
     for x, z in combinations(range(ptype.space.size), 2):
-        belief = _belief_of_a_tie(table[[x, z]])
-        best = None if belief is None else _two_secret_optimum(ptype, x, z)
-        if belief is None or best is None or _is_as_far_apart(channel, best, x, z):
+        belief, length = _belief_of_a_tie(table[[x, z]]), ptype.space.length(x, z)
+        if belief is None or isinstance(length, Surd):
             continue
+        between = ptype.level.scaled(length)
+        if not between.is_rational:
+            continue
+        a = between.alpha_fraction()
+        # If every possible outcome has a ratio of T, the restriction is T, up to merging.
+        if all(a * p == q or a * q == p for p, q in channel.matrix[[x, z]].T):
+            continue
+        best = randomized_response(2, alpha=a)
         for other in (0, 1):
             better = Channel(best.matrix[[0 if s == x else 1 if s == z else other for s in range(ptype.space.size)]])
             prior = fractions(np.zeros(ptype.space.size, dtype=np.int64))
@@ -127,21 +134,6 @@ def _belief_of_a_tie(pair: Array) -> Fraction | None:
         if gain > 0:
             best = min(best or (Fraction(1), w), (price / (gain + price), w))
     return None if best is None else best[0]
-
-
-def _two_secret_optimum(ptype: PrivacyType, x: int, z: int) -> Channel | None:
-    """Return T for the distance of two secrets; None if alpha^d is irrational."""
-    length = ptype.space.length(x, z)
-    if isinstance(length, Surd):
-        return None
-    between = ptype.level.scaled(length)
-    return randomized_response(2, alpha=between.alpha_fraction()) if between.is_rational else None
-
-
-def _is_as_far_apart(channel: Channel, best: Channel, x: int, z: int) -> bool:
-    """Return whether every possible outcome has a ratio of T: then the restriction is T, up to merging."""
-    ratio = best.matrix[0, 0] / best.matrix[1, 0]
-    return all(p == ratio * q or q == ratio * p for p, q in channel.matrix[[x, z]].T)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -9,10 +9,8 @@ Source: [kantorovich1942]; for hypers, [alvim2014].
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import instance
 from utmost.core.exact.arrays import Array, as_array, as_rationals, frozen, objects
@@ -91,21 +89,18 @@ def kantorovich_distance(space: Space, first: object, second: object) -> Kantoro
     edges = space.edges
     arcs = np.concatenate([edges, edges[:, ::-1]])
     bounds = [_bounds(space.metric.length(int(x), int(y))) for x, y in edges.tolist()] * 2
-    solution = solve_exactly(_program(arcs, [low for low, _ in bounds], p - q))
+    # Minimise length times flow, where the outflow minus the inflow of each secret is its surplus p - q.
+    count = len(arcs)
+    rows, columns = arcs.T.ravel(), np.tile(np.arange(count), 2)
+    values = objects([Fraction(1)] * count + [Fraction(-1)] * count)
+    cost = objects(low for low, _ in bounds)
+    solution = solve_exactly(LinearProgram.of_triplets(cost, rows, columns, values, lower=p - q, upper=p - q))
     used = np.flatnonzero(solution.primal > 0)
     flow = objects(
         part for arc in used.tolist() for part in (int(arcs[arc, 0]), int(arcs[arc, 1]), solution.primal[arc])
     ).reshape(-1, 3)
     upper = sum((mass * bounds[arc][1] for arc, mass in zip(used, solution.primal[used], strict=True)), Fraction(0))
     return KantorovichDistance(solution.value, upper, p, q, space, frozen(flow), frozen(solution.duals))
-
-
-def _program(arcs: NDArray[Any], lengths: list[Fraction], surplus: Array) -> LinearProgram:
-    """Return min sum of length times flow, where the outflow minus the inflow of each secret is its surplus."""
-    count = len(arcs)
-    rows, columns = arcs.T.ravel(), np.tile(np.arange(count), 2)
-    values = objects([Fraction(1)] * count + [Fraction(-1)] * count)
-    return LinearProgram.of_triplets(objects(lengths), rows, columns, values, lower=surplus, upper=surplus)
 
 
 def _bounds(length: Fraction | Surd) -> tuple[Fraction, Fraction]:

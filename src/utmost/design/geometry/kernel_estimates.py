@@ -1,6 +1,5 @@
 """Estimates of the number of kernels of a type that has too many to list, from random sets of its vertices."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from math import comb, sqrt
 from statistics import NormalDist
@@ -79,16 +78,13 @@ def estimate_kernels(
     if not 1 <= wanted <= n:
         raise OutOfRange(f"size must lie between 1 and {n}, the number of secrets", came=size, where="estimate_kernels")
     counter = _Completions(listed, scaled_differences(listed))
-    counts = np.array([counter.count(chosen) for chosen in _subsets(generator, len(listed), wanted - 1, samples)])
+    counts = np.array(
+        [counter.count(generator.choice(len(listed), size=wanted - 1, replace=False)) for _ in range(samples)]
+    )
     scale = comb(len(listed), wanted - 1) / wanted
     half = NormalDist().inv_cdf((1 + confidence) / 2) * float(counts.std(ddof=1)) / sqrt(samples)
     mean = float(counts.mean())
     return KernelEstimate(scale * mean, scale * max(mean - half, 0.0), scale * (mean + half), confidence, samples)
-
-
-def _subsets(generator: np.random.Generator, count: int, size: int, samples: int) -> Iterator[NDArray[np.int64]]:
-    for _ in range(samples):
-        yield generator.choice(count, size=size, replace=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -118,7 +118,8 @@ def kernels(ptype: PrivacyType) -> Kernels:
     """
     instance(ptype, PrivacyType, "ptype")
     listed = _searchable_vertices(ptype)
-    supports = _all_supports(listed)
+    searched = _supports_without_compilation(listed)
+    supports = np.concatenate([block.supports for block in _blocks(listed)]) if searched is None else searched
     order = np.lexsort([*supports.T[::-1], np.count_nonzero(supports >= 0, axis=1)])
     return Kernels(listed, frozen(supports[order]))
 
@@ -170,13 +171,9 @@ def kernel_channel(support: Vertices) -> Channel:
         scale = solve_columns(list(weights.T), [Fraction(1)] * len(weights))
         assert scale is not None, "the uniform distribution lies in the span of a kernel"
         return Channel(weights * np.array(scale, dtype=object))
-    return _kernel_of_irrational_vertices(support)
-
-
-def _kernel_of_irrational_vertices(support: Vertices) -> Channel:
-    """Return the channel by increasingly precise rational approximations; floats may give negative entries."""
+    # Irrational entries of a vertex may differ by a factor e^1000, and floats may give negative entries, so the mixture
+    # is solved in rational approximations of sufficient precision.
     shape, bits = support.exponents.shape[:2], _FIRST_BITS
-    # Entries of a vertex may differ by a factor e^1000, so the mixture is solved in rationals of sufficient precision.
     while bits <= _MOST_BITS:
         powers = (_near_power(support.powers, tuple(c), bits) for vertex in support.exponents.tolist() for c in vertex)
         columns = objects(powers, shape).T
@@ -229,31 +226,23 @@ class _TooLong(Exception):
     """A search without compilation takes longer than a search with it."""
 
 
-def _all_supports(listed: Vertices) -> NDArray[np.int32]:
-    supports = _supports_without_compilation(listed)
-    return supports if supports is not None else np.concatenate([block.supports for block in _blocks(listed)])
-
-
 def _supports_without_compilation(listed: Vertices) -> NDArray[np.int32] | None:
     """Return all kernels by the method without compilation; None if compiled code is faster."""
     if not _can_walk(listed):
         return _all_at_once(listed)
     steps = comb(len(listed), max(listed.distances.size - 2, 0))
-    if steps >= (_SMALL_EXACT if listed.is_exact else _SMALL_SEARCH) or (steps >= _TINY_SEARCH and _walk_pays()):
+    if steps >= (_SMALL_EXACT if listed.is_exact else _SMALL_SEARCH):
         return None
+    if steps >= _TINY_SEARCH and _worked > _SOME_WORK:
+        # This process has searched so much that compiling pays for small types too.
+        from utmost.design.geometry.compiled_walk import resume_walk
+
+        if _worked > _MUCH_WORK or is_compiled_already(resume_walk):
+            return None
     try:
         return _all_at_once(listed, _MOST_WORK)
     except _TooLong:
         return None
-
-
-def _walk_pays() -> bool:
-    """Return whether this process has searched so much that compiling pays for small types too."""
-    if _worked <= _SOME_WORK:
-        return False
-    from utmost.design.geometry.compiled_walk import resume_walk
-
-    return _worked > _MUCH_WORK or is_compiled_already(resume_walk)
 
 
 def _all_at_once(listed: Vertices, most_work: float = inf) -> NDArray[np.int32]:
@@ -305,25 +294,34 @@ def kernels_by_double_description(vertices: Vertices, most_work: float = inf) ->
 def _cut(rays: list[_Ray], gaps: list[KernelNumber], row: int, joining: int, until: float) -> list[_Ray]:
     """Return the extreme rays of the cone with the additional equation sum_j lambda_j gaps[j] = 0."""
     global _worked
-    sums = [_total(ray, gaps) for ray in rays]
+    sums = []
+    for ray in rays:
+        total = ray.entries[0] * gaps[ray.support[0]]
+        for j, x in zip(ray.support[1:], ray.entries[1:], strict=True):
+            total = total + x * gaps[j]
+        sums.append(total)
     signs = np.array([certain_sign(x) for x in sums])
     masks = as_masks([ray.support for ray in rays], len(gaps))
     extreme = [rays[k] for k in np.flatnonzero(signs == 0)]
     ups, downs = np.flatnonzero(signs > 0), np.flatnonzero(signs < 0)
     _worked += len(ups) * len(rays) // _COMPARISONS
     for p, q in _adjacent(masks, ups, downs, row + 1):
-        extreme.append(_joined(rays[p], sums[p], rays[q], sums[q]))
+        # The combination with sum 0 of a ray with a positive sum and a ray with a negative sum.
+        entries: dict[int, KernelNumber] = {}
+        for ray, factor in ((rays[p], -sums[q]), (rays[q], sums[p])):
+            for j, x in zip(ray.support, ray.entries, strict=True):
+                entries[j] = entries[j] + factor * x if j in entries else factor * x
+        support = tuple(sorted(entries))
+        values = tuple(entries[j] for j in support)
+        if all(isinstance(x, int) for x in values):
+            # Entries grow with each row; dividing by a common divisor does not change the ray.
+            common = gcd(*values)
+            values = tuple(x // common for x in values)
+        extreme.append(_Ray(support, values))
         _worked += joining
         if _worked > until:
             raise _TooLong
     return extreme
-
-
-def _total(ray: _Ray, gaps: list[KernelNumber]) -> KernelNumber:
-    total = ray.entries[0] * gaps[ray.support[0]]
-    for j, x in zip(ray.support[1:], ray.entries[1:], strict=True):
-        total = total + x * gaps[j]
-    return total
 
 
 def _adjacent(masks: Masks, ups: NDArray[np.intp], downs: NDArray[np.intp], most: int) -> Iterator[tuple[int, int]]:
@@ -343,18 +341,3 @@ def _adjacent(masks: Masks, ups: NDArray[np.intp], downs: NDArray[np.intp], most
             # Combinations of rays that are not adjacent are not extreme.
             for down in near[others[np.count_nonzero(inside, axis=1) == 2]].tolist():
                 yield up, down
-
-
-def _joined(positive: _Ray, up: KernelNumber, negative: _Ray, down: KernelNumber) -> _Ray:
-    """Return the combination, with sum 0, of a ray with a positive sum and a ray with a negative sum."""
-    entries: dict[int, KernelNumber] = {}
-    for ray, factor in ((positive, -down), (negative, up)):
-        for j, x in zip(ray.support, ray.entries, strict=True):
-            entries[j] = entries[j] + factor * x if j in entries else factor * x
-    support = tuple(sorted(entries))
-    values = tuple(entries[j] for j in support)
-    if all(isinstance(x, int) for x in values):
-        # Entries grow with each row; dividing by a common divisor does not change the ray.
-        common = gcd(*values)
-        values = tuple(x // common for x in values)
-    return _Ray(support, values)

@@ -74,7 +74,8 @@ def certain_sign(x: KernelNumber) -> int:
 def exact_columns(vertices: Vertices, bits: int) -> tuple[list[list[KernelNumber]], KernelNumber]:
     """Return the vertices as columns of exact numbers, each up to a positive factor, and the number one."""
     if vertices.is_exact:
-        return [_integer_column(column) for column in vertices.weights.T], 1
+        scales = [lcm(*(x.denominator for x in column)) for column in vertices.weights.T]
+        return [[int(x * scale) for x in column] for column, scale in zip(vertices.weights.T, scales, strict=True)], 1
     columns = [
         [_alpha_polynomial(vertices.powers, tuple(exponent), bits) for exponent in vertex]
         for vertex in vertices.exponents.tolist()
@@ -82,8 +83,9 @@ def exact_columns(vertices: Vertices, bits: int) -> tuple[list[list[KernelNumber
     return columns, _alpha_polynomial(vertices.powers, (0,) * len(vertices.powers.roots), bits)
 
 
-def with_enough_bits(compute: Callable[[int], T], bits: int = 256) -> T:
+def with_enough_bits(compute: Callable[[int], T]) -> T:
     """Return ``compute(bits)`` with as many bits as are needed to decide every sign."""
+    bits = 256
     while True:
         try:
             return compute(bits)
@@ -120,11 +122,6 @@ def is_kernel_set(columns: list[list[KernelNumber]], unit: KernelNumber) -> bool
                 table[row] = [head * x - factor * y for x, y in zip(table[row], table[c], strict=True)]
     outside = any(certain_sign(table[row][k]) for row in range(k, n))
     return not outside and all(certain_sign(table[c][c]) * certain_sign(table[c][k]) > 0 for c in range(k))
-
-
-def _integer_column(column: Any) -> list[KernelNumber]:
-    scale = lcm(*(x.denominator for x in column))
-    return [int(x * scale) for x in column]
 
 
 @lru_cache(maxsize=1 << 14)

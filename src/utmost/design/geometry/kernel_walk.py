@@ -19,6 +19,7 @@ from utmost.design.geometry.kernel_supports import (
     is_kernel_support,
     scaled_differences,
 )
+from utmost.design.geometry.log_domain import Field
 from utmost.design.geometry.symmetries import column_permutations, moved_supports, orbits_under
 from utmost.design.geometry.vertex_search import Vertices
 from utmost.errors import OutOfRange
@@ -41,14 +42,24 @@ class WalkTables:
 
     @classmethod
     def of(cls, vertices: Vertices) -> "WalkTables":
-        fields, above = [], _PRIMES_ABOVE
-        for _ in range(_fields_needed(vertices)):
-            fields.append(vertices.powers.field(above))
-            above = fields[-1].prime
-        residues = [
-            _differences(vertices.powers.residues(vertices.exponents, field).T % field.prime) % field.prime
-            for field in fields
-        ]
+        count = 2
+        if vertices.is_exact:
+            squares = []
+            for column in vertices.weights.T:
+                scale = lcm(*(x.denominator for x in column))
+                squares.append(sum(int(x * scale) ** 2 for x in column))
+            largest = 1
+            for square in sorted(squares)[-vertices.distances.size :]:
+                largest *= isqrt(square) + 1
+            # Rows of differences have the same minors up to sign; the factor 2 is for the two signs of a minor.
+            count = -(-(2 * largest).bit_length() // 30)
+        fields, residues, above = list[Field](), [], _PRIMES_ABOVE
+        for _ in range(count):
+            field = vertices.powers.field(above)
+            columns = vertices.powers.residues(vertices.exponents, field).T % field.prime
+            residues.append(np.vstack([columns[:1], columns[1:] - columns[:1]]) % field.prime)
+            fields.append(field)
+            above = field.prime
         primes = np.array([field.prime for field in fields], dtype=np.uint64)
         return cls(scaled_differences(vertices), np.array(residues, dtype=np.uint64), primes)
 
@@ -85,24 +96,6 @@ class WalkTables:
             lead=lead,
             keep=rows > 0,
         )
-
-
-def _differences(columns: NDArray[np.int64]) -> NDArray[np.int64]:
-    return np.vstack([columns[:1], columns[1:] - columns[:1]])
-
-
-def _fields_needed(vertices: Vertices) -> int:
-    if not vertices.is_exact:
-        return 2
-    squares = []
-    for column in vertices.weights.T:
-        scale = lcm(*(x.denominator for x in column))
-        squares.append(sum(int(x * scale) ** 2 for x in column))
-    largest = 1
-    for square in sorted(squares)[-vertices.distances.size :]:
-        largest *= isqrt(square) + 1
-    # Rows of differences have the same minors up to sign; the factor 2 is for the two signs of a minor.
-    return -(-(2 * largest).bit_length() // 30)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -245,23 +238,19 @@ def _orbit_tasks(vertices: Vertices) -> list[_OrbitTask]:
     orbits = orbits_under(moves, len(vertices))
     members = [np.flatnonzero(orbits.labels == k) for k in range(len(orbits))]
     members.sort(key=lambda orbit: (-len(orbit), int(orbit[0])))
-    return [
-        _OrbitTask(number, np.concatenate(members[number:]), len(orbit), _transversal(moves, len(vertices), orbit))
-        for number, orbit in enumerate(members)
-    ]
-
-
-def _transversal(moves: list[Indices], count: int, orbit: Indices) -> list[Indices]:
-    """Return, for each member of the orbit, a product of moves that maps the first member to it."""
-    start = int(orbit[0])
-    paths = {start: np.arange(count)}
-    for reached in (queue := [start]):
-        for move in moves:
-            image = int(move[reached])
-            if image not in paths:
-                paths[image] = move[paths[reached]]
-                queue.append(image)
-    return [paths[int(member)] for member in orbit]
+    tasks = []
+    for number, orbit in enumerate(members):
+        # For each member of the orbit, a product of moves that maps the first member to it.
+        paths = {int(orbit[0]): np.arange(len(vertices))}
+        for reached in (queue := [int(orbit[0])]):
+            for move in moves:
+                image = int(move[reached])
+                if image not in paths:
+                    paths[image] = move[paths[reached]]
+                    queue.append(image)
+        columns = np.concatenate(members[number:])
+        tasks.append(_OrbitTask(number, columns, len(orbit), [paths[int(member)] for member in orbit]))
+    return tasks
 
 
 def _walk_of_orbit(tables: WalkTables, task: _OrbitTask, coming: tuple[int, ...], rows: int) -> Walk:

@@ -37,7 +37,13 @@ class Distances:
         """Return the distances of a space; floats are read as the decimals that they print."""
         table = space.metric.length_table().astype(object)
         entries = table.ravel().tolist()
-        terms = {d: _terms(d) for d in set(entries)}
+        # The coefficient of each square root in a distance.
+        terms: dict[Any, dict[int, Fraction]] = {}
+        for d in set(entries):
+            if isinstance(d, Surd):
+                terms[d] = dict(d.terms)
+            else:
+                terms[d] = {1: exact(d)} if d else {}
         roots = tuple(sorted({root for known in terms.values() for root in known})) or (1,)
         scale = lcm(*(c.denominator for known in terms.values() for c in known.values()))
         common = gcd(*(int(c * scale) for known in terms.values() for c in known.values())) or 1
@@ -77,7 +83,8 @@ class Distances:
     def degree(self) -> int:
         """The degree of the number field that contains every distance: 2 to the rank of the roots modulo squares."""
         independent: list[set[int]] = []
-        for odd in map(_prime_factors, self.roots):
+        for root in self.roots:
+            odd = {int(prime) for prime, _ in fmpz(root).factor()}
             for other in independent:
                 if max(other) in odd:
                     odd ^= other
@@ -86,22 +93,10 @@ class Distances:
         return 1 << len(independent)
 
 
-def _terms(distance: object) -> dict[int, Fraction]:
-    """Return the coefficient of each square root in a distance."""
-    if isinstance(distance, Surd):
-        return dict(distance.terms)
-    value = exact(distance)
-    return {1: value} if value else {}
-
-
 def _narrowed(values: Array, headroom: int) -> Array:
     """Return the entries as int64 if sums of ``headroom`` entries fit, else as Python integers."""
     largest = int(np.abs(values).max()) if values.size else 0
     return values.astype(np.int64) if largest * headroom < 2**62 else values.astype(object)
-
-
-def _prime_factors(n: int) -> set[int]:
-    return {int(prime) for prime, _ in fmpz(n).factor()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,11 +174,21 @@ class LogPowers:
         # (Lindemann and Weierstrass); for rational alpha a single alpha^sqrt(r) is transcendental (Gelfond and
         # Schneider), and the independence of several is believed and unproved.
         base, power = self.level.base, self.level.power
-        p = prime_above
+        p, rational = prime_above, None
         while True:
-            p = _next_prime(p, power.denominator)
-            rational = None if base is None else _root_residue(base, power, p)
-            if base is None or rational is not None:
+            # The next prime p = 3 modulo 4 such that (p - 1) / 2 and the degree of the root have no common factor: the
+            # squares then form a group of odd order, in which roots are unique.
+            p += (3 - p) % 4 or 4
+            while gcd((p - 1) // 2, power.denominator) > 1 or not fmpz(p).is_prime():
+                p += 4
+            if base is None:
+                break
+            half, exponent = (p - 1) // 2, power.numerator
+            residue = base.numerator * pow(base.denominator, -1, p) % p
+            if power.denominator == 1 or pow(residue, half, p) == 1:
+                if power.denominator > 1:
+                    exponent *= pow(power.denominator, -1, half)
+                rational = pow(residue, exponent, p)
                 break
         free = [int.from_bytes(sha256(f"{p} {root}".encode()).digest()) % p for root in self.roots]
         if rational is not None and self.roots[0] == 1:
@@ -210,40 +215,3 @@ class Field:
         for c, generator in zip(exponent, self.generators, strict=True):
             value = value * pow(generator, c, self.prime) % self.prime
         return value
-
-
-def _root_residue(base: Fraction, power: Fraction, p: int) -> int | None:
-    """Return base**power modulo p; None if the root does not exist."""
-    # For p = 3 modulo 4 the squares form a group of odd order, in which roots are unique.
-    half = (p - 1) // 2
-    residue = base.numerator * pow(base.denominator, -1, p) % p
-    if power.denominator > 1 and pow(residue, half, p) != 1:
-        return None
-    exponent = power.numerator * pow(power.denominator, -1, half) if power.denominator > 1 else power.numerator
-    return pow(residue, exponent, p)
-
-
-def _next_prime(n: int, roots: int) -> int:
-    """Return the next prime p = 3 modulo 4 above n such that (p - 1) / 2 and ``roots`` have no common factor."""
-    n += (3 - n) % 4 or 4
-    while gcd((n - 1) // 2, roots) > 1 or not _is_prime(n):
-        n += 4
-    return n
-
-
-def _is_prime(n: int) -> bool:
-    """Apply Miller and Rabin's test with bases that decide every n below 3.3 * 10^24."""
-    d, twos = n - 1, 0
-    while d % 2 == 0:
-        d, twos = d // 2, twos + 1
-    for a in (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41):
-        x = pow(a, d, n)
-        if x in (1, n - 1) or n == a:
-            continue
-        for _ in range(twos - 1):
-            x = x * x % n
-            if x == n - 1:
-                break
-        else:
-            return False
-    return True

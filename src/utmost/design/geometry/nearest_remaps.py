@@ -41,9 +41,14 @@ class MergedPair:
         rows = np.zeros(B.shape[1], dtype=np.intp)
         for k, group in enumerate(groups):
             rows[group] = k
-        coarse, fine = _summed_columns(B, groups), _summed_columns(A, parts)
-        shares = None if len(parts) == A.shape[1] else _shares(A, parts)
-        return cls(coarse, fine, (_summed_columns(near[0], groups), _summed_columns(near[1], parts)), rows, shares)
+        shares = None
+        if len(parts) < A.shape[1]:
+            shares = np.full((len(parts), A.shape[1]), Fraction(0) if is_exact(A) else 0.0, dtype=A.dtype)
+            for w, part in enumerate(parts):
+                sums = A[:, part].sum(axis=0)
+                shares[w, part] = sums / sums.sum()
+        merged = _summed_columns(near[0], groups), _summed_columns(near[1], parts)
+        return cls(_summed_columns(B, groups), _summed_columns(A, parts), merged, rows, shares)
 
     def unmerged(self, remap: Array) -> Array:
         """Return the remap of the original pair from one of the merged pair; impossible outcomes use its first row."""
@@ -62,14 +67,6 @@ def _summed_columns(matrix: Array, groups: list[list[int]]) -> Array:
     if len(groups) == matrix.shape[1]:
         return matrix
     return np.stack([matrix[:, group].sum(axis=1) for group in groups], axis=1)
-
-
-def _shares(A: Array, parts: list[list[int]]) -> Array:
-    shares = np.full((len(parts), A.shape[1]), Fraction(0) if is_exact(A) else 0.0, dtype=A.dtype)
-    for w, part in enumerate(parts):
-        sums = A[:, part].sum(axis=0)
-        shares[w, part] = sums / sums.sum()
-    return shares
 
 
 _SHORTEN = 0.9995
@@ -160,45 +157,47 @@ class RemapCandidate:
 
 def remap_candidates(B: Floats, A: Floats) -> Iterator[RemapCandidate]:
     """Yield candidates for B (n, m), without zero columns, and A (n, k), the cheap ones first."""
-    back, rank = _pseudoinverse(B)
+    # The pseudoinverse, by orthogonalisation if columns (or rows) are independent, else by singular values.
+    tall = B.shape[0] >= B.shape[1]
+    Q, R = np.linalg.qr(B if tall else B.T)
+    sizes = abs(np.diag(R))
+    if sizes.min() > 1e-10 * sizes.max():  # far from dependent: the inverse loses at most ten digits
+        inverse, rank = np.linalg.solve(R, Q.T), len(R)
+        back = inverse if tall else inverse.T
+    else:
+        back, rank = np.linalg.pinv(B), int(np.linalg.matrix_rank(B))
     at = _affine(B, A, back, np.full((B.shape[1], A.shape[1]), 1 / A.shape[1]))
     missed = B @ at - A
     if abs(missed).max() > 1e-9:  # even the nearest matrix is far off, and the residual is a loss that shows it
         yield RemapCandidate(None, missed)
     if rank == B.shape[1]:
-        yield from _only_candidate(at, back)
+        # Columns are independent, so only one P has B P = A; for a negative entry in row y the loss is e_y B^-1.
+        y, w = np.unravel_index(int((at / abs(back).sum(axis=1, keepdims=True)).argmin()), at.shape)
+        if at[y, w] < 0:
+            loss = np.zeros((back.shape[1], at.shape[1]))
+            loss[:, w] = back[y]
+            yield RemapCandidate(None, loss)
+        yield RemapCandidate(at, None)
         return
     yield from _projected(B, A, back, at)
-    if B.size * A.shape[1] <= _MOST_NUMBERS:
-        yield from _interior(B, A, back)
-
-
-def _pseudoinverse(B: Floats) -> tuple[Floats, int]:
-    """Return the pseudoinverse and the rank, by orthogonalisation if columns (or rows) are independent, else by SVD."""
-    tall = B.shape[0] >= B.shape[1]
-    Q, R = np.linalg.qr(B if tall else B.T)
-    sizes = abs(np.diag(R))
-    if sizes.min() > 1e-10 * sizes.max():  # far from dependent: the inverse loses at most ten digits
-        back = np.linalg.solve(R, Q.T)
-        return np.asarray(back if tall else back.T), len(R)
-    return np.asarray(np.linalg.pinv(B)), int(np.linalg.matrix_rank(B))
+    if B.size * A.shape[1] > _MOST_NUMBERS:
+        return
+    last = None
+    for turn, nearest in enumerate(nearest_remaps(B, A)):
+        candidate = _refuting(B, A, nearest)
+        if candidate is not None:
+            yield candidate
+        last = _affine(B, A, back, nearest)
+        if turn and last.min() > _INTERIOR:
+            break
+    if last is not None:
+        yield RemapCandidate(last, None)
 
 
 def _affine(B: Floats, A: Floats, back: Floats, at: Floats) -> Floats:
     """Return the nearest matrix with B P = A (in least squares) and row sums 1; the two corrections commute."""
     at = at + back @ (A - B @ at)
     return np.asarray(at + (1 - at.sum(axis=1, keepdims=True)) / at.shape[1])
-
-
-def _only_candidate(at: Floats, back: Floats) -> Iterator[RemapCandidate]:
-    """Yield the only P with B P = A for independent columns, or the loss e_y B^-1 for a negative entry in row y."""
-    lengths = abs(back).sum(axis=1, keepdims=True)
-    y, w = np.unravel_index(int((at / lengths).argmin()), at.shape)
-    if at[y, w] < 0:
-        loss = np.zeros((back.shape[1], at.shape[1]))
-        loss[:, w] = back[y]
-        yield RemapCandidate(None, loss)
-    yield RemapCandidate(at, None)
 
 
 def _projected(B: Floats, A: Floats, back: Floats, at: Floats) -> Iterator[RemapCandidate]:
@@ -217,19 +216,6 @@ def _projected(B: Floats, A: Floats, back: Floats, at: Floats) -> Iterator[Remap
                     yield candidate
             at = _affine(B, A, back, at + 1.5 * (lifted - at))
     yield RemapCandidate(at, None)
-
-
-def _interior(B: Floats, A: Floats, back: Floats) -> Iterator[RemapCandidate]:
-    last = None
-    for turn, nearest in enumerate(nearest_remaps(B, A)):
-        candidate = _refuting(B, A, nearest)
-        if candidate is not None:
-            yield candidate
-        last = _affine(B, A, back, nearest)
-        if turn and last.min() > _INTERIOR:
-            break
-    if last is not None:
-        yield RemapCandidate(last, None)
 
 
 def _refuting(B: Floats, A: Floats, remap: Floats) -> RemapCandidate | None:
@@ -253,19 +239,7 @@ class NearestRemap:
 def nearest_remap_exactly(B: Array, A: Array) -> NearestRemap:
     """Return the nearest remap of exact matrices B (n, m) and A (n, k), by a program of m k + 1 variables."""
     (n, m), k = B.shape, A.shape[1]
-    rows, columns, values = zip(*_program_entries(B, A), strict=True)
-    flat, below = A.ravel().tolist(), [-math.inf] * (2 * n * k)
-    cost, units = as_array([0] * (m * k) + [1]), [Fraction(1)] * m
-    upper, lower = as_array([*flat, *(-a for a in flat), *units]), objects([*below, *units])
-    program = LinearProgram.of_triplets(cost, rows, columns, as_array(values), lower, upper)
-    solution = solve_exactly(program)
-    sides = solution.duals[: 2 * n * k].reshape(2, n, k)
-    return NearestRemap(solution.value, solution.primal[: m * k].reshape(m, k), sides[1] - sides[0])
-
-
-def _program_entries(B: Array, A: Array) -> list[tuple[int, int, Any]]:
-    """Return the constraints B P - t <= A, -B P - t <= -A, P 1 = 1, on the entries of P row by row, and t."""
-    (n, m), k = B.shape, A.shape[1]
+    # The constraints B P - t <= A, -B P - t <= -A, P 1 = 1, on the entries of P row by row, and t.
     triplets: list[tuple[int, int, Any]] = []
     for sign, first in ((1, 0), (-1, n * k)):
         for x in range(n):
@@ -273,4 +247,12 @@ def _program_entries(B: Array, A: Array) -> list[tuple[int, int, Any]]:
                 row = first + x * k + w
                 triplets += [(row, y * k + w, sign * B[x, y]) for y in range(m) if B[x, y]]
                 triplets.append((row, m * k, Fraction(-1)))
-    return triplets + [(2 * n * k + y, y * k + w, Fraction(1)) for y in range(m) for w in range(k)]
+    triplets += [(2 * n * k + y, y * k + w, Fraction(1)) for y in range(m) for w in range(k)]
+    rows, columns, values = zip(*triplets, strict=True)
+    flat, below = A.ravel().tolist(), [-math.inf] * (2 * n * k)
+    cost, units = as_array([0] * (m * k) + [1]), [Fraction(1)] * m
+    upper, lower = as_array([*flat, *(-a for a in flat), *units]), objects([*below, *units])
+    program = LinearProgram.of_triplets(cost, rows, columns, as_array(values), lower, upper)
+    solution = solve_exactly(program)
+    sides = solution.duals[: 2 * n * k].reshape(2, n, k)
+    return NearestRemap(solution.value, solution.primal[: m * k].reshape(m, k), sides[1] - sides[0])

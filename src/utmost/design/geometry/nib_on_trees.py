@@ -213,20 +213,21 @@ class NibConflict(Display):
 
     def verify(self) -> bool:
         """Check in O(D^2 n) for D leaves that the secrets are a star with a conflict."""
-        tree, star, a = _Tree.of(self.ptype), set(self.leaves), _Tree.of(self.ptype).alpha
+        tree, star = _Tree.of(self.ptype), set(self.leaves)
+        a = tree.alpha
         if self.centre not in range(self.ptype.space.size) or len(star) != len(self.leaves):
             return False
         if not star <= set(tree.neighbours[self.centre]) or not len(star) * a / (1 + a) > 1:
             return False
-        return all(self._is_tight(tree, *prior) for prior in self.priors())
-
-    def _is_tight(self, tree: _Tree, prior: Array, u: int, v: int) -> bool:
-        """Check that the least loss at a prior equals the bound with t at the centre and at v, tight at u and v."""
-        found = least_nib_loss(self.ptype, prior)
-        size, near, far = found.loss / 2, tree.distances(self.centre), tree.distances(v)
-        bound = [size / tree.alpha**n + size / tree.alpha**f for n, f in zip(near, far, strict=True)]
-        tight = [x for x, (p, least) in enumerate(zip(prior, bound, strict=True)) if p == least]
-        return found.verify() and all(p >= least for p, least in zip(prior, bound, strict=True)) and {*tight} == {u, v}
+        # The least loss at each prior equals the bound with t at the centre and at v, tight at u and v.
+        for prior, u, v in self.priors():
+            found = least_nib_loss(self.ptype, prior)
+            size, near, far = found.loss / 2, tree.distances(self.centre), tree.distances(v)
+            bound = [size / a**n + size / a**f for n, f in zip(near, far, strict=True)]
+            tight = {x for x, (p, least) in enumerate(zip(prior, bound, strict=True)) if p == least}
+            if not found.verify() or any(prior < bound) or tight != {u, v}:
+                return False
+        return True
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -145,19 +145,15 @@ def induced_ratios(channel: Channel | object) -> Array:
     near = matrix.astype(np.float64)
     for x in range(n):
         for z in range(x):
-            ratios[x, z] = ratios[z, x] = _largest_ratio(matrix[x], matrix[z], near[x], near[z])
+            # Floats find candidates, and rationals decide among all within the rounding error.
+            larger, smaller = np.maximum(near[x], near[z]), np.minimum(near[x], near[z])
+            with np.errstate(divide="ignore", invalid="ignore"):
+                logs = np.where(smaller > 1e-300, np.log(larger) - np.log(smaller), np.inf)
+            most = logs[smaller > 1e-300].max(initial=0.0)
+            ratio: Fraction | float = Fraction(1)
+            for y in np.flatnonzero(logs >= most - 1e-9).tolist():
+                p, q = sorted((Fraction(matrix[x, y]), Fraction(matrix[z, y])))
+                if q:
+                    ratio = max(ratio, q / p if p else float("inf"))
+            ratios[x, z] = ratios[z, x] = ratio
     return frozen(ratios)
-
-
-def _largest_ratio(first: Array, second: Array, near_first: Array, near_second: Array) -> Fraction | float:
-    """Return the largest ratio of two rows: floats find candidates, and rationals decide."""
-    larger, smaller = np.maximum(near_first, near_second), np.minimum(near_first, near_second)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        logs = np.where(smaller > 1e-300, np.log(larger) - np.log(smaller), np.inf)
-    most = logs[smaller > 1e-300].max(initial=0.0)
-    ratio: Fraction | float = Fraction(1)
-    for y in np.flatnonzero(logs >= most - 1e-9).tolist():  # all candidates within the rounding error
-        p, q = sorted((Fraction(first[y]), Fraction(second[y])))
-        if q:
-            ratio = max(ratio, q / p if p else float("inf"))
-    return ratio

@@ -117,7 +117,8 @@ class PowerField:
     def power(self, exponent: tuple[int, ...]) -> "PowerNumber":
         """Return alpha^(sum_k c_k sqrt(roots[k])), with alpha of one unit, for integers c."""
         sides = [tuple(max(sign * c, 0) for c in exponent) for sign in (1, -1)]
-        above, below = (self.ring.from_dict({self._stepped(side): 1}) for side in sides)
+        steps = self.step if self.degree else 1
+        above, below = (self.ring.from_dict({(first * steps, *rest): 1}) for first, *rest in sides)
         quotient = self.reduced((above, below))
         return PowerNumber(self, self.near(quotient), self.images.power(exponent), known=quotient)
 
@@ -145,7 +146,20 @@ class PowerField:
     def ball(self, quotient: Quotient, bits: int) -> tuple[arb, arb]:
         """Return balls around a numerator and a denominator."""
         with working_precision(bits):
-            generators = self._generators(bits)
+            if bits not in self._balls:
+                level = self.powers.level
+                power = arb(fmpq(level.power.numerator, level.power.denominator))
+                if level.base is None:
+                    epsilon = power
+                else:
+                    base = arb(fmpq(level.base.numerator, level.base.denominator))
+                    epsilon = -base.log() * power
+                balls = [(-epsilon * arb(root).sqrt()).exp() for root in self.powers.roots]
+                if self.degree:
+                    whole = level.power / (self.step or 1)
+                    balls[0] = (base.log() * arb(fmpq(whole.numerator, whole.denominator))).exp()
+                self._balls[bits] = balls
+            generators = self._balls[bits]
             return ball_of(quotient[0], generators), ball_of(quotient[1], generators)
 
     def near(self, quotient: Quotient, bits: int = _FIRST_BITS) -> tuple[float, float]:
@@ -186,27 +200,19 @@ class PowerField:
 
     def _evaluated(self, polynomial: fmpz_mpoly) -> int:
         """Return the image of a polynomial in the prime field; the generator of degree d is read at its d-th step."""
-        total, prime = 0, self.images.prime
+        total, prime, generator = 0, self.images.prime, 1
+        if self.degree:
+            # generator = (generator^step)^u base^v with u step + v degree = 1
+            u = pow(self.step, -1, self.degree) if self.degree > 1 else 0
+            v = (1 - u * self.step) // self.degree
+            base = self.powers.level.base
+            assert base is not None, "an algebraic generator has a base"
+            generator = pow(self.images.generators[0], u, prime) * pow(self._image(base), v, prime) % prime
         for place, coefficient in polynomial.to_dict().items():
-            exponent = tuple(map(int, place))
-            total += int(coefficient) * self._image_of(exponent)
+            first, *rest = map(int, place)
+            image = self.images.power((0 if self.degree else first, *rest))
+            total += int(coefficient) * image * (pow(generator, first, prime) if self.degree else 1)
         return total % prime
-
-    def _image_of(self, place: tuple[int, ...]) -> int:
-        prime = self.images.prime
-        if not self.degree:
-            return self.images.power(place)
-        # generator = (generator^step)^u base^v with u step + v degree = 1
-        u = pow(self.step, -1, self.degree) if self.degree > 1 else 0
-        v = (1 - u * self.step) // self.degree
-        base = self.powers.level.base
-        assert base is not None, "an algebraic generator has a base"
-        generator = pow(self.images.generators[0], u, prime) * pow(self._image(base), v, prime) % prime
-        rest = self.images.power((0, *place[1:]))
-        return pow(generator, place[0], prime) * rest % prime
-
-    def _stepped(self, side: tuple[int, ...]) -> tuple[int, ...]:
-        return (side[0] * self.step, *side[1:]) if self.degree else side
 
     def _lowered(self, polynomial: fmpz_mpoly) -> tuple[fmpz_mpoly, int]:
         """Return a polynomial with generator^degree = base substituted, times an integer, and the integer."""
@@ -224,25 +230,6 @@ class PowerField:
             amount = int(coefficient) * base.numerator**k * base.denominator ** (most - k)
             lowered[left] = lowered.get(left, 0) + amount
         return self.ring.from_dict(lowered), base.denominator**most
-
-    def _generators(self, bits: int) -> list[arb]:
-        """Return balls around the generators, at the working precision."""
-        if bits not in self._balls:
-            level = self.powers.level
-            if level.base is None:
-                epsilon = arb(fmpq(level.power.numerator, level.power.denominator))
-            else:
-                whole = level.power / ((self.degree and self.step) or 1)
-                base = arb(fmpq(level.base.numerator, level.base.denominator))
-                epsilon, first = (
-                    -base.log() * arb(fmpq(level.power.numerator, level.power.denominator)),
-                    (base.log() * arb(fmpq(whole.numerator, whole.denominator))).exp(),
-                )
-            balls = [(-epsilon * arb(root).sqrt()).exp() for root in self.powers.roots]
-            if self.degree:
-                balls[0] = first
-            self._balls[bits] = balls
-        return self._balls[bits]
 
     def _image(self, value: Fraction) -> int:
         prime = self.images.prime

@@ -88,19 +88,16 @@ def _least_loss_around(matrix: Array, joint: Array) -> tuple[Fraction, Fraction]
     """Return lower and upper bounds of the least loss, from probabilities rounded to multiples of 2^-60."""
     integers, scales = by_integers(joint.reshape(1, -1))
     weights = integers.reshape(joint.shape)
-    low = (fmpz_mat(_rounded_down(matrix).T.tolist()) * fmpz_mat(weights.tolist())).tolist()
+    if is_exact(matrix):
+        rounded = (numerators(matrix) << _ROUNDED_BITS) // denominators(matrix)
+    else:
+        rounded = np.floor(matrix * 2.0**_ROUNDED_BITS).astype(np.int64)  # the product is exact
+    low = (fmpz_mat(rounded.T.tolist()) * fmpz_mat(weights.tolist())).tolist()
     more = [fmpz(int(total)) for total in weights.sum(axis=0)]
     high = [[value + by for value, by in zip(row, more, strict=True)] for row in low]
     unit = int(scales[0, 0]) << _ROUNDED_BITS
     below, above = (Fraction(sum(int(min(row)) for row in rows), unit) for rows in (low, high))
     return below, above
-
-
-def _rounded_down(matrix: Array) -> Array:
-    """Return probabilities times 2^60, rounded down; for floats this is exact before rounding."""
-    if is_exact(matrix):
-        return np.asarray((numerators(matrix) << _ROUNDED_BITS) // denominators(matrix))
-    return np.asarray(np.floor(matrix * 2.0**_ROUNDED_BITS).astype(np.int64))
 
 
 def same_secrets(better: Channel | object, worse: Channel | object) -> tuple[Channel, Channel]:

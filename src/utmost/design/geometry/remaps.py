@@ -35,7 +35,9 @@ def preferring_consumer(
     for bits in _BITS:
         # A loss of few bits is easier to read, and proves the same.
         rounded = np.rint(rough / size * 2.0**bits)
-        if _seems_to_prefer(rounded, *near):
+        # A preference in floats must exceed the rounding errors of the sums.
+        with_B, with_A = ((C.T @ rounded).min(axis=1).sum() for C in near)
+        if with_B - with_A > 1e-13 * abs(rounded).sum():
             consumer = _uniform_consumer(rounded.astype(np.int64), exactly)
             if prefers(consumer, A, B, slack):
                 return consumer
@@ -43,12 +45,6 @@ def preferring_consumer(
         consumer = _uniform_consumer(loss * int(np.lcm.reduce(denominators(loss).ravel())), exactly)
         return consumer if prefers(consumer, A, B, slack) else None
     return None
-
-
-def _seems_to_prefer(joint: Floats, B: Floats, A: Floats) -> bool:
-    """Return whether floats show a preference beyond rounding errors."""
-    mine, theirs = ((C.T @ joint).min(axis=1).sum() for C in (A, B))
-    return bool(theirs - mine > 1e-13 * abs(joint).sum())  # above the rounding error of the sums
 
 
 def _uniform_consumer(integers: Array, exactly: bool) -> Consumer:
@@ -124,27 +120,30 @@ def exact_remap(pair: MergedPair, refutes: Refutes) -> Array | None:
             if corrected is not None:
                 return corrected
     if only:
-        return _only_remap(B, A, rows, refutes)
-    simple = None if last is None else _remap_of_small_denominators(B, A, last)
-    return _by_program(B, A, refutes) if simple is None else simple
-
-
-def _only_remap(B: Array, A: Array, rows: list[int], refutes: Refutes) -> Array | None:
-    """Return P = B^-1 A on independent rows; None if another row, or a negative entry, gives a refuting loss."""
-    P = solve_lifted(B[rows], A[rows])
-    rest = [x for x in range(len(B)) if x not in set(rows)]
-    off = matrix_product(B[rest], P) - A[rest]
-    # One refuting loss is enough.
-    for i, w in np.argwhere(off != 0)[:1].tolist():
-        loss = _combination_of_rows(B, rows, -B[rest[i]])
-        loss[rest[i]] = Fraction(1)
-        _refute(one_column(list(loss * (1 if off[i, w] > 0 else -1)), w, A.shape[1]), refutes)
+        # P = B^-1 A on independent rows; another row, or a negative entry, gives a refuting loss. One loss is enough.
+        P = solve_lifted(B[rows], A[rows])
+        rest = [x for x in range(len(B)) if x not in set(rows)]
+        off = matrix_product(B[rest], P) - A[rest]
+        for i, w in np.argwhere(off != 0)[:1].tolist():
+            loss = _combination_of_rows(B, rows, -B[rest[i]])
+            loss[rest[i]] = Fraction(1)
+            _refute(one_column(list(loss * (1 if off[i, w] > 0 else -1)), w, A.shape[1]), refutes)
+            return None
+        if (P >= 0).all():
+            return P
+        y, w = np.unravel_index(int(P.argmin()), P.shape)
+        loss = _combination_of_rows(B, rows, as_array([int(j == y) for j in range(B.shape[1])]))
+        _refute(one_column(list(loss), int(w), A.shape[1]), refutes)
         return None
-    if (P >= 0).all():
-        return P
-    y, w = np.unravel_index(int(P.argmin()), P.shape)
-    loss = _combination_of_rows(B, rows, as_array([int(j == y) for j in range(B.shape[1])]))
-    _refute(one_column(list(loss), int(w), A.shape[1]), refutes)
+    if last is not None:
+        for limit in _SMALL_DENOMINATORS:
+            guess = np.array([[Fraction(max(p, 0.0)).limit_denominator(limit) for p in row] for row in last.tolist()])
+            if (guess.sum(axis=1) == 1).all() and (matrix_product(B, guess) == A).all():
+                return guess
+    nearest = nearest_remap_exactly(B, A)
+    if nearest.distance == 0:
+        return nearest.remap
+    _refute(nearest.loss, refutes)
     return None
 
 
@@ -159,10 +158,24 @@ def _corrected(B: Array, A: Array, rough: Array, near: Array, rows: list[int], c
     """Return a remap next to a positive float remap, corrected exactly by independent columns; None if not >= 0."""
     if near.min() <= 0:
         return None
-    P = _rounded(near)
+    # Dyadic rationals whose rows sum to exactly 1: the rounding remainder is added to the largest entry of a row, which
+    # stays positive.
+    unit = 1 << _ROUNDED_BITS
+    integers = np.rint(near * unit).astype(np.int64)
+    integers[np.arange(len(near)), near.argmax(axis=1)] += unit - integers.sum(axis=1)
+    P = np.empty(near.shape, dtype=object)
+    for y, row in enumerate(integers.tolist()):
+        P[y] = [Fraction(v, unit) for v in row]
     missed = A - matrix_product(B, P)
-    # Use well-conditioned columns: through nearly dependent columns, a small residual needs a large correction.
-    chosen = _well_conditioned(rough[rows], len(rows))
+    # Use well-conditioned columns, because through nearly dependent columns a small residual needs a large correction:
+    # Gram-Schmidt with pivoting takes the longest remaining column at each step.
+    rest, chosen = rough[rows], list[int]()
+    for _ in rows:
+        y = int((rest**2).sum(axis=0).argmax())
+        chosen.append(y)
+        direction = rest[:, y] / np.linalg.norm(rest[:, y])
+        rest = rest - np.outer(direction, direction @ rest)
+        rest[:, chosen] = 0
     try:
         correction = solve_lifted(B[np.ix_(rows, chosen)], missed[rows])
     except SolverFailed:
@@ -173,48 +186,6 @@ def _corrected(B: Array, A: Array, rough: Array, near: Array, rows: list[int], c
         return None
     exactly = len(rows) == len(B) or (matrix_product(B[:, chosen], correction) == missed).all()
     return P if exactly else None
-
-
-def _rounded(near: Array) -> Array:
-    """Return positive rows as dyadic rationals that sum to exactly 1."""
-    unit = 1 << _ROUNDED_BITS
-    integers = np.rint(near * unit).astype(np.int64)
-    # The rounding remainder is added to the largest entry of a row, which stays positive.
-    integers[np.arange(len(near)), near.argmax(axis=1)] += unit - integers.sum(axis=1)
-    rounded = np.empty(near.shape, dtype=object)
-    for y, row in enumerate(integers.tolist()):
-        rounded[y] = [Fraction(v, unit) for v in row]
-    return rounded
-
-
-def _well_conditioned(B: Array, rank: int) -> list[int]:
-    """Return independent columns, each with the longest component orthogonal to the columns before."""
-    rest, chosen = B.copy(), []
-    for _ in range(rank):
-        y = int((rest**2).sum(axis=0).argmax())
-        chosen.append(y)
-        # Gram-Schmidt with pivoting: take the longest remaining column at each step.
-        unit = rest[:, y] / np.linalg.norm(rest[:, y])
-        rest = rest - np.outer(unit, unit @ rest)
-        rest[:, chosen] = 0
-    return chosen
-
-
-def _remap_of_small_denominators(B: Array, A: Array, near: Array) -> Array | None:
-    """Return a remap of small denominators next to a float remap; None if there is none."""
-    for limit in _SMALL_DENOMINATORS:
-        guess = np.array([[Fraction(max(p, 0.0)).limit_denominator(limit) for p in row] for row in near.tolist()])
-        if (guess.sum(axis=1) == 1).all() and (matrix_product(B, guess) == A).all():
-            return guess
-    return None
-
-
-def _by_program(B: Array, A: Array, refutes: Refutes) -> Array | None:
-    nearest = nearest_remap_exactly(B, A)
-    if nearest.distance == 0:
-        return nearest.remap
-    _refute(nearest.loss, refutes)
-    return None
 
 
 def _refute(loss: Array, refutes: Refutes) -> None:

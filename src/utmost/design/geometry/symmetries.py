@@ -44,7 +44,12 @@ class Automorphisms(Display):
         kinds = np.unique(distances, return_inverse=True)[1].reshape(distances.shape)
         profiles = [tuple(int(kind) for kind in np.sort(row)) for row in kinds]
         n = len(kinds)
-        return cls(n, tuple(_transversal(kinds, profiles, i) for i in range(n)))
+        transversals = []
+        for i in range(n):
+            starts = ([*range(i), j] for j in range(i, n) if profiles[i] == profiles[j])
+            completed = (_completed_automorphism(kinds, profiles, start) for start in starts)
+            transversals.append(tuple(p for p in completed if p is not None))
+        return cls(n, tuple(transversals))
 
     @property
     def order(self) -> int:
@@ -79,23 +84,15 @@ def automorphisms(space: Space) -> Automorphisms:
     return Automorphisms.of(np.array([number[length] for length in lengths.flat]).reshape(lengths.shape))
 
 
-def _transversal(kinds: NDArray[np.intp], profiles: list[tuple[int, ...]], i: int) -> tuple[Permutation, ...]:
-    n = len(kinds)
-    permutations = (
-        _completed_automorphism(kinds, profiles, [*range(i), j]) for j in range(i, n) if profiles[i] == profiles[j]
-    )
-    return tuple(p for p in permutations if p is not None)
-
-
 def _completed_automorphism(
     kinds: NDArray[np.intp], profiles: list[tuple[int, ...]], start: list[int]
 ) -> Permutation | None:
     """Return an automorphism with the given first images, by backtracking; None if there is none."""
-    n = len(kinds)
-    if not _keeps_distances(kinds, start):
+    n, given = len(kinds), len(start)
+    if (kinds[np.ix_(start, start)] != kinds[:given, :given]).any():
         return None
     images, tried = list(start), [-1] * (n + 1)
-    while len(start) <= len(images) < n:
+    while given <= len(images) < n:
         k = len(images)
         candidate = next(
             (
@@ -112,11 +109,6 @@ def _completed_automorphism(
             tried[k] = candidate
             images.append(candidate)
     return tuple(images) if len(images) == n else None
-
-
-def _keeps_distances(kinds: NDArray[np.intp], images: list[int]) -> bool:
-    k = len(images)
-    return bool((kinds[np.ix_(images, images)] == kinds[:k, :k]).all())
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -150,7 +150,11 @@ def universality(ptype: PrivacyType, loss: object, channel: Channel | PowerChann
     instance(ptype, PrivacyType, "ptype")
     instance(channel, (Channel, PowerChannel), "channel")
     least = LeastLoss.of(ptype, loss)
-    judged = _exact_member(ptype, channel, least)
+    if isinstance(least.start, IntegerTableau) and isinstance(channel, Channel):
+        RationalCone.of(ptype, channel)  # refuses a channel that is not of the type
+        judged: AnyChannel = channel
+    else:
+        judged = member(ptype, channel)
     with images_decide():
         certificate, worst = _dominance(least, judged, Fraction(0))
     if certificate is not None:
@@ -171,14 +175,6 @@ def _proved(proof: Proof, least: LeastLoss) -> Proof:
     if isinstance(least.start, FieldTableau) and not proof.verify():
         raise SolverFailed("the certificate must verify", came=type(proof).__name__)
     return proof
-
-
-def _exact_member(ptype: PrivacyType, channel: AnyChannel, least: LeastLoss) -> AnyChannel:
-    """Return the channel in the numbers of the type, after checking that it belongs to the type."""
-    if isinstance(least.start, IntegerTableau) and isinstance(channel, Channel):
-        RationalCone.of(ptype, channel)
-        return channel
-    return member(ptype, channel)
 
 
 def universal_mechanism(ptype: PrivacyType, loss: object) -> ExistenceVerdict:
@@ -208,36 +204,28 @@ def universal_mechanism(ptype: PrivacyType, loss: object) -> ExistenceVerdict:
     """
     instance(ptype, PrivacyType, "ptype")
     least = LeastLoss.of(ptype, loss)
-    with images_decide():
-        proof, conflict = _least_regret(least)
-    certificate = _proved(proof, least)
-    if conflict is None:
-        return ExistenceVerdict(True, proof.channel, proof.slack, (), certificate, None)
-    return ExistenceVerdict(False, proof.channel, proof.slack, conflict.priors, certificate, _proved(conflict, least))
-
-
-def _least_regret(least: LeastLoss) -> tuple[Dominance, Conflict | None]:
-    """Return the proof that a mechanism has the least regret, and if it is positive, the proof that none has less."""
-    n = len(least.columns)
     known: dict[PriorVector, Any] = {}
-    worst: PriorVector | None = (1,) * n
-    while True:
-        assert worst is not None
-        worked_out(worst)
-        known |= {prior: solution.value for prior, solution in least.at((worst,))}
-        # A lower bound, from some priors only; the cells of its mechanism show whether another prior is worse.
-        regret, bundle, weights, multipliers = _least_regret_program(least, known)
-        certificate, worst = _dominance(least, least.channel(bundle), regret)
-        if certificate is not None:
-            break
-        if worst in known:
-            raise PromiseBroken("the program must hold at all its priors", came=worst)
-    if not regret:
-        return certificate, None
-    against = [prior for prior in known if weights[prior]]
-    best = {prior: least.channel(solution.x) for prior, solution in least.at(tuple(against))}
-    return certificate, Conflict(
-        least.ptype,
+    worst: PriorVector | None = (1,) * len(least.columns)
+    proof: Dominance | None = None
+    with images_decide():
+        while proof is None:
+            assert worst is not None
+            if worst in known:
+                raise PromiseBroken("the program must hold at all its priors", came=worst)
+            worked_out(worst)
+            known |= {prior: solution.value for prior, solution in least.at((worst,))}
+            # A lower bound, from some priors only; the cells of its mechanism show whether another prior is worse.
+            regret, bundle, weights, multipliers = _least_regret_program(least, known)
+            proof, worst = _dominance(least, least.channel(bundle), regret)
+        # If the regret is positive, these priors prove that no mechanism has less.
+        exists = not regret
+        against = () if exists else tuple(prior for prior in known if weights[prior])
+        best = {prior: least.channel(solution.x) for prior, solution in least.at(against)}
+    certificate = _proved(proof, least)
+    if exists:
+        return ExistenceVerdict(True, proof.channel, proof.slack, (), certificate, None)
+    conflict = Conflict(
+        ptype,
         least.loss,
         tuple(exact_prior(prior) for prior in against),
         tuple(weights[prior] for prior in against),
@@ -245,6 +233,7 @@ def _least_regret(least: LeastLoss) -> tuple[Dominance, Conflict | None]:
         multipliers,
         regret,
     )
+    return ExistenceVerdict(False, proof.channel, proof.slack, conflict.priors, certificate, _proved(conflict, least))
 
 
 def _dominance(least: LeastLoss, channel: AnyChannel, slack: Any) -> tuple[Dominance | None, PriorVector | None]:

@@ -41,17 +41,14 @@ def height_functions(graph: BipartiteGraph, rows: int = 1 << 16) -> Iterator[Hei
         elif known.shape[1] == n:
             yield known[:, place]
         else:
-            waiting.append(_with_next(known, reach[known.shape[1], : known.shape[1]]))
-
-
-def _with_next(known: Heights, reach: NDArray[np.int16]) -> Heights:
-    """Return every function with one more height, within reach of all known heights."""
-    lowest, highest = (known - reach).max(axis=1), (known + reach).min(axis=1)
-    free = lowest < highest
-    heights = np.concatenate([lowest, highest[free]])
-    rows = np.concatenate([np.arange(len(known)), np.flatnonzero(free)])
-    order = np.argsort(rows, kind="stable")
-    return np.column_stack([known[rows[order]], heights[order]])
+            # Every function gets one more height, within reach of all known heights.
+            steps = reach[known.shape[1], : known.shape[1]]
+            lowest, highest = (known - steps).max(axis=1), (known + steps).min(axis=1)
+            free = lowest < highest
+            heights = np.concatenate([lowest, highest[free]])
+            parents = np.concatenate([np.arange(len(known)), np.flatnonzero(free)])
+            order = np.argsort(parents, kind="stable")
+            waiting.append(np.column_stack([known[parents[order]], heights[order]]))
 
 
 # Sets of secrets are bit masks in Python integers; bit x is secret x.
@@ -69,7 +66,13 @@ class TightGraph:
         """Return the tight pairs of h, (n,)."""
         tight = (h[:, None] - h[None, :]) == distances
         tight.flat[:: len(h) + 1] = False
-        masks = _masks(np.concatenate([tight, tight.T]))
+        packed = np.packbits(np.concatenate([tight, tight.T]), axis=1, bitorder="little")
+        if packed.shape[1] > 8:
+            masks = tuple(int.from_bytes(row.tobytes(), "little") for row in packed)
+        else:
+            words = np.zeros((len(packed), 8), dtype=np.uint8)
+            words[:, : packed.shape[1]] = packed
+            masks = tuple(words.view("<u8")[:, 0].tolist())
         return cls(masks[: len(h)], masks[len(h) :])
 
     def closure(self, start: int, down: bool) -> int:
@@ -116,32 +119,24 @@ def vertices_by_reverse_search(distances: Array) -> Iterator[Array]:
 
 
 def _children(h: Array, distances: Array) -> Iterator[Array]:
+    """Yield the neighbours of h below it whose parent is h."""
     room = distances + h[:, None] - h[None, :]
-    for moved in _sinking_sets(TightGraph.of(h, distances)):
-        child = _lowered(h, room, moved)
-        lowest = int(np.argmax(child < distances[0]))
-        # A cheap check first: the secret whose rise leads to the parent must be in the lowered set.
-        if moved >> lowest & 1 and _rising_set(child, lowest, distances) == moved:
-            yield child
-
-
-def _rising_set(h: Array, lowest: int, distances: Array) -> int:
-    """Return the set whose lift leads to the parent of h."""
-    # The set is everything that ``lowest``, the first secret that is not as high as possible, reaches, together with
-    # what this cuts off from secret 0. Then both sides are connected, and the lift runs along an edge of the polytope.
-    graph = TightGraph.of(h, distances)
     everything = (1 << len(h)) - 1
-    must = graph.closure(1 << lowest, down=True)
-    return everything & ~graph.component(1, everything & ~must)
-
-
-def _lowered(h: Array, room: Array, moved: int) -> Array:
-    """Return h lowered on a set until the next pair becomes tight; room[x, y] = d(x, y) + h(x) - h(y)."""
-    inside = [x for x in range(len(h)) if moved >> x & 1]
-    outside = [x for x in range(len(h)) if not moved >> x & 1]
-    lowered = h.copy()
-    lowered[inside] -= room[inside][:, outside].min()
-    return lowered
+    for moved in _sinking_sets(TightGraph.of(h, distances)):
+        # Lower the set until the next pair becomes tight.
+        inside = [x for x in range(len(h)) if moved >> x & 1]
+        outside = [x for x in range(len(h)) if not moved >> x & 1]
+        child = h.copy()
+        child[inside] -= room[inside][:, outside].min()
+        # The parent of the child is reached by lifting everything that ``lowest``, the first secret that is not as high
+        # as possible, reaches, together with what this cuts off from secret 0. Then both sides are connected, and the
+        # lift runs along an edge of the polytope. A cheap check first: ``lowest`` must be in the lowered set.
+        lowest = int(np.argmax(child < distances[0]))
+        if moved >> lowest & 1:
+            graph = TightGraph.of(child, distances)
+            must = graph.closure(1 << lowest, down=True)
+            if everything & ~graph.component(1, everything & ~must) == moved:
+                yield child
 
 
 def _sinking_sets(graph: TightGraph) -> Iterator[int]:
@@ -160,7 +155,12 @@ def _sinking_sets(graph: TightGraph) -> Iterator[int]:
             if sink & ~rest:
                 continue
             stay = everything & ~rest
-        border = _adjacent_secrets(graph, stay) & ~sink
+        border, left = 0, stay
+        while left:
+            x = left.bit_length() - 1
+            left ^= 1 << x
+            border |= graph.below[x] | graph.above[x]
+        border &= ~stay & ~sink
         if not border:
             if sink:
                 yield rest
@@ -168,24 +168,6 @@ def _sinking_sets(graph: TightGraph) -> Iterator[int]:
         y = border & -border
         todo.append((stay | graph.closure(y, down=True), sink))
         todo.append((stay, sink | graph.closure(y, down=False)))
-
-
-def _adjacent_secrets(graph: TightGraph, stay: int) -> int:
-    near, todo = 0, stay
-    while todo:
-        x = todo.bit_length() - 1
-        todo ^= 1 << x
-        near |= graph.below[x] | graph.above[x]
-    return near & ~stay
-
-
-def _masks(tight: Array) -> tuple[int, ...]:
-    packed = np.packbits(tight, axis=1, bitorder="little")
-    if packed.shape[1] > 8:
-        return tuple(int.from_bytes(row.tobytes(), "little") for row in packed)
-    words = np.zeros((len(tight), 8), dtype=np.uint8)
-    words[:, : packed.shape[1]] = packed
-    return tuple(words.view("<u8")[:, 0].tolist())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -258,15 +240,17 @@ def vertices(ptype: PrivacyType) -> Vertices:
     (4, ['1/7', '2/7', '4/7'])
     """
     instance(ptype, PrivacyType, "ptype")
-    parts = [block.exponents for block in vertex_blocks(ptype)]
-    return _vertices(ptype, Distances.of(ptype.space), np.concatenate(parts))
+    parts = list(vertex_blocks(ptype))
+    exponents = np.concatenate([block.exponents for block in parts])
+    return Vertices(frozen(exponents), parts[0].distances, parts[0].powers)
 
 
 def vertex_blocks(ptype: PrivacyType, rows: int = 1 << 16) -> Iterator[Vertices]:
     """Yield the vertices in the order of `vertices`, at most ``rows`` at a time, in bounded memory."""
     distances = Distances.of(ptype.space)
+    powers = LogPowers.of(ptype.level, distances)
     for block in _exponent_blocks(distances, natural(rows, "rows", 1)):
-        yield _vertices(ptype, distances, block)
+        yield Vertices(frozen(block), distances, powers)
 
 
 @progress_bar("Counting vertices")
@@ -317,31 +301,23 @@ def _exponent_blocks(distances: Distances, rows: int) -> Iterator[NDArray[np.int
             yield (codes[:, None] >> np.arange(len(table)) & 1)[..., None] * distances.coefficients[0, 1]
     else:
         listed = vertices_by_reverse_search(table)
-        while block := [_coefficients(h, table, distances) for h in islice(listed, rows)]:
-            yield np.array(block)
+        while functions := list(islice(listed, rows)):
+            block = np.zeros((len(functions), len(table), len(distances.roots)), dtype=np.int64)
+            for h, exponents in zip(functions, block, strict=True):
+                # Exponents in terms of square roots add up along tight pairs, from the minimum of h.
+                tight = TightGraph.of(h, table)
+                known = [int(np.argmin(h))]
+                for x in known:
+                    for y in range(len(h)):
+                        sign = (tight.above[x] >> y & 1) - (tight.below[x] >> y & 1)
+                        if sign and y not in known:
+                            exponents[y] = exponents[x] + sign * distances.coefficients[x, y]
+                            known.append(y)
+            yield block
 
 
 def _is_discrete(table: Array) -> bool:
     return bool((table[~np.eye(len(table), dtype=bool)] == table[0, 1]).all())
-
-
-def _coefficients(h: Array, table: Array, distances: Distances) -> NDArray[np.int64]:
-    """Return the exponents of h in terms of square roots, (n, K), computed along tight pairs from the minimum of h."""
-    graph = TightGraph.of(h, table)
-    start = int(np.argmin(h))
-    exponents = np.zeros((len(h), len(distances.roots)), dtype=np.int64)
-    known = [start]
-    for x in known:
-        for y in range(len(h)):
-            sign = (graph.above[x] >> y & 1) - (graph.below[x] >> y & 1)
-            if sign and y not in known:
-                exponents[y] = exponents[x] + sign * distances.coefficients[x, y]
-                known.append(y)
-    return exponents
-
-
-def _vertices(ptype: PrivacyType, distances: Distances, exponents: NDArray[np.int64]) -> Vertices:
-    return Vertices(frozen(exponents), distances, LogPowers.of(ptype.level, distances))
 
 
 def vertex_extensions(ptype: PrivacyType, channel: Channel, secrets: Sequence[int]) -> Iterator[Channel]:
@@ -381,15 +357,13 @@ def vertex_extensions(ptype: PrivacyType, channel: Channel, secrets: Sequence[in
     if channel.shape[0] != len(secrets):
         raise OutOfRange(f"the channel must have {len(secrets)} rows, one for each secret", came=channel.shape[0])
     rows: list[int] = places(secrets, ptype.space.size, "secrets").tolist()
-    choices = [_extensions_of_column(listed.weights, rows, column) for column in channel.matrix.T]
+    # For each column: the vertices that are proportional to it on the given secrets, scaled to equal it there.
+    choices = []
+    for wanted in channel.matrix.T:
+        pivot = int(np.flatnonzero(wanted != 0)[0])
+        scaled = listed.weights * (wanted[pivot] / listed.weights[rows[pivot]])
+        choices.append([column for column in scaled.T if (column[rows] == wanted).all()])
     yield from _combined_columns(choices, [], np.zeros(len(listed.weights), dtype=object))
-
-
-def _extensions_of_column(columns: Array, rows: list[int], wanted: Array) -> list[Array]:
-    """Return the vertices that are proportional to a column on the kept secrets, scaled to this column."""
-    pivot = int(np.flatnonzero(wanted != 0)[0])
-    scaled = columns * (wanted[pivot] / columns[rows[pivot]])
-    return [column for column in scaled.T if (column[rows] == wanted).all()]
 
 
 def _combined_columns(choices: list[list[Array]], chosen: list[Array], sums: Array) -> Iterator[Channel]:

@@ -113,7 +113,11 @@ def best_subset(matrix: Array, worth: Worth) -> tuple[int, ...]:
         order = np.argsort(-gains, kind="stable")
         # A row that adds nothing now adds nothing to larger sets.
         left, gains = left[order][gains[order] > 0], gains[order][gains[order] > 0]
-        if not left.size or _bound_on_worth(value, len(chosen), reached.sum(), gains) <= best[0]:
+        if not left.size:
+            continue
+        # An upper bound on the worth of sets that hold the chosen rows and at least one other row.
+        sums = reached.sum() + np.cumsum(gains)
+        if max(value(len(chosen) + j + 1, most) for j, most in enumerate(sums)) <= best[0]:
             continue
         more, further = (*chosen, int(left[0])), np.maximum(reached, rows[left[0]])
         best = max(best, (value(len(more), further.sum()), more), key=lambda candidate: candidate[0])
@@ -122,12 +126,11 @@ def best_subset(matrix: Array, worth: Worth) -> tuple[int, ...]:
     return tuple(sorted(best[1]))
 
 
-def _bound_on_worth(value: Worth, size: int, total: Any, gains: Array) -> Any:
-    """Return an upper bound on the worth of sets that hold the chosen rows and at least one other row."""
-    return max(value(size + j + 1, reached) for j, reached in enumerate(total + np.cumsum(gains)))
-
-
 _IntegerRay = tuple[int, ...]
+
+
+def _dot(a: _IntegerRay, b: _IntegerRay) -> int:
+    return sum(x * y for x, y in zip(a, b, strict=True))
 
 
 def corner_priors(payments: Array, is_gain: bool) -> Array:
@@ -135,7 +138,10 @@ def corner_priors(payments: Array, is_gain: bool) -> Array:
     # On a region the prior measure is linear and the posterior measure is convex (or concave), so their difference and
     # ratio are largest at a corner. Double description method: the time grows with the number of corners, which can be
     # exponential in n.
-    actions = _integer_columns(payments, 1 if is_gain else -1)
+    # The payments of each different action, as integers over one denominator.
+    rational = [[Fraction(x) for x in column] for column in payments.T]
+    scale = (1 if is_gain else -1) * lcm(*(x.denominator for column in rational for x in column))
+    actions = list(dict.fromkeys(tuple(int(x * scale) for x in column) for column in rational))
     corners: set[tuple[Fraction, ...]] = set()
     for best in actions:
         cuts = [tuple(a - b for a, b in zip(best, other, strict=True)) for other in actions if other != best]
@@ -144,40 +150,26 @@ def corner_priors(payments: Array, is_gain: bool) -> Array:
     return frozen(objects((p for corner in sorted(corners) for p in corner), (len(corners), len(payments))))
 
 
-def _integer_columns(payments: Array, sign: int) -> list[_IntegerRay]:
-    """Return the payments of each different action as integers over one denominator."""
-    rational = [[Fraction(x) for x in column] for column in payments.T]
-    scale = sign * lcm(*(x.denominator for column in rational for x in column))
-    return list(dict.fromkeys(tuple(int(x * scale) for x in column) for column in rational))
-
-
 def _extreme_rays(n: int, cuts: list[_IntegerRay]) -> list[_IntegerRay]:
     """Return the extreme rays of {p >= 0 : a . p >= 0 for every cut a}, as integers without a common factor."""
     rays = [tuple(int(i == x) for i in range(n)) for x in range(n)]
     faces: list[_IntegerRay] = list(rays)  # the constraints p_x >= 0 come first
     for cut in cuts:
-        sums = [sum(a * b for a, b in zip(cut, ray, strict=True)) for ray in rays]
-        zeros = [frozenset(k for k, face in enumerate(faces) if _dot(face, ray) == 0) for ray in rays]
+        sums = [_dot(cut, ray) for ray in rays]
+        on = [frozenset(k for k, face in enumerate(faces) if _dot(face, ray) == 0) for ray in rays]
         inside = [ray for ray, value in zip(rays, sums, strict=True) if value >= 0]
-        rays = inside + list(_new_rays(rays, sums, zeros, n))
+        # The new face cuts the edges between adjacent rays on its two sides. Two rays are adjacent if no third ray lies
+        # on every face on which both lie.
+        ups, downs = ([k for k, value in enumerate(sums) if value * way > 0] for way in (1, -1))
+        for up, down in product(ups, downs):
+            both = on[up] & on[down]
+            if len(both) >= n - 2 and not any(both <= on[k] for k in range(len(rays)) if k not in (up, down)):
+                joined = [sums[up] * b - sums[down] * a for a, b in zip(rays[up], rays[down], strict=True)]
+                common = gcd(*joined)
+                inside.append(tuple(x // common for x in joined))
+        rays = inside
         faces.append(cut)
     return rays
-
-
-def _new_rays(rays: list[_IntegerRay], sums: list[int], zeros: list[frozenset[int]], n: int) -> Iterator[_IntegerRay]:
-    """Yield the rays in which a new face cuts the edges between adjacent rays on its two sides."""
-    # Two rays are adjacent if no third ray lies on every face on which both lie.
-    ups, downs = ([k for k, value in enumerate(sums) if value * way > 0] for way in (1, -1))
-    for up, down in product(ups, downs):
-        both = zeros[up] & zeros[down]
-        if len(both) >= n - 2 and not any(both <= zeros[k] for k in range(len(rays)) if k not in (up, down)):
-            joined = [sums[up] * b - sums[down] * a for a, b in zip(rays[up], rays[down], strict=True)]
-            common = gcd(*joined)
-            yield tuple(x // common for x in joined)
-
-
-def _dot(ray: _IntegerRay, cut: _IntegerRay) -> int:
-    return sum(a * b for a, b in zip(ray, cut, strict=True))
 
 
 def best_of_corners(

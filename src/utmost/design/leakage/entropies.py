@@ -72,7 +72,9 @@ def shannon_capacity(channel: Channel, gap: float = 1e-9) -> Capacity:
         else:
             weights = prior * np.exp2(_divergences(rows, prior))
             prior = weights / weights.sum()
-        best = _narrower(best, bounds_at(rows, prior))
+        bounds = bounds_at(rows, prior)
+        if bounds.upper - bounds.lower < best.upper - best.lower:
+            best = bounds
     raise SolverFailed(
         f"the bounds of the Shannon capacity must come within {gap}",
         came=best.upper - best.lower,
@@ -86,10 +88,6 @@ def bounds_at(rows: Array, prior: Array) -> ShannonBounds:
     # Each term has an error of a few units in the last place of p log p; a sum has the errors of all its terms.
     error = 2.0**-50 * (8 + rows.shape[1] + len(rows)) * max(1.0, information)
     return ShannonBounds(frozen(prior.copy()), max(0.0, information - error), float(each.max()) + error)
-
-
-def _narrower(first: ShannonBounds, second: ShannonBounds) -> ShannonBounds:
-    return second if second.upper - second.lower < first.upper - first.lower else first
 
 
 def _divergences(rows: Floats, prior: Floats) -> Floats:
@@ -129,8 +127,14 @@ def _newton_steps(rows: Floats, prior: Floats) -> Floats:
 def _damped_step(rows: Floats, p: Floats) -> Floats | None:
     """Return p after the part of a Newton step that stays in the simplex and gains information, or None."""
     used = np.flatnonzero(p > 0)
+    # The Newton step makes all D_x equal to first order and preserves the sum of p.
+    k, q = len(used), p[used] @ rows[used]
+    shown = q > 0
+    system = np.ones((k + 1, k + 1))
+    system[:k, :k] = -(rows[used][:, shown] / q[shown]) @ rows[used][:, shown].T / np.log(2)
+    system[:k, k], system[k, k] = -1.0, 0.0
     step = np.zeros(len(p))
-    step[used] = _newton_direction(rows[used], p[used])
+    step[used] = np.linalg.lstsq(system, np.append(-_divergences(rows[used], p[used]), 0.0), rcond=None)[0][:k]
     falling = used[step[used] < 0]
     limits = -p[falling] / step[falling]
     part, information = min(1.0, limits.min(initial=1.0)), _information(rows, p)
@@ -144,17 +148,6 @@ def _damped_step(rows: Floats, p: Floats) -> Floats | None:
             return moved
         part /= 2
     return None
-
-
-def _newton_direction(rows: Floats, p: Floats) -> Floats:
-    """Return the step that makes all D_x equal to first order and preserves the sum of p."""
-    k, q = len(p), p @ rows
-    shown = q > 0
-    system = np.ones((k + 1, k + 1))
-    system[:k, :k] = -(rows[:, shown] / q[shown]) @ rows[:, shown].T / np.log(2)
-    system[:k, k], system[k, k] = -1.0, 0.0
-    step: Floats = np.linalg.lstsq(system, np.append(-_divergences(rows, p), 0.0), rcond=None)[0][:k]
-    return step
 
 
 @dataclass(frozen=True, slots=True)

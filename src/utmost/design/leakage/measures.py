@@ -142,7 +142,7 @@ def columns_of(channel: object, prior: object = None) -> Array:
     return joint(as_channel(channel), prior)
 
 
-def columns_or_prior(channel: object, prior: object = None) -> Array:
+def columns_or_prior(channel: object, prior: object) -> Array:
     """Return `columns_of` a channel and a prior; a prior alone becomes the single column (n, 1)."""
     if prior is None and not hasattr(channel, "posteriors"):
         return as_prior(channel)[:, None]

@@ -59,17 +59,14 @@ def as_bits(values: object, name: str) -> Bits:
     array = plain_array(values, name)
     if array.dtype == np.bool_:
         return array
-    if array.dtype.kind not in "iu" or (array.size and not 0 <= array.min() <= array.max() <= 1):
-        raise NotANumber(f"{name} must be made of bits, 0 and 1", came=_kind(array))
+    # The message describes wrong bits by their type or by the position of the first one, never by a value.
+    came = f"an array of {array.dtype}" if array.dtype.kind not in "iu" else None
+    if came is None and array.size and not 0 <= array.min() <= array.max() <= 1:
+        place = np.unravel_index(int(np.argmax((array < 0) | (array > 1))), array.shape)
+        came = f"another integer at [{', '.join(map(str, place))}]"
+    if came is not None:
+        raise NotANumber(f"{name} must be made of bits, 0 and 1", came=came)
     return array.astype(np.bool_)
-
-
-def _kind(array: NDArray[Any]) -> str:
-    """Describe wrong bits in a message by their type or by the position of the first one, never by a value."""
-    if array.dtype.kind not in "iu":
-        return f"an array of {array.dtype}"
-    place = np.unravel_index(int(np.argmax((array < 0) | (array > 1))), array.shape)
-    return f"another integer at [{', '.join(map(str, place))}]"
 
 
 def check_same_shape(bits: Bits, responses: Bits) -> None:

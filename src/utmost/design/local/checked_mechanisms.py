@@ -1,6 +1,6 @@
 """Mechanisms that answer for one person at a time, whose level is checked before anything is drawn."""
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
@@ -39,7 +39,9 @@ class CheckedMechanism:
     def rows(self, secrets: Sequence[Any]) -> list[int | None]:
         """Return the row of each secret, None where the secret is None."""
         known = [secret for secret in secrets if secret is not None]
-        if not all(isinstance(secret, np.generic) or _is_plain(secret) for secret in known):
+        # A name or a number is hashable, and no array; scalars of numpy are no arrays either.
+        others = [secret for secret in known if not isinstance(secret, np.generic)]
+        if any(not isinstance(secret, Hashable) or hasattr(type(secret), "__array__") for secret in others):
             kinds = ", ".join(sorted({type(secret).__name__ for secret in known}))
             raise OutOfRange("a secret must be one of the names, or a number", came=kinds, where="secrets")
         rows = iter(self.drawing.rows(known).tolist() if known else [])
@@ -128,36 +130,21 @@ def _checked_channel(channel: Channel, space: Space) -> CheckedMechanism:
 def _with_digest(drawing: NamedMechanism, space: Space, at: Level, outcomes: int) -> CheckedMechanism:
     """Return the mechanism with the digest of everything on which its answers and its guarantee depend."""
     secrets = space.labels if drawing.names is None else drawing.names
-    where = _digest("space", space.unit, space.size, *map(str, secrets), *_lengths(space))
+    # The lengths of the essential edges determine all other distances.
+    lengths = (fact for x, y in space.edges.tolist() for fact in (x, y, space.metric.length(x, y)))
+    where = _digest("space", space.unit, space.size, *map(str, secrets), *lengths)
     unit = "" if space.unit is None else f" {space.unit}"
     named = () if drawing.answers is None else map(str, drawing.answers)
-    facts = where, level_text(at), outcomes, *named, *_probabilities(drawing)
-    relation = f"a secret moved by a distance of 1{unit} in the space {where[:16]}"
-    return CheckedMechanism(drawing, at, relation, _digest("mechanism", *facts), int(outcomes))
-
-
-def _is_plain(secret: object) -> bool:
-    """Return whether a secret can be a name or a number, and not an array."""
-    return isinstance(secret, Hashable) and not hasattr(type(secret), "__array__")
-
-
-def _lengths(space: Space) -> Iterable[object]:
-    """Return the lengths of the essential edges, which determine all other distances."""
-    for x, y in space.edges.tolist():
-        yield from (x, y, space.metric.length(x, y))
-
-
-def _probabilities(drawing: NamedMechanism) -> Iterable[object]:
-    """Return all probabilities; for noise, the distribution and the remap of its outcomes."""
-    mechanism = drawing.mechanism
+    # All probabilities; for noise, the distribution and the remap of its outcomes.
+    mechanism, remap = drawing.mechanism, () if drawing.remap is None else drawing.remap.actions.tolist()
     if isinstance(mechanism, GeometricMatrix):
-        yield from ("geometric", mechanism.size, level_text(mechanism.level))
+        probabilities = ["geometric", mechanism.size, level_text(mechanism.level)]
     else:
         assert isinstance(mechanism, Channel), "what is no geometric mechanism has rows"
-        yield "matrix"
-        for row in mechanism.matrix.tolist():
-            yield from row
-    yield from ("remap", *(() if drawing.remap is None else drawing.remap.actions.tolist()))
+        probabilities = ["matrix", *mechanism.matrix.ravel().tolist()]
+    facts = where, level_text(at), outcomes, *named, *probabilities, "remap", *remap
+    relation = f"a secret moved by a distance of 1{unit} in the space {where[:16]}"
+    return CheckedMechanism(drawing, at, relation, _digest("mechanism", *facts), int(outcomes))
 
 
 def _digest(*facts: object) -> str:

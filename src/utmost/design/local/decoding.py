@@ -231,7 +231,11 @@ class _PlaceEquations:
         """Return the candidates whose places have the largest estimates, half as many as there are places."""
         usual = np.average(self.estimates.reshape(self.cohorts, -1), axis=1).repeat(bloom.bits)
         excess = np.where(np.isfinite(self.variances), (self.estimates - usual) * self.shares / self.variances, 0.0)
-        places = [_places(word, bloom) for word in candidates]
+        # The places of each word over all cohorts.
+        places = [
+            sorted({c * bloom.bits + place for c in range(bloom.cohorts) for place in bloom.places(word, c)})
+            for word in candidates
+        ]
         scores = np.array([excess[at].sum() for at in places])
         best = np.sort(np.argsort(-scores, kind="stable")[: max(1, len(excess) // 2)])
         sets = np.zeros((len(best), len(excess)))
@@ -262,14 +266,29 @@ class _Fit:
     def of(cls, rows: _PlaceEquations, words: _CandidateWords) -> "_Fit":
         design = rows.design(words)
         gram, moments = rows.normal(words)
-        inverse = _inverse(gram)
+        # The inverse, after scaling to a unit diagonal, with a ridge of 1e-12 for equal columns.
+        scale = np.sqrt(np.where(np.diag(gram) > 0, np.diag(gram), 1.0))
+        unit = gram / np.outer(scale, scale) + 1e-12 * np.eye(len(gram))
+        inverse: Floats = np.linalg.inv(unit) / np.outer(scale, scale)
         counts = inverse @ moments
         solver = inverse @ (design / rows.variances)  # counts = solver @ estimates
-        by_cohorts = _cohort_variance_of_counts(solver, words, counts, rows)
+
+        # The variance of counts due to random cohorts, sum over w of N_w (sum_j s_j L_j^2 - (sum_j s_j L_j)^2): N_w
+        # clients fall into cohorts j with probabilities s_j, and each contributes L_j to the estimate.
+        size = len(rows.shares) // rows.cohorts
+        shares, of_cohort = rows.shares[::size], np.eye(rows.cohorts)
+        by_cohorts = np.zeros(len(counts))
+        for sets, count in zip(words.sets, counts, strict=False):
+            places = np.flatnonzero(sets)
+            each = solver[:, places] @ of_cohort[places // size]
+            by_cohorts += max(0.0, float(count)) * (each**2 @ shares - (each @ shares) ** 2)
+
+        # Residuals vary by the responses, and by the number of true ones at each place, which random cohorts change.
         used = np.isfinite(rows.variances)
         residual = (rows.estimates - counts @ design)[used]
         freedom = max(1, int(used.sum()) - len(counts))
-        expected = rows.variances[used] + _cohort_variance_of_ones(words, counts, rows)[used]
+        ones: Floats = np.maximum(counts[:-1], 0) @ words.sets * rows.shares * (1 - rows.shares)
+        expected = rows.variances[used] + ones[used]
         spread = float((residual**2 / expected).sum() / freedom)
         variances = np.diag(inverse) * max(1.0, spread) + by_cohorts
         return cls(counts, np.sqrt(np.maximum(variances, 0)), spread)
@@ -284,36 +303,3 @@ class _Fit:
         rows = zip(words, self.counts.tolist(), self.errors.tolist(), self.p_values.tolist(), strict=False)
         decoded = sorted((FoundWord(*row) for row in rows), key=lambda each: (-each.count, each.word))
         return Decoding(tuple(decoded), max(0.0, float(self.counts[-1])), self.spread)
-
-
-def _inverse(gram: Floats) -> Floats:
-    """Return the inverse, after scaling to a unit diagonal, with a ridge of 1e-12 for equal columns."""
-    scale = np.sqrt(np.where(np.diag(gram) > 0, np.diag(gram), 1.0))
-    unit = gram / np.outer(scale, scale) + 1e-12 * np.eye(len(gram))
-    inverse: Floats = np.linalg.inv(unit) / np.outer(scale, scale)
-    return inverse
-
-
-def _cohort_variance_of_counts(solver: Floats, words: _CandidateWords, counts: Floats, rows: _PlaceEquations) -> Floats:
-    """Return the variance of counts due to random cohorts: sum over w of N_w (sum_j s_j L_j^2 - (sum_j s_j L_j)^2)."""
-    # N_w clients fall into cohorts j with probabilities s_j, and each contributes L_j to the estimate.
-    cohorts, size = rows.cohorts, len(rows.shares) // rows.cohorts
-    shares = rows.shares[::size]
-    of_cohort = np.eye(cohorts)
-    total = np.zeros(len(counts))
-    for sets, count in zip(words.sets, counts, strict=False):
-        places = np.flatnonzero(sets)
-        each = solver[:, places] @ of_cohort[places // size]
-        total += max(0.0, float(count)) * (each**2 @ shares - (each @ shares) ** 2)
-    return total
-
-
-def _cohort_variance_of_ones(words: _CandidateWords, counts: Floats, rows: _PlaceEquations) -> Floats:
-    """Return the variance, due to the random cohorts, of the number of true ones at each place."""
-    scattered: Floats = np.maximum(counts[:-1], 0) @ words.sets * rows.shares * (1 - rows.shares)
-    return scattered
-
-
-def _places(word: str, bloom: Bloom) -> list[int]:
-    """Return the places of a word over all cohorts, each once."""
-    return sorted({c * bloom.bits + place for c in range(bloom.cohorts) for place in bloom.places(word, c)})

@@ -72,7 +72,18 @@ class PermanentReports(ProcessMemory):
         with self._alone():
             if how.level not in self._known:
                 self._check_owner()
-                reports = self._drawn(how)
+                strict = max((at for at in self._known if at < how.level), default=None)
+                loose = min((at for at in self._known if how.level < at), default=None)
+                columns = [self._known[at] for at in (strict, loose) if at is not None]
+                if strict is not None and loose is not None:
+                    draw: Any = _Between(self._how.at(strict), how, self._how.at(loose)).drawn
+                elif loose is not None:
+                    draw = CategoryCoupling(how, self._how.at(loose)).tightened
+                elif strict is not None:
+                    draw, columns = CategoryCoupling(self._how.at(strict), how).relaxed, [self._values, *columns]
+                else:
+                    draw, columns = how.drawn, [self._values]
+                reports = in_parts(draw, how.categories, self._randomness, *columns)
                 reports.setflags(write=False)
                 self._known[how.level] = reports
             return self._known[how.level]
@@ -86,20 +97,6 @@ class PermanentReports(ProcessMemory):
     def spent(self) -> Level | None:
         """The level of one client for all reports together; None before the first report."""
         return max(self._known) if self._known else None
-
-    def _drawn(self, how: CategoryReport) -> Reports:
-        strict = max((at for at in self._known if at < how.level), default=None)
-        loose = min((at for at in self._known if how.level < at), default=None)
-        columns = [self._known[at] for at in (strict, loose) if at is not None]
-        if strict is not None and loose is not None:
-            draw: Any = _Between(self._how.at(strict), how, self._how.at(loose)).drawn
-        elif loose is not None:
-            draw = CategoryCoupling(how, self._how.at(loose)).tightened
-        elif strict is not None:
-            draw, columns = CategoryCoupling(self._how.at(strict), how).relaxed, [self._values, *columns]
-        else:
-            draw, columns = how.drawn, [self._values]
-        return in_parts(draw, how.categories, self._randomness, *columns)
 
     def __repr__(self) -> str:
         return f"PermanentReports(clients={len(self._values)}, spent={self.spent})"

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import instance
-from utmost.core.exact.arrays import Floats, is_exact, plain_array
+from utmost.core.exact.arrays import Floats, plain_array
 from utmost.core.exact.display import Display
 from utmost.core.exact.linear_algebra import independent
 from utmost.core.exact.numbers import Number, exact, natural
@@ -112,9 +112,25 @@ class _Evidence:
 
 
 def _evidence_of_counts(channel: Channel, counts: object) -> _Evidence:
-    seen = _read_counts(counts, channel)
-    n, matrix = channel.shape[0], channel.to_floats().matrix[:, seen > 0]
-    frequencies, is_determined = seen[seen > 0] / seen.sum(), _rank(channel) == channel.shape[0]
+    """Return the evidence of counts of outcomes, after checking that the channel can give these outcomes."""
+    n, m = channel.shape
+    seen = plain_array(counts, "list of counts")
+    if seen.shape != (m,) or seen.dtype.kind not in "iu" or seen.min() < 0 or not seen.any():
+        came = f"{seen.dtype} of shape {seen.shape}"
+        if seen.shape == (m,) and seen.dtype.kind in "iu":
+            came = f"a smallest count of {seen.min()}, and a sum of {seen.sum()}"
+        remedy = "Count the answers with each outcome, such as numpy.bincount(answers, minlength=m)."
+        raise OutOfRange(f"counts must be {m} integers >= 0, not all 0", came=came, where="counts", remedy=remedy)
+    never = np.flatnonzero((seen > 0) & ~(channel.matrix != 0).any(axis=0))
+    if never.size:
+        came = f"{seen[never[0]]} of outcome {never[0]}"
+        remedy = "Check that the answers come from this channel."
+        raise OutOfRange("impossible outcomes must have count 0", came=came, where="counts", remedy=remedy)
+    seen = seen.astype(np.int64)
+    matrix, frequencies = channel.to_floats().matrix[:, seen > 0], seen[seen > 0] / seen.sum()
+    # Different populations have different distributions of answers if the rows are linearly independent.
+    rank = len(independent(channel.matrix)[0]) if channel.is_exact else np.linalg.matrix_rank(channel.matrix)
+    is_determined = bool(rank == n)
 
     def raised(shares: Floats) -> Floats:
         return np.asarray(matrix @ (frequencies / (shares @ matrix)))
@@ -135,9 +151,9 @@ def _evidence_of_reports(how: CategoryReport, reports: object) -> _Evidence:
     """Return the evidence of reports of categories."""
     sent = how.read(reports)
     different, times = np.unique(sent, axis=0, return_counts=True)
-    if not len(sent) or len(different) * how.size > _MOST_MEMBERS:
-        if not len(sent):
-            raise OutOfRange("there must be at least one report", came="none", where="answers")
+    if not len(sent):
+        raise OutOfRange("there must be at least one report", came="none", where="answers")
+    if len(different) * how.size > _MOST_MEMBERS:
         raise Unsupported(
             "reports must have at most 2^27 members together",
             came=f"{len(different) * how.size}",
@@ -155,27 +171,3 @@ def _evidence_of_reports(how: CategoryReport, reports: object) -> _Evidence:
         return np.asarray(CategoryCounts(how.holders(sent), len(sent)).errors(how) / len(sent))
 
     return _Evidence(how.categories, raised, errors, (how.size + len(different) + 4) * _ROUNDING, True)
-
-
-def _read_counts(counts: object, channel: Channel) -> NDArray[np.int64]:
-    seen = plain_array(counts, "list of counts")
-    m = channel.shape[1]
-    if seen.shape != (m,) or seen.dtype.kind not in "iu" or seen.min() < 0 or not seen.any():
-        came = f"{seen.dtype} of shape {seen.shape}"
-        if seen.shape == (m,) and seen.dtype.kind in "iu":
-            came = f"a smallest count of {seen.min()}, and a sum of {seen.sum()}"
-        remedy = "Count the answers with each outcome, such as numpy.bincount(answers, minlength=m)."
-        raise OutOfRange(f"counts must be {m} integers >= 0, not all 0", came=came, where="counts", remedy=remedy)
-    never = np.flatnonzero((seen > 0) & ~(channel.matrix != 0).any(axis=0))
-    if never.size:
-        came = f"{seen[never[0]]} of outcome {never[0]}"
-        remedy = "Check that the answers come from this channel."
-        raise OutOfRange("impossible outcomes must have count 0", came=came, where="counts", remedy=remedy)
-    return seen.astype(np.int64)
-
-
-def _rank(channel: Channel) -> int:
-    """Return the number of linearly independent rows; exact for Fractions."""
-    if is_exact(channel.matrix):
-        return len(independent(channel.matrix)[0])
-    return int(np.linalg.matrix_rank(channel.matrix))

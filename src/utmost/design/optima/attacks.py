@@ -120,9 +120,7 @@ def attack(
     )
 
 
-def attack_beside(
-    mechanism: Channel, ptype: PrivacyType, consumer: Consumer, *, prior: object = None, loss: object = None
-) -> Attack:
+def attack_beside(mechanism: Channel, ptype: PrivacyType, consumer: Consumer, *, prior: object, loss: object) -> Attack:
     """Return the attack on an optimal mechanism, with the attacks on the usual mechanisms of its type."""
     knowledge = {"prior": prior, "loss": loss}
     others = tuple(

@@ -87,8 +87,8 @@ def averaged(query: CountQuery, channel: Channel) -> Channel:
     """
     instance(query, CountQuery, "query")
     instance(channel, Channel, "channel")
-    results = query.results
-    return Channel(np.stack([_mean(channel.matrix[results == k]) for k in range(query.rows + 1)]))
+    parts = [channel.matrix[query.results == k] for k in range(query.rows + 1)]
+    return Channel(np.stack([rows.sum(axis=0) / len(rows) for rows in parts]))
 
 
 def expanded(query: CountQuery, channel: Channel) -> Channel:
@@ -154,7 +154,3 @@ def conflicting_users(tilt: Any = Fraction(1, 100), delta: Any = 0) -> tuple[Cou
         Consumer([prior.get(d, Fraction(0)) for d in query.databases], loss) for prior in (first, second)
     )
     return query, first_consumer, second_consumer
-
-
-def _mean(rows: Array) -> Array:
-    return np.asarray(rows.sum(axis=0) / len(rows))

@@ -104,12 +104,6 @@ def _bounds_of_pairs(ptype: PrivacyType, pairs: NDArray[np.intp]) -> tuple[list[
     return ends, where
 
 
-def _near_alphas(ptype: PrivacyType, pairs: NDArray[np.intp]) -> Floats:
-    """Return floats at or below `alphas_below` of many pairs."""
-    ends, where = _bounds_of_pairs(ptype, pairs)
-    return np.array([end[2] for end in ends], dtype=np.float64)[where]
-
-
 def near_alphas_above(ptype: PrivacyType, pairs: NDArray[np.intp]) -> Floats:
     """Return `alphas_above` as the nearest floats."""
     ends, where = _bounds_of_pairs(ptype, pairs)
@@ -124,18 +118,16 @@ def _known_powers(ptype: PrivacyType, lengths: Sequence[Length | float]) -> dict
     """Return the cached powers of alpha of the type, including those of the given lengths."""
     powers = _kept_powers.setdefault(ptype, {})
     new = [length for length in dict.fromkeys(lengths) if length not in powers]
-    powers.update(zip(new, _enclosed(ptype.level, new), strict=True))
-    return powers
-
-
-def _enclosed(level: Level, lengths: Sequence[Length | float]) -> list[_PowerBounds]:
-    """Return alpha^length twice if it is rational, else the floats on both sides of it."""
-    if level.base is not None or any(isinstance(length, Surd) or length == 0 for length in lengths):
-        return [_enclosed_one(level, length) for length in lengths]
+    level = ptype.level
+    # alpha^length twice if it is rational, else the floats on both sides of it.
+    if level.base is not None or any(isinstance(length, Surd) or length == 0 for length in new):
+        powers.update((length, _enclosed_one(level, length)) for length in new)
+        return powers
     power = -fmpq(*level.power.as_integer_ratio())
-    floats = exp_floats(power * fmpq(*length.as_integer_ratio()) for length in lengths if not isinstance(length, Surd))
-    pairs = zip(lengths, floats, strict=True)
-    return [(*ends, *ends) if ends else _enclosed_one(level, length) for length, ends in pairs]
+    floats = exp_floats(power * fmpq(*length.as_integer_ratio()) for length in new if not isinstance(length, Surd))
+    for length, around in zip(new, floats, strict=True):
+        powers[length] = (*around, *around) if around else _enclosed_one(level, length)
+    return powers
 
 
 def _enclosed_one(level: Level, length: Length | float) -> _PowerBounds:
@@ -380,7 +372,11 @@ def edge_slacks(
     )
     mu, cost = np.asarray(dual, dtype=number_kind)[:, None], prior[:, None] * loss
     listed = as_list(ptype, multipliers)
-    factors = alphas_below(ptype, listed.pairs) if in_rationals else _near_alphas(ptype, listed.pairs)
+    if in_rationals:
+        factors = alphas_below(ptype, listed.pairs)
+    else:
+        ends, where = _bounds_of_pairs(ptype, listed.pairs)
+        factors = np.array([end[2] for end in ends], dtype=np.float64)[where]
     minus, plus = listed.total(1, cost.shape), listed.total(factors, cost.shape, at_high=True)
     slack = cost - mu - minus + plus
     if in_rationals:

@@ -61,9 +61,10 @@ def float_rows(consumer: Consumer) -> LossRows:
 
 def integer_rows(consumer: Consumer) -> LossRows:
     """Return the losses as integers over a common denominator; floats are converted to rationals exactly."""
-    prior, prior_scale = _integers(consumer.prior)
+    prior_scale = lcm(*(Fraction(p).denominator for p in consumer.prior.flat))
     values = _by_difference(consumer) if _is_of_difference(consumer) else consumer.loss
     loss_scale = lcm(*{Fraction(x).denominator for x in values.flat})
+    prior = _scaled(consumer.prior, prior_scale)
     return _rows(consumer, lambda numbers: _scaled(numbers, loss_scale), prior, prior_scale * loss_scale)
 
 
@@ -98,11 +99,6 @@ def _by_difference(consumer: Consumer) -> Array:
     """Return l(i, i + d) for d = -(n-1), ..., k-1."""
     assert consumer.rule is not None, "only a named loss is a function of the difference"
     return np.asarray(consumer.rule.rule(0, np.arange(1 - consumer.secrets, consumer.actions)))
-
-
-def _integers(numbers: Array) -> tuple[Array, int]:
-    scale = lcm(*(Fraction(x).denominator for x in numbers.flat))
-    return _scaled(numbers, scale), scale
 
 
 def _scaled(numbers: Array, scale: int) -> Array:
@@ -158,49 +154,47 @@ def float_slacks(level: Level, consumer: Consumer, dual: Array) -> Array:
     f = np.zeros(rows.actions)
     with np.errstate(over="ignore", invalid="ignore"):
         for x in range(rows.secrets - 1, -1, -1):
-            f = _float_step(rows.row(x), mu[x], f, low, inverse)
+            # A lower bound of loss - mu + min(alpha f, f / alpha).
+            loss, carried = rows.row(x), np.minimum(f, 0.0) * inverse + np.maximum(f, 0.0) * low
+            size = (loss + abs(mu[x])) + abs(carried)
+            f = ((loss - mu[x]) + carried) - (_ROUNDING * size + _UNDERFLOW)
+            # A sum of two terms that are certainly nonnegative is nonnegative.
+            if mu[x] <= 0:
+                f = np.where(carried >= 0, np.maximum(f, 0.0), f)
     return f
-
-
-def _float_step(loss: Array, mu: float, f: Array, low: float, inverse: float) -> Array:
-    """Return a lower bound of loss - mu + min(alpha f, f / alpha)."""
-    carried = np.minimum(f, 0.0) * inverse + np.maximum(f, 0.0) * low
-    size = (loss + abs(mu)) + abs(carried)
-    below = ((loss - mu) + carried) - (_ROUNDING * size + _UNDERFLOW)
-    # A sum of two terms that are certainly nonnegative is nonnegative.
-    return np.where(carried >= 0, np.maximum(below, 0.0), below) if mu <= 0 else below
 
 
 def remap_loss(level: Level, consumer: Consumer, actions: Array, exactly: bool) -> Fraction | float:
     """Return the loss of the geometric mechanism followed by a remap: exact, or a float rounded up; O(n^2)."""
-    return _exact_remap_loss(level, consumer, actions) if exactly else _float_remap_loss(level, consumer, actions)
-
-
-def _exact_remap_loss(level: Level, consumer: Consumer, actions: Array) -> Fraction:
-    alpha, rows = level.alpha_fraction(), integer_rows(consumer)
-    s, t, n = alpha.numerator, alpha.denominator, rows.secrets - 1
-    powers = objects(fmpz(s**k * t ** (n - k)) for k in range(n + 1))
-    ends, inside = (t, t - s) if n else (t + s, 0)
-    total = 0
-    for y, action in enumerate(actions.tolist()):
-        score = int((rows.column(action) * powers[abs(np.arange(n + 1) - y)]).sum())
-        total += (ends if y in (0, n) else inside) * score
-    return Fraction(total, (t + s) * t**n * rows.denominator)
-
-
-def _float_remap_loss(level: Level, consumer: Consumer, actions: Array) -> float:
-    if (actions == actions[0]).all():  # an answer that does not depend on the response
+    n = consumer.secrets - 1
+    if not exactly and (actions == actions[0]).all():  # an answer that does not depend on the response
         column = consumer.loss_block(slice(None), actions[:1])[:, 0].tolist()
         pairs = zip(consumer.prior.tolist(), column, strict=True)
         return round_up(sum((Fraction(p) * Fraction(lost) for p, lost in pairs), Fraction(0)))
-    rows, n = float_rows(consumer), consumer.secrets - 1
+    rows = integer_rows(consumer) if exactly else float_rows(consumer)
+    if exactly:
+        alpha = level.alpha_fraction()
+        s, t = alpha.numerator, alpha.denominator
+        scaled = objects(fmpz(s**k * t ** (n - k)) for k in range(n + 1))
+        at_ends, between = (t, t - s) if n else (t + s, 0)
+        loss = 0
+        for y, action in enumerate(actions.tolist()):
+            score = int((rows.column(action) * scaled[abs(np.arange(n + 1) - y)]).sum())
+            loss += (at_ends if y in (0, n) else between) * score
+        return Fraction(loss, (t + s) * t**n * rows.denominator)
     below, above = alpha_bounds(level)
-    powers = _powers_up(round_up(above), n)
+    # Upper bounds of alpha^0, ..., alpha^n: a product is off by at most half a unit, so the next float is above.
+    powers, top = np.ones(n + 1), round_up(above)
+    for k in range(1, n + 1):
+        powers[k] = math.nextafter(powers[k - 1] * top, math.inf)
     mirrored = np.concatenate([powers[:0:-1], powers])
     ends, inside = (1 / (1 + below), (1 - below) / (1 + below)) if n else (Fraction(1), Fraction(0))
-    scores = [
-        _sum_up(rows.column(action) * mirrored[n - y : 2 * n + 1 - y]) for y, action in enumerate(actions.tolist())
-    ]
+    # Upper bounds of sums of products of three nonnegative floats, as two nested sums, each of ``size`` terms.
+    size, scores = math.isqrt(n + 1) + 1, list[float]()
+    starts = np.arange(0, n + 1, size)
+    for y, action in enumerate(actions.tolist()):
+        terms = rows.column(action) * mirrored[n - y : 2 * n + 1 - y]
+        scores.append(float(np.add.reduceat(terms, starts).sum()) * (1 + (2 * size + 8) * 2.0**-52) + _UNDERFLOW)
     total = ends * (Fraction(scores[0]) + (Fraction(scores[n]) if n else 0)) + inside * Fraction(math.fsum(scores[1:n]))
     # The inner sum, each prior and each loss are rounded at most once: below four half-units for each term.
     return round_up(total * (1 + Fraction(4, 2**53)))
@@ -216,20 +210,3 @@ def alpha_bounds(level: Level) -> tuple[Fraction, Fraction]:
         raise Unsupported(f"alpha must be at least {_SMALLEST_ALPHA} for floats", came=str(level), remedy=remedy)
     around: Interval = level.alpha_interval(_BITS + math.ceil(1.5 * level.epsilon_float))
     return around.lower, around.upper
-
-
-def _powers_up(top: float, n: int) -> Array:
-    """Return upper bounds of alpha^0, ..., alpha^n."""
-    powers = np.ones(n + 1)
-    for k in range(1, n + 1):
-        powers[k] = math.nextafter(
-            powers[k - 1] * top, math.inf
-        )  # a product is off by at most half a unit, so the next float is above
-    return powers
-
-
-def _sum_up(terms: Array) -> float:
-    """Return an upper bound of a sum of products of three nonnegative floats."""
-    size = math.isqrt(len(terms)) + 1
-    total = float(np.add.reduceat(terms, np.arange(0, len(terms), size)).sum())
-    return total * (1 + (2 * size + 8) * 2.0**-52) + _UNDERFLOW  # two nested sums, each of ``size`` terms

@@ -63,34 +63,22 @@ def _scores(rows: LossRows, times_alpha: Callable[[Array], Array], scale: Any) -
     """Yield scale * S_y for every y; every sqrt(n)-th U is stored, and those between are computed again."""
     n = rows.secrets - 1
     stride = max(1, math.isqrt(n))
-    restarts = _restarts(rows, times_alpha, scale, stride)
-    left = 0 * rows.row(0)
-    for start in range(0, n + 1, stride):
-        right = _stretch(rows, times_alpha, scale, restarts.pop(), range(start, min(start + stride, n + 1)))
-        for y in range(start, min(start + stride, n + 1)):
-            left = times_alpha(left) + scale * rows.row(y)
-            yield left + right.pop()
-
-
-def _restarts(rows: LossRows, times_alpha: Callable[[Array], Array], scale: Any, stride: int) -> list[Array]:
-    """Return U at the last y of each stretch, the leftmost stretch last."""
-    n = rows.secrets - 1
+    # U at the last y of each stretch, the leftmost stretch last.
     up, restarts = 0 * rows.row(n), []
     for y in range(n, -1, -1):
         if y == n or (y + 1) % stride == 0:
             restarts.append(up)
         up = times_alpha(up + scale * rows.row(y))
-    return restarts
-
-
-def _stretch(
-    rows: LossRows, times_alpha: Callable[[Array], Array], scale: Any, last: Array, where: range
-) -> list[Array]:
-    """Return U_y for the y of a stretch, the first of them last."""
-    values = [last]
-    for y in reversed(where[1:]):
-        values.append(times_alpha(values[-1] + scale * rows.row(y)))
-    return values
+    left = 0 * rows.row(0)
+    for start in range(0, n + 1, stride):
+        stretch = range(start, min(start + stride, n + 1))
+        # U for the y of the stretch, the first of them last.
+        right = [restarts.pop()]
+        for y in reversed(stretch[1:]):
+            right.append(times_alpha(right[-1] + scale * rows.row(y)))
+        for y in stretch:
+            left = times_alpha(left) + scale * rows.row(y)
+            yield left + right.pop()
 
 
 THEOREM = "Theorem 3.1 of Ghosh, Roughgarden and Sundararajan (2009)"

@@ -65,7 +65,12 @@ def searched(
 ) -> "SearchedCertificate":
     """Return the result of `certificate_of_rays`, and a start for other searches on the same space."""
     # ``starts`` are results of one or two searches on this space, at any levels and for any consumers, nearest first.
-    program, starts = RayProgram.of(ptype, consumer), _near_starts(starts, ptype)
+    program, now = RayProgram.of(ptype, consumer), ptype.level.epsilon_float
+    # Rays and prices are useful only at levels that are near.
+    starts = [start for start in starts if 1 / _NEAR_LEVELS <= start.epsilon / now <= _NEAR_LEVELS]
+    farthest = float(np.asarray(ptype.space.distances, dtype=np.float64).max())
+    if max((*(start.epsilon for start in starts), now)) * farthest > FARTHEST:
+        starts = []
     merged = [] if starts else merging_circles(-np.log(program.factors), program.prior)
     compile_if_it_pays(int((program.prior > 0).sum()))
     # For products of a few hundred rows, threads cost more than they save.
@@ -78,7 +83,22 @@ def searched(
                 search = min(search, again, key=lambda ended: ended.gap)
             except KeyboardInterrupt:
                 whole = False
-        return SearchedCertificate(_certified(ptype, consumer, search), whole, search.results())
+        bound, scale, at = search.best, search.program.scale, search.places
+        if bound is None or not np.isfinite(bound.value):
+            remedy = 'Pass a larger gap, or method="program".'
+            raise SolverFailed("the search must prove a bound", came="none", where="certificate_of_rays", remedy=remedy)
+        lacks = bound.trees.lacks(search.costs - bound.prices, bound.level)
+        prices = bound.prices + bound.level * bound.trees.weights - lacks
+        factors = plain_factors(np.asarray(ptype.space.distances, dtype=np.float64), now)
+        proof = bound.trees.multipliers(search.costs - prices, factors[np.ix_(at, at)])
+        scaled = Multipliers(at[proof.low], at[proof.high], proof.action, proof.value * scale)
+        mu = np.zeros(len(factors))
+        mu[at] = prices * scale
+        # From here on, only rationals and floats rounded outward are used.
+        mu, multipliers = feasible_dual(ptype, consumer, mu, scaled)
+        matrix = roomy_matrix(ptype, search.channel())
+        certificate = Certificate(ptype, consumer, mu, matrix=matrix, multipliers=multipliers)
+        return SearchedCertificate(certificate, whole, search.results())
 
 
 def _last_search(
@@ -134,29 +154,3 @@ def _searches(
         while len(short := search.short_places()):
             search = search.wider(short)
             yield search, aim
-
-
-def _certified(ptype: PrivacyType, consumer: Consumer, search: RaySearch) -> Certificate:
-    bound, scale = search.best, search.program.scale
-    if bound is None or not np.isfinite(bound.value):
-        remedy = 'Pass a larger gap, or method="program".'
-        raise SolverFailed("the search must prove a bound", came="none", where="certificate_of_rays", remedy=remedy)
-    lacks = bound.trees.lacks(search.costs - bound.prices, bound.level)
-    prices = bound.prices + bound.level * bound.trees.weights - lacks
-    factors = plain_factors(np.asarray(ptype.space.distances, dtype=np.float64), ptype.level.epsilon_float)
-    at = search.places
-    proof = bound.trees.multipliers(search.costs - prices, factors[np.ix_(at, at)])
-    scaled = Multipliers(at[proof.low], at[proof.high], proof.action, proof.value * scale)
-    mu = np.zeros(len(factors))
-    mu[at] = prices * scale
-    # From here on, only rationals and floats rounded outward are used.
-    mu, multipliers = feasible_dual(ptype, consumer, mu, scaled)
-    return Certificate(ptype, consumer, mu, matrix=roomy_matrix(ptype, search.channel()), multipliers=multipliers)
-
-
-def _near_starts(starts: Sequence[SearchResults], ptype: PrivacyType) -> Sequence[SearchResults]:
-    """Return the starts at levels so near that their rays and prices are useful."""
-    now = ptype.level.epsilon_float
-    near = [start for start in starts if 1 / _NEAR_LEVELS <= start.epsilon / now <= _NEAR_LEVELS]
-    farthest = float(np.asarray(ptype.space.distances, dtype=np.float64).max())
-    return near if max((*(start.epsilon for start in near), now)) * farthest <= FARTHEST else []

@@ -99,12 +99,6 @@ def _is_larger(larger: MatrixEntry, smaller: MatrixEntry) -> ConstraintRow:
     return ConstraintRow(((larger, 1), (smaller, -1)))
 
 
-def _symmetry(n: int) -> Iterator[ConstraintRow]:
-    last = n - 1
-    pairs = (((x, r), (last - x, last - r)) for x in range(n) for r in range(n))
-    return (ConstraintRow(((entry, 1), (mirrored, -1)), is_equal=True) for entry, mirrored in pairs if entry < mirrored)
-
-
 def _steps_outward(x: int, n: int) -> Iterator[tuple[int, int]]:
     """Yield neighbours (nearer, farther) on the way from x to both ends."""
     yield from ((k, k - 1) for k in range(x, 0, -1))
@@ -124,7 +118,12 @@ _ROWS = {
     Constraint.FAIRNESS: lambda n: (
         ConstraintRow((((x, x), 1), ((x + 1, x + 1), -1)), is_equal=True) for x in range(n - 1)
     ),
-    Constraint.SYMMETRY: _symmetry,
+    Constraint.SYMMETRY: lambda n: (
+        ConstraintRow((((x, r), 1), ((n - 1 - x, n - 1 - r), -1)), is_equal=True)
+        for x in range(n)
+        for r in range(n)
+        if (x, r) < (n - 1 - x, n - 1 - r)
+    ),
 }
 
 
@@ -154,12 +153,27 @@ class ConstrainedCertificate(Evidence):
     def check(self) -> Bounds:
         """Compute the bounds again from primal and dual only, in rationals; raise PromiseBroken if a check fails."""
         rows = constraint_rows(self.constraints, self.ptype.space.size)
-        check_private(self.ptype, self.matrix)
-        _check_constraints(rows, self.matrix)
         # Check the mechanism before the bound: without privacy, the loss proves no upper bound.
-        lower = max(
-            _proven_bound(self.ptype, self.consumer, rows, self.dual, self.multipliers, self.prices), Fraction(0)
-        )
+        check_private(self.ptype, self.matrix)
+        for row in rows:
+            value = sum((coefficient * self.matrix[entry] for entry, coefficient in row.entries), Fraction(0))
+            if value < row.least or (row.is_equal and value != row.least):
+                where = " and ".join(f"[{x}, {r}]" for (x, r), _ in row.entries)
+                sums = f"sum of coefficient times entry {'=' if row.is_equal else '>='} {row.least}"
+                raise PromiseBroken(f"entries {where} must satisfy the constraint: {sums}", came=float(value))
+        # If the slacks are feasible, sum_x mu_x + sum of price * least is a lower bound.
+        prices = self.prices
+        if (self.multipliers < 0).any():
+            raise PromiseBroken("multipliers must not be negative", came=float(self.multipliers.min()))
+        if len(prices) != len(rows) or any(y < 0 and not row.is_equal for row, y in zip(rows, prices, strict=True)):
+            required = f"there must be {len(rows)} prices, one for each constraint, nonnegative for inequalities"
+            raise PromiseBroken(required, came=f"{len(prices)} prices from {min(prices, default=0)}")
+        slack = constrained_slacks(self.ptype, self.consumer, rows, self.dual, self.multipliers, prices)
+        for x, r in np.argwhere(slack < 0)[:1]:
+            came = f"slack {float(slack[x, r])}"
+            raise PromiseBroken(f"the dual must be feasible for secret {x} and action {r}", came=came)
+        paid = sum((y * row.least for row, y in zip(rows, prices, strict=True)), Fraction(0))
+        lower = max(sum(self.dual, Fraction(0)) + paid, Fraction(0))
         exactly = self.consumer.is_exact and self.ptype.level.is_rational
         upper = matrix_loss(self.consumer, self.matrix, exactly)
         return Bounds(lower if exactly else round_down(lower), upper)
@@ -182,37 +196,6 @@ def constrained_slacks(
     return slack
 
 
-def _proven_bound(
-    ptype: PrivacyType,
-    consumer: Consumer,
-    rows: Sequence[ConstraintRow],
-    dual: Array,
-    multipliers: Array,
-    prices: Array,
-) -> Fraction:
-    """Return sum_x mu_x + sum of price * least, after checking that the slacks prove this lower bound."""
-    if (multipliers < 0).any():
-        raise PromiseBroken("multipliers must not be negative", came=float(multipliers.min()))
-    if len(prices) != len(rows) or any(y < 0 and not row.is_equal for row, y in zip(rows, prices, strict=True)):
-        required = f"there must be {len(rows)} prices, one for each constraint, nonnegative for inequalities"
-        raise PromiseBroken(required, came=f"{len(prices)} prices from {min(prices, default=0)}")
-    slack = constrained_slacks(ptype, consumer, rows, dual, multipliers, prices)
-    for x, r in np.argwhere(slack < 0)[:1]:
-        came = f"slack {float(slack[x, r])}"
-        raise PromiseBroken(f"the dual must be feasible for secret {x} and action {r}", came=came)
-    return sum(dual, Fraction(0)) + sum((y * row.least for row, y in zip(rows, prices, strict=True)), Fraction(0))
-
-
-def _check_constraints(rows: Sequence[ConstraintRow], matrix: Array) -> None:
-    for row in rows:
-        value = sum((coefficient * matrix[entry] for entry, coefficient in row.entries), Fraction(0))
-        if value < row.least or (row.is_equal and value != row.least):
-            where = " and ".join(f"[{x}, {r}]" for (x, r), _ in row.entries)
-            sign = "=" if row.is_equal else ">="
-            required = f"entries {where} must satisfy the constraint: sum of coefficient times entry {sign} {row.least}"
-            raise PromiseBroken(required, came=float(value))
-
-
 def constrained_certificate(
     ptype: PrivacyType,
     consumer: Consumer,
@@ -224,8 +207,24 @@ def constrained_certificate(
     # [cormode2018].
     rows = constraint_rows(constraints, consumer.secrets)
     program = user_program(ptype, consumer)
-    solution = solve_exactly(_with_rows(program, rows, consumer.actions))
     before = program.shape[0]
+    at, columns, values = [], [], []
+    for number, row in enumerate(rows):
+        for (x, r), coefficient in row.entries:
+            at.append(before + number)
+            columns.append(x * consumer.actions + r)
+            values.append(Fraction(coefficient))
+    own = np.repeat(np.arange(before), np.diff(program.starts))
+    solution = solve_exactly(
+        LinearProgram.of_triplets(
+            program.cost,
+            np.concatenate([own, np.array(at, dtype=np.int64)]),
+            np.concatenate([program.columns, np.array(columns, dtype=np.int64)]),
+            np.concatenate([program.values, objects(values)]),
+            np.concatenate([program.lower, objects([row.least for row in rows])]),
+            np.concatenate([program.upper, objects([row.least if row.is_equal else np.inf for row in rows])]),
+        )
+    )
     prices = solution.duals[before:]
     dual, multipliers = split_duals(solution.duals[:before], len(ptype.space.edges), consumer.actions)
     slack = constrained_slacks(ptype, consumer, rows, dual, multipliers, prices).min(axis=1)
@@ -233,25 +232,3 @@ def constrained_certificate(
     lowered = objects([mu + min(left, Fraction(0)) for mu, left in zip(dual, slack, strict=True)])
     matrix = solution.primal.reshape(consumer.secrets, consumer.actions)
     return ConstrainedCertificate(ptype, consumer, tuple(constraints), matrix, lowered, multipliers, prices)
-
-
-def _with_rows(program: LinearProgram, rows: Sequence[ConstraintRow], actions: int) -> LinearProgram:
-    """Return the program with a row for each constraint after its own rows."""
-    start = program.shape[0]
-    at, columns, values = [], [], []
-    for number, row in enumerate(rows):
-        for (x, r), coefficient in row.entries:
-            at.append(start + number)
-            columns.append(x * actions + r)
-            values.append(Fraction(coefficient))
-    least = objects([row.least for row in rows])
-    most = objects([row.least if row.is_equal else np.inf for row in rows])
-    own = np.repeat(np.arange(start), np.diff(program.starts))
-    return LinearProgram.of_triplets(
-        program.cost,
-        np.concatenate([own, np.array(at, dtype=np.int64)]),
-        np.concatenate([program.columns, np.array(columns, dtype=np.int64)]),
-        np.concatenate([program.values, objects(values)]),
-        np.concatenate([program.lower, least]),
-        np.concatenate([program.upper, most]),
-    )

@@ -105,14 +105,10 @@ def _between(below: Array, above: Array, end: Fraction) -> Fraction:
             if above[w] < above[action]
         ]
         square, _, following = min(corners, default=(end * end, 0, action))
-        stop = min(max(_root(square), start), end)
+        root = Fraction(isqrt((square.numerator << 2 * _BITS) // square.denominator), 1 << _BITS)
+        stop = min(max(root, start), end)
         total += below[action] * (1 / start - 1 / stop) + above[action] * (stop - start)
         if square >= end * end:
             break
         start, action = stop, following
     return total
-
-
-def _root(square: Fraction) -> Fraction:
-    """Return the square root of a rational to 96 bits."""
-    return Fraction(isqrt((square.numerator << 2 * _BITS) // square.denominator), 1 << _BITS)

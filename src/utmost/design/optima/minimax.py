@@ -19,7 +19,7 @@ from utmost.core.exact.arguments import instance, integer, optional, sequence_of
 from utmost.core.exact.arrays import Array, as_rationals, objects
 from utmost.core.exact.display import Display
 from utmost.core.exact.intervals import round_up
-from utmost.core.exact.levels import Level, level
+from utmost.core.exact.levels import level
 from utmost.core.exact.memory import fitting_memory
 from utmost.core.exact.numbers import exact_integer
 from utmost.core.exact.progress_bar import progress_bar
@@ -146,7 +146,23 @@ def minimax_mechanism(
         exactly = consumer.secrets * consumer.actions * len(secrets) <= most
     if not exactly:
         return _in_floats(ptype, consumer, secrets, remapped)
-    matrix, remap, weights = (_by_remap if remapped else _by_channel)(ptype, consumer, secrets)
+    n, k = consumer.secrets, consumer.actions
+    remap: Channel | None = None
+    if remapped:
+        # Minimise t over remaps Y with sum_r (G Y)_ir l(i, r) <= t for possible i. An irrational level is replaced by a
+        # rational one with a slightly smaller epsilon.
+        at = ptype.level
+        if not at.is_rational:
+            at = level(alpha=alpha_above(ptype, 0, 1) if size > 1 else "1/2")
+        G = GeometricMatrix(n, at).matrix()
+        solution = solve_exactly(_remap_program(G, as_rationals(consumer.loss), secrets))
+        Y, weights = solution.primal[:-1].reshape(n, k), solution.duals[n:]
+        matrix, remap = G @ Y, Channel(Y)
+    else:
+        # Minimise t over private channels with sum_r x_ir l(i, r) <= t for possible i.
+        program = _channel_program(ptype, consumer, secrets)
+        solution = solve_exactly(program)
+        matrix, weights = solution.primal[:-1].reshape(n, k), solution.duals[program.shape[0] - len(secrets) :]
     belief = np.full(ptype.space.size, Fraction(0), dtype=object)
     belief[list(secrets)] = weights
     certificate = optimal_mechanism(
@@ -177,16 +193,6 @@ def _in_floats(ptype: PrivacyType, consumer: Consumer, secrets: tuple[int, ...],
     return MinimaxOptimum(ptype, secrets, matrix, None, round_up(most), certificate)
 
 
-def _by_remap(ptype: PrivacyType, consumer: Consumer, secrets: tuple[int, ...]) -> tuple[Array, Channel, Array]:
-    """Minimise t over remaps Y with sum_r (G Y)_ir l(i, r) <= t for possible i; return channel, Y, and worst prior."""
-    n, k = consumer.secrets, consumer.actions
-    at = _rational_level(ptype)
-    G = GeometricMatrix(n, at).matrix()
-    solution = solve_exactly(_remap_program(G, as_rationals(consumer.loss), secrets))
-    Y = solution.primal[:-1].reshape(n, k)
-    return G @ Y, Channel(Y), solution.duals[n:]
-
-
 def _remap_program(G: Array, loss: Array, secrets: tuple[int, ...]) -> LinearProgram:
     """Return the program in remaps, in the numbers of G and the loss."""
     n, k = loss.shape
@@ -196,14 +202,6 @@ def _remap_program(G: Array, loss: Array, secrets: tuple[int, ...]) -> LinearPro
         paid = np.append(-np.outer(G[i], loss[i]).ravel(), units[:1])
         entries.append((np.full(n * k + 1, n + place), np.arange(n * k + 1), paid))
     return _least_largest_loss(n * k, entries, n, len(secrets))
-
-
-def _by_channel(ptype: PrivacyType, consumer: Consumer, secrets: tuple[int, ...]) -> tuple[Array, None, Array]:
-    """Minimise t over private channels with sum_r x_ir l(i, r) <= t for possible i; return channel and worst prior."""
-    program = _channel_program(ptype, consumer, secrets)
-    solution = solve_exactly(program)
-    shape = (consumer.secrets, consumer.actions)
-    return solution.primal[:-1].reshape(shape), None, solution.duals[program.shape[0] - len(secrets) :]
 
 
 def _channel_program(ptype: PrivacyType, consumer: Consumer, secrets: tuple[int, ...]) -> LinearProgram:
@@ -229,10 +227,3 @@ def _least_largest_loss(
     least = objects([*[Fraction(0)] * size, -math.inf])
     i, j, coefficients = (np.concatenate(part) for part in zip(*entries, strict=True))
     return LinearProgram.of_triplets(cost, i, j, coefficients, lower, upper, column_lower=least)
-
-
-def _rational_level(ptype: PrivacyType) -> Level:
-    """Return the level, or a rational level with a slightly smaller epsilon; any level for a single secret."""
-    if ptype.level.is_rational:
-        return ptype.level
-    return level(alpha=alpha_above(ptype, 0, 1) if ptype.space.size > 1 else "1/2")

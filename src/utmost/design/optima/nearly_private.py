@@ -58,11 +58,28 @@ def repair(
     """
     instance(ptype, PrivacyType, "ptype")
     tolerance = real(tolerance, "tolerance")
-    near, names = _near_channel(channel, ptype.space.size, tolerance)
+    names: tuple[ChannelLabels, ChannelLabels] = None, None
+    if isinstance(channel, Channel):
+        near, names = channel.matrix, (channel.secrets, channel.outcomes)
+    else:
+        with refused_as(NotAChannel):
+            near = as_array(channel, "channel", ndim=2)
+    rows = ptype.space.size
+    if len(near) != rows or 0 in near.shape:
+        raise NotAChannel(f"the channel must have {rows} rows, one for each secret", came=f"shape {near.shape}")
+    allowed = 0 if is_exact(near) else tolerance
+    for x, y in np.argwhere(near < -allowed)[:1]:
+        raise NotAChannel(f"entry [{x}, {y}] of the channel must not be negative", came=str(near[x, y]))
+    for x in np.flatnonzero(abs(near.sum(axis=1) - 1) > allowed)[:1]:
+        raise NotAChannel(f"row {x} of the channel must sum to 1", came=str(near[x].sum()))
     start = near if is_exact(near) else _fractions_of(_units(near, _GRID), _GRID)
     # In rationals, because privacy is checked for the exact matrix that would be used, not for its floats.
     violations, largest = _violations(ptype, start)
-    repaired, share = _mixed_with_constant(start, violations, largest)
+    # (1 - theta) X + theta times a constant channel; see `private_matrix`.
+    breach, share, repaired = sum(violations, Fraction(0)), Fraction(0), start
+    if breach:
+        share = breach / (breach + 1 - largest)
+        repaired = (1 - share) * start + share * objects(delta / breach for delta in violations)
     rationals = as_rationals(near)
     change, rounding = _largest_variation(repaired, rationals), _largest_variation(start, rationals)
     if within is not None and change > exact(within, "within"):
@@ -72,7 +89,7 @@ def repair(
             where="repair",
             remedy="Pass a larger within, or a channel closer to the type.",
         )
-    return Repair(stochastic(frozen(repaired), *names), change, share + rounding, sum(violations, Fraction(0)), share)
+    return Repair(stochastic(frozen(repaired), *names), change, share + rounding, breach, share)
 
 
 def private_matrix(ptype: PrivacyType, near: Array) -> Array:
@@ -130,37 +147,8 @@ def _violations(ptype: PrivacyType, matrix: Array, scale: int | None = None) -> 
     return violations, largest_alpha(ptype)
 
 
-def _mixed_with_constant(matrix: Array, violations: list[Fraction], largest: Fraction) -> tuple[Array, Fraction]:
-    """Return (1 - theta) X + theta times the constant channel, and theta; see `private_matrix`."""
-    total = sum(violations, Fraction(0))
-    if total == 0:
-        return matrix, Fraction(0)
-    theta = total / (total + 1 - largest)
-    share = objects(delta / total for delta in violations)
-    return np.asarray((1 - theta) * matrix + theta * share), theta
-
-
 def _largest_variation(first: Array, second: Array) -> Fraction:
     return Fraction(max(abs(first - second).sum(axis=1))) / 2
-
-
-def _near_channel(
-    matrix: Channel | object, rows: int, tolerance: float
-) -> tuple[Array, tuple[ChannelLabels, ChannelLabels]]:
-    """Return the entries, float or Fraction, and the names of secrets and outcomes."""
-    if isinstance(matrix, Channel):
-        near, names = matrix.matrix, (matrix.secrets, matrix.outcomes)
-    else:
-        with refused_as(NotAChannel):
-            near, names = as_array(matrix, "channel", ndim=2), (None, None)
-    if len(near) != rows or 0 in near.shape:
-        raise NotAChannel(f"the channel must have {rows} rows, one for each secret", came=f"shape {near.shape}")
-    allowed = 0 if is_exact(near) else tolerance
-    for x, y in np.argwhere(near < -allowed)[:1]:
-        raise NotAChannel(f"entry [{x}, {y}] of the channel must not be negative", came=str(near[x, y]))
-    for x in np.flatnonzero(abs(near.sum(axis=1) - 1) > allowed)[:1]:
-        raise NotAChannel(f"row {x} of the channel must sum to 1", came=str(near[x].sum()))
-    return near, names
 
 
 def _fractions_of(units: Array, total: int) -> Array:

@@ -80,8 +80,21 @@ class NoiseProgram:
 
     def program(self) -> LinearProgram:
         """Return the program as data for a solver."""
-        rows = [*self._privacy_rows(), *self._mass_rows(), *self._cost_rows()]
-        n = self.outputs * self._width
+        w, n = self.window, self.outputs * self._width
+        masses: list[ProgramRow] = []
+        costs: list[ProgramRow] = []
+        tail = self.ratio / (1 - self.ratio) if self.has_tails else 0
+        for t in range(self.outputs):
+            # The mass of p_t with its tails and outside is 1, and its cost is at most c.
+            mass: dict[int, Any] = {}
+            cost: dict[int, Any] = {}
+            for x, own in zip(range(-w, w + 1), self.costs, strict=False):
+                times = 1 + tail * ((x > w - self.sensitivity) + (x < self.sensitivity - w))
+                mass[self._column(t, x)] = times * self._size(x)
+                cost[self._column(t, x)] = -own * self._size(x)
+            masses.append(({**mass, n + t: 1}, 1, 1))
+            costs.append(({**cost, n + t: -self.costs[-1], n + self.outputs: 1}, 0, math.inf))
+        rows = [*self._privacy_rows(), *masses, *costs]
         number: Callable[[Any], Any] = Fraction if self.is_exact else float
         outside = [0 if self.has_tails else math.inf] * self.outputs
         return LinearProgram.of_triplets(
@@ -112,23 +125,6 @@ class NoiseProgram:
                         (mine, here), (theirs, there) = self._entry(t, x), self._entry(t - gap, x + gap)
                         if mine != theirs:  # a value and its repetition satisfy this with equality
                             yield {mine: 1, theirs: -self.ratio * there / here}, 0, math.inf
-
-    def _mass_rows(self) -> Iterator[ProgramRow]:
-        tail = self.ratio / (1 - self.ratio) if self.has_tails else 0
-        w = self.window
-        for t in range(self.outputs):
-            repeats = {
-                x: 1 + tail * ((x > w - self.sensitivity) + (x < self.sensitivity - w)) for x in range(-w, w + 1)
-            }
-            row = {self._column(t, x): times * self._size(x) for x, times in repeats.items()}
-            yield {**row, self._width * self.outputs + t: 1}, 1, 1
-
-    def _cost_rows(self) -> Iterator[ProgramRow]:
-        places = range(-self.window, self.window + 1)
-        for t in range(self.outputs):
-            row = {self._column(t, x): -cost * self._size(x) for x, cost in zip(places, self.costs, strict=False)}
-            outside = self._width * self.outputs
-            yield {**row, outside + t: -self.costs[-1], outside + self.outputs: 1}, 0, math.inf
 
     @property
     def _width(self) -> int:

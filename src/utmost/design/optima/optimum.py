@@ -1,7 +1,7 @@
 """The best private channel for one consumer, exact or within a proven gap, with a certificate."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
@@ -23,7 +23,7 @@ from utmost.design.channels.channel_draws import NamedMechanism
 from utmost.design.channels.on_counts import GeometricMatrix
 from utmost.design.optima.attacks import Attack, attack_beside
 from utmost.design.optima.checker import alphas_above, alphas_below, edge_slacks
-from utmost.design.optima.closed_form import GeometricDesign, exact_design, float_design, theorem_for
+from utmost.design.optima.closed_form import exact_design, float_design, theorem_for
 from utmost.design.optima.column_generation import certificate_of_rays
 from utmost.design.optima.constrained import (
     ConstrainedCertificate,
@@ -307,12 +307,13 @@ def optimal_mechanism(
         required = "the theorem needs counts and a loss that is unimodal with ordered modes"
         raise NotMonotone(required, came=consumer.rule or "another loss", remedy=remedy)
     if is_line and method in ("auto", "theorem"):
-        wanted = (
-            exactly
-            if exactly is not None
-            else rational and _digit_operations(ptype, consumer) <= _MOST_DIGIT_OPERATIONS
-        )
-        certificate = _closed_form(ptype, consumer, wanted, theorem is not None)
+        wanted = exactly
+        if exactly is None and rational:
+            # The work of an exact design: products times the bits of alpha^n and of the denominator of the prior.
+            n, bits = consumer.secrets, ptype.level.alpha_fraction().denominator.bit_length()
+            common = math.lcm(*{p.denominator for p in consumer.prior.tolist()}).bit_length()
+            wanted = float(n) * consumer.actions * (n * bits + common) <= _MOST_DIGIT_OPERATIONS
+        certificate = _closed_form(ptype, consumer, bool(wanted), theorem is not None)
         if certificate is not None:
             return Optimum(certificate if theorem is None else certificate.with_theorem(*theorem), "closed form")
     if method == "columns" or (method == "auto" and not exactly and generates_columns(ptype, consumer)):
@@ -332,7 +333,15 @@ def _closed_form(ptype: PrivacyType, consumer: Consumer, exactly: bool, is_sure:
     """Return the certificate of the remapped geometric mechanism; None if it is not optimal (never if ``is_sure``)."""
     design = (exact_design if exactly else float_design)(ptype.level, consumer)
     remap = Remap(design.actions, consumer.actions, design.ties)
-    for dual in [design.dual] if exactly else _lowered(ptype, design):
+    duals: Iterable[Array] = [design.dual]
+    if not exactly:
+        # A float dual is lowered by growing multiples of its rounding errors, until it is certainly feasible. For alpha
+        # near 1, lowering costs more than it corrects, so the unchanged dual is tried first.
+        mu = np.where(design.dual < _NEGLIGIBLE, 0.0, design.dual)
+        is_tried = ptype.level.epsilon_float < 1e-2 or len(mu) < 1_000
+        steps = ([0.0] if is_tried else []) + [2.0**-50 * 8**k for k in range(1, 14)]
+        duals = (mu - step * design.error for step in steps)
+    for dual in duals:
         try:
             certificate = Certificate(ptype, consumer, dual, remap=remap)
         except PromiseBroken:
@@ -344,15 +353,6 @@ def _closed_form(ptype: PrivacyType, consumer: Consumer, exactly: bool, is_sure:
             "the dual of the theorem must be feasible", came="one that is not", where="optimal_mechanism"
         )
     return None
-
-
-def _lowered(ptype: PrivacyType, design: GeometricDesign) -> Iterator[Array]:
-    """Yield the float dual, lowered by growing multiples of its rounding errors, until it is certainly feasible."""
-    mu = np.where(design.dual < _NEGLIGIBLE, 0.0, design.dual)
-    near_one = ptype.level.epsilon_float < 1e-2
-    # For alpha near 1, lowering costs more than it corrects, so the unchanged dual is tried first.
-    steps = ([0.0] if near_one or len(mu) < 1_000 else []) + [2.0**-50 * 8**k for k in range(1, 14)]
-    return (mu - step * design.error for step in steps)
 
 
 def _program(ptype: PrivacyType, consumer: Consumer, exactly: bool) -> Certificate:
@@ -407,10 +407,3 @@ def is_reached_exactly(ptype: PrivacyType, consumer: Consumer) -> bool:
     if isinstance(ptype.space.metric, LineMetric):
         return True
     return _is_small(ptype, consumer) and consumer.is_exact and _has_rational_factors(ptype)
-
-
-def _digit_operations(ptype: PrivacyType, consumer: Consumer) -> float:
-    """Return the work of an exact design: products times the bits of alpha^n and of the denominator of the prior."""
-    n, bits = consumer.secrets, ptype.level.alpha_fraction().denominator.bit_length()
-    common = math.lcm(*{p.denominator for p in consumer.prior.tolist()}).bit_length()
-    return float(n) * consumer.actions * (n * bits + common)

@@ -40,42 +40,28 @@ def discounted(
     # one.
     if not 0 <= ratio < 1:
         raise OutOfRange("the ratio of a tail must lie in [0, 1)", came=ratio)
-    total, weight, k = 0 * ratio, 1 + 0 * ratio, 0
-    while ratio and not _is_closed(cost, x + k * stride, stride, settled):
-        total, weight, k = total + weight * _cost_at(cost, x + k * stride, ratio), weight * ratio, k + 1
-        if k > _MOST_TERMS:
+    has_closed_form = settled is not None or (isinstance(cost, Moment) and cost.is_integer)
+    total, weight, terms = 0 * ratio, 1 + 0 * ratio, 0
+    # The rest of the tail has a closed form from an error on that is at least ``settled``, on the side of the tail.
+    while ratio and not (has_closed_form and x * stride >= 0 and abs(x) >= (settled or 0)):
+        total, weight = total + weight * _cost_at(cost, x, ratio), weight * ratio
+        x, terms = x + stride, terms + 1
+        if terms > _MOST_TERMS:
             remedy = "Use a smaller ratio, or a cost with a closed form."
             raise Unsupported("a tail must need at most a million terms", came=f"ratio {ratio}", remedy=remedy)
         # The remainder is below the rounding error of the sum, if the cost grows slower than the weights fall.
-        if weight < 2.0**-120 and not _has_closed_form(cost, settled):
+        if weight < 2.0**-120 and not has_closed_form:
             return float(total)
-    return total + weight * _closed_form(cost, x + k * stride, stride, ratio, settled)
-
-
-def _has_closed_form(cost: Cost, settled: int | None) -> bool:
-    return settled is not None or (isinstance(cost, Moment) and cost.is_integer)
-
-
-def _is_closed(cost: Cost, x: int, stride: int, settled: int | None) -> bool:
-    """Return whether the rest of the tail, from x on, has a closed form."""
-    return _has_closed_form(cost, settled) and x * stride >= 0 and abs(x) >= (settled or 0)
-
-
-def _closed_form(cost: Cost, x: int, stride: int, ratio: Fraction | float, settled: int | None) -> Fraction | float:
     if not ratio or settled is not None:
-        return _cost_at(cost, x, ratio) / (1 - ratio)
+        return total + weight * (_cost_at(cost, x, ratio) / (1 - ratio))
     assert isinstance(cost, Moment)
     m = cost.order.numerator
-    tail: Fraction | float = sum(
-        comb(m, i) * abs(x) ** (m - i) * abs(stride) ** i * _power_series(i, ratio) for i in range(m + 1)
-    )
-    return tail
-
-
-def _power_series(order: int, ratio: Fraction | float) -> Fraction | float:
-    """Return sum over k >= 0 of k^order ratio^k."""
-    series: Fraction | float = sum(c * ratio**n for n, c in enumerate(eulerian(order))) / (1 - ratio) ** (order + 1)
-    return series
+    tail: Fraction | float = 0
+    for i in range(m + 1):
+        # The sum over k >= 0 of k^i ratio^k.
+        series = sum(c * ratio**n for n, c in enumerate(eulerian(i))) / (1 - ratio) ** (i + 1)
+        tail += comb(m, i) * abs(x) ** (m - i) * abs(stride) ** i * series
+    return total + weight * tail
 
 
 def _cost_at(cost: Cost, x: int, ratio: Fraction | float) -> Fraction | float:
@@ -184,9 +170,19 @@ class PeriodicNoise:
         worst = Fraction(1)
         for gap in range(-D, D + 1):
             theirs = probabilities[(np.arange(len(self.pmf)) - gap) % len(self.pmf)]
-            for move in self._noise_shifts(gap, D):
+            # The differences of noise values that give the same release.
+            cells = [move for move in (gap - 1, gap, gap + 1) if abs(move) <= D]
+            for move in cells if self.numbers == "reals" else [gap]:
                 mine = probabilities[:, max(0, -move) : probabilities.shape[1] - max(0, move)]
-                worst = min(worst, _least_ratio(mine, theirs[:, max(0, move) :][:, : mine.shape[1]]))
+                other = theirs[:, max(0, move) :][:, : mine.shape[1]]
+                shown = other > 0
+                if not shown.any():
+                    continue
+                ratios = mine[shown] / other[shown]
+                # Rounding may hide the least quotient: all quotients within its error are computed again, exactly.
+                close = ratios <= ratios.min() * (1 if is_exact(ratios) else 1 + 1e-12)
+                pairs = zip(mine[shown][close], other[shown][close], strict=True)
+                worst = min(worst, *(Fraction(x) / Fraction(y) for x, y in pairs))
         return worst
 
     def check_keeps(
@@ -209,8 +205,18 @@ class PeriodicNoise:
 
     def expected_costs(self, cost: Cost, settled: int | None = None) -> Array:
         """Return (T,) the expected cost L(noise) for each row; on the reals L(k) is the mean cost over cell k."""
-        weights = np.array([self._weight(cost, k, settled) for k in range(self.pmf.shape[1])])
-        return frozen(self.pmf @ weights)
+        # The cost of a column includes the tail values that repeat it.
+        m, P, beta = self.pmf.shape[1], self.period, self.ratio
+        weights = []
+        for k in range(m):
+            x = self.start + k
+            weight = discounted(cost, x, 1, 0 * beta, settled)
+            if k >= m - P:
+                weight = weight + beta * discounted(cost, x + P, P, beta, settled)
+            if k < P:
+                weight = weight + beta * discounted(cost, x - P, -P, beta, settled)
+            weights.append(weight)
+        return frozen(self.pmf @ np.array(weights))
 
     def worst_cost(self, cost: Cost, settled: int | None = None) -> Fraction | float:
         """Return the largest expected cost over the query outputs, which Theorems 2 and 10 minimise."""
@@ -219,20 +225,6 @@ class PeriodicNoise:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuilt, (self.pmf, self.start, self.period, self.ratio, self.numbers)
-
-    def _weight(self, cost: Cost, k: int, settled: int | None) -> Fraction | float:
-        """Return the cost of column k, with the tail values that repeat it."""
-        x, P, beta = self.start + k, self.period, self.ratio
-        weight = discounted(cost, x, 1, 0 * beta, settled)
-        if k >= self.pmf.shape[1] - P:
-            weight = weight + beta * discounted(cost, x + P, P, beta, settled)
-        return weight + beta * discounted(cost, x - P, -P, beta, settled) if k < P else weight
-
-    def _noise_shifts(self, gap: int, D: int) -> list[int]:
-        """Return the possible differences of noise values that give the same release for outputs ``gap`` apart."""
-        if self.numbers == "integers":
-            return [gap]
-        return [move for move in (gap - 1, gap, gap + 1) if abs(move) <= D]
 
 
 @unpickler
@@ -243,18 +235,6 @@ def _rebuilt(pmf: Array, start: int, period: int, ratio: Any, numbers: Literal["
     for name, value in parts.items():
         object.__setattr__(noise, name, value)
     return noise
-
-
-def _least_ratio(mine: Array, theirs: Array) -> Fraction:
-    """Return the least mine/theirs over the places where theirs is positive, exactly; at most 1."""
-    shown = theirs > 0
-    if not shown.any():
-        return Fraction(1)
-    ratios = mine[shown] / theirs[shown]
-    # Rounding may hide the least quotient: all quotients within the rounding error are computed again, exactly.
-    close = ratios <= ratios.min() * (1 if is_exact(ratios) else 1 + 1e-12)
-    pairs = zip(mine[shown][close], theirs[shown][close], strict=True)
-    return min(Fraction(1), *(Fraction(x) / Fraction(y) for x, y in pairs))
 
 
 def translated(noise: PeriodicNoise, by: int) -> PeriodicNoise:
@@ -272,7 +252,11 @@ def mixed(families: Sequence[PeriodicNoise], weights: object | None = None) -> P
         if _common_parameters(other) != _common_parameters(first):
             required = f"families to mix must all have the period, window and tail {_common_parameters(families[0])}"
             raise OutOfRange(required, came=_common_parameters(other))
-    *rows, shares = same_numbers(*(family.pmf for family in families), _weights(weights, len(families)))
+    count = len(families)
+    shares = as_array([Fraction(1, count)] * count if weights is None else weights, "weights", ndim=1)
+    if len(shares) != count or (shares < 0).any() or abs(shares.sum() - 1) > (0 if is_exact(shares) else 1e-9):
+        raise OutOfRange(f"weights must be {count} nonnegative numbers with sum 1", came=weights, where="mixed")
+    *rows, shares = same_numbers(*(family.pmf for family in families), shares)
     return _with_pmf(first, sum(share * pmf for share, pmf in zip(shares, rows, strict=True)))
 
 
@@ -303,10 +287,3 @@ def _with_pmf(noise: PeriodicNoise, pmf: Array) -> PeriodicNoise:
 
 def _common_parameters(noise: PeriodicNoise) -> tuple[object, ...]:
     return noise.pmf.shape, noise.start, noise.period, noise.ratio, noise.numbers
-
-
-def _weights(weights: object | None, count: int) -> Array:
-    shares = as_array([Fraction(1, count)] * count if weights is None else weights, "weights", ndim=1)
-    if len(shares) != count or (shares < 0).any() or abs(shares.sum() - 1) > (0 if is_exact(shares) else 1e-9):
-        raise OutOfRange(f"weights must be {count} nonnegative numbers with sum 1", came=weights, where="mixed")
-    return shares

@@ -22,7 +22,6 @@ from utmost.design.channels.channel import Channel
 from utmost.design.optima.checker import matrix_loss
 from utmost.design.optima.optimum import Optimum, optimal_mechanism
 from utmost.design.privacy_types.policy_types import PolicyType
-from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.design.spaces.consumer import Consumer
 from utmost.design.spaces.policies import PolicyPart
 from utmost.errors import OutOfRange
@@ -57,8 +56,15 @@ class PolicyOptimum(Display):
             return False
         if not self.parts:
             return bool(self.lower <= _solved(self.consumer, _rounded_factors(self.ptype)[0]).value)
-        is_proved = all(_certifies(part, own) for part, own in zip(self.parts, _types_and_consumers(self), strict=True))
-        return is_proved and bool(self.lower <= _bounds_from_parts(self.ptype, self.consumer, self.parts)[0])
+        # The certificate of each part must verify, and must be for its type and consumer.
+        for best, kind, part in zip(self.parts, self.ptype.parts, self.ptype.policy.parts, strict=True):
+            proof, (_, own) = best.certificate, _consumer_of_part(part, self.consumer)
+            if proof.ptype.level != kind.level or not proof.ptype.space.same_as(kind.space):
+                return False
+            same_prior = np.array_equal(proof.consumer.prior, own.prior)
+            if not same_prior or not np.array_equal(proof.consumer.loss, own.loss) or not proof.verify():
+                return False
+        return bool(self.lower <= _bounds_from_parts(self.ptype, self.consumer, self.parts)[0])
 
 
 def policy_mechanism(ptype: PolicyType, consumer: Consumer) -> PolicyOptimum:
@@ -90,10 +96,12 @@ def policy_mechanism(ptype: PolicyType, consumer: Consumer) -> PolicyOptimum:
             came=consumer.secrets,
             remedy="Pass a prior and a loss on the secrets of the policy.",
         )
-    return _by_parts(ptype, consumer) if ptype.policy.is_symmetric else _by_program(ptype, consumer)
-
-
-def _by_parts(ptype: PolicyType, consumer: Consumer) -> PolicyOptimum:
+    if not ptype.policy.is_symmetric:
+        below, above = _rounded_factors(ptype)
+        taken = _solved(consumer, above)
+        lower = taken.value if above == below else _solved(consumer, below).value
+        channel = Channel(taken.primal.reshape(-1, consumer.actions))
+        return PolicyOptimum(ptype, consumer, channel, taken.value, lower, ())
     rows: list[Any] = [None] * consumer.secrets
     optimums = []
     for part, kind in zip(ptype.policy.parts, ptype.parts, strict=True):
@@ -126,20 +134,6 @@ def _bounds_from_parts(ptype: PolicyType, consumer: Consumer, parts: tuple[Optim
     return (low, high) if exactly else (round_down(max(low, Fraction(0))), round_up(high))
 
 
-def _types_and_consumers(optimum: PolicyOptimum) -> list[tuple[PrivacyType, Consumer]]:
-    parts = zip(optimum.ptype.parts, optimum.ptype.policy.parts, strict=True)
-    return [(kind, _consumer_of_part(part, optimum.consumer)[1]) for kind, part in parts]
-
-
-def _certifies(best: Optimum, own: tuple[PrivacyType, Consumer]) -> bool:
-    """Return whether the certificate of an optimum verifies, and is for this type and consumer."""
-    kind, consumer = own
-    proof = best.certificate
-    is_alike = proof.ptype.level == kind.level and proof.ptype.space.same_as(kind.space)
-    same = [(proof.consumer.prior, consumer.prior), (proof.consumer.loss, consumer.loss)]
-    return is_alike and all(np.array_equal(stated, own_values) for stated, own_values in same) and proof.verify()
-
-
 def _consumer_of_part(part: PolicyPart, consumer: Consumer) -> tuple[Any, Consumer]:
     """Return the probability of a part, and the consumer on its classes."""
     masses, losses = [], []
@@ -153,14 +147,6 @@ def _consumer_of_part(part: PolicyPart, consumer: Consumer) -> tuple[Any, Consum
     even = Fraction(1, count) if consumer.is_exact else 1 / count
     prior = [mass / whole if whole else even for mass in masses]
     return whole, Consumer(prior, np.stack(losses))
-
-
-def _by_program(ptype: PolicyType, consumer: Consumer) -> PolicyOptimum:
-    below, above = _rounded_factors(ptype)
-    taken = _solved(consumer, above)
-    k = consumer.actions
-    lower = taken.value if above == below else _solved(consumer, below).value
-    return PolicyOptimum(ptype, consumer, Channel(taken.primal.reshape(-1, k)), taken.value, lower, ())
 
 
 def _rounded_factors(ptype: PolicyType) -> tuple[list[Bound], list[Bound]]:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from utmost.core.exact.arguments import instance, integer, real
-from utmost.core.exact.arrays import Array, as_array, frozen, is_exact, same_numbers, to_floats
+from utmost.core.exact.arrays import Array, as_array, frozen, is_exact, objects, same_numbers, to_floats
 from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.core.exact.display import Display
 from utmost.core.exact.levels import Level
@@ -159,7 +159,15 @@ def read(
     instance(consumer, Consumer, "consumer")
     response = integer(response, "response")
     share = read_confidence(confidence)
-    belief = _posterior(noise, consumer.prior, exact_integer(response, "response"))
+    size = consumer.secrets
+    near = equivalent_response(noise, response, size)
+    weights, likelihood = same_numbers(consumer.prior, _likelihood(noise, near, size))
+    joint = weights * likelihood
+    total = joint.sum()
+    if total == 0:
+        remedy = "Give the prior exactly, as Fractions or text, and alpha as a rational."
+        raise NotAPrior("the response must be possible under the prior in float64", came=response, remedy=remedy)
+    belief = frozen(np.asarray(joint / total))
     b, l = same_numbers(belief, consumer.loss)
     scores = np.asarray(b @ l)
     least = scores.min()
@@ -194,18 +202,6 @@ def equivalent_response(noise: Level | IntegerLaw, response: int, size: int) -> 
         return -(-response % period)
     beyond = response - (size - 1)
     return response if beyond <= 0 else size - 1 + beyond % period
-
-
-def _posterior(noise: Level | IntegerLaw, prior: Array, response: int) -> Array:
-    size = len(prior)
-    near = equivalent_response(noise, response, size)
-    weights, likelihood = same_numbers(prior, _likelihood(noise, near, size))
-    joint = weights * likelihood
-    total = joint.sum()
-    if total == 0:
-        remedy = "Give the prior exactly, as Fractions or text, and alpha as a rational."
-        raise NotAPrior("the response must be possible under the prior in float64", came=response, remedy=remedy)
-    return frozen(np.asarray(joint / total))
 
 
 def _likelihood(noise: Level | IntegerLaw, response: int, size: int) -> Array:
@@ -280,7 +276,9 @@ def folded_channel(law: Law, size: int) -> Channel:
             where="folded_channel",
             remedy="Use fewer counts.",
         )
-    masses = _masses(noise, n + period)[abs(z[None, :] - np.arange(n + 1)[:, None])]
+    values = [noise.pmf(k) for k in range(n + period + 1)]
+    by_size = objects(values) if all(isinstance(v, Fraction) for v in values) else np.array(values, dtype=np.float64)
+    masses = by_size[abs(z[None, :] - np.arange(n + 1)[:, None])]
     total = 1 / (1 - b)
     folds = np.array([total if response <= 0 or response >= n else total / total for response in z.tolist()])
     if n == 0:  # all responses are one class: twice a tail minus the point 0
@@ -334,11 +332,3 @@ def _period_of(law: Law) -> tuple[IntegerLaw, int, Any]:
         remedy = "Use Geometric or DiscreteStaircase noise."
         raise Unsupported("the noise must be on the integers, and periodic", came=law, remedy=remedy)
     return law, law.periodicity.period, law.periodicity.level.alpha
-
-
-def _masses(law: IntegerLaw, most: int) -> Array:
-    """Return P(Z = k) for k = 0, ..., most: Fractions if alpha is rational."""
-    values = [law.pmf(k) for k in range(most + 1)]
-    held = np.empty(len(values), dtype=object if all(isinstance(v, Fraction) for v in values) else np.float64)
-    held[:] = values
-    return held

@@ -7,7 +7,7 @@ shares (`utmost.core.programs.many_columns`), which gives the next prices. Every
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from math import log
+from math import inf, log
 
 import numpy as np
 
@@ -247,7 +247,10 @@ class RaySearch:
         while self.best is None or not (self.gap <= self.aim(gap) or self.fruitless > _STALLED):
             self.round()
             widest = max(widest, self.gap)
-            report_progress(*_share_done(widest, self.gap, self.aim(gap)), note=f"round {self.rounds}")
+            # A gap shrinks by about a constant factor each round, so progress is shown in its logarithm.
+            aim, is_known = self.aim(gap), 0 < self.aim(gap) < self.gap <= widest < inf
+            done, total = (log(widest / self.gap), log(widest / aim)) if is_known else (0.0, 0.0)
+            report_progress(done, total, note=f"round {self.rounds}")
             if progress is not None:
                 progress(self.rounds, self.gap / max(self.upper, _NOTHING))
 
@@ -255,16 +258,7 @@ class RaySearch:
         """Add the rays of the round before, compute shares and prices, and price the actions."""
         if self.best is not None:
             self._add_rays()
-        self._solve()
-        self._price()
-        self.rounds += 1
-
-    def with_bound(self) -> "RaySearch | None":
-        """Return this search, or the search from which it started, if only that has a bound."""
-        return self if self.best is not None else self.before
-
-    def _solve(self) -> None:
-        """Compute the shares of the current rays, and the prices of the places."""
+        # The shares of the current rays give the prices of the places.
         wanted = max(0.1 * min(self.gap, 0.1 * abs(self.upper)), 0.1 * _NOTHING)
         # Errors of row sums cost `blind_loss / room` each below, and must stay below a hundredth of the gap.
         exactness = min(max(1e-2 * wanted / self.blind_loss * self.room, 1e-12), 1e-6)
@@ -276,6 +270,12 @@ class RaySearch:
         if self.best_rays is None or total_cost < self.upper:
             self.best_rays = self.rays, self.ray_costs
         self.upper = min(self.upper, total_cost)
+        self._price()
+        self.rounds += 1
+
+    def with_bound(self) -> "RaySearch | None":
+        """Return this search, or the search from which it started, if only that has a bound."""
+        return self if self.best is not None else self.before
 
     def _price(self) -> None:
         """Find rays and a bound at smoothed prices; also at the latest prices, if trees have few steps."""
@@ -288,20 +288,18 @@ class RaySearch:
                 self._price_at(prices)
         else:
             self._price_at(self.guess if best is None and self.guess is not None else prices)
-        if best is not None:
-            self._price_between(best.prices, prices)
-
-    def _price_between(self, best: Floats, latest: Floats) -> None:
-        """Find rays at many prices between the best and the latest, for actions that still have negative ratios."""
-        # Near the end these are the actions of a few heavy places, which need dozens of rays each, and would get one in
-        # each round. Earlier, or for many actions, so many rays would displace better ones.
-        which = np.flatnonzero(self.forest.ratios < 0).astype(np.int32)
-        if not 0 < len(which) <= _FEW_ACTIONS * len(self.costs) or self.gap > self.aim(_LATE):
+        if best is None or self.gap > self.aim(_LATE):
             return
-        forest = self.forest.copied()
-        for share in _BETWEEN:
-            forest.price(self.costs[which] - (share * best + (1 - share) * latest), which, *self._effort)
-            self.new.append(forest.rays[which])
+        # Find rays at many prices between the best and the latest, for actions that still have negative ratios. Near
+        # the end these are the actions of a few heavy places, which need dozens of rays each, and would get one in each
+        # round. Earlier, or for many actions, so many rays would displace better ones.
+        which = np.flatnonzero(self.forest.ratios < 0).astype(np.int32)
+        if 0 < len(which) <= _FEW_ACTIONS * len(self.costs):
+            forest = self.forest.copied()
+            for share in _BETWEEN:
+                between = share * best.prices + (1 - share) * prices
+                forest.price(self.costs[which] - between, which, *self._effort)
+                self.new.append(forest.rays[which])
 
     def _price_at(self, prices: Floats) -> int:
         """Find the best ray of each action and a bound at these prices, and return the number of steps of the trees."""
@@ -312,7 +310,15 @@ class RaySearch:
             steps += self.forest.price(at, which, *self._effort)
         compile_if_it_pays(len(prices), (len(self.costs) + steps) * len(prices))
         self.new.append(self.forest.rays[self.forest.ratios < 0])
-        level, value = self._proven(prices)
+        # The least level of all actions needs no lower prices, but it is the level of the worst action; a higher level
+        # costs what a few places lack: a few trees that prove little would lower the level for all, so the prices of
+        # their places are lowered if that costs less.
+        level = float(self.forest.proven.min())
+        value, at = float(prices.sum()) + level, self.costs - prices
+        for higher in {float(np.quantile(self.forest.ratios, share)) for share in _LEVEL_SHARES}:
+            bound = float(prices.sum()) + higher - float(self.forest.lacks(at, higher).sum())
+            if bound > value:
+                level, value = higher, bound
         if self.best is None or value > self.best.value:
             self.best = _Bound(prices, level, self.forest.copied(), value)
             self.fruitless = 0
@@ -327,21 +333,6 @@ class RaySearch:
         most = _FEW_PIVOTS if self.rounds < self.early or self.gap <= self.aim(_LATE) else _MOST_PIVOTS
         # A tree needs no more accuracy than the gap, so early rounds end walks after a few pivots.
         return most, max(1e-2 * min(self.gap, 0.1 * abs(self.upper)), _LEAST_SLACK * abs(self.upper), 1e-2 * _NOTHING)
-
-    def _proven(self, prices: Floats) -> tuple[float, float]:
-        """Return a level, and the bound that it gives if prices are lowered where the trees do not prove the level."""
-        # The least level of all actions needs no lower prices, but it is the level of the worst action; a higher level
-        # costs what a few places lack.
-        least = float(self.forest.proven.min())
-        best = least, float(prices.sum()) + least
-        at = self.costs - prices
-        # A few trees that prove little would lower the level for all; lower the prices of their places if that costs
-        # less.
-        for level in {float(np.quantile(self.forest.ratios, share)) for share in _LEVEL_SHARES}:
-            value = float(prices.sum()) + level - float(self.forest.lacks(at, level).sum())
-            if value > best[1]:
-                best = level, value
-        return best
 
     def _add_rays(self) -> None:
         """Add new rays of negative ratio, each once and for its cheapest action; remove the least active old rays."""
@@ -372,10 +363,3 @@ class RaySearch:
         channel = np.zeros((len(rays), len(self.costs)))
         np.add.at(channel.T, (self.costs @ rays).argmin(axis=0), (rays * shares).T)
         return channel
-
-
-def _share_done(first: float, now: float, aim: float) -> tuple[float, float]:
-    """Return the progress of a gap that shrinks by a constant factor each round, and the total, in rounds."""
-    if not 0 < aim < now <= first < float("inf"):
-        return 0.0, 0.0
-    return log(first / now), log(first / aim)

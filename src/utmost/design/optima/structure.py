@@ -136,9 +136,16 @@ def check_lemmas(of: Channel | NDArray[np.str_], alpha: Number | Level | None = 
     down, slack = (used == DOWN).sum(axis=1), (used == SLACK).sum(axis=1)
     s, z = int(slack.sum()), len(pattern) + 1 - used.shape[1]
     one_sided = [i for i, row in enumerate(used) if len(set(row)) == 1 and row[0] in (DOWN, UP)]
-    disordered = [i for i, row in enumerate(used) if not _is_ordered(row)]
+    ranks = np.select([used == DOWN, used == SLACK, used == UP], [0, 1, 2])
+    disordered = [i for i, row in enumerate(ranks) if (np.diff(row) < 0).any() or slack[i] > 1]
     stalled = [i for i in range(1, len(used)) if down[i] < down[i - 1] + (slack[i] == 0)]
-    misplaced = [r for r, column in enumerate(_expected_pattern(used).T) if (column != used[:, r]).any()]
+    # The pattern of Lemma 5.9 with the same slacks in each column.
+    expected, start = np.full(used.shape, DOWN, dtype="<U5"), 0
+    for r, slacks in enumerate((used == SLACK).sum(axis=0).tolist()):
+        expected[: start + r, r] = UP
+        expected[start + r : start + r + slacks, r] = SLACK
+        start += slacks
+    misplaced = np.flatnonzero((expected != used).any(axis=0)).tolist()
     return (
         _lemma_check("5.4", "no row is all down or all up", one_sided, "row"),
         _lemma_check("5.5", "each row is down..., at most one slack, up...", disordered, "row"),
@@ -180,24 +187,6 @@ def used_columns(pattern: NDArray[np.str_]) -> NDArray[np.intp]:
     if pattern.ndim != 2:
         raise OutOfRange("the pattern must have two dimensions", came=f"shape {pattern.shape}")
     return np.flatnonzero((pattern != ZERO).any(axis=0))
-
-
-def _is_ordered(row: NDArray[np.str_]) -> bool:
-    """Return whether a row reads down..., at most one slack, up..."""
-    order = {DOWN: 0, SLACK: 1, UP: 2}
-    ranks = [order[entry] for entry in row.tolist()]
-    return ranks == sorted(ranks) and ranks.count(1) <= 1
-
-
-def _expected_pattern(used: NDArray[np.str_]) -> NDArray[np.str_]:
-    """Return the pattern of Lemma 5.9 with the same slacks in each column."""
-    pattern = np.full(used.shape, DOWN, dtype="<U5")
-    start = 0
-    for i, slacks in enumerate((used == SLACK).sum(axis=0).tolist()):
-        pattern[: start + i, i] = UP
-        pattern[start + i : start + i + slacks, i] = SLACK
-        start += slacks
-    return pattern
 
 
 def _lemma_check(lemma: str, says: str, failing: list[int], what: str) -> LemmaCheck:
@@ -313,17 +302,12 @@ def uniqueness(ptype: PrivacyType, consumer: Consumer) -> Uniqueness:
         design = exact_design(ptype.level, consumer)
         flows = np.array(list(exact_flows(ptype.level, integer_rows(consumer), design.dual)), dtype=object)
         if (flows[-1] >= 0).all():
-            return _uniqueness_on_counts(flows)
+            n, k = len(flows) - 1, flows.shape[1]
+            open_columns, zeros = flows[-1] == 0, (flows[:-1] == 0).sum(axis=0)
+            freedom = int((1 + zeros)[open_columns].sum()) - (n + 1)
+            tight = int(np.where(open_columns, n - zeros, 2 * n).sum()) + n + 1
+            return Uniqueness(freedom == 0, (n + 1) * k, freedom, tight)
     return Uniqueness(_is_only_vertex(ptype, consumer), consumer.secrets * consumer.actions)
-
-
-def _uniqueness_on_counts(flows: Array) -> Uniqueness:
-    """Return the verdict from the flows (n+1, k), f_n first."""
-    n, k = len(flows) - 1, flows.shape[1]
-    open_columns, zeros = flows[-1] == 0, (flows[:-1] == 0).sum(axis=0)
-    freedom = int((1 + zeros)[open_columns].sum()) - (n + 1)
-    tight = int(np.where(open_columns, n - zeros, 2 * n).sum()) + n + 1
-    return Uniqueness(freedom == 0, (n + 1) * k, freedom, tight)
 
 
 def _is_only_vertex(ptype: PrivacyType, consumer: Consumer) -> bool:

@@ -185,7 +185,18 @@ def gradual_loss(
         least = float(DiscreteStaircase(at, D, cost).expected_cost(cost))
         rows.append(combined((form, -1 / least), ({forms.size: 1.0}, 0.0 if keep == which else 1.0)))
         lower.append(-1.0 - (_SLACK if keep == which else 0.0))
-    return max(0.0, _least_loss(forms, rows, lower))
+    fixed = [_expected_costs(forms, 0)[1]]
+    for v in range(forms.last + 1):
+        scale = forms.strict ** (v // forms.period)
+        fixed.append(combined((forms.first(v), -1 / scale), (forms.sum_of_first(v), 1 / scale)))
+    values_of_fixed = [1.0] + [0.0] * (forms.last + 1)
+    triplets = [(i, n, c) for i, row in enumerate([*rows, *fixed]) for n, c in row.items()]
+    where, numbers, values = map(np.array, zip(*triplets, strict=True))
+    objective = np.zeros(forms.size + 1)
+    objective[-1] = 1
+    low, high = [*lower, *values_of_fixed], [math.inf] * len(rows) + values_of_fixed
+    program = LinearProgram.of_triplets(objective, where, numbers, values, lower=low, upper=high)
+    return max(0.0, float(solve(program).value))
 
 
 def _privacy_forms(forms: PairForms) -> list[LinearForm]:
@@ -237,18 +248,3 @@ def _tail_moment(x: int, D: int, b: float, order: int) -> float:
     if order == 1:
         return x * once + D * twice
     return x * x * once + 2 * x * D * twice + D * D * twice * (1 + b) / (1 - b)
-
-
-def _least_loss(forms: PairForms, rows: list[LinearForm], lower: list[float]) -> float:
-    fixed = [_expected_costs(forms, 0)[1]]
-    for v in range(forms.last + 1):
-        scale = forms.strict ** (v // forms.period)
-        fixed.append(combined((forms.first(v), -1 / scale), (forms.sum_of_first(v), 1 / scale)))
-    values_of_fixed = [1.0] + [0.0] * (forms.last + 1)
-    triplets = [(i, n, c) for i, row in enumerate([*rows, *fixed]) for n, c in row.items()]
-    where, numbers, values = map(np.array, zip(*triplets, strict=True))
-    objective = np.zeros(forms.size + 1)
-    objective[-1] = 1
-    low, high = [*lower, *values_of_fixed], [math.inf] * len(rows) + values_of_fixed
-    program = LinearProgram.of_triplets(objective, where, numbers, values, lower=low, upper=high)
-    return float(solve(program).value)

@@ -80,7 +80,7 @@ class RowsCurve:
         return total
 
 
-def curve_of(law: Law | Any, shift: Any = None) -> Curve:
+def curve_of(law: Law | Any, shift: Any) -> Curve:
     """Return the curve of a noise distribution against its copy shifted by ``shift``, or of two rows of a channel."""
     # The shift is the sensitivity by default. The distributions are symmetric: a shift and its negative have one curve.
     if not isinstance(law, Law):
@@ -91,7 +91,7 @@ def curve_of(law: Law | Any, shift: Any = None) -> Curve:
     return law.curve(curve_distance(law, shift))
 
 
-def curve_distance(law: Law, shift: Any = None) -> Fraction:
+def curve_distance(law: Law, shift: Any) -> Fraction:
     """Return |shift| in units of the outcomes of the noise; the sensitivity by default."""
     if shift is None:
         return Fraction(law.sensitivity)

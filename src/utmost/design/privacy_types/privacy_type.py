@@ -147,16 +147,17 @@ def _power_intervals(level: Level, lengths: tuple[Length, ...], bits: int) -> tu
     longest = max((near_length(d) for d in lengths), default=0.0)
     guard = bits + 16 + ceil(level.epsilon_float + longest).bit_length()
     epsilon = level.epsilon_interval(guard)
-    return tuple(_power(level, epsilon, d, bits) for d in lengths)
-
-
-def _power(level: Level, epsilon: Interval, length: Length, bits: int) -> Interval:
-    if length == 0:
-        return Interval.of(1, bits)
-    if isinstance(length, Surd):
-        return exp_interval(-(epsilon * length.interval(epsilon.bits)), bits)
-    at = level.scaled(length)
-    return Interval.of(at.alpha_fraction(), bits) if at.is_rational else exp_interval(-(epsilon * length), bits)
+    powers = []
+    for d in lengths:
+        if d == 0:
+            powers.append(Interval.of(1, bits))
+        elif isinstance(d, Surd):
+            powers.append(exp_interval(-(epsilon * d.interval(guard)), bits))
+        elif (at := level.scaled(d)).is_rational:
+            powers.append(Interval.of(at.alpha_fraction(), bits))
+        else:
+            powers.append(exp_interval(-(epsilon * d), bits))
+    return tuple(powers)
 
 
 def near_length(length: Length) -> float:

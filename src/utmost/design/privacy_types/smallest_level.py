@@ -82,23 +82,16 @@ def smallest_epsilon(channel: Channel | object, space: Space) -> SmallestEpsilon
         if larger > smaller:
             ratio = _LikelihoodRatio(larger, smaller, length(x, z), (x, z), y)
             worst = ratio if worst is None or _is_steeper(ratio, worst) else worst
-    return _level_of_worst(worst)
-
-
-def _level_of_worst(worst: _LikelihoodRatio | None) -> SmallestEpsilon:
     if worst is None:
         return SmallestEpsilon(0.0, None, None, None)
     if not worst.smaller:
         return SmallestEpsilon(math.inf, None, worst.pair, worst.outcome)
     bits = 256 + 2 * worst.value.numerator.bit_length()  # more bits, because a ratio near 1 has a small logarithm
     epsilon = log_interval(worst.value, bits) / _interval(worst.length, bits)
-    return SmallestEpsilon(_rounded_up_as_printed(epsilon), worst.level, worst.pair, worst.outcome)
-
-
-def _rounded_up_as_printed(epsilon: Interval) -> float:
-    """Return epsilon rounded up, so that neither the float nor its printed decimal is below epsilon."""
+    # Neither the float nor its printed decimal may be below epsilon.
     value = round_up(epsilon)
-    return value if exact(value) >= epsilon.upper else math.nextafter(value, math.inf)
+    value = value if exact(value) >= epsilon.upper else math.nextafter(value, math.inf)
+    return SmallestEpsilon(value, worst.level, worst.pair, worst.outcome)
 
 
 def _is_steeper(first: _LikelihoodRatio, second: _LikelihoodRatio) -> bool:
@@ -187,24 +180,22 @@ def check_promise(
         raise PromiseBroken(
             f"the law must attain {promised}", came=str(strictest), where="check_promise", remedy="Use less noise."
         )
-    if isinstance(law, IntegerLaw):
-        law.check_formulas()
-        _check_probabilities(law, int(curve_distance(law, shift)), strictest)
-
-
-def _check_probabilities(law: IntegerLaw, shift: int, strictest: Level) -> None:
-    """Check P(X = y) alpha = P(X = y + shift) at the worst outcome y, with the probabilities of the distribution."""
-    y = law.worst_place(shift)
+    if not isinstance(law, IntegerLaw):
+        return
+    law.check_formulas()
+    # Check P(X = y) alpha = P(X = y + distance) at the worst outcome y.
+    distance = int(curve_distance(law, shift))
+    y = law.worst_place(distance)
     if strictest.is_rational and law.is_rational:
-        attained = law.pmf(y) * strictest.alpha_fraction() == law.pmf(y + shift)
+        attained = law.pmf(y) * strictest.alpha_fraction() == law.pmf(y + distance)
     else:
-        near, far, alpha = law.pmf_interval(y), law.pmf_interval(y + shift), strictest.alpha_interval()
+        near, far, at = law.pmf_interval(y), law.pmf_interval(y + distance), strictest.alpha_interval()
         # An irrational level is rounded up to a float, so the bound need not be attained exactly.
         wasted = 0 if isinstance(law, ProfileLaw) else Fraction(strictest.epsilon_float) / (1 << 51)
-        attained = not (near * alpha).is_below(far * (1 - wasted)) and not far.is_below(near * alpha)
+        attained = not (near * at).is_below(far * (1 - wasted)) and not far.is_below(near * at)
     if not attained:
         raise PromiseBroken(
-            f"the probability at {y + shift} must be alpha times the probability at {y}",
+            f"the probability at {y + distance} must be alpha times the probability at {y}",
             came=law,
             where="pmf",
             remedy="Correct pmf, or the level that the distribution states.",

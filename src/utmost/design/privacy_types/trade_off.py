@@ -1,6 +1,6 @@
 """The best test of an adversary between two hypotheses, and distances between the hypotheses."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
@@ -118,12 +118,24 @@ def delta(
     >>> round(delta(Laplace(epsilon=1), 0.5), 6)
     0.221199
     """
-    curve, at = curve_of(law, shift), _level_or_zero(epsilon, alpha)
+    curve = curve_of(law, shift)
+    is_zero = alpha is None and epsilon is not None and not isinstance(epsilon, Level) and _equals(epsilon, 0)
+    is_one = epsilon is None and alpha is not None and _equals(alpha, 1)
+    at = None if is_zero or is_one else level(epsilon, alpha)
     if curve.is_rational and (at is None or at.is_rational):
         excess = curve.excess_exactly(at)
         if excess is not None:
             return excess
-    return _rounded_up(lambda bits: curve.excess_enclosed(at, bits))
+    # Round up from intervals so narrow that at most two floats remain.
+    bits = 160
+    while True:
+        try:
+            interval = curve.excess_enclosed(at, bits)
+        except OutOfRange:  # a divisor is too small for this number of bits
+            interval = Interval(0, 1 << bits, bits)
+        if interval.high - interval.low <= interval.low >> 60 or bits >= _MOST_BITS:
+            return max(0.0, round_up(interval))
+        bits *= 2
 
 
 def profile(law: Law | Any, epsilons: Iterable[Number | Level], shift: Number | None = None) -> NDArray[np.float64]:
@@ -152,33 +164,8 @@ def total_variation(law: Law | Any, shift: Number | None = None) -> Fraction | f
     return delta(law, 0, shift)
 
 
-def _level_or_zero(epsilon: Number | Level | None, alpha: Number | None) -> Level | None:
-    """Return the level, or None for epsilon 0."""
-    if alpha is None and epsilon is not None and not isinstance(epsilon, Level) and _equals(epsilon, 0):
-        return None
-    if epsilon is None and alpha is not None and _equals(alpha, 1):
-        return None
-    return level(epsilon, alpha)
-
-
 def _equals(value: Number, number: int) -> bool:
     try:
         return exact(value) == number
     except ValueError:
         return False
-
-
-def _rounded_up(enclosed: Callable[[int], Interval]) -> float:
-    """Return the float just above a number in [0, 1], from intervals so narrow that at most two floats remain."""
-    bits = 160
-    while (interval := _within_unit(enclosed, bits)).high - interval.low > interval.low >> 60 and bits < _MOST_BITS:
-        bits *= 2
-    return max(0.0, round_up(interval))
-
-
-def _within_unit(enclosed: Callable[[int], Interval], bits: int) -> Interval:
-    """Return the interval, or [0, 1] if a divisor is too small for this number of bits."""
-    try:
-        return enclosed(bits)
-    except OutOfRange:
-        return Interval(0, 1 << bits, bits)

@@ -50,7 +50,14 @@ class Consumer(Display):
         actions = optional(actions, integer, "actions")
         belief = check_prior(prior)
         rule = loss if isinstance(loss, Loss) else from_function(loss) if callable(loss) else None
-        table = loss_matrix(loss) if rule is None else _small_table(rule, len(belief), actions)
+        table: Array | None = None
+        if rule is None:
+            table = loss_matrix(loss)
+        else:
+            # The matrix of a loss that is small, or whose values alone decide its kind of number.
+            k = _action_count(len(belief), actions)
+            if len(belief) * k <= _LARGEST_TABLE or rule.exact is None:
+                table = rule.matrix(len(belief), k)
         if table is not None and len(table) != len(belief):
             raise NotALoss(
                 f"the loss must have {len(belief)} rows, one for each secret of the prior",
@@ -99,9 +106,8 @@ class Consumer(Display):
             for part, size, name in ((secrets, self.secrets, "secrets"), (actions, self.actions, "actions"))
         )
         if self.table is not None:
-            return (
-                frozen(self.table[rows[:, None], columns[None, :]]) if not _are_whole(secrets, actions) else self.table
-            )
+            is_whole = all(isinstance(part, slice) and part == slice(None) for part in (secrets, actions))
+            return self.table if is_whole else frozen(self.table[rows[:, None], columns[None, :]])
         assert self.rule is not None, "a consumer without a table has a rule"
         return self.rule.block(rows, columns, floats=not self.is_exact)
 
@@ -137,13 +143,3 @@ def _rebuilt(prior: Array, rule: Loss | None, actions: int, table: Array | None)
 
 def _action_count(secrets: int, actions: int | None) -> int:
     return secrets if actions is None else natural(actions, "actions", least=1)
-
-
-def _small_table(rule: Loss, secrets: int, actions: int | None) -> Array | None:
-    """The matrix of a loss that is small, or whose values alone decide its kind of number."""
-    k = _action_count(secrets, actions)
-    return rule.matrix(secrets, k) if secrets * k <= _LARGEST_TABLE or rule.exact is None else None
-
-
-def _are_whole(*choices: slice | Array) -> bool:
-    return all(isinstance(choice, slice) and choice == slice(None) for choice in choices)

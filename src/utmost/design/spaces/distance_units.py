@@ -129,20 +129,15 @@ def level_per(
                 remedy="Write the distance in the text, or pass per=; not both.",
             )
         epsilon, _, per = (part.strip() for part in re.split(r"\b(per)\b", epsilon, maxsplit=1))
-    logarithm = _logarithm(epsilon) if isinstance(epsilon, str) and alpha is None else None
-    stated = level(epsilon, alpha) if logarithm is None else logarithm
+    logarithm = _LOGARITHM.fullmatch(epsilon) if isinstance(epsilon, str) and alpha is None else None
+    if logarithm is None:
+        stated = level(epsilon, alpha)
+    else:
+        try:
+            factor, argument = exact(logarithm[1] or 1, "epsilon"), exact(logarithm[2], "epsilon")
+        except NotANumber as error:
+            raise NotALevel(error.required, came=error.came) from None
+        if argument <= 1 or factor <= 0:
+            raise NotALevel("epsilon must be positive", came=epsilon)
+        stated = Level.of_alpha(1 / argument).scaled(factor)
     return stated if per is None else stated.scaled(1 / distance_in(per, unit))
-
-
-def _logarithm(text: str) -> Level | None:
-    """Return the level whose epsilon is written as a logarithm, such as "1/2 ln 3"; None for other text."""
-    parts = _LOGARITHM.fullmatch(text)
-    if parts is None:
-        return None
-    try:
-        factor, argument = exact(parts[1] or 1, "epsilon"), exact(parts[2], "epsilon")
-    except NotANumber as error:
-        raise NotALevel(error.required, came=error.came) from None
-    if argument <= 1 or factor <= 0:
-        raise NotALevel("epsilon must be positive", came=text)
-    return Level.of_alpha(1 / argument).scaled(factor)

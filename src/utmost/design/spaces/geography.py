@@ -140,7 +140,12 @@ class Places(Space):
         there = self._vectors(np.column_stack([north.ravel(), east.ravel()]))
         middle = here - here.mean(axis=0)
         size = float(np.sqrt((middle * middle).sum(axis=1).max()))
-        farthest = max(10 * size, self._least_reach) if reach is None else self._reach(reach)
+        if reach is not None:
+            farthest = self._reach(reach)
+        elif self.geography.in_degrees:
+            farthest = max(10 * size, 10_000 / _EARTH_RADIUS)
+        else:
+            farthest = 10 * size if self.size > 1 else float("inf")
         nearest_rows = np.empty(len(there), dtype=np.intp)
         step = max(1, (1 << 20) // len(here))
         for start in range(0, len(there), step):
@@ -267,13 +272,6 @@ class Places(Space):
             )
         return north, east
 
-    @property
-    def _least_reach(self) -> float:
-        """Return the smallest default reach: 10 km on the earth; in a plane 0, or infinity for a single place."""
-        if self.geography.in_degrees:
-            return 10_000 / _EARTH_RADIUS
-        return 0.0 if self.size > 1 else float("inf")
-
     def _reach(self, reach: float) -> float:
         """Return a reach in the unit of `_vectors`: radians on the earth, the unit of the coordinates in a plane."""
         try:
@@ -370,7 +368,10 @@ def places(
         )
     way: Way | None = metric or ("roads" if network else "cells" if cells else None)
     counted = unit_named(unit if unit is not None else "cells" if way == "cells" else "m")
-    step = _step(rounded, counted)
+    if rounded is not None:
+        step = distance_in(rounded, counted)
+    else:
+        step = Fraction(1) if counted in ("m", "cells") else Fraction(1, 1000)
     if way == "roads":
         labels, steps = network_steps(table, weight, step, among, both_ways)
         known = places_of_network(table, labels, latitude, longitude)
@@ -445,13 +446,6 @@ def measured(labels: Sequence[Hashable], where: Geography) -> TableMetric:
     return _as_metric(labels, _distance_steps(known, where.way, where.rounded, where.unit), where)
 
 
-def _step(rounded: Number | None, unit: str) -> Fraction:
-    """Return the step, in ``unit``, to which distances are rounded down; by default 1 for m and cells, else 1/1000."""
-    if rounded is not None:
-        return distance_in(rounded, unit)
-    return Fraction(1) if unit in ("m", "cells") else Fraction(1, 1000)
-
-
 def _distance_steps(known: PlaceTable, way: str, step: Fraction, unit: str) -> Any:
     positions = known.positions
     assert positions is not None, "what is no network has positions"
@@ -470,7 +464,10 @@ def _distance_steps(known: PlaceTable, way: str, step: Fraction, unit: str) -> A
             remedy = "Convert the table to degrees first: to_crs(4326)."
             raise OutOfRange(f"metric {way!r} needs latitudes and longitudes", came="a projected system", remedy=remedy)
         check_on_earth(known.labels, positions)
-        _check_apart(known.labels, list(map(_unique_coordinates, positions)))
+        # Equal points have equal coordinates if longitudes lie in 0..360, and are 0 at a pole.
+        _check_apart(
+            known.labels, [(north, Fraction(0) if abs(north) == 90 else east % 360) for north, east in positions]
+        )
         return (geodesic_steps if way == "geodesic" else great_circle_steps)(positions, metres)
     if known.in_degrees:
         raise OutOfRange(
@@ -481,12 +478,6 @@ def _distance_steps(known: PlaceTable, way: str, step: Fraction, unit: str) -> A
         )
     _check_apart(known.labels, positions)
     return plane_steps(positions, metres / known.metres)
-
-
-def _unique_coordinates(position: Coordinates) -> Coordinates:
-    """Return equal coordinates for equal points: longitudes lie in 0..360, and are 0 at a pole."""
-    latitude, longitude = position
-    return latitude, Fraction(0) if abs(latitude) == 90 else longitude % 360
 
 
 def _check_apart(labels: Sequence[Hashable], positions: Sequence[Coordinates]) -> None:

@@ -39,13 +39,33 @@ def graph(edges: Any, weight: str | None = None) -> Space:
     (('hub', 'a', 'b', 'c'), Fraction(3, 2))
     """
     nodes, ends, lengths = _read_edges(edges, weight)
-    order = _breadth_first_order(nodes, ends)
+    # A breadth-first search from the first node finds the edges in an order in which paths need few sweeps.
+    touching: list[list[int]] = [[] for _ in nodes]
+    for k, (u, v) in enumerate(ends):
+        touching[u].append(k)
+        touching[v].append(k)
+    reached, found = {0: None}, dict[int, None]()
+    for u in (frontier := [0]):
+        for k in touching[u]:
+            found.setdefault(k)
+            for v in ends[k]:
+                if v not in reached:
+                    reached[v] = None
+                    frontier.append(v)
+    for k, node in enumerate(nodes):
+        if k not in reached:
+            raise NotAMetric(
+                "a graph must be connected",
+                came=f"no path from {nodes[0]!r} to {node!r}",
+                remedy="Keep the nodes of one component, or add edges.",
+            )
+    order = list(found)
     table = _shortest_paths(len(nodes), [ends[k] for k in order], lengths[order])
     candidates = np.array(sorted({(min(e), max(e)) for e in ends}), dtype=np.intp)
     return Space(TableMetric.trusted(table, candidates), labels=nodes)
 
 
-def _read_edges(edges: Any, weight: str | None = None) -> tuple[list[Hashable], EdgeEnds, Array]:
+def _read_edges(edges: Any, weight: str | None) -> tuple[list[Hashable], EdgeEnds, Array]:
     """Return the nodes, the edges as pairs of node numbers, and the lengths, all Fractions or all floats."""
     number: dict[Any, int] = {}
     if hasattr(edges, "is_directed"):
@@ -53,7 +73,17 @@ def _read_edges(edges: Any, weight: str | None = None) -> tuple[list[Hashable], 
             remedy = "Take network.to_undirected(), or spaces.places(network, both_ways=True) for streets."
             raise NotAMetric("distances are symmetric, so a graph must be undirected", came=edges, remedy=remedy)
         number = {node: k for k, node in enumerate(edges.nodes)}
-        edges = _network_edges(edges, weight)
+        if weight is None:
+            edges = list(edges.edges(data="weight", default=1))
+        else:
+            edges = [edge for edge in edges.edges(data=weight) if edge[0] != edge[1]]
+            for u, v, length in edges:
+                if length is None:
+                    raise NotAMetric(
+                        f"every edge must have the attribute {weight!r}",
+                        came=f"none from {u!r} to {v!r}",
+                        remedy="Add the attribute, or pass another weight.",
+                    )
     elif weight is not None:
         remedy = "Leave weight out: write each length as the third part of its edge."
         raise OutOfRange("only a networkx graph has edge attributes", came=weight, where="weight", remedy=remedy)
@@ -77,25 +107,19 @@ def _read_edges(edges: Any, weight: str | None = None) -> tuple[list[Hashable], 
         lengths.append(length)
     if not number:
         raise NotAMetric("a graph needs at least one edge", came="none", remedy="Pass pairs (u, v).")
-    nodes, lengths_read = list(number), _positive_lengths(lengths, ends, list(number))
+    nodes = list(number)
+    with refused_as(NotAMetric):
+        array = as_array(lengths, "edge lengths")
+    for k in np.flatnonzero(array <= 0)[:1]:
+        first, second = (nodes[end] for end in ends[k])
+        raise NotAMetric(
+            f"the edge from {first!r} to {second!r} must have a positive length",
+            came=str(array[k]),
+            remedy="Correct the length, or remove the edge.",
+        )
     if all(type(node) is int for node in nodes) and set(nodes) == set(range(len(nodes))):
         nodes, ends = sorted(nodes), [(nodes[u], nodes[v]) for u, v in ends]
-    return nodes, ends, lengths_read
-
-
-def _network_edges(network: Any, weight: str | None) -> list[tuple[Hashable, Hashable, Any]]:
-    """Return the edges (u, v, length) of a networkx graph; without ``weight`` a missing length is 1."""
-    if weight is None:
-        return list(network.edges(data="weight", default=1))
-    edges = [edge for edge in network.edges(data=weight) if edge[0] != edge[1]]
-    for u, v, length in edges:
-        if length is None:
-            raise NotAMetric(
-                f"every edge must have the attribute {weight!r}",
-                came=f"none from {u!r} to {v!r}",
-                remedy="Add the attribute, or pass another weight.",
-            )
-    return edges
+    return nodes, ends, array
 
 
 def edge_list(edges: Any) -> list[Any]:
@@ -107,43 +131,6 @@ def edge_list(edges: Any) -> list[Any]:
             remedy='Pass a list of pairs and triples, such as [("a", "b"), ("b", "c", 2)].',
         )
     return list(edges)
-
-
-def _positive_lengths(lengths: list[Any], ends: EdgeEnds, nodes: list[Hashable]) -> Array:
-    with refused_as(NotAMetric):
-        array = as_array(lengths, "edge lengths")
-    for k in np.flatnonzero(array <= 0)[:1]:
-        u, v = ends[k]
-        raise NotAMetric(
-            f"the edge from {nodes[u]!r} to {nodes[v]!r} must have a positive length",
-            came=str(array[k]),
-            remedy="Correct the length, or remove the edge.",
-        )
-    return array
-
-
-def _breadth_first_order(nodes: list[Hashable], ends: EdgeEnds) -> list[int]:
-    """Return the numbers of the edges in the order in which a breadth-first search from the first node finds them."""
-    touching: list[list[int]] = [[] for _ in nodes]
-    for k, (u, v) in enumerate(ends):
-        touching[u].append(k)
-        touching[v].append(k)
-    reached, order = {0: None}, dict[int, None]()
-    for u in (frontier := [0]):
-        for k in touching[u]:
-            order.setdefault(k)
-            for v in ends[k]:
-                if v not in reached:
-                    reached[v] = None
-                    frontier.append(v)
-    for k, node in enumerate(nodes):
-        if k not in reached:
-            raise NotAMetric(
-                "a graph must be connected",
-                came=f"no path from {nodes[0]!r} to {node!r}",
-                remedy="Keep the nodes of one component, or add edges.",
-            )
-    return list(order)
 
 
 def _shortest_paths(n: int, ends: EdgeEnds, lengths: Array) -> Array:

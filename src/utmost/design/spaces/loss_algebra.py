@@ -199,31 +199,23 @@ def first_breach(loss: object, strict: bool = False, *, each_side: bool = False)
 def _first_breach_of_rows(rows: Array, first: int, strict: bool, each_side: bool) -> Breach | None:
     """Return the first breach in the rows of a loss matrix for the secrets first, first + 1, ...; else None."""
     # Comparing neighbours on each side, and answers equally far above and below, is enough: other comparisons follow.
-    candidates = _first_breach_on_a_side(rows, first, strict) + (
-        [] if each_side else _first_breach_of_mirrors(rows, first)
-    )
+    # A candidate is (row, farther, nearer).
+    candidates: list[tuple[int, int, int]] = []
+    growth = rows[:, 1:] - rows[:, :-1]
+    i, r = np.indices(growth.shape)
+    away: Array = np.asarray(r >= i + first)  # the step from r to r + 1 leads away from i
+    fall = (growth <= 0) & away | (growth >= 0) & ~away if strict else (growth < 0) & away | (growth > 0) & ~away
+    for row, col in np.argwhere(fall)[:1].tolist():
+        candidates.append((row, col + 1, col) if away[row, col] else (row, col, col + 1))
+    if not each_side:
+        i, r = np.indices(rows.shape)
+        opposite: Array = np.asarray(2 * (i + first) - r)
+        inside = (opposite >= 0) & (opposite < rows.shape[1])
+        other = np.take_along_axis(rows, np.where(inside, opposite, r), axis=1)
+        for row, col in np.argwhere(rows < other)[:1].tolist():
+            candidates.append((row, col, int(opposite[row, col])))
     if not candidates:
         return None
     row, farther, nearer = min(candidates)
     near, far = (rows[row, r].item() if rows.dtype != object else rows[row, r] for r in (nearer, farther))
     return Breach(first + row, nearer, farther, near, far)
-
-
-def _first_breach_on_a_side(rows: Array, first: int, strict: bool) -> list[tuple[int, int, int]]:
-    """Return the first (row, farther, nearer), for neighbouring answers on one side of i, that is a breach; else []."""
-    growth = rows[:, 1:] - rows[:, :-1]
-    i, r = np.indices(growth.shape)
-    away: Array = np.asarray(r >= i + first)  # the step from r to r + 1 leads away from i
-    fall = (growth <= 0) & away | (growth >= 0) & ~away if strict else (growth < 0) & away | (growth > 0) & ~away
-    places: list[list[int]] = np.argwhere(fall)[:1].tolist()
-    return [(row, col + 1, col) if away[row, col] else (row, col, col + 1) for row, col in places]
-
-
-def _first_breach_of_mirrors(rows: Array, first: int) -> list[tuple[int, int, int]]:
-    """Return the first (row, farther, nearer), for answers equally far above and below i, that is a breach; else []."""
-    i, r = np.indices(rows.shape)
-    opposite: Array = np.asarray(2 * (i + first) - r)
-    inside = (opposite >= 0) & (opposite < rows.shape[1])
-    other = np.take_along_axis(rows, np.where(inside, opposite, r), axis=1)
-    places: list[list[int]] = np.argwhere(rows < other)[:1].tolist()
-    return [(row, col, int(opposite[row, col])) for row, col in places]

@@ -38,7 +38,7 @@ class PlaceTable:
     metres: Fraction = Fraction(1)  # in one unit of a projected reference system
 
 
-def places_of_table(table: Any, name: str, latitude: str, longitude: str, *, in_metres: bool = False) -> PlaceTable:
+def places_of_table(table: Any, name: str, latitude: str, longitude: str, *, in_metres: bool) -> PlaceTable:
     """Read the places of a file, a table, a dict, a GeoSeries or a GeoDataFrame."""
     if isinstance(table, str | Path):
         table = _file_columns(table if isinstance(table, Path) else Path(table))
@@ -49,7 +49,13 @@ def places_of_table(table: Any, name: str, latitude: str, longitude: str, *, in_
     if hasattr(table, "crs") and hasattr(table, "geometry"):
         return _places_of_geometry(table, name)
     other_names = _OTHER_NAMES_IN_METRES if in_metres else _OTHER_NAMES
-    if isinstance(table, Mapping) and not ({latitude, longitude} <= set(table) or _are_columns(table, other_names)):
+    is_by_name = isinstance(table, Mapping) and not {latitude, longitude} <= set(table)
+    if is_by_name:
+        # A dict of columns has usual names for label, latitude and longitude, and its values are not all pairs.
+        named = {str(key).strip().casefold() for key in table}
+        are_usual = all(not named.isdisjoint({what, *other_names[what]}) for what in other_names)
+        is_by_name = not are_usual or all(map(_is_pair, table.values()))
+    if is_by_name:
         # A dict from each name to its latitude and longitude.
         for label, pair in table.items():
             if isinstance(pair, str | bytes | Mapping) or not hasattr(pair, "__len__") or len(pair) != 2:
@@ -61,18 +67,18 @@ def places_of_table(table: Any, name: str, latitude: str, longitude: str, *, in_
         return PlaceTable(list(table), _exact_positions(list(table), [tuple(pair) for pair in table.values()]))
     adapter = adapter_of(table)
     names = adapter.names(table)
-    columns = {"name": name, "latitude": latitude, "longitude": longitude}
-    name, latitude, longitude = (_column(what, column, names, other_names[what]) for what, column in columns.items())
-    labels, north, east = (plain_cells(adapter.column(table, column)) for column in (name, latitude, longitude))
+    cells = []
+    for what, column in (("name", name), ("latitude", latitude), ("longitude", longitude)):
+        usual = (what, *other_names[what]) if column == what else ()
+        # If the column is missing, the only column whose name is a usual one, in any case, is read.
+        matches = [column] if column in names else [known for known in names if known.strip().casefold() in usual]
+        if len(matches) != 1:
+            came = f"{' and '.join(map(repr, matches))}" if matches else f"{len(names)} columns with other names"
+            remedy = f"Pass {what}= with its name."
+            raise BadTable(f"places need a column {column!r}", came=came, where="places", remedy=remedy)
+        cells.append(plain_cells(adapter.column(table, matches[0])))
+    labels, north, east = cells
     return PlaceTable(labels, _exact_positions(labels, zip(north, east, strict=True)), table)
-
-
-def _are_columns(table: Mapping[Any, Any], other_names: Mapping[str, Sequence[str]]) -> bool:
-    """Check whether a dict holds columns for label, latitude and longitude under usual names, not one pair a place."""
-    named = {str(key).strip().casefold() for key in table}
-    return all(not named.isdisjoint({what, *other_names[what]}) for what in other_names) and not all(
-        map(_is_pair, table.values())
-    )
 
 
 def _is_pair(value: Any) -> bool:
@@ -83,17 +89,6 @@ def _is_pair(value: Any) -> bool:
         return all(exact(number) is not None for number in value)
     except NotANumber:
         return False
-
-
-def _column(what: str, column: str, names: Sequence[str], others: Sequence[str]) -> str:
-    """Return the column ``column``; if it is missing, the only column whose name is a usual one, in any case."""
-    if column in names:
-        return column
-    matches = [known for known in names if known.strip().casefold() in (what, *others)] if column == what else []
-    if len(matches) == 1:
-        return matches[0]
-    came = f"{' and '.join(map(repr, matches))}" if matches else f"{len(names)} columns with other names"
-    raise BadTable(f"places need a column {column!r}", came=came, where="places", remedy=f"Pass {what}= with its name.")
 
 
 def is_cells(table: Any) -> bool:

@@ -64,7 +64,27 @@ class Policy(Display, PickledByFields):
     def __init__(self, distances: object, labels: Sequence[Hashable] | None = None) -> None:
         if labels is not None:
             sequence_of(labels, label, "labels")
-        table = _shortest_paths(_checked_table(distances))
+        raw = np.array(distances, dtype=object)
+        if raw.ndim != 2 or raw.shape[0] != raw.shape[1] or not raw.size:
+            raise NotAMetric(
+                "the distances of a policy must be a square matrix",
+                came=f"shape {raw.shape}",
+                remedy="Pass one row and one column for each secret.",
+            )
+        table = objects([_checked_distance(value) for value in raw.ravel().tolist()], raw.shape)
+        for x in range(len(table)):
+            if table[x, x] != 0:
+                raise NotAMetric(
+                    "d(x, x) = 0 must hold", came=f"d({x}, {x}) = {table[x, x]}", remedy="Write 0 on the diagonal."
+                )
+        # Shortest paths; d(x, y) = 0 also makes d(y, x) = 0, which shortens further paths.
+        while True:
+            for k in range(len(table)):
+                table = np.minimum(table, table[:, k, None] + table[None, k, :])
+            equal = (table.T == 0) & (table != 0)
+            if not equal.any():
+                break
+            table[equal] = Fraction(0)
         names = tuple(range(len(table)) if labels is None else labels)
         if len(names) != len(table) or len(set(names)) != len(names):
             raise NotAMetric(
@@ -213,23 +233,6 @@ class Policy(Display, PickledByFields):
         return tuple(parts)
 
 
-def _checked_table(distances: object) -> Array:
-    raw = np.array(distances, dtype=object)
-    if raw.ndim != 2 or raw.shape[0] != raw.shape[1] or not raw.size:
-        raise NotAMetric(
-            "the distances of a policy must be a square matrix",
-            came=f"shape {raw.shape}",
-            remedy="Pass one row and one column for each secret.",
-        )
-    table = objects([_checked_distance(value) for value in raw.ravel().tolist()], raw.shape)
-    for x in range(len(table)):
-        if table[x, x] != 0:
-            raise NotAMetric(
-                "d(x, x) = 0 must hold", came=f"d({x}, {x}) = {table[x, x]}", remedy="Write 0 on the diagonal."
-            )
-    return table
-
-
 def _checked_distance(value: Any) -> Any:
     if isinstance(value, float | np.floating) and value == math.inf:
         return math.inf
@@ -242,17 +245,6 @@ def _checked_distance(value: Any) -> Any:
             "a distance must not be negative", came=read, remedy="Write 0 for secrets that must not be distinguished."
         )
     return read
-
-
-def _shortest_paths(table: Array) -> Array:
-    """Return shortest paths; d(x, y) = 0 also makes d(y, x) = 0, which shortens further paths."""
-    while True:
-        for k in range(len(table)):
-            table = np.minimum(table, table[:, k, None] + table[None, k, :])
-        equal = (table.T == 0) & (table != 0)
-        if not equal.any():
-            return table
-        table[equal] = Fraction(0)
 
 
 def _equivalence_classes(alike: Any) -> tuple[tuple[int, ...], ...]:

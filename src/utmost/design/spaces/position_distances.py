@@ -49,58 +49,50 @@ Coordinates = tuple[Fraction, Fraction]
 # A millimetre on the earth is 2^-33 of a radian; the other bits are for arcs between nearly opposite points.
 _BITS = 128
 
-BallVector = tuple[arb, arb, arb]
-
 
 def great_circle_steps(positions: Sequence[Coordinates], step: Fraction) -> NDArray[np.int64]:
     """Return (n, n) great-circle distances in whole steps of ``step`` metres, rounded down, before `closure`."""
     with working_precision(_BITS):
-        vectors = [_on_sphere(*position) for position in positions]
+        vectors = []
+        for position in positions:
+            north, east = (arb(fmpq(d.numerator, 180 * d.denominator)) for d in position)
+            around = north.cos_pi()
+            vectors.append((around * east.cos_pi(), around * east.sin_pi(), north.sin_pi()))
         scale = arb(fmpq(2 * SMALLEST_RADIUS * step.denominator, step.numerator))
-        return _symmetric(len(positions), lambda x, y: _floor(_half_angle(vectors[x], vectors[y]) * scale))
+
+        def steps(x: int, y: int) -> int:
+            # Half the angle between u and v is atan2(|u - v|, |u + v|), which is accurate for every angle.
+            apart, along = arb(0), arb(0)
+            for a, b in zip(vectors[x], vectors[y], strict=True):
+                apart, along = apart + (a - b) * (a - b), along + (a + b) * (a + b)
+            half = arb.atan2(apart.nonnegative_part().sqrt(), along.nonnegative_part().sqrt())
+            return _floor(half * scale)
+
+        return _symmetric(len(positions), steps)
 
 
 def geodesic_steps(positions: Sequence[Coordinates], step: Fraction) -> NDArray[np.int64]:
     """Return (n, n) distances on the ellipsoid WGS84 in steps of ``step`` metres, rounded down, before `closure`."""
     with working_precision(_BITS):
-        points = [_on_ellipsoid(*position) for position in positions]
-        diameter = arb(2 * _EQUATOR) / (1 - arb(fmpq(1000000000, _INVERSE_FLATTENING)))
+        flat = arb(fmpq(1000000000, _INVERSE_FLATTENING))
+        squared = flat * (2 - flat)
+        points = []  # Cartesian coordinates in metres from the centre of the earth
+        for position in positions:
+            north, east = (arb(fmpq(d.numerator, 180 * d.denominator)) for d in position)
+            up, around = north.sin_pi(), north.cos_pi()
+            across = arb(_EQUATOR) / (1 - squared * up * up).sqrt()
+            out = across * around
+            points.append((out * east.cos_pi(), out * east.sin_pi(), across * (1 - squared) * up))
+        diameter = arb(2 * _EQUATOR) / (1 - flat)
         scale = diameter * arb(fmpq(step.denominator, step.numerator))
-        arcs = _symmetric(len(points), lambda x, y: _floor(_arc(points[x], points[y], diameter) * scale))
+
+        def steps(x: int, y: int) -> int:
+            # The arc over a chord of a circle, divided by the diameter, is arcsin(chord / diameter).
+            squares = ((a - b) * (a - b) for a, b in zip(points[x], points[y], strict=True))
+            return _floor((sum(squares, arb(0)).nonnegative_part().sqrt() / diameter).asin() * scale)
+
+        arcs = _symmetric(len(points), steps)
     return np.maximum(arcs, great_circle_steps(positions, step))
-
-
-def _on_ellipsoid(latitude: Fraction, longitude: Fraction) -> BallVector:
-    """Return the Cartesian coordinates, in metres from the centre of the earth, of a point on the ellipsoid WGS84."""
-    north, east = (arb(fmpq(d.numerator, 180 * d.denominator)) for d in (latitude, longitude))
-    up, around = north.sin_pi(), north.cos_pi()
-    flat = arb(fmpq(1000000000, _INVERSE_FLATTENING))
-    squared = flat * (2 - flat)
-    across = arb(_EQUATOR) / (1 - squared * up * up).sqrt()
-    return across * around * east.cos_pi(), across * around * east.sin_pi(), across * (1 - squared) * up
-
-
-def _chord(u: BallVector, v: BallVector) -> arb:
-    return sum(((a - b) * (a - b) for a, b in zip(u, v, strict=True)), arb(0)).nonnegative_part().sqrt()
-
-
-def _arc(u: BallVector, v: BallVector, diameter: arb) -> arb:
-    """Return arcsin(chord / diameter): the arc over the chord of a circle, divided by the diameter."""
-    return (_chord(u, v) / diameter).asin()
-
-
-def _on_sphere(latitude: Fraction, longitude: Fraction) -> BallVector:
-    north, east = (arb(fmpq(d.numerator, 180 * d.denominator)) for d in (latitude, longitude))
-    around = north.cos_pi()
-    return around * east.cos_pi(), around * east.sin_pi(), north.sin_pi()
-
-
-def _half_angle(u: BallVector, v: BallVector) -> arb:
-    """Return half the angle between two unit vectors as atan2(|u - v|, |u + v|), which is accurate for every angle."""
-    apart, along = arb(0), arb(0)
-    for a, b in zip(u, v, strict=True):
-        apart, along = apart + (a - b) * (a - b), along + (a + b) * (a + b)
-    return arb.atan2(apart.nonnegative_part().sqrt(), along.nonnegative_part().sqrt())
 
 
 def _floor(ball: arb) -> int:

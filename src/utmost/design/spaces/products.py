@@ -81,28 +81,22 @@ def product(*spaces: Space, metric: ProductMetric = "sum") -> Space:
         raise NotAMetric(
             "a product needs at least one space", came="none", remedy="Pass spaces: product(counts(2), cycle(4))."
         )
-    ways = {"sum": SumMetric, "max": _max_metric, "euclidean": _euclidean_metric}
     joined = spaces[0].metric
     for space in spaces[1:]:
-        joined = ways[metric](joined, space.metric)
+        if metric == "sum":
+            joined = SumMetric(joined, space.metric)
+            continue
+        # The distances of both factors, each over all pairs of secrets of the product.
+        a, b = joined.length_table(), space.metric.length_table()
+        n, m = len(a), len(b)
+        a, b = _same_kind(np.repeat(np.repeat(a, m, axis=0), m, axis=1), np.tile(b, (n, n)))
+        if metric == "max":
+            table = distance_table(np.maximum(a, b))
+        else:
+            squares = np.asarray(_squares(a) + _squares(b))
+            table = np.sqrt(squares) if squares.dtype == np.float64 else roots(squares)
+        joined = TableMetric.trusted(table)
     return Space(joined, list(pairs(*(space.labels for space in spaces))))
-
-
-def _factor_tables(first: Metric, second: Metric) -> tuple[Array, Array]:
-    """Return the distances of both factors, each over all pairs of secrets of the product."""
-    a, b = (metric.length_table() for metric in (first, second))
-    n, m = len(a), len(b)
-    return _same_kind(np.repeat(np.repeat(a, m, axis=0), m, axis=1), np.tile(b, (n, n)))
-
-
-def _max_metric(first: Metric, second: Metric) -> TableMetric:
-    return TableMetric.trusted(distance_table(np.maximum(*_factor_tables(first, second))))
-
-
-def _euclidean_metric(first: Metric, second: Metric) -> TableMetric:
-    a, b = _factor_tables(first, second)
-    squares = np.asarray(_squares(a) + _squares(b))
-    return TableMetric.trusted(np.sqrt(squares) if squares.dtype == np.float64 else roots(squares))
 
 
 def _squares(table: Array) -> Array:
@@ -208,8 +202,7 @@ def points(
             remedy="Pass one row of coordinates for each point.",
         )
     where = array if array.ndim == 2 else array[:, None]
-    ways = {"euclidean": _euclidean, "manhattan": _manhattan, "chebyshev": _chebyshev}
-    if not isinstance(metric, str) or metric not in ways:
+    if not isinstance(metric, str) or metric not in ("euclidean", "manhattan", "chebyshev"):
         raise OutOfRange('metric must be "euclidean", "manhattan", "chebyshev" or a function', came=metric)
     apart = abs(where[:, None, :] - where[None, :, :])
     same = (apart.sum(axis=2) == 0) & ~np.eye(len(where), dtype=bool)
@@ -219,20 +212,12 @@ def points(
             came=f"points {x} and {y} at {listed[x]!r}",
             remedy="Keep one of the two points.",
         )
-    return Space(TableMetric.trusted(ways[metric](apart)), _labels_of_points(listed, labels))
-
-
-def _euclidean(apart: Array) -> Array:
-    squares = np.asarray((apart * apart).sum(axis=2))
-    return roots(squares) if is_exact(apart) else np.asarray(np.sqrt(squares))
-
-
-def _manhattan(apart: Array) -> Array:
-    return distance_table(apart.sum(axis=2))
-
-
-def _chebyshev(apart: Array) -> Array:
-    return distance_table(apart.max(axis=2))
+    if metric == "euclidean":
+        squares = np.asarray((apart * apart).sum(axis=2))
+        distances = roots(squares) if is_exact(apart) else np.sqrt(squares)
+    else:
+        distances = distance_table(apart.sum(axis=2) if metric == "manhattan" else apart.max(axis=2))
+    return Space(TableMetric.trusted(distances), _labels_of_points(listed, labels))
 
 
 def _labels_of_points(listed: list[Any], labels: Sequence[Hashable] | None) -> Sequence[Hashable] | None:

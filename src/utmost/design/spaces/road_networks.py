@@ -37,9 +37,27 @@ def network_steps(
         raise NotAMetric(
             "a network needs at least one place", came="none", remedy="Pass a graph with nodes, or another among=."
         )
-    lengths = _street_lengths(network, weight, step / _PARTS_OF_A_STEP)
+    # The length of the shortest edge from each node to each neighbour; loops are ignored.
+    lengths: dict[tuple[Hashable, Hashable], int] = {}
+    for u, v, length in network.edges(data=weight):
+        try:
+            parts = exact(length, "length") / (step / _PARTS_OF_A_STEP)
+        except NotANumber:
+            came = f"{length!r} from {u!r} to {v!r}"
+            remedy = "Pass weight, the name of the edge attribute that holds the lengths."
+            raise NotAMetric(f"every edge must have a number {weight!r}", came=came, remedy=remedy) from None
+        if parts < 0:
+            raise NotAMetric("lengths must not be negative", came=f"{length!r} from {u!r} to {v!r}")
+        if u != v:
+            lengths[u, v] = min(lengths.get((u, v), int(parts)), int(parts))
     if network.is_directed() and not both_ways:
-        _check_both_ways(lengths)
+        for (u, v), there in lengths.items():
+            if lengths.get((v, u)) != there:
+                raise NotAMetric(
+                    "distances are symmetric, so every street must be as long in both directions",
+                    came=f"different lengths from {u!r} to {v!r} and back",
+                    remedy="Pass both_ways=True to allow both directions: no distance is then above the true one.",
+                )
     roads: Roads = [[] for _ in number]
     for (u, v), length in lengths.items():
         roads[number[u]].append((number[v], length))
@@ -57,33 +75,6 @@ def network_steps(
     return chosen, np.array(
         [[min((row[end] or 0) // _PARTS_OF_A_STEP, 2**60) for end in ends] for row in rows], dtype=np.int64
     )
-
-
-def _street_lengths(network: Any, weight: str, step: Fraction) -> dict[tuple[Hashable, Hashable], int]:
-    """Return the length, in whole steps, of the shortest edge from each node to each neighbour; loops are ignored."""
-    shortest: dict[tuple[Hashable, Hashable], int] = {}
-    for u, v, length in network.edges(data=weight):
-        try:
-            steps = exact(length, "length") / step
-        except NotANumber:
-            came = f"{length!r} from {u!r} to {v!r}"
-            remedy = "Pass weight, the name of the edge attribute that holds the lengths."
-            raise NotAMetric(f"every edge must have a number {weight!r}", came=came, remedy=remedy) from None
-        if steps < 0:
-            raise NotAMetric("lengths must not be negative", came=f"{length!r} from {u!r} to {v!r}")
-        if u != v:
-            shortest[u, v] = min(shortest.get((u, v), int(steps)), int(steps))
-    return shortest
-
-
-def _check_both_ways(lengths: dict[tuple[Hashable, Hashable], int]) -> None:
-    for (u, v), there in lengths.items():
-        if lengths.get((v, u)) != there:
-            raise NotAMetric(
-                "distances are symmetric, so every street must be as long in both directions",
-                came=f"different lengths from {u!r} to {v!r} and back",
-                remedy="Pass both_ways=True to allow both directions: no distance is then above the true one.",
-            )
 
 
 def _shortest_paths_from(roads: Roads, start: int) -> list[int | None]:

@@ -107,8 +107,17 @@ def has_intermediate(
         return shortest < direct * (1 - tolerance) if values.dtype == np.float64 else shortest < direct
     has_between: NDArray[np.bool_] = shortest <= direct
     if values.dtype == np.float64:
-        ties = np.flatnonzero(shortest == direct)
-        has_between[ties] = _tied_sums(values, pairs[ties])
+        # A rounded sum that equals d(x, y) is at most d(x, y) exactly if its rounding error is not positive.
+        for tie in np.flatnonzero(shortest == direct):
+            x, y = pairs[tie]
+            first, second = values[x], values[y]
+            total = first + second
+            part = total - first
+            # Knuth's two-sum: the rounding error of a sum of two floats is itself a float.
+            error = (first - (total - part)) + (second - part)
+            tied = (total == values[x, y]) & (error <= 0)
+            tied[[x, y]] = False
+            has_between[tie] = tied.any()
     return has_between
 
 
@@ -127,21 +136,6 @@ def _shortest_sums(values: Array, pairs: NDArray[np.intp]) -> Array:
             block = slice(start, min(start + width, starts[x + 1]))
             best[block] = (direct[pairs[block, 1]] + direct[x]).min(axis=1)
     return best
-
-
-def _tied_sums(values: Array, pairs: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """Return whether some z has d(x, z) + d(z, y) <= d(x, y) exactly, for pairs whose rounded sum equals d(x, y)."""
-    answer = np.zeros(len(pairs), dtype=bool)
-    for k, (x, y) in enumerate(pairs):
-        first, second = values[x], values[y]
-        total = first + second
-        part = total - first
-        # Knuth's two-sum: the rounding error of a sum of two floats is itself a float.
-        error = (first - (total - part)) + (second - part)
-        tied = (total == values[x, y]) & (error <= 0)
-        tied[[x, y]] = False
-        answer[k] = tied.any()
-    return answer
 
 
 def _one_intermediate(values: Array, floats: Array, x: int, y: int, strictly: bool) -> bool:
@@ -184,7 +178,14 @@ class TableMetric(Metric):
                     came=f"d({x}, {y}) = {values[x, y]}{remark(x, y)}",
                     remedy=None if x == y or values[x, y] < 0 else "A `Policy` takes distances that are no metric.",
                 )
-        _check_triangles(values, tolerance)
+        pairs = np.column_stack(np.triu_indices(n, k=1))
+        for x, y in pairs[has_intermediate(values, pairs, strictly=True, tolerance=tolerance)][:1]:
+            z = min((z for z in range(n) if z not in (x, y)), key=lambda z: values[x, z] + values[z, y])
+            raise NotAMetric(
+                "the triangle inequality d(x, y) <= d(x, z) + d(z, y) must hold",
+                came=f"d({x}, {y}) = {values[x, y]} > d({x}, {z}) + d({z}, {y}) = {values[x, z] + values[z, y]}",
+                remedy="For lengths of roads between places, pass the roads to `graph`, which computes shortest paths.",
+            )
         self._set_fields(values, None)
 
     @classmethod
@@ -236,45 +237,27 @@ _kept_edges: WeakKeyDictionary[TableMetric, NDArray[np.intp]] = WeakKeyDictionar
 
 def distance_table(distances: object) -> Array:
     """Return distances as int64, as objects (Fraction or Surd) or as float64; raise NotAMetric above 10^300."""
-    if isinstance(distances, np.ndarray) and _fit_int64(distances):
-        return distances.astype(np.int64)
+    if isinstance(distances, np.ndarray) and distances.dtype.kind in "iu" and distances.ndim == 2 and distances.size:
+        least, largest = int(distances.min()), int(distances.max())
+        if -(2**60) < least <= largest < 2**60:  # int64 holds sums of two distances
+            return distances.astype(np.int64)
     with refused_as(NotAMetric):
-        surds = _table_of_surds(distances)
-        array = as_array(distances, "distance matrix", ndim=2) if surds is None else surds
+        raw = distances if isinstance(distances, np.ndarray) else np.array(None)
+        if isinstance(distances, list | tuple):
+            raw = np.array(distances, dtype=object)
+        has_surds = raw.dtype == object and raw.ndim == 2 and any(isinstance(d, Surd) for d in raw.flat)
+        if has_surds:
+            exactly = (d.simplified() if isinstance(d, Surd) else as_array(d, "distance").item() for d in raw.flat)
+            array = objects(exactly, raw.shape)
+        else:
+            array = as_array(distances, "distance matrix", ndim=2)
     if (array > _LARGEST_DISTANCE).any():
         raise NotAMetric(
             "a distance must be at most 10^300", came="a larger one", remedy="Use a larger unit of distance."
         )
-    if surds is None and is_exact(array) and all(d.denominator == 1 and abs(d) < 2**60 for d in array.flat):
+    if not has_surds and is_exact(array) and all(d.denominator == 1 and abs(d) < 2**60 for d in array.flat):
         return array.astype(np.int64)
     return array
-
-
-def _fit_int64(array: Array) -> bool:
-    """Check whether the array is a matrix of integers so small that int64 holds sums of two."""
-    is_table = array.dtype.kind in "iu" and array.ndim == 2 and array.size > 0
-    return is_table and -(2**60) < int(array.min()) <= int(array.max()) < 2**60
-
-
-def _table_of_surds(distances: object) -> Array | None:
-    if not isinstance(distances, np.ndarray | list | tuple):
-        return None
-    raw = np.asarray(distances) if isinstance(distances, np.ndarray) else np.array(distances, dtype=object)
-    if raw.dtype != object or raw.ndim != 2 or not any(isinstance(d, Surd) for d in raw.flat):
-        return None
-    exactly = (d.simplified() if isinstance(d, Surd) else as_array(d, "distance").item() for d in raw.flat)
-    return objects(exactly, raw.shape)
-
-
-def _check_triangles(values: Array, tolerance: float) -> None:
-    pairs = np.column_stack(np.triu_indices(len(values), k=1))
-    for x, y in pairs[has_intermediate(values, pairs, strictly=True, tolerance=tolerance)][:1]:
-        z = min((z for z in range(len(values)) if z not in (x, y)), key=lambda z: values[x, z] + values[z, y])
-        raise NotAMetric(
-            "the triangle inequality d(x, y) <= d(x, z) + d(z, y) must hold",
-            came=f"d({x}, {y}) = {values[x, y]} > d({x}, {z}) + d({z}, {y}) = {values[x, z] + values[z, y]}",
-            remedy="For lengths of roads between places, pass the roads to `graph`, which computes shortest paths.",
-        )
 
 
 @dataclass(frozen=True, slots=True, eq=False, init=False)
@@ -308,7 +291,13 @@ class Space(Display, PickledByFields):
         tolerance = real(tolerance, "tolerance")
         metric = distances if isinstance(distances, Metric) else TableMetric(distances, tolerance)
         object.__setattr__(self, "metric", metric)
-        object.__setattr__(self, "names", None if labels is None else _checked_labels(labels, metric.size))
+        names = None if labels is None else tuple(labels)
+        if names is not None and len(names) != metric.size:
+            raise NotAMetric(f"a space of {metric.size} secrets needs {metric.size} labels", came=len(names))
+        if names is not None and len(set(names)) != metric.size:
+            twice = next(name for k, name in enumerate(names) if name in names[:k])
+            raise NotAMetric("labels must be distinct", came=f"{twice!r} twice")
+        object.__setattr__(self, "names", names)
 
     @property
     def size(self) -> int:
@@ -377,13 +366,3 @@ class Space(Display, PickledByFields):
     def __repr__(self) -> str:
         written = self.metric.written
         return written.format(self.metric) if written and self.names is None else f"Space({self.metric!r})"
-
-
-def _checked_labels(labels: Sequence[Hashable], size: int) -> tuple[Hashable, ...]:
-    names = tuple(labels)
-    if len(names) != size:
-        raise NotAMetric(f"a space of {size} secrets needs {size} labels", came=len(names))
-    if len(set(names)) != size:
-        twice = next(name for k, name in enumerate(names) if name in names[:k])
-        raise NotAMetric("labels must be distinct", came=f"{twice!r} twice")
-    return names

@@ -9,7 +9,6 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,6 @@ import numpy as np
 from utmost.core.exact.surds import Surd
 from utmost.design.geometry.kernel_search import kernel_blocks
 from utmost.design.geometry.kernel_supports import KernelBlock, WalkPosition
-from utmost.design.geometry.log_domain import Distances
 from utmost.design.geometry.vertex_search import Vertices
 from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.errors import BadTable, Unsupported
@@ -60,36 +58,43 @@ def search(
 ) -> KernelSearch:
     """Search for the kernels of a type from the position in the state file, or from the start without one."""
     # `out` is the optional CSV file of kernels; `watch` is called after each block with the finished share.
-    at = _begun(ptype, state, out)
+    at = KernelSearch()
+    if state.exists():
+        at = read(ptype, state)
+        if (out is None) != (at.written is None) and (out is not None or at.position is not None):
+            wanted = "without a list" if at.written is None else "with one"
+            raise BadTable(f"the search began {wanted}", came=str(out or "no list"), where=str(state))
+        if out is not None:  # cut off rows that the state does not count
+            counted, length = at.written or 0, out.stat().st_size if out.exists() else 0
+            if length < counted:
+                came = f"{length} of {counted} bytes"
+                raise BadTable("the list must hold what the state counts", came=came, where=str(out))
+            with out.open("r+b") as file:
+                file.truncate(counted)
+    elif out is not None:
+        if out.exists():
+            raise Unsupported("a new list must go to a new file", came="a file that exists", where=str(out))
+        titles = ",".join(kernel_header(ptype)) + "\n"
+        out.write_text(titles, encoding="utf-8")
+        at = KernelSearch(written=len(titles))
     watch(at.done)
     if at.position is None:
         return at
     # A search from the start needs no position, and may use any algorithm.
     for block in kernel_blocks(ptype, start=None if at.position == WalkPosition() else at.position):
         # First the list, then the state that counts it: after an interruption, uncounted rows are cut off.
-        at = at.after(block, None if out is None else _appended(out, block))
+        written: int | None = None
+        if out is not None:
+            with out.open("ab") as listed:
+                for row in kernel_rows(block):
+                    listed.write((",".join(row) + "\n").encode())
+                listed.flush()
+                os.fsync(listed.fileno())
+                written = listed.tell()
+        at = at.after(block, written)
         _write(ptype, state, at)
         watch(at.done)
     return at
-
-
-def _begun(ptype: PrivacyType, state: Path, out: Path | None) -> KernelSearch:
-    """Return the state in the file, and cut off uncounted rows of the list; or a new search with an empty list."""
-    if state.exists():
-        at = read(ptype, state)
-        if (out is None) != (at.written is None) and (out is not None or at.position is not None):
-            wanted = "without a list" if at.written is None else "with one"
-            raise BadTable(f"the search began {wanted}", came=str(out or "no list"), where=str(state))
-        if out is not None:
-            _cut(out, at.written or 0)
-        return at
-    if out is None:
-        return KernelSearch()
-    if out.exists():
-        raise Unsupported("a new list must go to a new file", came="a file that exists", where=str(out))
-    header = ",".join(kernel_header(ptype)) + "\n"
-    out.write_text(header, encoding="utf-8")
-    return KernelSearch(written=len(header))
 
 
 def read(ptype: PrivacyType, state: Path) -> KernelSearch:
@@ -127,24 +132,6 @@ def _write(ptype: PrivacyType, state: Path, at: KernelSearch) -> None:
     os.replace(aside, state)
 
 
-def _appended(out: Path, block: KernelBlock) -> int:
-    """Append the kernels of a block to the list, flush it to disk, and return its length."""
-    with out.open("ab") as file:
-        for row in kernel_rows(block):
-            file.write((",".join(row) + "\n").encode())
-        file.flush()
-        os.fsync(file.fileno())
-        return file.tell()
-
-
-def _cut(out: Path, written: int) -> None:
-    length = out.stat().st_size if out.exists() else 0
-    if length < written:
-        raise BadTable("the list must hold what the state counts", came=f"{length} of {written} bytes", where=str(out))
-    with out.open("r+b") as file:
-        file.truncate(written)
-
-
 def posterior_rows(blocks: Iterable[Vertices]) -> Iterator[list[str]]:
     """Return each vertex as probabilities of the secrets: fractions where rational, else floats."""
     for block in blocks:
@@ -159,23 +146,12 @@ def height_rows(blocks: Iterable[Vertices]) -> Iterator[list[str]]:
         for vertex in block.exponents.tolist():
             keys = [tuple(exponent) for exponent in vertex]
             for key in keys:
-                if key not in texts:
-                    texts[key] = _height(key, block.distances)
+                if key not in texts:  # unit * sum_k exponent[k] sqrt(roots[k])
+                    unit, roots = block.distances.unit, block.distances.roots
+                    terms: list[Any] = [Surd.sqrt(root) * (unit * c) for c, root in zip(key, roots, strict=True) if c]
+                    shown = []
+                    for radicand, coefficient in sum(terms, Surd.of(0)).terms:
+                        factor = "" if coefficient == 1 else "-" if coefficient == -1 else f"{coefficient} "
+                        shown.append(str(coefficient) if radicand == 1 else f"{factor}sqrt({radicand})")
+                    texts[key] = " + ".join(shown).replace("+ -", "- ") or "0"
             yield [texts[key] for key in keys]
-
-
-def _height(exponent: tuple[int, ...], distances: Distances) -> str:
-    """Return unit * sum_k exponent[k] sqrt(roots[k]) as text."""
-    terms: list[Any] = [
-        Surd.sqrt(root) * (distances.unit * c) for c, root in zip(exponent, distances.roots, strict=True) if c
-    ]
-    total = sum(terms, Surd.of(0))
-    text = " + ".join(_term(radicand, coefficient) for radicand, coefficient in total.terms)
-    return text.replace("+ -", "- ") or "0"
-
-
-def _term(radicand: int, coefficient: Fraction) -> str:
-    if radicand == 1:
-        return str(coefficient)
-    root = f"sqrt({radicand})"
-    return root if coefficient == 1 else f"-{root}" if coefficient == -1 else f"{coefficient} {root}"

@@ -3,13 +3,13 @@
 import os
 import shlex
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 from urllib.parse import parse_qsl, urlsplit
 
-from utmost.errors import LedgerUnavailable, OutOfRange
+from utmost.errors import LedgerUnavailable, OutOfRange, Quarantined, UtmostError
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import flag, option
 
@@ -56,7 +56,13 @@ class LedgerPlaceOptions:
                 error.remedy = f"Correct the name; or create a ledger, once: {command}"
             raise
         with opened as ledger:
-            yield ledger
+            try:
+                yield ledger
+            except UtmostError as error:
+                with suppress(UtmostError):  # the ledger may be out of reach
+                    if not isinstance(error, Quarantined) and (reason := ledger.status().quarantine) is not None:
+                        error.add_note(f"The ledger is in quarantine, too: {reason}.")
+                raise
 
     @property
     def key(self) -> str | None:
@@ -118,7 +124,8 @@ def check_no_password(text: str) -> None:
     """Refuse a place with a password."""
     try:
         address = urlsplit(text)
-        secret = address.password is not None or any("password" in name.lower() for name, _ in _query(address))
+        names = [name.lower() for name, _ in parse_qsl(address.query, keep_blank_values=True)]
+        secret = address.password is not None or any("password" in name for name in names)
     except ValueError:
         secret = is_server(text)
     if secret or "password=" in text.lower():
@@ -127,7 +134,3 @@ def check_no_password(text: str) -> None:
             where="--ledger",
             remedy="Give it in the environment as PGPASSWORD, in ~/.pgpass, or by a connection service (PGSERVICE).",
         )
-
-
-def _query(address: Any) -> list[tuple[str, str]]:
-    return parse_qsl(address.query, keep_blank_values=True)

@@ -15,7 +15,8 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from difflib import get_close_matches
 from functools import cache, partial
@@ -215,11 +216,7 @@ class _Command(click.Command):
     """A command whose help shows its options in groups: the first ones, then named groups, then the others."""
 
     # `elsewhere`: the place of an option that people look for here. `rare`: options that the help only names. `as_in`:
-    # options that the help only names, by the command whose help explains them. `recipe_keys`: options that only a
-    # recipe can have.
-
-    # `elsewhere`: the place of an option that people look for here. `rare`: options that the help only names. `as_in`:
-    # the same, by the command whose help explains them. `recipe_keys`: options that only a recipe can have.
+    # the same, with the command whose help explains them. `recipe_keys`: options that only a recipe can have.
 
     context_class = HelpContext
     elsewhere: Mapping[str, str] = MappingProxyType({})
@@ -228,6 +225,11 @@ class _Command(click.Command):
     recipe_keys: Collection[click.Option] = ()
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        _, _, written = self.make_parser(ctx).parse_args(args=list(args))
+        for option, times in Counter(written).items():
+            if times > 1 and isinstance(option, click.Option) and not (option.multiple or option.is_flag):
+                remedy = "Write it once; or run the command once for each."
+                raise click.UsageError(f"{option.opts[-1]} must be written once; got {times} times. {remedy}", ctx)
         rest = super().parse_args(ctx, args)
         recipe = ctx.default_map or {}
         keys = {str(key.name): key for key in self.recipe_keys}
@@ -374,16 +376,32 @@ def main(arguments: list[str] | None = None, program: click.Command = app) -> No
     gc.set_threshold(_NEW_OBJECTS)
     words = sys.argv[1:] if arguments is None else arguments
     fail = partial(_fail, as_json="--json" in words)
-    _check_streams()
+    if sys.stdout is None or sys.stdout.closed:  # the answer could not be written
+        _fail("standard output must be open", 2, OSError)
+    _keep_for_answers()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # characters that the stream cannot encode
     if any("\0" in word for word in words):
         fail("an argument must not hold a NUL character", 2, click.UsageError)
+    keys: list[str] = []  # the options of this command that only a recipe can have
+
+    def show_warning(message: Warning | str, *category_and_place: Any, **line: Any) -> None:
+        sys.stderr.write(f"utmost: warning: {harmless(_keys_named(_spoken(str(message), keys), keys))}\n")
+
     with _ended_in_order(), warnings.catch_warnings():
         warnings.simplefilter("always", PrivacyWarning)
-        keys: list[str] = []
         try:
-            keys = _keys_of(words)
-            warnings.showwarning = partial(_tell, keys)
-            _run(arguments, program)
+            if words and words[0] in COMMANDS:
+                recipe_keys = getattr(command_named(words[0]), "recipe_keys", ())
+                keys += [key.opts[-1].removeprefix("--") for key in recipe_keys]
+            warnings.showwarning = show_warning
+            try:
+                code = program(args=arguments, prog_name=program.name or "utmost", standalone_mode=False)
+                sys.exit(code if isinstance(code, int) else 0)
+            except SystemExit:
+                sys.stdout.flush()  # only then a full disk may show
+                raise
         except UtmostError as error:
             code = next((code for kinds, code in _CODES if isinstance(error, kinds)), 1)
             message, remedy = _spoken_error(error, keys)
@@ -407,23 +425,6 @@ def main(arguments: list[str] | None = None, program: click.Command = app) -> No
             fail("interrupted", 128 + signal.SIGINT if is_pressed else 1, KeyboardInterrupt)
         except KeyboardInterrupt:  # while the command's file was loaded
             fail("interrupted", 128 + signal.SIGINT, KeyboardInterrupt)
-
-
-def _keys_of(words: Sequence[str]) -> list[str]:
-    """Return the options of the typed command that only a recipe can have."""
-    if not words or words[0] not in COMMANDS:
-        return []
-    return [key.opts[-1].removeprefix("--") for key in getattr(command_named(words[0]), "recipe_keys", ())]
-
-
-def _run(arguments: list[str] | None, program: click.Command) -> None:
-    """Run a command, and flush its output at the end, because only then a full disk may show."""
-    try:
-        code = program(args=arguments, prog_name=program.name or "utmost", standalone_mode=False)
-        sys.exit(code if isinstance(code, int) else 0)
-    except SystemExit:
-        sys.stdout.flush()
-        raise
 
 
 _MENDS = {
@@ -574,12 +575,16 @@ def _spoken(text: str, keys: Collection[str] = ()) -> str:
         name, _, value = typed.removeprefix("--").replace('"', "").partition(" ")
         return f'{name} = "{value}"{in_recipe}' if name in keys and value else typed
 
+    def numbered(match: re.Match[str]) -> str:  # numbers by label: `--values "85+=90"`
+        return f'--values "{",".join(f"{label}={number}" for label, number in _NUMBER.findall(match[1]))}"'
+
     in_recipe = " in the recipe (--recipe FILE.toml)"
 
     for call, words in _CALLS.items():
         text = text.replace(call, words)
     text = _SPELLING.sub(lambda match: " ".join(match[1].split(", ")), text)
-    text = _ASSIGNED.sub(option, _NUMBERED.sub(_numbered, _SELECTED.sub(_selected, text)))
+    text = _NUMBERED.sub(numbered, _SELECTED.sub(_selected, text))
+    text = _ASSIGNED.sub(option, text)
     return re.sub(rf"{re.escape(in_recipe)} (?=[a-z-]+ = )", " and ", text)
 
 
@@ -593,26 +598,10 @@ def _selected(match: re.Match[str]) -> str:
     return f'--where "{name}={low}..{high}"'
 
 
-def _numbered(match: re.Match[str]) -> str:
-    """Return numbers by label as an option: ``--values "85+=90"``."""
-    listed = ",".join(f"{label}={number}" for label, number in _NUMBER.findall(match[1]))
-    return f'--values "{listed}"'
-
-
 def _option(match: re.Match[str]) -> str:
     value = match[2].strip("[]\"'") if match.re is _ASSIGNED else ""
     value = f'"{value}"' if " " in value else value
     return _OPTIONS[match[1]] + (f" {value}" if value not in ("", "True") else "")
-
-
-def _check_streams() -> None:
-    """Refuse to run where the answer could not be written; escape characters that a stream cannot encode."""
-    if sys.stdout is None or sys.stdout.closed:
-        _fail("standard output must be open", 2, OSError)
-    _keep_for_answers()
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
 
 
 def _keep_for_answers() -> None:
@@ -660,10 +649,6 @@ def _silence() -> None:
     except (OSError, ValueError):
         with suppress(OSError, ValueError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _tell(keys: Collection[str], message: Warning | str, category: type[Warning], *place: Any, **line: Any) -> None:
-    sys.stderr.write(f"utmost: warning: {harmless(_keys_named(_spoken(str(message), keys), keys))}\n")
 
 
 def _fail(message: str, code: int, kind: type[BaseException], *remedies: str | None, as_json: bool = False) -> NoReturn:

@@ -3,28 +3,14 @@
 from dataclasses import replace
 from pathlib import Path
 
-from utmost.core.privacy.unit import Unit
 from utmost.errors import OutOfRange
 from utmost.interfaces.cli.options.people_options import People
 from utmost.interfaces.cli.options.shared_options import refuse
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.statements.counted_files import COUNTED_FORM, read_domain
 from utmost.publish.workloads.planning.plan import Plan
-from utmost.tables.axes.axes import Axis
 from utmost.tables.axes.domain import Domain
 from utmost.tables.cells.spelling import Spelling
-
-
-def _axes(domain: Domain) -> dict[str, Axis]:
-    return dict(zip(domain.columns, domain.axes, strict=True))
-
-
-def _in_all(unit: Unit) -> str | None:
-    """Return the bound over all cells as an argument of `count_table`: with sums and counts, in events."""
-    if unit.in_all is None or unit.amount is None or unit.amount.between is None:
-        return None if unit.in_all is None else unit.text(unit.in_all)
-    low, high = unit.amount.ends
-    return str(unit.in_all // (high - low))
 
 
 def planned_table(table: Path, people: People, spelling: Spelling, plan: Plan) -> CountedTable:
@@ -36,15 +22,19 @@ def planned_table(table: Path, people: People, spelling: Spelling, plan: Plan) -
         declared = plan.domain if people.domain is None else read_domain(people.domain)
         if people.at_most is None:
             unit = plan.unit
+            in_all = None if unit.in_all is None else unit.text(unit.in_all)
             if unit.amount is None or unit.amount.between is None:
                 people = replace(people, per_cell=people.per_cell or unit.text(unit.sensitivity))
             else:
-                declared = Domain({name: axis for name, axis in _axes(declared).items() if name != unit.amount.name})
+                axes = zip(declared.columns, declared.axes, strict=True)
+                declared = Domain({name: axis for name, axis in axes if name != unit.amount.name})
                 low, high = unit.amount.ends
                 ends, most = f"{unit.text(low)},{unit.text(high)}", unit.sensitivity / (high - low)
                 people = replace(people, each=people.each or ends, most_events=people.most_events or int(most))
+                if unit.in_all is not None:  # with sums and counts, the bound over all cells is in events
+                    in_all = str(unit.in_all // (high - low))
             if not people.each_row:
-                people = replace(people, at_most=unit.cells, in_all=people.in_all or _in_all(unit))
+                people = replace(people, at_most=unit.cells, in_all=people.in_all or in_all)
             if unit.amount is not None and people.values is None:
                 people = replace(people, values=unit.amount.name, step=unit.text(1))
             if unit.amount is not None and unit.amount.missing:

@@ -1,9 +1,10 @@
 """`utmost read` of one release: cells, sums, differences, ratios, means, and margins at other levels."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
+from functools import partial
 from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any
@@ -17,7 +18,7 @@ from utmost.interfaces.cli.options import table_options
 from utmost.interfaces.cli.options.option_kinds import flag, option
 from utmost.interfaces.cli.screens.published_screen import show_published
 from utmost.interfaces.cli.screens.screen import facts, grid, percent, screen
-from utmost.interfaces.cli.screens.terminal import ScreenGroup, ScreenText
+from utmost.interfaces.cli.screens.terminal import ScreenText
 from utmost.interfaces.cli.screens.workload_screens import shown_tables, with_confidence
 from utmost.interfaces.cli.selections import check_counted, conditions, counted_selection, quantity, uncounted
 from utmost.interfaces.documents.published_files import read_release
@@ -45,7 +46,7 @@ class CellSelection:
 
     where: Annotated[
         list[str] | None,
-        option("COLUMN=LABELS", "Cells to sum: sex=men, department=A,B or sex=men,age=20..40 (without 40)."),
+        option("COLUMN=LABELS", "Cells to sum: department=A,B or sex=men,quarter=2013Q2,age=20..40 (without 40)."),
     ] = None
     minus: Annotated[list[str] | None, option("COLUMN=LABELS", "Cells to subtract, written as --where.")] = None
     over: Annotated[list[str] | None, option("COLUMN=LABELS", "Cells to divide by, written as --where; or all.")] = None
@@ -117,14 +118,30 @@ def read_cells(file: Path, statement: Path | None, all_asked: CellsAsked, *, to_
     release = read_release(file, statement, separator=spelling.separator, encoding=spelling.encoding)
     if isinstance(release, MeasuresTable) and question.ask_a_sum and not question.mean:
         question = question.one_by_one(release)
-        return _read_people(release.with_confidence(sure), replace(all_asked, cells=question), as_json=as_json)
+        other: dict[str, Any] = {"--at": question.at, "--over-column": question.over_column, "--column": column}
+        for name, value in {**other, "--plot": plot, "--out": path}.items():
+            if value is not None:
+                remedy = f"Leave out {name}; for sums and means write utmost total --sum or --mean."
+                raise OutOfRange(
+                    "utmost read gives numbers of people of a table of several amounts", came=name, remedy=remedy
+                )
+        people = release.with_confidence(sure)
+        report = _Sums(next(iter(people.releases.values())), sure, people).sum(question)
+        report["not_counted"] = uncounted(people) or None
+        return print_json(report) if as_json else _show(report | {"levels": []}, None, report["not_counted"], None)
     if isinstance(release, NoisyTable):
         if question.at or plot is not None:
             remedy = "Leave out --at and --plot: nobody can draw this noise again."
             came = "a table of declared noise"
             raise OutOfRange("other levels need a release of utmost", came=came, remedy=remedy)
     elif not isinstance(release, Answer) or not (release.is_by_plan or isinstance(release.noise, CellNoiseAtLevel)):
-        _check_whole(plot is None and path is None and not (question.ask_a_sum or question.at))
+        if plot is not None or path is not None or question.ask_a_sum or question.at:
+            raise OutOfRange(
+                "FILE must be a released table, or a release by a plan, for sums, levels and pictures",
+                came="another file",
+                remedy="Name the release from which FILE was made; or leave out all other options to see FILE and its "
+                "statement.",
+            )
         return show_published(release, as_json=as_json)
     question = question.one_by_one(release)
     reader: _Table | _Sums
@@ -139,11 +156,20 @@ def read_cells(file: Path, statement: Path | None, all_asked: CellsAsked, *, to_
     if isinstance(release, NoisyTable):
         report |= {"levels": [], "guarantee": release.guarantee}
     else:
-        shows_levels = not question.ask_a_sum or question.at
-        report["levels"] = [reader.bought(at) for at in _levels(question, reader.level)] if shows_levels else []
+        levels = [level(text) for text in question.at or ()]
+        if not levels and not question.ask_a_sum:
+            levels = [reader.level.scaled(times) for times in _BOUGHT]
+        report["levels"] = [reader.bought(at) for at in levels]
     if plot is not None:
-        curves = [reader.bought(reader.level.scaled(share)) for share in _CURVE]
-        write_together({plot: lambda target: _plot(curves, target, plot)})
+        prices = [reader.bought(reader.level.scaled(share)) for share in _CURVE]
+        xs = [price["epsilon_float"] for price in prices]
+        curves = {"margin": [float(price["margin"]) for price in prices]}
+        if prices[0]["margin_together"] is not None:
+            curves["all at once"] = [float(price["margin_together"]) for price in prices]
+            curves["mean error"] = [price["mean_error"] for price in prices]
+        kind = plot.suffix[1:].lower()
+        draw = partial(canvas.figure, xs, curves, kind=kind, x="epsilon", y="error of a cell")
+        write_together({plot: draw})
     if path is not None:
         if not isinstance(reader, _Table) or question.ask_a_sum:
             raise OutOfRange(
@@ -163,37 +189,6 @@ def read_cells(file: Path, statement: Path | None, all_asked: CellsAsked, *, to_
     amount = reader.release.unit.amount if isinstance(reader, _Sums) else None
     amount = None if question.ask_a_sum and isinstance(reader, _Sums) and reader.release.unit.is_shared else amount
     _show(report, path, report["not_counted"], None if amount is None else amount.clipped)
-
-
-def _read_people(release: MeasuresTable, asked: CellsAsked, *, as_json: bool) -> None:
-    """Print a number of people, a difference or a share, from a table of several amounts."""
-    cells, first = asked.cells, next(iter(release.releases.values()))
-    other = {"--at": cells.at, "--over-column": cells.over_column, "--column": asked.column}
-    for name, value in {**other, "--plot": asked.plot, "--out": asked.out}.items():
-        if value is not None:
-            remedy = f"Leave out {name}; for sums and means write utmost total --sum or --mean."
-            raise OutOfRange(
-                "utmost read gives numbers of people of a table of several amounts", came=name, remedy=remedy
-            )
-    report = _Sums(first, first.confidence, release).sum(cells)
-    report["not_counted"] = uncounted(release) or None
-    if as_json:
-        return print_json(report)
-    _show(report | {"levels": []}, None, report["not_counted"], None)
-
-
-def _check_whole(is_whole: bool) -> None:
-    """Check that FILE is a released table if the question needs one."""
-    if not is_whole:
-        remedy = (
-            "Name the release from which FILE was made; or leave out all other options to see FILE and its statement."
-        )
-        required = "FILE must be a released table, or a release by a plan, for sums, levels and pictures"
-        raise OutOfRange(required, came="another file", remedy=remedy)
-
-
-def _levels(cells: CellSelection, own: Level) -> list[Level]:
-    return [level(text) for text in cells.at] if cells.at else [own.scaled(times) for times in _BOUGHT]
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +225,8 @@ class _Table:
         """Return one sum, difference, ratio or mean of cells."""
         release = self.release
         if "count" in release.cells and release.counted:  # cells of a counted table
-            check_counted(release.labels, [*(cells.where or ()), *(cells.over or ()), *(cells.minus or ())])
+            asked = [*(cells.where or ()), *(cells.over or ()), *(cells.minus or ())]
+            check_counted(release.labels, asked, release.units_of_time)
         rows, sure = release.chosen(cells.where or ()), self.sure
         column = release.column(self.column)
         counted = release.counted if column == "count" else ""
@@ -378,7 +374,33 @@ def _show(report: dict[str, Any], written: Path | None, beyond: str | None, clip
     """Print a report for people; `beyond` and `clipped` say in words what no figure includes."""
     console, sure = screen(), percent(report["confidence"])
     if report["kind"] == "cells":
-        console.print(_cells(report), _whole_facts(report, sure))
+        # Each released column is a table of its own: together they would be too wide for a terminal.
+        names, labels = report["columns"], report["labels"]
+        most = max(_FEWEST, _SHOWN // len(names))
+        margins = [exact(report[margin]) for margin in ("margin", "margin_together")]
+        for name in names:
+            values = report["values"][name]
+            rows = [
+                [
+                    *(column[row] for column in labels.values()),
+                    _shown(value),
+                    *(_span(_plain(exact(value) - margin), _plain(exact(value) + margin)) for margin in margins),
+                ]
+                for row, value in enumerate(values[:most])
+            ]
+            picture = grid([*labels, f"{name},\nbest answer", "within", "all at once\nwithin"], rows, left=len(labels))
+            if len(values) > most:
+                picture.caption = f"and {len(values) - most} more rows; --out FILE writes all"
+            console.print(picture)
+        console.print(
+            facts(
+                {
+                    "each cell": f"{_up(report['margin'])}, at {sure} confidence",
+                    f"all {report['cells']} at once": f"{_up(report['margin_together'])}, at {sure} confidence",
+                    "prior": "flat: nothing is believed beforehand, so the best answer is the released value",
+                }
+            )
+        )
     elif report["kind"] == "tables":
         rows = [[family["table"], _up(family["margin"]), _up(family["margin_together"])] for family in report["tables"]]
         console.print(grid(["table", f"each sum, {sure}", f"all at once, {sure}"], rows))
@@ -388,7 +410,22 @@ def _show(report: dict[str, Any], written: Path | None, beyond: str | None, clip
             )
         )
     else:
-        console.print(_answer(report, sure, beyond))
+        if report["kind"] == "ratio":
+            shown = report["words"]
+            answer = {
+                "estimate": _shown(report["value"]),
+                "interval": f"holds the true ratio of what was counted, at {sure} confidence",
+            }
+            if not report["determined"]:
+                answer = {"why": f"at {sure} confidence the denominator may be 0: 0 is within its margin"}
+        else:
+            low, high = report["interval"]
+            shown = f"{_shown(report['value'])} {_up(report['margin'])}"
+            truth = f"{report['kind']} of what is counted" if beyond else f"true {report['kind']}"
+            answer = {"margin": f"the {truth} is from {_span(low, high)}, at {sure} confidence"}
+        if beyond:
+            answer["not counted"] = beyond
+        console.print(ScreenText(f"{report['question']}: {shown}", style="bold"), facts(answer))
     if beyond and report["kind"] in ("cells", "tables"):
         console.print(facts({"not counted": beyond}))
     if clipped is not None:
@@ -396,80 +433,26 @@ def _show(report: dict[str, Any], written: Path | None, beyond: str | None, clip
     if "guarantee" in report:
         console.print(ScreenText(report["guarantee"]))
     if report["levels"]:
-        console.print(_prices(report))
+        rows = [
+            [
+                price["epsilon"],
+                _up(price["margin"]),
+                "" if price["margin_together"] is None else _up(price["margin_together"]),
+            ]
+            for price in report["levels"]
+        ]
+        cost = (
+            "relaxing a release in a ledger costs the new level alone"
+            if report.get("relaxable")
+            else "this noise was not drawn to be relaxed: a second release adds its level to the first"
+        )
+        console.print(
+            ScreenText("\nMargins at other levels", style="bold"),
+            grid(["epsilon", "each", "all at once"], rows),
+            facts({"price": cost}),
+        )
     if written is not None:
         console.print(ScreenText(f"Written: {written}"))
-
-
-def _cells(report: dict[str, Any]) -> ScreenGroup:
-    """Show each released column as a table of its own: together they would be too wide for a terminal."""
-    names = report["columns"]
-    return ScreenGroup(*(_column(report, name, max(_FEWEST, _SHOWN // len(names))) for name in names))
-
-
-def _column(report: dict[str, Any], name: str, most: int) -> Any:
-    labels, values = report["labels"], report["values"][name]
-    margins = [exact(report[margin]) for margin in ("margin", "margin_together")]
-    rows = [
-        [
-            *(column[row] for column in labels.values()),
-            _shown(value),
-            *(_span(_plain(exact(value) - margin), _plain(exact(value) + margin)) for margin in margins),
-        ]
-        for row, value in enumerate(values[:most])
-    ]
-    picture = grid([*labels, f"{name},\nbest answer", "within", "all at once\nwithin"], rows, left=len(labels))
-    if len(values) > most:
-        picture.caption = f"and {len(values) - most} more rows; --out FILE writes all"
-    return picture
-
-
-def _whole_facts(report: dict[str, Any], sure: str) -> Any:
-    rows = {
-        "each cell": f"{_up(report['margin'])}, at {sure} confidence",
-        f"all {report['cells']} at once": f"{_up(report['margin_together'])}, at {sure} confidence",
-        "prior": "flat: nothing is believed beforehand, so the best answer is the released value",
-    }
-    return facts(rows)
-
-
-def _answer(report: dict[str, Any], sure: str, beyond: str | None) -> ScreenGroup:
-    if report["kind"] == "ratio":
-        shown = report["words"]
-        rows = {
-            "estimate": _shown(report["value"]),
-            "interval": f"holds the true ratio of what was counted, at {sure} confidence",
-        }
-        if not report["determined"]:
-            rows = {"why": f"at {sure} confidence the denominator may be 0: 0 is within its margin"}
-    else:
-        low, high = report["interval"]
-        shown = f"{_shown(report['value'])} {_up(report['margin'])}"
-        truth = f"{report['kind']} of what is counted" if beyond else f"true {report['kind']}"
-        rows = {"margin": f"the {truth} is from {_span(low, high)}, at {sure} confidence"}
-    if beyond:
-        rows["not counted"] = beyond
-    return ScreenGroup(ScreenText(f"{report['question']}: {shown}", style="bold"), facts(rows))
-
-
-def _prices(report: dict[str, Any]) -> ScreenGroup:
-    """Show the margins at other levels, and their cost."""
-    rows = [
-        [
-            price["epsilon"],
-            _up(price["margin"]),
-            "" if price["margin_together"] is None else _up(price["margin_together"]),
-        ]
-        for price in report["levels"]
-    ]
-    can = report.get("relaxable")
-    cost = (
-        "relaxing a release in a ledger costs the new level alone"
-        if can
-        else "this noise was not drawn to be relaxed: a second release adds its level to the first"
-    )
-    title = ScreenText("\nMargins at other levels", style="bold")
-    return ScreenGroup(title, grid(["epsilon", "each", "all at once"], rows), facts({"price": cost}))
 
 
 def _shown(value: Any, way: str = ROUND_HALF_EVEN) -> str:
@@ -488,13 +471,3 @@ def _up(margin: Any) -> str:
 def _span(low: Any, high: Any) -> str:
     """Format an interval, with its ends rounded outward."""
     return f"{_shown(low, ROUND_FLOOR)} to {_shown(high, ROUND_CEILING)}"
-
-
-def _plot(levels: Sequence[dict[str, Any]], file: Any, path: Path) -> None:
-    """Draw the errors at each level."""
-    xs = [price["epsilon_float"] for price in levels]
-    curves = {"margin": [float(price["margin"]) for price in levels]}
-    if levels[0]["margin_together"] is not None:
-        curves["all at once"] = [float(price["margin_together"]) for price in levels]
-        curves["mean error"] = [price["mean_error"] for price in levels]
-    canvas.figure(xs, curves, file, kind=path.suffix[1:].lower(), x="epsilon", y="error of a cell")

@@ -89,7 +89,7 @@ def together(table: Path, request: ReleaseOptions) -> None:
 
 def in_one_draw(table: Path, request: ReleaseOptions) -> None:
     """Draw the noise of all released cells, or of all one-way tables of a counted table, at once."""
-    from utmost.publish.promises.one_draw_noise import OneWayDraw
+    from utmost.publish.promises.one_draw_noise import OneDraw, OneWayDraw
 
     answer, promised = request.answer, request.promised
     beside = (request.memory, promised.lasting, promised.noise, promised.stopping)
@@ -108,26 +108,17 @@ def in_one_draw(table: Path, request: ReleaseOptions) -> None:
             remedy = "Count people: add --each-row, --by and --domain; or release what utmost count wrote."
             raise OutOfRange("--once one-way needs people who are counted", came="a table of columns", remedy=remedy)
         promise, source = promised.of(counted, OneWayDraw.of_counted(counted)), counted
+    elif counted is not None:  # counting has proved the unit
+        signs = request.once.once == "counts" or (counted.unit.nonnegative and counted.unit.exactly)
+        noise = OneDraw(replace(counted.unit, nonnegative=signs), counted.domain.size)
+        promise, source = promised.of(counted, noise), counted
     else:
-        if counted is None:
-            promised.check_columns("columns", "sensitivity", "cells")
-        source = files.read(table) if counted is None else counted
-        promise = _in_one_draw(source, counted, request, nonnegative=request.once.once == "counts")
+        promised.check_columns("columns", "sensitivity", "cells")
+        source, promise = files.read(table), promised.of(None)
+        rows = len(adapter_of(source).column(source, promise.columns[0]))
+        unit = replace(promise.unit, nonnegative=request.once.once == "counts")
+        promise = promise.with_noise(OneDraw(unit, max(1, rows * len(promise.columns))))
     _give_checked(table, source, promise, request)
-
-
-def _in_one_draw(source: Any, counted: "CountedTable | None", request: ReleaseOptions, *, nonnegative: bool) -> Promise:
-    """Return the promise of all released cells in one draw; a counted table has proved its unit."""
-    from utmost.publish.promises.one_draw_noise import OneDraw
-
-    if counted is not None:
-        signs = nonnegative or (counted.unit.nonnegative and counted.unit.exactly)
-        unit = replace(counted.unit, nonnegative=signs)
-        return request.promised.of(counted, OneDraw(unit, counted.domain.size))
-    promise = request.promised.of(None)
-    rows = len(adapter_of(source).column(source, promise.columns[0]))
-    unit = replace(promise.unit, nonnegative=nonnegative)
-    return promise.with_noise(OneDraw(unit, max(1, rows * len(promise.columns))))
 
 
 def give_once(table: Path, promise: "Promise", request: ReleaseOptions) -> None:
@@ -170,11 +161,15 @@ def by_plan(table: Path, request: ReleaseOptions) -> None:
     if request.memory.ledger is not None:
         return keep(table, request, counted)
     check_once(request, counted)
-    signer, sure = answer.signer, read_confidence(answer.confidence)
-    where = (answer.file, signer)
-    promise = promised.of(counted)
     release_by_plan(
-        counted, promise, request.level.read(), sure, *where, as_json=answer.as_json, dry_run=request.dry_run
+        counted,
+        promised.of(counted),
+        request.level.read(),
+        read_confidence(answer.confidence),
+        answer.file,
+        answer.signer,
+        as_json=answer.as_json,
+        dry_run=request.dry_run,
     )
 
 
@@ -255,7 +250,12 @@ def table_of_columns(table: Path, request: ReleaseOptions) -> None:
     elif counted.unit.needs_sizes and promised.stated is None:
         return table_of_sums(table, counted, request)
     if counted is not None:
-        _tell_of_groups(counted)
+        for axis in counted.domain.axes:
+            if axis.whole is not None and len(axis.levels) > 1:
+                groups = ", ".join(axis.levels[1:])
+                line = harmless(f"the released table has the bins of {axis.levels[0]}, and not its groups: {groups}")
+                where = harmless(f'--where "{axis.levels[0]}=LOW..HIGH"')
+                sys.stderr.write(f"utmost: {line}. `utmost total` adds up bins: {where}.\n")
     if request.memory.ledger is not None:
         return keep(table, request, counted)
     check_once(request, counted)
@@ -268,7 +268,11 @@ def table_of_columns(table: Path, request: ReleaseOptions) -> None:
         refuse("cannot be chosen with --promise, which has the complete promise", request.once)
     answer.check_free(table, draws=request.memory.ledger is None)
     signer = answer.signer
-    large = _streamed(table, request) if counted is None else None
+    large: FilePieces | None = None  # a large table in pieces, unless it is shown on a screen
+    if counted is None and answer.file is not None:
+        large = files.streamed(table, by_cells=files.ending_of(answer.file) in files.PARQUET)
+    elif counted is None and request.dry_run:
+        large = files.streamed(table, by_cells=True)
     if large is None and table.is_dir():
         raise OutOfRange(
             "--out must name a file where the table is a folder", came="none", remedy="Add --out released.parquet."
@@ -284,16 +288,6 @@ def table_of_columns(table: Path, request: ReleaseOptions) -> None:
             return give_promise(checked.statement(), answer)
         released = checked.released(secure(None))
     give(released, answer, signer)
-
-
-def _tell_of_groups(counted: "CountedTable") -> None:
-    """Tell on standard error that the released table has the bins of an axis, and not its groups."""
-    for axis in counted.domain.axes:
-        if axis.whole is not None and len(axis.levels) > 1:
-            names = ", ".join(axis.levels[1:])
-            line = harmless(f"the released table has the bins of {axis.levels[0]}, and not its groups: {names}")
-            where = harmless(f'--where "{axis.levels[0]}=LOW..HIGH"')
-            sys.stderr.write(f"utmost: {line}. `utmost total` adds up bins: {where}.\n")
 
 
 def by_rule(table: Path, counted: "CountedTable | None", promise: Promise, request: ReleaseOptions) -> None:
@@ -359,19 +353,12 @@ def table_of_sums(table: Path, counted: "CountedTable", request: ReleaseOptions)
     assert isinstance(promise.noise, SumNoise), "the table needs a plan"
     signer, sure, out = answer.signer, read_confidence(answer.confidence), answer.file
     if request.dry_run or (out is not None and out.suffix.lower() == ".json"):
-        where = (out, signer)
-        return release_by_plan(counted, promise, level, sure, *where, as_json=answer.as_json, dry_run=request.dry_run)
+        return release_by_plan(
+            counted, promise, level, sure, out, signer, as_json=answer.as_json, dry_run=request.dry_run
+        )
     answer.check_free(table, draws=request.memory.ledger is None)
     check_fits(answer, counted, (), ())
     give_cells(drawn_sums(counted, promise, level, sure), answer, signer)
-
-
-def _streamed(table: Path, request: ReleaseOptions) -> FilePieces | None:
-    """Return a large table in pieces if it need not be shown on a screen; else None."""
-    out = request.answer.file
-    if out is None:
-        return files.streamed(table, by_cells=True) if request.dry_run else None
-    return files.streamed(table, by_cells=files.ending_of(out) in files.PARQUET)
 
 
 def keep(table: Path, request: ReleaseOptions, counted: "CountedTable | None", plan: "Plan | None" = None) -> None:

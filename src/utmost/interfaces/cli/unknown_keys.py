@@ -2,22 +2,20 @@
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
-from utmost.core.exact.levels import Level
 from utmost.core.exact.progress_bar import progress_bar
 from utmost.errors import OutOfRange
 from utmost.interfaces.cli.options import people_options
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import option
-from utmost.interfaces.cli.screens.screen import facts, grid, number, screen
+from utmost.interfaces.cli.screens.screen import facts, grid, number, promised, screen
 from utmost.interfaces.cli.screens.terminal import ScreenGroup, ScreenText
 from utmost.interfaces.documents.reports import print_json
 from utmost.publish.counting.key_counts import count_keys
 from utmost.publish.ledger.releasing import release
-from utmost.publish.promises.noise_of_keys import KeyNoise, key_noise
+from utmost.publish.promises.noise_of_keys import key_noise
 from utmost.publish.promises.promise import Promise
-from utmost.publish.releases.answer import Answer
 from utmost.publish.statements.counted_files import read_domain
 from utmost.tables.axes.domain import Domain
 from utmost.tables.cells.spelling import Spelling
@@ -87,7 +85,9 @@ class UnknownKeys:
                 came="another one",
                 remedy="Leave the others out: give them when you count the named keys.",
             )
-        at, noise = level.read(), self._noise(people.at_most)
+        at, counts_are = level.read(), "persons" if self.shares is None else "shares"
+        names = [column, counts_are if column != counts_are else "count"]
+        noise = key_noise(names, delta=self.delta, keys=people.at_most, shares=self.shares)
         axes = {} if people.domain is None else dict(read_domain(people.domain).facts())
         if out is not None and out.suffix.lower() != ".json":
             required, remedy = "--out must be a domain's file, which ends in .json", "Write --out keys.json, say."
@@ -108,7 +108,13 @@ class UnknownKeys:
                 progress=progress,
             )
         if dry_run:
-            return _show_promise(noise, at, as_json=as_json)
+            guarantee, threshold = noise.guarantee(at, noise.columns), noise.law(at).threshold
+            if as_json:
+                report = {"dry_run": True, "guarantee": guarantee, "relaxable": False, "threshold": threshold}
+                return print_json(report)
+            headline = "Nothing was drawn. This is what naming keys would promise."
+            rows = {"threshold": f"{noise.columns[-1]} and their noise together exceed {threshold}", "later": FIXED}
+            return screen().print(promised(headline, guarantee, rows))
         named = release(counts, Promise(noise=noise), epsilon=at, once=True)
         del counts  # true numbers
         keys, statement = list(named.table[column]), named.statement
@@ -128,44 +134,27 @@ class UnknownKeys:
             return print_json({"statement": statement, "table": files.columns(named.table), "domain": domain})
         if domain is not None and out is None:
             print_json(domain)
-        _show(named, noise, out)
-
-    def _noise(self, at_most: int) -> KeyNoise:
-        column = str(self.column)
-        counts = "persons" if self.shares is None else "shares"
-        names = [column, counts if column != counts else "count"]
-        return key_noise(names, delta=str(self.delta), keys=at_most, shares=self.shares)
+        what = noise.columns[-1]
+        pairs = sorted(zip(named.table[what], keys, strict=True), reverse=True)
+        above = f"{what} and their noise together exceed {noise.law(named.level).threshold}"
+        rows = {
+            "promise": f"({named.level}, delta = {noise.delta})",
+            "named": f"{len(pairs)} keys of {column}",
+            "threshold": f"{above}; so rare keys look more frequent",
+            "later": FIXED,
+        }
+        if out is not None:
+            rows["written"] = f"{out}, the domain; {_table_beside(out)}, the noisy counts; and their statement"
+            rows["count over it"] = f"utmost count EVENTS --domain {out} --person ... --at-most ..."
+        shown = ScreenGroup(
+            ScreenText("Named." if pairs else "No key was named: none is frequent enough.", style="bold"),
+            grid([column, f"noisy {what}"], [[key, number(noisy)] for noisy, key in pairs[:_SHOWN]]),
+            ScreenText(f"and {len(pairs) - _SHOWN} more" if len(pairs) > _SHOWN else ""),
+            ScreenText(f"{named.statement['guarantee']}\n"),
+            facts(rows),
+        )
+        screen(stderr=out is None).print(shown)
 
 
 def _table_beside(domain: Path) -> Path:
     return domain.with_suffix(".csv")
-
-
-def _show_promise(noise: KeyNoise, at: Level, *, as_json: bool) -> None:
-    guarantee, threshold = noise.guarantee(at, noise.columns), noise.law(at).threshold
-    if as_json:
-        return print_json({"dry_run": True, "guarantee": guarantee, "relaxable": False, "threshold": threshold})
-    headline = ScreenText("Nothing was drawn. This is what naming keys would promise.", style="bold")
-    rows = {"threshold": f"{noise.columns[-1]} and their noise together exceed {threshold}", "later": FIXED}
-    screen().print(ScreenGroup(headline, ScreenText(f"{guarantee}\n"), facts(rows)))
-
-
-def _show(named: Answer[Any], noise: KeyNoise, out: Path | None) -> None:
-    column, counts = noise.columns
-    above = f"{counts} and their noise together exceed {noise.law(named.level).threshold}"
-    pairs = sorted(zip(named.table[counts], named.table[column], strict=True), reverse=True)
-    rows = {
-        "promise": f"({named.level}, delta = {noise.delta})",
-        "named": f"{len(pairs)} keys of {column}",
-        "threshold": f"{above}; so rare keys look more frequent",
-        "later": FIXED,
-    }
-    if out is not None:
-        rows["written"] = f"{out}, the domain; {_table_beside(out)}, the noisy counts; and their statement"
-        rows["count over it"] = f"utmost count EVENTS --domain {out} --person ... --at-most ..."
-    shown = [[key, number(noisy)] for noisy, key in pairs[:_SHOWN]]
-    more = ScreenText(f"and {len(pairs) - _SHOWN} more" if len(pairs) > _SHOWN else "")
-    headline = ScreenText("Named." if pairs else "No key was named: none is frequent enough.", style="bold")
-    table = grid([column, f"noisy {counts}"], shown)
-    words = ScreenText(f"{named.statement['guarantee']}\n")
-    screen(stderr=out is None).print(ScreenGroup(headline, table, more, words, facts(rows)))

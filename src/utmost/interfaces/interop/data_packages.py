@@ -17,7 +17,7 @@ from utmost.interfaces.documents.published_files import read_release
 from utmost.interfaces.documents.statement_readers import stated_release
 from utmost.publish.promises.statement import read_statement
 from utmost.publish.releases.noisy_table import declared_in
-from utmost.publish.releases.release_facts import ReleaseFacts, short_bar
+from utmost.publish.releases.release_facts import short_bar
 from utmost.publish.statements.registry_entries import Deployment
 from utmost.tables.files import files, sidecars
 from utmost.tables.files.csv_table import delimiter_of
@@ -64,7 +64,33 @@ def data_package(path: Path | str, deployment: Deployment | None = None, *, lice
         raise Unsupported("a described table must be .csv or .tsv", came=ending or "no ending", remedy=remedy)
     read_release(file)
     statement, about = read_statement(sidecars.statement_beside(file)), deployment or Deployment()
-    line, privacy = _promised(statement)
+    noisy = declared_in(statement)
+    if noisy is None:
+        stated = stated_release(statement)
+        line = stated.line
+        privacy = {
+            "definition": "pure differential privacy" if stated.delta is None else "approximate differential privacy",
+            "epsilon": str(stated.own_level.epsilon),
+            **({} if stated.delta is None else {"delta": str(stated.delta)}),
+            "guarantee": stated.line,
+            "protects": stated.unit,
+            **({} if stated.promise is None else stated.promise.texts),
+            "noise": [
+                {
+                    "of": noise.of,
+                    "distribution": noise.law,
+                    "margins": {str(at): short_bar(bar) for at, bar in noise.bars},
+                }
+                for noise in stated.noises
+            ],
+        }
+    else:
+        line = f"Noise as declared by {noisy.source}."
+        privacy = {
+            "definition": "none promised by utmost",
+            "guarantee": noisy.guarantee,
+            "noise": [{"of": name, "distribution": f"{one.words}, as declared"} for name, one in noisy.noise.items()],
+        }
     content = file.read_bytes()
     resource = {
         "name": _slug(file.stem),
@@ -80,12 +106,15 @@ def data_package(path: Path | str, deployment: Deployment | None = None, *, lice
         "schema": {"fields": _fields(file, statement), "missingValues": [""]},
     }
     package: dict[str, Any] = {"$schema": _PROFILE, "name": _slug(file.stem)}
+    source = {"title": about.sources}
+    if about.sources.startswith(("http://", "https://")):
+        source["path"] = about.sources
     found = {
         "title": about.title,
         "description": " ".join(filter(None, (about.description, line))),
         "created": f"{about.published}T00:00:00Z" if about.published else "",
         "contributors": [{"title": name, "roles": ["publisher"]} for name in about.curators],
-        "sources": [{"title": about.sources, **_path(about.sources)}] if about.sources else [],
+        "sources": [source] if about.sources else [],
         "licenses": [{"name": license}] if license else [],
     }
     package |= {name: value for name, value in found.items() if value}
@@ -104,6 +133,18 @@ def csv_metadata(package: dict[str, Any]) -> dict[str, Any]:
     'integer'
     """
     resource = package["resources"][0]
+    columns: list[dict[str, Any]] = []
+    for field in resource["schema"]["fields"]:
+        # In CSV on the Web a column name is part of an address.
+        name = quote(field["name"], safe="").replace(".", "%2E").replace("-", "%2D")
+        columns.append(
+            {
+                "name": name.lstrip("_") or "column",
+                "titles": field["name"],
+                "datatype": "double" if field["type"] == "number" else field["type"],
+                "dc:description": field["description"],
+            }
+        )
     found = {
         "dc:title": package.get("title"),
         "dc:description": package.get("description"),
@@ -116,7 +157,7 @@ def csv_metadata(package: dict[str, Any]) -> dict[str, Any]:
         "url": quote(resource["path"]),
         **{name: value for name, value in found.items() if value},
         "dialect": {"delimiter": resource["dialect"]["delimiter"], "header": True, "encoding": "utf-8"},
-        "tableSchema": {"columns": [_column(field) for field in resource["schema"]["fields"]]},
+        "tableSchema": {"columns": columns},
     }
 
 
@@ -125,14 +166,22 @@ def _fields(file: Path, statement: Mapping[str, Any]) -> list[dict[str, Any]]:
     confidence = statement.get("confidence_exactly") or statement["release"]["confidence_exactly"]
     fields = []
     for name, cells in columns.items():
-        field: dict[str, Any] = {"name": name, "type": _type(list(map(str, cells)))}
+        texts = list(map(str, cells))
+        numbers = [text for text in texts if text]
+        kind = "number" if all(map(_DECIMAL.fullmatch, numbers)) else "string"
+        field: dict[str, Any] = {
+            "name": name,
+            "type": "integer" if all(map(_WHOLE.fullmatch, numbers)) else kind,
+        }
         of, bound = _measured(name, columns)
         if of is not None:
             field |= {"description": f"{bound} of {of}", "uncertaintyOf": of, "confidence": confidence}
         elif any(_measured(other, columns)[0] == name for other in columns):
             field["description"] = "published with noise"
         else:
-            field |= {"description": "published as it is", "type": _label_type(list(map(str, cells)))}
+            # Labels are text, because codes such as 01 are no numbers; or dates.
+            kind = "date" if texts and all(map(_is_date, texts)) else "string"
+            field |= {"description": "published as it is", "type": kind}
         fields.append(field)
     return fields
 
@@ -145,66 +194,11 @@ def _measured(name: str, columns: dict[str, list[Any]]) -> tuple[str | None, str
     return None, ""
 
 
-def _type(cells: list[str]) -> str:
-    numbers = [cell for cell in cells if cell]
-    if all(map(_WHOLE.fullmatch, numbers)):
-        return "integer"
-    return "number" if all(map(_DECIMAL.fullmatch, numbers)) else "string"
-
-
-def _label_type(cells: list[str]) -> str:
-    """Return the type of labels: text, because codes such as 01 are no numbers; or dates."""
-    return "date" if cells and all(map(_is_date, cells)) else "string"
-
-
 def _is_date(cell: str) -> bool:
     try:
         return date.fromisoformat(cell).isoformat() == cell
     except ValueError:
         return False
-
-
-def _promised(statement: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """The promise in one line, and the facts about privacy."""
-    noisy = declared_in(statement)
-    if noisy is None:
-        stated = stated_release(statement)
-        return stated.line, _privacy(stated)
-    noise = [{"of": name, "distribution": f"{one.words}, as declared"} for name, one in noisy.noise.items()]
-    facts = {"definition": "none promised by utmost", "guarantee": noisy.guarantee, "noise": noise}
-    return f"Noise as declared by {noisy.source}.", facts
-
-
-def _privacy(stated: ReleaseFacts) -> dict[str, Any]:
-    own = stated.own_level
-    return {
-        "definition": "pure differential privacy" if stated.delta is None else "approximate differential privacy",
-        "epsilon": str(own.epsilon),
-        **({} if stated.delta is None else {"delta": str(stated.delta)}),
-        "guarantee": stated.line,
-        "protects": stated.unit,
-        **({} if stated.promise is None else stated.promise.texts),
-        "noise": [
-            {"of": noise.of, "distribution": noise.law, "margins": {str(at): short_bar(bar) for at, bar in noise.bars}}
-            for noise in stated.noises
-        ],
-    }
-
-
-def _column(field: dict[str, Any]) -> dict[str, Any]:
-    # In CSV on the Web a column name is part of an address.
-    name = quote(field["name"], safe="").replace(".", "%2E").replace("-", "%2D")
-    kind = {"number": "double"}.get(field["type"], field["type"])
-    return {
-        "name": name.lstrip("_") or "column",
-        "titles": field["name"],
-        "datatype": kind,
-        "dc:description": field["description"],
-    }
-
-
-def _path(text: str) -> dict[str, str]:
-    return {"path": text} if text.startswith(("http://", "https://")) else {}
 
 
 def _slug(text: str) -> str:

@@ -21,7 +21,7 @@ from utmost.publish.releases.answer import Answer
 from utmost.tables.axes.domain import Domain
 from utmost.tables.cells.spelling import PLAIN, Spelling
 
-_NAME = "utmost"
+_NAME, _LIBRARIES = "utmost", ("pandas", "polars")
 
 
 class FrameVerbs:
@@ -81,30 +81,24 @@ def register_frames(*libraries: str) -> tuple[str, ...]:
     (('pandas',), ('pandas',))
     """
     for library in libraries:
-        if library not in _REGISTER:
+        if library not in _LIBRARIES:
             raise OutOfRange(
                 "frames must be of a library whose frames take verbs",
                 came=repr(library),
                 where="register_frames",
-                remedy=f"These do: {', '.join(_REGISTER)}.",
+                remedy=f"These do: {', '.join(_LIBRARIES)}.",
             )
-    chosen = libraries or tuple(library for library in _REGISTER if find_spec(library) is not None)
+    chosen = libraries or tuple(library for library in _LIBRARIES if find_spec(library) is not None)
     for library in chosen:
-        _REGISTER[library]()
+        frames = package(library)
+        if library == "pandas":
+            api = package("pandas.api.extensions")
+            _add(frames.DataFrame, api.register_dataframe_accessor)
+            _add(frames.Series, api.register_series_accessor)
+        else:
+            _add(frames.DataFrame, frames.api.register_dataframe_namespace)
+            _add(frames.LazyFrame, frames.api.register_lazyframe_namespace)
     return chosen
-
-
-def _pandas() -> None:
-    pandas = package("pandas")
-    api = package("pandas.api.extensions")
-    _add(pandas.DataFrame, api.register_dataframe_accessor)
-    _add(pandas.Series, api.register_series_accessor)
-
-
-def _polars() -> None:
-    polars = package("polars")
-    _add(polars.DataFrame, polars.api.register_dataframe_namespace)
-    _add(polars.LazyFrame, polars.api.register_lazyframe_namespace)
 
 
 def _add(kind: type, registering: Callable[[str], Callable[[type], type]]) -> None:
@@ -120,6 +114,3 @@ def _add(kind: type, registering: Callable[[str], Callable[[type], type]]) -> No
             remedy="Call utmost.release and utmost.count_table with the frame.",
         )
     registering(_NAME)(FrameVerbs)
-
-
-_REGISTER: dict[str, Callable[[], None]] = {"pandas": _pandas, "polars": _polars}

@@ -89,14 +89,34 @@ def sdmx_csv(
     read_release(file)
     statement, columns = read_statement(sidecars.statement_beside(file)), files.columns(files.read(file))
     measure, dimensions = _parts(columns, optional(column, text, "column"))
-    named = _identifiers(dimensions, {} if components is None else mapping(components, "components"))
+    # The identifier of each component, by column or by its usual name.
+    named = {name: name.upper() for name in dimensions} | {name: name for name in (MEASURE, STATUS, MARGIN, CONFIDENCE)}
+    for name, identifier in ({} if components is None else mapping(components, "components")).items():
+        if name not in named:
+            raise no_column(name, list(named))
+        named[name] = text(identifier, "components")
+    for name, identifier in named.items():
+        if not _COMPONENT.fullmatch(identifier) or identifier in _HEAD:
+            remedy = f"Pass components={{{name!r}: 'REF_AREA'}}, say (--component)."
+            required = "a component must be named by a letter, and then letters, digits, - and _"
+            raise OutOfRange(required, came=repr(identifier)[:60], where=repr(name), remedy=remedy)
+    if len(set(named.values())) < len(named):
+        remedy = "Pass components= with another name for one of them (--component)."
+        raise OutOfRange("components must have different names", came=", ".join(named.values()), remedy=remedy)
     margins = columns.get(f"{measure}_margin")
     body: dict[str, list[Any]] = {named[name]: columns[name] for name in dimensions}
     body[named[MEASURE]] = ["" if is_blank(cell) else cell for cell in columns[measure]]
-    body[named[STATUS]] = _statuses(columns[measure], columns.get(f"{measure}_mark"))
+    marks = columns.get(f"{measure}_mark", [SHOWN] * len(columns[measure]))
+    codes = {SHOWN: _NORMAL, UNRELIABLE: _LOW}
+    body[named[STATUS]] = [codes.get(str(mark), _SUPPRESSED) for mark in marks]
     if margins is not None:
         body[named[MARGIN]] = margins
-        body[named[CONFIDENCE]] = [_percent(statement)] * len(margins)
+        stated: Mapping[str, Any] = statement
+        while "confidence_exactly" not in stated:
+            stated = stated["release"] if "release" in stated else next(iter(stated["releases"].values()))
+        percent = 100 * read_confidence(stated["confidence_exactly"])
+        shown = str(int(percent)) if percent.denominator == 1 else repr(float(percent))
+        body[named[CONFIDENCE]] = [shown] * len(margins)
     written = io.StringIO(newline="")
     writer = csv.writer(written)  # lines end in CR LF, as RFC 4180 says
     writer.writerow([*_HEAD, *body])
@@ -124,38 +144,3 @@ def _parts(columns: Mapping[str, list[Any]], column: str | None) -> tuple[str, l
         remedy = "Publish the table with the columns that tell its rows apart."
         raise BadTable("dimensions must tell all observations apart", came="two rows of one key", remedy=remedy)
     return measure, dimensions
-
-
-def _identifiers(dimensions: list[str], components: Mapping[str, str]) -> dict[str, str]:
-    """Return the identifier of each component, by column or by its usual name."""
-    usual = {name: name.upper() for name in dimensions} | {name: name for name in (MEASURE, STATUS, MARGIN, CONFIDENCE)}
-    for name in components:
-        if name not in usual:
-            raise no_column(name, list(usual))
-    named = usual | {name: text(identifier, "components") for name, identifier in components.items()}
-    for name, identifier in named.items():
-        if not _COMPONENT.fullmatch(identifier) or identifier in _HEAD:
-            remedy = f"Pass components={{{name!r}: 'REF_AREA'}}, say (--component)."
-            required = "a component must be named by a letter, and then letters, digits, - and _"
-            raise OutOfRange(required, came=repr(identifier)[:60], where=repr(name), remedy=remedy)
-    if len(set(named.values())) < len(named):
-        remedy = "Pass components= with another name for one of them (--component)."
-        raise OutOfRange("components must have different names", came=", ".join(named.values()), remedy=remedy)
-    return named
-
-
-def _statuses(values: list[Any], marks: list[Any] | None) -> list[str]:
-    """Return the status code of each observation: normal, suppressed, or of low reliability."""
-    if marks is None:
-        return [_NORMAL] * len(values)
-    codes = {SHOWN: _NORMAL, UNRELIABLE: _LOW}
-    return [codes.get(str(mark), _SUPPRESSED) for mark in marks]
-
-
-def _percent(statement: Mapping[str, Any]) -> str:
-    """Return the confidence of the margins in per cent, as a decimal."""
-    stated = statement
-    while "confidence_exactly" not in stated:
-        stated = stated["release"] if "release" in stated else next(iter(stated["releases"].values()))
-    percent = 100 * read_confidence(stated["confidence_exactly"])
-    return str(int(percent)) if percent.denominator == 1 else repr(float(percent))

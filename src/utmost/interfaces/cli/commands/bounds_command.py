@@ -13,7 +13,7 @@ from utmost.interfaces.cli.screens.terminal import ScreenText
 from utmost.interfaces.documents.published_files import read_release
 from utmost.interfaces.figures import canvas
 from utmost.publish.releases.estimates import Estimate
-from utmost.publish.statements.contribution_costs import BoundCosts, bound_costs
+from utmost.publish.statements.contribution_costs import bound_costs
 from utmost.publish.statements.counted_files import COUNTED_FORM, read_domain
 from utmost.publish.workloads.sums_in_words import read_family
 from utmost.tables.files.atomic import write_together
@@ -81,11 +81,7 @@ def bounds(
 
         figure, kind = picture_of(costs), plot.suffix[1:].lower()
         write_together({plot: lambda file: canvas.write(figure, file, kind)})
-    answer.give(_report(costs), lambda: _show(costs))
-
-
-def _report(costs: BoundCosts) -> dict[str, Any]:
-    return {
+    report = {
         "bound": costs.name,
         "best": costs.best,
         "costs": [
@@ -106,9 +102,8 @@ def _report(costs: BoundCosts) -> dict[str, Any]:
         "counted": costs.counted,
         "words": costs.words,
     }
-
-
-def _show(costs: BoundCosts) -> None:
+    if not answer.give(report):
+        return
     rows = [
         [
             f"{number(row.bound)} *" if row.bound == costs.best else number(row.bound),

@@ -1,5 +1,6 @@
 """`utmost categories`: the best private report of one of k categories: drawing, counting and relaxing reports."""
 
+from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any
@@ -97,6 +98,7 @@ def categories(
 
     More: docs/tutorial/collect-answers.md
     """
+    how: CategoryReport
     if survey is not None:
         if short or level.is_given or any(setting is not None for setting in (labels, categories, size, save)):
             raise OutOfRange(
@@ -105,11 +107,26 @@ def categories(
                 remedy="Leave out --labels, --categories, --epsilon, --size, --short and --save.",
             )
         saved = SURVEY.read(survey)
-        names = list(saved.labels)
-        how: CategoryReport = saved.how
+        names, how = list(saved.labels), saved.how
     else:
-        names = _names(labels, categories)
-        how = _chosen(len(names), level, size, is_short=short)
+        if (labels is None) == (categories is None):
+            came = "neither" if labels is None else "both"
+            remedy = "Write --labels bus,car,foot; or --categories 3 for categories without names."
+            raise OutOfRange("exactly one of --labels and --categories must be given", came=came, remedy=remedy)
+        if labels is None:
+            names = [str(k) for k in range(natural(categories, "categories", least=2))]
+        else:
+            names = people_options.split_names(labels)
+            if len(names) < 2 or len(set(names)) != len(names) or any(_JOINT in name for name in names):
+                raise OutOfRange(
+                    f"--labels must be two or more different names without {_JOINT!r}",
+                    came=repr(",".join(names)),
+                    remedy="Write --labels bus,car,foot, say.",
+                )
+        at = level.read()
+        how = best_report(len(names), at) if size is None else SubsetSelection(len(names), size, at)
+        if short:
+            how = BlockSelection(balanced_family(len(names), how.size), at)
     if (table is not None) + (reports is not None) + (up_to is not None) > 1:
         raise OutOfRange(
             "only one of --file, --reports and --up-to may be given", came="several", remedy="Leave out the others."
@@ -135,32 +152,20 @@ def categories(
     show_categories(report)
 
 
-def _chosen(count: int, level: options.AskedLevel, size: int | None, *, is_short: bool) -> CategoryReport:
-    """Return the report of the options: of all sets, or short, of blocks."""
-    at = level.read()
-    how = best_report(count, at) if size is None else SubsetSelection(count, size, at)
-    return BlockSelection(balanced_family(count, how.size), at) if is_short else how
-
-
-def _names(labels: list[str] | None, count: int | None) -> list[str]:
-    if (labels is None) == (count is None):
-        came = "neither" if labels is None else "both"
-        remedy = "Write --labels bus,car,foot; or --categories 3 for categories without names."
-        raise OutOfRange("exactly one of --labels and --categories must be given", came=came, remedy=remedy)
-    if labels is None:
-        return [str(k) for k in range(natural(count, "categories", least=2))]
-    names = people_options.split_names(labels)
-    if len(names) < 2 or len(set(names)) != len(names) or any(_JOINT in name for name in names):
-        raise OutOfRange(
-            f"--labels must be two or more different names without {_JOINT!r}",
-            came=repr(",".join(names)),
-            remedy="Write --labels bus,car,foot, say.",
-        )
-    return names
-
-
 def _report(how: CategoryReport, up_to: str | None) -> dict[str, Any]:
     response = SubsetSelection(how.categories, 1, how.level)
+    relaxed: dict[str, Any] | None = None
+    if up_to is not None:
+        later: CategoryReport = best_report(how.categories, up_to)
+        if not how.is_complete:
+            later = BlockSelection(balanced_family(how.categories, later.size), later.level)
+        if later.level < how.level:
+            remedy = "Pass a larger --up-to, or a smaller --epsilon."
+            raise OutOfRange("--up-to must be at least --epsilon", came=up_to, remedy=remedy)
+        relaxed = {**level_facts(later.level), "size": later.size, "lossless": None, "error": _error(later)}
+        with suppress(Unsupported):  # then it is undecided whether the one can follow the other without loss
+            relaxed["lossless"] = is_lossless(how, later)
+        relaxed["same_size_error"] = _error(how.at(later.level))
     return {
         "categories": how.categories,
         "size": how.size,
@@ -175,33 +180,8 @@ def _report(how: CategoryReport, up_to: str | None) -> dict[str, Any]:
         "error": _error(how),
         "least": how.verify(),
         "response_error": _error(response),
-        "relaxed": None if up_to is None else _relaxed(how, up_to),
+        "relaxed": relaxed,
     }
-
-
-def _relaxed(how: CategoryReport, up_to: str) -> dict[str, Any]:
-    later: CategoryReport = best_report(how.categories, up_to)
-    if not how.is_complete:
-        later = BlockSelection(balanced_family(how.categories, later.size), later.level)
-    if later.level < how.level:
-        remedy = "Pass a larger --up-to, or a smaller --epsilon."
-        raise OutOfRange("--up-to must be at least --epsilon", came=up_to, remedy=remedy)
-    same = how.at(later.level)
-    return {
-        **level_facts(later.level),
-        "size": later.size,
-        "lossless": _verdict(how, later),
-        "error": _error(later),
-        "same_size_error": _error(same),
-    }
-
-
-def _verdict(how: CategoryReport, later: CategoryReport) -> bool | None:
-    """Check whether one report can follow the other without loss; None if undecided."""
-    try:
-        return is_lossless(how, later)
-    except Unsupported:
-        return None
 
 
 def _error(how: CategoryReport) -> float:
@@ -268,7 +248,29 @@ def _cells(table: Path, column: str) -> list[tuple[int, str]]:
 
 def _count(reports: Path, names: list[str], how: CategoryReport, *, as_json: bool) -> None:
     """Count the clients in each category, with margins."""
-    counted = CategoryCounts.of((_sets if how.is_complete else _blocks)(reports, names, how), how)
+    numbers, read = {name: k for k, name in enumerate(names)}, list[Any]()
+    for line, cell in _cells(reports, "report"):
+        if how.is_complete:  # a report is a set of labels
+            members = cell.split(_JOINT)
+            if len(members) != how.size or not all(member in numbers for member in members):
+                raise BadTable(
+                    f"a report must hold {how.size} of the labels",
+                    came="another cell",
+                    where=f"{reports}, line {line}",
+                    remedy="Give the labels, epsilon and size with which the reports were drawn.",
+                )
+            read.append([numbers[member] for member in members])
+        else:  # a report is the number of a block
+            if not cell.isascii() or not cell.isdigit() or len(cell) > _DIGITS:
+                raise BadTable(
+                    "a short report must be the number of a block",
+                    came="another cell",
+                    where=f"{reports}, line {line}",
+                    remedy="Leave out --short, or --survey, if the reports hold labels.",
+                )
+            read.append(int(cell))
+    drawn: Any = np.array(read, np.int64)
+    counted = CategoryCounts.of(drawn.reshape(-1, how.size) if how.is_complete else drawn, how)
     estimates, errors = counted.estimates(how).tolist(), counted.errors(how).tolist()
     rows = [
         {"category": name, "estimate": value, "error": error}
@@ -281,34 +283,3 @@ def _count(reports: Path, names: list[str], how: CategoryReport, *, as_json: boo
     )
     shown = [[row["category"], f"{row['estimate']:,.1f}", f"{row['error']:,.1f}"] for row in rows]
     screen().print(grid(["category", "clients", "standard error"], shown[:_SHOWN]))
-
-
-def _sets(reports: Path, names: list[str], how: CategoryReport) -> Any:
-    """Read the sets of labels in a file of reports."""
-    numbers, sets = {name: k for k, name in enumerate(names)}, []
-    for line, cell in _cells(reports, "report"):
-        members = cell.split(_JOINT)
-        if len(members) != how.size or not all(member in numbers for member in members):
-            raise BadTable(
-                f"a report must hold {how.size} of the labels",
-                came="another cell",
-                where=f"{reports}, line {line}",
-                remedy="Give the labels, epsilon and size with which the reports were drawn.",
-            )
-        sets.append([numbers[member] for member in members])
-    return np.array(sets, np.int64).reshape(-1, how.size)
-
-
-def _blocks(reports: Path, names: list[str], how: CategoryReport) -> Any:
-    """Read the numbers of blocks in a file of reports."""
-    blocks = []
-    for line, cell in _cells(reports, "report"):
-        if not cell.isascii() or not cell.isdigit() or len(cell) > _DIGITS:
-            raise BadTable(
-                "a short report must be the number of a block",
-                came="another cell",
-                where=f"{reports}, line {line}",
-                remedy="Leave out --short, or --survey, if the reports hold labels.",
-            )
-        blocks.append(int(cell))
-    return np.array(blocks, np.int64)

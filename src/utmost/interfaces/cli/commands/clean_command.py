@@ -66,7 +66,12 @@ def clean(
             remedy='Release the counts alone, without --mean: --want "region age", say; that costs a further epsilon.',
         )
     if isinstance(released, NoisyTable):
-        return _clean_noisy(released, given, hold, want, out, form, as_json)
+        if want is not None:
+            came, remedy = repr(want), "Leave out --want: the cells are written."
+            raise Unsupported("--want needs a release by a plan", came=came, remedy=remedy)
+        cells = released.clean(None if given is None else _facts(given), hold=hold)
+        said = partial(cells.said, family=cells.domain.finest)
+        return _give(released.beside(cells), said, out, form, as_json=as_json)
     if not isinstance(released, NoisySums | DetailedSums):
         raise Unsupported(
             "`clean` works on releases by a plan",
@@ -74,7 +79,20 @@ def clean(
             remedy="Release by a plan: utmost release TABLE --want, with the counting options; or utmost detail.",
         )
     domain = released.domain
-    words = _only_table(released) if want is None else read_family(domain, want)
+    words: tuple[Any, ...] = domain.level_names(domain.finest)  # by default the cells
+    if want is not None:
+        words = read_family(domain, want)
+    elif isinstance(released, NoisySums):
+        try:
+            released.reconstruction.check_family_determined(domain.finest)
+        except NotDetermined:  # the cells were not measured: then the only wanted table
+            wanted = wanted_tables(released.plan)
+            if len(wanted) != 1:
+                listed = " or ".join(f'--want "{name}"' for name in wanted)
+                required = "the cells were not measured, so --want must name the table"
+                remedy = f"Write {listed}; clean tables of one release agree."
+                raise OutOfRange(required, came="no --want", remedy=remedy) from None
+            (words,) = wanted.values()
     if not all(isinstance(word, str) for word in words):
         raise OutOfRange(
             "--want of a clean table must name columns, without labels",
@@ -88,24 +106,6 @@ def clean(
     _give(table, partial(whole.said, family=chosen), out, form, as_json=as_json)
 
 
-def _clean_noisy(
-    released: NoisyTable,
-    given: list[str] | None,
-    hold: str | None,
-    want: str | None,
-    out: Path | None,
-    form: str | None,
-    as_json: bool,
-) -> None:
-    """Clean a noisy table of another tool; its cells are written in the order of its rows."""
-    if want is not None:
-        came, remedy = repr(want), "Leave out --want: the cells are written."
-        raise Unsupported("--want needs a release by a plan", came=came, remedy=remedy)
-    whole = released.clean(None if given is None else _facts(given), hold=hold)
-    said = partial(whole.said, family=whole.domain.finest)
-    _give(released.beside(whole), said, out, form, as_json=as_json)
-
-
 def _give(
     table: Any, said: Callable[[Digest | None], dict[str, Any]], out: Path | None, form: str | None, *, as_json: bool
 ) -> None:
@@ -115,25 +115,19 @@ def _give(
         return print_json(report | {"table": files.columns(table)})
     if out is None:
         table_options.give_table(table, form)
-    _show(report, out)
-
-
-def _only_table(released: NoisySums | DetailedSums) -> tuple[Any, ...]:
-    """Return the table to clean by default: the cells, or the only wanted table without measured cells."""
-    domain = released.domain
-    if isinstance(released, DetailedSums):
-        return domain.level_names(domain.finest)
-    try:
-        released.reconstruction.check_family_determined(domain.finest)
-        return domain.level_names(domain.finest)
-    except NotDetermined:
-        wanted = wanted_tables(released.plan)
-    if len(wanted) == 1:
-        return next(iter(wanted.values()))
-    listed = " or ".join(f'--want "{name}"' for name in wanted)
-    required = "the cells were not measured, so --want must name the table"
-    remedy = f"Write {listed}; clean tables of one release agree."
-    raise OutOfRange(required, came="no --want", remedy=remedy)
+    exactly = "" if report["zero_bias_is_exact"] else "at most "
+    rows = {
+        "table": report["family"] or TOTAL,
+        "bias": f"true zeros come out too high, by {exactly}{number(report['zero_bias'], 4)} on average",
+        "largest move": f"{number(report['largest_move'], 3)}, of a measured sum, in rounding",
+    }
+    if "guarantee" in report:
+        rows["promise"] = report["guarantee"]
+    if out is not None:
+        rows["written"] = f"{out} and {sidecar_path(out)}"
+    headline = ScreenText("Clean, for display and for programs that need counts.", style="bold")
+    shown = ScreenGroup(headline, ScreenText(f"{report['words']}\n"), facts(rows))
+    screen(stderr=out is None).print(shown)
 
 
 def _facts(texts: list[str]) -> dict[str, Any]:
@@ -155,19 +149,3 @@ def _facts(texts: list[str]) -> dict[str, Any]:
         else:
             public[name] = between(low or None, high or None) if dots else value
     return public
-
-
-def _show(report: dict[str, Any], out: Path | None) -> None:
-    exactly = "" if report["zero_bias_is_exact"] else "at most "
-    rows = {
-        "table": report["family"] or TOTAL,
-        "bias": f"true zeros come out too high, by {exactly}{number(report['zero_bias'], 4)} on average",
-        "largest move": f"{number(report['largest_move'], 3)}, of a measured sum, in rounding",
-    }
-    if "guarantee" in report:
-        rows["promise"] = report["guarantee"]
-    if out is not None:
-        rows["written"] = f"{out} and {sidecar_path(out)}"
-    headline = ScreenText("Clean, for display and for programs that need counts.", style="bold")
-    shown = ScreenGroup(headline, ScreenText(f"{report['words']}\n"), facts(rows))
-    screen(stderr=out is None).print(shown)

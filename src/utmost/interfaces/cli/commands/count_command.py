@@ -90,7 +90,12 @@ def count(
             remedy="Leave it out.",
         )
     if unknown.column is not None:
-        _check_alone(part, together, neighbours, out)
+        if part is not None or together is not None or neighbours != "add-remove":
+            came = "--part" if part is not None else "--together" if together is not None else "--neighbours"
+            raise OutOfRange(f"--unknown-keys cannot be combined with {came}", came="both", remedy=f"Leave out {came}.")
+        if out is not None and out.suffix.lower() != ".json":
+            remedy = f"Write --out {out.with_suffix('.json')}."
+            raise OutOfRange("--out must end in .json: it is a domain", came=out.name, remedy=remedy)
         return unknown.name(events, people, level, out, spelling=spelling.cells, as_json=as_json, dry_run=dry_run)
     unknown.check_unused(level)
     if people.domain is None:
@@ -103,8 +108,20 @@ def count(
         counted = people.contributions(events, declared, neighbours, spelling.cells, contributions)
     else:
         counted = people.counted(events, declared, neighbours, spelling.cells, part, together)
-    if report is not None:
-        _write_report(counted, report)
+    if report is not None:  # of a table, or of several that were counted in one pass
+        tables: list[Any] = [counted]
+        while isinstance(tables[0], dict):
+            tables = [inner for table in tables for inner in table.values()]
+        reports = [table.report for table in tables]
+        if reports[0] is None:
+            remedy = "Leave out --report, or count the events: --person and --by."
+            required = "--report needs a table of events"
+            raise OutOfRange(required, came="a table of cells, already counted", remedy=remedy)
+        # All measures of a pass have the same report, except for their missing and clipped amounts.
+        missing = {name: number for one in reports for name, number in one.without_amount.items()}
+        clipped = {name: number for one in reports for name, number in one.clipped_amounts.items()}
+        whole = reports[0].facts() | {"without_amount": missing, "clipped_amounts": clipped}
+        write_together({report: lambda file: write_json(whole, file)}, owner_only=True)
     if isinstance(counted, dict) and people.several is not None:
         return _give_measures(counted, out, as_json=as_json, dry_run=dry_run)
     if part is not None:
@@ -119,37 +136,6 @@ def count(
     else:
         table_options.give_table(_columns(counted), form)
     screen(stderr=True).print(ScreenText(WARNING, style="bold"))
-
-
-def _write_report(counted: Any, path: Path) -> None:
-    """Write the counting report of a table, or of several that were counted in one pass, for its owner alone."""
-    tables = [counted]
-    while isinstance(tables[0], dict):
-        tables = [inner for table in tables for inner in table.values()]
-    reports = [table.report for table in tables]
-    if reports[0] is None:
-        remedy = "Leave out --report, or count the events: --person and --by."
-        raise OutOfRange("--report needs a table of events", came="a table of cells, already counted", remedy=remedy)
-    # All measures of a pass have the same report, except for their missing and clipped amounts.
-    missing = {name: count for report in reports for name, count in report.without_amount.items()}
-    clipped = {name: count for report in reports for name, count in report.clipped_amounts.items()}
-    facts_of_report = reports[0].facts() | {"without_amount": missing, "clipped_amounts": clipped}
-    write_together({path: lambda file: write_json(facts_of_report, file)}, owner_only=True)
-
-
-def _check_alone(part: str | None, together: str | None, neighbours: str, out: Path | None) -> None:
-    """Refuse options that have no meaning when keys are named."""
-    if part is not None or together is not None or neighbours != "add-remove":
-        came = "--part" if part is not None else "--together" if together is not None else "--neighbours"
-        raise OutOfRange(
-            f"--unknown-keys cannot be combined with {came}",
-            came="both",
-            remedy=f"Leave out {came}.",
-        )
-    if out is not None and out.suffix.lower() != ".json":
-        raise OutOfRange(
-            "--out must end in .json: it is a domain", came=out.name, remedy=f"Write --out {out.with_suffix('.json')}."
-        )
 
 
 def _give_parts(tables: dict[Any, CountedTable], part: str, out: Path | None, *, as_json: bool, dry_run: bool) -> None:

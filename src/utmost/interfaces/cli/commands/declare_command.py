@@ -55,7 +55,22 @@ def declare(
     out = table_options.output(out, form)
     table_options.check_output(out, table)
     listed = [name.strip() for names in drop or () for name in names.split(",")]
-    declared = dict(_noise(text) for text in noise)
+    declared: dict[str, DeclaredNoise] = {}
+    for text in noise:  # COLUMN=KIND:NAME=SIZE,NAME=SIZE
+        column, _, words = text.partition("=")
+        kind, _, listed_sizes = words.partition(":")
+        sizes: dict[str, Any] = {}
+        for part in listed_sizes.split(","):
+            name, equals, size = (piece.strip() for piece in part.partition("="))
+            if name not in _SIZES or not equals or not size or name in sizes:
+                remedy = f"Write --noise {column.strip() or 'count'}=discrete-laplace:scale=2, say."
+                raise OutOfRange("--noise must be COLUMN=KIND:SIZE", came=repr(text)[:80], remedy=remedy)
+            sizes[name] = size
+        if kind.strip() not in _KINDS:
+            remedy = f"Write --noise {column}=discrete-laplace:scale=2, say."
+            kinds = ", ".join(_KINDS).replace("discrete-laplace", "discrete-laplace (two-sided geometric)")
+            raise OutOfRange(f"a kind of noise must be one of {kinds}", came=repr(kind)[:60], remedy=remedy)
+        declared[column.strip()] = declared_noise(_KINDS[kind.strip()], **sizes)
     if len(declared) < len(noise):
         raise OutOfRange("--noise must name each column once", came="one twice", remedy="Leave one of them out.")
     read = files.read(spelling.of(table))
@@ -75,21 +90,3 @@ def _margin(made: NoisyTable, name: str) -> str:
     margin = made.declaration.margins[f"{name}_margin"]
     sure = percent(float(made.confidence))
     return f"margins at {sure} in '{name}_margin'" if margin is None else f"± {number(margin)} at {sure}"
-
-
-def _noise(text: str) -> tuple[str, DeclaredNoise]:
-    """Read a column and its noise from COLUMN=KIND:NAME=SIZE,NAME=SIZE."""
-    column, _, words = text.partition("=")
-    kind, _, listed = words.partition(":")
-    sizes: dict[str, Any] = {}
-    for part in listed.split(","):
-        name, equals, size = (piece.strip() for piece in part.partition("="))
-        if name not in _SIZES or not equals or not size or name in sizes:
-            remedy = f"Write --noise {column.strip() or 'count'}=discrete-laplace:scale=2, say."
-            raise OutOfRange("--noise must be COLUMN=KIND:SIZE", came=repr(text)[:80], remedy=remedy)
-        sizes[name] = size
-    if kind.strip() not in _KINDS:
-        remedy = f"Write --noise {column}=discrete-laplace:scale=2, say."
-        kinds = ", ".join(_KINDS).replace("discrete-laplace", "discrete-laplace (two-sided geometric)")
-        raise OutOfRange(f"a kind of noise must be one of {kinds}", came=repr(kind)[:60], remedy=remedy)
-    return column.strip(), declared_noise(_KINDS[kind.strip()], **sizes)

@@ -3,8 +3,7 @@
 import csv
 import json
 import shlex
-from collections.abc import Iterator
-from contextlib import chdir, contextmanager
+from contextlib import chdir
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic
@@ -60,15 +59,23 @@ def demo(*, keep: Annotated[Path | None, option("DIR", "New folder for the files
 
     Each step is shown as a command; its noise is drawn anew.
     """
+    from utmost.interfaces.cli.main import command_named  # main imports this module when the demo is called
+
     begun = monotonic()
-    with _folder(keep) as folder, chdir(folder):
+    if keep is not None:
+        if keep.exists() and (not keep.is_dir() or any(keep.iterdir())):
+            raise Unsupported("--keep must name a new or empty folder", came=str(keep), remedy="Name another one.")
+        keep.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(prefix="utmost-demo-") as temporary, chdir(keep or temporary):
         write_events()
         for words, line in STEPS:
             console = screen()
             if words:
                 console.print(ScreenText(f"\n{words}", style="bold"))
             console.print(ScreenText(f"$ utmost {line}\n", style="cyan"))
-            _run(shlex.split(line))
+            # Errors propagate to the demo, and do not end the process in a command.
+            name, *arguments = shlex.split(line)
+            command_named(name).main(args=arguments, prog_name=f"utmost {name}", standalone_mode=False)
     took = f"That took {monotonic() - begun:.1f} seconds."
     where = f"The files are in {keep}." if keep is not None else "Nothing was kept; --keep DIR keeps the files."
     screen().print(ScreenText(f"\n{took} {where}", style="bold"))
@@ -81,25 +88,3 @@ def write_events() -> None:
         writer.writerow(["applicant", "department", "sex", "outcome"])
         writer.writerows(admission_rows())
     Path(DOMAIN).write_text(json.dumps(ADMISSIONS_DOMAIN) + "\n", encoding="utf-8")
-
-
-@contextmanager
-def _folder(keep: Path | None) -> Iterator[Path]:
-    """Return the new folder to keep, or a temporary one."""
-    if keep is None:
-        with TemporaryDirectory(prefix="utmost-demo-") as folder:
-            yield Path(folder)
-        return
-    if keep.exists() and (not keep.is_dir() or any(keep.iterdir())):
-        raise Unsupported("--keep must name a new or empty folder", came=str(keep), remedy="Name another one.")
-    keep.mkdir(parents=True, exist_ok=True)
-    yield keep
-
-
-def _run(arguments: list[str]) -> None:
-    """Run a command of the command line in this process."""
-    from utmost.interfaces.cli.main import command_named  # main imports this module when the demo is called
-
-    name, *rest = arguments
-    # Errors propagate to the demo, and do not end the process here.
-    command_named(name).main(args=rest, prog_name=f"utmost {name}", standalone_mode=False)

@@ -9,8 +9,6 @@ from typing import Annotated, Any, Literal
 from utmost.core.exact.written_levels import level_text
 from utmost.design.optima.evidence import Certificate
 from utmost.design.optima.optimum import Optimum, optimal_mechanism
-from utmost.design.privacy_types.privacy_type import PrivacyType
-from utmost.design.spaces.consumer import Consumer
 from utmost.design.spaces.families import EuclideanGridMetric, LineMetric, ManhattanGridMetric
 from utmost.design.spaces.geography import Places
 from utmost.design.spaces.loss_algebra import check_monotone
@@ -38,7 +36,6 @@ def show_design(report: dict[str, Any], out: Path | None) -> None:
     shown = {
         "expected loss": with_exact(report["expected_loss"], report["expected_loss_exact"], longest=29),
         "lower bound for all mechanisms": with_exact(report["lower_bound"], report["expected_loss_exact"], longest=29),
-        **_relative_gap(report["expected_loss"], report["lower_bound"]),
         "checked": "yes, both bounds computed again without the solver" if report["verified"] else "NO",
         "found by": report["method"],
         "theorem": report["theorem"] or "none: the lower bound proves it",
@@ -46,58 +43,46 @@ def show_design(report: dict[str, Any], out: Path | None) -> None:
         "secrets": report["space"],
         "level": f"epsilon = {report['epsilon']}" + (f" per {report['unit']}" if report.get("unit") else ""),
         "consumer": f"prior {report['prior']}, loss {report['loss']}",
-        **({"at face value": _face(report)} if report["face_value_loss"] is not None else {}),
     }
+    if report["face_value_loss"] is not None:
+        lost = number(report["face_value_loss"])
+        shown["at face value"] = f"the geometric mechanism without a remap loses {lost}"
     if out is not None:
         shown["written"] = str(out)
+    loss, least = report["expected_loss"], report["lower_bound"]
+    if loss - least > _VISIBLE * loss:  # a share, because the loss may be tiny
+        shown["gap"] = f"at most {above(100 - 100 * Fraction(least) / Fraction(loss), 3)} % of this loss"
     console = screen()
     console.print(facts(shown))
-    if report["attack"] is not None:
-        _show_attack(report["attack"])
-    if report["remap"] is not None:
-        _show_remap(report["remap"])
-
-
-def _relative_gap(loss: float, lower: float) -> dict[str, str]:
-    """Return a line where another mechanism might lose visibly less: as a share of the loss, which may be tiny."""
-    share = 1 - lower / loss if loss else 0.0
-    return {"gap": f"at most {above(100 * Fraction(share), 3)} % of this loss"} if share > _VISIBLE else {}
-
-
-def _show_attack(attacks: list[dict[str, Any]]) -> None:
-    """Show how well an attacker with the prior guesses the secret, from the optimum and from usual mechanisms."""
-    console, first = screen(), attacks[0]
-    console.print(ScreenText("\nWhat an attacker with this prior learns", style="bold"))
-    rows = [["without an answer", _percent(first["guessed_before"]), below(first["error_before"]), "", ""]]
-    rows += [
-        [
-            attack["mechanism"],
-            _percent(attack["guessed_after"]),
-            below(attack["error_after"]),
-            _odds(attack),
-            above(attack["reader_loses"]),
+    # How well an attacker with the prior guesses the secret, from the optimum and from usual mechanisms.
+    if (attacks := report["attack"]) is not None:
+        first = attacks[0]
+        console.print(ScreenText("\nWhat an attacker with this prior learns", style="bold"))
+        rows = [["without an answer", _percent(first["guessed_before"]), below(first["error_before"]), "", ""]]
+        rows += [
+            [
+                attack["mechanism"],
+                _percent(attack["guessed_after"]),
+                below(attack["error_after"]),
+                _odds(attack),
+                above(attack["reader_loses"]),
+            ]
+            for attack in attacks
         ]
-        for attack in attacks
-    ]
-    console.print(grid(["by", "guesses it", "loses", "odds rise", "reader loses"], rows))
-    worst = first["worst_odds"]
-    if worst is not None:
-        rise = f"from {_percent(worst['before'], 3)} to {_percent(worst['after'], 3)}"
-        console.print(
-            ScreenText(
-                f"The optimum moves odds most for secret {worst['secret']} at outcome {worst['outcome']}: {rise}."
+        console.print(grid(["by", "guesses it", "loses", "odds rise", "reader loses"], rows))
+        if (worst := first["worst_odds"]) is not None:
+            console.print(
+                ScreenText(
+                    f"The optimum moves odds most for secret {worst['secret']} at outcome {worst['outcome']}: "
+                    f"from {_percent(worst['before'], 3)} to {_percent(worst['after'], 3)}."
+                )
             )
-        )
-    usual = " The usual mechanisms are remapped for the same prior and loss." if len(attacks) > 1 else ""
-    console.print(ScreenText(f"What an attacker loses is rounded down, all else up.{usual}"))
-
-
-def _show_labelled_answers(report: dict[str, Any]) -> None:
-    if report:
-        console = screen()
-        console.print(ScreenText(f"\nThe likeliest answers for {report['likeliest_secret']}", style="bold"))
-        rows = [[label, f"{100 * share:.2f} %"] for label, share in report["answers_for_it"]]
-        console.print(grid(["answer", "chance"], rows))
+        usual = " The usual mechanisms are remapped for the same prior and loss." if len(attacks) > 1 else ""
+        console.print(ScreenText(f"What an attacker loses is rounded down, all else up.{usual}"))
+    if (remap := report["remap"]) is not None:
+        console.print(ScreenText("\nWhat to make of each response of the geometric mechanism", style="bold"))
+        rows = [[run["responses"], run["answer"], "as good as another" if run["tie"] else ""] for run in remap[:_SHOWN]]
+        console.print(grid(["response", "answer", ""], rows), *others(len(remap) - _SHOWN, "more rows"))
 
 
 def _percent(chance: Any, digits: int = 4) -> str:
@@ -151,17 +136,6 @@ def show_check(certificate: Certificate) -> None:
     screen().print(facts(shown))
 
 
-def _show_remap(remap: list[dict[str, Any]]) -> None:
-    console = screen()
-    console.print(ScreenText("\nWhat to make of each response of the geometric mechanism", style="bold"))
-    rows = [[run["responses"], run["answer"], "as good as another" if run["tie"] else ""] for run in remap[:_SHOWN]]
-    console.print(grid(["response", "answer", ""], rows), *others(len(remap) - _SHOWN, "more rows"))
-
-
-def _face(report: dict[str, Any]) -> str:
-    return f"the geometric mechanism without a remap loses {number(report['face_value_loss'])}"
-
-
 RARE = ("--theorem", "--program", "--gap", "--check")
 
 
@@ -203,14 +177,22 @@ def design(
     More: docs/reference/designs.md
     """
     if check is not None:
-        return _check(check, options.Output(out, as_json))
+        certificate = designs.read(check)  # refuses a design that does not prove what it states
+        proved = {"verified": True, "lower": float(certificate.lower), "upper": float(certificate.upper)}
+        if options.Output(out, as_json).give(proved):
+            show_check(certificate)
+        return
     if curve is not None:
         check_no_level(asked.level)
         if prior is None or theorem or program or gap is not None:
             came = "none" if prior is None else "--theorem, --program or --gap"
             remedy = "Add --prior uniform." if prior is None else "Leave them out: a curve chooses the method."
             raise OutOfRange("--curve needs --prior, without --theorem, --program and --gap", came=came, remedy=remedy)
-        return _curve(curve, asked, (prior, loss), options.Output(out, as_json), plot)
+        spelled, space = space_asked(asked.space)
+        levels, loss = asked_levels(curve, space.unit), loss or usual_loss(space)
+        consumer = consumer_of(prior, loss, space, levels[0])
+        named = {"space": spelled.replace(":", " ", 1), "prior": prior, "loss": loss}
+        return show_loss_curve(space, consumer, levels, named, options.Output(out, as_json), plot)
     spelled, ptype = asked.read()
     loss = loss or usual_loss(ptype.space)
     if prior is None:
@@ -221,61 +203,38 @@ def design(
     if theorem and program:
         raise OutOfRange("only one of --theorem and --program may be given", came="both", remedy="Leave one out.")
     consumer = consumer_of(prior, loss, ptype.space, ptype.level)
-    optimum = _optimum(
-        ptype, consumer, gap or "1e-7", theorem=theorem, program=program, ends_at_once=out is None and plot is None
-    )
-    name = None if is_file(loss) else loss.strip().lower()
-    written = designs.document(optimum, name)
-    path = file_options.file_of(out)
-    _write(optimum, name, path, plot)
-    report = design_report(optimum, spelled.replace(":", " ", 1), prior, loss)
-    named = labelled_answers(optimum)
-    report |= named
-
-    def show() -> None:
-        show_design(report, path)
-        _show_labelled_answers(named)
-
-    options.Output(None, as_json or out != path).give(written, show)
-
-
-def _curve(
-    range_text: str, asked: TypeAsked, named: tuple[str, str | None], answer: options.Output, plot: Path | None
-) -> None:
-    spelled, space = space_asked(asked.space)
-    levels, (prior, loss) = asked_levels(range_text, space.unit), named
-    loss = loss or usual_loss(space)
-    consumer = consumer_of(prior, loss, space, levels[0])
-    names = {"space": spelled.replace(":", " ", 1), "prior": prior, "loss": loss}
-    show_loss_curve(space, consumer, levels, names, answer, plot)
-
-
-def _optimum(
-    ptype: PrivacyType, consumer: Consumer, gap: str, *, theorem: bool, program: bool, ends_at_once: bool
-) -> Optimum:
     method: Literal["auto", "theorem", "program"] = "theorem" if theorem else "program" if program else "auto"
     try:
-        with narrowed("Designing", ends_at_once=ends_at_once) as progress:
-            return optimal_mechanism(ptype, consumer, method=method, gap=gap, progress=progress)
+        with narrowed("Designing", ends_at_once=out is None and plot is None) as progress:
+            optimum = optimal_mechanism(ptype, consumer, method=method, gap=gap or "1e-7", progress=progress)
     except NotMonotone:
         if isinstance(ptype.space.metric, LineMetric):
             check_monotone(consumer)  # names the entry
         raise
-
-
-def _write(optimum: Optimum, loss: str | None, out: Path | None, plot: Path | None) -> None:
+    name = None if is_file(loss) else loss.strip().lower()
+    written = designs.document(optimum, name)
+    path = file_options.file_of(out)
     writers: dict[Path, Writer] = {}
-    if out is not None:
-        writers[out] = design_writer(optimum, out, loss)
+    if path is not None:
+        writers[path] = design_writer(optimum, path, name)
     if plot is not None:
         writers[plot] = _places(optimum, plot)
     if writers:
         write_together(writers)
+    report = design_report(optimum, spelled.replace(":", " ", 1), prior, loss)
+    likeliest = labelled_answers(optimum)
+    report |= likeliest
+    if options.Output(None, as_json or out != path).give(written):
+        show_design(report, path)
+        if likeliest:
+            title = f"\nThe likeliest answers for {likeliest['likeliest_secret']}"
+            rows = [[label, f"{100 * share:.2f} %"] for label, share in likeliest["answers_for_it"]]
+            screen().print(ScreenText(title, style="bold"), grid(["answer", "chance"], rows))
 
 
 def _places(optimum: Optimum, path: Path) -> Writer:
     """Return a writer of the prior on a grid or map, and the answers for its likeliest place."""
-    from utmost.interfaces.figures.canvas import check_format, places_figure
+    from utmost.interfaces.figures.canvas import check_format, places_figure, write
 
     certificate = optimum.certificate
     space, prior = certificate.ptype.space, certificate.consumer.prior
@@ -290,24 +249,11 @@ def _places(optimum: Optimum, path: Path) -> Writer:
         f"{_percent(told['guessed_after'], 3)} after; odds of a place rise up to {_odds(told)}"
     )
     if isinstance(space, Places):
-        return _map_of_design(optimum, path, caption)
+        from utmost.interfaces.figures.labelled_map import map_of_answers
+
+        figure = map_of_answers(optimum, caption=caption)  # refuses invalid places before any file is written
+        return lambda file: write(figure, file, path.suffix[1:].lower())
     assert isinstance(metric, EuclideanGridMetric | ManhattanGridMetric), "no place, so a grid"
     likeliest = int(prior.argmax())
     maps = {"prior": prior, f"answers for place {likeliest}": optimum.channel.matrix[likeliest]}
     return lambda file: places_figure(maps, (metric.rows, metric.cols), likeliest, file, path, caption)
-
-
-def _map_of_design(optimum: Optimum, path: Path, caption: str) -> Writer:
-    """Return a writer of the prior on a map, and the answers for the likeliest place."""
-    from utmost.interfaces.figures.canvas import write
-    from utmost.interfaces.figures.labelled_map import map_of_answers
-
-    figure = map_of_answers(optimum, caption=caption)  # refuses invalid places before any file is written
-    return lambda file: write(figure, file, path.suffix[1:].lower())
-
-
-def _check(path: Path, answer: options.Output) -> None:
-    """Check a design; refuse one that does not prove what it states."""
-    certificate = designs.read(path)
-    bounds = {"lower": float(certificate.lower), "upper": float(certificate.upper)}
-    answer.give({"verified": True, **bounds}, lambda: show_check(certificate))

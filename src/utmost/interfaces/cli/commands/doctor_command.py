@@ -50,26 +50,67 @@ def doctor(
 
     utmost doctor --check
     """
+    versions: dict[str, str | None] = {"utmost": __version__}
+    versions |= {"python": platform.python_version(), "system": platform.platform()}
+    versions |= {name: _version(name) for name in REQUIRED}
+
+    major, minor, patch = (int(part) for part in sqlite3.sqlite_version.split(".")[:3])
+    affected = has_wal_reset_bug((major, minor, patch))
+    note = "ledgers keep a rollback journal (journal_mode=DELETE), so SQLite's WAL-reset bug does not touch them"
+    if affected:
+        note += "; this version has it, so keep no other database of yours in WAL mode with it"
+
+    by_extra = {}
+    for name, packages in EXTRAS.items():
+        there = {package: _version(package) for package in packages}
+        missing = [package for package, version in there.items() if version is None]
+        by_extra[name] = {"packages": there, "get": f'pip install "utmost[{name}]"' if missing else None}
+
     report: dict[str, Any] = {
-        "versions": _versions(),
-        "sqlite": _sqlite(),
+        "versions": versions,
+        "sqlite": {"version": sqlite3.sqlite_version, "wal_reset_bug": affected, "note": note},
         "randomness": _randomness(),
-        "optional": _optional(),
+        "optional": by_extra,
         "neighbours": {name: _version(name) for name in NEIGHBOURS},
         "files": _files(ledger, key_file, witness),
     }
     if check:
+        from utmost.interfaces.cli.self_check import self_check
+
         with progress_bar("Checking"):
-            report["check"] = _checked()
-    report["well"] = _is_well(report)
-    answer.give(report, lambda: _show(report))
+            report["check"] = [
+                {"name": checked.name, "problem": checked.problem, "seconds": round(checked.seconds, 3)}
+                for checked in self_check()
+            ]
+    report["well"] = (
+        all(versions.values())
+        and sys.version_info >= (3, 11)
+        and report["randomness"]["healthy"]
+        and all(not checked["problem"] for checked in report.get("check", ()))
+        and all(file["well"] for file in report["files"])
+    )
+    if answer.give(report):
+        console = screen()
+        headline = "utmost is well." if report["well"] else "Something is wrong; see below."
+        console.print(ScreenText(headline, style="bold"))
+        randomness, neighbours = report["randomness"], report["neighbours"].items()
+        rows = {
+            "versions": ", ".join(f"{name} {each or 'missing'}" for name, each in versions.items()),
+            "SQLite": f"{sqlite3.sqlite_version}; {note}",
+            "randomness": f"{'healthy' if randomness['healthy'] else 'FAILED'}: {randomness['note']}",
+        }
+        rows |= {
+            f"utmost[{name}]": "there" if each["get"] is None else f"not there; get it with {each['get']}"
+            for name, each in by_extra.items()
+        }
+        rows["other packages"] = ", ".join(f"{name} {each}" for name, each in neighbours if each) or "none"
+        rows |= {each["what"]: f"{each['path']}, mode {each['mode']}: {each['note']}" for each in report["files"]}
+        console.print(facts(rows))
+        if check:
+            lines = [[each["name"], each["problem"] or "sound", f"{each['seconds']:.2f} s"] for each in report["check"]]
+            console.print(grid(["self-check", "", "took"], lines, left=2))
     if not report["well"]:
         raise click.exceptions.Exit(1)
-
-
-def _versions() -> dict[str, str | None]:
-    versions = {"utmost": __version__, "python": platform.python_version(), "system": platform.platform()}
-    return {**versions, **{name: _version(name) for name in REQUIRED}}
 
 
 def _version(name: str) -> str | None:
@@ -87,15 +128,6 @@ def has_wal_reset_bug(version: tuple[int, int, int]) -> bool:
     return version >= (3, 7, 0) and not mended
 
 
-def _sqlite() -> dict[str, Any]:
-    numbers = tuple(int(part) for part in sqlite3.sqlite_version.split("."))
-    affected = has_wal_reset_bug((numbers[0], numbers[1], numbers[2]))
-    note = "ledgers keep a rollback journal (journal_mode=DELETE), so SQLite's WAL-reset bug does not touch them"
-    if affected:
-        note += "; this version has it, so keep no other database of yours in WAL mode with it"
-    return {"version": sqlite3.sqlite_version, "wal_reset_bug": affected, "note": note}
-
-
 def _randomness() -> dict[str, Any]:
     """Check that the operating system's source answers and does not repeat itself; no check shows that it is secret."""
     from utmost.core.sampling.random_bits import SystemRandomness, entropy
@@ -111,15 +143,6 @@ def _randomness() -> dict[str, Any]:
     healthy = len(blocks) == _BLOCKS and even
     note = f"{_BLOCKS} blocks differ, and of {count:,} bits {100 * ones / count:.3f} % are ones"
     return {"healthy": healthy, "note": note, "seconds": monotonic() - begun}
-
-
-def _optional() -> dict[str, Any]:
-    by_extra = {}
-    for name, packages in EXTRAS.items():
-        versions = {package: _version(package) for package in packages}
-        missing = [package for package, version in versions.items() if version is None]
-        by_extra[name] = {"packages": versions, "get": f'pip install "utmost[{name}]"' if missing else None}
-    return by_extra
 
 
 def _files(ledger: str | None, key_file: Path | None, witness: Path | None) -> list[dict[str, Any]]:
@@ -140,54 +163,15 @@ def _files(ledger: str | None, key_file: Path | None, witness: Path | None) -> l
         named["witness"] = witness
     if key is not None:
         named["key"] = key
-    return [_mode(what, path) for what, path in named.items()]
-
-
-def _mode(what: str, path: Path) -> dict[str, Any]:
-    try:
-        mode = stat.S_IMODE(path.stat().st_mode)
-    except OSError as error:
-        return {"what": what, "path": str(path), "mode": None, "well": what == "witness", "note": str(error.strerror)}
-    private = os.name != "posix" or not mode & 0o077
-    note = "its owner alone may read it" if private else f"others may read it: run chmod 600 {path}"
-    return {"what": what, "path": str(path), "mode": f"{mode:04o}", "well": private, "note": note}
-
-
-def _checked() -> list[dict[str, Any]]:
-    from utmost.interfaces.cli.self_check import self_check
-
-    return [
-        {"name": checked.name, "problem": checked.problem, "seconds": round(checked.seconds, 3)}
-        for checked in self_check()
-    ]
-
-
-def _is_well(report: dict[str, Any]) -> bool:
-    required = all(report["versions"].values()) and sys.version_info >= (3, 11)
-    checks = all(not check["problem"] for check in report.get("check", ()))
-    return bool(
-        required and report["randomness"]["healthy"] and checks and all(check["well"] for check in report["files"])
-    )
-
-
-def _show(report: dict[str, Any]) -> None:
-    console = screen()
-    versions, database = report["versions"], report["sqlite"]
-    console.print(ScreenText("utmost is well." if report["well"] else "Something is wrong; see below.", style="bold"))
-    optional = {
-        f"utmost[{name}]": "there" if each["get"] is None else f"not there; get it with {each['get']}"
-        for name, each in report["optional"].items()
-    }
-    beside = ", ".join(f"{name} {each}" for name, each in report["neighbours"].items() if each) or "none"
-    rows = {
-        "versions": ", ".join(f"{name} {each or 'missing'}" for name, each in versions.items()),
-        "SQLite": f"{database['version']}; {database['note']}",
-        "randomness": f"{'healthy' if report['randomness']['healthy'] else 'FAILED'}: {report['randomness']['note']}",
-        **optional,
-        "other packages": beside,
-        **{each["what"]: f"{each['path']}, mode {each['mode']}: {each['note']}" for each in report["files"]},
-    }
-    console.print(facts(rows))
-    if "check" in report:
-        lines = [[each["name"], each["problem"] or "sound", f"{each['seconds']:.2f} s"] for each in report["check"]]
-        console.print(grid(["self-check", "", "took"], lines, left=2))
+    found: list[dict[str, Any]] = []
+    for what, path in named.items():
+        try:
+            mode = stat.S_IMODE(path.stat().st_mode)
+        except OSError as error:
+            note = str(error.strerror)
+            found.append({"what": what, "path": str(path), "mode": None, "well": what == "witness", "note": note})
+            continue
+        private = os.name != "posix" or not mode & 0o077
+        note = "its owner alone may read it" if private else f"others may read it: run chmod 600 {path}"
+        found.append({"what": what, "path": str(path), "mode": f"{mode:04o}", "well": private, "note": note})
+    return found

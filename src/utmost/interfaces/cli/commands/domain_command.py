@@ -55,8 +55,18 @@ def check(
         axes = {name: axes[declared.columns[declared.level_named(name)[0]]] for name in split_names(by)}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyWarning)
-        whole = _report(table, Domain(axes), spelling)
-        taken = {name: _in_other(table, name, axis, spelling) for name, axis in axes.items() if axis.other is not None}
+        counting = Counting(each_row=True)
+        counted = count_table(table, Domain(axes), counting, spelling=spelling.cells, outside="leave out")
+        assert counted.report is not None, "events were counted"
+        whole = counted.report
+        # Rows that the label for other values includes, among them missing values without a label.
+        taken: dict[str, int] = {}
+        for name, axis in axes.items():
+            if axis.other is not None:
+                alone = Domain({name: axis})
+                counted = count_table(table, alone, counting, spelling=spelling.cells, outside="leave out")
+                sums = alone.sums(counted.cells, alone.finest)
+                taken[name] = int(sums[[*axis.labels[0]].index(axis.other)])
     report: dict[str, Any] = {
         "kind": "utmost domain check",
         "warning": CountingReport.notice,
@@ -79,21 +89,6 @@ def check(
     table_of_axes = grid(["column", "outside", "missing", 'in "other"'], rows, left=1)
     shown = {"rows": str(whole.events), "outside on some column": _share(whole.outside_domain, whole.events)}
     screen().print(ScreenGroup(ScreenText(CountingReport.notice, style="bold"), table_of_axes, facts(shown)))
-
-
-def _report(table: Any, domain: Domain, spelling: table_options.NumberSpelling) -> CountingReport:
-    counting = Counting(each_row=True)
-    counted = count_table(table, domain, counting, spelling=spelling.cells, outside="leave out")
-    assert counted.report is not None, "events were counted"
-    return counted.report
-
-
-def _in_other(table: Any, name: str, axis: Any, spelling: table_options.NumberSpelling) -> int:
-    """Return how many rows the label for other values includes, among them missing values without a label."""
-    domain = Domain({name: axis})
-    counted = count_table(table, domain, Counting(each_row=True), spelling=spelling.cells, outside="leave out")
-    sums = domain.sums(counted.cells, domain.finest)
-    return int(sums[[*axis.labels[0]].index(axis.other)])
 
 
 def _share(count: int | None, rows: int) -> str:
@@ -146,7 +141,11 @@ def propose(
     if as_json or file is None:
         return print_json({"domain": proposed, "without_codes": left} if as_json else proposed)
     domain = Domain.of_facts(axes)
-    rows = {name: _axis_words(axis) for name, axis in zip(domain.columns, domain.axes, strict=True)}
+    rows = {}
+    for name, axis in zip(domain.columns, domain.axes, strict=True):
+        labels = [str(label) for label in axis.labels[0]]
+        shown = labels if len(labels) <= 6 else [*labels[:3], "...", labels[-1]]
+        rows[name] = f"{len(labels)} values: {', '.join(shown)}"
     if left:
         rows["without codes"] = f"{', '.join(left)}: declare them by hand, or leave them out"
     rows["written"] = str(file)
@@ -156,12 +155,6 @@ def propose(
             ScreenText("Proposed from the codebook alone. Read it before you use it.", style="bold"), facts(rows)
         )
     )
-
-
-def _axis_words(axis: Any) -> str:
-    labels = [str(label) for label in axis.labels[0]]
-    shown = labels if len(labels) <= 6 else [*labels[:3], "...", labels[-1]]
-    return f"{len(labels)} values: {', '.join(shown)}"
 
 
 PARTS = (check, propose)

@@ -1,6 +1,5 @@
 """`utmost epsilon-for`: the least epsilon for a margin of error."""
 
-from collections.abc import Callable
 from typing import Annotated, Any
 
 from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
@@ -35,46 +34,6 @@ def show_noise(noise: CellNoiseAtLevel, *, wanted: str) -> None:
         "one individual": assumed_line(noise.unit, "released cell"),
     }
     screen().print(facts(shown))
-
-
-def _of_points(margin: str, confidence: str, per: str, dimensions: int) -> tuple[dict[str, Any], Callable[[], object]]:
-    """Return the level for points, as a report and as a screen."""
-    with progress_bar("Searching"):
-        least = planar_epsilon_for(margin, confidence, per=per, dimensions=dimensions)
-    law = PlanarLaw(level(least), dimensions, exact(per, "per"))
-    bar = law.margin(confidence)
-    report = {
-        **level_facts(law.level),
-        "per": str(law.per),
-        "dimensions": dimensions,
-        "grid": str(law.grid),
-        "confidence": float(exact(confidence)),
-        "margin": bar,
-        "theorem": places_theorem(law),
-    }
-    shown = {
-        "epsilon": f"{number(least)} for each {number(law.per)} of Euclidean distance",
-        "margin": f"within {number(bar)} of a point at {percent(exact(confidence))} confidence (wanted: {margin})",
-        "noise": report["theorem"],
-    }
-    return report, lambda: screen().print(facts(shown))
-
-
-def _in_all(margin: str, confidence: str, in_all: str, neighbours: str) -> tuple[dict[str, Any], Callable[[], object]]:
-    """Return the level for a bound on a person's events over all cells, as a report and as a screen."""
-    with progress_bar("Searching"):
-        least = epsilon_for_in_all(margin, confidence, in_all=in_all, neighbours=neighbours)
-    unit, sure = Unit(in_all, 1, neighbours), read_confidence(confidence)
-    drawn = in_all_noise(least, unit)
-    report = {**level_facts(level(least)), "in_all": in_all, "confidence": float(sure), "margin": drawn.margin(sure)}
-    shown = {
-        "epsilon": number(least),
-        "margin": f"± {number(drawn.margin(sure))} at {percent(sure)} confidence (wanted: ± {margin})",
-        "noise": f"{drawn!r} on each released cell",
-        "promise": promise_line(level(least), neighbours),
-        "one individual": f"changes all cells together by at most {in_all}",
-    }
-    return report, lambda: screen().print(facts(shown))
 
 
 RARE = ("--in-all", "--planar", "--per", "--dimensions", "--cost", "--numbers", "--neighbours", "--relaxable")
@@ -113,13 +72,52 @@ def epsilon_for(
             remedy = "Write --in-all 300 --margin 500, say."
             required = "--in-all goes only with --margin, --confidence and --neighbours"
             raise OutOfRange(required, came="another combination", remedy=remedy)
-        return answer.give(*_in_all(margin, confidence, in_all, neighbours))
+        with progress_bar("Searching"):
+            least = epsilon_for_in_all(margin, confidence, in_all=in_all, neighbours=neighbours)
+        unit, sure = Unit(in_all, 1, neighbours), read_confidence(confidence)
+        drawn = in_all_noise(least, unit)
+        report: dict[str, Any] = {
+            **level_facts(level(least)),
+            "in_all": in_all,
+            "confidence": float(sure),
+            "margin": drawn.margin(sure),
+        }
+        shown = {
+            "epsilon": number(least),
+            "margin": f"± {number(drawn.margin(sure))} at {percent(sure)} confidence (wanted: ± {margin})",
+            "noise": f"{drawn!r} on each released cell",
+            "promise": promise_line(level(least), neighbours),
+            "one individual": f"changes all cells together by at most {in_all}",
+        }
+        if answer.give(report):
+            screen().print(facts(shown))
+        return
     if plane != options.Plane():
         defaults = ("absolute", "integers", "add-remove", False, 1, None)
         if not plane.planar or (cost, numbers, neighbours, relaxable, cells, sensitivity) != defaults:
             required = "--per and --dimensions need --planar, and go only with --margin and --confidence"
             raise OutOfRange(required, came="another combination", remedy="Write --planar --per 1 --margin 2, say.")
-        return answer.give(*_of_points(margin, confidence, plane.per or "1", dimensions))
+        with progress_bar("Searching"):
+            least = planar_epsilon_for(margin, confidence, per=plane.per or "1", dimensions=dimensions)
+        law = PlanarLaw(level(least), dimensions, exact(plane.per or "1", "per"))
+        bar = law.margin(confidence)
+        report = {
+            **level_facts(law.level),
+            "per": str(law.per),
+            "dimensions": dimensions,
+            "grid": str(law.grid),
+            "confidence": float(exact(confidence)),
+            "margin": bar,
+            "theorem": places_theorem(law),
+        }
+        shown = {
+            "epsilon": f"{number(least)} for each {number(law.per)} of Euclidean distance",
+            "margin": f"within {number(bar)} of a point at {percent(exact(confidence))} confidence (wanted: {margin})",
+            "noise": report["theorem"],
+        }
+        if answer.give(report):
+            screen().print(facts(shown))
+        return
     if sensitivity is None:
         raise OutOfRange(
             "--sensitivity must give the largest change of a cell by one individual",
@@ -144,4 +142,5 @@ def epsilon_for(
         numbers=numbers,
         relaxable=relaxable,
     )
-    answer.give(noise_report(noise), lambda: show_noise(noise, wanted=margin))
+    if answer.give(noise_report(noise)):
+        show_noise(noise, wanted=margin)

@@ -89,8 +89,16 @@ def init(
         check_absent(file)
     options_given = dict(options.given_options(choices))
     given, domain = _checked(choices, options_given, folder) if options_given else asked_recipe()
-    secrets = _secrets_to_write(given, file, folder)
-    if secrets is not None:
+    secrets: Path | None = None
+    place, own_key = given.get("ledger"), ("UTMOST_LEDGER_KEY", "UTMOST_LEDGER_KEY_FILE")
+    has_key = "key-file" in given or any(map(os.environ.get, own_key))
+    if place is not None and "://" not in place and not has_key and not (folder / place).exists():
+        # The ledger is a new file, and no option names its key: the secret file holds it.
+        if file is None:
+            remedy = "Write --out release.toml: the secret file goes beside it."
+            raise OutOfRange("--out must name a file where the ledger is new", came="-", remedy=remedy)
+        secrets = file.with_suffix(".secret.toml")
+        check_absent(secrets)
         given |= {"key-file": secrets.name}
     text = recipe_text("release.toml" if file is None else file.name, given, domain)
     if secrets is not None:
@@ -122,21 +130,6 @@ def _ask(question: str, **more: Any) -> Any:
 
 def _confirm(question: str) -> bool:
     return click.confirm(question, default=True, err=True)
-
-
-def _secrets_to_write(given: dict[str, Any], file: Path | None, folder: Path) -> Path | None:
-    """Return the path of a new secret file, if the ledger is a new file and no option names its key."""
-    place = given.get("ledger")
-    if place is None or "://" in place or "key-file" in given:
-        return None
-    if os.environ.get("UTMOST_LEDGER_KEY") or os.environ.get("UTMOST_LEDGER_KEY_FILE") or (folder / place).exists():
-        return None
-    if file is None:
-        remedy = "Write --out release.toml: the secret file goes beside it."
-        raise OutOfRange("--out must name a file where the ledger is new", came="-", remedy=remedy)
-    secrets = file.with_suffix(".secret.toml")
-    check_absent(secrets)
-    return secrets
 
 
 def _checked(choices: Choices, given: dict[str, Any], folder: Path) -> tuple[dict[str, Any], dict[str, Any] | None]:
@@ -192,8 +185,30 @@ def asked_recipe() -> tuple[dict[str, Any], dict[str, Any] | None]:
         given["person"] = _ask("Column that tells persons apart").strip()
         given["at-most"] = _ask("Most cells of the table that one person may change", type=click.IntRange(1))
     domain: dict[str, Any] = {}
+    kinds = click.Choice(["values", "numbers", "birth dates", "months", "years"])
     for name in split_names([_ask("Columns to count by, with commas between")]):
-        domain[name] = _asked_axis(name)
+        while name not in domain:  # ask again until the axis is valid
+            kind = _ask(f"{name}: kind of column", type=kinds, default="values")
+            axis: Any
+            if kind == "values":
+                axis = split_names([_ask("  its values, with commas between")])
+            elif kind in ("months", "years"):
+                axis = {kind: split_names([_ask("  first one, and the one after the last: 2024,2026")])}
+            else:
+                text = _ask("  where groups begin: 0,18,65, (with a comma at the end the last group is open)")
+                groups: list[Any] = [_number(part) for part in split_names([text])]
+                groups += [None] if text.rstrip().endswith(",") else []
+                axis = {"edges": groups}
+                if kind == "birth dates":
+                    column = _ask("  column of birth dates", default="birth_date").strip()
+                    day = _ask("  day on which ages are counted: 2025-01-01").strip()
+                    axis = {"ages": groups, "on": day, "column": column}
+            try:
+                Domain.of_facts({name: axis})
+            except OutOfRange as error:
+                click.echo(f"{error}", err=True)
+            else:
+                domain[name] = axis
     given["by"] = list(domain)
     mean = _ask("Column of amounts to sum and average (Enter for none)", default="", show_default=False).strip()
     if mean:
@@ -207,35 +222,3 @@ def asked_recipe() -> tuple[dict[str, Any], dict[str, Any] | None]:
         given["name"] = _ask("Name of the release", default="-".join(domain)).strip()
     Domain.of_facts(domain)
     return given, domain
-
-
-def _asked_axis(name: str) -> Any:
-    """Ask for one axis until it is valid."""
-    kinds = click.Choice(["values", "numbers", "birth dates", "months", "years"])
-    while True:
-        axis = _axis_of(_ask(f"{name}: kind of column", type=kinds, default="values"))
-        try:
-            Domain.of_facts({name: axis})
-        except OutOfRange as error:
-            click.echo(f"{error}", err=True)
-            continue
-        return axis
-
-
-def _axis_of(kind: str) -> Any:
-    if kind == "values":
-        return split_names([_ask("  its values, with commas between")])
-    if kind in ("months", "years"):
-        ends = _ask("  first one, and the one after the last: 2024,2026")
-        return {kind: split_names([ends])}
-    text = _ask("  where groups begin: 0,18,65, (with a comma at the end the last group is open)")
-    groups: list[Any] = [_number(part) for part in split_names([text])]
-    groups += [None] if text.rstrip().endswith(",") else []
-    if kind == "numbers":
-        return {"edges": groups}
-    column = _ask("  column of birth dates", default="birth_date").strip()
-    return {
-        "ages": groups,
-        "on": _ask("  day on which ages are counted: 2025-01-01").strip(),
-        "column": column,
-    }

@@ -1,6 +1,6 @@
 """`utmost ledger`: status, history, budgets, verification, backups."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any
@@ -77,13 +77,12 @@ def show_verification(report: Mapping[str, Any]) -> None:
 
 
 def show_history(events: Sequence[Mapping[str, Any]]) -> None:
-    rows = [[str(event["number"]), event["time"], event["kind"], _facts(event["facts"])] for event in events]
+    rows = []
+    for event in events:
+        told = event["facts"]  # without digests
+        words = ", ".join(f"{name} {_cell(told[name])}" for name in _TOLD if told.get(name) is not None)
+        rows.append([str(event["number"]), event["time"], event["kind"], words])
     screen().print(grid(("event", "time", "kind", "facts"), rows, left=4))
-
-
-def _facts(event_facts: Mapping[str, Any]) -> str:
-    """Return the facts of an event for people, without digests."""
-    return ", ".join(f"{name} {_cell(event_facts[name])}" for name in _TOLD if event_facts.get(name) is not None)
 
 
 def _cell(value: Any) -> str:
@@ -131,7 +130,8 @@ def verify(*, place: LedgerPlaceOptions, answer: options.Output) -> None:
     with place.opened() as opened, progress_bar("Verifying"):
         verification, quarantine = opened.verify(), opened.status().quarantine
     report = ledger_answers.verification_report(verification) | {"quarantine": quarantine}
-    answer.give(report, lambda: show_verification(report))
+    if answer.give(report):
+        show_verification(report)
     if quarantine is not None:
         raise click.exceptions.Exit(1)
 
@@ -142,17 +142,8 @@ def history(
     """List events of the ledger, oldest first."""
     with place.opened() as opened:
         events = [ledger_answers.event_report(event) for event in opened.history(name, dataset=dataset)]
-    answer.give(events, lambda: show_history(events))
-
-
-def _limit(text: str) -> Level:
-    """Read the level of a limit; a refusal names the option."""
-    try:
-        return options.written_level(text)
-    except (NotALevel, NotANumber) as error:
-        required = error.required.replace("epsilon", "--limit", 1)
-        remedy = error.remedy if has_decimal_comma(text) else "Write --limit 2, say."
-        raise type(error)(required, came=text, remedy=remedy) from None
+    if answer.give(events):
+        show_history(events)
 
 
 def budget(
@@ -166,9 +157,18 @@ def budget(
 
     utmost ledger budget --ledger releases.db --dataset students --limit 2
     """
+    most: Level | None = None
+    if limit is not None:
+        try:
+            most = options.written_level(limit)
+        except (NotALevel, NotANumber) as error:  # name the option
+            required = error.required.replace("epsilon", "--limit", 1)
+            remedy = error.remedy if has_decimal_comma(limit) else "Write --limit 2, say."
+            raise type(error)(required, came=limit, remedy=remedy) from None
     with place.opened() as opened:
-        report = ledger_answers.budget_report(opened.budget(dataset, None if limit is None else _limit(limit)))
-    answer.give(report, lambda: screen().print(facts(ledger_answers.budget_rows(report))))
+        report = ledger_answers.budget_report(opened.budget(dataset, most))
+    if answer.give(report):
+        screen().print(facts(ledger_answers.budget_rows(report)))
 
 
 def charge(
@@ -187,7 +187,8 @@ def charge(
     with place.opened() as opened:
         budget = opened.charge(dataset, epsilon=level.read(), what=what, independent=independent)
     report = ledger_answers.budget_report(budget)
-    answer.give(report, lambda: screen().print(facts(ledger_answers.budget_rows(report))))
+    if answer.give(report):
+        screen().print(facts(ledger_answers.budget_rows(report)))
 
 
 def backup(
@@ -205,7 +206,8 @@ def backup(
         opened.backup(out)
         report = {"backup": str(out), "receipt": opened.receipt()}
     told = f"Copied to {out}. Keep this receipt elsewhere:\n{report['receipt']}"
-    options.Output(None, as_json).give(report, lambda: click.echo(told))
+    if options.Output(None, as_json).give(report):
+        click.echo(told)
 
 
 def restore(
@@ -243,7 +245,12 @@ def resume(
     with place.opened() as opened:
         known = {budget.dataset for budget in opened.status().datasets}
         levels = opened.resume(reason, missing=charged if charged or nothing_missing else None)
-        _give_status(opened, answer, f"Resumed. {_charged_words(levels, known)}")
+        told = "Nothing was charged as lost."
+        if levels:
+            lost = "; ".join(f"{name}: {' and '.join(map(level_name, each))}" for name, each in levels.items())
+            new = ", ".join(repr(name) for name in levels if name not in known)
+            told = f"Charged as lost: {lost}." + (f" Check the name: the ledger had no dataset {new}." if new else "")
+        _give_status(opened, answer, f"Resumed. {told}")
 
 
 def receipt(
@@ -258,7 +265,8 @@ def receipt(
             opened.check(check)
         line = opened.receipt()
     told = line if check is None else "The ledger is as new as the receipt."
-    answer.give({"receipt": line, "checked": check is not None}, lambda: click.echo(told))
+    if answer.give({"receipt": line, "checked": check is not None}):
+        click.echo(told)
 
 
 ELSEWHERE = {
@@ -276,18 +284,10 @@ PARTS = (create, status, verify, history, budget, charge, backup, restore, resum
 """The subcommands of `utmost ledger`, in the order of the help."""
 
 
-def _charged_words(levels: Mapping[str, Sequence[Level]], known: Collection[str]) -> str:
-    """Say what was charged as lost, and which of these datasets the ledger did not have."""
-    if not levels:
-        return "Nothing was charged as lost."
-    charged = "; ".join(f"{name}: {' and '.join(map(level_name, each))}" for name, each in levels.items())
-    new = ", ".join(repr(name) for name in levels if name not in known)
-    return f"Charged as lost: {charged}." + (f" Check the name: the ledger had no dataset {new}." if new else "")
-
-
 def _give_status(ledger: Ledger, answer: options.Output, headline: str | None = None) -> None:
     report = ledger_answers.status_report(ledger.status(), ledger.releases, ledger.mechanisms)
-    answer.give(report, lambda: show_status(report, headline))
+    if answer.give(report):
+        show_status(report, headline)
 
 
 _MISSING = "what is missing is written as DATASET=EPSILON"

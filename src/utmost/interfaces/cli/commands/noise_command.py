@@ -27,24 +27,18 @@ def show_noise(report: dict[str, Any]) -> None:
     for name, times in report["gain"].items():
         shown[f"gain over {name}"] = f"{name} noise costs {times:.4g} times as much ({report['cost']})"
     screen().print(ScreenText(report["text"], style="bold"), facts(shown), ScreenText("\nmargins", style="dim"))
-    screen().print(_error_bars(report["margin"]))
-
-
-def _error_bars(margins: dict[str, int | float]) -> ScreenTable:
-    """Draw the margin of each confidence around the true value."""
-    longest = max(float(margin) for margin in margins.values()) or 1.0
-    rows = [
-        (percent(confidence), f"± {number(margin)}", _error_bar(round(float(margin) / longest * _HALF)))
-        for confidence, margin in margins.items()
-    ]
-    return ScreenTable([ScreenColumn(right=is_number, wraps=False) for is_number in (True, True, False)], rows)
-
-
-def _error_bar(half: int) -> ScreenText:
-    line = ScreenText(" " * (_HALF - half))
-    line.append("├" + "─" * (half - 1) if half else "", style="cyan")
-    line.append("●", style="bold cyan")
-    return line.append("─" * (half - 1) + "┤" if half else "", style="cyan")
+    # The margin of each confidence, drawn around the true value.
+    longest = max(float(margin) for margin in report["margin"].values()) or 1.0
+    rows = []
+    for confidence, margin in report["margin"].items():
+        half = round(float(margin) / longest * _HALF)
+        bar = ScreenText(" " * (_HALF - half))
+        bar.append("├" + "─" * (half - 1) if half else "", style="cyan")
+        bar.append("●", style="bold cyan")
+        bar.append("─" * (half - 1) + "┤" if half else "", style="cyan")
+        rows.append((percent(confidence), f"± {number(margin)}", bar))
+    columns = [ScreenColumn(right=is_number, wraps=False) for is_number in (True, True, False)]
+    screen().print(ScreenTable(columns, rows))
 
 
 def noise(
@@ -62,4 +56,5 @@ def noise(
     goal = cost_of(cost)
     law = optimal_noise(level.read(), sensitivity, goal, read_numbers(numbers))
     report = law_report(law, goal)
-    answer.give(report, lambda: show_noise(report))
+    if answer.give(report):
+        show_noise(report)

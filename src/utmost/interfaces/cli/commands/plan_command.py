@@ -1,11 +1,11 @@
 """`utmost plan`: which sums to measure with which budget shares, their errors, and the distance from the best."""
 
+from contextlib import suppress
 from math import ceil, isfinite, prod, sqrt
 from pathlib import Path
 from typing import Annotated, Any
 
 from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
-from utmost.core.exact.levels import Level
 from utmost.core.exact.levels import level as level_of
 from utmost.core.exact.numbers import exact, exact_integer, read_confidence
 from utmost.core.exact.progress_bar import progress_bar
@@ -121,13 +121,9 @@ def plan(
     promised = {"nonnegative": nonnegative or exactly, "exactly": exactly}
     domain, unit, along = _asked(source, bounds, neighbours, together, promised)
     amounts = AmountPair.of(domain, unit)
-    workload, at, sure = (
-        read_wanted(
-            domain, want or [], per_answer=per_answer, without=None if amounts is None else amounts.amount.name
-        ),
-        level.read(),
-        read_confidence(confidence),
-    )
+    own = None if amounts is None else amounts.amount.name
+    workload = read_wanted(domain, want or [], per_answer=per_answer, without=own)
+    at, sure = level.read(), read_confidence(confidence)
     check_level_names(domain, unit)
     highest = None if up_to is None else level_of(up_to)
     with progress_bar("Searching for shares"):
@@ -138,14 +134,25 @@ def plan(
                     came="none",
                     remedy="Add --together AXIS, or leave out --method.",
                 )
+            shares = [read_share(domain, text) for text in share]
+            if len(dict(shares)) < len(shares):
+                remedy = "Leave out one of the two."
+                raise OutOfRange("--share must name each table once", came="one twice", remedy=remedy)
             rotated = along if method == "rotated" else None
-            chosen = Plan(domain, unit, _shares(domain, share), workload, at, highest, rotated)
+            chosen = Plan(domain, unit, dict(shares), workload, at, highest, rotated)
         else:
             chosen = choose_plan(workload, unit, epsilon=at, up_to=highest, together=along, method=method)
         others = chosen.alternatives() if weightings or choose is not None else None
-        chosen = chosen if choose is None or others is None else _named(others, choose)
+        if choose is not None and others is not None:
+            if choose not in others.plans:
+                shown = ", ".join(repr(other) for other in others.plans)
+                remedy = f"Choose one of {shown}."
+                required = "--choose must name a weighting that --weightings shows"
+                raise OutOfRange(required, came=repr(choose), remedy=remedy)
+            chosen = others[choose]
         report = _report(chosen, others, sure)
-    answer.give(report, lambda: _show(report, answer.file), PLAN_FORM.document(chosen))
+    if answer.give(report, PLAN_FORM.document(chosen)):
+        _show(report, answer.file)
 
 
 def _asked(
@@ -187,22 +194,6 @@ def _asked(
     return domain, unit, together
 
 
-def _shares(domain: Domain, texts: list[str]) -> dict[Any, Any]:
-    shares = [read_share(domain, text) for text in texts]
-    if len(dict(shares)) < len(shares):
-        remedy = "Leave out one of the two."
-        raise OutOfRange("--share must name each table once", came="one twice", remedy=remedy)
-    return dict(shares)
-
-
-def _named(others: Alternatives, name: str) -> Plan:
-    if name not in others.plans:
-        shown = ", ".join(repr(other) for other in others.plans)
-        remedy = f"Choose one of {shown}."
-        raise OutOfRange("--choose must name a weighting that --weightings shows", came=repr(name), remedy=remedy)
-    return others[name]
-
-
 def _report(chosen: Plan, others: Alternatives | None, sure: Any) -> dict[str, Any]:
     workload, unit, bounds = chosen.workload, chosen.unit, chosen.lower_bounds
     assert isinstance(workload, Workload)
@@ -210,6 +201,19 @@ def _report(chosen: Plan, others: Alternatives | None, sure: Any) -> dict[str, A
     column_bars = promised_column_bars(chosen, sure)
     counts = {} if chosen.amount_pair is None else chosen.count_variances_at(bounds.level)
     by_itself = margins_by_themselves(chosen, bounds.level, sure)
+
+    # A proved factor by which the error may exceed the least error over all shares of useful marginals, by branch and
+    # bound: for at most four marginals, and not if the groups of a level differ in size.
+    certified: float | None = None
+    are_plain = chosen.together is None and not unit.exactly and not any(map(chosen.measurement.kind, chosen.shares))
+    if are_plain and not wants_marginals(workload):
+        with suppress(Unsupported):
+            families = candidate_families(workload)
+            if len(families) <= _FEW:
+                certificate = certified_shares(workload, unit, bounds.level, families, most_boxes=_MOST_BOXES)
+                if certificate.is_certified:
+                    certified = max(1.0, chosen.value / certificate.bound)
+
     return {
         "level": level_text(bounds.level),
         "tuned_at": level_text(chosen.tuned_at or bounds.level),
@@ -247,29 +251,15 @@ def _report(chosen: Plan, others: Alternatives | None, sure: Any) -> dict[str, A
         },
         "one_way_times": chosen.one_way_times,
         "not_bounded": dict(bounds.not_bounded),
-        "certified": _certified(chosen, workload, bounds.level),
+        "certified": certified,
         "tried": dict(chosen.tried),
-        "made_once": _made_once(chosen),
+        "made_once": None
+        if (words := chosen.once_words) is None
+        else f"{words}: utmost release COUNTED --want ... --once tables",
         "would_help": [help._asdict() for help in chosen.would_help],
         "clean_needs": chosen.clean_needs,
         "budget_part": own_budget(chosen) if by_itself else None,
     }
-
-
-def _certified(chosen: Plan, workload: Workload, at: Level) -> float | None:
-    """Return a proved factor by which the error may exceed the least error over all shares of useful marginals."""
-    # By branch and bound, for at most four marginals; None for more, and if the groups of a level differ in size.
-    of_groups = not any(map(chosen.measurement.kind, chosen.shares))
-    if wants_marginals(workload) or not of_groups:
-        return None
-    try:
-        families = candidate_families(workload)
-    except Unsupported:
-        return None
-    if len(families) > _FEW or chosen.together is not None or chosen.unit.exactly:
-        return None
-    certificate = certified_shares(workload, chosen.unit, at, families, most_boxes=_MOST_BOXES)
-    return max(1.0, chosen.value / certificate.bound) if certificate.is_certified else None
 
 
 def _show(report: dict[str, Any], out: Path | None) -> None:
@@ -301,11 +291,16 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
         rows["clean"] = no_clean_table(report["clean_needs"])
     beside = {row["sums"]: row for row in report["wanted"] if "alone_error_bar" in row}
     if len(beside) > 1:
-        least = max(sorted(beside), key=lambda name: _times(beside[name]))
         planned = {name: row["error_bar"] for name, row in beside.items()}
+        alone = {name: row["alone_error_bar"] for name, row in beside.items()}
+        times_alone = {
+            name: 0.0 if bar is None or not alone[name] else float(bar) / float(alone[name])
+            for name, bar in planned.items()
+        }
+        least = max(sorted(beside), key=lambda name: times_alone[name])
         rows["gain"] = planning_gain(
             planned,
-            {name: {"alone": row["alone_error_bar"], "split": row["split_error_bar"]} for name, row in beside.items()},
+            {name: {"alone": alone[name], "split": row["split_error_bar"]} for name, row in beside.items()},
             report["budget_part"],
         )
         rows["weights"] = (
@@ -315,7 +310,11 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
     if report["made_once"] is not None and report["together"] is None:
         rows["made once"] = report["made_once"]
     if report["would_help"]:
-        rows["may help"] = "; ".join(map(_option_words, report["would_help"]))
+        rows["may help"] = "; ".join(
+            f"--{change['argument']}{'' if change['value'] is True else ' ' + str(change['value'])}"
+            f", {change['condition']}"
+            for change in report["would_help"]
+        )
     if out is not None:
         rows["written"] = str(out)
         rows["release it"] = f"utmost release COUNTED --plan {out} --epsilon {report['level']} --out release.json"
@@ -329,8 +328,9 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
         name, has_counts = row["sums"] or TOTAL, "count_standard_deviation" in row
         cells = [str(row["answers"]), row["weight"]]
         of = f"{name}: {amount}" if has_counts else name
-        bars = [_bar(row.get(name)) for name in ("error_bar", "alone_error_bar", "split_error_bar")]
-        wanted.append([of, *cells, number(row["standard_deviation"], 4), *bars])
+        bars = [row.get(kind) for kind in ("error_bar", "alone_error_bar", "split_error_bar")]
+        shown_bars = ["" if bar is None else f"± {number(bar)}" for bar in bars]
+        wanted.append([of, *cells, number(row["standard_deviation"], 4), *shown_bars])
         if has_counts:
             deviation = number(row["count_standard_deviation"], 4)
             for column, bar in row["column_error_bars"].items():
@@ -342,6 +342,19 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
         [name, *(number(deviations[row["sums"]], 4) for row in report["wanted"])]
         for name, deviations in report.get("weightings", {}).items()
     ]
+    # The factor by which this error may exceed the least error of each class of mechanisms.
+    within = [(bound["times"], bound["holds_for"]) for bound in report["within"].values()]
+    further = {
+        "rows_bound_times": "the same, where one person changes whole rows",
+        "one_way_times": "any mechanism, where epsilon is small, by the volume of what one person changes",
+        "certified": "any shares of the families that can be of use, one level for each (searched, with proof)",
+    }
+    within += [(report[name], words) for name, words in further.items() if report[name] is not None]
+    bounds = [
+        ["no bound known" if times is None else f"{ceil(times * 1000 - _MARGIN) / 1000:g} times", words]
+        for times, words in within
+    ]
+    bounds += [["no bound known", f"{kind}: {why}"] for kind, why in report["not_bounded"].items()]
     margins = [f"margin, {sure}", "", ""]
     if beside:
         own = str(report["budget_part"]).replace(" of epsilon", "\nof epsilon")
@@ -356,48 +369,7 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
             grid(["wanted", "answers", "weight", "standard\ndeviation", *margins], wanted),
             *choices,
             ScreenText("Proved bounds on the weighted variance, as a multiple of the least possible:", style="bold"),
-            grid(["variance", "the least is over"], _within(report), left=2),
+            grid(["variance", "the least is over"], bounds, left=2),
             facts(rows),
         )
     )
-
-
-def _made_once(chosen: Plan) -> str | None:
-    """Return the gain of noise that is drawn once, and the option for it."""
-    return None if (words := chosen.once_words) is None else f"{words}: utmost release COUNTED --want ... --once tables"
-
-
-def _option_words(change: dict[str, Any]) -> str:
-    """Return an argument as an option, with the condition for passing it."""
-    value = "" if change["value"] is True else f" {change['value']}"
-    return f"--{change['argument']}{value}, {change['condition']}"
-
-
-def _times(row: dict[str, Any]) -> float:
-    """Return the margin of a wanted table divided by its margin with its own noise."""
-    bar, alone = row["error_bar"], row["alone_error_bar"]
-    return 0.0 if bar is None or not alone else float(bar) / float(alone)
-
-
-def _within(report: dict[str, Any]) -> list[list[str]]:
-    """Return the factor by which this error may exceed the least error of each class of mechanisms."""
-    rows = []
-    for bound in report["within"].values():
-        times = bound["times"]
-        shown = "no bound known" if times is None else f"{ceil(times * 1000 - _MARGIN) / 1000:g} times"
-        rows.append([shown, bound["holds_for"]])
-    if report["rows_bound_times"] is not None:
-        shown = f"{ceil(report['rows_bound_times'] * 1000 - _MARGIN) / 1000:g} times"
-        rows.append([shown, "the same, where one person changes whole rows"])
-    if report["one_way_times"] is not None:
-        shown = f"{ceil(report['one_way_times'] * 1000 - _MARGIN) / 1000:g} times"
-        rows.append([shown, "any mechanism, where epsilon is small, by the volume of what one person changes"])
-    if report["certified"] is not None:
-        shown = f"{ceil(report['certified'] * 1000 - _MARGIN) / 1000:g} times"
-        which = "any shares of the families that can be of use, one level for each (searched, with proof)"
-        rows.append([shown, which])
-    return rows + [["no bound known", f"{kind}: {why}"] for kind, why in report["not_bounded"].items()]
-
-
-def _bar(margin: int | float | None) -> str:
-    return "" if margin is None else f"± {number(margin)}"

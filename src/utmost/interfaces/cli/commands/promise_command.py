@@ -1,6 +1,5 @@
 """`utmost promise`: the promise about a table, written down before anybody looks at the data."""
 
-from pathlib import Path
 from typing import Annotated, Any
 
 from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
@@ -14,7 +13,7 @@ from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.promise_options import Promised, Protected
 from utmost.interfaces.cli.screens.screen import facts, percent, screen
 from utmost.interfaces.cli.screens.terminal import ScreenText
-from utmost.publish.promises.promise import PROMISE_FORM, Promise
+from utmost.publish.promises.promise import PROMISE_FORM
 from utmost.publish.releases.release_facts import short_bar
 from utmost.publish.statements.counted_files import measured_table
 
@@ -54,10 +53,8 @@ def promise(
         at, sure = level.read(), read_confidence(confidence)
         report |= {**level_facts(at), "guarantee": stated.guarantee(at)}
         report |= {"margin": stated.margin(at, sure), "confidence": float(sure)}
-    answer.give(report, lambda: _show(stated, report, answer.file), PROMISE_FORM.document(stated))
-
-
-def _show(stated: Promise, report: dict[str, Any], out: Path | None) -> None:
+    if not answer.give(report, PROMISE_FORM.document(stated)):
+        return
     noise = stated.lasting_noise
     said = noise.facts() | {name: fact for name, fact in stated.facts().items() if name not in ("columns", "noise")}
     shown = said.keys() - json_forms(Unit) - {"kind", "plan", "signed_sums"}
@@ -70,9 +67,9 @@ def _show(stated: Promise, report: dict[str, Any], out: Path | None) -> None:
     if "guarantee" in report:
         rows["promise"] = report["guarantee"]
         rows["margin"] = f"± {short_bar(report['margin'])}, at {percent(report['confidence'])} confidence"
-    if out is not None:
-        rows["written"] = str(out)
-        rows["release it"] = f"utmost release TABLE --promise {out} --epsilon ..."
+    if answer.file is not None:
+        rows["written"] = str(answer.file)
+        rows["release it"] = f"utmost release TABLE --promise {answer.file} --epsilon ..."
     screen().print(ScreenText("Promised.", style="bold"), facts({name: text for name, text in rows.items() if text}))
 
 

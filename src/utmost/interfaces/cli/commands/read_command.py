@@ -113,24 +113,70 @@ def read(
         question = CellsAsked(cells, column, confidence, plot, table_options.output(out, form), spelling, form)
         return read_cells(table, statement, question, to_pipe=out is not None, as_json=as_json)
     cells.check_unused()
-    _check_request(response, table, column, plot, table_options.output(out, form))
+    file = table_options.output(out, form)
+    if (response is None) == (table is None):
+        remedy = "Name a released table; or add --response 3 --n 10 --prior uniform --epsilon 1, say."
+        raise OutOfRange("exactly one of --response and FILE must be given", came=response, remedy=remedy)
+    if (table is None) != (column is None):
+        remedy = (
+            "Leave out --column: it needs a FILE."
+            if table is None
+            else "Add --column released, say: it holds the noisy values."
+        )
+        raise OutOfRange("FILE and --column must be given together", came="one of them", remedy=remedy)
+    if plot is not None:
+        canvas.check_format(plot)
+        if table is not None:
+            remedy = "Leave out --plot, or name one value: --response 3."
+            raise OutOfRange("--plot needs --response", came="a table", remedy=remedy)
+    if table is not None:
+        table_options.check_output(file, table)
     answer = options.Output(None if table is not None else out, as_json)
     prior = prior or "uniform"
-    noise = _noise(level, statement, table, column)
+    beside = None if table is None else sidecars.sidecar_path(table)
+    noise: Level | IntegerLaw
+    if statement is not None:
+        if level.is_given:
+            remedy = "Leave out --epsilon."
+            raise OutOfRange("only one of --epsilon and --statement may be given", came="both", remedy=remedy)
+        noise = reading_noise(read_statement(statement), column)
+    elif not level.is_given and table is not None and beside is not None and beside.exists():
+        stated = read_statement(beside)  # a part of the table, or a copy in another format, needs --statement
+        noise = reading_noise(stated, column)
+        sidecars.check_unchanged(table, stated)
+    else:
+        noise = level.read()
     if clamped and isinstance(noise, IntegerLaw):
         remedy = "Leave out --clamped."
         raise Unsupported("--clamped needs geometric noise", came=noise, remedy=remedy)
     reader = _ResponseReader(prior, loss, noise, confidence)
     if table is not None:
         assert column is not None, "checked"
-        source, file = spelling.of(table), table_options.output(out, form)
-        return _give(reader, source, column, _largest(n, prior), clamped=clamped, out=file, form=form, as_json=as_json)
+        source, most, consumer_for = spelling.of(table), _largest(n, prior), cache(reader.consumer)
+
+        def one(response: int, largest: int) -> Reading:
+            return reading_of(noise, consumer_for(largest), response, confidence)
+
+        def nearest(response: int, largest: int) -> int:
+            return equivalent_response(noise, response, largest + 1)
+
+        if isinstance(most, str) and is_file(prior):
+            raise OutOfRange("--n must be a number where --prior is a file", came=most, remedy="Write --n 100, say.")
+        readings: Any = with_readings(files.read(source), column, most, one, nearest, clamped=clamped)
+        if file is not None:
+            return write_together({file: lambda target: files.write(readings, target, file)})
+        return print_json(files.columns(readings)) if as_json else table_options.give_table(readings, form)
     consumer = reader.consumer(natural(_largest(n, prior), "n"))
     z = exact_integer(response, "response")
     if clamped and not 0 <= z < consumer.secrets:
         remedy = "Leave out --clamped, or pass a larger --n."
         raise OutOfRange(f"--response must lie in 0..{consumer.secrets - 1} with --clamped", came=z, remedy=remedy)
-    _show(reading_of(noise, consumer, z, confidence), reader, consumer, z, plot, answer)
+    reading = reading_of(noise, consumer, z, confidence)
+    if plot is not None:
+        write_together({plot: lambda file: canvas.posterior_figure(consumer.prior, reading.posterior, z, file, plot)})
+    report = reading_report(reading, consumer, reader.level, z, confidence, (prior, loss))
+    if answer.give(report):
+        show_reading(report)
 
 
 @dataclass(frozen=True)
@@ -151,53 +197,6 @@ class _ResponseReader:
         return consumer_of(self.prior, self.loss, counts(n), self.level)
 
 
-def _check_request(
-    response: str | None, table: Path | None, column: str | None, plot: Path | None, out: Path | None
-) -> None:
-    if (response is None) == (table is None):
-        remedy = "Name a released table; or add --response 3 --n 10 --prior uniform --epsilon 1, say."
-        raise OutOfRange("exactly one of --response and FILE must be given", came=response, remedy=remedy)
-    if (table is None) != (column is None):
-        remedy = (
-            "Leave out --column: it needs a FILE."
-            if table is None
-            else "Add --column released, say: it holds the noisy values."
-        )
-        raise OutOfRange("FILE and --column must be given together", came="one of them", remedy=remedy)
-    if plot is not None:
-        canvas.check_format(plot)
-        if table is not None:
-            remedy = "Leave out --plot, or name one value: --response 3."
-            raise OutOfRange("--plot needs --response", came="a table", remedy=remedy)
-    if table is not None:
-        table_options.check_output(out, table)
-
-
-def _noise(
-    level: options.AskedLevel, statement: Path | None, table: Path | None, column: str | None
-) -> Level | IntegerLaw:
-    """Return the level of the option, or the noise in the statement, by default the one beside the table."""
-    beside = None if table is None else sidecars.sidecar_path(table)
-    if statement is None and not level.is_given and beside is not None and beside.exists():
-        assert table is not None, "it stands beside them"
-        return _stated_beside(table, read_statement(beside), column)
-    if statement is None:
-        return level.read()
-    if level.is_given:
-        raise OutOfRange(
-            "only one of --epsilon and --statement may be given", came="both", remedy="Leave out --epsilon."
-        )
-    return reading_noise(read_statement(statement), column)
-
-
-def _stated_beside(releases: Path, statement: dict[str, Any], column: str | None) -> Level | IntegerLaw:
-    """Return the noise in the statement beside a file, which must be unchanged."""
-    # For a part of the file, or a copy in another format, name the statement: --statement FILE.
-    noise = reading_noise(statement, column)
-    sidecars.check_unchanged(releases, statement)
-    return noise
-
-
 def _largest(n: str | None, prior: str) -> int | str:
     """Return the largest count, from --n or from the prior's file; or the column that holds it."""
     if n is None:
@@ -207,43 +206,3 @@ def _largest(n: str | None, prior: str) -> int | str:
             )
         return len(prior_file(prior)) - 1
     return natural(n, "--n") if spelled(n) is not None else n
-
-
-def _show(
-    reading: Reading, reader: _ResponseReader, consumer: Consumer, z: int, plot: Path | None, answer: options.Output
-) -> None:
-    if plot is not None:
-        write_together({plot: lambda file: canvas.posterior_figure(consumer.prior, reading.posterior, z, file, plot)})
-    report = reading_report(reading, consumer, reader.level, z, reader.confidence, (reader.prior, reader.loss))
-    answer.give(report, lambda: show_reading(report))
-
-
-def _give(
-    reader: _ResponseReader,
-    source: Path,
-    column: str,
-    n: int | str,
-    *,
-    clamped: bool,
-    out: Path | None,
-    form: str | None,
-    as_json: bool,
-) -> None:
-    """Read a complete file, and write it with its answers."""
-    consumer = cache(reader.consumer)
-
-    def one(response: int, largest: int) -> Reading:
-        return reading_of(reader.noise, consumer(largest), response, reader.confidence)
-
-    def nearest(response: int, largest: int) -> int:
-        return equivalent_response(reader.noise, response, largest + 1)
-
-    if isinstance(n, str) and is_file(reader.prior):
-        raise OutOfRange("--n must be a number where --prior is a file", came=n, remedy="Write --n 100, say.")
-    table: Any = with_readings(files.read(source), column, n, one, nearest, clamped=clamped)
-    if out is not None:
-        write_together({out: lambda file: files.write(table, file, out)})
-    elif as_json:
-        print_json(files.columns(table))
-    else:
-        table_options.give_table(table, form)

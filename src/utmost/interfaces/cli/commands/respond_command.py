@@ -3,11 +3,10 @@
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Annotated, Any
 
 from utmost.errors import OutOfRange
-from utmost.interfaces.cli.answers_in_ledger import AnswersMemory, KeptAnswers
+from utmost.interfaces.cli.answers_in_ledger import AnswersMemory
 from utmost.interfaces.cli.options import file_options, table_options
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import option
@@ -65,7 +64,16 @@ def respond(
 
     More: docs/howto/hide-a-location.md
     """
-    _check_ways(secret, table, id_column, ledger)
+    if ledger.ledger is not None and id_column is None:
+        remedy = "Add --id person: the column that tells persons apart, or one person's name."
+        raise OutOfRange("--ledger needs --id", came="none", remedy=remedy)
+    if table is None and ledger.ledger is None and id_column is not None:
+        raise OutOfRange("--id needs --file or --ledger", came="neither", remedy="Add one of them, or leave out --id.")
+    if (secret is not None and table is not None) or (secret is None and table is None and ledger.ledger is None):
+        remedy = "Write --secret 3 for one answer, or --file TABLE --column COLUMN for an answer in each row."
+        raise OutOfRange(
+            "exactly one of --secret and --file must be given", came="none" if table is None else "both", remedy=remedy
+        )
     if table is None and any((column, public, drop, kept, out)):
         remedy = "Add --file TABLE, or leave them out."
         raise OutOfRange("--column, --public, --drop, --kept and --out need --file", came="none", remedy=remedy)
@@ -75,52 +83,42 @@ def respond(
     book = ledger.kept(saved, design)
     if table is None:
         typed = None if secret is None else _typed(secret)
-        if book is not None:
-            return _kept_answer(book, _typed(str(id_column)), typed, as_json=as_json)
-        return _answer(saved, str(typed), as_json=as_json)
+        if book is None:
+            (answer,) = saved.draw([str(typed)])
+            if as_json:
+                return print_json({"answer": answer, "statement": saved.statement()})
+            screen().print(facts({"answer": answer}))
+            return _say(saved, {})
+        answers, repeated = book.answers({_typed(str(id_column)): typed})
+        (answer,), about = answers.values(), book.facts()
+        if as_json:
+            statement = saved.statement(by_ledger=True, repeated=repeated, **about)
+            return print_json({"answer": answer, "statement": statement})
+        how = "repeated from the ledger" if repeated else "drawn now, and kept"
+        screen().print(facts({"answer": answer, "which is": how}))
+        return _say(saved, _told(about), by_ledger=True)
     if column is None:
         raise OutOfRange("--file needs --column", came="none", remedy="Add --column answer: it holds the secrets.")
     columns = Asked(column, split_names(public or []), split_names(drop or []), id_column, kept)
-    _answers(saved, spelling.of(table), columns, table_options.output(out, form), book, form=form, as_json=as_json)
-
-
-def _check_ways(secret: str | None, table: Path | None, person: str | None, ledger: AnswersMemory) -> None:
-    """Check that one secret, a table, or a person with an answer in a ledger is given."""
-    if ledger.ledger is not None and person is None:
-        remedy = "Add --id person: the column that tells persons apart, or one person's name."
-        raise OutOfRange("--ledger needs --id", came="none", remedy=remedy)
-    if table is None and ledger.ledger is None and person is not None:
-        raise OutOfRange("--id needs --file or --ledger", came="neither", remedy="Add one of them, or leave out --id.")
-    if (secret is not None and table is not None) or (secret is None and table is None and ledger.ledger is None):
-        remedy = "Write --secret 3 for one answer, or --file TABLE --column COLUMN for an answer in each row."
-        raise OutOfRange(
-            "exactly one of --secret and --file must be given", came="none" if table is None else "both", remedy=remedy
-        )
+    source, out = spelling.of(table), table_options.output(out, form)
+    check_free(source, out)
+    answered = answered_table(saved, source, columns, None if book is None else book.answers)
+    about = {} if book is None else book.facts()
+    answered = replace(answered, facts=answered.facts | about)
+    statement = answered.facts if out is None else publish(answered.table, answered.said, out)
+    if as_json:
+        return print_json(statement if out is not None else {"statement": statement, "table": answered.table})
+    if out is None:
+        table_options.give_table(answered.table, form)
+    rows = f"{statement['rows']} rows ({statement['repeated']} repeated), in the column {statement['column']}"
+    done = {"answered": rows, **({} if out is None else {"written": f"{out} and {sidecar_path(out)}"})}
+    promised = {} if book is None else _told(about)
+    _say(saved, done | promised, by_ledger=book is not None, stderr=out is None)
 
 
 def _typed(text: str) -> str:
     """Return a secret or a person; "-" reads standard input, which other users and the shell's history cannot see."""
     return sys.stdin.readline().strip() if text == PIPE else text
-
-
-def _answer(saved: SavedMechanism, secret: str, *, as_json: bool) -> None:
-    (answer,) = saved.draw([secret])
-    if as_json:
-        return print_json({"answer": answer, "statement": saved.statement()})
-    screen().print(facts({"answer": answer}))
-    _say(saved, {})
-
-
-def _kept_answer(book: KeptAnswers, person: str, secret: str | None, *, as_json: bool) -> None:
-    """Draw or repeat a person's answer."""
-    answers, repeated = book.answers({person: secret})
-    (answer,), about = answers.values(), book.facts()
-    if as_json:
-        statement = book.saved.statement(by_ledger=True, repeated=repeated, **about)
-        return print_json({"answer": answer, "statement": statement})
-    how = "repeated from the ledger" if repeated else "drawn now, and kept"
-    screen().print(facts({"answer": answer, "which is": how}))
-    _say(book.saved, _told(about), by_ledger=True)
 
 
 def _told(about: Mapping[str, Any]) -> dict[str, str]:
@@ -129,33 +127,6 @@ def _told(about: Mapping[str, Any]) -> dict[str, str]:
         "kept as": f"{about['name']}, version {about['data_version']}",
         "together": f"epsilon = {about['together']}, of all versions",
     }
-
-
-def _answers(
-    saved: SavedMechanism,
-    table: Path,
-    columns: Asked,
-    out: Path | None,
-    book: KeptAnswers | None,
-    *,
-    form: str | None,
-    as_json: bool,
-) -> None:
-    check_free(table, out)
-    answered = answered_table(saved, table, columns, None if book is None else book.answers)
-    about = {} if book is None else book.facts()
-    answered = replace(answered, facts=answered.facts | about)
-    statement = answered.facts if out is None else publish(answered.table, answered.said, out)
-    if as_json:
-        return print_json(statement if out is not None else {"statement": statement, "table": answered.table})
-    if out is None:
-        table_options.give_table(answered.table, form)
-    written = {} if out is None else {"written": f"{out} and {sidecar_path(out)}"}
-    done = {
-        "answered": f"{statement['rows']} rows ({statement['repeated']} repeated), in the column {statement['column']}"
-    }
-    promised = {} if book is None else _told(about)
-    _say(saved, done | written | promised, by_ledger=book is not None, stderr=out is None)
 
 
 def _say(saved: SavedMechanism, more: dict[str, Any], *, by_ledger: bool = False, stderr: bool = False) -> None:

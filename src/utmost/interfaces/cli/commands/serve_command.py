@@ -135,7 +135,15 @@ def serve(
         raise OutOfRange("--workers must be 1 for a ledger in a file", came=settings.workers, remedy=remedy)
     if check:
         for name in ("key_file", "oidc_secret_file", "smtp_password_file"):
-            _check_secret(name, getattr(settings, name), is_new=not place.is_there)
+            secret = getattr(settings, name)
+            if not secret or (name == "key_file" and not place.is_there):  # the first start makes the key
+                continue
+            try:
+                Path(secret).read_bytes()
+            except OSError as error:
+                required = f"the file of {name} must be readable by this user"
+                remedy = f"Check the path and the permissions of {secret}."
+                raise OutOfRange(required, came=type(error).__name__, remedy=remedy) from None
         shown = {name: str(value) for name, value in asdict(settings).items() if value != ""}
         screen(stderr=True).print(ScreenGroup(ScreenText("These settings can be served.", style="bold"), facts(shown)))
         return
@@ -146,8 +154,11 @@ def serve(
         )
         return
     if back_up is not None:
+        key = place.key
+        if not key and place.path is not None and not any(map(os.environ.get, (KEY_VARIABLE, FILE_VARIABLE))):
+            key = f"{place.path}.key"
         with place.opened() as opened:
-            restored = backups.back_up(Service(opened), back_up, key=_key_of(place))
+            restored = backups.back_up(Service(opened), back_up, key=key)
         _say_restored(f"Backed up in {back_up}, and restored once as a test.", restored)
         return
     is_new = not place.is_there
@@ -158,9 +169,23 @@ def serve(
         tokens = first_tokens(service)
         if new_admin_token and not tokens:
             tokens = {"admin": new_admin(service)}
-        at = f"{settings.ledger} (new)" if is_new else settings.ledger
-        _greet(tokens, at, settings.address or f"http://{settings.host}:{settings.port}", settings.approvals)
-        _warn_of_admins(service.bearers.last_admin_until())
+        rows = {
+            "ledger": f"{settings.ledger} (new)" if is_new else settings.ledger,
+            "address": settings.address or f"http://{settings.host}:{settings.port}",
+            "a second person": "approves what cannot be undone" if settings.approvals else "is not needed",
+        }
+        screen(stderr=True).print(ScreenGroup(ScreenText("Serving.", style="bold"), facts(rows)))
+        if tokens:
+            _say("These tokens are shown once. Keep them as you keep passwords; each is valid for 90 days.")
+        for role, presented in tokens.items():
+            _say(f"  {role}: {presented}")
+        until = service.bearers.last_admin_until()
+        left = -1 if until is None else (until - time()) / 86_400
+        if left < _SOON:  # then nobody can make tokens, now or soon
+            when = (
+                "no admin's token is valid" if until is None else f"the last admin's token expires in {left:.0f} days"
+            )
+            _say(f"utmost: warning: {when}; start with --new-admin-token to make one")
     # Workers are separate processes, which get the settings from the environment.
     os.environ.update(settings.environment())
     if settings.key_file:
@@ -190,28 +215,9 @@ def serve(
         raise Unsupported("the service must start", came="nothing", where=where, remedy=remedy) from None
 
 
-def _key_of(place: LedgerPlaceOptions) -> str | None:
-    """Return the file of a ledger's key; None if the environment names the key."""
-    named = place.key
-    is_elsewhere = place.path is None or any(os.environ.get(name) for name in (KEY_VARIABLE, FILE_VARIABLE))
-    return named if named or is_elsewhere else f"{place.path}.key"
-
-
 def _say_restored(what: str, restored: "Restored") -> None:
     shown = {name: str(number) for name, number in asdict(restored).items()}
     screen(stderr=True).print(ScreenGroup(ScreenText(what, style="bold"), facts(shown)))
-
-
-def _check_secret(name: str, file: str, *, is_new: bool) -> None:
-    """Check that a secret file can be read, except the key file of a new ledger, which will be made."""
-    if not file or (is_new and name == "key_file"):
-        return
-    try:
-        Path(file).read_bytes()
-    except OSError as error:
-        required = f"the file of {name} must be readable by this user"
-        remedy = f"Check the path and the permissions of {file}."
-        raise OutOfRange(required, came=type(error).__name__, remedy=remedy) from None
 
 
 def _text(path: Path | None) -> str | None:
@@ -220,25 +226,6 @@ def _text(path: Path | None) -> str | None:
 
 def _path(text: str) -> Path | None:
     return Path(text) if text else None
-
-
-def _greet(tokens: dict[str, str], ledger: str, address: str, approvals: bool) -> None:
-    """Show the ledger and the address of the service, and its first tokens."""
-    second = "approves what cannot be undone" if approvals else "is not needed"
-    rows = {"ledger": ledger, "address": address, "a second person": second}
-    screen(stderr=True).print(ScreenGroup(ScreenText("Serving.", style="bold"), facts(rows)))
-    if tokens:
-        _say("These tokens are shown once. Keep them as you keep passwords; each is valid for 90 days.")
-    for role, presented in tokens.items():
-        _say(f"  {role}: {presented}")
-
-
-def _warn_of_admins(until: int | None) -> None:
-    """Warn if nobody can make tokens, now or soon."""
-    left = -1 if until is None else (until - time()) / 86_400
-    if left < _SOON:
-        when = "no admin's token is valid" if until is None else f"the last admin's token expires in {left:.0f} days"
-        _say(f"utmost: warning: {when}; start with --new-admin-token to make one")
 
 
 def _say(line: str) -> None:

@@ -31,7 +31,7 @@ from utmost.publish.statements.plan_files import PLAN_FORM
 from utmost.publish.workloads.planning.shared_level import SharedLevel, share_level
 from utmost.publish.workloads.sums_in_words import TOTAL
 from utmost.tables.files.atomic import Writer, write_together
-from utmost.tables.files.signatures import signer_of
+from utmost.tables.files.signatures import signature_path, signer_of
 
 RARE = ("--up-to", "--relax", "--dataset", "--independent", "--yes")
 
@@ -91,14 +91,18 @@ def share(
         report = report_of(shared)
     counted = publish or relax
     if counted is None:
-        return options.Output(out, as_json).give(report, lambda: show(report, files))
+        if options.Output(out, as_json).give(report):
+            show(report, files)
+        return
     tables = _counted_tables(counted, shared)
     with options.protected(yes):
         if relax is not None:
             with memory.place.opened() as ledger:
                 ledger.relax_shared(tables, shared)
             report["ledger"] = {"place": memory.ledger, "done": "relaxed"}
-            return options.Output(out, as_json).give(report, lambda: show(report, files))
+            if options.Output(out, as_json).give(report):
+                show(report, files)
+            return
         if dry_run:
             _rehearse(tables, shared)
             report = {"dry_run": True, **report}
@@ -127,7 +131,7 @@ class Written:
     def check(self, paths: Iterable[Path]) -> None:
         """Check that the files can be written, before any draw."""
         for path in paths:
-            if not (self.again and path.is_file()):
+            if not (self.again and (path.is_file() or signature_path(path).is_file())):
                 check_document(path, self.sign)
 
 
@@ -147,7 +151,7 @@ def _publish(
     signer = None if written.sign is None else signer_of(written.sign)
     releases: dict[str, Any]
     if memory.ledger is not None:
-        there = [path for path in paths.values() if path.is_file()]
+        there = [path for path in paths.values() if path.is_file() or signature_path(path).is_file()]
         if there and not _are_answered(memory.place, shared.levels(shared.level)):
             check_document(there[0], written.sign)  # refuse a file that is no repeated answer
         with memory.place.opened() as ledger:

@@ -2,7 +2,6 @@
 
 from datetime import datetime, time
 from decimal import Decimal
-from fractions import Fraction
 from itertools import pairwise
 from math import isfinite
 from pathlib import Path
@@ -30,7 +29,6 @@ from utmost.publish.releases.detailed_release import DetailedSums
 from utmost.publish.releases.estimates import Estimate
 from utmost.publish.releases.measures_table import MeasuresTable
 from utmost.publish.releases.noisy_table import NoisyCells, NoisyTable
-from utmost.publish.releases.quantiles import QuantileBar
 from utmost.publish.statements.plan_files import PLAN_FORM
 from utmost.publish.workloads.sums_in_words import TOTAL, selected
 from utmost.tables.files import files
@@ -55,7 +53,7 @@ def total(
     release: file_options.ReleaseFile,
     where: Annotated[
         list[str] | None,
-        option("COLUMN=LABELS", "Cells to sum: sex=men, department=A,B or sex=men,age=20..40 (without 40)."),
+        option("COLUMN=LABELS", "Cells to sum: department=A,B or sex=men,quarter=2013Q2,age=20..40 (without 40)."),
     ] = None,
     *,
     ratio: Annotated[bool, flag("Ratio to the cells of --over, or to all cells.")] = False,
@@ -111,7 +109,26 @@ def total(
     where = None if where is None else conditions(published, where)
     over = None if over is None else conditions(published, over)
     if tables is not None:
-        return _write_tables(published, tables, plan, sign, confidence, answer)
+        # Every table that the release or another plan wants, or by default the measured tables.
+        if not isinstance(published, Answer) or not published.is_by_plan:
+            remedy = "Leave out --tables: this release is one table already."
+            raise Unsupported("--tables needs a release by a plan", came="another file", remedy=remedy)
+        signer = None if sign is None else signer_of(sign)
+        wanted = published.table.plan if plan is None else PLAN_FORM.read(plan)
+        with progress_bar("Writing the tables"):
+            sure = with_confidence(published.table, read_confidence(confidence))
+            files_of_tables = [*map(str, give_tables(sure, wanted, tables, signer))]
+        if not files_of_tables:
+            remedy = "Name a plan with wanted tables: --plan plan.json."
+            raise Unsupported("--tables needs sums that are tables", came="weighted rows", remedy=remedy)
+        left_out = tables_left_out(published.table, wanted)
+        if answer.give({"files": files_of_tables, "left_out": left_out}):
+            rows = {"written": ", ".join(files_of_tables)}
+            if left_out:
+                some = ", ".join(left_out[:_MOST_NAMED]) + ", ..." * (len(left_out) > _MOST_NAMED)
+                rows["left out"] = f"{some}: they follow from this release, too; --plan FILE names other tables"
+            screen().print(facts(rows))
+        return
     for name, given in (("--sign", sign), ("--plan", plan)):
         if given is not None:
             raise OutOfRange(f"{name} needs --tables", came="none", remedy="Add --tables tables, say, a new folder.")
@@ -194,7 +211,14 @@ def total(
                 remedy="Leave one out, and ask it in a second call: it costs nothing.",
             )
         read.check_amount(amount)
-    question, points, counted = _question(where), _points(values), quantity(read, amount)
+    question, counted = _question(where), quantity(read, amount)
+    points: Any = "midpoints"  # numbers of the labels, or of some: other bins have their midpoints
+    if values is not None:
+        pairs = [wanted.rpartition("=") for wanted in values.split(",")]
+        if all(equals for _, equals, _ in pairs):
+            points = {label.strip(): exact(number, "values") for label, _, number in pairs}
+        else:
+            points = [exact(wanted, "values") for wanted in values.split(",")]
     if not names:
         if people is not None:
             answered = people.total(chosen, confidence=confidence)
@@ -217,11 +241,36 @@ def total(
             )
         )
         lies = read.quantile(str(name), share, where=chosen, confidence=confidence)
-        report = _quantile(lies, f"{'median' if median is not None else f'{share} quantile'} of {name}, {question}")
+        ends: list[str | float | None] = []
+        for end in lies.interval:
+            if isinstance(end, datetime):
+                ends.append((end.date() if end.time() == time() else end).isoformat())
+            else:
+                ends.append(float(end) if isfinite(end) else None)
+        report = {
+            "question": f"{'median' if median is not None else f'{share} quantile'} of {name}, {question}",
+            "kind": "quantile",
+            "value": lies.estimate,
+            "labels": list(lies.labels),
+            "interval": ends,
+            "confidence": float(lies.confidence),
+            "determined": True,
+            "words": str(lies),
+        }
     elif cumulative is not None:
         table = read.cumulative(cumulative, where=chosen, confidence=confidence, together=True)
-        columns = read.value_columns[0 if amount is None else -1]
-        report = _cumulative(table, (cumulative, *columns), question, float(read_confidence(confidence)))
+        names_of_columns = (cumulative, *read.value_columns[0 if amount is None else -1])
+        columns = [np.asarray(files.columns(table)[name]).tolist() for name in names_of_columns]
+        report = {
+            "question": f"{question}, up to each {cumulative}",
+            "kind": "cumulative",
+            "values": [
+                {"up_to": label, "value": value, "margin": margin, "interval": _interval(value, margin)}
+                for label, value, margin in zip(*columns, strict=True)
+            ],
+            "confidence": float(read_confidence(confidence)),
+            "determined": True,
+        }
     elif spread is not None or variance is not None:
         level_name, kind = spread or str(variance), "variance" if spread is None else "standard deviation"
         ask = read.variance if spread is None else read.spread
@@ -247,52 +296,48 @@ def total(
 def _give(answer: options.Output, report: dict[str, Any], published: Any, clipped: str | None = None) -> None:
     """Give an answer, with the contributions that no figure of the release includes."""
     beyond = uncounted(published)
-    answer.give(report | {"not_counted": beyond or None}, lambda: _show(report, beyond, clipped))
-
-
-def _write_tables(
-    answered: Any, folder: Path, plan: Path | None, sign: Path | None, confidence: str, answer: options.Output
-) -> None:
-    """Write the tables that the release or another plan wants, or by default the measured tables."""
-    if not isinstance(answered, Answer) or not answered.is_by_plan:
-        remedy = "Leave out --tables: this release is one table already."
-        raise Unsupported("--tables needs a release by a plan", came="another file", remedy=remedy)
-    release = answered.table
-    signer = None if sign is None else signer_of(sign)
-    wanted = release.plan if plan is None else PLAN_FORM.read(plan)
-    with progress_bar("Writing the tables"):
-        paths = give_tables(with_confidence(release, read_confidence(confidence)), wanted, folder, signer)
-    if not paths:
-        remedy = "Name a plan with wanted tables: --plan plan.json."
-        raise Unsupported("--tables needs sums that are tables", came="weighted rows", remedy=remedy)
-    report = {"files": list(map(str, paths)), "left_out": tables_left_out(release, wanted)}
-    rows = {"written": ", ".join(report["files"])}
-    if report["left_out"]:
-        named = ", ".join(report["left_out"][:_MOST_NAMED]) + ", ..." * (len(report["left_out"]) > _MOST_NAMED)
-        rows["left out"] = f"{named}: they follow from this release, too; --plan FILE names other tables"
-    answer.give(report, lambda: screen().print(facts(rows)))
-
-
-def _points(values: str | None) -> Any:
-    """Return the numbers of labels: one for each, or for some labels; other bins have their midpoints."""
-    if values is None:
-        return "midpoints"
-    pairs = [wanted.rpartition("=") for wanted in values.split(",")]
-    if all(equals for _, equals, _ in pairs):
-        return {label.strip(): exact(number, "values") for label, _, number in pairs}
-    return [exact(wanted, "values") for wanted in values.split(",")]
-
-
-def _cumulative(table: Any, names: tuple[str, str, str], question: str, sure: float) -> dict[str, Any]:
-    """Report all sums up to each bin of a level; `names` are the columns of level, sums and margins."""
-    columns, name = files.columns(table), names[0]
-    rows = zip(*(np.asarray(columns[of]).tolist() for of in names), strict=True)
-    values = [
-        {"up_to": label, "value": value, "margin": margin, "interval": _interval(value, margin)}
-        for label, value, margin in rows
-    ]
-    about = {"question": f"{question}, up to each {name}", "kind": "cumulative", "values": values}
-    return {**about, "confidence": sure, "determined": True}
+    if not answer.give(report | {"not_counted": beyond or None}):
+        return
+    sure = percent(report["confidence"])
+    if report["kind"] in ("trend", "cumulative"):
+        if report["kind"] == "trend":
+            for title, answers in (("sum", report["values"]), ("change", report["changes"])):
+                screen().print(
+                    grid([report["question"], title], [[row["question"], _with_bar(row)] for row in answers])
+                )
+            all_of_them = "All sums and changes"
+        else:
+            sums = [[str(row["up_to"]), _with_bar(row)] for row in report["values"]]
+            screen().print(grid([report["question"], report["quantity"]], sums))
+            all_of_them = "All"
+        screen().print(ScreenText(f"{all_of_them} are within their margins at once, at {sure} confidence."))
+        return screen().print(facts({"not counted": beyond})) if beyond else None
+    if report["kind"] == "sum":
+        low, high = report["interval"]
+        shown = _with_bar(report)
+        truth = "sum of what is counted" if beyond else "true sum"
+        rows = {"margin": f"the {truth} is from {number(low, 12)} to {number(high, 12)}, at {sure} confidence"}
+    elif report["kind"] == "quantile":
+        shown = report["words"]
+        rows = {"best guess": str(report["value"]), "margin": f"the true one lies there, at {sure} confidence"}
+        rows["more exactly"] = "by narrower bins: declare them in the domain before the release"
+    elif report["determined"]:
+        shown = report["words"]
+        rows = {
+            "estimate": number(report["value"]),
+            "interval": f"holds the true {report['kind']} of what was counted, at {sure} confidence",
+        }
+    else:
+        shown = "not determined"
+        rows = {"why": f"at {sure} confidence the denominator may be 0: 0 is within its margin"}
+    if "guarantee" in report:
+        rows["promise"] = report["guarantee"]
+    if beyond:
+        rows["not counted"] = beyond
+    if clipped is not None:
+        rows["amounts"] = clipped
+    of = f"{report['quantity']}, " if "quantity" in report else ""
+    screen().print(ScreenText(f"{of}{report['question']}: {shown}", style="bold"), facts(rows))
 
 
 def _check_sum_alone(other: dict[str, Any], what: str = "--since") -> None:
@@ -303,7 +348,13 @@ def _check_sum_alone(other: dict[str, Any], what: str = "--since") -> None:
 
 def _trend(releases: list[Any], names: list[str], where: list[str], column: str | None, sure: str) -> dict[str, Any]:
     """Report a sum in several releases, oldest first; for two releases, also the change."""
-    question, chosen = _question(where), [_selection(release, where) for release in releases]
+    question, chosen = _question(where), list[dict[str, Any]]()
+    for release in releases:  # each names its cells in its own way
+        if isinstance(release, Answer) and release.is_by_plan:
+            chosen.append(counted_selection(release.table, where))
+        else:
+            pairs = (text.partition("=") for text in where)
+            chosen.append({name.strip(): listed.split(",") for name, _, listed in pairs})
     if len(releases) == 2:
         answer = change(releases[1], releases[0], chosen[1], earlier_where=chosen[0], column=column, confidence=sure)
         return _answered(answer, f"{question}, since {names[0]}")
@@ -319,14 +370,6 @@ def _trend(releases: list[Any], names: list[str], where: list[str], column: str 
         "confidence": float(course.confidence),
         "determined": True,
     }
-
-
-def _selection(release: Any, where: list[str]) -> dict[str, Any]:
-    """Return the cells of a sum, as the release names them."""
-    if isinstance(release, Answer) and release.is_by_plan:
-        return counted_selection(release.table, where)
-    pairs = (text.partition("=") for text in where)
-    return {name.strip(): listed.split(",") for name, _, listed in pairs}
 
 
 def _of_cells(
@@ -345,7 +388,7 @@ def _of_cells(
         remedy = "For means of cells write utmost read --mean; quantiles need a release by a plan (--want)."
         raise OutOfRange("utmost total gives sums and ratios of a released table", came=unknown[0], remedy=remedy)
     if "count" in read.cells and read.counted:  # cells of a counted table
-        check_counted(read.labels, [*where, *over])
+        check_counted(read.labels, [*where, *over], read.units_of_time)
     rows, question = read.chosen(where), _question(where)
     named = read.column(column)
     counted = f"number of {read.counted}" if named == "count" and read.counted else f"sum of {named}"
@@ -388,26 +431,6 @@ def _interval(value: float, margin: float) -> list[int | float]:
     return [float(middle - off), float(middle + off)]
 
 
-def _ending(end: Fraction | float | datetime) -> str | float | None:
-    """An end of an interval: a date as text, an infinite one as None."""
-    if isinstance(end, datetime):
-        return end.date().isoformat() if end.time() == time() else end.isoformat()
-    return float(end) if isfinite(end) else None
-
-
-def _quantile(lies: QuantileBar, question: str) -> dict[str, Any]:
-    return {
-        "question": question,
-        "kind": "quantile",
-        "value": lies.estimate,
-        "labels": list(lies.labels),
-        "interval": [_ending(end) for end in lies.interval],
-        "confidence": float(lies.confidence),
-        "determined": True,
-        "words": str(lies),
-    }
-
-
 def _bar(bar: RatioBar, question: str, kind: str) -> dict[str, Any]:
     ends = [end if isfinite(end) else None for end in (bar.lower, bar.upper)]
     return {
@@ -425,56 +448,5 @@ def _question(where: list[str] | None) -> str:
     return selected(where or [TOTAL])
 
 
-def _show_trend(report: dict[str, Any]) -> None:
-    for title, answers in (("sum", report["values"]), ("change", report["changes"])):
-        rows = [[row["question"], _with_bar(row)] for row in answers]
-        screen().print(grid([report["question"], title], rows))
-    sure = percent(report["confidence"])
-    screen().print(ScreenText(f"All sums and changes are within their margins at once, at {sure} confidence."))
-
-
-def _show_cumulative(report: dict[str, Any]) -> None:
-    screen().print(
-        grid(
-            [report["question"], report["quantity"]], [[str(row["up_to"]), _with_bar(row)] for row in report["values"]]
-        )
-    )
-    screen().print(ScreenText(f"All are within their margins at once, at {percent(report['confidence'])} confidence."))
-
-
 def _with_bar(report: dict[str, Any]) -> str:
     return f"{number(report['value'], 12)} ± {number(report['margin'], 12)}"
-
-
-def _show(report: dict[str, Any], beyond: str, clipped: str | None = None) -> None:
-    """Print an answer for people; `beyond` and `clipped` say in words what no figure includes."""
-    if report["kind"] in ("trend", "cumulative"):
-        (_show_trend if report["kind"] == "trend" else _show_cumulative)(report)
-        return screen().print(facts({"not counted": beyond})) if beyond else None
-    sure = percent(report["confidence"])
-    if report["kind"] == "sum":
-        low, high = report["interval"]
-        shown = _with_bar(report)
-        truth = "sum of what is counted" if beyond else "true sum"
-        rows = {"margin": f"the {truth} is from {number(low, 12)} to {number(high, 12)}, at {sure} confidence"}
-    elif report["kind"] == "quantile":
-        shown = report["words"]
-        rows = {"best guess": str(report["value"]), "margin": f"the true one lies there, at {sure} confidence"}
-        rows["more exactly"] = "by narrower bins: declare them in the domain before the release"
-    elif report["determined"]:
-        shown = f"{report['words']}"
-        rows = {
-            "estimate": number(report["value"]),
-            "interval": f"holds the true {report['kind']} of what was counted, at {sure} confidence",
-        }
-    else:
-        shown = "not determined"
-        rows = {"why": f"at {sure} confidence the denominator may be 0: 0 is within its margin"}
-    if "guarantee" in report:
-        rows["promise"] = report["guarantee"]
-    if beyond:
-        rows["not counted"] = beyond
-    if clipped is not None:
-        rows["amounts"] = clipped
-    of = f"{report['quantity']}, " if "quantity" in report else ""
-    screen().print(ScreenText(f"{of}{report['question']}: {shown}", style="bold"), facts(rows))

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from utmost.core.exact.levels import Level
-from utmost.core.exact.numbers import exact, spelled
+from utmost.core.exact.numbers import exact_integer, spelled
 from utmost.core.exact.written_levels import level_text
 from utmost.errors import BadTable, NotANumber, OutOfRange
 from utmost.interfaces.cli.options import file_options, table_options
@@ -90,29 +90,49 @@ def trust(
     if file is not None:
         check_absent(file)
     edges = edges_file(spelling.of(network))
-    member = _member(owner, edges)
+    members = {str(end): end for edge in edges for end in edge}
+    if owner not in members:
+        remedy = "Spell the name as in the file of edges."
+        raise BadTable("--owner must name a member of the network", came=repr(owner), remedy=remedy)
+    member = members[owner]  # as the file spells members: a number if all names are numbers
     of_distance = _levels(at, level)
     levels = levels_by_distance(edges, member, of_distance)
     # The default levels are 1 / distance, so their inverses are the distances.
     hops = levels_by_distance(edges, member)
-    report = _report(
-        member, edges, levels, {recipient: int(1 / Fraction(hop.epsilon)) for recipient, hop in hops.items()}
-    )
+    distances = {recipient: int(1 / Fraction(hop.epsilon)) for recipient, hop in hops.items()}
+    coalitions: dict[str, Any] = {"count": 2 ** len(levels) - 1, "checked": len(set(levels.values())) <= _MOST_LEVELS}
+    if coalitions["checked"]:
+        told = check_coalitions(levels)
+        coalitions |= {"laws": told.laws, "exact": told.exact, "discrepancy": told.discrepancy}
+    report = {
+        "owner": owner,
+        "together": level_text(max(levels.values())),
+        "independent": sum((each.epsilon_float for each in levels.values()), 0.0),
+        "unreached": sorted(members.keys() - set(map(str, levels)) - {owner}),
+        "coalitions": coalitions,
+        "recipients": [
+            {"name": str(recipient), "distance": distances[recipient], "epsilon": level_text(levels[recipient])}
+            for recipient in sorted(levels, key=lambda who: (distances[who], str(who)))
+        ],
+    }
     if value is not None:
-        _draw(levels, value, str(sensitivity), file)
+        if file is None or file.suffix.lower() != ".json":
+            raise OutOfRange("--out must be a .json file", came=str(file or "none"), remedy="Write --out views.json.")
+        with value.open("rb") as read:
+            text = read.read(_LONGEST).decode("utf-8-sig", "replace").strip()
+        try:
+            integer = exact_integer(text)
+        except NotANumber:
+            required = "the file must hold one integer"
+            raise BadTable(required, came="something else", where=str(value), remedy="Write 42, say.") from None
+        shared = GradualRelease(integer, str(sensitivity))
+        views = {str(recipient): int(shared.at(level)) for recipient, level in levels.items()}
+        document = {"kind": "utmost trust views", "format": 1, "sensitivity": sensitivity, "views": views}
+        write_together({file: lambda opened: write_json(document, opened)}, owner_only=True)
     if as_json:
         print_json(report)
     else:
         show_trust(report, file)
-
-
-def _member(name: str, edges: list[tuple[Any, ...]]) -> Any:
-    """Return the owner as the file spells members: a number if all names are numbers."""
-    members = {str(end): end for edge in edges for end in edge}
-    if name not in members:
-        remedy = "Spell the name as in the file of edges."
-        raise BadTable("--owner must name a member of the network", came=repr(name), remedy=remedy)
-    return members[name]
 
 
 def _levels(at: list[str] | None, level: options.AskedLevel) -> Callable[[int], Level]:
@@ -134,49 +154,3 @@ def _levels(at: list[str] | None, level: options.AskedLevel) -> Callable[[int], 
         remedy = "Add --at 1=1, say."
         raise OutOfRange("--at must name the level at distance 1", came=", ".join(at), remedy=remedy)
     return lambda d: listed[max(below for below in listed if below <= d)]
-
-
-def _report(owner: Any, edges: Any, levels: dict[Any, Level], distances: dict[Any, int]) -> dict[str, Any]:
-    recipients = sorted(levels, key=lambda who: (distances[who], str(who)))
-    independent = sum((level.epsilon_float for level in levels.values()), 0.0)
-    everyone = {str(end) for edge in edges for end in edge}
-    different = len(set(levels.values()))
-    coalitions: dict[str, Any] = {"count": 2 ** len(levels) - 1, "checked": different <= _MOST_LEVELS}
-    if coalitions["checked"]:
-        told = check_coalitions(levels)
-        coalitions |= {"laws": told.laws, "exact": told.exact, "discrepancy": told.discrepancy}
-    return {
-        "owner": str(owner),
-        "together": level_text(max(levels.values())),
-        "independent": independent,
-        "unreached": sorted(everyone - set(map(str, levels)) - {str(owner)}),
-        "coalitions": coalitions,
-        "recipients": [
-            {"name": str(recipient), "distance": distances[recipient], "epsilon": level_text(levels[recipient])}
-            for recipient in recipients
-        ],
-    }
-
-
-def _draw(levels: dict[Any, Level], value: Path, sensitivity: str, file: Path | None) -> None:
-    """Draw one noise process, and write each recipient's noisy copy."""
-    if file is None or file.suffix.lower() != ".json":
-        raise OutOfRange("--out must be a .json file", came=str(file or "none"), remedy="Write --out views.json.")
-    shared = GradualRelease(_integer(value), sensitivity)
-    views = {str(recipient): int(shared.at(level)) for recipient, level in levels.items()}
-    document = {"kind": "utmost trust views", "format": 1, "sensitivity": sensitivity, "views": views}
-    write_together({file: lambda opened: write_json(document, opened)}, owner_only=True)
-
-
-def _integer(path: Path) -> int:
-    with path.open("rb") as file:
-        text = file.read(_LONGEST).decode("utf-8-sig", "replace").strip()
-    try:
-        number = exact(text)
-    except NotANumber:
-        number = Fraction(1, 2)
-    if number.denominator != 1:
-        raise BadTable(
-            "the file must hold one integer", came="something else", where=str(path), remedy="Write 42, say."
-        )
-    return int(number)

@@ -1,14 +1,14 @@
 """`utmost verify`: check a published table against its statement, and its signature."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from utmost.errors import OutOfRange
 from utmost.interfaces.cli.options import file_options, table_options
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import option
 from utmost.interfaces.cli.screens.screen import facts, screen
-from utmost.interfaces.cli.screens.terminal import ScreenGroup, ScreenText
+from utmost.interfaces.cli.screens.terminal import ScreenText
 from utmost.interfaces.documents.verified_files import verified, verified_in_words
 
 
@@ -47,11 +47,9 @@ def verify(
     if statement is None and isinstance(release, file_options.StandardInput) and release.suffix != ".json":
         raise OutOfRange("a table from standard input needs --statement", came="none", remedy="Add --statement FILE.")
     report = verified(release, statement, of=of, public_key=public_key, spelled=spelling.of(release))
-    answer.give(report, lambda: _show(report))
-
-
-def _show(report: dict[str, Any]) -> None:
-    """Print what was recomputed and compared, and what could not be."""
-    headline = ScreenText(f"{report['release']} is what its statement says.", style="bold")
-    promise = ScreenText(f"{report['promise']}\n")
-    screen().print(ScreenGroup(headline, promise, facts(verified_in_words(report))))
+    if answer.give(report):
+        screen().print(
+            ScreenText(f"{report['release']} is what its statement says.", style="bold"),
+            ScreenText(f"{report['promise']}\n"),
+            facts(verified_in_words(report)),
+        )

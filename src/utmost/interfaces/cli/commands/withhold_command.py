@@ -62,8 +62,28 @@ def withhold(
         raise OutOfRange("only one of --out and --tables may be given", came="both", remedy=remedy)
     check_free(Path("table.csv"), out, None if tables is not None else sign)
     whole = read_release(release, statement, separator=spelling.separator, encoding=spelling.encoding)
-    withheld = _withheld(whole, rule, want or [])
-    places = _places(withheld, out, tables)
+    withheld: dict[str, WithheldTable[Any]]  # by the names of marginals; a released table has no name
+    if isinstance(whole, Answer) and whole.is_by_plan:
+        words = [read_family(whole.table.domain, name) for name in want or ()]
+        withheld = dict(whole.table.withheld(rule, words or wanted_families(whole.table.plan)))
+    elif not isinstance(whole, Answer | NoisyTable):
+        remedy = "Give a released table, or a release by a plan; one in two stages withholds its fine cells itself."
+        raise Unsupported(
+            "utmost withhold reads a released table or a release by a plan", came="another file", remedy=remedy
+        )
+    elif want:
+        raise OutOfRange("--want needs a release by a plan", came="a released table", remedy="Leave out --want.")
+    else:
+        withheld = {"": whole.withheld(rule)}
+    places: dict[str, Path] = {}
+    if tables is not None:
+        tables.mkdir(parents=True, exist_ok=True)
+        places = dict(zip(withheld, file_names(tables, withheld), strict=True))
+    elif len(withheld) > 1:
+        remedy = "Name a folder: --tables DIR; or one table: --want."
+        raise OutOfRange("a file can hold one table", came=f"{len(withheld)} tables", where="--out", remedy=remedy)
+    elif out is not None:
+        places = dict.fromkeys(withheld, out)
     signer = None if sign is None else signer_of(sign)
     writers: dict[Path, Writer] = {}
     statements: dict[str, dict[str, Any]] = {name: table.said(None) for name, table in withheld.items()}
@@ -80,36 +100,6 @@ def withhold(
     if not places:
         for table in withheld.values():
             table_options.give_table(table.table, form)
-    _show(withheld, places)
-
-
-def _withheld(whole: Any, rule: WithholdingRule, families: list[str]) -> dict[str, WithheldTable[Any]]:
-    """Return the withheld tables by the names of their marginals; a released table has no name."""
-    if isinstance(whole, Answer) and whole.is_by_plan:
-        words = [read_family(whole.table.domain, name) for name in families]
-        return dict(whole.table.withheld(rule, words or wanted_families(whole.table.plan)))
-    if not isinstance(whole, Answer | NoisyTable):
-        remedy = "Give a released table, or a release by a plan; one in two stages withholds its fine cells itself."
-        raise Unsupported(
-            "utmost withhold reads a released table or a release by a plan", came="another file", remedy=remedy
-        )
-    if families:
-        raise OutOfRange("--want needs a release by a plan", came="a released table", remedy="Leave out --want.")
-    return {"": whole.withheld(rule)}
-
-
-def _places(withheld: dict[str, WithheldTable[Any]], out: Path | None, folder: Path | None) -> dict[str, Path]:
-    """Return the file of each table; standard output without a file."""
-    if folder is not None:
-        folder.mkdir(parents=True, exist_ok=True)
-        return dict(zip(withheld, file_names(folder, withheld), strict=True))
-    if len(withheld) > 1:
-        remedy = "Name a folder: --tables DIR; or one table: --want."
-        raise OutOfRange("a file can hold one table", came=f"{len(withheld)} tables", where="--out", remedy=remedy)
-    return {} if out is None else dict.fromkeys(withheld, out)
-
-
-def _show(withheld: dict[str, WithheldTable[Any]], places: dict[str, Path]) -> None:
     first, first_table = next(iter(withheld.items()))
     rows = {
         name or (TOTAL if table.family is not None else "table"): f"{table.shown} of {table.cells} cells are shown"

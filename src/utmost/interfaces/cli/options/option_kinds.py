@@ -47,7 +47,11 @@ class Declared:
     def parameter(self, name: str, annotation: Any, default: Any, title: str | None) -> click.Parameter:
         """Return the word as click reads it; the help shows it under `title`."""
         # A parameter without a default has `inspect.Parameter.empty`.
-        kind, several = _kind(annotation)
+        kind = annotation
+        if get_origin(kind) in (UnionType, Union):  # a union with a Literal is a typing.Union
+            kind = next(each for each in get_args(kind) if each is not type(None))
+        several = get_origin(kind) is list
+        kind = get_args(kind)[0] if several else kind
         known: dict[str, Any] = {"metavar": self.metavar, "help": self.help, "type": self._type(kind)}
         known["required"] = default is inspect.Parameter.empty
         if default is not None and default is not inspect.Parameter.empty:
@@ -141,14 +145,6 @@ class _Argument(click.Argument):
 
     def process_value(self, ctx: Any, value: Any) -> Any:
         return _listed(self.nargs == -1, super().process_value(ctx, value))
-
-
-def _kind(annotation: Any) -> tuple[Any, bool]:
-    """Return the type of a value without its None, and whether several values are allowed."""
-    if get_origin(annotation) in (UnionType, Union):  # a union with a Literal is a typing.Union
-        annotation = next(each for each in get_args(annotation) if each is not type(None))
-    several = get_origin(annotation) is list
-    return (get_args(annotation)[0] if several else annotation), several
 
 
 def option(metavar: str | None, help: str, *names: str, **more: Any) -> Any:

@@ -186,8 +186,10 @@ class People(PersonOptions):
             first = next(iter(first.values()))
         each = tables.items() if self.several is not None and part is None else [("", first)]
         sum_bound = self._sum_bound(measures)
+        columns = [text.partition("=")[0].strip() for text in self.mean or ()]
         for name, counted in each:
-            show_report(counted, name, self._amount_bound(name), sum_bound)
+            amount_bound = "--each" if not columns else f"--mean {name if name in columns else columns[0]}"
+            show_report(counted, name, amount_bound, sum_bound)
         if self.each_row:
             self._tell_of_repeats(events, domain)
         losses = (FewEventsKept, NothingCounted, RowsLeftOut)
@@ -260,11 +262,6 @@ class People(PersonOptions):
                 told = f"Rows seem to repeat persons: {name} differs in nearly all rows, and {len(cells) - once} rows "
                 told += f"repeat a value. If it names persons, write --person {name} in place of --each-row."
                 terminal.print(ScreenText(harmless(told), style="bold"))
-
-    def _amount_bound(self, measure: str) -> str:
-        """Return the option that clips each amount of a measure."""
-        columns = [text.partition("=")[0].strip() for text in self.mean or ()]
-        return "--each" if not columns else f"--mean {measure if measure in columns else columns[0]}"
 
     def _sum_bound(self, measures: "dict[str, MeasureSpec] | None") -> str | None:
         """Return what bounds a person in a cell; None where persons are counted, once in a cell."""
@@ -339,7 +336,9 @@ class People(PersonOptions):
     @property
     def several(self) -> "dict[str, MeasureSpec] | None":
         """The measures by name, if several are counted in one pass; None for one."""
+        from utmost.core.exact.arguments import wrong_kind
         from utmost.publish.counting.counted_measures import MeasureSpec
+        from utmost.tables.files.json_files import read_json
 
         if self.mean is not None and len(self.mean) > 1:
             named = [self._averaged(text) for text in self.mean]
@@ -352,7 +351,15 @@ class People(PersonOptions):
             required = "measures must be given once"
             came = "--values, --step, --each, --per-cell, --most-events or --in-all beside --measures"
             raise OutOfRange(required, came=came, remedy="Write it in the file of --measures.")
-        return _measures(self.measures)
+        facts = read_json(self.measures, "measures must")
+        known = {field.name for field in fields(MeasureSpec)}
+        if not isinstance(facts, dict) or not all(
+            isinstance(words, dict) and set(words) <= known for words in facts.values()
+        ):
+            raise wrong_kind(
+                "measures", 'the options of each by name: {"spent": {"values": "paid", "per_cell": 100}}', facts
+            )
+        return {name: MeasureSpec(**words) for name, words in facts.items()}
 
     def _averaged(self, text: str) -> "tuple[str, MeasureSpec]":
         """Return the column and the measure of a `--mean`: counts, sums and means of a column, by one noise."""
@@ -424,23 +431,6 @@ _FEWEST = 20  # least rows for such a search
 def _ends(text: str | None) -> Any:
     """Return the bound, or both ends."""
     return text if text is None or "," not in text else text.split(",")
-
-
-def _measures(path: Path) -> dict[str, Any]:
-    """Read measures from a JSON file: by name, the options of each."""
-    from utmost.core.exact.arguments import wrong_kind
-    from utmost.publish.counting.counted_measures import MeasureSpec
-    from utmost.tables.files.json_files import read_json
-
-    facts = read_json(path, "measures must")
-    known = {field.name for field in fields(MeasureSpec)}
-    if not isinstance(facts, dict) or not all(
-        isinstance(words, dict) and set(words) <= known for words in facts.values()
-    ):
-        raise wrong_kind(
-            "measures", 'the options of each by name: {"spent": {"values": "paid", "per_cell": 100}}', facts
-        )
-    return {name: MeasureSpec(**words) for name, words in facts.items()}
 
 
 def show_report(counted: "CountedTable", measure: str, amount_bound: str, sum_bound: str | None) -> None:

@@ -320,7 +320,9 @@ class Promised:
             per, dimensions = self.plane.per or "1", max(len(released), 1)
             return PointNoise(per, grid=self.noise.grid, largest=largest, dimensions=dimensions)
         one = self.protected
-        if counted is not None and counted.unit.needs_sizes and self._is_plain:
+        has_unit = one.sensitivity is not None or one.cells is not None or one.neighbours is not None
+        is_open = not has_unit and self.noise == PromisedNoise() and not self.lasting.half_step
+        if counted is not None and counted.unit.needs_sizes and is_open:
             from utmost.publish.promises.sum_noise import SumNoise
             from utmost.publish.workloads.planning.cells_plan import cells_plan
 
@@ -335,13 +337,6 @@ class Promised:
             unit = Unit(wide, one.cells or proved.cells, one.neighbours or proved.neighbours, proved.amount)
         numbers, half_step = self.noise.numbers or "integers", self.lasting.half_step
         return CellNoise(unit, numbers, grid=self.noise.grid, largest=largest, half_step=half_step)
-
-    @property
-    def _is_plain(self) -> bool:
-        """Whether the options leave the noise open, so that a counted table may use a plan of its cells."""
-        one = self.protected
-        has_unit = one.sensitivity is not None or one.cells is not None or one.neighbours is not None
-        return not has_unit and self.noise == PromisedNoise() and not self.lasting.half_step
 
     def unit_of_row(self, columns: list[str], together: "Changes | None" = None) -> "Unit":
         """Return the unit of privacy if one individual changes the cells of one row."""

@@ -143,19 +143,17 @@ def recipe_text(name: str, given: Mapping[str, Any], domain: Mapping[str, Any] |
 
 def recipe_schema(release: click.Command) -> dict[str, Any]:
     """Return the JSON Schema of a recipe, for editors that complete and check TOML."""
+    one: dict[str, Any] = {"type": ["string", "number"]}
+    properties: dict[str, Any] = {}
+    for name, word in sorted(_options_of(release).items()):  # the values that `_value` accepts
+        several: list[dict[str, Any]] = [{"type": "array", "items": one}] if word.multiple else []
+        named: list[dict[str, Any]] = [{"type": "object"}] if name in ("domain", "mean") else []
+        kind: dict[str, Any] = {"type": "boolean"} if word.is_flag else {"anyOf": [one, *several, *named]}
+        properties[name] = {**kind, "description": word.help or ""}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "recipe",
         "type": "object",
-        "properties": {name: _value_schema(name, word) for name, word in sorted(_options_of(release).items())},
+        "properties": properties,
         "additionalProperties": False,
     }
-
-
-def _value_schema(name: str, word: click.Option) -> dict[str, Any]:
-    """Return the schema of a key of a recipe: the values that `_value` accepts."""
-    one: dict[str, Any] = {"type": ["string", "number"]}
-    several: list[dict[str, Any]] = [{"type": "array", "items": one}] if word.multiple else []
-    named: list[dict[str, Any]] = [{"type": "object"}] if name in ("domain", "mean") else []
-    says = {"description": word.help or ""}
-    return {"type": "boolean", **says} if word.is_flag else {"anyOf": [one, *several, *named], **says}

@@ -188,8 +188,8 @@ class Output:
     def file(self) -> Path | None:
         return file_of(self.out)
 
-    def give(self, report: Any, show: Callable[[], object], document: Any = None) -> None:
-        """Write the result as JSON if --out is given, and print it as JSON, or by ``show`` for people."""
+    def give(self, report: Any, document: Any = None) -> bool:
+        """Write the result as JSON if --out is given; print it as JSON, or return True if it is for people to read."""
         # `document` replaces the report in the file, if the file can be read back.
         from utmost.interfaces.documents.reports import print_json
         from utmost.tables.files.atomic import write_together
@@ -198,12 +198,10 @@ class Output:
         written = report if document is None else document
         if self.file is not None:
             write_together({self.file: lambda file: write_json(written, file)})
-        if self.as_json:
-            print_json(report)
-        elif self.out is not None and self.file is None:
-            print_json(written)
-        else:
-            show()
+        to_pipe = self.out is not None and self.file is None
+        if self.as_json or to_pipe:
+            print_json(report if self.as_json else written)
+        return not (self.as_json or to_pipe)
 
 
 def with_families(command: Callable[..., None], needed: Collection[str] = ()) -> tuple[Callable[..., None], list[Any]]:

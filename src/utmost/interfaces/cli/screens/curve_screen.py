@@ -2,12 +2,11 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import natural
 from utmost.core.exact.written_levels import level_facts
-from utmost.design.optima.loss_curves import LossCurve, even_levels_between, loss_curve
+from utmost.design.optima.loss_curves import even_levels_between, loss_curve
 from utmost.design.spaces.consumer import Consumer
 from utmost.design.spaces.space import Space
 from utmost.errors import NotALevel, OutOfRange
@@ -44,16 +43,6 @@ def show_loss_curve(
         from utmost.interfaces.figures.loss_pictures import loss_figure
 
         write_together({plot: lambda file: loss_figure(curve, file, plot, unit=space.unit, loss=named["loss"])})
-    answer.give(_report(curve, named, space.unit, len(levels)), lambda: _show(curve, named, space.unit))
-
-
-def check_no_level(level: options.AskedLevel) -> None:
-    """Refuse --epsilon beside --curve, which has its own levels."""
-    if level.is_given:
-        raise NotALevel("only one of --curve and --epsilon may be given", came="both", remedy="Leave one out.")
-
-
-def _report(curve: LossCurve, named: dict[str, str], unit: str | None, steps: int) -> dict[str, Any]:
     points = [
         {
             **level_facts(design.certificate.ptype.level),
@@ -64,15 +53,19 @@ def _report(curve: LossCurve, named: dict[str, str], unit: str | None, steps: in
         }
         for design in curve.designs
     ]
-    return {**named, "unit": unit, "complete": len(points) == steps, "levels": points}
+    report = {**named, "unit": space.unit, "complete": len(points) == len(levels), "levels": points}
+    if answer.give(report):
+        console = screen()
+        console.print(facts({"secrets": named["space"], "consumer": f"prior {named['prior']}, loss {named['loss']}"}))
+        rows = [
+            [number(level.epsilon_float), number(loss), number(lower)]
+            for level, loss, lower in zip(curve.levels, curve.losses, curve.lower, strict=True)
+        ]
+        title = "epsilon" + (f" per {space.unit}" if space.unit else "")
+        console.print(grid([title, "expected loss", "lower bound for every private mechanism"], rows))
 
 
-def _show(curve: LossCurve, named: dict[str, str], unit: str | None) -> None:
-    console = screen()
-    console.print(facts({"secrets": named["space"], "consumer": f"prior {named['prior']}, loss {named['loss']}"}))
-    rows = [
-        [number(level.epsilon_float), number(loss), number(lower)]
-        for level, loss, lower in zip(curve.levels, curve.losses, curve.lower, strict=True)
-    ]
-    title = "epsilon" + (f" per {unit}" if unit else "")
-    console.print(grid([title, "expected loss", "lower bound for every private mechanism"], rows))
+def check_no_level(level: options.AskedLevel) -> None:
+    """Refuse --epsilon beside --curve, which has its own levels."""
+    if level.is_given:
+        raise NotALevel("only one of --curve and --epsilon may be given", came="both", remedy="Leave one out.")

@@ -31,13 +31,6 @@ _SHOWN = 12
 _BAR = 24
 
 
-def _picture(table: Any, facts: ReleaseFacts) -> ScreenTable:
-    """Show the first rows, with bars if the terminal is wide enough."""
-    names, rows = files.head(table, _SHOWN)
-    drawn, console = _rows(names, rows, facts, _BAR // len(facts.statement["promise"]["columns"])), screen()
-    return drawn if drawn.least_width <= console.width else _rows(names, rows, facts, 0)
-
-
 def _rows(names: Sequence[str], rows: Sequence[Sequence[str]], facts: ReleaseFacts, width: int) -> ScreenTable:
     """Show rows with bars of this width; numbers to the right, margins beside their numbers."""
     columns: list[ScreenColumn] = []
@@ -66,15 +59,15 @@ def _bars(column: Sequence[str], margin: int | float, width: int) -> list[Screen
     values = [float(cell) for cell in column]
     top = max((abs(value) for value in values), default=0.0) + float(margin)
     scale = width / top if top else 0.0
-    return [_bar(abs(value) * scale, float(margin) * scale, width) for value in values]
-
-
-def _bar(end: float, margin: float, width: int) -> ScreenText:
-    low, at, high = (min(width, max(0, round(x))) for x in (end - margin, end, end + margin))
-    line = ScreenText("━" * low, style="cyan")
-    line.append("─" * (at - low), style="dim")
-    line.append("●", style="bold cyan")
-    return line.append("─" * (high - at), style="dim")
+    lines: list[ScreenText] = []
+    for value in values:
+        end, off = abs(value) * scale, float(margin) * scale
+        low, at, high = (min(width, max(0, round(x))) for x in (end - off, end, end + off))
+        line = ScreenText("━" * low, style="cyan")
+        line.append("─" * (at - low), style="dim")
+        line.append("●", style="bold cyan")
+        lines.append(line.append("─" * (high - at), style="dim"))
+    return lines
 
 
 def _is_number(text: str) -> bool:
@@ -126,9 +119,12 @@ def give(release: Answer[Any], answer: TableAnswer, signer: Signer | None) -> No
         return print_json(whole if out else {"statement": whole, "table": files.columns(table)})
     facts = _in_words(release.statement_with(None))
     if out is not None:
-        picture, console = _picture(table, facts), screen()
-        shown = [picture] if picture.least_width <= console.width else []
-        return console.print(*shown, shown_facts("Released.", facts, out, then=_next(facts)))
+        # The first rows, with bars if the terminal is wide enough; not at all if it is too narrow for them.
+        (names, rows), console = files.head(table, _SHOWN), screen()
+        widths = _BAR // len(facts.statement["promise"]["columns"]), 0
+        pictures = (_rows(names, rows, facts, width) for width in widths)
+        fitting = [picture for picture in pictures if picture.least_width <= console.width]
+        return console.print(*fitting[:1], shown_facts("Released.", facts, out, then=_next(facts)))
     give_table(table, answer.form)
     return screen(stderr=True).print(ScreenText(), shown_facts("Released.", facts, then=_next(facts)))
 

@@ -179,37 +179,29 @@ class ScreenTable:
             for column, column_texts in zip(self.columns, zip(*texts, strict=True), strict=True)
         ]
 
-    def _is_cut(self, texts: list[list[ScreenText]], widths: list[int]) -> bool:
-        """Check whether a number is cut, or words are broken into unreadable pieces."""
-        return any(
-            width < (min(need, _PART) if column.wraps else need)
-            for width, need, column in zip(widths, self._needed(texts), self.columns, strict=True)
-        )
-
-    def _as_facts(self, rows: list[list[ScreenText]]) -> "ScreenTable":
-        """Return a row for each cell with its title, for screens that are too narrow for the columns."""
-        facts: list[Sequence[str | ScreenText]] = []
-        for row in rows:
-            facts += [(" ".join(column.title.split()), text) for column, text in zip(self.columns, row, strict=True)]
-            facts.append(("", ""))
-        return ScreenTable([ScreenColumn(style="dim"), ScreenColumn()], facts[:-1])
-
-    def _widths(self, texts: list[list[ScreenText]], width: int) -> list[int]:
-        """Return the widths of the columns; on a narrow screen the widest wrapping columns shrink."""
-        own = [max((text.width for text in column), default=0) for column in zip(*texts, strict=True)]
-        widths = [max(each, column.least) for each, column in zip(own, self.columns, strict=True)]
-        room = width - self._around()
-        widths = _narrowed(widths, room, [column.wraps for column in self.columns])
-        return _narrowed(widths, room, [True] * len(widths))
-
     def lines(self, width: int) -> Iterator[ScreenText]:
         """Return the lines of the table, at most `width` wide."""
-        texts = self._texts()
-        widths = self._widths(texts, width)
+        texts, room = self._texts(), width - self._around()
+        own = [max((text.width for text in column), default=0) for column in zip(*texts, strict=True)]
+        widths = [max(each, column.least) for each, column in zip(own, self.columns, strict=True)]
+        # On a narrow screen first the widest wrapping columns shrink, then all.
+        widths = _narrowed(widths, room, [column.wraps for column in self.columns])
+        widths = _narrowed(widths, room, [True] * len(widths))
         if self.has_titles:
             yield ScreenText()
-        if self.has_titles and len(widths) > 1 and self._is_cut(texts, widths):
-            yield from ScreenGroup(self._as_facts(texts[1:]), ScreenText(self.caption, "dim")).lines(width)
+        is_cut = any(  # a number is cut, or words are broken into unreadable pieces
+            each < (min(need, _PART) if column.wraps else need)
+            for each, need, column in zip(widths, self._needed(texts), self.columns, strict=True)
+        )
+        if self.has_titles and len(widths) > 1 and is_cut:
+            facts: list[Sequence[str | ScreenText]] = []
+            for row in texts[1:]:
+                facts += [
+                    (" ".join(column.title.split()), text) for column, text in zip(self.columns, row, strict=True)
+                ]
+                facts.append(("", ""))
+            table = ScreenTable([ScreenColumn(style="dim"), ScreenColumn()], facts[:-1])
+            yield from ScreenGroup(table, ScreenText(self.caption, "dim")).lines(width)
             return
         for number, row in enumerate(texts):
             shown = [
@@ -257,8 +249,11 @@ class Screen:
     def print(self, *shown: ScreenText | ScreenTable | ScreenGroup) -> None:
         """Print texts and tables, one below the other."""
         text = "".join(f"{self._styled(line)}\n" for line in ScreenGroup(*shown).lines(self.width))
-        if "─" in text and not _can_spell(self.file):
-            text = text.replace("─", "-").replace("━", "=")
+        if "─" in text:
+            try:
+                "─━".encode(getattr(self.file, "encoding", None) or "utf-8")
+            except UnicodeEncodeError:
+                text = text.replace("─", "-").replace("━", "=")
         self.file.write(text)
         self.file.flush()
 
@@ -281,7 +276,10 @@ class Screen:
         return _WIDTH
 
     def _styled(self, line: ScreenText) -> str:
-        if not self.is_terminal or os.environ.get("TERM", "").lower() in ("dumb", "unknown") or not _obeys_codes():
+        is_plain = os.environ.get("TERM", "").lower() in ("dumb", "unknown")
+        if os.name == "nt":  # newer terminals of Windows have styles, and set a variable
+            is_plain |= all(name not in os.environ for name in ("WT_SESSION", "ANSICON", "TERM", "FORCE_COLOR"))
+        if is_plain or not self.is_terminal:
             return line.characters
         pieces, known = [], _FACES if os.environ.get("NO_COLOR") else _FACES | _COLOURS
         for style, signs in groupby(zip(line.styles, line.characters, strict=True), key=lambda pair: pair[0]):
@@ -289,16 +287,3 @@ class Screen:
             codes = ";".join(known[name] for name in style.split() if name in known)
             pieces.append(f"\033[{codes}m{text}\033[0m" if codes else text)
         return "".join(pieces)
-
-
-def _obeys_codes() -> bool:
-    """Check whether the terminal has styles; on Windows newer ones set a variable."""
-    return os.name != "nt" or any(name in os.environ for name in ("WT_SESSION", "ANSICON", "TERM", "FORCE_COLOR"))
-
-
-def _can_spell(file: TextIO) -> bool:
-    try:
-        "─━".encode(getattr(file, "encoding", None) or "utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True

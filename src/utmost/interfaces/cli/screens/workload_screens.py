@@ -49,12 +49,11 @@ from utmost.publish.workloads.planning.plan import Plan
 from utmost.publish.workloads.planning.table_limits import budget_shares
 from utmost.publish.workloads.sums_in_words import TOTAL, read_family
 from utmost.publish.workloads.workload import narrowed
-from utmost.tables.axes.domain import Domain
 from utmost.tables.files import files
 from utmost.tables.files.atomic import Writer, check_absent, write_together
 from utmost.tables.files.json_files import encoded
 from utmost.tables.files.saving import Digest
-from utmost.tables.files.sidecars import check_repeated_document, publish, publish_again, table_writers
+from utmost.tables.files.sidecars import missing_document, publish, publish_again, table_writers
 from utmost.tables.files.signatures import Signer, signature_path
 
 _SHOWN = 40
@@ -188,9 +187,16 @@ def is_of_cells(plan: Plan) -> bool:
 
 def give_tables(release: NoisySums, wanted: Plan, folder: Path, signer: Signer | None) -> list[Path]:
     """Write a CSV file of each wanted table and its statement, all or none; return the files."""
-    writers: dict[Path, Writer] = {}
-    for path, words in _table_files(wanted, folder).items():
-        writers |= _table_writers(release, words, path, signer)
+    if folder.exists() and not folder.is_dir():
+        raise OutOfRange(
+            "--tables must name a folder", came=f"the file {folder.name}", remedy="Name a new folder: --tables tables."
+        )
+    tables, writers = wanted_tables(wanted), dict[Path, Writer]()
+    for path, words in zip(file_names(folder, tables), tables.values(), strict=True):
+        table = files.columns(_with_means(release, words))
+        columns = {name: np.array(column, dtype=object) for name, column in table.items()}
+        statement = SumsTable(release, words, release.unit.is_shared).statement
+        writers |= table_writers(columns, statement, path, signer=signer)[0]
     folder.mkdir(parents=True, exist_ok=True)
     write_together(writers)
     return list(writers)
@@ -212,16 +218,6 @@ def tables_left_out(release: NoisySums, wanted: Plan) -> list[str]:
             continue
         names.append(name)
     return names
-
-
-def _table_files(plan: Plan, folder: Path) -> dict[Path, tuple[Any, ...]]:
-    """Return a CSV file for each wanted table in a folder, with the words that select the table."""
-    if folder.exists() and not folder.is_dir():
-        raise OutOfRange(
-            "--tables must name a folder", came=f"the file {folder.name}", remedy="Name a new folder: --tables tables."
-        )
-    wanted = wanted_tables(plan)
-    return dict(zip(file_names(folder, wanted), wanted.values(), strict=True))
 
 
 def file_names(folder: Path, names: Iterable[str]) -> list[Path]:
@@ -248,9 +244,28 @@ def release_by_plan(
     dry_run: bool,
 ) -> None:
     """Release a counted table by a promised plan, without a ledger; or show what the release would promise."""
-    if dry_run:
-        return _show_promise(CheckedSums.of(counted, promise, at, confidence).without_data, as_json=as_json)
-    give_workload(drawn_sums(counted, promise, at, confidence), out, signer, as_json=as_json)
+    if not dry_run:
+        return give_workload(drawn_sums(counted, promise, at, confidence), out, signer, as_json=as_json)
+    release = CheckedSums.of(counted, promise, at, confidence).without_data
+    plan, ladder = release.plan, planned_ladder(release.promise, release.level, release.confidence)
+    if not as_json:
+        return screen().print(*([ladder_grid(ladder)] if ladder else []), _said(release, DRY))
+    report = {
+        "dry_run": True,
+        "epsilon": level_text(release.level),
+        "shares": {plan.domain.family_name(family): str(share) for family, share in plan.shares.items()},
+        "confidence": float(release.confidence),
+    }
+    if ladder:
+        report["ladder"] = ladder_report(ladder)
+    report["error_bars"] = _wanted_bars(release)
+    if release.unit.is_shared:
+        report["column_error_bars"] = _column_bars(release)
+    if alone := margins_by_themselves(plan, release.level, release.confidence):
+        report["by_themselves"] = alone
+    if plan.clean_needs is not None:
+        report["clean_needs"] = plan.clean_needs
+    print_json(report)
 
 
 def drawn_sums(counted: CountedTable, promise: Promise, at: Level, confidence: Fraction) -> NoisySums:
@@ -393,7 +408,14 @@ def shown_columns(table: Any) -> ScreenTable:
         elif name in means:
             ends = zip(columns[name], columns[f"{name}_lower"], columns[f"{name}_upper"], strict=True)
             names.append(name)
-            shown.append([_interval(*each) for each in ends])
+            shown.append(
+                [
+                    "not determined"
+                    if None in (mean, low, high)
+                    else f"{number(mean, 12)}, {number(low, 12)} to {number(high, 12)}"
+                    for mean, low, high in ends
+                ]
+            )
     if is_alone:
         names = [TOTAL]
     picture = grid(names, list(map(list, zip(*shown, strict=True))), left=len(labels))
@@ -401,21 +423,14 @@ def shown_columns(table: Any) -> ScreenTable:
     return replace(picture, caption=f"and {more} more rows") if more > 0 else picture
 
 
-def _interval(mean: float | None, low: float | None, high: float | None) -> str:
-    if mean is None or low is None or high is None:
-        return "not determined"
-    return f"{number(mean, 12)}, {number(low, 12)} to {number(high, 12)}"
-
-
 def document_writers(
     release: NoisySums, out: Path | None, signer: Signer | None, *, again: bool = False
 ) -> dict[Path, Writer]:
-    """Return the writers of a document and its signature; none if the file already has this answer."""
+    """Return the writers of a document and its signature; with `again`, of those that do not exist yet."""
     if out is None:
         return {}
-    if again and out.is_file():
-        check_repeated_document(release.facts(), out)
-        return {}
+    if again:
+        return missing_document(release.facts(), out, signer)
     text = encoded(release.facts())
     writers: dict[Path, Writer] = {out: lambda file: file.write(text)}
     return writers if signer is None else writers | {signature_path(out): lambda file: file.write(signer(text))}
@@ -423,22 +438,6 @@ def document_writers(
 
 def with_confidence(release: NoisySums, confidence: Fraction) -> NoisySums:
     return replace(release, confidence=confidence)
-
-
-def _show_promise(release: NoisySums, *, as_json: bool) -> None:
-    if not as_json:
-        ladder = planned_ladder(release.promise, release.level, release.confidence)
-        return screen().print(*([ladder_grid(ladder)] if ladder else []), _said(release, DRY))
-    plan, confidence = release.plan, float(release.confidence)
-    shares = {plan.domain.family_name(family): str(share) for family, share in plan.shares.items()}
-    report = {"dry_run": True, "epsilon": level_text(release.level), "shares": shares, "confidence": confidence}
-    if ladder := planned_ladder(release.promise, release.level, release.confidence):
-        report["ladder"] = ladder_report(ladder)
-    columns = {"column_error_bars": _column_bars(release)} if release.unit.is_shared else {}
-    cleaned = {} if plan.clean_needs is None else {"clean_needs": plan.clean_needs}
-    alone = margins_by_themselves(plan, release.level, release.confidence)
-    beside = {"by_themselves": alone} if alone else {}
-    print_json(report | {"error_bars": _wanted_bars(release)} | columns | beside | cleaned)
 
 
 def undetermined_means(table: Any) -> dict[str, str]:
@@ -534,17 +533,17 @@ def planned_gain(plan: Plan, at: Level, confidence: Fraction) -> dict[str, str]:
     alone = margins_by_themselves(plan, at, confidence)
     if len(alone) < 2:
         return {}
-    return {
-        "gain": planning_gain(
-            _wanted_bars(NoisySums.without_data(Promise(noise=plan), at, confidence)), alone, own_budget(plan)
-        )
-    }
+    planned = _wanted_bars(NoisySums.without_data(Promise(noise=plan), at, confidence))
+    return {"gain": planning_gain(planned, alone, own_budget(plan))}
 
 
 def shown_tables(release: NoisySums) -> Iterable[ScreenText | ScreenTable]:
     """Show the wanted tables, smaller ones first, up to the rows of a screen."""
     domain, tables = release.domain, wanted_tables(release.plan)
-    sizes = {name: _rows_of(domain, words) for name, words in tables.items()}
+    sizes = {}  # numbers of rows, before any table is made
+    for name, words in tables.items():
+        family, narrow = narrowed(domain, words)
+        sizes[name] = prod(size for axis, size in enumerate(domain.group_shape(family)) if axis not in narrow)
     left, hidden = _SHOWN, 0
     for name, words in sorted(tables.items(), key=lambda table: sizes[table[0]]):
         left -= sizes[name]
@@ -554,21 +553,6 @@ def shown_tables(release: NoisySums) -> Iterable[ScreenText | ScreenTable]:
                 yield ScreenText(f"{_named(name)}: {sizes[name]} rows, not shown", style="dim")
             continue
         yield shown_columns(_with_means(release, words))
-
-
-def _rows_of(domain: Domain, words: tuple[Any, ...]) -> int:
-    """Return the number of rows of a table, before the table is made."""
-    family, narrow = narrowed(domain, words)
-    shape = domain.group_shape(family)
-    return prod(size for axis, size in enumerate(shape) if axis not in narrow)
-
-
-def _table_writers(release: NoisySums, words: tuple[Any, ...], path: Path, signer: Signer | None) -> dict[Path, Writer]:
-    """Return the writers of one table and of the statement that answers every sum of it."""
-    table = files.columns(_with_means(release, words))
-    columns = {name: np.array(column, dtype=object) for name, column in table.items()}
-    statement = SumsTable(release, words, release.unit.is_shared).statement
-    return table_writers(columns, statement, path, signer=signer)[0]
 
 
 def _named(name: str) -> str:

@@ -8,7 +8,6 @@ from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.exact.written_levels import level_facts
 from utmost.design.capacities.capacity import capacity as capacity_of
 from utmost.design.capacities.capacity_evidence import TypeCapacity
-from utmost.design.leakage.measures import Measure
 from utmost.errors import OutOfRange
 from utmost.interfaces.cli.options import file_options, research_options
 from utmost.interfaces.cli.options import shared_options as options
@@ -42,19 +41,17 @@ def show_capacities(report: dict[str, Any], out: Path | None) -> None:
     )
     for capacity in report["capacities"]:
         console.print(ScreenText(f"\nThe {capacity['capacity']} capacity", style="bold"))
-        console.print(facts(_facts(capacity)))
-
-
-def _facts(capacity: dict[str, Any]) -> dict[str, str]:
-    return {
-        "capacity": _value(capacity),
-        "which says": _MEANINGS[capacity["capacity"]],
-        **({} if capacity["lower"] == capacity["value"] else {"one leaks at least": number(capacity["lower"], 16)}),
-        **({"found by": capacity["method"]} if "method" in capacity else {}),
-        "theorem": capacity["theorem"] or "none: mechanism and dual prove it",
-        "outcomes": f"{capacity['outcomes']:,}",
-        "checked": "yes, from mechanism and dual alone" if capacity["verified"] else "NO",
-    }
+        shown = {"capacity": _value(capacity), "which says": _MEANINGS[capacity["capacity"]]}
+        if capacity["lower"] != capacity["value"]:
+            shown["one leaks at least"] = number(capacity["lower"], 16)
+        if "method" in capacity:
+            shown["found by"] = capacity["method"]
+        shown |= {
+            "theorem": capacity["theorem"] or "none: mechanism and dual prove it",
+            "outcomes": f"{capacity['outcomes']:,}",
+            "checked": "yes, from mechanism and dual alone" if capacity["verified"] else "NO",
+        }
+        console.print(facts(shown))
 
 
 def _value(capacity: dict[str, Any]) -> str:
@@ -89,7 +86,7 @@ def capacity(
             remedy = "Leave out --multiplicative."
             raise OutOfRange("--measure finds the additive capacity only", came="--multiplicative", remedy=remedy)
         return _by_measure(asked, measure, prior, answer)
-    per_type: Sequence[Any]
+    per_type: Sequence[TypeCapacity]
     if check is not None:
         spelled, per_type = check.name, capacities.read(check)
     else:
@@ -97,36 +94,33 @@ def capacity(
         both = multiplicative == additive
         per_type = [capacity_of(ptype, kind="multiplicative")] if multiplicative or both else []
         per_type += [capacity_of(ptype, kind="additive")] if additive or both else []
-    report = _report(per_type, spelled, is_read=check is not None)
-    document = None if check is not None else capacities.document(per_type)
-    answer.give(report, lambda: show_capacities(report, answer.file), document)
-    if document is not None and answer.file is not None:
-        capacities.read(answer.file)
-
-
-def _report(capacities: Sequence[TypeCapacity], shown: str, *, is_read: bool) -> dict[str, Any]:
-    """Return the facts to show, without the method of a capacity, which a file does not prove."""
-    ptype = capacities[0].certificate.ptype
+    ptype = per_type[0].certificate.ptype
     distances = distances_words(ptype.space)
-    return {
-        "space": shown,
+    report = {
+        "space": spelled,
         "secrets": ptype.space.size,
         **level_facts(ptype.level),
         **({} if distances is None else {"distances": distances}),
         "capacities": [
             {
-                "capacity": capacity.certificate.kind,
-                "value": float(capacity.value),
-                "value_exact": exact_text(capacity.value) if capacity.is_exact else None,
-                "lower": float(capacity.lower),
-                **({} if is_read else {"method": capacity.method}),
-                "theorem": capacity.theorem,
-                "outcomes": capacity.mechanism.shape[1],
+                "capacity": each.certificate.kind,
+                "value": float(each.value),
+                "value_exact": exact_text(each.value) if each.is_exact else None,
+                "lower": float(each.lower),
+                # A file does not prove by which method a capacity was found.
+                **({"method": each.method} if check is None else {}),
+                "theorem": each.theorem,
+                "outcomes": each.mechanism.shape[1],
                 "verified": True,  # the bounds come from the check of the certificate
             }
-            for capacity in capacities
+            for each in per_type
         ],
     }
+    document = None if check is not None else capacities.document(per_type)
+    if answer.give(report, document):
+        show_capacities(report, answer.file)
+    if document is not None and answer.file is not None:
+        capacities.read(answer.file)
 
 
 def _by_measure(
@@ -155,19 +149,16 @@ def _by_measure(
         "outcomes": capacity.mechanism.shape[1],
         "verified": verified,
     }
-    answer.give(report, lambda: _show_by_measure(report, measure, answer.file), channel_document(capacity.mechanism))
-
-
-def _show_by_measure(report: dict[str, Any], measure: Measure, out: Path | None) -> None:
-    shown = {
-        "secrets": f"{report['space']}, {report['secrets']:,} of them",
-        "level": f"epsilon = {report['epsilon']}",
-        "measure": measure.name + (f": {measure.meaning}" if measure.meaning else ""),
-        "prior": f"{report['prior']}, at which it is {number(report['before'], 12)}",
-        "capacity": _value(report),
-        "which says": "no mechanism of the type changes it by more, in the mean over outcomes",
-        "outcomes": f"{report['outcomes']:,}",
-        "checked": "yes, the mechanism and a bound for every vertex" if report["verified"] else "NO",
-        **({"mechanism written": str(out)} if out is not None else {}),
-    }
-    screen().print(facts(shown))
+    if answer.give(report, channel_document(capacity.mechanism)):
+        shown = {
+            "secrets": f"{report['space']}, {report['secrets']:,} of them",
+            "level": f"epsilon = {report['epsilon']}",
+            "measure": measure.name + (f": {measure.meaning}" if measure.meaning else ""),
+            "prior": f"{report['prior']}, at which it is {number(report['before'], 12)}",
+            "capacity": _value(report),
+            "which says": "no mechanism of the type changes it by more, in the mean over outcomes",
+            "outcomes": f"{report['outcomes']:,}",
+            "checked": "yes, the mechanism and a bound for every vertex" if report["verified"] else "NO",
+            **({"mechanism written": str(answer.file)} if answer.file is not None else {}),
+        }
+        screen().print(facts(shown))

@@ -1,8 +1,6 @@
 """`utmost research compare`: the costs of distributions of noise, as curves and as a table."""
 
 from collections.abc import Sequence
-from fractions import Fraction
-from pathlib import Path
 from typing import Annotated
 
 from utmost.core.exact.numbers import exact
@@ -63,22 +61,15 @@ def compare(
     """
     if plot is not None:
         canvas.check_format(plot)
-    epsilons = _epsilons(up_to)
-    curves = {name: gain_curve(epsilons, cost_of(name), sensitivity, read_numbers(numbers)) for name in costs}
-    if plot is not None:
-        _draw(plot, epsilons, curves)
-    xs = [float(e) for e in epsilons]
-    report = {"epsilon": xs, "gain": curves, "domain": numbers, "over": "laplace"}
-    answer.give(report, lambda: show_curves(xs, curves, numbers))
-
-
-def _epsilons(up_to: str) -> list[Fraction]:
     last = exact(up_to, "up-to")
     if last <= 0:
         raise OutOfRange("--up-to must be positive", came=up_to, remedy="Write --up-to 4, say.")
-    return [last * at / _POINTS for at in range(_POINTS + 1)]
-
-
-def _draw(plot: Path, epsilons: list[Fraction], curves: canvas.Curves) -> None:
-    kind, x, y = plot.suffix[1:].lower(), "epsilon", "Laplace cost / optimal cost"
-    write_together({plot: lambda file: canvas.figure([float(e) for e in epsilons], curves, file, kind=kind, x=x, y=y)})
+    epsilons = [last * at / _POINTS for at in range(_POINTS + 1)]
+    curves = {name: gain_curve(epsilons, cost_of(name), sensitivity, read_numbers(numbers)) for name in costs}
+    xs = [float(e) for e in epsilons]
+    if plot is not None:
+        words = {"kind": plot.suffix[1:].lower(), "x": "epsilon", "y": "Laplace cost / optimal cost"}
+        write_together({plot: lambda file: canvas.figure(xs, curves, file, **words)})
+    report = {"epsilon": xs, "gain": curves, "domain": numbers, "over": "laplace"}
+    if answer.give(report):
+        show_curves(xs, curves, numbers)

@@ -2,8 +2,7 @@
 
 from typing import Annotated, Any
 
-from utmost.core.exact.levels import Level
-from utmost.core.exact.numbers import exact
+from utmost.core.exact.numbers import exact, exact_integer
 from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.exact.written_levels import level_facts
 from utmost.design.optima.beyond_oblivious import (
@@ -90,58 +89,50 @@ def databases(
         given = {"--values": values != 2, "--rows": rows != 3, "--satisfying": satisfying is not None}
         given |= {"--prior": prior != "uniform", "--loss": loss != "absolute"}
         research_options.check_unused(given, "with --conflict, whose two consumers are those of the paper")
-        told = _conflict(at, tilt or "1/100")
-        return answer.give(told, lambda: show_conflict(told))
-    query = CountQuery(values, rows, _integers(satisfying or ["1"]))
-    report = _proposition(query, at, prior, loss)
-    answer.give(report, lambda: show_databases(report))
-
-
-def _proposition(query: CountQuery, at: Level, prior: str, loss: str) -> dict[str, Any]:
+        tilt = tilt or "1/100"
+        small, first, second = conflicting_users(exact(tilt, "tilt"))
+        with progress_bar("Solving the program for both"):
+            optimum = shared_mechanism(PrivacyType(small.space, at), [first, second])
+        told = {
+            "tilt": tilt,
+            **level_facts(at),
+            **_numbers(alone=optimum.alone[0].loss, together=optimum.together.loss, regret=optimum.regret),
+            "conflict": not optimum.exists,
+            "verified": optimum.together.certificate.verify(),
+        }
+        if answer.give(told):
+            show_conflict(told)
+        return
+    listed = satisfying or ["1"]
+    try:
+        integers = [exact_integer(text) for text in people_options.split_names(listed)]
+    except NotANumber:
+        remedy = "Write --satisfying 1,2."
+        raise OutOfRange("--satisfying must list integers", came=", ".join(listed), remedy=remedy) from None
+    query = CountQuery(values, rows, integers)
     if not at.is_rational:
         remedy = "Write --epsilon alpha=1/2: both programs are solved in fractions."
         raise OutOfRange("alpha = e^-epsilon must be a fraction here", came=f"epsilon = {at.epsilon}", remedy=remedy)
-    space = counts(query.rows)
+    space, count_of_databases = counts(rows), query.values**query.rows
     consumer = consumer_of(prior, loss, space, at)
-    with progress_bar(f"Solving the program on {query.values**query.rows} databases"):
+    with progress_bar(f"Solving the program on {count_of_databases} databases"):
         best, mechanism = best_worst_case(query, at.alpha_fraction(), consumer)
         alone = optimal_mechanism(PrivacyType(space, at), consumer).loss
     mean = worst_case_loss(query, expanded(query, averaged(query, mechanism)), consumer)
-    return {
+    report = {
         "values": query.values,
         "rows": query.rows,
         "satisfying": sorted(query.satisfying),
-        "databases": query.values**query.rows,
+        "databases": count_of_databases,
         **level_facts(at),
         "prior": prior,
         "loss": loss,
         **_numbers(oblivious_loss=alone, any_loss=best, averaged_loss=mean),
     }
-
-
-def _conflict(at: Level, tilt: str) -> dict[str, Any]:
-    query, first, second = conflicting_users(exact(tilt, "tilt"))
-    with progress_bar("Solving the program for both"):
-        optimum = shared_mechanism(PrivacyType(query.space, at), [first, second])
-    return {
-        "tilt": tilt,
-        **level_facts(at),
-        **_numbers(alone=optimum.alone[0].loss, together=optimum.together.loss, regret=optimum.regret),
-        "conflict": not optimum.exists,
-        "verified": optimum.together.certificate.verify(),
-    }
+    if answer.give(report):
+        show_databases(report)
 
 
 def _numbers(**values: Any) -> dict[str, Any]:
     floats = {name: float(value) for name, value in values.items()}
     return floats | {f"{name}_exact": exact_text(value) for name, value in values.items()}
-
-
-def _integers(texts: list[str]) -> list[int]:
-    try:
-        read = [exact(text) for text in people_options.split_names(texts)]
-    except NotANumber:
-        read = [exact("1/2")]
-    if any(value.denominator != 1 for value in read):
-        raise OutOfRange("--satisfying must list integers", came=", ".join(texts), remedy="Write --satisfying 1,2.")
-    return [int(value) for value in read]

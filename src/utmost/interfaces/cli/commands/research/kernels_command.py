@@ -112,7 +112,10 @@ def kernels(
     More: docs/theory/designs.md
     """
     spelled, ptype = asked.read()
-    _check_one({"--count": count, "--by-size": by_size, "--orbits": orbits, "--estimate": estimate is not None})
+    ways = {"--count": count, "--by-size": by_size, "--orbits": orbits, "--estimate": estimate is not None}
+    if sum(ways.values()) > 1:
+        came, remedy = " and ".join(name for name, wanted in ways.items() if wanted), "Leave the others out."
+        raise OutOfRange(f"only one of {', '.join(ways)} may be given", came=came, remedy=remedy)
     if estimate is None:
         given = {"--size": size is not None, "--seed": seed is not None}
         given |= {"--confidence": confidence != DEFAULT_CONFIDENCE}
@@ -126,36 +129,58 @@ def kernels(
     listed = not (count or by_size or orbits or estimate)
     answer = options.Output(None if resume or listed else out, as_json)
     if estimate is not None:
-        return _estimate(spelled, ptype, estimate, size, seed, confidence, answer)
+        outcomes = ptype.space.size if size is None else natural(size, "--size", least=1)
+        with progress_bar(f"Sampling the kernels of {spelled}"):
+            estimated = estimate_kernels(
+                ptype,
+                natural(estimate, "--estimate", least=2),
+                np.random.default_rng(seed),
+                size=None if size is None else outcomes,
+                confidence=float(exact(confidence)),
+            )
+        about = {
+            "space": spelled,
+            **level_facts(ptype.level),
+            "outcomes": outcomes,
+            "estimate": estimated.value,
+            "low": estimated.low,
+            "high": estimated.high,
+            "confidence": estimated.confidence,
+            "samples": estimated.samples,
+        }
+        if answer.give(about):
+            show_estimate(spelled, ptype, outcomes, estimated)
+        return
     if orbits:
-        return _orbits(spelled, ptype, answer)
+        with progress_bar(f"Sorting the kernels of {spelled} into orbits"):
+            every = listed_kernels(ptype)
+            parts = every.orbits()
+        rows = [
+            {"kernels": int(number), "vertices": list(every.support(int(k)))}
+            for k, number in zip(parts.representatives, parts.sizes, strict=True)
+        ]
+        of_orbits = {"space": spelled, **level_facts(ptype.level), "kernels": len(every), "orbits": rows}
+        if answer.give(of_orbits):
+            show_orbits(spelled, ptype, len(every), rows)
+        return
     if resume is None and listed and out is not None and not (as_json and file_options.file_of(out) is None):
         return table_options.give_rows(kernel_header(ptype), _rows(ptype), out, partial(_stream, spelled, ptype))
     if resume is None and listed and as_json:
         return _stream(spelled, ptype, sys.stdout)
-    sizes = _searched(spelled, ptype, resume, None if resume is None else out)
-    report = _report(spelled, ptype, sizes)
-    if count:
-        return answer.give(report, lambda: click.echo(sum(sizes.values())))
-    written = [path for path in (plot, out, resume) if path is not None]
-    answer.give(report, lambda: show_kernels(spelled, ptype, sizes, written, listed=not by_size))
-
-
-def _check_one(wanted_options: dict[str, bool]) -> None:
-    names = [name for name, wanted in wanted_options.items() if wanted]
-    if len(names) > 1:
-        remedy = "Leave the others out."
-        raise OutOfRange(
-            f"only one of {', '.join(wanted_options)} may be given", came=" and ".join(names), remedy=remedy
-        )
-
-
-def _searched(spelled: str, ptype: PrivacyType, resume: Path | None, out: Path | None) -> dict[int, int]:
-    """Return the number of kernels of each size, with a progress bar."""
-    with logged_progress(f"Searching the kernels of {spelled}") as report:
+    with logged_progress(f"Searching the kernels of {spelled}") as progress:
         if resume is None:
-            return kernel_sizes(ptype, lambda done: report(done, 1))
-        return dict(sorted(search(ptype, resume, out, lambda done: report(done, 1)).sizes.items()))
+            sizes = kernel_sizes(ptype, lambda done: progress(done, 1))
+        else:
+            sizes = dict(sorted(search(ptype, resume, out, lambda done: progress(done, 1)).sizes.items()))
+    total, by_outcomes = sum(sizes.values()), {str(outcomes): number for outcomes, number in sizes.items()}
+    report = {"space": spelled, **level_facts(ptype.level), "kernels": total, "by_size": by_outcomes}
+    if count:
+        if answer.give(report):
+            click.echo(total)
+        return
+    written = [path for path in (plot, out, resume) if path is not None]
+    if answer.give(report):
+        show_kernels(spelled, ptype, sizes, written, listed=not by_size)
 
 
 def _rows(ptype: PrivacyType) -> Iterator[list[str]]:
@@ -173,52 +198,3 @@ def _stream(spelled: str, ptype: PrivacyType, file: TextIO) -> None:
     }
     supports = ([int(v) for v in row[1:] if v] for row in _rows(ptype))
     write_list(head, "kernels", supports, file)
-
-
-def _report(spelled: str, ptype: PrivacyType, sizes: dict[int, int]) -> dict[str, Any]:
-    by_size = {str(size): count for size, count in sizes.items()}
-    return {"space": spelled, **level_facts(ptype.level), "kernels": sum(sizes.values()), "by_size": by_size}
-
-
-def _orbits(spelled: str, ptype: PrivacyType, answer: options.Output) -> None:
-    with progress_bar(f"Sorting the kernels of {spelled} into orbits"):
-        orbits = listed_kernels(ptype)
-        parts = orbits.orbits()
-    rows = [
-        {"kernels": int(size), "vertices": list(orbits.support(int(k)))}
-        for k, size in zip(parts.representatives, parts.sizes, strict=True)
-    ]
-    report = {"space": spelled, **level_facts(ptype.level), "kernels": len(orbits), "orbits": rows}
-    answer.give(report, lambda: show_orbits(spelled, ptype, len(orbits), rows))
-
-
-def _estimate(
-    spelled: str,
-    ptype: PrivacyType,
-    samples: str,
-    size: str | None,
-    seed: int | None,
-    confidence: str,
-    answer: options.Output,
-) -> None:
-    wanted = None if size is None else natural(size, "--size", least=1)
-    with progress_bar(f"Sampling the kernels of {spelled}"):
-        estimate = estimate_kernels(
-            ptype,
-            natural(samples, "--estimate", least=2),
-            np.random.default_rng(seed),
-            size=wanted,
-            confidence=float(exact(confidence)),
-        )
-    outcomes = wanted or ptype.space.size
-    report = {
-        "space": spelled,
-        **level_facts(ptype.level),
-        "outcomes": outcomes,
-        "estimate": estimate.value,
-        "low": estimate.low,
-        "high": estimate.high,
-        "confidence": estimate.confidence,
-        "samples": estimate.samples,
-    }
-    answer.give(report, lambda: show_estimate(spelled, ptype, outcomes, estimate))

@@ -4,12 +4,11 @@ from decimal import ROUND_CEILING, Context
 from pathlib import Path
 from typing import Annotated, Any
 
-from utmost.design.channels.channel import Channel
 from utmost.design.leakage.measures import Measure
 from utmost.errors import OutOfRange
 from utmost.interfaces.cli.options import file_options, research_options, table_options
 from utmost.interfaces.cli.options import shared_options as options
-from utmost.interfaces.cli.screens.screen import facts, grid, number, screen
+from utmost.interfaces.cli.screens.screen import facts, grid, number, others, screen
 from utmost.interfaces.cli.screens.terminal import ScreenText
 from utmost.interfaces.documents import channel_files
 from utmost.interfaces.documents.measure_names import leakage_report, prior_of
@@ -41,61 +40,43 @@ def show_leakage(reports: dict[str, dict[str, Any]], measure: Measure, prior: st
     }
     if len(reports) == 1:
         ((title, report),) = reports.items()
-        shown = {"channel": f"{title}, {_outcomes(report)}", **shown, **_amounts(report)}
+        many, left = _counted(report["outcomes"], "outcome"), report["posteriors"]
+        if left != report["outcomes"]:
+            many = f"{many} that leave {_counted(left, 'posterior')}"
+        shown = {"channel": f"{title}, {many}", **shown}
+        shown |= {name: _row_text(report, key) for key, name in _ROWS}
+        if "smallest_epsilon" in report:
+            shown["smallest epsilon"] = _epsilon(report)
     if plot is not None:
         shown["drawn"] = str(plot)
     console.print(facts(shown))
     if len(reports) > 1:
-        console.print(grid(["", *reports], _side_by_side(reports)))
-        console.print(ScreenText(_verdict(reports)))
-    elif first["strategy"] is not None:
-        _show_strategy(first)
+        rows = [[name, *(_row_text(report, key) for report in reports.values())] for key, name in _ROWS]
+        rows.append(["outcomes that differ", *(str(report["posteriors"]) for report in reports.values())])
+        if any("smallest_epsilon" in report for report in reports.values()):
+            rows.append(["smallest epsilon", *(_epsilon(report, short=True) for report in reports.values())])
+        console.print(grid(["", *reports], rows))
 
-
-def _amounts(report: dict[str, Any]) -> dict[str, str]:
-    shown = {name: _row_text(report, key) for key, name in _ROWS}
-    return shown | ({"smallest epsilon": _epsilon(report)} if "smallest_epsilon" in report else {})
-
-
-def _side_by_side(reports: dict[str, dict[str, Any]]) -> list[list[str]]:
-    rows = [[name, *(_row_text(report, key) for report in reports.values())] for key, name in _ROWS]
-    rows.append(["outcomes that differ", *(str(report["posteriors"]) for report in reports.values())])
-    if any("smallest_epsilon" in report for report in reports.values()):
-        rows.append(["smallest epsilon", *(_epsilon(report, short=True) for report in reports.values())])
-    return rows
-
-
-def _verdict(reports: dict[str, dict[str, Any]]) -> str:
-    leaks = {title: report["additive_leakage"]["value"] for title, report in reports.items()}
-    least = min(leaks.values())
-    # Floats that differ only by rounding count as equal.
-    who = [title for title, leak in leaks.items() if leak <= least * (1 + 1e-12)]
-    if len(who) == len(leaks):
-        return "All leak the same by this measure and prior."
-    verb = "leaks" if len(who) == 1 else "leak"
-    return f"{' and '.join(who)} {verb} least by this measure and prior; another may order them otherwise."
-
-
-def _show_strategy(report: dict[str, Any]) -> None:
-    console = screen()
-    console.print(ScreenText("\nWhat to make of each outcome", style="bold"))
-    best = report["strategy"]
-    if best and "order" in best[0]:
-        rows = [[each["outcome"], " ".join(each["order"][:_SHOWN])] for each in best[:_SHOWN]]
-        console.print(grid(["outcome", "guess in this order"], rows))
-    else:
-        rows = [
-            [each["outcome"], each["action"], "as good as another" if each["tie"] else ""] for each in best[:_SHOWN]
-        ]
-        console.print(grid(["outcome", "action", ""], rows))
-    if len(best) > _SHOWN:
-        console.print(ScreenText(f"and {len(best) - _SHOWN} more outcomes", style="dim"))
-
-
-def _outcomes(report: dict[str, Any]) -> str:
-    many = _counted(report["outcomes"], "outcome")
-    left = report["posteriors"]
-    return many if left == report["outcomes"] else f"{many} that leave {_counted(left, 'posterior')}"
+        leaks = {title: report["additive_leakage"]["value"] for title, report in reports.items()}
+        least = min(leaks.values())
+        # Floats that differ only by rounding count as equal.
+        who = [title for title, leak in leaks.items() if leak <= least * (1 + 1e-12)]
+        verdict = "All leak the same by this measure and prior."
+        if len(who) < len(leaks):
+            who_leaks = f"{' and '.join(who)} {'leaks' if len(who) == 1 else 'leak'}"
+            verdict = f"{who_leaks} least by this measure and prior; another may order them otherwise."
+        console.print(ScreenText(verdict))
+    elif (best := first["strategy"]) is not None:
+        console.print(ScreenText("\nWhat to make of each outcome", style="bold"))
+        if best and "order" in best[0]:
+            rows = [[each["outcome"], " ".join(each["order"][:_SHOWN])] for each in best[:_SHOWN]]
+            console.print(grid(["outcome", "guess in this order"], rows))
+        else:
+            rows = [
+                [each["outcome"], each["action"], "as good as another" if each["tie"] else ""] for each in best[:_SHOWN]
+            ]
+            console.print(grid(["outcome", "action", ""], rows))
+        console.print(*others(len(best) - _SHOWN, "more outcomes"))
 
 
 def _counted(count: int, what: str) -> str:
@@ -151,8 +132,15 @@ def leakage(
 
     More: docs/howto/compare-two-mechanisms.md
     """
-    read = {_title(path, channels): channel_files.read(spelling.of(path)) for path in channels}
-    secrets = _secrets(read)
+    stems = [path.stem for path in channels]  # files of one name are told apart by their complete paths
+    titles = [path.stem if stems.count(path.stem) == 1 else str(path) for path in channels]
+    read = {title: channel_files.read(spelling.of(path)) for title, path in zip(titles, channels, strict=True)}
+    sizes = {title: C.shape[0] for title, C in read.items()}
+    if len(set(sizes.values())) > 1:
+        came = ", ".join(f"{title} has {size}" for title, size in sizes.items())
+        remedy = "Name files with as many rows."
+        raise OutOfRange("channels that are compared must have as many secrets", came=came, remedy=remedy)
+    secrets = next(iter(sizes.values()))
     by, belief = measure.read(), prior_of(prior, secrets)
     along = None if space is None else space_named(space)
     if along is not None and along.size != secrets:
@@ -167,18 +155,5 @@ def leakage(
 
         write_together({plot: lambda file: hyper_figure(read, belief, along, file, plot)})
     report = {"prior": prior, "space": space, "channels": reports}
-    answer.give(report, lambda: show_leakage(reports, by, prior, plot))
-
-
-def _title(path: Path, paths: list[Path]) -> str:
-    """Return the name of a file, or its complete path if two files have the same name."""
-    return path.stem if sum(path.stem == other.stem for other in paths) == 1 else str(path)
-
-
-def _secrets(channels: dict[str, Channel]) -> int:
-    sizes = {title: C.shape[0] for title, C in channels.items()}
-    if len(set(sizes.values())) > 1:
-        came = ", ".join(f"{title} has {size}" for title, size in sizes.items())
-        remedy = "Name files with as many rows."
-        raise OutOfRange("channels that are compared must have as many secrets", came=came, remedy=remedy)
-    return next(iter(sizes.values()))
+    if answer.give(report):
+        show_leakage(reports, by, prior, plot)

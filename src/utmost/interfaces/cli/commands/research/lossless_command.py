@@ -6,9 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from utmost.core.gradual import lossless as verdicts
-from utmost.core.gradual.lossless import Losslessness
 from utmost.core.gradual.lossless_reals import losslessness
-from utmost.core.noise.costs import Cost
 from utmost.core.noise.discrete_staircase import DiscreteStaircase
 from utmost.core.noise.geometric import Geometric
 from utmost.core.noise.laplace import Laplace
@@ -81,75 +79,60 @@ def lossless(
     if is_file(strict) and is_file(loose):
         given = {"--law": law != "optimal", "--sensitivity": sensitivity != "1", "--numbers": numbers != "integers"}
         research_options.check_unused(given | {"--cost": cost != "absolute"}, "on two distributions in files")
-    research_options.check_unused(
-        {"--cost": cost != "absolute" and law != "optimal"}, "with another --law than optimal"
-    )
-    laws = [_law(text, law, sensitivity, cost_of(cost), numbers) for text in (strict, loose)]
-    _check_order(laws, loose)
+    elif law != "optimal":
+        research_options.check_unused({"--cost": cost != "absolute"}, "with another --law than optimal")
+    laws, goal = list[Any](), cost_of(cost)
+    for text in (strict, loose):
+        if is_file(text):
+            path, rows = str(Path(text)), number_rows(Path(text))
+            if len(rows[0]) != 2 or any(row[0].denominator != 1 for row in rows):
+                raise BadTable("a law in a file needs two columns, integers and their probabilities", where=path)
+            if len({row[0] for row in rows}) != len(rows):
+                raise BadTable("a law in a file must name each integer once", came="one twice", where=path)
+            laws.append({int(at): mass for at, mass in rows})
+            continue
+        at = options.written_level(text)
+        if law == "optimal":
+            laws.append(optimal_noise(at, sensitivity, goal, read_numbers(numbers)))
+        elif law == "laplace":
+            laws.append(Laplace(at, sensitivity))
+        elif law == "geometric" and numbers == "integers":
+            laws.append(Geometric(at, sensitivity))
+        elif law == "half-step":
+            kind: Any = Staircase if numbers == "reals" else DiscreteStaircase
+            laws.append(kind.half_step(at, sensitivity))
+        else:
+            required = "the distribution must be optimal, half-step, geometric (on integers) or laplace"
+            raise OutOfRange(required, came=law, remedy="Leave it out: the default is optimal.")
+    levels = [law.level for law in laws if not isinstance(law, dict)]
+    if len(levels) == 2 and levels[1] < levels[0]:
+        remedy = "Give the smaller epsilon first."
+        raise OutOfRange("STRICT must have the smaller epsilon", came=f"{loose} with a smaller one", remedy=remedy)
     verdict = losslessness(*laws)
+    probabilities: list[dict[str, str]] | None = None  # of W near 0; for Laplace noise only at 0
+    if isinstance(difference := verdict.difference, verdicts.Difference):
+        step, offset = difference.unit * difference.stride, difference.unit * difference.offset
+        masses = {place: difference.pmf(place) for place in (offset + step * k for k in range(-_NEAR, _NEAR + 1))}
+        probabilities = [{"at": str(place), "probability": _mass(mass)} for place, mass in masses.items() if mass]
+    elif difference is not None:
+        probabilities = [
+            {"at": "0", "probability": _mass(difference.stay)},
+            {"at": "else", "probability": f"{_mass(1 - difference.stay)}: Laplace noise at the stricter level"},
+        ]
     report = {
         "strict": _named(laws[0], strict),
         "loose": _named(laws[1], loose),
         "lossless": bool(verdict),
         "obstacle": None if verdict.obstacle is None else type(verdict.obstacle).__name__,
         "because": None if verdict.obstacle is None else _SAYS[type(verdict.obstacle)](verdict.obstacle),
-        "difference": _difference(verdict),
+        "difference": probabilities,
     }
-    answer.give(report, lambda: show_lossless(report))
-
-
-def _check_order(laws: list[Any], loose: str) -> None:
-    levels = [law.level for law in laws if not isinstance(law, dict)]
-    if len(levels) == 2 and levels[1] < levels[0]:
-        remedy = "Give the smaller epsilon first."
-        raise OutOfRange("STRICT must have the smaller epsilon", came=f"{loose} with a smaller one", remedy=remedy)
+    if answer.give(report):
+        show_lossless(report)
 
 
 def _named(law: Any, text: str) -> str:
     return text if isinstance(law, dict) else repr(law)
-
-
-def _law(text: str, name: str, sensitivity: str, cost: Cost, numbers: str) -> Any:
-    if is_file(text):
-        return _table(Path(text))
-    at = options.written_level(text)
-    if name == "laplace" or (name == "geometric" and numbers == "integers"):
-        return Laplace(at, sensitivity) if name == "laplace" else Geometric(at, sensitivity)
-    if name == "half-step":
-        kind: Any = Staircase if numbers == "reals" else DiscreteStaircase
-        return kind.half_step(at, sensitivity)
-    if name != "optimal":
-        remedy = "Leave it out: the default is optimal."
-        raise OutOfRange(
-            "the distribution must be optimal, half-step, geometric (on integers) or laplace", came=name, remedy=remedy
-        )
-    return optimal_noise(at, sensitivity, cost, read_numbers(numbers))
-
-
-def _table(path: Path) -> dict[int, Fraction]:
-    rows = number_rows(path)
-    if len(rows[0]) != 2 or any(row[0].denominator != 1 for row in rows):
-        raise BadTable("a law in a file needs two columns, integers and their probabilities", where=str(path))
-    if len({row[0] for row in rows}) != len(rows):
-        raise BadTable("a law in a file must name each integer once", came="one twice", where=str(path))
-    return {int(at): mass for at, mass in rows}
-
-
-def _difference(verdict: Losslessness) -> list[dict[str, str]] | None:
-    """Return the probabilities of W near 0; for Laplace noise only at 0."""
-    law = verdict.difference
-    if law is None:
-        return None
-    if not isinstance(law, verdicts.Difference):
-        stay = law.stay
-        return [
-            {"at": "0", "probability": _mass(stay)},
-            {"at": "else", "probability": f"{_mass(1 - stay)}: Laplace noise at the stricter level"},
-        ]
-    step = law.unit * law.stride
-    places = [law.unit * law.offset + step * k for k in range(-_NEAR, _NEAR + 1)]
-    masses = [(place, law.pmf(place)) for place in places]
-    return [{"at": str(place), "probability": _mass(mass)} for place, mass in masses if mass]
 
 
 def _mass(mass: Fraction | float) -> str:

@@ -1,13 +1,13 @@
 """`utmost research minimax`: the best private mechanism without a prior, and a worst prior that proves it."""
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
-from utmost.core.exact.numbers import exact
+from utmost.core.exact.numbers import exact_integer
 from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.exact.written_levels import level_facts
-from utmost.design.optima.minimax import MinimaxOptimum, minimax_mechanism
-from utmost.design.spaces.space import Space
+from utmost.design.optima.minimax import minimax_mechanism
 from utmost.errors import NotANumber, OutOfRange
 from utmost.interfaces.cli.options import file_options, people_options, research_options
 from utmost.interfaces.cli.options import shared_options as options
@@ -16,7 +16,7 @@ from utmost.interfaces.cli.screens.screen import facts, grid, number, others, sc
 from utmost.interfaces.cli.screens.terminal import ScreenText
 from utmost.interfaces.documents import channel_files
 from utmost.interfaces.documents.consumer_files import loss_of
-from utmost.interfaces.documents.reports import exact_text
+from utmost.interfaces.documents.reports import exact_text, print_json
 from utmost.interfaces.documents.space_names import secret_names
 from utmost.tables.files.atomic import write_together
 
@@ -61,60 +61,49 @@ def minimax(
     More: docs/theory/designs.md
     """
     spelled, ptype = asked.read()
-    rule, wanted = loss_of(loss, ptype.space), _possible(possible, ptype.space)
+    rule, wanted, size = loss_of(loss, ptype.space), None, ptype.space.size
+    if possible is not None:  # secrets by name, by number, or as ranges of numbers
+        wanted, named = list[int](), {str(label): k for k, label in enumerate(ptype.space.labels)}
+        for text in people_options.split_names(possible):
+            low, dots, high = text.partition("..")
+            if text in named:
+                wanted.append(named[text])
+            elif dots:
+                wanted += range(_number(low, size), _number(high, size) + 1)
+            else:
+                wanted.append(_number(text, size))
     with progress_bar(f"Solving the minimax program on {spelled}"):
         optimum = minimax_mechanism(ptype, rule, wanted, exactly=True if exactly else None)
-    report = {"space": spelled, "loss": loss, **_report(optimum, None if wanted is None else optimum.possible)}
-    file = file_options.file_of(out)
-    if file is not None:
-        write_together({file: lambda opened: channel_files.write(optimum.channel, opened, file)})
-    written = channel_files.document(optimum.channel)
-    if out is not None and file is None and not as_json:
-        return options.Output(out).give(written, lambda: None)
-    options.Output(None, as_json).give(report, lambda: show_minimax(report, file))
-
-
-def _report(optimum: MinimaxOptimum, possible: tuple[int, ...] | None) -> dict[str, Any]:
-    names = secret_names(optimum.ptype.space)
-    prior = optimum.prior.tolist()
-    return {
-        "secrets": optimum.ptype.space.size,
-        **level_facts(optimum.ptype.level),
-        "possible": None if possible is None else [names[x] for x in possible],
+    names = secret_names(ptype.space)
+    report = {
+        "space": spelled,
+        "loss": loss,
+        "secrets": size,
+        **level_facts(ptype.level),
+        "possible": None if wanted is None else [names[x] for x in optimum.possible],
         "worst_loss": float(optimum.loss),
         "worst_loss_exact": exact_text(optimum.loss),
         "lower_bound": float(optimum.lower),
         "verified": optimum.verify(),
         "by_remap": optimum.remap is not None,
         "worst_prior": [
-            {"secret": name, "probability": exact_text(p) or number(p)} for name, p in zip(names, prior, strict=True)
+            {"secret": name, "probability": exact_text(p) or number(p)}
+            for name, p in zip(names, optimum.prior.tolist(), strict=True)
         ],
     }
-
-
-def _possible(texts: list[str] | None, space: Space) -> list[int] | None:
-    """Read secrets by name, by number, or as ranges of numbers."""
-    if texts is None:
-        return None
-    named = {str(label): k for k, label in enumerate(space.labels)}
-    secrets: list[int] = []
-    for text in people_options.split_names(texts):
-        low, dots, high = text.partition("..")
-        if text in named:
-            secrets.append(named[text])
-        elif dots:
-            secrets += range(_number(low, space.size), _number(high, space.size) + 1)
-        else:
-            secrets.append(_number(text, space.size))
-    return secrets
+    file = file_options.file_of(out)
+    if file is not None:
+        write_together({file: lambda opened: channel_files.write(optimum.channel, opened, file)})
+    written = channel_files.document(optimum.channel)
+    if out is not None and file is None and not as_json:
+        return print_json(written)
+    if options.Output(None, as_json).give(report):
+        show_minimax(report, file)
 
 
 def _number(text: str, size: int) -> int:
-    try:
-        number = exact(text)
-    except NotANumber:
-        number = exact(-1)
-    if number.denominator != 1 or not 0 <= number < size:
-        remedy = "Secrets are numbered from 0."
-        raise OutOfRange(f"a possible secret must be a name, or a number in 0..{size - 1}", came=text, remedy=remedy)
-    return int(number)
+    with suppress(NotANumber):
+        if 0 <= (secret := exact_integer(text)) < size:
+            return secret
+    remedy = "Secrets are numbered from 0."
+    raise OutOfRange(f"a possible secret must be a name, or a number in 0..{size - 1}", came=text, remedy=remedy)

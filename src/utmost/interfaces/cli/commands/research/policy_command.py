@@ -6,9 +6,8 @@ from typing import Annotated, Any
 from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.exact.written_levels import level_facts
 from utmost.design.capacities.policy_capacities import policy_capacity
-from utmost.design.optima.policy_designs import PolicyOptimum, policy_mechanism
+from utmost.design.optima.policy_designs import policy_mechanism
 from utmost.design.privacy_types.policy_types import PolicyType
-from utmost.design.spaces.policies import Policy
 from utmost.interfaces.cli.options import file_options, table_options
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import flag, option
@@ -50,56 +49,50 @@ def policy(
     consumer = policy_consumer(prior, loss, policy_read, ptype.level)
     with progress_bar(f"Designing along {file.name}"):
         best = policy_mechanism(ptype, consumer)
-        report = _report(ptype, best, prior, loss)
-    answer.give(report, lambda: _show(report, policy_read, best))
-
-
-def _report(ptype: PolicyType, best: PolicyOptimum, prior: str, loss: str) -> dict[str, Any]:
-    policy = ptype.policy
-    names = [str(label) for label in policy.labels]
-    capacities = {}
-    if policy.is_symmetric:
-        for kind in ("multiplicative", "additive"):
-            value = policy_capacity(ptype, kind).value
-            capacities[kind] = {"value": float(value), "value_exact": exact_text(value)}
-    return {
+        capacities: dict[str, dict[str, Any]] = {}
+        if policy_read.is_symmetric:
+            for kind in ("multiplicative", "additive"):
+                value = policy_capacity(ptype, kind).value
+                capacities[kind] = {"value": float(value), "value_exact": exact_text(value)}
+        verified = best.verify()
+    names = [str(label) for label in policy_read.labels]
+    parts = [[names[x] for x in part] for part in policy_read.components]
+    alike = [[names[x] for x in alike] for alike in policy_read.classes if len(alike) > 1]
+    report = {
         "secrets": names,
-        "both_ways": policy.is_symmetric,
-        "parts": [[names[x] for x in part] for part in policy.components],
-        "never_told_apart": [[names[x] for x in alike] for alike in policy.classes if len(alike) > 1],
+        "both_ways": policy_read.is_symmetric,
+        "parts": parts,
+        "never_told_apart": alike,
         **level_facts(ptype.level),
         "prior": prior,
         "loss_name": loss,
         "loss": float(best.loss),
         "loss_exact": exact_text(best.loss) if best.loss == best.lower else None,
         "no_mechanism_below": float(best.lower),
-        "verified": best.verify(),
+        "verified": verified,
         "capacities": capacities,
         "mechanism": plain(best.channel.matrix),
     }
-
-
-def _show(report: dict[str, Any], policy: Policy, best: PolicyOptimum) -> None:
-    parts = report["parts"]
+    if not answer.give(report):
+        return
     shown = {
-        "secrets": f"{policy.size:,}, {'hidden alike both ways' if report['both_ways'] else 'one way and another'}",
+        "secrets": f"{len(names):,}, {'hidden alike both ways' if policy_read.is_symmetric else 'one way and another'}",
         "hidden from each other": _listed(parts),
-        **({"never told apart": _listed(report["never_told_apart"])} if report["never_told_apart"] else {}),
+        **({"never told apart": _listed(alike)} if alike else {}),
         "level": f"epsilon = {report['epsilon']} for one unit of distance",
         "expected loss": with_exact(report["loss"], report["loss_exact"], 9, 39),
         "no mechanism below": number(report["no_mechanism_below"], 9),
-        "checked": "yes, the promise and the bound" if report["verified"] else "NO",
+        "checked": "yes, the promise and the bound" if verified else "NO",
         **{
             f"{kind} capacity": with_exact(capacity["value"], capacity["value_exact"], 9, 39)
-            for kind, capacity in report["capacities"].items()
+            for kind, capacity in capacities.items()
         },
     }
     console = screen()
     console.print(facts(shown))
     matrix = best.channel.matrix
     if matrix.shape[1] <= _WIDEST:
-        console.print(ScreenText("\nThe mechanism", style="bold"))
-        console.print(matrix_grid(report["secrets"], matrix))
+        console.print(ScreenText("\nThe mechanism", style="bold"), matrix_grid(names, matrix))
 
 
 def _listed(groups: list[list[str]]) -> str:

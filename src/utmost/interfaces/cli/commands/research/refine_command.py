@@ -37,42 +37,42 @@ _SUMMARIES = {
 
 
 def show_comparison(comparison: dict[str, Any], written: Path | None) -> None:
-    names = _names(comparison)
+    first, second = Path(comparison["first"]), Path(comparison["second"])
+    names = (first.name, second.name) if first.name != second.name else (str(first), str(second))
     directions = [(comparison["second_below_first"], *names), (comparison["first_below_second"], *names[::-1])]
     shown = {
         "verdict": _SUMMARIES[comparison["order"]][comparison["relation"]].format(*names),
         "order": comparison["order"] + (", decided exactly" if comparison["exact"] else ", up to 1e-9"),
-        **{f"{below} below {above}": _because(part, above, below) for part, above, below in directions},
-        "checked": "yes, by the proofs alone" if all(part["verified"] for part, *_ in directions) else "NO",
-        **({"written": str(written)} if written is not None else {}),
     }
+    for part, above, below in directions:
+        if part["holds"]:
+            because = "yes"
+        elif "consumer" in part:
+            losses = []
+            for side in ("below", "above"):
+                value = part["consumer"][f"expected_loss_{side}"]
+                loss = part["consumer"][f"expected_loss_{side}_exact"] or value
+                losses.append(loss if loss and len(str(loss)) < 20 else number(value, 9))
+            because = f"no: a consumer loses {losses[0]} with {below} and {losses[1]} with {above}"
+        elif "outcome" in part:
+            because = f"no: outcome {part['outcome']} of {below} leaves a posterior beyond all mixtures"
+        else:
+            (x, z), less, more = part["pair"], _ratio(part["ratio_above"]), _ratio(part["ratio_below"])
+            because = f"no: it sets secrets {x} and {z} apart by a factor of {more}, and {above} by {less}"
+        shown[f"{below} below {above}"] = because
+    shown["checked"] = "yes, by the proofs alone" if all(part["verified"] for part, *_ in directions) else "NO"
+    if written is not None:
+        shown["written"] = str(written)
     screen().print(facts(shown))
     for part, above, below in directions:
-        _show_proof(part, above, below)
-
-
-def _names(comparison: dict[str, Any]) -> tuple[str, str]:
-    """Return the names of the files without their folders, if these distinguish them."""
-    first, second = Path(comparison["first"]), Path(comparison["second"])
-    return (first.name, second.name) if first.name != second.name else (str(first), str(second))
-
-
-def _because(part: dict[str, Any], above: str, below: str) -> str:
-    if part["holds"]:
-        return "yes"
-    if "consumer" in part:
-        consumer = part["consumer"]
-        losses = (
-            consumer[f"expected_loss_{side}_exact"] or consumer[f"expected_loss_{side}"] for side in ("below", "above")
-        )
-        mine, theirs = (text if len(str(text)) < 20 else None for text in losses)
-        loss_below = mine or number(consumer["expected_loss_below"], 9)
-        other = theirs or number(consumer["expected_loss_above"], 9)
-        return f"no: a consumer loses {loss_below} with {below} and {other} with {above}"
-    if "outcome" in part:
-        return f"no: outcome {part['outcome']} of {below} leaves a posterior beyond all mixtures"
-    (x, z), less, more = part["pair"], _ratio(part["ratio_above"]), _ratio(part["ratio_below"])
-    return f"no: it sets secrets {x} and {z} apart by a factor of {more}, and {above} by {less}"
+        if "remap" in part:
+            remap = part["remap"]
+            title = f"What makes {below} of {above}: from its outcomes (rows) to these"
+            _table(title, remap["outcomes"], remap["secrets"], remap["matrix"])
+        elif "consumer" in part:
+            loss = part["consumer"]["loss"]
+            title = f"Who prefers {below} to {above}: uniform prior, and these losses of secrets (rows) and actions"
+            _table(title, [str(w) for w in range(len(loss[0]))], [str(x) for x in range(len(loss))], loss)
 
 
 def _ratio(ratio: Any) -> str:
@@ -85,34 +85,17 @@ def _value(text: str) -> float:
     return float(int(top) / int(below or 1)) if "." not in text else float(text)
 
 
-def _show_proof(part: dict[str, Any], above: str, below: str) -> None:
-    if "remap" in part:
-        remap = part["remap"]
-        _table(
-            f"What makes {below} of {above}: from its outcomes (rows) to these",
-            remap["outcomes"],
-            remap["secrets"],
-            remap["matrix"],
-        )
-    elif "consumer" in part:
-        loss = part["consumer"]["loss"]
-        title = f"Who prefers {below} to {above}: uniform prior, and these losses of secrets (rows) and actions"
-        _table(title, [str(w) for w in range(len(loss[0]))], [str(x) for x in range(len(loss))], loss)
-
-
 def _table(title: str, columns: list[str], rows: list[str], entries: list[list[Any]]) -> None:
     console = screen()
     console.print(ScreenText(f"\n{title}", style="bold"))
     if len(columns) > _SHOWN or len(rows) > _SHOWN:
         console.print(ScreenText(f"{len(rows)} x {len(columns)} entries: --out or --json has them", style="dim"))
         return
-    cells = [[name, *(_cell(entry) for entry in row)] for name, row in zip(rows, entries, strict=True)]
+    cells = []
+    for name, row in zip(rows, entries, strict=True):
+        texts = [entry if isinstance(entry, str) else number(entry) for entry in row]
+        cells.append([name, *(text if len(text) <= 12 else f"≈{number(_value(text))}" for text in texts)])
     console.print(grid(["", *columns], cells))
-
-
-def _cell(entry: Any) -> str:
-    text = entry if isinstance(entry, str) else number(entry)
-    return text if len(text) <= 12 else f"≈{number(_value(text))}"
 
 
 def refine(
@@ -138,24 +121,23 @@ def refine(
     path = file_options.file_of(out)
     alone = path is not None and path.suffix.lower() != ".json"
     if path is not None and alone:
-        _write_remap(comparison, path)
-    options.Output(None if alone else out, as_json).give(comparison, lambda: show_comparison(comparison, path))
-
-
-def _write_remap(comparison: dict[str, Any], path: Path) -> None:
-    if path.suffix.lower() not in (".csv", ".tsv"):
-        raise OutOfRange(
-            "--out must end in .json for all that was found, or in .csv for the remap",
-            came=path.name,
-            remedy=f"Write --out {path.with_suffix('.json').name}.",
-        )
-    remaps = [
-        comparison[key]["remap"] for key in ("second_below_first", "first_below_second") if "remap" in comparison[key]
-    ]
-    if not remaps:
-        remedy = "Write --out comparison.json: it holds the losses that show this."
-        raise Infeasible(
-            "--out needs a remap from one channel to the other", came="two channels without one", remedy=remedy
-        )
-    remap = channel_files.channel_of(remaps[0])
-    write_together({path: lambda file: channel_files.write(remap, file, path)})
+        if path.suffix.lower() not in (".csv", ".tsv"):
+            raise OutOfRange(
+                "--out must end in .json for all that was found, or in .csv for the remap",
+                came=path.name,
+                remedy=f"Write --out {path.with_suffix('.json').name}.",
+            )
+        remaps = [
+            comparison[key]["remap"]
+            for key in ("second_below_first", "first_below_second")
+            if "remap" in comparison[key]
+        ]
+        if not remaps:
+            remedy = "Write --out comparison.json: it holds the losses that show this."
+            raise Infeasible(
+                "--out needs a remap from one channel to the other", came="two channels without one", remedy=remedy
+            )
+        remap = channel_files.channel_of(remaps[0])
+        write_together({path: lambda file: channel_files.write(remap, file, path)})
+    if options.Output(None if alone else out, as_json).give(comparison):
+        show_comparison(comparison, path)

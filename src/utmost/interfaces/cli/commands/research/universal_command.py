@@ -6,12 +6,10 @@ from typing import Annotated, Any
 
 from utmost.core.exact.arrays import Array
 from utmost.core.exact.progress_bar import progress_bar
-from utmost.design.channels.channel import Channel
 from utmost.design.channels.on_counts import geometric_channel
 from utmost.design.channels.on_spaces import randomized_response
 from utmost.design.geometry.best_action_cells import exact_expected_loss, exact_loss
 from utmost.design.geometry.universal_optima import universal_mechanism, universality
-from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.errors import OutOfRange
 from utmost.interfaces.cli.options import file_options, research_options
 from utmost.interfaces.cli.options import shared_options as options
@@ -53,9 +51,8 @@ def show_verdict(verdict: StatedVerdict, spelled: str, loss: str, out: Path | No
     if verdict.better is not None:
         prior, better = verdict.better
         console.print(ScreenText("\nA prior for which another mechanism is better", style="bold"))
-        (mine,), (theirs,) = _told_apart(
-            [[exact_expected_loss(c.matrix, verdict.loss, prior)] for c in (verdict.channel, better)]
-        )
+        losses = [[exact_expected_loss(c.matrix, verdict.loss, prior)] for c in (verdict.channel, better)]
+        (mine,), (theirs,) = _told_apart(losses)
         console.print(grid([*names, "this one loses", "the other"], [[*map(str, prior), mine, theirs]], left=0))
         return _show_matrix(console, "The other mechanism", better.matrix, names)
     title = "The mechanism" if verdict.holds else "A mechanism with that regret"
@@ -70,14 +67,6 @@ def _told_apart(rows: list[list[Any]]) -> list[list[str]]:
         if len({tuple(row) for row in shown}) == len(rows):
             break
     return shown
-
-
-def _show_check(verdict: StatedVerdict, answer: options.Output) -> None:
-    """Print a verdict that was read and checked."""
-    regret = None if verdict.regret is None else str(verdict.regret)
-    report = {"verified": True, "asked": verdict.asked, "verdict": verdict.holds, "regret": regret}
-    shown = {"checked": "yes, exactly, without a solver", "verdict": _sentence(verdict), "proof": _proof(verdict)}
-    answer.give(report, lambda: screen().print(facts(shown)))
 
 
 def _sentence(verdict: StatedVerdict) -> str:
@@ -132,33 +121,34 @@ def universal(
         given = {"--space": asked.space is not None, "--epsilon": asked.level.is_given}
         given |= {"--loss": loss != "absolute", "--mechanism": mechanism is not None}
         research_options.check_unused(given, "with --check, whose file says what was asked")
-        return _show_check(verdicts.read(check), answer)
+        stated = verdicts.read(check)  # refuses a verdict that its proof does not show
+        regret = None if stated.regret is None else str(stated.regret)
+        checked = {"verified": True, "asked": stated.asked, "verdict": stated.holds, "regret": regret}
+        shown = {"checked": "yes, exactly, without a solver", "verdict": _sentence(stated), "proof": _proof(stated)}
+        if answer.give(checked):
+            screen().print(facts(shown))
+        return
     spelled, ptype = asked.read()
-    verdict = _verdict(spelled, ptype, loss, mechanism)
-    document = verdicts.document(verdict)
-    report = {**document, "loss_name": loss, "verified": verdict.verify()}
-    answer.give(report, lambda: show_verdict(verdict, spelled, loss, answer.file), document)
-
-
-def _verdict(spelled: str, ptype: PrivacyType, loss: str, mechanism: str | None) -> StatedVerdict:
     rule = loss_of(loss, ptype.space)
     with progress_bar(f"Deciding {loss} loss on {spelled}"):
         if mechanism is None:
-            return StatedVerdict.of_existence(universal_mechanism(ptype, rule), ptype)
-        channel = _mechanism(mechanism, ptype)
-        verdict = universality(ptype, rule, channel)
-        return StatedVerdict.of_channel(verdict, ptype, channel, exact_loss(rule, ptype.space.size))
-
-
-def _mechanism(text: str, ptype: PrivacyType) -> Channel:
-    named = {
-        "geometric": lambda: geometric_channel(ptype.space.size, ptype.level),
-        "randomized-response": lambda: randomized_response(ptype.space.size, ptype.level),
-    }
-    if text in named:
-        return named[text]()
-    if Path(text).suffix.lower() not in channel_files.ENDINGS:
-        raise OutOfRange(
-            f"--mechanism must be {', '.join(named)} or a file", came=text, remedy="Write --mechanism geometric."
-        )
-    return channel_files.read(Path(text))
+            verdict = StatedVerdict.of_existence(universal_mechanism(ptype, rule), ptype)
+        else:
+            if mechanism == "geometric":
+                channel = geometric_channel(ptype.space.size, ptype.level)
+            elif mechanism == "randomized-response":
+                channel = randomized_response(ptype.space.size, ptype.level)
+            elif Path(mechanism).suffix.lower() in channel_files.ENDINGS:
+                channel = channel_files.read(Path(mechanism))
+            else:
+                raise OutOfRange(
+                    "--mechanism must be geometric, randomized-response or a file",
+                    came=mechanism,
+                    remedy="Write --mechanism geometric.",
+                )
+            judged = universality(ptype, rule, channel)
+            verdict = StatedVerdict.of_channel(judged, ptype, channel, exact_loss(rule, ptype.space.size))
+    document = verdicts.document(verdict)
+    report = {**document, "loss_name": loss, "verified": verdict.verify()}
+    if answer.give(report, document):
+        show_verdict(verdict, spelled, loss, answer.file)

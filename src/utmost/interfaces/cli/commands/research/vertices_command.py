@@ -37,7 +37,7 @@ _WIDEST = 8
 def show_vertices(
     spelled: str,
     ptype: PrivacyType,
-    level: str | None,
+    level: Level | None,
     total: str,
     rows: Sequence[tuple[list[str], list[str]]],
     more: bool,
@@ -46,7 +46,7 @@ def show_vertices(
     """Print the first vertices: heights h, and the posteriors alpha^h / sum unless they are empty."""
     shown = {
         "secrets": f"{ptype.space.size}: {spelled}",
-        **({} if level is None else {"level": level}),
+        **({} if level is None else {"level": str(level)}),
         "vertices": total,
         **({"drawn": str(plot)} if plot is not None else {}),
     }
@@ -109,9 +109,23 @@ def vertices(
     if plot is not None:
         draw_type(spelled, ptype, plot)
     if count:
-        return _count(spelled, ptype, answer)
+        with progress_bar(f"Counting the vertices of {spelled}"):
+            counted = count_vertices(ptype)
+        if answer.give({"space": spelled, "vertices": counted}):
+            click.echo(counted)
+        return
     if orbits:
-        return _orbits(spelled, ptype, answer)
+        with progress_bar(f"Sorting the vertices of {spelled} into orbits"):
+            every = listed(ptype)
+            parts = vertex_orbits(every)
+        representatives = height_rows([every.chosen(parts.representatives)])
+        sizes = [
+            {"size": int(size), "heights": row} for size, row in zip(parts.sizes.tolist(), representatives, strict=True)
+        ]
+        report = {"space": spelled, "vertices": len(every), "orbits": sizes}
+        if answer.give(report):
+            show_orbits(spelled, len(every), sizes)
+        return
     level = ptype.level if asked.level.is_given else None
     if out is not None and not (as_json and file_options.file_of(out) is None):
         rows = tallied(_rows(ptype, heights=heights), "vertices written")
@@ -119,25 +133,13 @@ def vertices(
         return table_options.give_rows(secret_names(ptype.space), rows, out, document)
     if as_json:
         return _stream(spelled, ptype, level, sys.stdout, heights=heights)
-    _show(spelled, ptype, level, plot, heights=heights)
-
-
-def _count(spelled: str, ptype: PrivacyType, answer: options.Output) -> None:
-    with progress_bar(f"Counting the vertices of {spelled}"):
-        count = count_vertices(ptype)
-    answer.give({"space": spelled, "vertices": count}, lambda: click.echo(count))
-
-
-def _orbits(spelled: str, ptype: PrivacyType, answer: options.Output) -> None:
-    with progress_bar(f"Sorting the vertices of {spelled} into orbits"):
-        orbits = listed(ptype)
-        parts = vertex_orbits(orbits)
-    representatives = list(height_rows([orbits.chosen(parts.representatives)]))
-    rows = [
-        {"size": int(size), "heights": row} for size, row in zip(parts.sizes.tolist(), representatives, strict=True)
-    ]
-    report = {"space": spelled, "vertices": len(orbits), "orbits": rows}
-    answer.give(report, lambda: show_orbits(spelled, len(orbits), rows))
+    with progress_bar(f"Listing the vertices of {spelled}"):
+        first = list(islice(_rows(ptype, heights=True), SHOWN + 1))
+        posteriors = [[] for _ in first[:SHOWN]] if heights else list(islice(_rows(ptype, heights=False), SHOWN))
+        number = sum(1 for _ in islice(_rows(ptype, heights=True), _MOST_SHOWN + 1))
+    total = f"{number}" if number <= _MOST_SHOWN else f"more than {_MOST_SHOWN}: --count counts them"
+    listed_rows = list(zip(first, posteriors, strict=False))
+    show_vertices(spelled, ptype, level, total, listed_rows, len(first) > SHOWN, plot)
 
 
 def _stream(spelled: str, ptype: PrivacyType, level: Level | None, file: TextIO, *, heights: bool) -> None:
@@ -154,16 +156,6 @@ def _stream(spelled: str, ptype: PrivacyType, level: Level | None, file: TextIO,
 def _rows(ptype: PrivacyType, *, heights: bool) -> Iterator[list[str]]:
     blocks = vertex_blocks(ptype, rows=1 << 12)
     return height_rows(blocks) if heights else posterior_rows(blocks)
-
-
-def _show(spelled: str, ptype: PrivacyType, level: Level | None, plot: Path | None, *, heights: bool) -> None:
-    with progress_bar(f"Listing the vertices of {spelled}"):
-        first = list(islice(_rows(ptype, heights=True), SHOWN + 1))
-        posteriors = [[] for _ in first[:SHOWN]] if heights else list(islice(_rows(ptype, heights=False), SHOWN))
-        count = sum(1 for _ in islice(_rows(ptype, heights=True), _MOST_SHOWN + 1))
-    total = f"{count}" if count <= _MOST_SHOWN else f"more than {_MOST_SHOWN}: --count counts them"
-    rows = list(zip(first, posteriors, strict=False))
-    show_vertices(spelled, ptype, None if level is None else str(level), total, rows, len(first) > SHOWN, plot)
 
 
 def draw_type(spelled: str, ptype: PrivacyType, plot: Path) -> None:

@@ -48,6 +48,10 @@ def words(
         remedy = "Pass a larger --epsilon, or fewer --hashes."
         raise OutOfRange("a word must lose at most --epsilon", came=level_text(spent), remedy=remedy)
     spread = float(response.one - response.zero)
+    fixed_list: dict[str, Any] | None = None
+    if candidates is not None:
+        best = best_report(natural(candidates, "candidates", least=2), at)
+        fixed_list = {"categories": candidates, "size": best.size, "error": best.variances[1] ** 0.5}
     report = {
         **level_facts(at),
         "hashes": hashes,
@@ -57,11 +61,7 @@ def words(
         "zero": float(response.zero),
         "spent": float(spent.epsilon),
         "error": float(response.zero * response.one) ** 0.5 / spread,
-        "fixed_list": None if candidates is None else _list(natural(candidates, "candidates", least=2), at),
+        "fixed_list": fixed_list,
     }
-    answer.give(report, lambda: show_words(report))
-
-
-def _list(categories: int, at: Any) -> dict[str, Any]:
-    best = best_report(categories, at)
-    return {"categories": categories, "size": best.size, "error": best.variances[1] ** 0.5}
+    if answer.give(report):
+        show_words(report)
