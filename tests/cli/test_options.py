@@ -14,7 +14,7 @@ from unittest import mock
 
 import pytest
 
-from running import COMMANDS, PLAIN, called, every_command, new_ledger, python
+from running import COMMANDS, PLAIN, called, changed, every_command, new_ledger, python
 from utmost.errors import BadTable, OutOfRange
 
 # Every remedy in the source is put into the words of the command line.
@@ -204,7 +204,7 @@ def test_what_ledgers_domains_and_counts_refuse_is_told_without_python(run, file
 
 def test_messages_are_in_the_words_of_the_command_line(run, file):
     table = file("n\n1\n")
-    code, _, err = run("release", table, *SILENT, "--sensitivity", "5/2")
+    code, _, err = run("release", table, *changed(SILENT, "--sensitivity", "5/2"))
     assert (code, '; got 5/2. Pass 3, or declare numbers = "reals" in the recipe (--recipe' in err) == (2, True)
     unit = ["--columns", "n", "--sensitivity", 1, "--cells", 1]
     assert "Leave out --grid, or pass --numbers reals." in run("promise", *unit, "--grid", "1/2")[2]

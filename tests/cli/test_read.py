@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import utmost as ut
-from running import with_recipe
+from running import changed, with_recipe
 
 PRIOR = "probability\n8/15\n4/15\n2/15\n1/15\n"
 HALF = ["--epsilon", "alpha=1/2"]
@@ -188,12 +188,12 @@ MISUSE = {
     "no level": (ASKED[:4] + ASKED[6:], "--epsilon must be given"),
     "nothing to read": (ASKED[2:], "exactly one of --response and FILE"),
     "half a person": (["--response", "1.5", *ASKED[2:]], "--response must be an integer"),
-    "an unknown prior": ([*ASKED, "--prior", "gaussian"], "a prior by name must be"),
+    "an unknown prior": (changed(ASKED, "--prior", "gaussian"), "a prior by name must be"),
     "an unknown loss": ([*ASKED, "--loss", "cubic"], "a loss by name must be"),
     "a negative power": ([*ASKED, "--loss", "power:-1"], "power must be positive"),
-    "a negative n": ([*ASKED, "--n", "-1"], "n must be at least 0"),
+    "a negative n": (changed(ASKED, "--n", "-1"), "n must be at least 0"),
     "no n": (ASKED[:2] + ASKED[4:], "needs --n, the largest possible count"),
-    "an n that is a word": ([*ASKED, "--n", "many"], "n must be a finite number"),
+    "an n that is a word": (changed(ASKED, "--n", "many"), "n must be a finite number"),
     "no confidence": ([*ASKED, "--confidence", "1"], "confidence must lie strictly between"),
     "a column of nothing": ([*ASKED, "--column", "x"], "FILE and --column"),
     "a reading that is no JSON": ([*ASKED, "--out", "x.csv"], "--out: the result must be written as .json"),

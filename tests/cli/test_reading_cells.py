@@ -188,3 +188,70 @@ def test_a_range_of_months_selects_rows_of_a_table_and_cells_of_a_plan(run, file
         for where in ("2026-05..2028", "2026-5..", "2026-05..2026"):
             code, _, err = run("total", released, "--where", f"day={where}")
             assert (code, "must begin" in err or "ends of periods" in err) == (2, True), err
+
+
+DATED = {
+    "month": {"date": {"months": ["2013", "2014"]}, "age": {"edges": [0, 5, 15, 25, 65, None]}},
+    "day": {"date": {"periods": ["2013", "2014"], "every": "day"}, "age": {"edges": [0, 5, 15, 65, None]}},
+    "quarter": {"date": {"periods": ["2013", "2014"], "every": "quarter"}, "age": {"edges": [0, 5, 15, 65, None]}},
+}
+SAME = [
+    ("quarter=2013Q2", "date=2013-04..2013-07"),
+    ("quarter=Q2 2013,2013-Q3", "date=2013-04..2013-10"),
+    ("quarter=2013Q1..2013Q3", "date=2013-01..2013-07"),
+    ("date=2013Q2", "date=2013-04..2013-07"),
+    ("half year=2013H1", "date=..2013-07"),
+    ("year=2013", "date=2013"),
+    ("age=15 to 64", "age=15..65"),
+    ("quarter=2013Q2,age=5 to 14", "date=2013-04..2013-07,age=5..15"),
+]
+"""Conditions in two ways: a period or a range by its name, and by its edges."""
+
+
+@pytest.fixture(scope="module")
+def dated(tmp_path_factory):
+    """A folder with a file of persons with dates and ages, and each kind of release of it."""
+    folder = tmp_path_factory.mktemp("dated")
+    days = [f"2013-{month:02}-{day:02}" for month in range(1, 13) for day in range(1, 29)]
+    rows = [f"{day},{(7 * place) % 90},{place % 50},{place % 90}" for place, day in enumerate(days)]
+    (folder / "p.csv").write_text("date,age,paid,cost\n" + "\n".join(rows) + "\n")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("kind", "unit"),
+    [(kind, unit) for kind in ("table", "relaxed", "view", "plan") for unit in DATED] + [("means", "quarter")],
+)
+def test_a_period_and_a_range_are_named_in_every_kind_of_release(run, dated, tmp_path, unit, kind):
+    """A quarter of months or days, a year of quarters, a range of bins by its label: the edges give the same sum."""
+    (tmp_path / "d.json").write_text(json.dumps(DATED[unit]))
+    counted = [dated / "p.csv", "--each-row", "--by", "date,age", "--domain", tmp_path / "d.json"]
+    where = ["--ledger", tmp_path / "r.db", "--name", "r"]
+    released = tmp_path / ("r.json" if kind == "plan" else "r.csv")
+    out = ["--out", released]
+    if kind in ("relaxed", "view"):
+        assert run("ledger", "create", tmp_path / "r.db")[0] == 0
+        assert run("release", *counted, *where, "--epsilon", 1)[0] == 0
+    code, _, err = {
+        "table": lambda: run("release", *counted, "--epsilon", 1, *out),
+        "relaxed": lambda: run("relax", *counted, *where, "--epsilon", 2, *out),
+        "view": lambda: run("view", *where, "--epsilon", "1/2", *out),
+        "plan": lambda: run("release", *counted, "--epsilon", 1, "--want", "date age", *out),
+        "means": lambda: run("release", *counted, "--mean", "paid=0,50", "--mean", "cost=0,90", "--epsilon", 1, *out),
+    }[kind]()
+    assert code == 0, err
+    for named, edges in SAME if kind != "means" else (SAME[0], SAME[-1]):  # a mean takes a tenth of a second
+        both = [found(run, released, "--where", text) for text in (named, edges)]
+        assert both[0]["value"] == both[1]["value"], named
+        assert both[0]["margin"] == both[1]["margin"], named
+    for options in (["--where", SAME[0][0]], ["--where", "age=0..15", "--over", SAME[7][0]]):
+        code, out, err = run("total", released, *options, "--json")
+        assert code == 0, err
+        if "--over" not in options:
+            assert json.loads(out)["value"] == found(run, released, *options)["value"]
+    for wrong in ("quarter=2013", "quarter=2014Q1", "quarter=2013-05", "age=3 to 64", "week=2013-W40"):
+        code, _, err = run("total", released, "--where", wrong)
+        if wrong.startswith("week") and unit == "day":
+            assert code == 0, err
+        else:
+            assert (code, "Traceback" in err) == (2, False), wrong

@@ -174,3 +174,188 @@ def test_a_missing_signature_is_made_of_the_statement_that_is_there(run, events)
     code, _, err = run(*call)
     assert (code, "o.csv.json.sig: an existing file must be identical" in err) == (2, True)
     assert not statement.exists()
+
+
+def recipe_that_signs(folder):
+    private = Ed25519PrivateKey.generate()
+    (folder / "sign.pem").write_bytes(private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+    (folder / "sign.pem").chmod(0o600)
+    (folder / "r.toml").write_text('sign = "sign.pem"\n')
+
+
+def unsigned(call):
+    """The call without the recipe that signs."""
+    return [word for word in call if word not in ("--recipe", "r.toml", "--sign", "sign.pem")]
+
+
+LATER = {
+    "release": ["release", "e.csv", *EACH, "--name", "v", "--epsilon", "1/2"],
+    "relax": ["relax", "e.csv", *EACH, "--name", "v", "--epsilon", "3"],
+    "view": ["view", "--name", "v", "--epsilon", "1/4"],
+}
+"""Calls that have no request: the ledger knows them by name and level."""
+SIGNED = {
+    "release": ["--recipe", "r.toml"],
+    "relax": ["--recipe", "r.toml"],
+    "view": ["--sign", "sign.pem"],
+}
+MEANS = ["--mean", "paid=0,10", "--mean", "who2=0,10"]
+
+
+def asked_later(run, events, kind, ending):
+    """Publish, and return a call that answers with a table, sums of a plan, or a table of several means."""
+    recipe_that_signs(events)
+    call = [*LATER[kind], "--ledger", "r.db", *SIGNED[kind], "--out", f"o.{ending}"]
+    if ending == "json":
+        planned(run)
+        call = [word for word in call if word not in EACH]
+        if kind != "view":
+            call[1:2] = ["counted.json"]
+        if kind == "release":
+            call += ["--plan", "plan.json"]
+    first = ["release", "counted.json", "--plan", "plan.json"] if ending == "json" else ["release", "e.csv", *EACH]
+    if kind != "release":
+        code, _, err = run(*first, "--name", "v", "--ledger", "r.db", "--epsilon", "1/2", "--out", f"first.{ending}")
+        assert code == 0, err
+    return call
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "json"])
+@pytest.mark.parametrize("kind", LATER)
+def test_every_answer_of_a_ledger_can_be_asked_for_again(run, events, kind, ending):
+    """The same bytes, nothing written, nothing spent; whichever files a kill left, the others are made."""
+    call = asked_later(run, events, kind, ending)
+    code, _, err = run(*call)
+    assert code == 0, err
+    first = written(events)
+    events_of = ("ledger", "status", "--ledger", "r.db", "--json")
+    before = json.loads(run(*events_of)[1])
+    assert run(*call)[0] == 0
+    assert written(events) == first
+    names = sorted(first)
+    for kept in range(2 ** len(names) - 1):
+        for place, name in enumerate(names):
+            if not kept >> place & 1:
+                (events / name).unlink()
+        code, _, err = run(*call)
+        assert code == 0, (kept, err)
+        assert {name: content for name, (content, _) in written(events).items()} == {
+            name: content for name, (content, _) in first.items()
+        }
+    assert json.loads(run(*events_of)[1]) == before
+    for name in names:
+        right = (events / name).read_bytes()
+        (events / name).write_bytes(right + b" ")
+        code, _, err = run(*call)
+        # A signature is compared only where its document is missing: another version may have written both.
+        assert (code, "must be identical" in err) == ((0, False) if name.endswith(".sig") else (2, True)), name
+        assert (events / name).read_bytes() == right + b" "
+        (events / name).write_bytes(right)
+
+
+@pytest.mark.parametrize("kind", LATER)
+def test_a_file_that_the_ledger_did_not_answer_is_refused_before_a_draw(run, events, kind):
+    call = unsigned(asked_later(run, events, kind, "csv"))
+    before = run("ledger", "status", "--ledger", "r.db", "--json")[1]
+    (events / "o.csv").write_text("mine\n")
+    code, _, err = run(*call)
+    assert (code, "no existing file is overwritten" in err) == (2, True)
+    assert (events / "o.csv").read_text() == "mine\n"
+    assert run("ledger", "status", "--ledger", "r.db", "--json")[1] == before
+
+
+@pytest.mark.parametrize("kind", LATER)
+@pytest.mark.parametrize("step", range(12))
+def test_a_command_killed_at_each_step_of_writing_is_finished(run, events, monkeypatch, kind, step):
+    """The process ends at each replacing, forcing or removal of a file; the same call then gives the same files."""
+    call = asked_later(run, events, kind, "csv")
+    left = [step]
+
+    def dying(real):
+        def stand_in(*words, **more):
+            left[0] -= 1
+            if left[0] < 0:
+                os._exit(77)
+            return real(*words, **more)
+
+        return stand_in
+
+    child = os.fork()
+    if child == 0:
+        for name in ("replace", "fsync", "chmod"):
+            monkeypatch.setattr(os, name, dying(getattr(os, name)))
+        try:
+            run(*call)
+        finally:
+            os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) in (0, 77)
+    code, _, err = run(*call)
+    assert code == 0, err
+    assert sorted(file.name for file in events.glob("*o.csv*")) == ["o.csv", "o.csv.json", "o.csv.json.sig"]
+    code, _, err = run("verify", "o.csv")
+    assert code == 0, err
+    first = written(events)
+    assert run(*call)[0] == 0
+    assert written(events) == first
+
+
+@pytest.mark.parametrize("kind", ["release", "relax", "view"])
+def test_a_quarantine_is_told_before_a_file_that_exists(run, events, kind):
+    """A ledger that was put back to an older copy: the job learns of that, and not of its file."""
+    call = unsigned(asked_later(run, events, kind, "csv"))
+    older = (events / "r.db").read_bytes()
+    assert run(*call)[0] == 0
+    (events / "r.db").write_bytes(older)
+    code, _, err = run(*call)
+    assert (code, "quarantine" in err) == (1, True), err
+    if kind == "release":
+        code, _, err = run(*call, "--request", "tuesday")
+        assert (code, "quarantine" in err) == (1, True), err
+
+
+@pytest.mark.parametrize("kind", ["release", "relax", "view"])
+def test_a_table_of_several_means_is_asked_for_again(run, events, kind):
+    (events / "e.csv").write_text("who,region,paid,who2\n" + "".join(f"{w},{r},{p},{p}\n" for w, r, p in EVENTS))
+    recipe_that_signs(events)
+    first = ["release", "e.csv", *EACH, *MEANS, "--by", "region", "--ledger", "r.db", "--name", "v", "--epsilon", "1/2"]
+    if kind != "release":
+        code, _, err = run(*first, "--out", "first.csv")
+        assert code == 0, err
+    call = {
+        "release": first,
+        "relax": ["relax", *first[1:-1], "3"],
+        "view": ["view", "--ledger", "r.db", "--name", "v", "--epsilon", "1/4"],
+    }[kind] + [*SIGNED[kind], "--out", "o.csv"]
+    assert run(*call)[0] == 0
+    made = written(events)
+    assert len(made) == 3
+    for name in made:
+        (events / name).unlink()
+        code, _, err = run(*call)
+        assert code == 0, err
+        assert {name: content for name, (content, _) in written(events).items()} == {
+            name: content for name, (content, _) in made.items()
+        }
+    (events / "o.csv").write_text("mine\n")
+    assert run(*call)[0] == 2
+
+
+def test_a_refusal_by_a_ledger_in_quarantine_says_both(run, events):
+    call = ["release", "e.csv", *EACH, "--name", "v", "--ledger", "r.db", "--epsilon", "1/2"]
+    assert run(*call, "--out", "o.csv")[0] == 0
+    older = (events / "r.db").read_bytes()
+    assert run("view", "--ledger", "r.db", "--name", "v", "--epsilon", "1/4")[0] == 0
+    (events / "r.db").write_bytes(older)
+    assert run(*call)[0] == 0  # an answer that is there can be had
+    (events / "e.csv").write_text("who,region,paid\nann,north,3\n")
+    code, _, err = run(*call)
+    assert (code, "The ledger is in quarantine, too: its witness has seen" in err) == (3, True), err
+
+
+def test_a_table_that_is_not_there_yet_is_no_misuse(run, events):
+    """Exit code 1, as of other refusals by the data, with the cause; another missing file is misuse."""
+    code, _, err = run("release", "e-2026-11-29.csv", *EACH, "--epsilon", "1")
+    assert (code, "'e-2026-11-29.csv', which does not exist. Run again when the file is there" in err) == (1, True)
+    code, _, err = run("release", "e-2026-11-29.csv", *EACH, "--epsilon", "1", "--json")
+    assert (code, json.loads(err)["exit_code"]) == (1, 1)
+    assert run("release", "e.csv", "--each-row", "--domain", "none.json", "--epsilon", "1")[0] == 2

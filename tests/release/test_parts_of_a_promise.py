@@ -103,7 +103,7 @@ def test_the_promise_of_points_in_words():
         "each 200)."
     )
     assert places_guarantee(law, ["x", "y"]) == (
-        "Moving one row's point by 200 multiplies or divides the chance of any conclusion from the released points "
+        "Moving one row's point by 200 multiplies or divides the chance of any result in the released points "
         "(x, y) by at most 1.65; by 400, by at most 2.72; by 600, by at most 4.49 (epsilon = 0.5 for each 200 of "
         "Euclidean distance, in the unit of these columns). For several rows of one individual the distances add up. "
         "The table does not hide who is in it, and points much farther apart than this can be told apart."

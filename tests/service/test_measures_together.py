@@ -327,6 +327,28 @@ def test_by_page_several_means_are_published_without_a_plan_and_shown(visitor):
     assert all(mean in shown for mean in means), means
 
 
+def test_by_page_several_means_are_one_table_under_one_name(visitor):
+    """One name and one level; each mean gets an equal share, and the ledger has the same table as by the command."""
+    ada, service = visitor("Ada", "curator", approvals=False)
+    page, files = ada.get("/publish"), [in_file(table) for table in wages().values()]
+    words = {"name": "wages", "epsilon": "1", "dataset": "payroll"}
+    sent = {f"table-{row}": file for row, file in enumerate(files, 1)}
+    plain = ut.count_table(WAGES, ut.Domain(region=["N", "S"]), ut.Counting(each_row=True))
+    for wrong in ({"epsilon": ""}, {"name": ""}, {"files": {}}, {"files": {"table-1": files[0], "table-2": files[0]}},
+                  {"files": {"table-1": in_file(plain)}}):  # fmt: skip
+        given = {"files": sent, **words, **wrong}
+        assert ada.fill(page, "/publish/means", **given).status_code == 422, wrong
+    assert service.ledger.releases == ()
+    done = ada.fill(page, "/publish/means", files=sent, **words)
+    assert "Published." in done.text, done.text
+    assert [release.name for release in service.ledger.releases] == ["wages: income", "wages: rent"]
+    assert service.ledger.spent(dataset="payroll").epsilon == 1
+    table = service.ledger.view_means("wages", epsilon=1).table
+    assert {"count", "income_mean", "rent_mean"} <= set(table)
+    again = ada.fill(ada.get("/publish"), "/publish/means", files=sent, **words | {"epsilon": "2"})
+    assert again.status_code == 409, again.text
+
+
 def test_by_page_several_means_are_approved_by_their_promises_and_brought_together(visitor):
     (ada, service), (grace, _) = visitor("Ada", "curator", approvals=True), visitor("Grace", "approver", approvals=True)
     tables = wages()

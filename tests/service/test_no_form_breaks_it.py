@@ -55,6 +55,11 @@ BODIES = {
         {"dataset": "both", "release-1": "one", "epsilon-1": "1", "release-2": "two", "epsilon-2": ""},
         {"plan-1": PLAN, "table-1": COUNTED, "plan-2": PLAN, "table-2": COUNTED},
     ),
+    "/publish/means": (
+        "curator",
+        {"name": "means", "dataset": "both", "epsilon": "1"},
+        {"table-1": COUNTED, "table-2": COUNTED},
+    ),
     "/relax/measures": ("curator", {"release-1": "admissions", "epsilon-1": "3", "release-2": ""}, {"table-1": CSV}),
     "/relax": ("curator", {"release": "admissions", "version": "1", "epsilon": "3"}, {"table": CSV}),
     "/view": ("recipient", {"release": "admissions", "version": "1", "epsilon": "1/8"}, {}),

@@ -149,6 +149,7 @@ FORMS = {
         "/proposals/tables",
         "/proposals/withdrawal",
         "/publish",
+        "/publish/means",
         "/publish/measures",
         "/relax/measures",
         "/publish/outlook",

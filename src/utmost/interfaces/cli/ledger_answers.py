@@ -33,6 +33,7 @@ from utmost.interfaces.cli.screens.workload_screens import (
 from utmost.interfaces.documents.reports import print_json
 from utmost.interfaces.documents.statement_readers import stated_release
 from utmost.publish.counting.counted import CountedTable
+from utmost.publish.ledger.event_log import refused_in_quarantine
 from utmost.publish.ledger.events import Event
 from utmost.publish.ledger.kept_mechanisms import KeptMechanism
 from utmost.publish.ledger.ledger import Ledger
@@ -52,7 +53,7 @@ from utmost.publish.releases.release import level_of_answer
 from utmost.publish.releases.release_facts import short_bar
 from utmost.tables.engines.engines import is_engine_frame
 from utmost.tables.files import files, sidecars
-from utmost.tables.files.signatures import Signer
+from utmost.tables.files.signatures import Signer, signature_path
 
 
 def status_report(
@@ -166,25 +167,42 @@ class Question:
             return []
         return list(releases_of_means(ledger.releases, self.name, self.version).values())
 
-    def checked(self, source: Path | None, *, again: bool = False) -> Signer | None:
+    def checked(self, source: Path | None) -> Signer | None:
         """Check that table and statement can be written, and return the signer of the statement, if any."""
-        # With `again`, the table may exist as the answer of a repeated request: it is compared with the new one.
+        # The answer of a repeated call may exist: `check_repeats` refuses other files once the ledger is open.
+        if not self.is_written:
+            self._check_free(source)
+        return self.answer.signer
+
+    def check_repeats(self, ledger: Ledger, source: Path | None, at: Level, request: str | None = None) -> None:
+        """Refuse, before any draw, to write a new answer where a file exists; a quarantine is refused first."""
+        if not self.is_written or (request is not None and ledger.has_request(request)):
+            return
+        kept = self.release_in(ledger)
+        answered = self.levels_in(ledger) if kept is not None or self.means_in(ledger) else ()
+        if at in answered or (kept is not None and kept.level_of_answer(at) is not None):
+            return
+        status = ledger.status()
+        if status.quarantine is not None:
+            raise refused_in_quarantine(status.place, status.quarantine)
+        self._check_free(source)
+
+    def _check_free(self, source: Path | None) -> None:
         answer, out = self.answer, self.answer.file
-        # The answer of a repeated request may exist; it is compared with the new one later.
-        if again and self.is_written:
-            pass
-        elif out is not None and out.suffix.lower() == ".json":
+        if out is not None and out.suffix.lower() == ".json":
             check_document(out, answer.sign)
         elif source is None or (source.suffix.lower() == ".json" and out is not None):
             answer.check_free(Path("columns.csv"))
         else:
             answer.check_free(source)
-        return answer.signer
 
     @property
     def is_written(self) -> bool:
         out = self.answer.file
-        return out is not None and (out.is_file() or sidecars.sidecar_path(out).is_file())
+        if out is None:
+            return False
+        beside = sidecars.sidecar_path(out)
+        return any(path.is_file() for path in (out, beside, signature_path(out), signature_path(beside)))
 
     def check_kind(self, noise: Noise | None) -> None:
         """Check that the format of the output file fits: a table for a single table, .json for the sums of a plan."""
@@ -203,36 +221,31 @@ class Question:
         found = [kept for kept in ledger.releases if kept.name == self.name and self.version in (None, kept.version)]
         return found[-1] if found else None
 
-    def give(self, answered: Answer[Any], signer: Signer | None, *, again: bool = False) -> None:
+    def give(self, answered: Answer[Any], signer: Signer | None) -> None:
         """Write the table and its statement, and print them as JSON or on a screen."""
-        # With `again`, nothing is written if the table exists as it was written. If writing fails, the error says that
-        # the ledger keeps the answer.
+        # Files that exist as this answer stay. If writing fails, the error says that the ledger keeps the answer.
         try:
-            self._give(answered, signer, again=again)
+            out, as_json = self.answer.file, self.answer.as_json
+            shown = answered.with_confidence(self.answer.confidence)
+            table, report = shown.table, shown.statement_with
+            if isinstance(table, NoisySums):
+                is_document = as_json if out is None else out.suffix.lower() == ".json"
+                if is_document or not is_of_cells(table.plan):
+                    return give_workload(table, out, signer, as_json=as_json, again=True, headline="Answered.")
+                return give_cells(table, self.answer, signer, again=True, headline="Answered.")
+            if out is None:
+                statement = report(cells_digest(table))
+            else:
+                statement = sidecars.publish_again(table, report, out, watched, signer)
+            if as_json:
+                whole = {"statement": statement, "table": files.columns(table)}
+                return print_json(statement if out is not None else whole)
+            if out is None:
+                table_options.give_table(table, self.answer.form)
+            screen(stderr=out is None).print(shown_facts("Answered.", stated_release(statement), out))
         except (OSError, UtmostError) as error:
             error.add_note(IN_LEDGER)
             raise
-
-    def _give(self, answered: Answer[Any], signer: Signer | None, *, again: bool) -> None:
-        out, as_json = self.answer.file, self.answer.as_json
-        shown = answered.with_confidence(self.answer.confidence)
-        table, report = shown.table, shown.statement_with
-        if isinstance(table, NoisySums):
-            is_document = as_json if out is None else out.suffix.lower() == ".json"
-            if is_document or not is_of_cells(table.plan):
-                return give_workload(table, out, signer, as_json=as_json, again=again, headline="Answered.")
-            return give_cells(table, self.answer, signer, again=again, headline="Answered.")
-        if out is None:
-            statement = report(cells_digest(table))
-        else:
-            write = sidecars.publish_again if again else sidecars.publish
-            statement = write(table, report, out, watched, signer)
-        if as_json:
-            whole = {"statement": statement, "table": files.columns(table)}
-            return print_json(statement if out is not None else whole)
-        if out is None:
-            table_options.give_table(table, self.answer.form)
-        screen(stderr=out is None).print(shown_facts("Answered.", stated_release(statement), out))
 
 
 def publish_in_ledger(
@@ -242,15 +255,14 @@ def publish_in_ledger(
     question: Question,
     *,
     dry_run: bool,
-    brought: CountedTable | None = None,
-    counting: Sequence[Any] = (),
+    brought: CountedTable | None,
+    counting: Sequence[Any],
 ) -> None:
     """Publish in a ledger, or check the table and show the budget afterwards (`dry_run`)."""
     # `brought` is the table, unless it is the file's own; `counting` are the counting options of the file.
     planned, answer = promise.lasting_noise.is_by_plan, question.answer
-    again = memory.request is not None
     question.check_kind(promise.lasting_noise)
-    signer = question.checked(table, again=again)
+    signer = question.checked(table)
     with progress_bar(f"Checking {table.name}"):
         # Parquet in and out, with noise by item, can be streamed; other tables are read completely.
         is_parquet = answer.out is not None and files.ending_of(answer.out) in files.PARQUET
@@ -263,12 +275,21 @@ def publish_in_ledger(
     if not is_engine_frame(source) and not planned:
         table_options.check_fits(answer, source, promise.columns, promise.public)
     if dry_run:
-        return _rehearse(source, promise, memory, question, table, counting)
+        check_release(source, promise, question.at)
+        with memory.place.opened() as opened, named_command(opened, table, memory, question, counting):
+            after = opened.rehearse(
+                question.name,
+                epsilon=question.at,
+                version=question.version,
+                dataset=memory.dataset,
+                independent=memory.independent,
+                table=source,
+                promise=promise,
+                request=memory.request,
+            )
+            return show_spending(question, after, promise.lasting_noise, promise.until)
     with memory.place.opened() as opened:
-        if again and question.is_written and not opened.has_request(str(memory.request)):
-            kept = question.release_in(opened)
-            if kept is None or question.at not in kept.levels:  # a new answer would be drawn
-                question.checked(table)
+        question.check_repeats(opened, table, question.at, memory.request)
         with progress_bar("Publishing") as progress, named_command(opened, table, memory, question, counting):
             answered = opened.publish(
                 question.name,
@@ -281,7 +302,7 @@ def publish_in_ledger(
                 request=memory.request,
                 progress=progress,
             )
-        question.give(answered, signer, again=again)
+        question.give(answered, signer)
 
 
 @contextmanager
@@ -306,25 +327,6 @@ def named_command(
             command = f"utmost relax {shlex.quote(str(table))} {told} {asked}"
             error.remedy = f"For less noise, at the cost of the new level alone: {command}"
         raise
-
-
-def _rehearse(
-    table: Any, promise: Promise, memory: ReleaseMemory, question: Question, file: Path, counting: Sequence[Any]
-) -> None:
-    check_release(table, promise, question.at)
-    noise = promise.lasting_noise
-    with memory.place.opened() as opened, named_command(opened, file, memory, question, counting):
-        after = opened.rehearse(
-            question.name,
-            epsilon=question.at,
-            version=question.version,
-            dataset=memory.dataset,
-            independent=memory.independent,
-            table=table,
-            promise=promise,
-            request=memory.request,
-        )
-        show_spending(question, after, noise, promise.until)
 
 
 def show_spending(question: Question, after: Budget, noise: Noise | None, until: Until | None) -> None:

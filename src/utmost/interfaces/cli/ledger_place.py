@@ -3,13 +3,13 @@
 import os
 import shlex
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 from urllib.parse import parse_qsl, urlsplit
 
-from utmost.errors import LedgerUnavailable, OutOfRange
+from utmost.errors import LedgerUnavailable, OutOfRange, Quarantined, UtmostError
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import flag, option
 
@@ -56,7 +56,13 @@ class LedgerPlaceOptions:
                 error.remedy = f"Correct the name; or create a ledger, once: {command}"
             raise
         with opened as ledger:
-            yield ledger
+            try:
+                yield ledger
+            except UtmostError as error:
+                with suppress(UtmostError):  # the ledger may be out of reach
+                    if not isinstance(error, Quarantined) and (reason := ledger.status().quarantine) is not None:
+                        error.add_note(f"The ledger is in quarantine, too: {reason}.")
+                raise
 
     @property
     def key(self) -> str | None:

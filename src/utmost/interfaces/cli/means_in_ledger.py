@@ -27,11 +27,11 @@ def publish_means_in_ledger(
     counting: Sequence[Any],
 ) -> None:
     """Publish several amounts as one table, or rehearse it; arguments as of `publish_in_ledger`."""
-    request, again = memory.request, memory.request is not None
-    signer = question.checked(table, again=again)
+    request = memory.request
+    signer = question.checked(table)
     with memory.place.opened() as opened, named_command(opened, table, memory, question, counting):
-        if again and question.is_written and not opened.has_request(release_name(str(request), next(iter(tables)))):
-            question.checked(table)
+        first = None if request is None else release_name(request, next(iter(tables)))
+        question.check_repeats(opened, table, question.at, first)
         call = opened.rehearse_means if dry_run else opened.publish_means
         with progress_bar("Checking" if dry_run else "Publishing"):
             made = call(
@@ -45,7 +45,7 @@ def publish_means_in_ledger(
             )
         if isinstance(made, Budget):
             return _show_rehearsal(question, tables, made)
-        give_means(question, made, signer, again=again)
+        give_means(question, made, signer)
 
 
 def relax_means_in_ledger(
@@ -60,11 +60,11 @@ def relax_means_in_ledger(
     give_means(question, measures, signer)
 
 
-def give_means(question: Question, measures: MeasuresTable, signer: Signer | None, *, again: bool = False) -> None:
+def give_means(question: Question, measures: MeasuresTable, signer: Signer | None) -> None:
     """Write the table of several amounts and its statement, and print; an error names the way to the answer."""
     try:
         shown = measures.with_confidence(question.answer.confidence)
-        give_measures(shown, question.answer, signer, again=again, headline="Answered.")
+        give_measures(shown, question.answer, signer, again=True, headline="Answered.")
     except (OSError, UtmostError) as error:
         error.add_note(IN_LEDGER)
         raise

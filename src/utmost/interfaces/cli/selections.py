@@ -13,7 +13,7 @@ from utmost.publish.releases.measures_table import MeasuresTable
 from utmost.publish.releases.noisy_sums import NoisySums
 from utmost.publish.releases.noisy_table import NoisyTable
 from utmost.publish.statements.table_words import beyond_unit
-from utmost.publish.workloads.sums_in_words import read_selection
+from utmost.publish.workloads.sums_in_words import read_selection, typed_periods
 from utmost.tables.axes.axes import label_text
 
 _NEXT = re.compile(r",\s*(?=[^,=]+=)")  # separates two conditions
@@ -50,7 +50,7 @@ def counted_selection(sums: NoisySums, where: Iterable[str] | None) -> dict[str,
     axes = [axis for axis in sums.domain.axes if amounts is None or axis.levels[0] != amounts.amount.name]
     if amounts is not None:
         amounts.check_where([text.partition("=")[0].strip() for text in texts])
-    groups = [*(name for axis in axes for name in axis.levels[1:]), *sums.domain.period_names]
+    groups = [*(name for axis in axes for name in axis.levels[1:]), *typed_periods(sums.domain)]
     check_counted([axis.levels[0] for axis in axes], texts, groups)
     return read_selection(sums.domain, texts)
 

@@ -103,7 +103,8 @@ class CountingReport:
             **{f"missing, {name}": self._shared(count) for name, count in self.missing.items()},
             **{f"missing, {name}": f"{count} events, left out of its sums" for name, count in gone.items()},
             **{f"zeros before {name}": self._shared(count) for name, count in self.leading_zeros.items() if count},
-            "persons": f"{self.persons} with events inside the domain",
+            "persons": f"{self.persons} with events inside the domain"
+            + ("" if self.kept_of is None else "; ids that differ by a space, case or Unicode form are other persons"),
             **{f"clipped, {name}": f"{count} amounts of events" for name, count in self.clipped_amounts.items()},
             "clipped sums": f"{self.clipped_sums} sums of a person in a cell, by per_cell or in_all",
             "removed by at_most": f"{self.removed} of {self.pairs} cells of a person"

@@ -109,7 +109,7 @@ class EventLog:
             before = transaction.state
             answer = work(transaction)
             if transaction.appended and transaction.reason is not None and not quarantined:
-                raise self._quarantined(transaction.reason)
+                raise refused_in_quarantine(self.store.place, transaction.reason)
             if transaction.appended and self.witness is not None:
                 if over and apart:
                     self.witness.start_over(rows.events(), transaction.appended, transaction.parts)
@@ -149,7 +149,7 @@ class EventLog:
         def writing(transaction: Transaction) -> T:
             found = work(transaction, transaction.reason is None)
             if found is None:
-                raise self._quarantined(str(transaction.reason))
+                raise refused_in_quarantine(self.store.place, str(transaction.reason))
             if not transaction.appended:
                 self._unsettled(transaction)
             return found
@@ -167,7 +167,7 @@ class EventLog:
     def check_writable(self, transaction: Transaction) -> None:
         """Refuse to draw in a quarantine."""
         if transaction.reason is not None:
-            raise self._quarantined(transaction.reason)
+            raise refused_in_quarantine(self.store.place, transaction.reason)
 
     def check_witness(self) -> None:
         """Check that the events of the witness were written under this key."""
@@ -247,7 +247,7 @@ class EventLog:
         if self._apart(transaction, record) is None:
             return transaction.rows.events(last[0] - 1) if transaction.state.number > last[0] else []
         if any(self.witness.mac(number) != transaction.rows.mac(number) for number in transaction.repeated):
-            raise self._quarantined("its witness has seen another history")
+            raise refused_in_quarantine(self.store.place, "its witness has seen another history")
         return []
 
     def _carried_out(self, transaction: Transaction) -> tuple[list[StoredRow], bool]:
@@ -281,8 +281,10 @@ class EventLog:
         except LedgerError:
             return False
 
-    def _quarantined(self, reason: str) -> Quarantined:
-        return Quarantined("the ledger must not be in quarantine", came=reason, where=self.store.place, remedy=_MEND)
+
+def refused_in_quarantine(place: str, reason: str) -> Quarantined:
+    """Return the refusal of a new answer by a ledger that is in quarantine."""
+    return Quarantined("the ledger must not be in quarantine", came=reason, where=place, remedy=_MEND)
 
 
 def open_log(

@@ -27,6 +27,7 @@ from utmost.publish.promises.one_draw_noise import OneDrawAtLevel
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.cell_bars import CellBars
 from utmost.publish.releases.estimates import Estimate
+from utmost.tables.axes.clock import UNITS, period_span
 from utmost.tables.axes.domain import Where
 from utmost.tables.axes.ordered_axes import bin_ends
 from utmost.tables.cells.columns import integer_column, real_column
@@ -77,7 +78,7 @@ class LabelledCells:
         return name
 
     def chosen(self, where: Iterable[str] = ()) -> frozenset[int]:
-        """The rows with the labels of every selection, such as ``department=A,B``, or ``age=20..40`` for bins."""
+        """The rows with the labels of all selections: ``department=A,B``, ``age=20..40`` or ``quarter=2013Q2``."""
         rows = frozenset(range(self.rows))
         for selection in where:
             # A name may contain an equals sign or end in a blank, and a label may contain a comma: existing names have
@@ -90,9 +91,11 @@ class LabelledCells:
             if not equals or not listed.strip():
                 remedy = f"Write {next(iter(self.labels), 'sex')}=LABEL, with commas between several labels."
                 raise OutOfRange("a selection must be COLUMN=LABEL", came=repr(selection), remedy=remedy)
-            is_label = listed in self.labels.get(name, ())
+            unit = name if name in self.units_of_time else None
+            name = name if unit is None else str(self._time_column)
+            is_label = unit is None and listed in self.labels.get(name, ())
             labels = [listed] if is_label else [label.strip() for label in listed.split(",")]
-            rows &= self._taken(name, [label for part in labels for label in self._within(name, part)])
+            rows &= self._taken(name, [label for part in labels for label in self._within(name, part, unit)])
         return rows
 
     def rows_where(self, where: Where | None = None) -> frozenset[int]:
@@ -123,21 +126,41 @@ class LabelledCells:
             )
         return frozenset(row for row, label in enumerate(self.labels[name]) if label in wanted)
 
-    def _within(self, name: str, part: str) -> list[str]:
-        """The labels in a range of bins, such as ``18..65``; another text is returned unchanged."""
+    @property
+    def units_of_time(self) -> tuple[str, ...]:
+        """The kinds of period by which rows can be selected: all, if one public column has periods as labels."""
+        return () if self._time_column is None else tuple(unit for unit in UNITS if unit not in self.labels)
+
+    @property
+    def _time_column(self) -> str | None:
+        # Labels of four digits may be codes.
+        found = [
+            name
+            for name, labels in self.labels.items()
+            if any(len(text) > 4 and _is_period(text) for text in set(labels))
+        ]
+        return found[0] if len(found) == 1 else None
+
+    def _within(self, name: str, part: str, unit: str | None) -> list[str]:
+        """The labels of a range of bins or periods, such as ``18..65`` or ``2013Q2``; another text is unchanged."""
         labels, (low, dots, high) = list(dict.fromkeys(self.labels.get(name, ()))), part.partition("..")
-        if not dots or not labels or part in labels:
+        if not labels or (part in labels and unit is None):
             return [part]
         bins = {label: ends for label in labels if (ends := bin_ends(label)) is not None}
         shown = f"Name its labels: {name}={','.join(labels[:_LABELS_SHOWN])}{',...' * (len(labels) > _LABELS_SHOWN)}."
-        if not bins and (periods := [label for label in labels if _PERIOD.fullmatch(label)]):
-            return _periods_within(periods, low.strip(), high.strip(), name, shown)
-        if not bins:
+        spans = {label: span for label in labels if _is_period(label) and (span := period_span(label)) is not None}
+        if spans and (unit is not None or (not bins and (dots or period_span(part) is not None))):
+            return _periods_within(spans, (low.strip(), high.strip()) if dots else part, unit, name, shown)
+        if not dots and bins and (ends := bin_ends(part)) is not None:
+            first, last = ends
+        elif not dots:
+            return [part]
+        elif not bins:
             raise OutOfRange("a range needs a column of bins", came=repr(part), where=repr(name), remedy=shown)
-        starts, stops = [start for start, _ in bins.values()], [stop for _, stop in bins.values()]
-        first = exact(low.strip(), name) if low.strip() else min(starts)
-        last = exact(high.strip(), name) if high.strip() else max(stops)
-        if first not in starts or last not in stops:
+        else:
+            first = exact(low.strip(), name) if low.strip() else min(start for start, _ in bins.values())
+            last = exact(high.strip(), name) if high.strip() else max(stop for _, stop in bins.values())
+        if first not in {start for start, _ in bins.values()} or last not in {stop for _, stop in bins.values()}:
             required = "a range must begin and end at edges of bins"
             raise OutOfRange(required, came=repr(part), where=repr(name), remedy=shown)
         if first >= last:
@@ -149,23 +172,36 @@ class LabelledCells:
 
 
 _LABELS_SHOWN = 12
-_PERIOD = re.compile(r"\d{4}(-(Q\d|H\d|W\d\d|\d\d(-\d\d)?))?", re.ASCII)
+_DIGITS = re.compile(r"\d{4}", re.ASCII)
 
 
-def _periods_within(labels: Sequence[str], low: str, high: str, name: str, remedy: str) -> list[str]:
-    """The labels of periods from one on, and before another; their texts are in the order of time."""
-    whole_years = {label[:4] for label in labels}
-    for end in filter(None, (low, high)):
-        following = f"{int(max(whole_years)) + 1:04}"  # "..2027" after 2026
-        if end not in labels and end not in whole_years | {following}:
-            required = "a range must begin and end where periods do"
-            raise OutOfRange(required, came=repr(end), where=repr(name), remedy=remedy)
-    within = [label for label in labels if low <= label and (not high or label < high)]
-    if not within:
-        raise OutOfRange(
-            "a range must begin below its end", came=repr(f"{low}..{high}"), where=repr(name), remedy=remedy
-        )
-    return within
+def _is_period(text: str) -> bool:
+    """Whether a text is a period with its year first, as labels are: no number of other than four digits."""
+    return _DIGITS.match(text) is not None and (len(text) == 4 or not text.isdigit()) and period_span(text) is not None
+
+
+def _periods_within(
+    spans: Mapping[str, tuple[int, int]], part: str | tuple[str, str], unit: str | None, name: str, remedy: str
+) -> list[str]:
+    """The labels of the periods in another one, or from one on and before another."""
+    starts, stops = {start for start, _ in spans.values()}, {stop for _, stop in spans.values()}
+    if isinstance(part, str):
+        whole = period_span(part, unit)
+        if whole is None or whole[0] not in starts or whole[1] not in stops:
+            kind = "periods" if unit is None else f"a {unit}, all of it"
+            raise OutOfRange(f"the table must have {kind}", came=repr(part), where=repr(name), remedy=remedy)
+        first, last = whole
+    else:
+        ends = [None if not end else period_span(end, unit) for end in part]
+        for end, span, edges in zip(part, ends, (starts, {*starts, *stops}), strict=True):
+            if end and (span is None or span[0] not in edges):
+                required = "a range must begin and end where periods do"
+                raise OutOfRange(required, came=repr(end), where=repr(name), remedy=remedy)
+        first = min(starts) if ends[0] is None else ends[0][0]
+        last = max(stops) if ends[1] is None else ends[1][0]
+    if first >= last:
+        raise OutOfRange("a range must begin below its end", came="..".join(part), where=repr(name), remedy=remedy)
+    return [label for label, (start, stop) in spans.items() if first <= start and stop <= last]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

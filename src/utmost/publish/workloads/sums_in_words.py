@@ -19,7 +19,9 @@ from utmost.publish.workloads.measuring.measured_families import measured_family
 from utmost.publish.workloads.planning.marginal_search import marginals
 from utmost.publish.workloads.workload import Workload
 from utmost.tables.axes.axes import label_text
+from utmost.tables.axes.clock import UNITS, period_span, shown_time
 from utmost.tables.axes.domain import Domain, Family
+from utmost.tables.axes.ordered_axes import bin_ends
 
 TOTAL = "total"  # the name of the sum over all cells, unless a level has this name
 
@@ -147,8 +149,22 @@ def _scanned(domain: Domain, text: str) -> tuple[tuple[Any, ...], Number | None]
     return tuple(words), None
 
 
+def typed_periods(domain: Domain) -> dict[str, str]:
+    """The levels by kinds of period: ``year`` is the axis of time itself if no level has years, and it is the only one.
+
+    >>> from utmost.workloads import periods
+    >>> typed_periods(Domain(date=periods("2025", "2026", every="quarter")))["year"]
+    'date'
+    """
+    clocks = [axis.levels[0] for axis in domain.axes if axis.clock is not None]
+    found = dict.fromkeys(UNITS, clocks[0]) if len(clocks) == 1 else {}
+    known = {level for axis in domain.axes for level in axis.levels}
+    return {name: level for name, level in (found | domain.period_names).items() if name not in known}
+
+
 def _pair_of(domain: Domain, text: str) -> tuple[str, Any]:
-    levels = {typed: name for typed, name in _named_levels(domain).items() if text.startswith(f"{typed}=")}
+    named = typed_periods(domain) | _named_levels(domain)
+    levels = {typed: name for typed, name in named.items() if text.startswith(f"{typed}=")}
     if not levels:
         axis = domain.axes[0]
         if "=" in text:
@@ -161,7 +177,8 @@ def _pair_of(domain: Domain, text: str) -> tuple[str, Any]:
     while at < len(text):
         label = _longest_name_at(text, at, labels, ",")
         piece = text[at:].partition(",")[0] if label is None else label
-        pieces.append(piece if label is not None else _label_or_range(domain, name, piece.strip()))
+        unit = typed if typed in UNITS and typed != name else None
+        pieces.append(piece if label is not None else _label_or_range(domain, name, piece.strip(), unit))
         at += len(piece)
         at += len(text[at:]) - len(text[at:].lstrip(", "))
     return name, pieces[0] if len(pieces) == 1 and isinstance(pieces[0], slice) else pieces
@@ -185,8 +202,8 @@ def _range_in_words(part: str) -> str:
     return " ".join(filter(None, ends)) if dots else part
 
 
-def _label_or_range(domain: Domain, name: str, piece: str) -> Any:
-    """Read a label, or a range of bins as a slice; refuse other text and name the nearest label."""
+def _label_or_range(domain: Domain, name: str, piece: str, unit: str | None = None) -> Any:
+    """Read a label, or a range of bins or periods as a slice; refuse other text and name the nearest label."""
     axis, _ = domain.level_named(name)
     if ".." in piece:
         if domain.axes[axis].edges is None:
@@ -199,6 +216,20 @@ def _label_or_range(domain: Domain, name: str, piece: str) -> Any:
         edges = slice(*(reads(end.strip()) if end.strip() else None for end in (low, high)))
         domain.selection({name: edges})
         return edges
+    whole = period_span(piece, unit) if domain.axes[axis].clock is not None else bin_ends(piece)
+    if domain.axes[axis].edges is not None and whole is not None:
+        ends: Sequence[Any] = whole
+        if domain.axes[axis].clock is not None:
+            same = [label for label in _labels(domain, name) if period_span(label) == whole]
+            if same:
+                return same[0]
+            ends = [shown_time(int(end)) for end in whole]
+        try:
+            domain.selection({name: slice(*ends)})
+        except OutOfRange:  # the label below is refused, with the nearest one
+            pass
+        else:
+            return slice(*ends)
     domain.selection({name: piece})
     return piece
 

@@ -213,6 +213,20 @@ def zone_named(name: str) -> tzinfo:
         raise OutOfRange("zone must be a time zone", came=repr(name), where="zone", remedy=remedy) from None
 
 
+def period_span(text: str, unit: str | None = None) -> Span | None:
+    """The span of a period as people write it, or of the label of several; with ``unit`` it must be one of that kind.
+
+    >>> period_span("2013Q2") == period_span("2013-04 to 2013-06"), period_span("2013Q2", "month"), period_span("north")
+    (True, None, None)
+    """
+    first, _, last = text.partition(" to ")
+    low, high = (Clock(Period("month")).span(part) for part in (first, last or first))
+    if low is None or high is None or high[1] <= low[0]:
+        return None
+    is_one = unit is None or (Period(unit).starting(low[0]) == low[0] and Period(unit).edges(*low)[1] == high[1])
+    return (low[0], high[1]) if is_one else None
+
+
 def read_time(time: Any, where: str) -> int:
     """The first second of a date, of a time without a zone, or of the text of either."""
     span = Clock(Period("day")).span(time)

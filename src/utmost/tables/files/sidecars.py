@@ -4,9 +4,10 @@ The statement is any JSON document that is made from the digest of the table's f
 """
 
 import hashlib
+import shutil
 import tempfile
 from collections.abc import Callable
-from io import BytesIO
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -98,44 +99,44 @@ def publish_again(
 ) -> dict[str, Any]:
     """Write the files of `publish` that are missing, as after a killed run; check those that exist."""
     statement_path = sidecar_path(out)
-    if not out.exists() and not statement_path.exists():
+    if not any(path.exists() for path in (out, statement_path, signature_path(statement_path))):
         return publish(table, report, out, watch, signer)
     writers, statement = table_writers(table, report, out, watch, signer)
-    if out.exists():
-        with tempfile.TemporaryFile(dir=out.parent) as again, out.open("rb") as there:
-            writers.pop(out)(again)
+    with tempfile.TemporaryFile(dir=out.parent) as again:
+        writers[out](again)
+        missing: dict[Path, Writer] = {}
+        if out.exists():
             again.seek(0)
-            if _sha256(again) != _sha256(there):
-                raise _another_file(out)
-    elif statement_path.exists():
-        writers[out] = _as_stated(writers[out], statement, statement_path)
-    if statement_path.exists():
-        del writers[statement_path]
-        if statement:
-            check_repeated_document(statement, statement_path)
-        if signer is not None:  # the signature is of the existing bytes, which another version may have written
-            signed = statement_path.read_bytes()
-            writers[signature_path(statement_path)] = lambda file: file.write(signer(signed))
-    elif (signature := signature_path(statement_path)).exists():
-        made = BytesIO()
-        if signer is not None:
-            writers[signature](made)
-        if made.getvalue() != signature.read_bytes():
-            raise _another_file(signature)
-    missing = {path: writer for path, writer in writers.items() if not path.exists()}
-    if missing:
-        write_together(missing)
+            with out.open("rb") as there:
+                if _sha256(again) != _sha256(there):
+                    raise _another_file(out)
+        else:
+            missing[out] = partial(_copy, again)
+        missing |= missing_document(statement, statement_path, signer)
+        if missing:
+            write_together(missing)
     return statement
 
 
-def _as_stated(writer: Writer, statement: dict[str, Any], statement_path: Path) -> Writer:
-    """A writer that fails if the written table is not the one of the existing statement."""
+def missing_document(facts: dict[str, Any], out: Path, signer: Signer | None) -> dict[Path, Writer]:
+    """Return the writers of a document and its signature that do not exist yet; check those that exist."""
+    text, signature = encoded(facts), signature_path(out)
+    missing: dict[Path, Writer] = {out: lambda file: file.write(text)}
+    signed = b"" if signer is None else signer(text)
+    if out.exists():
+        check_repeated_document(facts, out)
+        missing = {}
+        signed = b"" if signer is None else signer(out.read_bytes())  # which another version may have written
+    elif signature.exists() and signed != signature.read_bytes():
+        raise _another_file(signature)
+    if signer is not None and not signature.exists():
+        missing[signature] = lambda file: file.write(signed)
+    return missing
 
-    def checked(file: BinaryIO) -> None:
-        writer(file)
-        check_repeated_document(statement, statement_path)
 
-    return checked
+def _copy(source: BinaryIO, file: BinaryIO) -> None:
+    source.seek(0)
+    shutil.copyfileobj(source, file)
 
 
 def check_repeated_document(facts: dict[str, Any], out: Path) -> None:

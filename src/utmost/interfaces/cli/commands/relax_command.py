@@ -70,6 +70,8 @@ def relax(
     at, table = question.at, spelling.of(table, is_counted=people.are_events)  # refuses an invalid level first
     signer = question.checked(table)
     with ledger.opened() as opened:
+        if not dry_run:
+            question.check_repeats(opened, table, at)
         if people.are_events and people.mean is not None and len(people.mean) > 1:
             with options.protected(yes):
                 tables = _means_to_relax(table, people, spelling, secret_file_of(ledger.key_file))

@@ -19,6 +19,7 @@ def view(*, ledger: LedgerPlaceOptions, question: Question) -> None:
     with ledger.opened() as opened:
         kept = question.release_in(opened)
         at = question.level_in(opened)
+        question.check_repeats(opened, None, at)
         if question.means_in(opened):
             return give_means(question, opened.view_means(question.name, epsilon=at, version=question.version), signer)
         question.check_kind(None if kept is None else kept.noise)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import click
 
-from utmost.errors import OutOfRange
+from utmost.errors import BadTable, OutOfRange
 from utmost.interfaces.cli.options.option_kinds import argument, option
 from utmost.tables.files.text_files import PIPE, MemoryFile, unzipped
 
@@ -43,14 +43,29 @@ def readable(text: str) -> Path:
     """Return the file of this name, which must exist; ``-`` is standard input."""
     if text == PIPE:
         return StandardInput("standard input")
-    if not Path(text).exists() or Path(text).is_dir():
-        if Path(text).is_dir():
-            raise click.BadParameter(f"{text!r} is a folder. Name a file in it.")
-        folder = Path(text).parent
-        near = get_close_matches(Path(text).name, os.listdir(folder) if folder.is_dir() else (), 1)
-        hint = f" Did you mean {str(folder / near[0])!r}?" if near else ""
-        raise click.BadParameter(f"{text!r} does not exist.{hint}")
+    if Path(text).is_dir():
+        raise click.BadParameter(f"{text!r} is a folder. Name a file in it.")
+    if not Path(text).exists():
+        raise click.BadParameter(f"{text!r} does not exist.{_near(text)}")
     return Path(text)
+
+
+def table_file(text: str) -> Path:
+    """Return the file of a table; a missing one is a refusal of the data and no misuse, since a job waits for it."""
+    if text != PIPE and not os.path.lexists(text):
+        raise BadTable(
+            "the table must be an existing file",
+            came=f"{text!r}, which does not exist",
+            remedy=f"Run again when the file is there, or correct its name.{_near(text)}",
+        )
+    return readable(text)
+
+
+def _near(text: str) -> str:
+    """Return a question that names a file with a similar name, if there is one in the folder."""
+    folder = Path(text).parent
+    near = get_close_matches(Path(text).name, os.listdir(folder) if folder.is_dir() else (), 1)
+    return f" Did you mean {str(folder / near[0])!r}?" if near else ""
 
 
 def file_option(metavar: str, help: str, *names: str, **more: Any) -> Any:
@@ -80,7 +95,7 @@ def _folder() -> Path:
 
 def lake(text: str) -> Path:
     """Return the file or folder of this name; ``-`` is standard input."""
-    return Path(text) if text != PIPE and Path(text).is_dir() else readable(text)
+    return Path(text) if text != PIPE and Path(text).is_dir() else table_file(text)
 
 
 DomainFile = Annotated[
@@ -111,7 +126,7 @@ ReleaseFile = Annotated[
 ]
 TableFile = Annotated[
     File,
-    file_argument("TABLE", "File of the table."),
+    argument("TABLE", "File of the table.", parser=table_file),
 ]
 TableOrLake = Annotated[
     File,

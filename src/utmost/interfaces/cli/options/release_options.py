@@ -140,5 +140,5 @@ class ReleaseOptions:
 
     @property
     def is_repeatable(self) -> bool:
-        """Whether the output file may exist, as the answer of a repeated request."""
-        return self.memory.ledger is not None and self.memory.request is not None
+        """Whether the output file may exist, as the answer of a repeated call."""
+        return self.memory.ledger is not None

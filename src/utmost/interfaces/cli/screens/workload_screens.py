@@ -53,7 +53,7 @@ from utmost.tables.files import files
 from utmost.tables.files.atomic import Writer, check_absent, write_together
 from utmost.tables.files.json_files import encoded
 from utmost.tables.files.saving import Digest
-from utmost.tables.files.sidecars import check_repeated_document, publish, publish_again, table_writers
+from utmost.tables.files.sidecars import missing_document, publish, publish_again, table_writers
 from utmost.tables.files.signatures import Signer, signature_path
 
 _SHOWN = 40
@@ -426,12 +426,11 @@ def shown_columns(table: Any) -> ScreenTable:
 def document_writers(
     release: NoisySums, out: Path | None, signer: Signer | None, *, again: bool = False
 ) -> dict[Path, Writer]:
-    """Return the writers of a document and its signature; none if the file already has this answer."""
+    """Return the writers of a document and its signature; with `again`, of those that do not exist yet."""
     if out is None:
         return {}
-    if again and out.is_file():
-        check_repeated_document(release.facts(), out)
-        return {}
+    if again:
+        return missing_document(release.facts(), out, signer)
     text = encoded(release.facts())
     writers: dict[Path, Writer] = {out: lambda file: file.write(text)}
     return writers if signer is None else writers | {signature_path(out): lambda file: file.write(signer(text))}

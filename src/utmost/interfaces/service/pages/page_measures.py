@@ -6,7 +6,7 @@ from fastapi import APIRouter, Request, Response
 
 from utmost.core.exact.field_forms import json_forms
 from utmost.core.exact.written_levels import level_text
-from utmost.errors import OutOfRange
+from utmost.errors import AlreadyPublished, OutOfRange
 from utmost.interfaces.service.api.requested_levels import read_level
 from utmost.interfaces.service.api.routes import Served
 from utmost.interfaces.service.pages.page_counted import brought_counted, planned
@@ -15,6 +15,8 @@ from utmost.interfaces.service.pages.page_session import FilledForm, Sent, Viewe
 from utmost.interfaces.service.pages.page_tables import brought_table
 from utmost.interfaces.service.publish_requests import read_request
 from utmost.publish.counting.counted import CountedTable
+from utmost.publish.ledger.events import check_name
+from utmost.publish.ledger.means_tables import means_requests
 from utmost.publish.ledger.requests import AnswerRequest, PublishRequest
 from utmost.publish.ledger.state import Published
 from utmost.publish.promises.promise import Promise
@@ -54,6 +56,32 @@ def publish_measures(request: Request, service: Served, viewer: Viewer, sent: Se
             requests.append(read_request({**asked, "promise": promise.facts()}))
             _add(tables, name, counted)
     service.releases.publish_measures(viewer, sent.text("key"), _some(requests, "release-1"), tables, {})
+    return see(request, "/releases", done="published")
+
+
+@measures.post("/publish/means")
+def publish_means(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
+    """Publish several means as one table, if no approval is needed: a name, a level, and the counted tables."""
+    viewer.check_role("publish")
+    name, tables = check_name(sent.text("name"), "name"), dict[str, CountedTable]()
+    if any(release.name == name for release in service.releases.all(viewer)):
+        remedy = "Give the table of means another name, in the same dataset."
+        raise AlreadyPublished("the name must be free", came="the name of a release", where="name", remedy=remedy)
+    for file in _some(
+        [file for file in map("table-{}".format, range(1, MOST_ROWS + 1)) if file in sent.files], "table"
+    ):
+        counted = brought_counted(sent.file(file))
+        if (amount := counted.unit.amount) is None or not counted.unit.is_shared:
+            remedy = "Choose the files that utmost count --mean wrote; other measures go together below."
+            raise OutOfRange("each counted table must be that of a mean", came="another", where="table", remedy=remedy)
+        _add(tables, amount.name, counted)
+    asked = means_requests(name, tables, read_level(sent.text("epsilon")), dataset=sent.optional("dataset"))
+    requests = list[PublishRequest]()
+    for one in asked:
+        facts = requested_facts(sent, name=one.name, level=level_text(one.level))
+        requests.append(read_request({**facts, "dataset": one.dataset, "promise": one.promise.facts()}))
+    of_releases = {one.name: table for one, table in zip(requests, tables.values(), strict=True)}
+    service.releases.publish_measures(viewer, sent.text("key"), requests, of_releases, {})
     return see(request, "/releases", done="published")
 
 

@@ -41,6 +41,7 @@ _BROUGHT = {
     "/proposals/table": "publish",
     "/proposals/tables": "publish",
     "/publish/measures": "publish",
+    "/publish/means": "publish",
     "/relax/measures": "relax",
     "/relax": "relax",
     "/verify/table": "list",
