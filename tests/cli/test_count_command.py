@@ -75,20 +75,6 @@ def _released(run, files, tmp_path):
     return out
 
 
-def test_axes_values_and_bounds_are_options(run, files):
-    events, domain = files
-    code, shown, _ = run(
-        *("count", events, "--domain", domain, "--person", "user", "--at-most", 3),
-        *("--by", "age,page", "--values", "amount", "--per-cell", "-1,7"),
-    )
-    assert code == 0
-    rows = list(csv.DictReader(io.StringIO(shown)))
-    assert [(row["age"], row["page"], row["amount"]) for row in rows] == [
-        *(("[0, 50)", page, count) for page, count in (("A", "7"), ("B", "0"), ("else", "1"))),
-        *(("[50, 100)", page, count) for page, count in (("A", "7"), ("B", "2"), ("else", "0"))),
-    ]
-
-
 def test_a_csv_of_counts_is_for_its_owner_too(run, files, tmp_path):
     events, domain = files
     out = tmp_path / "counted.csv"
