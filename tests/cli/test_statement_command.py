@@ -138,7 +138,7 @@ def test_a_title_stands_beside_the_heading_that_says_what_the_page_is(run, relea
     assert "<h1>What this release promises</h1>" in page_of(run, released)
     page = page_of(run, released, "--title", "A & B")
     assert '<p class="kind">What this release promises</p>\n<h1>A &amp; B</h1>' in page
-    assert "<title>A &amp; B: what this release promises</title>" in page
+    assert "<title>A &amp; B: What this release promises</title>" in page
 
 
 def test_the_page_shows_the_released_table_with_its_margins(run, released, persons):

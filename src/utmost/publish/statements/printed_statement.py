@@ -120,7 +120,8 @@ def statement_page(
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(f'{title}: {HEADING[0].lower()}{HEADING[1:]}' if title else HEADING)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n{body}\n</body>\n</html>\n"
+        f"<title>{escape(f'{title}: {HEADING}' if title else HEADING)}</title>\n<style>{_STYLE}</style>\n"
+        f"</head>\n<body>\n{body}\n</body>\n</html>\n"
     )
 
 
