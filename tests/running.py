@@ -61,6 +61,15 @@ def utmost_command(*arguments, check=False, **options):
 _RECIPES, _NUMBERS = tempfile.TemporaryDirectory(prefix="recipes-"), itertools.count()
 
 
+def changed(words, *options):
+    """The words of a command with other values of some options: ``changed(words, "--n", "-1")``."""
+    left = list(words)
+    for option in options[::2]:
+        if option in left:
+            del left[left.index(option) : left.index(option) + 2]
+    return [*left, *options]
+
+
 def with_recipe(*arguments):
     """A command line, with the options that only a recipe has in a new recipe, before the lines of one it names."""
     keys = {key.opts[-1]: key for key in command_named(arguments[0]).recipe_keys}

@@ -116,7 +116,7 @@ def test_a_column_that_nobody_declared_is_misuse_and_named(run, tmp_path):
 
 def test_a_level_that_protects_nobody_needs_a_yes(run, tmp_path):
     """Before anything is drawn or written; with a ledger too, and when a release is relaxed."""
-    large = [*PROMISE, "--epsilon", "11"]
+    large = [*WITHOUT_LEVEL, "--epsilon", "11"]
     ledger = ["--ledger", new_ledger(tmp_path / "r.db"), "--name", "a"]
     for more in ([], ["--dry-run"], ledger):
         code, out, err = run("release", BERKELEY, *OTHERS, *large, *more)
@@ -169,12 +169,12 @@ def test_a_bad_table_is_refused_with_its_place_and_nothing_is_written(run, file,
 
 MISUSE = {
     "no level": (["--columns", "admitted", "--sensitivity", "1", "--cells", "1"], "--epsilon must be given"),
-    "an alpha above 1": ([*PROMISE, "--epsilon", "alpha=2"], "alpha must lie"),
-    "a level of a distance": ([*PROMISE, "--epsilon", "1 per 200m"], "without a distance"),
-    "a level of zero": ([*PROMISE, "--epsilon", "0"], "--epsilon must be positive"),
+    "an alpha above 1": ([*WITHOUT_LEVEL, "--epsilon", "alpha=2"], "alpha must lie"),
+    "a level of a distance": ([*WITHOUT_LEVEL, "--epsilon", "1 per 200m"], "without a distance"),
+    "a level of zero": ([*WITHOUT_LEVEL, "--epsilon", "0"], "--epsilon must be positive"),
     "no cells": (PROMISE[:6], "--cells"),
     "no sensitivity": ([*PROMISE[:4], "--cells", "1"], "--sensitivity"),
-    "half a cell": ([*PROMISE, "--cells", "1.5"], "--cells"),
+    "half a cell": ([*PROMISE[:4], "--cells", "1.5"], "--cells"),
     "an unknown cost": ([*PROMISE, "--cost", "cubic"], "cost in the recipe must be"),
     "an unknown option": ([*PROMISE, "--seed", "1"], "--seed"),
 }
@@ -289,7 +289,7 @@ def test_epsilon_for_answers_what_release_then_states(run):
     code, out, _ = run("epsilon-for", "--margin", "10", "--confidence", "0.95", "--sensitivity", "1", "--json")
     epsilon = json.loads(out)["epsilon"]
     assert (code, epsilon) == (0, "57/200")
-    _, out, _ = run("release", BERKELEY, *OTHERS, *PROMISE, "--epsilon", epsilon, "--dry-run", "--json")
+    _, out, _ = run("release", BERKELEY, *OTHERS, *WITHOUT_LEVEL, "--epsilon", epsilon, "--dry-run", "--json")
     assert json.loads(out)["margins"] == {"admitted_margin": 10}
     _, out, _ = run("epsilon-for", "--margin", "10", "--sensitivity", "1")
     assert re.search(r"epsilon\s+0\.285\s", out)
@@ -410,3 +410,20 @@ def test_no_message_quotes_a_cell_of_a_file(run, tmp_path, command, text):
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     code, _, err = run(*command(path))
     assert code == 0 or "9876543" not in err.replace(str(tmp_path), ""), err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["release", "t.csv", "--epsilon", "1", "--epsilon", "2"],
+        ["clean", "r.json", "--want", "sex", "--want", "age"],
+        ["total", "r.csv", "--sum", "a", "--sum=b"],
+    ],
+)
+def test_an_option_with_one_value_is_refused_if_it_is_written_twice(run, words):
+    """It took the last value in silence; options that may be repeated, and flags, are taken."""
+    code, shown, said = run(*words)
+    assert (code, shown) == (2, "")
+    assert f"{words[2]} must be written once; got 2 times" in said
+    code, _, said = run("total", "r.csv", "--json", "--json", "--where", "a=1", "--where", "b=2")
+    assert "written once" not in said

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import utmost as ut
+from running import changed
 from utmost.geometry import kernel_sizes, vertices
 
 # A search is cut into short stretches, which takes minutes at the length that users have.
@@ -200,7 +201,7 @@ def test_a_state_that_does_not_fit_is_refused(run, tmp_path):
         (honest, ["--space", "line:4", "--epsilon", "alpha=1/3"]),
     ]:
         state.write_text(change)
-        code, shown, err = run("research", "kernels", *HALF, *asked, "--resume", state, "--out", out)
+        code, shown, err = run("research", "kernels", *changed(HALF, *asked), "--resume", state, "--out", out)
         assert (code, shown) == (1, ""), change
         assert err.startswith("utmost: "), err
     state.write_text(honest)

@@ -6,7 +6,6 @@ import re
 import pytest
 
 import utmost as ut
-from running import called
 from utmost.leakage import guessing_entropy, shannon_entropy
 
 GEOMETRIC = "secret,low,middle,high\na,2/3,1/6,1/6\nb,1/3,1/3,1/3\nc,1/6,1/6,2/3\n"
@@ -27,21 +26,6 @@ def of(run, *arguments):
     code, out, err = run("research", "leakage", *arguments, "--json")
     assert (code, err) == (0, "")
     return json.loads(out)["channels"]
-
-
-def test_what_figure_1_leaks(geometric):
-    ended = called("research", "leakage", geometric, "--space", "line:3")
-    assert (ended.returncode, ended.stderr) == (0, "")
-    for line in (
-        r"before\s+0\.333333 = 1/3",
-        r"after\s+0\.555556 = 5/9",
-        r"multiplicative leakage\s+1\.66667 = 5/3",
-        r"additive leakage\s+0\.222222 = 2/9",
-        r"a factor of 1\.66667 = 5/3, and 0\.5 = 1/2",
-        r"0\.693147180560 \(alpha=1/2\), for secrets 0 and 1 at outcome low",
-        r"middle\s+b",
-    ):
-        assert re.search(line, ended.stdout), line
 
 
 def test_json_holds_the_hyper_and_the_strategy(run, geometric):

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from postgres import fresh_database
-from running import new_ledger, utmost_command, with_recipe
+from running import changed, new_ledger, utmost_command, with_recipe
 from utmost.ledger import Ledger
 
 ROOT = Path(__file__).parents[2]
@@ -170,7 +170,7 @@ def test_a_rehearsal_finds_what_a_release_would_find(run, published):
 
 def test_the_same_data_under_another_name_are_told(run, published):
     """Refused with the remedy, on one line; confirmed by --independent."""
-    again = ["release", BERKELEY, *ADMITTED, "--epsilon", "1", "--name", "copy", *published]
+    again = ["release", BERKELEY, *changed(ADMITTED, "--name", "copy"), "--epsilon", "1", *published]
     code, out, err = run(*again)
     assert (code, out) == (1, "")
     assert "holds the values of 'admitted' in 'admissions', version 1" in err

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from running import new_ledger
+from running import changed, new_ledger
 
 
 @pytest.fixture
@@ -77,7 +77,7 @@ def test_json_dry_runs_and_standard_output(run, places, asked):
     ],
 )
 def test_what_does_not_go_with_points(run, options, words):
-    code, shown, err = run("promise", *POINTS, "--epsilon", "1", *options)
+    code, shown, err = run("promise", *changed([*POINTS, "--epsilon", "1"], *options))
     assert (code, shown, words in " ".join(err.split())) == (2 if code == 2 else 1, "", True)
 
 

@@ -94,7 +94,11 @@ BY_PLAN = ut.Promise(noise=PLAN).of_table(PART)
 CELLS_ONCE = CELLS.with_noise(CellNoise(ut.Unit(3, 2)))  # a largest value is the bound of a ledger
 OF_EVENTS = [
     ut.Promise("count", public="sex", unit=ut.Unit(1, 1), individual=individual, proved=individual != "one household")
-    for individual in ("one value of the column who, with all its rows", "one person, with one row", "one household")
+    for individual in (
+        "one value of the column who, with all its rows",
+        ut.Counting(each_row=True).individual,
+        "one household",
+    )
 ]
 ITEMS_ONCE = ITEMS.with_noise(CELLS_ONCE.noise)
 WHOLE = ut.Promise(noise=PLAN, individual=PART.individual, proved=True)

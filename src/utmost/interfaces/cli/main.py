@@ -13,8 +13,8 @@ import os
 import re
 import signal
 import sys
-import threading
 import warnings
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from difflib import get_close_matches
@@ -43,6 +43,7 @@ from utmost.interfaces.cli.options.option_kinds import GROUP, SHARED
 from utmost.interfaces.cli.options.shared_options import NEEDED, explained_once, with_families
 from utmost.interfaces.cli.screens.control_characters import harmless
 from utmost.interfaces.cli.screens.help_page import HelpContext
+from utmost.interfaces.cli.screens.screen import on_signal
 from utmost.version import __version__
 
 GROUPS = {
@@ -215,7 +216,7 @@ class _Command(click.Command):
     """A command whose help shows its options in groups: the first ones, then named groups, then the others."""
 
     # `elsewhere`: the place of an option that people look for here. `rare`: options that the help only names. `as_in`:
-    # the same, by the command whose help explains them. `recipe_keys`: options that only a recipe can have.
+    # the same, with the command whose help explains them. `recipe_keys`: options that only a recipe can have.
 
     context_class = HelpContext
     elsewhere: Mapping[str, str] = MappingProxyType({})
@@ -224,6 +225,11 @@ class _Command(click.Command):
     recipe_keys: Collection[click.Option] = ()
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        _, _, written = self.make_parser(ctx).parse_args(args=list(args))
+        for option, times in Counter(written).items():
+            if times > 1 and isinstance(option, click.Option) and not (option.multiple or option.is_flag):
+                remedy = "Write it once; or run the command once for each."
+                raise click.UsageError(f"{option.opts[-1]} must be written once; got {times} times. {remedy}", ctx)
         rest = super().parse_args(ctx, args)
         recipe = ctx.default_map or {}
         keys = {str(key.name): key for key in self.recipe_keys}
@@ -388,7 +394,9 @@ def main(arguments: list[str] | None = None, program: click.Command = app) -> No
     def show_warning(message: Warning | str, *category_and_place: Any, **line: Any) -> None:
         sys.stderr.write(f"utmost: warning: {harmless(_keys_named(_spoken(str(message), keys), keys))}\n")
 
-    with _ended_in_order(), warnings.catch_warnings():
+    # SIGTERM, like Ctrl-C, lets a command remove its half-written files.
+    ended_in_order = on_signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    with ended_in_order, warnings.catch_warnings():
         warnings.simplefilter("always", PrivacyWarning)
         try:
             if words and words[0] in COMMANDS:
@@ -567,13 +575,20 @@ def _keys_named(text: str, keys: Collection[str]) -> str:
     return re.sub(rf"--({'|'.join(keys)})\b", r"\1 in the recipe", text) + command + line
 
 
-def _spoken(text: str, keys: Collection[str] = ()) -> str:
+def _spoken(text: str, keys: Collection[str]) -> str:
     """Replace arguments in a sentence of the library by options: ``numbers="reals"`` by ``--numbers reals``."""
 
     def option(match: re.Match[str]) -> str:
         typed = _option(match)
         name, _, value = typed.removeprefix("--").replace('"', "").partition(" ")
         return f'{name} = "{value}"{in_recipe}' if name in keys and value else typed
+
+    def selected(match: re.Match[str]) -> str:  # a selection of one level: `--where "age=16..85"`
+        name, low, high, labels = match.groups()
+        if labels is not None:
+            return f'--where "{name}={",".join(_QUOTED.findall(labels))}"'
+        low, high = ("" if end == "None" else end for end in (low, high))
+        return f'--where "{name}={low}..{high}"'
 
     def numbered(match: re.Match[str]) -> str:  # numbers by label: `--values "85+=90"`
         return f'--values "{",".join(f"{label}={number}" for label, number in _NUMBER.findall(match[1]))}"'
@@ -583,19 +598,9 @@ def _spoken(text: str, keys: Collection[str] = ()) -> str:
     for call, words in _CALLS.items():
         text = text.replace(call, words)
     text = _SPELLING.sub(lambda match: " ".join(match[1].split(", ")), text)
-    text = _NUMBERED.sub(numbered, _SELECTED.sub(_selected, text))
+    text = _NUMBERED.sub(numbered, _SELECTED.sub(selected, text))
     text = _ASSIGNED.sub(option, text)
     return re.sub(rf"{re.escape(in_recipe)} (?=[a-z-]+ = )", " and ", text)
-
-
-def _selected(match: re.Match[str]) -> str:
-    """Return a selection of one level as an option: ``--where "age=16..85"``."""
-    name, low, high, labels = match.groups()
-    if labels is not None:
-        listed = ",".join(_QUOTED.findall(labels))
-        return f'--where "{name}={listed}"'
-    low, high = ("" if end == "None" else end for end in (low, high))
-    return f'--where "{name}={low}..{high}"'
 
 
 def _option(match: re.Match[str]) -> str:
@@ -627,19 +632,6 @@ def _keep_for_answers() -> None:
             line_buffering=stream.line_buffering,
             write_through=stream.write_through,
         )
-
-
-@contextmanager
-def _ended_in_order() -> Iterator[None]:
-    """Let SIGTERM run the removal of half-written files, as Ctrl-C does."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def _silence() -> None:

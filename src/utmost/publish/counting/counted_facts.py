@@ -50,6 +50,9 @@ def read_part(part: object) -> Part | None:
     return part[0], part[1]
 
 
+EACH_ROW = "one row: a person with k rows is protected at k times epsilon"
+"""Who one individual is where each row counts as another person, which counting cannot check."""
+
 _PROVED: dict[str | bool, str] = {
     BY_COUNTING: "proved: utmost counts the table, and keeps of each individual no more than this",
     False: "declared by the publisher: nothing shows that utmost counted the table",

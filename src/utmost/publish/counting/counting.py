@@ -7,6 +7,7 @@ from secrets import token_bytes
 
 from utmost.core.exact.arguments import integer, optional, text, truth, wrong_kind
 from utmost.errors import OutOfRange
+from utmost.publish.counting.counted_facts import EACH_ROW
 from utmost.publish.counting.counted_measures import LARGEST_DOMAIN, MeasureSpec
 from utmost.tables.files.secret_file import counting_key
 
@@ -39,7 +40,7 @@ class Counting:
     Source: bounded contributions, proofs/theory/counting.md.
 
     >>> Counting("user", at_most=2).individual, Counting(each_row=True).individual
-    ('one value of the column user, with all its rows', 'one person, with one row')
+    ('one value of the column user, with all its rows', 'one row: a person with k rows is protected at k times epsilon')
     >>> Counting("user", at_most=2), Counting(each_row=True).at_most
     (Counting(person='user', each_row=False, at_most=2, together=None, neighbours='add-remove'), 1)
     """
@@ -88,7 +89,7 @@ class Counting:
     def individual(self) -> str:
         """Who one individual is, in words for statements."""
         if self.person is None:
-            return "one person, with one row"
+            return EACH_ROW
         name = "".join(sign if sign.isprintable() else "?" for sign in self.person)
         name = name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
         return f"one value of the column {name}, with all its rows"

@@ -15,7 +15,7 @@ def places_guarantee(law: PlanarLaw, released: Sequence[str]) -> str:
     per, level = law.per, law.level
     twice, thrice = (f"by {few * per}, by at most {factor_text(level.scaled(few))}" for few in (2, 3))
     return (
-        f"Moving one row's point by {per} multiplies or divides the chance of any conclusion from the released points "
+        f"Moving one row's point by {per} multiplies or divides the chance of any result in the released points "
         f"({', '.join(released)}) by at most {factor_text(level)}; {twice}; {thrice} "
         f"({level_name(level)} for each {per} of Euclidean distance, in the unit of these columns). For several rows "
         "of one individual the distances add up. The table does not hide who is in it, and points much farther apart "

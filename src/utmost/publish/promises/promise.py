@@ -99,7 +99,7 @@ class Promise(Display):
     >>> promise.margin(epsilon=1), promise == Promise.of_facts(promise.facts())
     (3, True)
     >>> promise.guarantee(epsilon=1)
-    'Adding or removing any one individual multiplies or divides the chance of any conclusion from the released columns
+    'Adding or removing any one individual multiplies or divides the chance of any result in the released columns
     by at most 2.72 (epsilon = 1). This assumes that one individual changes at most 1 released cell, by at most 1.'
     >>> Promise("visits", unit=Unit(1, 1), individual="one household").sentences
     'One individual is one household.'

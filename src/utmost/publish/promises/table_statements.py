@@ -116,7 +116,7 @@ def promise_text(level: Level, neighbours: str, released: str, changes: str) -> 
     """The guarantee, with the assumption ``changes`` about one individual, in words."""
     one = {"add-remove": "one individual changes", "change-one": "one individual's record counts in"}[neighbours]
     return (
-        f"{_CHANGES[neighbours]} multiplies or divides the chance of any conclusion from {released} by at most "
+        f"{_CHANGES[neighbours]} multiplies or divides the chance of any result in {released} by at most "
         f"{factor_text(level)} ({level_name(level)}). This assumes that {one} {changes}."
     )
 

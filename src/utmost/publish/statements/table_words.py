@@ -9,6 +9,7 @@ from utmost.core.exact.intervals import round_up
 from utmost.core.exact.written_levels import level_name
 from utmost.core.privacy.unit import Unit
 from utmost.core.sampling.grid import FARTHEST
+from utmost.publish.counting.counted_facts import EACH_ROW
 from utmost.publish.promises.noise_at_level import CellNoiseAtLevel
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.statement import ON_TRUST, Statement
@@ -29,7 +30,8 @@ LONE_KEY = "with a chance of at most {delta}, a key that one individual alone ho
 
 NO_CHANGE = "noise was added to each true value as it was"
 
-COUNTED_ON_TRUST = "utmost counted the people, and so enforced what one individual changes"
+_COUNTED_ON_TRUST = "utmost counted the people, and so enforced what one individual changes"
+_ROWS_ON_TRUST = "no person has more than one row", "utmost counted the rows, and so enforced what one row changes"
 
 COUNTED_WITHIN = "utmost counted each individual with no more than is stated above; then noise was added to each count"
 
@@ -141,7 +143,12 @@ def changes(unit: Unit, cell: str) -> str:
 
 def trust_of_cells(promise: Promise) -> tuple[str, ...]:
     """The assumptions that no table of cells can prove."""
-    return (COUNTED_ON_TRUST, *ON_TRUST[1:]) if promise.proved else ON_TRUST
+    return (*counted_on_trust(promise), *ON_TRUST[1:]) if promise.proved else ON_TRUST
+
+
+def counted_on_trust(promise: Promise) -> tuple[str, ...]:
+    """The assumptions about the counting of a table that utmost counted."""
+    return _ROWS_ON_TRUST if promise.individual == EACH_ROW else (_COUNTED_ON_TRUST,)
 
 
 def beyond_unit(promise: Promise, unit: Unit, cell: str) -> str:
@@ -149,6 +156,8 @@ def beyond_unit(promise: Promise, unit: Unit, cell: str) -> str:
     # It depends on the unit, which is public, and not on the data.
     if not promise.proved:
         return "how much one individual changes: nothing here shows that utmost counted this table; ask who counted"
+    if promise.individual == EACH_ROW:
+        return "what lies outside the declared lists and bounds: it is in no figure, and no margin covers it"
     return f"{unit.beyond(cell)}: it is in no figure, and no margin covers it"
 
 

@@ -10,7 +10,7 @@ from utmost.publish.promises.statement import is_blank
 from utmost.publish.promises.statement_kinds import is_whole
 from utmost.publish.releases.measures_table import MEASURES_FORM, MeasuresTable
 from utmost.publish.releases.noisy_sums import SUMS_TABLE_FORM, NoisySums
-from utmost.publish.statements.table_words import COUNTED_ON_TRUST
+from utmost.publish.statements.table_words import counted_on_trust
 from utmost.tables.files import table_formats
 from utmost.tables.files.json_files import read_json
 
@@ -20,7 +20,7 @@ def trust_of_sums(promise: Promise) -> tuple[str, ...]:
     part = promise.part
     declared = "one individual changes no more than stated: ask the publisher who counted the people"
     return (
-        COUNTED_ON_TRUST if promise.proved else declared,
+        *(counted_on_trust(promise) if promise.proved else (declared,)),
         "the lists of possible values would be the same without any one individual",
         "utmost drew the noise as stated, and the published sums come from this draw",
         *(() if part is None else (f"the parts of {part[0]} share nobody",)),

@@ -178,6 +178,7 @@ def design(
         if options.Output(out, as_json).give(proved):
             show_check(certificate)
         return
+
     if curve is not None:
         check_no_level(asked.level)
         if prior is None or theorem or program or gap is not None:
@@ -189,6 +190,7 @@ def design(
         consumer = consumer_of(prior, loss, space, levels[0])
         named = {"space": spelled.replace(":", " ", 1), "prior": prior, "loss": loss}
         return show_loss_curve(space, consumer, levels, named, options.Output(out, as_json), plot)
+
     spelled, ptype = asked.read()
     loss = loss or usual_loss(ptype.space)
     if prior is None:
@@ -199,6 +201,7 @@ def design(
     if theorem and program:
         raise OutOfRange("only one of --theorem and --program may be given", came="both", remedy="Leave one out.")
     consumer = consumer_of(prior, loss, ptype.space, ptype.level)
+
     method: Literal["auto", "theorem", "program"] = "theorem" if theorem else "program" if program else "auto"
     try:
         with narrowed("Designing", ends_at_once=out is None and plot is None) as progress:
@@ -207,6 +210,7 @@ def design(
         if isinstance(ptype.space.metric, LineMetric):
             check_monotone(consumer)  # names the entry
         raise
+
     name = None if is_file(loss) else loss.strip().lower()
     written = designs.document(optimum, name)
     path = file_options.file_of(out)

@@ -26,7 +26,7 @@ from utmost.interfaces.interop.sdmx import sdmx_csv
 from utmost.publish.promises.statement import read_statement
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.noisy_table import declared_in
-from utmost.publish.releases.release_facts import SECTIONS, Fact, ReleaseFacts, short_bar
+from utmost.publish.releases.release_facts import SECTIONS, ReleaseFacts, short_bar
 from utmost.publish.statements.printed_statement import MOST_ROWS, statement_page
 from utmost.publish.statements.registry_entries import Deployment, registry_entry
 from utmost.publish.statements.workload_files import whole_document
@@ -107,8 +107,20 @@ def statement(
     More: docs/howto/check-and-read-a-release.md
     """
     if sdmx is not None:
-        _check_sdmx(sdmx, as_json or any(file is not None for file in (html, package, out)))
-        named = dict(_component(text) for text in component or ())
+        if as_json or any(file is not None for file in (html, package, out)):
+            remedy = "Write them in a second call."
+            raise OutOfRange("--sdmx must be the only file", came="--html, --package, --out or --json", remedy=remedy)
+        if sdmx.suffix.lower() != ".csv":
+            came, remedy = str(sdmx), f"Write --sdmx {sdmx.with_suffix('.csv')}."
+            raise OutOfRange("--sdmx must be a .csv file", came=came, remedy=remedy)
+        check_absent(sdmx)
+        named: dict[str, str] = {}
+        for word in component or ():
+            name, equals, identifier = word.rpartition("=")
+            if not equals or not name or not identifier:
+                remedy = "Write --component region=REF_AREA, say."
+                raise OutOfRange("--component must be COLUMN=ID", came=repr(word)[:60], remedy=remedy)
+            named[name] = identifier
         message = sdmx_csv(release, structure or "", components=named, column=column)
         write_together({sdmx: lambda file: _put(file, message)})
         return screen(stderr=True).print(ScreenText(f"Written: {sdmx}"))
@@ -178,7 +190,10 @@ def _show(stated: ReleaseFacts) -> None:
     """Print every fact of a statement, section by section."""
     parts: list[ScreenText | ScreenTable] = [ScreenText(f"{stated.guarantee}\n")]
     for section in SECTIONS:
-        rows = [[fact.label, f"{fact.value}{_bars(fact)}"] for fact in stated.of_section(section)]
+        rows = []
+        for fact in stated.of_section(section):
+            bars = ", ".join(f"± {short_bar(bar)} at {percent(sure)}" for sure, bar in fact.bars)
+            rows.append([fact.label, f"{fact.value}; margin {bars}" if bars else fact.value])
         if rows:
             parts += [
                 ScreenText(section, style="bold"),
@@ -186,12 +201,6 @@ def _show(stated: ReleaseFacts) -> None:
                 ScreenText(),
             ]
     screen().print(*parts, ScreenText(_NEXT))
-
-
-def _bars(fact: Fact) -> str:
-    """Return the margins of a kind of noise in words."""
-    shown = (f"± {short_bar(bar)} at {percent(sure)}" for sure, bar in fact.bars)
-    return f"; margin {', '.join(shown)}" if fact.bars else ""
 
 
 _NEXT = (
@@ -218,24 +227,6 @@ def _package_writers(package: Path, release: Path, deployment: Deployment, licen
         package: lambda file: _put(file, _json(described)),
         beside: lambda file: _put(file, _json(csv_metadata(described))),
     }
-
-
-def _check_sdmx(message: Path, is_with_others: bool) -> None:
-    if is_with_others:
-        remedy = "Write them in a second call."
-        raise OutOfRange("--sdmx must be the only file", came="--html, --package, --out or --json", remedy=remedy)
-    if message.suffix.lower() != ".csv":
-        came, remedy = str(message), f"Write --sdmx {message.with_suffix('.csv')}."
-        raise OutOfRange("--sdmx must be a .csv file", came=came, remedy=remedy)
-    check_absent(message)
-
-
-def _component(text: str) -> tuple[str, str]:
-    name, equals, identifier = text.rpartition("=")
-    if not equals or not name or not identifier:
-        remedy = "Write --component region=REF_AREA, say."
-        raise OutOfRange("--component must be COLUMN=ID", came=repr(text)[:60], remedy=remedy)
-    return name, identifier
 
 
 def _check_names(entry: Path | None, page: Path | None) -> None:

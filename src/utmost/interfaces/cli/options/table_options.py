@@ -198,14 +198,14 @@ def give_rows(names: list[str], rows: Iterable[list[str]], out: Path, document: 
     if file_options.file_of(out) is None:
         return files.write_rows(names, rows, sys.stdout.buffer, Path("table.csv"))
     if out.suffix.lower() == ".json":
-        return write_together({out: lambda file: _write_text(file, document)})
+
+        def write(file: BinaryIO) -> None:
+            text = TextIOWrapper(file, encoding="utf-8", newline="\n")
+            document(text)
+            text.detach()  # the file is closed by others
+
+        return write_together({out: write})
     write_together({out: lambda file: files.write_rows(names, rows, file, out)})
-
-
-def _write_text(file: BinaryIO, document: Callable[[TextIO], None]) -> None:
-    text = TextIOWrapper(file, encoding="utf-8", newline="\n")
-    document(text)
-    text.detach()
 
 
 def _piped(form: str | None) -> Path:

@@ -84,6 +84,7 @@ def databases(
     at = level.read()
     if tilt is not None and not conflict:
         raise OutOfRange("--tilt needs --conflict", came="none", remedy="Add --conflict, or leave out --tilt.")
+
     if conflict:
         tilt = tilt or "1/100"
         small, first, second = conflicting_users(exact(tilt, "tilt"))
@@ -99,6 +100,7 @@ def databases(
         if answer.give(told):
             show_conflict(told)
         return
+
     listed = satisfying or ["1"]
     try:
         integers = [exact_integer(text) for text in people_options.split_names(listed)]
@@ -109,6 +111,7 @@ def databases(
     if not at.is_rational:
         remedy = "Write --epsilon alpha=1/2: both programs are solved in fractions."
         raise OutOfRange("alpha = e^-epsilon must be a fraction here", came=f"epsilon = {at.epsilon}", remedy=remedy)
+
     space, count_of_databases = counts(rows), query.values**query.rows
     consumer = consumer_of(prior, loss, space, at)
     with progress_bar(f"Solving the program on {count_of_databases} databases"):

@@ -98,10 +98,12 @@ def lossless(
         else:
             required = "the distribution must be optimal, half-step, geometric (on integers) or laplace"
             raise OutOfRange(required, came=law, remedy="Leave it out: the default is optimal.")
+
     levels = [law.level for law in laws if not isinstance(law, dict)]
     if len(levels) == 2 and levels[1] < levels[0]:
         remedy = "Give the smaller epsilon first."
         raise OutOfRange("STRICT must have the smaller epsilon", came=f"{loose} with a smaller one", remedy=remedy)
+
     verdict = losslessness(*laws)
     probabilities: list[dict[str, str]] | None = None  # of W near 0; for Laplace noise only at 0
     if isinstance(difference := verdict.difference, verdicts.Difference):
@@ -113,6 +115,7 @@ def lossless(
             {"at": "0", "probability": _mass(difference.stay)},
             {"at": "else", "probability": f"{_mass(1 - difference.stay)}: Laplace noise at the stricter level"},
         ]
+
     report = {
         "strict": _named(laws[0], strict),
         "loose": _named(laws[1], loose),
