@@ -191,10 +191,9 @@ class Question:
         answer, out = self.answer, self.answer.file
         if out is not None and out.suffix.lower() == ".json":
             check_document(out, answer.sign)
-        elif source is None or (source.suffix.lower() == ".json" and out is not None):
-            answer.check_free(Path("columns.csv"))
         else:
-            answer.check_free(source)
+            is_counted = source is None or (source.suffix.lower() == ".json" and out is not None)
+            answer.check_free(None if is_counted else source)
 
     @property
     def is_written(self) -> bool:
@@ -226,30 +225,27 @@ class Question:
         # Files that exist as this answer stay. If writing fails, the error says that the ledger keeps the answer.
         try:
             warn_of_rule(answered)
-            self._give(answered, signer)
+            out, as_json = self.answer.file, self.answer.as_json
+            shown = answered.with_confidence(self.answer.confidence)
+            table, report = shown.table, shown.statement_with
+            if isinstance(table, NoisySums):
+                is_document = as_json if out is None else out.suffix.lower() == ".json"
+                if is_document or not is_of_cells(table.plan):
+                    return give_workload(table, out, signer, as_json=as_json, again=True, headline="Answered.")
+                return give_cells(table, self.answer, signer, again=True, headline="Answered.")
+            if out is None:
+                statement = report(cells_digest(table))
+            else:
+                statement = sidecars.publish_again(table, report, out, watched, signer)
+            if as_json:
+                whole = {"statement": statement, "table": files.columns(table)}
+                return print_json(statement if out is not None else whole)
+            if out is None:
+                table_options.give_table(table, self.answer.form)
+            screen(stderr=out is None).print(shown_facts("Answered.", stated_release(statement), out))
         except (OSError, UtmostError) as error:
             error.add_note(IN_LEDGER)
             raise
-
-    def _give(self, answered: Answer[Any], signer: Signer | None) -> None:
-        out, as_json = self.answer.file, self.answer.as_json
-        shown = answered.with_confidence(self.answer.confidence)
-        table, report = shown.table, shown.statement_with
-        if isinstance(table, NoisySums):
-            is_document = as_json if out is None else out.suffix.lower() == ".json"
-            if is_document or not is_of_cells(table.plan):
-                return give_workload(table, out, signer, as_json=as_json, again=True, headline="Answered.")
-            return give_cells(table, self.answer, signer, again=True, headline="Answered.")
-        if out is None:
-            statement = report(cells_digest(table))
-        else:
-            statement = sidecars.publish_again(table, report, out, watched, signer)
-        if as_json:
-            whole = {"statement": statement, "table": files.columns(table)}
-            return print_json(statement if out is not None else whole)
-        if out is None:
-            table_options.give_table(table, self.answer.form)
-        screen(stderr=out is None).print(shown_facts("Answered.", stated_release(statement), out))
 
 
 def publish_in_ledger(
@@ -259,14 +255,15 @@ def publish_in_ledger(
     question: Question,
     *,
     dry_run: bool,
-    brought: CountedTable | None = None,
-    counting: Sequence[Any] = (),
+    brought: CountedTable | None,
+    counting: Sequence[Any],
 ) -> None:
     """Publish in a ledger, or check the table and show the budget afterwards (`dry_run`)."""
     # `brought` is the table, unless it is the file's own; `counting` are the counting options of the file.
     planned, answer = promise.lasting_noise.is_by_plan, question.answer
     question.check_kind(promise.lasting_noise)
-    signer = question.checked(table)
+    file = table if brought is None else None
+    signer = question.checked(file)
     with progress_bar(f"Checking {table.name}"):
         # Parquet in and out, with noise by item, can be streamed; other tables are read completely.
         is_parquet = answer.out is not None and files.ending_of(answer.out) in files.PARQUET
@@ -279,9 +276,21 @@ def publish_in_ledger(
     if not is_engine_frame(source) and not planned:
         table_options.check_fits(answer, source, promise.columns, promise.public)
     if dry_run:
-        return _rehearse(source, promise, memory, question, table, counting)
+        check_release(source, promise, question.at)
+        with memory.place.opened() as opened, named_command(opened, table, memory, question, counting):
+            after = opened.rehearse(
+                question.name,
+                epsilon=question.at,
+                version=question.version,
+                dataset=memory.dataset,
+                independent=memory.independent,
+                table=source,
+                promise=promise,
+                request=memory.request,
+            )
+            return show_spending(question, after, promise.lasting_noise, promise.until)
     with memory.place.opened() as opened:
-        question.check_repeats(opened, table, question.at, memory.request)
+        question.check_repeats(opened, file, question.at, memory.request)
         with progress_bar("Publishing") as progress, named_command(opened, table, memory, question, counting):
             answered = opened.publish(
                 question.name,
@@ -319,25 +328,6 @@ def named_command(
             command = f"utmost relax {shlex.quote(str(table))} {told} {asked}"
             error.remedy = f"For less noise, at the cost of the new level alone: {command}"
         raise
-
-
-def _rehearse(
-    table: Any, promise: Promise, memory: ReleaseMemory, question: Question, file: Path, counting: Sequence[Any]
-) -> None:
-    check_release(table, promise, question.at)
-    noise = promise.lasting_noise
-    with memory.place.opened() as opened, named_command(opened, file, memory, question, counting):
-        after = opened.rehearse(
-            question.name,
-            epsilon=question.at,
-            version=question.version,
-            dataset=memory.dataset,
-            independent=memory.independent,
-            table=table,
-            promise=promise,
-            request=memory.request,
-        )
-        show_spending(question, after, noise, promise.until)
 
 
 def show_spending(question: Question, after: Budget, noise: Noise | None, until: Until | None) -> None:

@@ -13,7 +13,6 @@ import os
 import re
 import signal
 import sys
-import threading
 import warnings
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -44,6 +43,7 @@ from utmost.interfaces.cli.options.option_kinds import GROUP, SHARED
 from utmost.interfaces.cli.options.shared_options import NEEDED, explained_once, with_families
 from utmost.interfaces.cli.screens.control_characters import harmless
 from utmost.interfaces.cli.screens.help_page import HelpContext
+from utmost.interfaces.cli.screens.screen import on_signal
 from utmost.version import __version__
 
 GROUPS = {
@@ -252,6 +252,11 @@ class _Command(click.Command):
                 raise click.NoSuchOption(error.option_name, possibilities=near, ctx=error.ctx) from None
             message = f"No such option {error.option_name!r}. {home}"
             raise click.NoSuchOption(error.option_name, message, ctx=error.ctx) from None
+        except click.UsageError as error:
+            if "unexpected extra argument" in error.message:
+                remedy = "Run once for each file; or join files of the same columns, and give the pipe: -."
+                object.__setattr__(error, "message", f"{error.message}. {remedy}")
+            raise
 
     def get_help_option(self, ctx: Any) -> Any:
         option = super().get_help_option(ctx)
@@ -390,7 +395,9 @@ def main(arguments: list[str] | None = None, program: click.Command = app) -> No
     def show_warning(message: Warning | str, *category_and_place: Any, **line: Any) -> None:
         sys.stderr.write(f"utmost: warning: {harmless(_keys_named(_spoken(str(message), keys), keys))}\n")
 
-    with _ended_in_order(), warnings.catch_warnings():
+    # SIGTERM, like Ctrl-C, lets a command remove its half-written files.
+    ended_in_order = on_signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    with ended_in_order, warnings.catch_warnings():
         warnings.simplefilter("always", PrivacyWarning)
         try:
             if words and words[0] in COMMANDS:
@@ -512,6 +519,7 @@ _CALLS = {
     "ut.workloads.bins": '"bins"',
     "ut.workloads.edges": '"edges"',
     "ut.workloads.ages": '"ages"',
+    'periods(..., zone="Europe/Paris"), or "UTC"': 'on its axis in the domain file "zone": "Europe/Paris", or "UTC"',
     'ut.Spelling(pattern="%d.%m.%Y")': 'on its axis in the domain file "pattern": "%d.%m.%Y"',
     'ut.Spelling(pattern="%d%m%Y")': 'on its axis in the domain file "pattern": "%d%m%Y"',
     "ut.workloads.periods": '"periods"',
@@ -572,13 +580,20 @@ def _keys_named(text: str, keys: Collection[str]) -> str:
     return re.sub(rf"--({'|'.join(keys)})\b", r"\1 in the recipe", text) + command + line
 
 
-def _spoken(text: str, keys: Collection[str] = ()) -> str:
+def _spoken(text: str, keys: Collection[str]) -> str:
     """Replace arguments in a sentence of the library by options: ``numbers="reals"`` by ``--numbers reals``."""
 
     def option(match: re.Match[str]) -> str:
         typed = _option(match)
         name, _, value = typed.removeprefix("--").replace('"', "").partition(" ")
         return f'{name} = "{value}"{in_recipe}' if name in keys and value else typed
+
+    def selected(match: re.Match[str]) -> str:  # a selection of one level: `--where "age=16..85"`
+        name, low, high, labels = match.groups()
+        if labels is not None:
+            return f'--where "{name}={",".join(_QUOTED.findall(labels))}"'
+        low, high = ("" if end == "None" else end for end in (low, high))
+        return f'--where "{name}={low}..{high}"'
 
     def numbered(match: re.Match[str]) -> str:  # numbers by label: `--values "85+=90"`
         return f'--values "{",".join(f"{label}={number}" for label, number in _NUMBER.findall(match[1]))}"'
@@ -588,19 +603,9 @@ def _spoken(text: str, keys: Collection[str] = ()) -> str:
     for call, words in _CALLS.items():
         text = text.replace(call, words)
     text = _SPELLING.sub(lambda match: " ".join(match[1].split(", ")), text)
-    text = _NUMBERED.sub(numbered, _SELECTED.sub(_selected, text))
+    text = _NUMBERED.sub(numbered, _SELECTED.sub(selected, text))
     text = _ASSIGNED.sub(option, text)
     return re.sub(rf"{re.escape(in_recipe)} (?=[a-z-]+ = )", " and ", text)
-
-
-def _selected(match: re.Match[str]) -> str:
-    """Return a selection of one level as an option: ``--where "age=16..85"``."""
-    name, low, high, labels = match.groups()
-    if labels is not None:
-        listed = ",".join(_QUOTED.findall(labels))
-        return f'--where "{name}={listed}"'
-    low, high = ("" if end == "None" else end for end in (low, high))
-    return f'--where "{name}={low}..{high}"'
 
 
 def _option(match: re.Match[str]) -> str:
@@ -632,19 +637,6 @@ def _keep_for_answers() -> None:
             line_buffering=stream.line_buffering,
             write_through=stream.write_through,
         )
-
-
-@contextmanager
-def _ended_in_order() -> Iterator[None]:
-    """Let SIGTERM run the removal of half-written files, as Ctrl-C does."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def _silence() -> None:

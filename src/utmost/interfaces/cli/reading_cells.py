@@ -104,18 +104,14 @@ class CellsAsked:
 
 def read_cells(file: Path, statement: Path | None, all_asked: CellsAsked, *, to_pipe: bool, as_json: bool) -> None:
     """Read one release, and print or write its figures; with `to_pipe` a table goes to standard output."""
-    question, column, plot, path, spelling = (
-        all_asked.cells,
-        all_asked.column,
-        all_asked.plot,
-        all_asked.out,
-        all_asked.spelling,
-    )
+    question, column, spelling = all_asked.cells, all_asked.column, all_asked.spelling
+    plot, path = all_asked.plot, all_asked.out
     question.check_one_question()
     if plot is not None:
         canvas.check_format(plot)
     sure = read_confidence(all_asked.confidence)
     release = read_release(file, statement, separator=spelling.separator, encoding=spelling.encoding)
+
     if isinstance(release, MeasuresTable) and question.ask_a_sum and not question.mean:
         question = question.one_by_one(release)
         other: dict[str, Any] = {"--at": question.at, "--over-column": question.over_column, "--column": column}
@@ -129,6 +125,7 @@ def read_cells(file: Path, statement: Path | None, all_asked: CellsAsked, *, to_
         report = _Sums(next(iter(people.releases.values())), sure, people).sum(question)
         report["not_counted"] = uncounted(people) or None
         return print_json(report) if as_json else _show(report | {"levels": []}, None, report["not_counted"], None)
+
     if isinstance(release, NoisyTable):
         if question.at or plot is not None:
             remedy = "Leave out --at and --plot: nobody can draw this noise again."
@@ -143,6 +140,7 @@ def read_cells(file: Path, statement: Path | None, all_asked: CellsAsked, *, to_
                 "statement.",
             )
         return show_published(release, as_json=as_json)
+
     question = question.one_by_one(release)
     reader: _Table | _Sums
     if isinstance(release, NoisyTable):
@@ -160,6 +158,7 @@ def read_cells(file: Path, statement: Path | None, all_asked: CellsAsked, *, to_
         if not levels and not question.ask_a_sum:
             levels = [reader.level.scaled(times) for times in _BOUGHT]
         report["levels"] = [reader.bought(at) for at in levels]
+
     if plot is not None:
         prices = [reader.bought(reader.level.scaled(share)) for share in _CURVE]
         xs = [price["epsilon_float"] for price in prices]
@@ -170,6 +169,7 @@ def read_cells(file: Path, statement: Path | None, all_asked: CellsAsked, *, to_
         kind = plot.suffix[1:].lower()
         draw = partial(canvas.figure, xs, curves, kind=kind, x="epsilon", y="error of a cell")
         write_together({plot: draw})
+
     if path is not None:
         if not isinstance(reader, _Table) or question.ask_a_sum:
             raise OutOfRange(
@@ -180,6 +180,7 @@ def read_cells(file: Path, statement: Path | None, all_asked: CellsAsked, *, to_
         table_options.check_output(path, file)
         with_bars = reader.release.with_bars(sure)
         write_together({path: lambda target: files.write(with_bars, target, path)})
+
     if to_pipe and path is None and all_asked.form is not None and isinstance(reader, _Table):
         return table_options.give_table(reader.release.with_bars(sure), all_asked.form)
     if as_json or (to_pipe and path is None):

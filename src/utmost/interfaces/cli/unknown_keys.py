@@ -63,6 +63,7 @@ class UnknownKeys:
         spelling: Spelling,
         as_json: bool,
         dry_run: bool,
+        yes: bool,
     ) -> None:
         """Name keys, and write a domain with them; other axes come from a domain file."""
         column = str(self.column)
@@ -77,6 +78,7 @@ class UnknownKeys:
             raise OutOfRange(
                 "--unknown-keys needs --person, --at-most, --epsilon and --delta", came=f"no {missing}", remedy=remedy
             )
+
         plain = people_options.People(people.person, domain=people.domain, at_most=people.at_most)
         plain = replace(plain, count_key=people.count_key)
         if people != plain:
@@ -85,9 +87,12 @@ class UnknownKeys:
                 came="another one",
                 remedy="Leave the others out: give them when you count the named keys.",
             )
+
         at, counts_are = level.read(), "persons" if self.shares is None else "shares"
         names = [column, counts_are if column != counts_are else "count"]
         noise = key_noise(names, delta=self.delta, keys=people.at_most, shares=self.shares)
+        with options.protected(yes):
+            noise.at(at).warn()
         axes = {} if people.domain is None else dict(read_domain(people.domain).facts())
         if out is not None and out.suffix.lower() != ".json":
             required, remedy = "--out must be a domain's file, which ends in .json", "Write --out keys.json, say."
@@ -95,6 +100,7 @@ class UnknownKeys:
         # Before the draw, because a draw that cannot be written is spent for nothing.
         for path in () if out is None else (out, _table_beside(out), sidecar_path(_table_beside(out))):
             check_absent(path, draws=True)
+
         with progress_bar(f"Counting {events.name}") as progress:
             counts = count_keys(
                 events,
@@ -115,7 +121,9 @@ class UnknownKeys:
             headline = "Nothing was drawn. This is what naming keys would promise."
             rows = {"threshold": f"{noise.columns[-1]} and their noise together exceed {threshold}", "later": FIXED}
             return screen().print(promised(headline, guarantee, rows))
-        named = release(counts, Promise(noise=noise), epsilon=at, once=True)
+        with options.protected(yes=True):  # asked above, before the file was read
+            named = release(counts, Promise(noise=noise), epsilon=at, once=True)
+
         del counts  # true numbers
         keys, statement = list(named.table[column]), named.statement
         domain = Domain.of_facts({**axes, column: keys}).facts() if keys else None
@@ -130,10 +138,12 @@ class UnknownKeys:
             raise OutOfRange(
                 "a domain needs at least one key", came="none: no noisy count was above the threshold", remedy=remedy
             )
+
         if as_json:
             return print_json({"statement": statement, "table": files.columns(named.table), "domain": domain})
         if domain is not None and out is None:
             print_json(domain)
+
         what = noise.columns[-1]
         pairs = sorted(zip(named.table[what], keys, strict=True), reverse=True)
         above = f"{what} and their noise together exceed {noise.law(named.level).threshold}"

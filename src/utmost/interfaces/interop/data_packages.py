@@ -64,6 +64,7 @@ def data_package(path: Path | str, deployment: Deployment | None = None, *, lice
         raise Unsupported("a described table must be .csv or .tsv", came=ending or "no ending", remedy=remedy)
     read_release(file)
     statement, about = read_statement(sidecars.statement_beside(file)), deployment or Deployment()
+
     noisy = declared_in(statement)
     if noisy is None:
         stated = stated_release(statement)
@@ -91,6 +92,7 @@ def data_package(path: Path | str, deployment: Deployment | None = None, *, lice
             "guarantee": noisy.guarantee,
             "noise": [{"of": name, "distribution": f"{one.words}, as declared"} for name, one in noisy.noise.items()],
         }
+
     content = file.read_bytes()
     resource = {
         "name": _slug(file.stem),
@@ -105,6 +107,7 @@ def data_package(path: Path | str, deployment: Deployment | None = None, *, lice
         "dialect": {"delimiter": delimiter_of(file)},
         "schema": {"fields": _fields(file, statement), "missingValues": [""]},
     }
+
     package: dict[str, Any] = {"$schema": _PROFILE, "name": _slug(file.stem)}
     source = {"title": about.sources}
     if about.sources.startswith(("http://", "https://")):

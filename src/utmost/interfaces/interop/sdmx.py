@@ -89,6 +89,7 @@ def sdmx_csv(
     read_release(file)
     statement, columns = read_statement(sidecars.statement_beside(file)), files.columns(files.read(file))
     measure, dimensions = _parts(columns, optional(column, text, "column"))
+
     # The identifier of each component, by column or by its usual name.
     named = {name: name.upper() for name in dimensions} | {name: name for name in (MEASURE, STATUS, MARGIN, CONFIDENCE)}
     for name, identifier in ({} if components is None else mapping(components, "components")).items():
@@ -103,6 +104,7 @@ def sdmx_csv(
     if len(set(named.values())) < len(named):
         remedy = "Pass components= with another name for one of them (--component)."
         raise OutOfRange("components must have different names", came=", ".join(named.values()), remedy=remedy)
+
     margins = columns.get(f"{measure}_margin")
     body: dict[str, list[Any]] = {named[name]: columns[name] for name in dimensions}
     body[named[MEASURE]] = ["" if is_blank(cell) else cell for cell in columns[measure]]

@@ -81,6 +81,7 @@ def bounds(
 
         figure, kind = picture_of(costs), plot.suffix[1:].lower()
         write_together({plot: lambda file: canvas.write(figure, file, kind)})
+
     report = {
         "bound": costs.name,
         "best": costs.best,
@@ -104,6 +105,7 @@ def bounds(
     }
     if not answer.give(report):
         return
+
     rows = [
         [
             f"{number(row.bound)} *" if row.bound == costs.best else number(row.bound),

@@ -127,6 +127,7 @@ def categories(
         how = best_report(len(names), at) if size is None else SubsetSelection(len(names), size, at)
         if short:
             how = BlockSelection(balanced_family(len(names), how.size), at)
+
     if (table is not None) + (reports is not None) + (up_to is not None) > 1:
         raise OutOfRange(
             "only one of --file, --reports and --up-to may be given", came="several", remedy="Leave out the others."

@@ -65,6 +65,7 @@ def clean(
             came="counts and sums with common noise (--mean)",
             remedy='Release the counts alone, without --mean: --want "region age", say; that costs a further epsilon.',
         )
+
     if isinstance(released, NoisyTable):
         if want is not None:
             came, remedy = repr(want), "Leave out --want: the cells are written."
@@ -78,6 +79,7 @@ def clean(
             came="another kind",
             remedy="Release by a plan: utmost release TABLE --want, with the counting options; or utmost detail.",
         )
+
     domain = released.domain
     words: tuple[Any, ...] = domain.level_names(domain.finest)  # by default the cells
     if want is not None:

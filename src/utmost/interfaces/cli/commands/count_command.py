@@ -66,6 +66,7 @@ def count(
     form: options.Format = None,
     as_json: options.AsJson = False,
     dry_run: options.DryRun = False,
+    yes: options.Yes = False,
 ) -> None:
     """Count events of people into a table, and prove how much one person can change it.
 
@@ -83,12 +84,14 @@ def count(
         table_options.check_output(out)
     elif out is not None:
         check_absent(out)
+
     if contributions is not None and (part or together or unknown.column):
         raise OutOfRange(
             "--contributions does not go with --part, --together and --unknown-keys",
             came="one of them",
             remedy="Leave it out.",
         )
+
     if unknown.column is not None:
         if part is not None or together is not None or neighbours != "add-remove":
             came = "--part" if part is not None else "--together" if together is not None else "--neighbours"
@@ -96,7 +99,10 @@ def count(
         if out is not None and out.suffix.lower() != ".json":
             remedy = f"Write --out {out.with_suffix('.json')}."
             raise OutOfRange("--out must end in .json: it is a domain", came=out.name, remedy=remedy)
-        return unknown.name(events, people, level, out, spelling=spelling.cells, as_json=as_json, dry_run=dry_run)
+        return unknown.name(
+            events, people, level, out, spelling=spelling.cells, as_json=as_json, dry_run=dry_run, yes=yes
+        )
+
     unknown.check_unused(level)
     if people.domain is None:
         remedy = f"{DOMAIN_REMEDY} If nobody can list the values, see --unknown-keys."
@@ -108,6 +114,7 @@ def count(
         counted = people.contributions(events, declared, neighbours, spelling.cells, contributions)
     else:
         counted = people.counted(events, declared, neighbours, spelling.cells, part, together)
+
     if report is not None:  # of a table, or of several that were counted in one pass
         tables: list[Any] = [counted]
         while isinstance(tables[0], dict):
@@ -122,10 +129,10 @@ def count(
         clipped = {name: number for one in reports for name, number in one.clipped_amounts.items()}
         whole = reports[0].facts() | {"without_amount": missing, "clipped_amounts": clipped}
         write_together({report: lambda file: write_json(whole, file)}, owner_only=True)
-    if isinstance(counted, dict) and people.several is not None:
-        return _give_measures(counted, out, as_json=as_json, dry_run=dry_run)
-    if part is not None:
-        return _give_parts(counted, part, out, as_json=as_json, dry_run=dry_run)
+
+    if isinstance(counted, dict):
+        only_parts = None if people.several is not None else part
+        return _give_apart(counted, only_parts, out, as_json=as_json, dry_run=dry_run)
     if dry_run:
         return _tell(counted, None, people, as_json=as_json, headline=_DRY)
     if out is not None:
@@ -138,70 +145,58 @@ def count(
     screen(stderr=True).print(ScreenText(WARNING, style="bold"))
 
 
-def _give_parts(tables: dict[Any, CountedTable], part: str, out: Path | None, *, as_json: bool, dry_run: bool) -> None:
-    """Write a file for each part, all or none; each has its own level, and a person pays for one part."""
-    each = f"LABEL.json for each label of {part}"
-    written = _written_apart(tables, ("parts", each, "--part"), out, dry_run=dry_run)
-    first = next(iter(tables.values()))
-    unit = first.unit.facts()
-    if as_json:
-        return print_json({"part": part, "labels": list(map(str, tables)), "unit": unit, "out": written})
-    rows = {
-        "parts": f"{len(tables)}, by {part}; each person is in one of them",
-        "cells": f"{first.domain.size} in each ({', '.join(first.domain.columns)})",
-        "one person": f"changes at most {first.unit.many('cell')} of one part, each by at most {first.unit.most_of}",
-    }
-    if written:
-        rows["written"] = ", ".join(written.values())
-        rows["release them"] = (
-            "each file at a level of its own; in one ledger's dataset the largest of the levels is charged"
-        )
-    headline = "Counted." if written else "Nothing was written. This is what releases would protect."
-    screen().print(ScreenText(headline, style="bold"), facts(rows))
-    screen(stderr=True).print(ScreenText(WARNING, style="bold"))
+def _give_apart(
+    counted: Mapping[Any, Any], part: str | None, out: Path | None, *, as_json: bool, dry_run: bool
+) -> None:
+    """Write a file for each label of a part, or without one for each measure and part of it; all files or none."""
+    tables: dict[Any, CountedTable] = {}
+    for name, table in counted.items():
+        tables |= {f"{name}-{of}": each for of, each in table.items()} if isinstance(table, dict) else {name: table}
 
-
-def _give_measures(measured: dict[Any, Any], out: Path | None, *, as_json: bool, dry_run: bool) -> None:
-    """Write a file for each measure, and for each part of it, all or none."""
-    tables: dict[str, CountedTable] = {}
-    for name, table in measured.items():
-        inner = {f"{name}-{of}": part for of, part in table.items()} if isinstance(table, dict) else {str(name): table}
-        tables |= inner
-    each = "NAME.json for each measure"
-    written = _written_apart(tables, ("measures", each, "--measures"), out, dry_run=dry_run)
-    if as_json:
-        return print_json({"measures": {name: table.unit.facts() for name, table in tables.items()}, "out": written})
-    rows = {
-        name: f"one person changes at most {table.unit.cells} of {table.domain.size} cells, each by at most "
-        f"{table.unit.most_of}"
-        for name, table in tables.items()
-    }
-    if written:
-        rows["written"] = ", ".join(written.values())
-        rows["release them"] = "each file at a level of its own; the levels add up"
-    screen().print(ScreenText("Counted." if written else _DRY, style="bold"), facts(rows))
-    screen(stderr=True).print(ScreenText(WARNING, style="bold"))
-
-
-def _written_apart(
-    tables: Mapping[Any, CountedTable], named: tuple[str, str, str], out: Path | None, *, dry_run: bool
-) -> dict[str, str]:
-    """Write tables to files beside ``--out``, all or none; return the files by name."""
-    what, each, option = named
-    if out is None and not dry_run:
+    what, each, option = "measures", "NAME.json for each measure", "--measures"
+    if part is not None:
+        what, each, option = "parts", f"LABEL.json for each label of {part}", "--part"
+    written: dict[str, str] = {}
+    if out is not None:
+        paths = {str(name): file_options.beside(out, re.sub(r"[^\w.]+", "-", str(name))) for name in tables}
+        if len(set(paths.values())) < len(tables):
+            remedy = "Rename one: file names keep only letters, digits, dots and hyphens."
+            raise OutOfRange(f"{what} must have different file names", came="two alike", where=option, remedy=remedy)
+        if not dry_run:
+            pairs = zip(paths.values(), tables.values(), strict=True)
+            write_together({path: partial(_write, table, out=path) for path, table in pairs}, owner_only=True)
+            written = {name: str(path) for name, path in paths.items()}
+    elif not dry_run:
         remedy = f"Add --out counted.json: the files are then counted-{each}."
         raise OutOfRange(f"{option} needs --out: each of the {what} gets a file", came="none", remedy=remedy)
-    if out is None:
-        return {}
-    paths = {str(name): file_options.beside(out, re.sub(r"[^\w.]+", "-", str(name))) for name in tables}
-    if len(set(paths.values())) < len(tables):
-        remedy = "Rename one: file names keep only letters, digits, dots and hyphens."
-        raise OutOfRange(f"{what} must have different file names", came="two alike", where=option, remedy=remedy)
-    if dry_run:
-        return {}
-    pairs = zip(paths.values(), tables.values(), strict=True)
-    write_together({path: partial(_write, table, out=path) for path, table in pairs}, owner_only=True)
-    return {name: str(path) for name, path in paths.items()}
+
+    report: dict[str, Any]
+    if part is not None:  # each part has its own level, and a person pays for one part
+        first = next(iter(tables.values()))
+        report = {"part": part, "labels": list(map(str, tables)), "unit": first.unit.facts()}
+        rows = {
+            "parts": f"{len(tables)}, by {part}; each person is in one of them",
+            "cells": f"{first.domain.size} in each ({', '.join(first.domain.columns)})",
+            "one person": f"changes at most {first.unit.many('cell')} of one part, each by at most "
+            f"{first.unit.most_of}",
+        }
+        levels = "in one ledger's dataset the largest of the levels is charged"
+    else:
+        report = {"measures": {name: table.unit.facts() for name, table in tables.items()}}
+        rows = {
+            name: f"one person changes at most {table.unit.cells} of {table.domain.size} cells, each by at most "
+            f"{table.unit.most_of}"
+            for name, table in tables.items()
+        }
+        levels = "the levels add up"
+    if as_json:
+        return print_json(report | {"out": written})
+    if written:
+        rows["written"] = ", ".join(written.values())
+        rows["release them"] = f"each file at a level of its own; {levels}"
+    nothing = _DRY if part is None else "Nothing was written. This is what releases would protect."
+    screen().print(ScreenText("Counted." if written else nothing, style="bold"), facts(rows))
+    screen(stderr=True).print(ScreenText(WARNING, style="bold"))
 
 
 def _write(counted: CountedTable, file: Any, out: Path) -> None:

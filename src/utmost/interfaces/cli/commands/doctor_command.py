@@ -89,6 +89,7 @@ def doctor(
         and all(not checked["problem"] for checked in report.get("check", ()))
         and all(file["well"] for file in report["files"])
     )
+
     if answer.give(report):
         console = screen()
         headline = "utmost is well." if report["well"] else "Something is wrong; see below."

@@ -50,6 +50,7 @@ def check(
     file = file_options.file_of(out)
     if file is not None:
         check_absent(file)
+
     axes = dict(zip(declared.columns, declared.axes, strict=True))
     if by is not None:
         axes = {name: axes[declared.columns[declared.level_named(name)[0]]] for name in split_names(by)}
@@ -67,6 +68,7 @@ def check(
                 counted = count_table(table, alone, counting, spelling=spelling.cells, outside="leave out")
                 sums = alone.sums(counted.cells, alone.finest)
                 taken[name] = int(sums[[*axis.labels[0]].index(axis.other)])
+
     report: dict[str, Any] = {
         "kind": "utmost domain check",
         "warning": CountingReport.notice,

@@ -60,15 +60,9 @@ def epsilon_for(
 
     More: docs/howto/choose-a-level.md
     """
+    has_cell_options = (sensitivity, cells, cost, numbers, relaxable) != (None, 1, "absolute", "integers", False)
     if in_all is not None:
-        if (plane, cost, numbers, relaxable, cells, sensitivity) != (
-            options.Plane(),
-            "absolute",
-            "integers",
-            False,
-            1,
-            None,
-        ):
+        if has_cell_options or plane != options.Plane():
             remedy = "Write --in-all 300 --margin 500, say."
             required = "--in-all goes only with --margin, --confidence and --neighbours"
             raise OutOfRange(required, came="another combination", remedy=remedy)
@@ -92,9 +86,9 @@ def epsilon_for(
         if answer.give(report):
             screen().print(facts(shown))
         return
+
     if plane != options.Plane():
-        defaults = ("absolute", "integers", "add-remove", False, 1, None)
-        if not plane.planar or (cost, numbers, neighbours, relaxable, cells, sensitivity) != defaults:
+        if has_cell_options or not plane.planar or neighbours != "add-remove":
             required = "--per and --dimensions need --planar, and go only with --margin and --confidence"
             raise OutOfRange(required, came="another combination", remedy="Write --planar --per 1 --margin 2, say.")
         with progress_bar("Searching"):
@@ -118,6 +112,7 @@ def epsilon_for(
         if answer.give(report):
             screen().print(facts(shown))
         return
+
     if sensitivity is None:
         raise OutOfRange(
             "--sensitivity must give the largest change of a cell by one individual",
@@ -126,21 +121,9 @@ def epsilon_for(
         )
     unit, of_errors = Unit(sensitivity, cells, neighbours), cost_of(cost)
     with progress_bar("Searching"):
-        epsilon = least_epsilon(
-            margin,
-            confidence,
-            unit=unit,
-            cost=of_errors,
-            numbers=numbers,
-            relaxable=relaxable,
-        )
+        epsilon = least_epsilon(margin, confidence, unit=unit, cost=of_errors, numbers=numbers, relaxable=relaxable)
     noise = cell_noise_at(
-        epsilon,
-        unit=unit,
-        confidence=confidence,
-        cost=of_errors,
-        numbers=numbers,
-        relaxable=relaxable,
+        epsilon, unit=unit, confidence=confidence, cost=of_errors, numbers=numbers, relaxable=relaxable
     )
     if answer.give(noise_report(noise)):
         show_noise(noise, wanted=margin)

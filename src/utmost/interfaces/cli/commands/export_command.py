@@ -64,6 +64,7 @@ def export(
                 "checked": "every two answers share blocks of the same total weight",
             }
             return screen().print(facts(rows))
+
     saved = saved_mechanism(design, None if space is None else space_named(space))
     if rounded:
         if not isinstance(saved.mechanism, Optimum):

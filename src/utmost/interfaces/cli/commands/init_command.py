@@ -89,6 +89,7 @@ def init(
         check_absent(file)
     options_given = dict(options.given_options(choices))
     given, domain = _checked(choices, options_given, folder) if options_given else asked_recipe()
+
     secrets: Path | None = None
     place, own_key = given.get("ledger"), ("UTMOST_LEDGER_KEY", "UTMOST_LEDGER_KEY_FILE")
     has_key = "key-file" in given or any(map(os.environ.get, own_key))
@@ -100,12 +101,14 @@ def init(
         secrets = file.with_suffix(".secret.toml")
         check_absent(secrets)
         given |= {"key-file": secrets.name}
+
     text = recipe_text("release.toml" if file is None else file.name, given, domain)
     if secrets is not None:
         witness = given.get("witness", f"{given['ledger']}.witness")  # `utmost ledger create` reads it from here
         write_together({secrets: lambda file: file.write(new_secrets(witness).encode())}, owner_only=True)
     if file is not None:
         write_together({file: lambda target: target.write(text.encode())})
+
     if as_json:
         report = {"recipe": text, "out": file and str(file), "secrets": secrets and str(secrets)}
         return print_json(report)

@@ -41,7 +41,7 @@ _TOLD = (
 )
 
 
-def show_status(status: Mapping[str, Any], headline: str | None = None) -> None:
+def show_status(status: Mapping[str, Any], headline: str | None) -> None:
     sealed = "sealed: each level under a key of its own" if status["sealed"] else "open: stored as they are"
     rows = {
         "ledger": status["place"],

@@ -273,6 +273,7 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
         "one person": f"changes at most {Unit.of_facts(unit).many('cell')} of {report['cells']}, each by at most "
         f"{Unit.of_facts(unit).most_of} ({unit['neighbours']})",
     }
+
     if report["together"] is not None:
         times = number(report["independent_noise_times"], 4)
         kind = "signed sums" if report["joint_draw_times"] is None else "sums and differences"
@@ -289,6 +290,7 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
         rows["one person"] += f", which are whole rows along {report['together']}"
     if report["clean_needs"] is not None:
         rows["clean"] = no_clean_table(report["clean_needs"])
+
     beside = {row["sums"]: row for row in report["wanted"] if "alone_error_bar" in row}
     if len(beside) > 1:
         planned = {name: row["error_bar"] for name, row in beside.items()}
@@ -307,6 +309,7 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
             f'a weight is how important a table\'s error is: --want "{least or TOTAL}=10" gives it a larger part of '
             "epsilon"
         )
+
     if report["made_once"] is not None and report["together"] is None:
         rows["made once"] = report["made_once"]
     if report["would_help"]:
@@ -318,10 +321,12 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
     if out is not None:
         rows["written"] = str(out)
         rows["release it"] = f"utmost release COUNTED --plan {out} --epsilon {report['level']} --out release.json"
+
     measured = [[row["family"] or TOTAL, str(row["sums"]), row["share"]] for row in report["measured"][:_SHOWN]]
     if len(report["measured"]) > _SHOWN:
         measured.append([f"and {len(report['measured']) - _SHOWN} more", "", ""])
     part = "" if report["charged"] == 1 else f" of 1/{report['charged']}"
+
     wanted = []
     amount = (unit.get("amount") or {}).get("name")
     for row in report["wanted"]:
@@ -338,10 +343,12 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
                     shown, margin = column_margin(column, bar)
                     of_count = deviation if column == "count" else ""
                     wanted.append([shown, "", "", of_count, margin, "", ""])
+
     choice = [
         [name, *(number(deviations[row["sums"]], 4) for row in report["wanted"])]
         for name, deviations in report.get("weightings", {}).items()
     ]
+
     # The factor by which this error may exceed the least error of each class of mechanisms.
     within = [(bound["times"], bound["holds_for"]) for bound in report["within"].values()]
     further = {
@@ -355,6 +362,7 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
         for times, words in within
     ]
     bounds += [["no bound known", f"{kind}: {why}"] for kind, why in report["not_bounded"].items()]
+
     margins = [f"margin, {sure}", "", ""]
     if beside:
         own = str(report["budget_part"]).replace(" of epsilon", "\nof epsilon")

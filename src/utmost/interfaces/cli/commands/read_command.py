@@ -112,6 +112,7 @@ def read(
             raise OutOfRange("--loss, --clamped and a level need --n or --prior", came=came, remedy=remedy)
         question = CellsAsked(cells, column, confidence, plot, table_options.output(out, form), spelling, form)
         return read_cells(table, statement, question, to_pipe=out is not None, as_json=as_json)
+
     cells.check_unused()
     file = table_options.output(out, form)
     if (response is None) == (table is None):
@@ -133,6 +134,7 @@ def read(
         table_options.check_output(file, table)
     answer = options.Output(None if table is not None else out, as_json)
     prior = prior or "uniform"
+
     beside = None if table is None else sidecars.sidecar_path(table)
     noise: Level | IntegerLaw
     if statement is not None:
@@ -149,6 +151,7 @@ def read(
     if clamped and isinstance(noise, IntegerLaw):
         remedy = "Leave out --clamped."
         raise Unsupported("--clamped needs geometric noise", came=noise, remedy=remedy)
+
     reader = _ResponseReader(prior, loss, noise, confidence)
     if table is not None:
         assert column is not None, "checked"
@@ -166,6 +169,7 @@ def read(
         if file is not None:
             return write_together({file: lambda target: files.write(readings, target, file)})
         return print_json(files.columns(readings)) if as_json else table_options.give_table(readings, form)
+
     consumer = reader.consumer(natural(_largest(n, prior), "n"))
     z = exact_integer(response, "response")
     if clamped and not 0 <= z < consumer.secrets:

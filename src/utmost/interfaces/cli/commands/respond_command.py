@@ -79,6 +79,7 @@ def respond(
         raise OutOfRange("--column, --public, --drop, --kept and --out need --file", came="none", remedy=remedy)
     if kept is not None and ledger.ledger is not None:
         raise OutOfRange("only one of --kept and --ledger may be given", came="both", remedy="Leave out --kept.")
+
     saved = saved_mechanism(design, None if space is None else space_named(space))
     book = ledger.kept(saved, design)
     if table is None:
@@ -97,6 +98,7 @@ def respond(
         how = "repeated from the ledger" if repeated else "drawn now, and kept"
         screen().print(facts({"answer": answer, "which is": how}))
         return _say(saved, _told(about), by_ledger=True)
+
     if column is None:
         raise OutOfRange("--file needs --column", came="none", remedy="Add --column answer: it holds the secrets.")
     columns = Asked(column, split_names(public or []), split_names(drop or []), id_column, kept)

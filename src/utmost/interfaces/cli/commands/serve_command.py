@@ -133,6 +133,7 @@ def serve(
     if settings.workers > 1 and place.path is not None:
         remedy = "Leave out --workers; or keep the ledger in PostgreSQL: --ledger postgresql://HOST/NAME."
         raise OutOfRange("--workers must be 1 for a ledger in a file", came=settings.workers, remedy=remedy)
+
     if check:
         for name in ("key_file", "oidc_secret_file", "smtp_password_file"):
             secret = getattr(settings, name)
@@ -161,6 +162,7 @@ def serve(
             restored = backups.back_up(Service(opened), back_up, key=key)
         _say_restored(f"Backed up in {back_up}, and restored once as a test.", restored)
         return
+
     is_new = not place.is_there
     with place.opened(create=True) as opened:
         if settings.demo and is_new:
@@ -186,6 +188,7 @@ def serve(
                 "no admin's token is valid" if until is None else f"the last admin's token expires in {left:.0f} days"
             )
             _say(f"utmost: warning: {when}; start with --new-admin-token to make one")
+
     # Workers are separate processes, which get the settings from the environment.
     os.environ.update(settings.environment())
     if settings.key_file:

@@ -1,20 +1,16 @@
 """`utmost share`: one level divided among several measures, each with its plan, by weights."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from fractions import Fraction
 from math import ceil, sqrt
 from pathlib import Path
 from typing import Annotated, Any
 
 from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
-from utmost.core.exact.levels import Level
 from utmost.core.exact.levels import level as level_of
 from utmost.core.exact.numbers import read_confidence
 from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.exact.written_levels import level_text
 from utmost.errors import OutOfRange
-from utmost.interfaces.cli.ledger_place import LedgerPlaceOptions, MemoryOfMany
+from utmost.interfaces.cli.ledger_place import MemoryOfMany
 from utmost.interfaces.cli.options import file_options
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import argument, option
@@ -22,9 +18,9 @@ from utmost.interfaces.cli.screens.screen import facts, grid, number, screen
 from utmost.interfaces.cli.screens.terminal import ScreenGroup, ScreenText
 from utmost.interfaces.cli.screens.workload_screens import check_document, document_writers, with_confidence
 from utmost.interfaces.documents.reports import print_json
-from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger.shared_measures import shared_requests
 from utmost.publish.releases.checked_sums import CheckedSums, counted_for
+from utmost.publish.releases.noisy_sums import NoisySums
 from utmost.publish.releases.shared_release import release_shared
 from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.publish.statements.plan_files import PLAN_FORM
@@ -79,103 +75,6 @@ def share(
 
     More: docs/reference/counting.md
     """
-    _check(publish, relax, memory, sign, dry_run=dry_run)
-    files = {path.stem: path for path in plans}
-    if len(files) < len(plans):
-        remedy = "Rename one file: the name of a plan is the name of its measure."
-        raise OutOfRange("plans must have different file names", came="two alike", remedy=remedy)
-    at, highest = level.read(), None if up_to is None else level_of(up_to)
-    chosen = {name: PLAN_FORM.read(path) for name, path in files.items()}
-    with progress_bar("Searching for shares"):
-        shared = share_level(chosen, epsilon=at, weights=weights_of(weight), up_to=highest)
-        report = report_of(shared)
-    counted = publish or relax
-    if counted is None:
-        if options.Output(out, as_json).give(report):
-            show(report, files)
-        return
-    tables = _counted_tables(counted, shared)
-    with options.protected(yes):
-        if relax is not None:
-            with memory.place.opened() as ledger:
-                ledger.relax_shared(tables, shared)
-            report["ledger"] = {"place": memory.ledger, "done": "relaxed"}
-            if options.Output(out, as_json).give(report):
-                show(report, files)
-            return
-        if dry_run:
-            _rehearse(tables, shared)
-            report = {"dry_run": True, **report}
-            return print_json(report) if as_json else show(report, files)
-        written = Written(out, sign, read_confidence(confidence), again=memory.ledger is not None)
-        _publish(tables, shared, memory, publish_as=counted.stem, written=written, report=report, as_json=as_json)
-    if not as_json and (memory.ledger is not None or written.out is not None):
-        show(report, files)
-
-
-@dataclass(frozen=True, slots=True)
-class Written:
-    """The files of the releases of several measures, beside the named file."""
-
-    # `again`: the files may exist as answers of a repeated request, and are compared.
-
-    out: Path | None
-    sign: Path | None
-    confidence: Fraction
-    again: bool
-
-    def paths(self, names: Iterable[str]) -> dict[str, Path]:
-        out = file_options.file_of(self.out)
-        return {} if out is None else {name: file_options.beside(out, name) for name in names}
-
-    def check(self, paths: Iterable[Path]) -> None:
-        """Check that the files can be written, before any draw."""
-        for path in paths:
-            if not (self.again and (path.is_file() or signature_path(path).is_file())):
-                check_document(path, self.sign)
-
-
-def _publish(
-    tables: dict[str, CountedTable],
-    shared: SharedLevel,
-    memory: MemoryOfMany,
-    *,
-    publish_as: str,
-    written: Written,
-    report: dict[str, Any],
-    as_json: bool,
-) -> None:
-    """Release all measures, once or in a ledger, and write all of them or none."""
-    paths = written.paths(tables)
-    written.check(paths.values())
-    signer = None if written.sign is None else signer_of(written.sign)
-    releases: dict[str, Any]
-    if memory.ledger is not None:
-        there = [path for path in paths.values() if path.is_file() or signature_path(path).is_file()]
-        if there and not _are_answered(memory.place, shared.levels(shared.level)):
-            check_document(there[0], written.sign)  # refuse a file that is no repeated answer
-        with memory.place.opened() as ledger:
-            dataset = memory.dataset or publish_as
-            requests = shared_requests(tables, shared, dataset=dataset, independent=memory.independent)
-            answers = ledger.publish_measures(requests, tables)
-            releases = {name: answer.table for name, answer in answers.items()}
-        report["ledger"] = {"place": memory.ledger, "done": "published"}
-    else:
-        with progress_bar("Noising"):
-            releases = {name: answer.table for name, answer in release_shared(tables, shared).items()}
-    sure = {name: with_confidence(release, written.confidence) for name, release in releases.items()}
-    writers: dict[Path, Writer] = {}
-    for name, path in paths.items():
-        writers |= document_writers(sure[name], path, signer, again=written.again)
-    if writers:
-        write_together(writers)
-    report["files"] = {name: str(path) for name, path in paths.items()}
-    if as_json or not (paths or memory.ledger):
-        print_json({**report, "releases": {name: release.facts() for name, release in sure.items()}})
-
-
-def _check(publish: Path | None, relax: Path | None, memory: MemoryOfMany, sign: Path | None, *, dry_run: bool) -> None:
-    """Check that the options go together."""
     if publish is not None and relax is not None:
         raise OutOfRange("only one of --publish and --relax may be given", came="both", remedy="Leave one out.")
     if publish is relax is None:
@@ -192,29 +91,78 @@ def _check(publish: Path | None, relax: Path | None, memory: MemoryOfMany, sign:
     if memory.ledger is None:
         options.refuse("needs --ledger", memory)
 
+    files = {path.stem: path for path in plans}
+    if len(files) < len(plans):
+        remedy = "Rename one file: the name of a plan is the name of its measure."
+        raise OutOfRange("plans must have different file names", came="two alike", remedy=remedy)
+    at, highest = level.read(), None if up_to is None else level_of(up_to)
+    chosen = {name: PLAN_FORM.read(path) for name, path in files.items()}
+    with progress_bar("Searching for shares"):
+        shared = share_level(chosen, epsilon=at, weights=weights_of(weight), up_to=highest)
+        report = report_of(shared)
+    counted = publish or relax
+    if counted is None:
+        if options.Output(out, as_json).give(report):
+            show(report, files)
+        return
 
-def _counted_tables(whole: Path, shared: SharedLevel) -> dict[str, CountedTable]:
-    """Read the counted table of each plan, with the names of `utmost count --measures FILE --out counted.json`."""
-    files = {name: file_options.readable(str(file_options.beside(whole, name))) for name in shared.plans}
-    tables = {name: COUNTED_FORM.read(path) for name, path in files.items()}
-    for name, counted in tables.items():
-        if counted.measure not in (None, name):
+    # The counted table of each plan, with the names of `utmost count --measures FILE --out counted.json`.
+    counted_files = {name: file_options.readable(str(file_options.beside(counted, name))) for name in shared.plans}
+    tables = {name: COUNTED_FORM.read(path) for name, path in counted_files.items()}
+    for name, table in tables.items():
+        if table.measure not in (None, name):
             required = f"the counted table of {name} must be of this measure"
-            raise OutOfRange(required, came=counted.measure, where=files[name].name)
-    return tables
+            raise OutOfRange(required, came=table.measure, where=counted_files[name].name)
 
+    with options.protected(yes):
+        if relax is not None:
+            with memory.place.opened() as ledger:
+                ledger.relax_shared(tables, shared)
+            report["ledger"] = {"place": memory.ledger, "done": "relaxed"}
+            if options.Output(out, as_json).give(report):
+                show(report, files)
+            return
+        if dry_run:
+            for name, own in shared.levels(shared.level).items():  # all checks of a release
+                CheckedSums.of(*counted_for(tables[name], shared.plans[name]), own)
+            report = {"dry_run": True, **report}
+            return print_json(report) if as_json else show(report, files)
 
-def _rehearse(tables: dict[str, CountedTable], shared: SharedLevel) -> None:
-    """Run all checks of a release of the measures."""
-    for name, level in shared.levels(shared.level).items():
-        CheckedSums.of(*counted_for(tables[name], shared.plans[name]), level)
-
-
-def _are_answered(place: LedgerPlaceOptions, levels: Mapping[str, Level]) -> bool:
-    """Check whether a ledger has answered all measures at these levels."""
-    with place.opened() as ledger:
-        answered = {(release.name, level) for release in ledger.releases for level in release.levels}
-    return answered >= set(levels.items())
+        # Release all measures, once or in a ledger, and write the files of all or none. In a ledger, files may exist as
+        # answers of a repeated call; then they are compared.
+        sure, file, in_ledger = read_confidence(confidence), file_options.file_of(out), memory.ledger is not None
+        paths = {} if file is None else {name: file_options.beside(file, name) for name in tables}
+        there = [path for path in paths.values() if path.is_file() or signature_path(path).is_file()]
+        for path in paths.values():
+            if not in_ledger or path not in there:
+                check_document(path, sign)
+        signer = None if sign is None else signer_of(sign)
+        releases: dict[str, NoisySums]
+        if in_ledger:
+            if there:
+                with memory.place.opened() as ledger:
+                    answered = {(release.name, each) for release in ledger.releases for each in release.levels}
+                if not answered >= set(shared.levels(shared.level).items()):
+                    check_document(there[0], sign)  # refuse a file that is no repeated answer
+            with memory.place.opened() as ledger:
+                dataset = memory.dataset or counted.stem
+                requests = shared_requests(tables, shared, dataset=dataset, independent=memory.independent)
+                answers = ledger.publish_measures(requests, tables)
+            report["ledger"] = {"place": memory.ledger, "done": "published"}
+        else:
+            with progress_bar("Noising"):
+                answers = release_shared(tables, shared)
+        releases = {name: with_confidence(answer.table, sure) for name, answer in answers.items()}
+        writers: dict[Path, Writer] = {}
+        for name, path in paths.items():
+            writers |= document_writers(releases[name], path, signer, again=in_ledger)
+        if writers:
+            write_together(writers)
+        report["files"] = {name: str(path) for name, path in paths.items()}
+        if as_json or not (paths or in_ledger):
+            print_json({**report, "releases": {name: release.facts() for name, release in releases.items()}})
+    if not as_json and (in_ledger or out is not None):
+        show(report, files)
 
 
 def weights_of(texts: list[str] | None) -> dict[str, str]:

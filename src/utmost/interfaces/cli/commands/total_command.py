@@ -109,26 +109,8 @@ def total(
     where = None if where is None else conditions(published, where)
     over = None if over is None else conditions(published, over)
     if tables is not None:
-        # Every table that the release or another plan wants, or by default the measured tables.
-        if not isinstance(published, Answer) or not published.is_by_plan:
-            remedy = "Leave out --tables: this release is one table already."
-            raise Unsupported("--tables needs a release by a plan", came="another file", remedy=remedy)
-        signer = None if sign is None else signer_of(sign)
-        wanted = published.table.plan if plan is None else PLAN_FORM.read(plan)
-        with progress_bar("Writing the tables"):
-            sure = with_confidence(published.table, read_confidence(confidence))
-            files_of_tables = [*map(str, give_tables(sure, wanted, tables, signer))]
-        if not files_of_tables:
-            remedy = "Name a plan with wanted tables: --plan plan.json."
-            raise Unsupported("--tables needs sums that are tables", came="weighted rows", remedy=remedy)
-        left_out = tables_left_out(published.table, wanted)
-        if answer.give({"files": files_of_tables, "left_out": left_out}):
-            rows = {"written": ", ".join(files_of_tables)}
-            if left_out:
-                some = ", ".join(left_out[:_MOST_NAMED]) + ", ..." * (len(left_out) > _MOST_NAMED)
-                rows["left out"] = f"{some}: they follow from this release, too; --plan FILE names other tables"
-            screen().print(facts(rows))
-        return
+        return _write_tables(published, tables, plan, sign, confidence, answer)
+
     for name, given in (("--sign", sign), ("--plan", plan)):
         if given is not None:
             raise OutOfRange(f"{name} needs --tables", came="none", remedy="Add --tables tables, say, a new folder.")
@@ -142,6 +124,7 @@ def total(
         "--quantile": quantile,
         **along,
     }
+
     if isinstance(published, NoisyTable) and since is not None:
         remedy = (
             "Ask for both totals with --confidence 0.975: their difference lies within both margins together at 0.95."
@@ -156,6 +139,7 @@ def total(
         )
         report = _trend([*map(read_release, since), published], names, where or [], amount, confidence)
         return _give(answer, report, published)
+
     if isinstance(published, NoisyTable) or (isinstance(published, Answer) and not published.is_by_plan):
         report = _of_cells(
             published.cells if isinstance(published, NoisyTable) else AnswerCells.of(published),
@@ -169,12 +153,15 @@ def total(
         if isinstance(published, NoisyTable):
             report["guarantee"] = published.guarantee
         return _give(answer, report, published)
+
     if isinstance(published, DetailedSums):
         beside = {"--ratio": ratio or None, "--over": over, **other}
         _check_sum_alone(beside, "a release in two stages")
         wanted = counted_selection(published.first, where)
         report = _answered(published.total(wanted, confidence=confidence), _question(where))
         return _give(answer, report, published)
+
+    # A release by a plan; a table of several amounts is one for each amount.
     people: MeasuresTable | None = None
     if isinstance(published, MeasuresTable):
         named = amount if amount is not None else mean if mean in published.releases else None
@@ -190,6 +177,7 @@ def total(
         )
     read = published.table
     chosen = counted_selection(read, where)
+
     questions = {"--ratio or --over": ratio or over is not None, "--mean": mean is not None, "--sums": sums is not None}
     questions.update({"--median": median is not None, "--quantile": quantile is not None})
     questions.update({name: level_name is not None for name, level_name in along.items()})
@@ -211,6 +199,7 @@ def total(
                 remedy="Leave one out, and ask it in a second call: it costs nothing.",
             )
         read.check_amount(amount)
+
     question, counted = _question(where), quantity(read, amount)
     points: Any = "midpoints"  # numbers of the labels, or of some: other bins have their midpoints
     if values is not None:
@@ -219,6 +208,7 @@ def total(
             points = {label.strip(): exact(number, "values") for label, _, number in pairs}
         else:
             points = [exact(wanted, "values") for wanted in values.split(",")]
+
     if not names:
         if people is not None:
             answered = people.total(chosen, confidence=confidence)
@@ -338,6 +328,30 @@ def _give(answer: options.Output, report: dict[str, Any], published: Any, clippe
         rows["amounts"] = clipped
     of = f"{report['quantity']}, " if "quantity" in report else ""
     screen().print(ScreenText(f"{of}{report['question']}: {shown}", style="bold"), facts(rows))
+
+
+def _write_tables(
+    answered: Any, folder: Path, plan: Path | None, sign: Path | None, confidence: str, answer: options.Output
+) -> None:
+    """Write the tables that the release or another plan wants, or by default the measured tables."""
+    if not isinstance(answered, Answer) or not answered.is_by_plan:
+        remedy = "Leave out --tables: this release is one table already."
+        raise Unsupported("--tables needs a release by a plan", came="another file", remedy=remedy)
+    signer = None if sign is None else signer_of(sign)
+    wanted = answered.table.plan if plan is None else PLAN_FORM.read(plan)
+    with progress_bar("Writing the tables"):
+        release = with_confidence(answered.table, read_confidence(confidence))
+        written = [*map(str, give_tables(release, wanted, folder, signer))]
+    if not written:
+        remedy = "Name a plan with wanted tables: --plan plan.json."
+        raise Unsupported("--tables needs sums that are tables", came="weighted rows", remedy=remedy)
+    left_out = tables_left_out(answered.table, wanted)
+    if answer.give({"files": written, "left_out": left_out}):
+        rows = {"written": ", ".join(written)}
+        if left_out:
+            named = ", ".join(left_out[:_MOST_NAMED]) + ", ..." * (len(left_out) > _MOST_NAMED)
+            rows["left out"] = f"{named}: they follow from this release, too; --plan FILE names other tables"
+        screen().print(facts(rows))
 
 
 def _check_sum_alone(other: dict[str, Any], what: str = "--since") -> None:

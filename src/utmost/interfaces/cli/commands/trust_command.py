@@ -89,6 +89,7 @@ def trust(
     file = file_options.file_of(out)
     if file is not None:
         check_absent(file)
+
     edges = edges_file(spelling.of(network))
     members = {str(end): end for edge in edges for end in edge}
     if owner not in members:
@@ -100,6 +101,7 @@ def trust(
     # The default levels are 1 / distance, so their inverses are the distances.
     hops = levels_by_distance(edges, member)
     distances = {recipient: int(1 / Fraction(hop.epsilon)) for recipient, hop in hops.items()}
+
     coalitions: dict[str, Any] = {"count": 2 ** len(levels) - 1, "checked": len(set(levels.values())) <= _MOST_LEVELS}
     if coalitions["checked"]:
         told = check_coalitions(levels)
@@ -115,6 +117,7 @@ def trust(
             for recipient in sorted(levels, key=lambda who: (distances[who], str(who)))
         ],
     }
+
     if value is not None:
         if file is None or file.suffix.lower() != ".json":
             raise OutOfRange("--out must be a .json file", came=str(file or "none"), remedy="Write --out views.json.")

@@ -61,6 +61,7 @@ def withhold(
         remedy = "Leave out --out: each table goes to a file of its own in the folder."
         raise OutOfRange("only one of --out and --tables may be given", came="both", remedy=remedy)
     check_free(Path("table.csv"), out, None if tables is not None else sign)
+
     whole = read_release(release, statement, separator=spelling.separator, encoding=spelling.encoding)
     withheld: dict[str, WithheldTable[Any]]  # by the names of marginals; a released table has no name
     if isinstance(whole, Answer) and whole.is_by_plan:
@@ -75,6 +76,7 @@ def withhold(
         raise OutOfRange("--want needs a release by a plan", came="a released table", remedy="Leave out --want.")
     else:
         withheld = {"": whole.withheld(rule)}
+
     places: dict[str, Path] = {}
     if tables is not None:
         tables.mkdir(parents=True, exist_ok=True)
@@ -84,6 +86,7 @@ def withhold(
         raise OutOfRange("a file can hold one table", came=f"{len(withheld)} tables", where="--out", remedy=remedy)
     elif out is not None:
         places = dict.fromkeys(withheld, out)
+
     signer = None if sign is None else signer_of(sign)
     writers: dict[Path, Writer] = {}
     statements: dict[str, dict[str, Any]] = {name: table.said(None) for name, table in withheld.items()}
@@ -93,6 +96,7 @@ def withhold(
         writers |= mine
     if writers:
         write_together(writers)
+
     if as_json:
         return print_json(
             [statements[name] | {"table": files.columns(table.table)} for name, table in withheld.items()]
@@ -100,6 +104,7 @@ def withhold(
     if not places:
         for table in withheld.values():
             table_options.give_table(table.table, form)
+
     first, first_table = next(iter(withheld.items()))
     rows = {
         name or (TOTAL if table.family is not None else "table"): f"{table.shown} of {table.cells} cells are shown"

@@ -206,7 +206,7 @@ class Output:
         return not (self.as_json or to_pipe)
 
 
-def with_families(command: Callable[..., None], needed: Collection[str] = ()) -> tuple[Callable[..., None], list[Any]]:
+def with_families(command: Callable[..., None], needed: Collection[str]) -> tuple[Callable[..., None], list[Any]]:
     """Return a command that takes every option by name, and its options for click."""
     # A parameter whose type is a group of options (possibly of groups) is replaced by these. The help shows them under
     # the `title` of the group, and the `needed` ones first.

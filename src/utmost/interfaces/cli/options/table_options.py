@@ -145,11 +145,11 @@ class TableAnswer:
 
         return None if self.sign is None else signer_of(self.sign)
 
-    def check_free(self, source: Path, *, draws: bool = False) -> None:
-        """Check, before any draw, that a release of this file can be written."""
+    def check_free(self, source: Path | None, *, draws: bool = False) -> None:
+        """Check, before any draw, that a release of this file, or of counts, can be written."""
         from utmost.tables.files.sidecars import check_free
 
-        check_free(source, self.file, self.sign, draws=draws)
+        check_free(source or Path("counts.csv"), self.file, self.sign, draws=draws)
 
 
 def check_fits(answer: TableAnswer, source: Any, released: Iterable[str], public: Iterable[str]) -> None:
@@ -213,14 +213,14 @@ def give_rows(names: list[str], rows: Iterable[list[str]], out: Path, document: 
     if file_options.file_of(out) is None:
         return files.write_rows(names, rows, sys.stdout.buffer, Path("table.csv"))
     if out.suffix.lower() == ".json":
-        return write_together({out: lambda file: _write_text(file, document)})
+
+        def write(file: BinaryIO) -> None:
+            text = TextIOWrapper(file, encoding="utf-8", newline="\n")
+            document(text)
+            text.detach()  # the file is closed by others
+
+        return write_together({out: write})
     write_together({out: lambda file: files.write_rows(names, rows, file, out)})
-
-
-def _write_text(file: BinaryIO, document: Callable[[TextIO], None]) -> None:
-    text = TextIOWrapper(file, encoding="utf-8", newline="\n")
-    document(text)
-    text.detach()
 
 
 def _piped(form: str | None) -> Path:

@@ -171,21 +171,21 @@ def narrowed(what: str, *, ends_at_once: bool) -> Iterator[Callable[[int, float]
             last[0] = monotonic()
             console.print(ScreenText(f"{what}: round {rounds}, relative gap {gap:.1e}"))
 
-    with logged_progress(what), _interrupted_by(stop) if ends_at_once else nullcontext():
+    with logged_progress(what), on_signal(signal.SIGINT, stop) if ends_at_once else nullcontext():
         yield say
 
 
 @contextmanager
-def _interrupted_by(stop: Callable[..., NoReturn]) -> Iterator[None]:
-    """Let Ctrl-C call a function; threads other than the main thread get no signals."""
+def on_signal(number: signal.Signals, call: Callable[..., NoReturn]) -> Iterator[None]:
+    """Call a function at a signal; threads other than the main thread get no signals."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGINT, stop)
+    before = signal.signal(number, call)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.signal(number, before)
 
 
 def tallied(items: Iterable[Item], what: str) -> Iterator[Item]:

@@ -116,6 +116,10 @@ def kernels(
     if sum(ways.values()) > 1:
         came, remedy = " and ".join(name for name, wanted in ways.items() if wanted), "Leave the others out."
         raise OutOfRange(f"only one of {', '.join(ways)} may be given", came=came, remedy=remedy)
+    if estimate is None:
+        given = {"--size": size is not None, "--seed": seed is not None}
+        given |= {"--confidence": confidence != DEFAULT_CONFIDENCE}
+        research_options.check_unused(given, "without --estimate")
     if plot is not None:
         draw_type(spelled, ptype, plot)
     if resume is not None and out is not None and file_options.file_of(out) is None:
@@ -124,6 +128,7 @@ def kernels(
         table_options.check_list(out, (".csv", ".txt"))
     listed = not (count or by_size or orbits or estimate)
     answer = options.Output(None if resume or listed else out, as_json)
+
     if estimate is not None:
         outcomes = ptype.space.size if size is None else natural(size, "--size", least=1)
         with progress_bar(f"Sampling the kernels of {spelled}"):
@@ -147,6 +152,7 @@ def kernels(
         if answer.give(about):
             show_estimate(spelled, ptype, outcomes, estimated)
         return
+
     if orbits:
         with progress_bar(f"Sorting the kernels of {spelled} into orbits"):
             every = listed_kernels(ptype)
@@ -159,10 +165,12 @@ def kernels(
         if answer.give(of_orbits):
             show_orbits(spelled, ptype, len(every), rows)
         return
+
     if resume is None and listed and out is not None and not (as_json and file_options.file_of(out) is None):
         return table_options.give_rows(kernel_header(ptype), _rows(ptype), out, partial(_stream, spelled, ptype))
     if resume is None and listed and as_json:
         return _stream(spelled, ptype, sys.stdout)
+
     with logged_progress(f"Searching the kernels of {spelled}") as progress:
         if resume is None:
             sizes = kernel_sizes(ptype, lambda done: progress(done, 1))

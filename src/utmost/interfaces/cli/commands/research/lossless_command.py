@@ -13,6 +13,7 @@ from utmost.core.noise.laplace import Laplace
 from utmost.core.noise.optimal import optimal_noise
 from utmost.core.noise.staircase import Staircase
 from utmost.errors import BadTable, OutOfRange
+from utmost.interfaces.cli.options import research_options
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import argument, option
 from utmost.interfaces.cli.screens.screen import facts, grid, number, screen
@@ -75,6 +76,11 @@ def lossless(
 
     More: docs/theory/relaxing.md
     """
+    if is_file(strict) and is_file(loose):
+        given = {"--law": law != "optimal", "--sensitivity": sensitivity != "1", "--numbers": numbers != "integers"}
+        research_options.check_unused(given | {"--cost": cost != "absolute"}, "on two distributions in files")
+    elif law != "optimal":
+        research_options.check_unused({"--cost": cost != "absolute"}, "with another --law than optimal")
     laws, goal = list[Any](), cost_of(cost)
     for text in (strict, loose):
         if is_file(text):
@@ -98,10 +104,12 @@ def lossless(
         else:
             required = "the distribution must be optimal, half-step, geometric (on integers) or laplace"
             raise OutOfRange(required, came=law, remedy="Leave it out: the default is optimal.")
+
     levels = [law.level for law in laws if not isinstance(law, dict)]
     if len(levels) == 2 and levels[1] < levels[0]:
         remedy = "Give the smaller epsilon first."
         raise OutOfRange("STRICT must have the smaller epsilon", came=f"{loose} with a smaller one", remedy=remedy)
+
     verdict = losslessness(*laws)
     probabilities: list[dict[str, str]] | None = None  # of W near 0; for Laplace noise only at 0
     if isinstance(difference := verdict.difference, verdicts.Difference):
@@ -113,6 +121,7 @@ def lossless(
             {"at": "0", "probability": _mass(difference.stay)},
             {"at": "else", "probability": f"{_mass(1 - difference.stay)}: Laplace noise at the stricter level"},
         ]
+
     report = {
         "strict": _named(laws[0], strict),
         "loose": _named(laws[1], loose),

@@ -55,6 +55,7 @@ def policy(
                 value = policy_capacity(ptype, kind).value
                 capacities[kind] = {"value": float(value), "value_exact": exact_text(value)}
         verified = best.verify()
+
     names = [str(label) for label in policy_read.labels]
     parts = [[names[x] for x in part] for part in policy_read.components]
     alike = [[names[x] for x in alike] for alike in policy_read.classes if len(alike) > 1]
@@ -75,6 +76,7 @@ def policy(
     }
     if not answer.give(report):
         return
+
     shown = {
         "secrets": f"{len(names):,}, {'hidden alike both ways' if policy_read.is_symmetric else 'one way and another'}",
         "hidden from each other": _listed(parts),
