@@ -7,8 +7,6 @@ from pathlib import Path
 import pytest
 import yaml
 
-from running import new_ledger
-
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SAID = ["--title", "Admissions", "--curator", "An Office", "--curator", "B", "--use", "planning"]
 SAID += ["--region", "Nowhere", "--description", "Counts.", "--published", "2026-11-22"]
@@ -52,29 +50,6 @@ def test_a_page_alone_asks_for_nothing_else(run, released, tmp_path):
     code, out, err = run("statement", released, "--html", tmp_path / "page.html")
     assert (code, out) == (0, "")
     assert "filled in" not in err
-
-
-def test_a_release_of_a_ledger_and_one_by_a_plan_have_entries(run, tmp_path):
-    """A view's own level is smaller than what all answers cost, which is what the registry is told."""
-    common = ["--ledger", new_ledger(tmp_path / "r.db"), "--name", "a"]
-    table = EXAMPLES / "berkeley_admissions.csv"
-    asked = [
-        "--columns",
-        "admitted",
-        "--public",
-        "department,sex",
-        "--drop",
-        "applicants",
-        "--sensitivity",
-        "1",
-        "--cells",
-        "1",
-    ]
-    assert run("release", table, *asked, "--epsilon", "1", *common, "--out", tmp_path / "a.csv")[0] == 0
-    assert run("view", *common, "--epsilon", "1/2", "--out", tmp_path / "b.csv")[0] == 0
-    loss = json.loads(run("statement", tmp_path / "b.csv", "--json")[1])["deployment"]["privacy_loss"]
-    assert loss["privacy_parameters"] == {"epsilon": 1.0}
-    assert "the one described here cost epsilon = 0.5" in loss["privacy_parameters_details"]
 
 
 def test_what_cannot_be_written_or_is_no_statement_is_refused(run, released, tmp_path):

@@ -76,10 +76,15 @@ def capacity(
     More: docs/howto/compare-two-mechanisms.md
     """
     answer = options.Output(out, as_json)
+    if check is not None:
+        given = {"--space": asked.space is not None, "--epsilon": asked.level.is_given, "--prior": prior != "uniform"}
+        given |= {"--multiplicative": multiplicative, "--additive": additive, "--measure": measure.measure is not None}
+        given |= {"--gain": measure.gain is not None, "--loss": measure.loss is not None}
+        research_options.check_unused(given, "with --check, whose file says what was asked")
     if measure.is_given or prior != "uniform":
-        if multiplicative or check is not None:
-            came = "--multiplicative" if multiplicative else "--check"
-            raise OutOfRange("--measure finds the additive capacity only", came=came, remedy=f"Leave out {came}.")
+        if multiplicative:
+            remedy = "Leave out --multiplicative."
+            raise OutOfRange("--measure finds the additive capacity only", came="--multiplicative", remedy=remedy)
         spelled, ptype = asked.read()
         by, belief = measure.read(), prior_of(prior, ptype.space.size)
         with progress_bar(f"Listing the vertices of {spelled}"):
