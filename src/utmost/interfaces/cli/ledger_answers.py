@@ -191,10 +191,9 @@ class Question:
         answer, out = self.answer, self.answer.file
         if out is not None and out.suffix.lower() == ".json":
             check_document(out, answer.sign)
-        elif source is None or (source.suffix.lower() == ".json" and out is not None):
-            answer.check_free(Path("columns.csv"))
         else:
-            answer.check_free(source)
+            is_counted = source is None or (source.suffix.lower() == ".json" and out is not None)
+            answer.check_free(None if is_counted else source)
 
     @property
     def is_written(self) -> bool:
@@ -262,7 +261,8 @@ def publish_in_ledger(
     # `brought` is the table, unless it is the file's own; `counting` are the counting options of the file.
     planned, answer = promise.lasting_noise.is_by_plan, question.answer
     question.check_kind(promise.lasting_noise)
-    signer = question.checked(table)
+    file = table if brought is None else None
+    signer = question.checked(file)
     with progress_bar(f"Checking {table.name}"):
         # Parquet in and out, with noise by item, can be streamed; other tables are read completely.
         is_parquet = answer.out is not None and files.ending_of(answer.out) in files.PARQUET
@@ -289,7 +289,7 @@ def publish_in_ledger(
             )
             return show_spending(question, after, promise.lasting_noise, promise.until)
     with memory.place.opened() as opened:
-        question.check_repeats(opened, table, question.at, memory.request)
+        question.check_repeats(opened, file, question.at, memory.request)
         with progress_bar("Publishing") as progress, named_command(opened, table, memory, question, counting):
             answered = opened.publish(
                 question.name,

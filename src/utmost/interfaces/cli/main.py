@@ -252,6 +252,11 @@ class _Command(click.Command):
                 raise click.NoSuchOption(error.option_name, possibilities=near, ctx=error.ctx) from None
             message = f"No such option {error.option_name!r}. {home}"
             raise click.NoSuchOption(error.option_name, message, ctx=error.ctx) from None
+        except click.UsageError as error:
+            if "unexpected extra argument" in error.message:
+                remedy = "Run once for each file; or join files of the same columns, and give the pipe: -."
+                object.__setattr__(error, "message", f"{error.message}. {remedy}")
+            raise
 
     def get_help_option(self, ctx: Any) -> Any:
         option = super().get_help_option(ctx)
@@ -511,6 +516,7 @@ _CALLS = {
     "ut.workloads.bins": '"bins"',
     "ut.workloads.edges": '"edges"',
     "ut.workloads.ages": '"ages"',
+    'periods(..., zone="Europe/Paris"), or "UTC"': 'on its axis in the domain file "zone": "Europe/Paris", or "UTC"',
     'ut.Spelling(pattern="%d.%m.%Y")': 'on its axis in the domain file "pattern": "%d.%m.%Y"',
     'ut.Spelling(pattern="%d%m%Y")': 'on its axis in the domain file "pattern": "%d%m%Y"',
     "ut.workloads.periods": '"periods"',

@@ -4,6 +4,7 @@ Typed columns of NumPy and Arrow are read as arrays: instants are converted to t
 changes. Lists and text are read cell by cell, with the same results.
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
@@ -28,6 +29,7 @@ _NUMBERS = "Integers are read as 2013 on an axis of years, 201305 of months, 201
 _NUMBERS += 'pattern, ut.Spelling(pattern="%d%m%Y"), or must be converted to dates.'
 _DATES = "Convert them to dates: the day of an instant depends on the zone."
 _ZONED = 'Declare the zone of the dates: periods(..., zone="Europe/Paris"), or "UTC".'
+_HAS_ZONE = re.compile(r"\d[T ]\d\d:?\d\d.*([Zz]|[+-]\d\d:?(\d\d)?)\s*", re.ASCII)
 
 
 def period_reader(axis: Axis, name: str, spelling: Spelling = PLAIN) -> PlaceReader:
@@ -139,7 +141,9 @@ def _refused(cell: Any, name: str, axis: Axis, spelling: Spelling) -> BadTable:
     came, remedy = kind_of(cell), _ISO
     assert axis.clock is not None, "the axis is one of periods"
     if isinstance(cell, str):
-        came = "text that is no time, or has a zone although the axis has none"
+        came = "text that is no time"
+        if axis.clock.zone is None and _HAS_ZONE.search(cell):
+            came, remedy = "a time with a zone", _ZONED if axis.on is None else _DATES
         if axis.clock.pattern is not None:
             came, remedy = "text that does not match the pattern", "Correct the cell, or the declared pattern."
         if not any(letter.isdigit() for letter in cell):

@@ -40,7 +40,7 @@ RARE = ("--data-version", "--yes")
 
 
 def relax(
-    table: file_options.TableFile,
+    table: file_options.TableOrLake,
     *,
     ledger: LedgerPlaceOptions,
     question: Question,
@@ -68,10 +68,11 @@ def relax(
                 remedy="Add --epsilon 2, say.",
             )
     at, table = question.at, spelling.of(table, is_counted=people.are_events)  # refuses an invalid level first
-    signer = question.checked(table)
+    file = None if people.are_events or table.is_dir() else table
+    signer = question.checked(file)
     with ledger.opened() as opened:
         if not dry_run:
-            question.check_repeats(opened, table, at)
+            question.check_repeats(opened, file, at)
         if people.are_events and people.mean is not None and len(people.mean) > 1:
             with options.protected(yes):
                 key = secret_file_of(ledger.key_file)
@@ -135,6 +136,9 @@ def _table_to_relax(
         _check_counted_alike(kept, of_people)
         return of_people if isinstance(noise, SumNoise) else of_people.in_steps(column)
     options.refuse("needs --person or --each-row", people)
+    if table.is_dir():
+        remedy = "Repeat the counting options of the release, or give its --recipe; or relax the cells in one file."
+        raise OutOfRange("a folder must be counted again", came="neither --person nor --each-row", remedy=remedy)
     try:
         read = read_table(table, column)
     except BadTable as error:

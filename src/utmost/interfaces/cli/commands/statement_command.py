@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
@@ -17,18 +17,22 @@ from utmost.interfaces.cli.options.option_kinds import option
 from utmost.interfaces.cli.options.recipe_options import recipe_schema
 from utmost.interfaces.cli.screens.screen import facts, percent, screen
 from utmost.interfaces.cli.screens.terminal import ScreenColumn, ScreenTable, ScreenText
+from utmost.interfaces.cli.screens.workload_screens import tables_by_size
+from utmost.interfaces.documents.published_files import read_release
 from utmost.interfaces.documents.reports import print_json
 from utmost.interfaces.documents.statement_readers import stated_release
 from utmost.interfaces.interop.data_packages import csv_metadata, data_package
 from utmost.interfaces.interop.sdmx import sdmx_csv
 from utmost.publish.promises.statement import read_statement
+from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.noisy_table import declared_in
 from utmost.publish.releases.release_facts import SECTIONS, ReleaseFacts, short_bar
-from utmost.publish.statements.printed_statement import statement_page
+from utmost.publish.statements.printed_statement import MOST_ROWS, statement_page
 from utmost.publish.statements.registry_entries import Deployment, registry_entry
 from utmost.publish.statements.workload_files import whole_document
 from utmost.publish.statements.yaml_writing import yaml_text
-from utmost.tables.files import sidecars, signatures
+from utmost.publish.workloads.sums_in_words import TOTAL
+from utmost.tables.files import files, sidecars, signatures
 from utmost.tables.files.atomic import Writer, check_absent, write_together
 
 RARE = (
@@ -134,7 +138,7 @@ def statement(
     if package is not None:
         _check_beside(package, release)
     said, path = _said(release)
-    is_compared = _is_compared(release, path, said)
+    table = _table_of(release, path, said)
     declared = declared_in(said)
     if declared is not None:
         if as_json or html is not None or out is not None:
@@ -147,7 +151,10 @@ def statement(
         return screen(stderr=True).print(ScreenText(f"Written: {' and '.join(map(str, files_of_package))}"))
     stated = stated_release(said)
     is_signed = signatures.signature_path(path).is_file()
-    page = partial(statement_page, stated, deployment, is_signed=is_signed, is_compared=is_compared)
+    tables = {} if html is None else _shown_tables(table, release)
+    page = partial(
+        statement_page, stated, deployment, tables=tables, is_signed=is_signed, is_compared=table is not None
+    )
     entry = registry_entry(stated, deployment)
     text = yaml_text(entry)
     writers: dict[Path, Writer] = {}
@@ -243,14 +250,34 @@ def _said(path: Path) -> tuple[dict[str, Any], Path]:
     return (read_statement(path) if document is None else dict(document)), path
 
 
-def _is_compared(release: Path, path: Path, said: Mapping[str, Any]) -> bool:
-    """Check that the table beside a statement is the stated one; say whether there was one to compare."""
+def _table_of(release: Path, path: Path, said: Mapping[str, Any]) -> Path | None:
+    """Return the file of the table beside a statement, after a check that it is the stated one; None if it is away."""
     table = path.with_name(path.name.removesuffix(".json")) if path == release else release
     digest = said.get("table")
     if table == path or not table.is_file() or not isinstance(digest, Mapping) or digest.get("of") != "file":
-        return False
+        return None
     sidecars.check_unchanged(table, dict(said))
-    return True
+    return table
+
+
+def _shown_tables(table: Path | None, release: Path) -> dict[str, Mapping[str, Sequence[Any]]]:
+    """Return the tables that a page shows: the released one, or the smaller ones of a release by a plan."""
+    if table is not None:
+        return {"": files.columns(files.read(table))}
+    if whole_document(release) is None:
+        return {}
+    read = read_release(release)
+    if not isinstance(read, Answer) or not read.is_by_plan:
+        return {}
+    most = MOST_ROWS if read.table.unit.is_shared else _MOST_COMPUTED  # each mean takes a tenth of a second
+    listed = enumerate(tables_by_size(read.table, most))
+    return {
+        name or TOTAL: {} if columns is None or place >= _MOST_TABLES else files.columns(columns)
+        for place, (name, _, columns) in listed
+    }
+
+
+_MOST_TABLES, _MOST_COMPUTED = 6, 1000
 
 
 def _json(value: Any) -> str:

@@ -130,11 +130,11 @@ class TableAnswer:
 
         return None if self.sign is None else signer_of(self.sign)
 
-    def check_free(self, source: Path, *, draws: bool = False) -> None:
-        """Check, before any draw, that a release of this file can be written."""
+    def check_free(self, source: Path | None, *, draws: bool = False) -> None:
+        """Check, before any draw, that a release of this file, or of counts, can be written."""
         from utmost.tables.files.sidecars import check_free
 
-        check_free(source, self.file, self.sign, draws=draws)
+        check_free(source or Path("counts.csv"), self.file, self.sign, draws=draws)
 
 
 def check_fits(answer: TableAnswer, source: Any, released: Iterable[str], public: Iterable[str]) -> None:
