@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from running import new_ledger
+from running import changed, new_ledger
 from utmost import Counting
 from utmost.counting import count_table, read_counted
 from utmost.errors import BadTable, UtmostError
@@ -208,6 +208,13 @@ def test_keys_that_nobody_listed_are_named_at_epsilon_and_delta(run, tmp_path):
     assert (code, json.loads(shown)["relaxable"]) == (0, False)
     assert "no --delta" in run(*say)[2]
     assert "counting spends nothing" in run("count", events, "--person", "user", "--epsilon", 1)[2]
+    for weak in (["--epsilon", "50", "--delta", "1e-9"], ["--epsilon", "1", "--delta", "0.9"]):  # as release refuses
+        words = [*changed(say, *weak), "--out", tmp_path / "weak.json"]
+        for asked in (words, [*words, "--dry-run"]):
+            code, _, err = run(*asked)
+            assert (code, "protects practically nobody" in err, "pass --yes" in err) == (2, True, True)
+        assert run(*words, "--dry-run", "--yes")[0] == 0
+    assert not (tmp_path / "weak.json").exists()
     more = tmp_path / "more.json"
     (tmp_path / "d.json").write_text('{"sex": ["m", "w"]}')
     run(*say, "--delta", "1e-9", "--domain", tmp_path / "d.json", "--out", more)
