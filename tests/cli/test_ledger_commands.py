@@ -510,6 +510,12 @@ def test_a_second_dataset_is_said_on_both_screens(run, published):
     assert "epsilon = 1.5, for people who are in every dataset" in run("ledger", "status", *published)[1]
 
 
+@pytest.mark.parametrize("place", ["keeper:hushhush@db.example/l", "db.example/l?password=hushhush"])
+def test_a_place_holds_no_password(run, place):
+    code, out, err = run("ledger", "status", "--ledger", f"postgresql://{place}")
+    assert (code, out, "must hold no password" in err, "hushhush" in err) == (2, "", True, False)
+
+
 def test_parts_that_people_look_for_under_another_word_are_named(run):
     code, _, err = run("ledger", "list", "--ledger", "r.db")
     assert (code, "utmost ledger status" in err) == (2, True)

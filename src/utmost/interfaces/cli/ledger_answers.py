@@ -18,7 +18,7 @@ from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.release_options import ReleaseMemory
 from utmost.interfaces.cli.options.table_options import TableAnswer
 from utmost.interfaces.cli.screens.release_screen import ladder_grid, ladder_report
-from utmost.interfaces.cli.screens.screen import facts, percent, screen, shown_facts, watched
+from utmost.interfaces.cli.screens.screen import facts, percent, screen, shown_facts, warn_of_rule, watched
 from utmost.interfaces.cli.screens.terminal import ScreenGroup, ScreenText
 from utmost.interfaces.cli.screens.workload_screens import (
     check_document,
@@ -224,6 +224,7 @@ class Question:
         """Write the table and its statement, and print them as JSON or on a screen."""
         # Files that exist as this answer stay. If writing fails, the error says that the ledger keeps the answer.
         try:
+            warn_of_rule(answered)
             out, as_json = self.answer.file, self.answer.as_json
             shown = answered.with_confidence(self.answer.confidence)
             table, report = shown.table, shown.statement_with

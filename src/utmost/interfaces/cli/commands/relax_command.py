@@ -33,7 +33,7 @@ FIRST = ("--ledger", "--name", "--epsilon", "--recipe", "--out", "--dry-run")
 AS_IN = {"utmost release": ("--person", "--each-row", "--at-most", "--by", "--domain", "--mean", "--leave-out")}
 IN_RECIPE = (
     *("--per-cell", "--in-all", "--neighbours"),
-    *("--separator", "--encoding", "--decimal", "--thousands", "--missing-marks", "--currency"),
+    *("--separator", "--encoding", "--decimal", "--thousands", "--currency"),
     *("--format", "--sign", "--confidence"),
 )
 RARE = ("--data-version", "--yes")
@@ -75,7 +75,10 @@ def relax(
             question.check_repeats(opened, file, at)
         if people.are_events and people.mean is not None and len(people.mean) > 1:
             with options.protected(yes):
-                tables = _means_to_relax(table, people, spelling, secret_file_of(ledger.key_file))
+                key = secret_file_of(ledger.key_file)
+                check_counted_before(people, key)
+                tables = counted_table(table, people, people.neighbours or "add-remove", spelling.cells, key)
+                assert isinstance(tables, dict), "several means are counted"
                 try:
                     return relax_means_in_ledger(opened, tables, question, signer, dry_run=dry_run)
                 except DataChanged as error:
@@ -103,16 +106,6 @@ def relax(
             with options.protected(yes), progress_bar("Relaxing") as progress:
                 relaxed = opened.relax(question.name, values, epsilon=at, version=question.version, progress=progress)
         return question.give(relaxed, signer)
-
-
-def _means_to_relax(
-    table: Path, people: PersonOptions, spelling: table_options.NumberSpelling, key: Path | None
-) -> dict[str, CountedTable]:
-    """Count the tables of several amounts again."""
-    check_counted_before(people, key)
-    tables = counted_table(table, people, people.neighbours or "add-remove", spelling.cells, key)
-    assert isinstance(tables, dict), "several means are counted"
-    return tables
 
 
 def _table_to_relax(

@@ -124,6 +124,7 @@ def statement(
         message = sdmx_csv(release, structure or "", components=named, column=column)
         write_together({sdmx: lambda file: _put(file, message)})
         return screen(stderr=True).print(ScreenText(f"Written: {sdmx}"))
+
     for name, given in (("--structure", structure), ("--component", component), ("--column", column)):
         if given is not None:
             raise OutOfRange(f"{name} needs --sdmx", came="none", remedy="Add --sdmx message.csv.")
@@ -134,11 +135,36 @@ def statement(
     if html is not None and page_file is None and (as_json or (out is not None and entry_file is None)):
         remedy = "Name a file for one of them: --html page.html."
         raise OutOfRange("only one of page and entry can go to standard output", came="both", remedy=remedy)
-    _check_names(entry_file, page_file)
-    if package is not None:
-        _check_beside(package, release)
-    said, path = _said(release)
-    table = _table_of(release, path, said)
+    for file, endings, where in ((entry_file, (".yaml", ".yml"), "--out"), (page_file, (".html", ".htm"), "--html")):
+        if file is not None:
+            if file.suffix.lower() not in endings:
+                remedy = f"Write {where} {file.with_suffix(endings[0])}."
+                raise OutOfRange(f"{where} must end in {endings[0]}", came=file.name, remedy=remedy)
+            check_absent(file)
+    if entry_file is not None and entry_file == page_file:
+        raise OutOfRange("--out and --html must name different files", came=str(entry_file), remedy="Rename one.")
+    if package is not None:  # it names its table without a folder
+        if package.suffix.lower() != ".json" or package.absolute().parent != release.absolute().parent:
+            remedy = f"Write --package {release.with_name('datapackage.json')}."
+            required = "--package must be a .json file in the folder of the table"
+            raise OutOfRange(required, came=str(package), remedy=remedy)
+        check_absent(package)
+
+    # The statement is in the file, or beside it.
+    path, is_piped = release, isinstance(release, file_options.StandardInput)
+    if not is_piped and (release.suffix.lower() != ".json" or sidecars.sidecar_path(release).is_file()):
+        path = sidecars.statement_beside(release)
+        said = read_statement(path)
+    else:
+        document = whole_document(release)
+        said = read_statement(release) if document is None else dict(document)
+    # A table beside the statement must be the stated one.
+    beside, digest = path.with_name(path.name.removesuffix(".json")) if path == release else release, said.get("table")
+    table: Path | None = None
+    if beside != path and beside.is_file() and isinstance(digest, Mapping) and digest.get("of") == "file":
+        table = beside
+        sidecars.check_unchanged(table, dict(said))
+
     declared = declared_in(said)
     if declared is not None:
         if as_json or html is not None or out is not None:
@@ -149,6 +175,7 @@ def statement(
         files_of_package = _package_writers(package, release, deployment, license)
         write_together(files_of_package)
         return screen(stderr=True).print(ScreenText(f"Written: {' and '.join(map(str, files_of_package))}"))
+
     stated = stated_release(said)
     is_signed = signatures.signature_path(path).is_file()
     tables = {} if html is None else _shown_tables(table, release)
@@ -166,6 +193,7 @@ def statement(
         writers |= _package_writers(package, release, deployment, license)
     if writers:
         write_together(writers)
+
     if html is not None and page_file is None:
         _put(sys.stdout.buffer, page())
         sys.stdout.flush()
@@ -210,14 +238,6 @@ _NEXT = (
 _OPTIONS = {"curators": "curator", "intended_use": "use", "authors": "author"}
 
 
-def _check_beside(package: Path, table: Path) -> None:
-    """Check that a data package is in the folder of its table, which it names without a folder."""
-    if package.suffix.lower() != ".json" or package.absolute().parent != table.absolute().parent:
-        remedy = f"Write --package {table.with_name('datapackage.json')}."
-        raise OutOfRange("--package must be a .json file in the folder of the table", came=str(package), remedy=remedy)
-    check_absent(package)
-
-
 def _package_writers(package: Path, release: Path, deployment: Deployment, license: str) -> dict[Path, Writer]:
     """The files of a data package: its descriptor, and the metadata of CSV on the web beside the table."""
     described = data_package(release, deployment, license=license)
@@ -227,37 +247,6 @@ def _package_writers(package: Path, release: Path, deployment: Deployment, licen
         package: lambda file: _put(file, _json(described)),
         beside: lambda file: _put(file, _json(csv_metadata(described))),
     }
-
-
-def _check_names(entry: Path | None, page: Path | None) -> None:
-    for file, endings, where in ((entry, (".yaml", ".yml"), "--out"), (page, (".html", ".htm"), "--html")):
-        if file is not None:
-            if file.suffix.lower() not in endings:
-                remedy = f"Write {where} {file.with_suffix(endings[0])}."
-                raise OutOfRange(f"{where} must end in {endings[0]}", came=file.name, remedy=remedy)
-            check_absent(file)
-    if entry is not None and entry == page:
-        raise OutOfRange("--out and --html must name different files", came=str(entry), remedy="Rename one.")
-
-
-def _said(path: Path) -> tuple[dict[str, Any], Path]:
-    """Return the statement in a file, or beside it, and the path of that file."""
-    beside = sidecars.sidecar_path(path)
-    if not isinstance(path, file_options.StandardInput) and (beside.is_file() or path.suffix.lower() != ".json"):
-        beside = sidecars.statement_beside(path)
-        return read_statement(beside), beside
-    document = whole_document(path)
-    return (read_statement(path) if document is None else dict(document)), path
-
-
-def _table_of(release: Path, path: Path, said: Mapping[str, Any]) -> Path | None:
-    """Return the file of the table beside a statement, after a check that it is the stated one; None if it is away."""
-    table = path.with_name(path.name.removesuffix(".json")) if path == release else release
-    digest = said.get("table")
-    if table == path or not table.is_file() or not isinstance(digest, Mapping) or digest.get("of") != "file":
-        return None
-    sidecars.check_unchanged(table, dict(said))
-    return table
 
 
 def _shown_tables(table: Path | None, release: Path) -> dict[str, Mapping[str, Sequence[Any]]]:

@@ -30,6 +30,7 @@ from utmost.interfaces.cli.screens.screen import (
     percent,
     screen,
     shown_facts,
+    warn_of_rule,
     watched,
 )
 from utmost.interfaces.cli.screens.terminal import ScreenGroup, ScreenTable, ScreenText
@@ -276,7 +277,8 @@ def drawn_sums(counted: CountedTable, promise: Promise, at: Level, confidence: F
         if promise.until is None:
             return CheckedSums.of(counted, promise, at, confidence).draw(secure(None))
         sums: NoisySums = release(counted, promise, epsilon=at, confidence=confidence).table
-        return sums
+    warn_of_rule(sums)
+    return sums
 
 
 def give_workload(
