@@ -1,5 +1,6 @@
 """Shared parts of commands that answer from a ledger: question, answer and report."""
 
+import os
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -203,7 +204,7 @@ class Question:
         if out is None:
             return False
         beside = sidecars.sidecar_path(out)
-        return any(path.is_file() for path in (out, beside, signature_path(out), signature_path(beside)))
+        return any(map(os.path.isfile, (out, beside, signature_path(out), signature_path(beside))))
 
     def check_kind(self, noise: Noise | None) -> None:
         """Check that the format of the output file fits: a table for a single table, .json for the sums of a plan."""

@@ -1,5 +1,6 @@
 """`utmost share`: one level divided among several measures, each with its plan, by weights."""
 
+import os
 from math import ceil, sqrt
 from pathlib import Path
 from typing import Annotated, Any
@@ -127,7 +128,7 @@ def share(
         # answers of a repeated call; then they are compared.
         sure, file, in_ledger = read_confidence(confidence), file_options.file_of(out), memory.ledger is not None
         paths = {} if file is None else {name: file_options.beside(file, name) for name in tables}
-        there = [path for path in paths.values() if path.is_file() or signature_path(path).is_file()]
+        there = [path for path in paths.values() if any(map(os.path.isfile, (path, signature_path(path))))]
         for path in paths.values():
             if not in_ledger or path not in there:
                 check_document(path, sign)
