@@ -62,23 +62,6 @@ def test_amounts_that_were_released_are_no_contributions_and_withheld_in_their_o
     assert "/100" not in shown
 
 
-def test_a_bound_in_all_is_weighed_in_events(run, tmp_path):
-    """Five persons with 1 to 5 events: above a bound of 2 are three, who lose at least 1 event each."""
-    events, domain, counted = tmp_path / "e.csv", tmp_path / "d.json", tmp_path / "c.json"
-    rows = [(user, "AB"[at % 2]) for user in range(1, 6) for at in range(user)]
-    events.write_text("user,page\n" + "".join(f"{user},{page}\n" for user, page in rows))
-    domain.write_text('{"page": ["A", "B"]}')
-    asked = ["count", events, "--person", "user", "--domain", domain, "--contributions", "in-all=2,4,5"]
-    assert run(*asked, "--out", counted)[0] == 0
-    code, shown, _ = run("bounds", counted, "--domain", domain, "--epsilon", 1, "--public", "--json")
-    report = json.loads(shown)
-    assert (code, report["bound"], "in all cells together: events" in report["counted"]) == (0, "in_all", True)
-    assert [row["persons_cut"][0] for row in report["costs"]] == [3, 1, 0]
-    assert [row["lost"][0] for row in report["costs"]] == [6, 1, 0]
-    shown = run("bounds", counted, "--domain", domain, "--epsilon", 1, "--public")[1]
-    assert "Lost are what these persons have beyond the bound in all cells together" in " ".join(shown.split())
-
-
 def test_a_public_sample_is_said_to_be_one(run, files, tmp_path):
     events, domain = files
     counted = tmp_path / "sample.json"

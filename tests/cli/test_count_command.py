@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from running import new_ledger
+from running import changed, new_ledger
 from utmost import Counting
 from utmost.counting import count_table, read_counted
 from utmost.errors import BadTable, UtmostError
@@ -73,20 +73,6 @@ def _released(run, files, tmp_path):
     assert run("plan", tmp_path / "c.json", "--want", "page", "--epsilon", 1, "--out", plan)[0] == 0
     assert run("release", tmp_path / "c.json", "--plan", plan, "--epsilon", 1, "--out", out)[0] == 0
     return out
-
-
-def test_axes_values_and_bounds_are_options(run, files):
-    events, domain = files
-    code, shown, _ = run(
-        *("count", events, "--domain", domain, "--person", "user", "--at-most", 3),
-        *("--by", "age,page", "--values", "amount", "--per-cell", "-1,7"),
-    )
-    assert code == 0
-    rows = list(csv.DictReader(io.StringIO(shown)))
-    assert [(row["age"], row["page"], row["amount"]) for row in rows] == [
-        *(("[0, 50)", page, count) for page, count in (("A", "7"), ("B", "0"), ("else", "1"))),
-        *(("[50, 100)", page, count) for page, count in (("A", "7"), ("B", "2"), ("else", "0"))),
-    ]
 
 
 def test_a_csv_of_counts_is_for_its_owner_too(run, files, tmp_path):
@@ -222,6 +208,13 @@ def test_keys_that_nobody_listed_are_named_at_epsilon_and_delta(run, tmp_path):
     assert (code, json.loads(shown)["relaxable"]) == (0, False)
     assert "no --delta" in run(*say)[2]
     assert "counting spends nothing" in run("count", events, "--person", "user", "--epsilon", 1)[2]
+    for weak in (["--epsilon", "50", "--delta", "1e-9"], ["--epsilon", "1", "--delta", "0.9"]):  # as release refuses
+        words = [*changed(say, *weak), "--out", tmp_path / "weak.json"]
+        for asked in (words, [*words, "--dry-run"]):
+            code, _, err = run(*asked)
+            assert (code, "protects practically nobody" in err, "pass --yes" in err) == (2, True, True)
+        assert run(*words, "--dry-run", "--yes")[0] == 0
+    assert not (tmp_path / "weak.json").exists()
     more = tmp_path / "more.json"
     (tmp_path / "d.json").write_text('{"sex": ["m", "w"]}')
     run(*say, "--delta", "1e-9", "--domain", tmp_path / "d.json", "--out", more)

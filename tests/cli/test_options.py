@@ -12,6 +12,8 @@ from fractions import Fraction
 from pathlib import Path
 from unittest import mock
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from running import COMMANDS, PLAIN, called, changed, every_command, new_ledger, python
@@ -27,10 +29,11 @@ HALF = ["--epsilon", "alpha=1/2"]
 
 @pytest.fixture
 def piped(run, monkeypatch):
-    """Run a command with this text on its standard input."""
+    """Run a command with this text, or these bytes, on its standard input."""
 
     def call(text, *arguments):
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+        content = text if isinstance(text, bytes) else text.encode()
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
         return run(*arguments)
 
     return call
@@ -86,6 +89,9 @@ def test_a_table_goes_through_the_pipe(piped, tmp_path, monkeypatch):
     assert (code, out) == (1, "")
     assert "row 2 (line 3), column 'n'" in err
     assert piped("n\n5\n", "verify", "-")[0] == 2, "the statement cannot stand beside it"
+    pq.write_table(pa.table({"n": [5, 6]}), parquet := io.BytesIO())
+    for content in ('{"n": 5}\n{"n": 6}\n', parquet.getvalue()):
+        assert piped(content, "release", "-", *SILENT)[1] == "n,n_margin\n5,0\n6,0\n", "its content says the format"
     assert list(tmp_path.iterdir()) == []
 
 

@@ -10,7 +10,6 @@ import pytest
 
 from running import changed, every_command, new_ledger, with_recipe
 from utmost import CellNoise, PointNoise, read_promise, read_release
-from utmost.errors import BadTable, OutOfRange, Unsupported, WrongKind
 
 # Every option of the command is tried, one by one: the command alone has the list.
 from utmost.interfaces.cli.commands.release_command import ELSEWHERE
@@ -69,21 +68,6 @@ def file(tmp_path, run):
     return write
 
 
-@pytest.mark.parametrize(("say", "promise"), KINDS.values(), ids=KINDS)
-def test_options_and_the_library_promise_the_same(file, tmp_path, say, promise):
-    """The file of the options is the promise of the words; saved by Python it is the same to the byte."""
-    path, saved = file(*say), tmp_path / "saved.json"
-    assert read_promise(path) == promise
-    promise.save(saved)
-    assert saved.read_bytes() == path.read_bytes()
-    assert json.loads(path.read_text())["digest"] == promise.digest
-    with pytest.raises(Unsupported):
-        promise.save(saved)
-    promise.save(saved, overwrite=True)
-    with pytest.raises(OutOfRange, match=r"must end in \.json"):
-        promise.save(tmp_path / "promise.txt")
-
-
 def test_words_of_a_declared_universe_are_named_by_a_file(run, tmp_path):
     """No option says a universe: a file does, and promise, rehearsal, list, statement and check follow from it."""
     path, words, named = (tmp_path / name for name in ("promise.json", "words.csv", "named.csv"))
@@ -118,36 +102,6 @@ def test_what_is_promised_at_a_level_is_said(run, file, monkeypatch):
     assert "moved by 200 of distance" in run("promise", *POINTS)[1]
 
 
-@pytest.mark.parametrize(
-    ("name", "more"),
-    {
-        "columns": ["--drop", "x,y"],
-        "all words": [],
-        "reals": ["--drop", "x,y"],
-        "points": ["--drop", "admitted"],
-    }.items(),
-)
-def test_a_file_releases_what_it_promises(run, file, table, name, more):
-    """The statement is that of the promise itself, with the margin that it has; columns and unit are the options'."""
-    say = [*KINDS[name][0], *more]
-    path, at = file(*say), ["--epsilon", "1/2", "--dry-run", "--json"]
-    said = json.loads(run("release", table, "--promise", path, *at)[1])
-    promise = read_promise(path)
-    assert max(said["margins"].values()) == promise.margin("1/2")
-    if name == "columns":
-        code, by_options, err = run("release", table, *say, *at)
-        assert (code, err) == (0, "")
-        told = json.loads(by_options)
-        for fact in ("guarantee", "rows", "epsilon"):
-            assert said[fact] == told[fact]
-        for fact in ("columns", "public", "rows"):
-            assert said["promise"][fact] == told["promise"][fact]
-    out = table.with_name("out.csv")
-    assert run("release", table, "--promise", path, "--epsilon", "1/2", "--out", out)[0] == 0
-    made = json.loads(out.with_name("out.csv.json").read_text())
-    assert {fact: made[fact] for fact in said if fact != "table"} == {f: said[f] for f in said if f != "table"}
-
-
 @pytest.mark.parametrize("name", KINDS)
 def test_a_ledger_knows_the_promise_of_a_file_as_that_of_its_options(run, file, table, tmp_path, name):
     """Published by options and asked again by the file it is the same answer; another promise would be refused."""
@@ -164,25 +118,6 @@ def test_a_ledger_knows_the_promise_of_a_file_as_that_of_its_options(run, file, 
         assert ledger.releases[0].levels == (ledger.releases[0].spent,)
     other = ["--per", 300] if name == "points" else ["--sensitivity", 5]
     assert run("release", table, "--promise", file(*changed(say, *other)), *where)[0] == 1
-
-
-def test_events_and_counted_tables_are_released_by_a_file(run, tmp_path):
-    """A count brings its unit and its labels to a promise; events that are counted later are held to it."""
-    events, domain, counted = tmp_path / "events.csv", tmp_path / "domain.json", tmp_path / "counted.json"
-    events.write_text("who,town\na,Elm\na,Oak\nb,Elm\n")
-    domain.write_text('{"town": ["Elm", "Oak", "Ash"]}')
-    count = ["--person", "who", "--at-most", 2, "--domain", domain]
-    assert run("count", events, *count, "--out", counted)[0] == 0
-    path = tmp_path / "promise.json"
-    assert run("promise", counted, "--out", path)[0] == 0
-    promise = read_promise(path)
-    assert (promise.columns, promise.public, promise.unit.cells) == (("count",), ("town",), 2)
-    for source in ([counted], [events, *count]):
-        assert run("release", *source, "--promise", path, "--epsilon", 1)[0] == 0
-    code, _, err = run(
-        "release", events, *count[:2], "--at-most", 3, "--domain", domain, "--promise", path, "--epsilon", 1
-    )
-    assert code == 2, err
 
 
 def test_a_plan_is_a_promise(run, tmp_path):
@@ -262,7 +197,7 @@ COUNTING = {"--person", "--each-row", "--domain"}
 @pytest.mark.parametrize(("say", "read"), WAYS.values(), ids=WAYS)
 def test_an_option_that_nobody_reads_is_refused_by_its_name(run, table, tmp_path, say, read):
     """Every option of the command but those that this way reads, one by one."""
-    spelled = {"--separator", "--encoding", "--decimal", "--thousands", "--missing-marks", "--currency"}
+    spelled = {"--separator", "--encoding", "--decimal", "--thousands", "--missing-marks", "--currency", "--header"}
     read = read | SHOWN | spelled | {"--promise"} | (COUNTING if say is COLUMNS else set())
     chooses = {"--once", "--plan"} if say is COLUMNS else set()
     unread = {name: value for name, value in options_in(ReleaseOptions) if name not in read | chooses}
@@ -276,36 +211,6 @@ def test_an_option_that_nobody_reads_is_refused_by_its_name(run, table, tmp_path
         said = name if name in words else f"{name.removeprefix('--')} in the recipe"
         assert said in err or named.get(name, said) in err, (name, err)
     assert sorted(tmp_path.iterdir()) == [table]
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"colums": ["n"]},
-        {"digest": "0" * 64},
-        {"cells": "2"},
-        {"cells": 1},
-        {"kind": "plan"},
-        {"columns": None},
-        {"rows": 7},
-    ],
-    ids=str,
-)
-def test_a_file_that_was_changed_is_refused(file, change):
-    path = file(*COLUMNS)
-    document = json.loads(path.read_text())
-    path.write_text(json.dumps(document | change))
-    with pytest.raises((BadTable, OutOfRange, WrongKind)):
-        read_promise(path)
-    path.write_text(json.dumps({name: value for name, value in document.items() if name != "drop"}))
-    with pytest.raises(BadTable):
-        read_promise(path)
-    path.write_text(json.dumps(document | {"format": 2}))
-    with pytest.raises(Unsupported):
-        read_promise(path)
-    path.write_text("[]")
-    with pytest.raises(BadTable):
-        read_promise(path)
 
 
 def test_a_promise_that_needs_a_ledger_says_so(run, file, table):

@@ -20,21 +20,6 @@ def reading(prior, loss, z, **at):
     return ut.optima.read(ut.level(**at), ut.Consumer(prior, loss), z)
 
 
-def test_one_response_is_read_as_the_library_reads_it(run, file):
-    prior = file(PRIOR)
-    code, out, err = run("read", "--response", 2, "--n", 3, *HALF, "--prior", prior, "--loss", "binary", "--json")
-    found, expected = json.loads(out), reading(ut.priors.from_counts([8, 4, 2, 1]), ut.losses.binary, 2, alpha="1/2")
-    assert (code, err) == (0, "")
-    assert (found["answer"], found["ties"]) == (expected.action, [0, 1, 2])
-    assert found["interval"] == list(expected.interval)
-    assert found["expected_loss_exact"] == "9/13" == str(expected.loss)
-    assert found["expected_loss"] == 9 / 13
-    assert found["believed_after"] == [float(p) for p in expected.posterior]
-    code, out, _ = run("read", "--response", 2, *HALF, "--prior", prior, "--loss", "binary")
-    assert re.search(r"best answer\s+0 \(0, 1, 2 are as good\)", out)
-    assert "= 9/13" in out
-
-
 def test_responses_outside_the_range_fold_to_its_ends(run):
     asked = ["--n", 9, *HALF, "--prior", "binomial:1/3", "--json"]
     folded = [json.loads(run("read", "--response", z, *asked)[1]) for z in (-40, 0, 9, 10**6)]

@@ -45,7 +45,7 @@ def fresh_noise_from_the_relax_kernel(plant):
 
     def drawn(self, unit, below, above, count, randomness, method):
         if self.how == "relax":
-            anew = draw.draws(Geometric(unit.of(self.strict)), count, randomness=randomness, method=method)
+            anew = draw.draws(Geometric(unit.of(self.lower)), count, randomness=randomness, method=method)
             below = integers.joined(anew, count)
         return real(self, unit, below, above, count, randomness, method)
 
@@ -78,7 +78,7 @@ def the_bridge_ignored(plant):
     real = Step.drawn
 
     def drawn(self, unit, below, above, *rest):
-        step = replace(self, strict=None) if self.how == "bridge" else self
+        step = replace(self, lower=None) if self.how == "bridge" else self
         return real(step, unit, below, above, *rest)
 
     plant.setattr(Step, "drawn", drawn)

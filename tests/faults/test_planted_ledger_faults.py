@@ -22,20 +22,20 @@ from utmost.publish.releases.source import Source
 
 
 def fresh_noise_on_relax(plant):
-    def beyond(self, column, block, count, below):
+    def at_highest(self, column, block, count, below):
         law = Geometric(self.lattice.of(self.step.to))
         return integers.joined(draw.draws(law, count, randomness=self.randomness, method=self.method), count)
 
-    plant.setattr(DrawnNoise, "beyond", beyond)
+    plant.setattr(DrawnNoise, "at_highest", at_highest)
 
 
 def the_bridge_ignored(plant):
-    real = DrawnNoise.within
+    real = DrawnNoise.from_higher
 
-    def within(self, column, block, count, apart):
-        return real(replace(self, step=replace(self.step, strict=None)), column, block, count, None)
+    def from_higher(self, column, block, count, apart):
+        return real(replace(self, step=replace(self.step, lower=None)), column, block, count, None)
 
-    plant.setattr(DrawnNoise, "within", within)
+    plant.setattr(DrawnNoise, "from_higher", from_higher)
 
 
 def levels_mixed_up(plant):

@@ -156,3 +156,20 @@ def test_measures_keep_their_names_in_files(tmp_path):
         assert facts["released"].startswith(f"{name}: ")
     alone = ut.count_table(events, {"shop": ["A", "B"]}, ut.Counting("user", at_most=2), measure=ut.count(2))
     assert alone.measure is None
+
+
+def test_the_cost_of_several_versions_is_never_too_small(ledger):
+    """For the curator and for a recipient who sees no higher level: versions add up, each at what may be seen."""
+    promise = Promise("n", public="g", unit=ONE)
+    ledger.publish("w", {"g": ["a", "b"], "n": [100, 50]}, promise, epsilon="1/4")
+    ledger.publish("w", {"g": ["a", "b"], "n": [100, 51]}, promise, epsilon="1/2", version=2)
+    ledger.relax("w", {"g": ["a", "b"], "n": [100, 50]}, epsilon=2, version=1)
+    whole = ledger.view("w", epsilon="1/2", version=1)
+    assert whole.ledger_facts.together == ut.level("5/2")
+    assert whole.ledger_facts.seen_at(whole.level).together == ut.level(1)
+    assert whole.ledger_facts.seen_at(whole.level).levels == (ut.level("1/4"), ut.level("1/2"))
+    second = ledger.view("w", epsilon="1/2", version=2)
+    assert second.ledger_facts.together == second.ledger_facts.seen_at(second.level).together == ut.level("3/4")
+    said = " ".join(stated_release(second.statement).composition.split())
+    assert "cost the largest of their levels, epsilon = 0.5, and not the sum" in said
+    assert "With the other versions of the data the cost is epsilon = 0.75 in all." in said

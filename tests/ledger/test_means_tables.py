@@ -177,3 +177,20 @@ def test_by_commands_and_a_recipe(run, tmp_path):
     data.write_text(data.read_text(encoding="utf-8").replace("S,", "N,"), encoding="utf-8")
     assert run("release", data, "--recipe", recipe, "--request", "2026-11-29", "--out", tmp_path / "x.csv")[0] == 3
     assert not (tmp_path / "x.csv").exists()
+
+
+def test_no_release_joins_or_changes_a_table_by_its_name(ledger):
+    """A name "wages: rent" stands for an amount of the table: published with all of them, or refused."""
+    tables = counted(names=("income", "rent"))
+    seen = ledger.publish_means("wages", tables, epsilon=1)
+    tax, rent = (counted(names=("rent", "tax"))[name] for name in ("tax", "rent"))
+    for name, table, version in (("wages: tax", tax, None), ("wages: rent", rent, 2)):
+        say = {"table": table, "promise": ut.Promise.of_counted(table), "epsilon": "1/4", "dataset": "wages"}
+        for call in (ledger.publish, ledger.rehearse):
+            with pytest.raises(AlreadyPublished, match="all its amounts together: income, rent"):
+                call(name, **say, version=version)
+    assert ledger.spent(dataset="wages").epsilon == 1
+    assert ledger.view_means("wages", epsilon=1).table == seen.table
+    ledger.publish("pay: tax", tax, ut.Promise.of_counted(tax), epsilon="1/4", dataset="wages")
+    with pytest.raises(AlreadyPublished, match="all its amounts together: tax"):
+        ledger.publish_means("pay", tables, epsilon=1, dataset="wages")

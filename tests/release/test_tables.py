@@ -69,6 +69,11 @@ def test_a_dataframe_gives_one_of_its_kind(frame):
     assert type(ut.release(frame(COLUMNS), PROMISE, epsilon=1).table) is type(frame(COLUMNS))
 
 
+def test_a_total_of_cells_has_the_margin_of_the_sum_of_their_noise():
+    cells = ut.release({"n": [9] * 24}, ut.Promise("n", unit=ut.Unit(1, 1)), epsilon=1)
+    assert cells.total().margin == ut.noise.Combination([1], 1, counts=[24]).margin("0.95") == 13
+
+
 def test_marginals_are_tables_and_answers_have_cards():
     domain = ut.Domain(sex=["m", "w"], age=ut.workloads.edges([0, 18, 65, None]))
     people = {"sex": ["m", "w"] * 200, "age": [*range(100)] * 4}

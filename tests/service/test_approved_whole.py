@@ -424,17 +424,14 @@ def test_proposals_of_one_person_are_bounded_by_number_size_and_day(service, who
 
 def test_a_list_reads_a_page_and_no_terms(service, who, monkeypatch):
     """However many there are; whoever is for one release reads those of that one alone."""
-    from utmost.interfaces.service.records import RecordTransaction
-
     ada, eve = who("Ada", "curator"), who("Eve", "approver", ("mine",))
     for number in range(30):
         release = "mine" if number in (3, 17) else f"x{number}"
         propose_by(service, ada, f"{number}", "publish", release, ONE, terms=TERMS)
     everything = [one.name for one in service.proposals.all(ada)]
-    read, kinds = RecordTransaction._read, []
-    monkeypatch.setattr(
-        RecordTransaction, "_read", lambda store, kind, *more: kinds.append(kind) or read(store, kind, *more)
-    )
+    transaction, kinds = service.context.records.read(type), []
+    read = transaction._read
+    monkeypatch.setattr(transaction, "_read", lambda store, kind, *more: kinds.append(kind) or read(store, kind, *more))
     page, following = service.proposals.page(ada, most=1)
     assert ([one.name for one in page], following) == (everything[:1], everything[0])
     assert len(kinds) <= 4

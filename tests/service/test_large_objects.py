@@ -27,7 +27,7 @@ from utmost.exact import level
 from utmost.interfaces.service.api.problems import Refused
 from utmost.interfaces.service.pages import page_downloads as downloads
 from utmost.interfaces.service.pages.page_downloads import KeptFiles
-from utmost.ledger import Ledger
+from utmost.ledger import Ledger, PublishRequest
 from utmost.privacy import Unit
 from utmost.promises import Promise
 from utmost.service import Grant, Service, application, served

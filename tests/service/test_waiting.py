@@ -113,12 +113,9 @@ def test_a_page_opens_no_proposal_to_count(service, who, bearer, monkeypatch):
     ada, grace = who("Ada", "curator"), Visitor(app, bearer("Grace", "approver"))
     for number in range(5):
         propose_by(service, ada, f"p{number}", "publish", f"n{number}", ONE, terms=TERMS)
-    from utmost.interfaces.service.records import RecordTransaction
-
-    read, kinds = RecordTransaction._read, []
-    monkeypatch.setattr(
-        RecordTransaction, "_read", lambda store, kind, *more: kinds.append(kind) or read(store, kind, *more)
-    )
+    transaction, kinds = service.context.records.read(type), []
+    read = transaction._read
+    monkeypatch.setattr(transaction, "_read", lambda store, kind, *more: kinds.append(kind) or read(store, kind, *more))
     assert 'class="tag">5<' in grace.get("/releases").text
     assert "proposal" not in kinds
     assert kinds.count("waiting") == 5

@@ -43,6 +43,8 @@ def test_wanted_families_are_named_as_people_write_them():
     ):
         (part,) = Workload(domain, {words: 1}).parts
         assert (part.family(domain), part.sizes(domain)) == (family, lengths)
+    (part,) = Workload(Domain({"age": [1, 2], "age group": ["a", "b", "c"]}), {"age group": 1}).parts
+    assert part.answers == 3, "the longest name that is known"
     (part,) = Workload(GEOGRAPHY, {"region=r3": 1}).parts
     assert part.matrix(GEOGRAPHY).nonzero()[1].tolist() == list(range(75, 100))
 

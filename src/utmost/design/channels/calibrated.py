@@ -43,25 +43,24 @@ class WeightedOutcomes:
     def sums_agree(self) -> bool:
         """Check whether all rows have the same sum for every alpha."""
         # Times the product of 1 - X^fall over the tails, each sum is a polynomial in X = alpha: compare coefficients.
-        return len({frozenset(self._polynomial(row).items()) for row in self.steps}) == 1
+        tails, sums = set(self.falls.tolist()) - {0}, set()
+        for row in self.steps:
+            total: dict[Fraction, Fraction] = {}
+            for step, weight, fall in zip(row, self.weights, self.falls, strict=True):
+                terms = {step: Fraction(weight)}
+                for other in tails - {fall}:
+                    # Times 1 - X^other.
+                    moved = {at + other: coefficient for at, coefficient in terms.items()}
+                    terms = {at: terms.get(at, Fraction(0)) - moved.get(at, Fraction(0)) for at in {**terms, **moved}}
+                for power, coefficient in terms.items():
+                    total[power] = total.get(power, Fraction(0)) + coefficient
+            sums.add(frozenset((power, coefficient) for power, coefficient in total.items() if coefficient))
+        return len(sums) == 1
 
     def folded(self, joint: Array) -> Array:
         """Return the sums of the columns that belong to one outcome."""
         starts = np.flatnonzero(np.diff(self.owner, prepend=-1))
         return np.asarray(np.add.reduceat(joint, starts, axis=1))
-
-    def _polynomial(self, row: Array) -> dict[Fraction, Fraction]:
-        tails = set(self.falls.tolist()) - {0}
-        total: dict[Fraction, Fraction] = {}
-        for step, weight, fall in zip(row, self.weights, self.falls, strict=True):
-            terms = {step: Fraction(weight)}
-            for other in tails - {fall}:
-                # Times 1 - X^other.
-                moved = {at + other: coefficient for at, coefficient in terms.items()}
-                terms = {at: terms.get(at, Fraction(0)) - moved.get(at, Fraction(0)) for at in {**terms, **moved}}
-            for power, coefficient in terms.items():
-                total[power] = total.get(power, Fraction(0)) + coefficient
-        return {power: coefficient for power, coefficient in total.items() if coefficient}
 
 
 def with_tails(costs: Array, weights: Array, tails: Tails, unit: Fraction, *, integer_steps: bool) -> WeightedOutcomes:

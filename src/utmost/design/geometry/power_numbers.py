@@ -179,24 +179,24 @@ class PowerField:
         """
         if not isinstance(stored, list) or len(stored) != 2:
             raise BadTable("a number must be stored as the terms of a numerator and of a denominator", came=stored)
-        above, below = (self._polynomial(terms) for terms in stored)
+        polynomials = []
+        for terms in stored:
+            if not isinstance(terms, list) or not all(isinstance(term, list) and len(term) > 1 for term in terms):
+                raise BadTable("a polynomial must be a list of terms: a coefficient and exponents", came=terms)
+            coefficients: Terms = {}
+            for coefficient, *exponents in terms:
+                place = tuple(exact_integer(e, "exponent") for e in exponents)
+                if len(place) != len(self.powers.roots) or min(place) < 0 or max(place) > 10**6:
+                    raise BadTable(f"a term must have {len(self.powers.roots)} exponents from 0 on", came=exponents)
+                coefficients[place] = exact_integer(coefficient, "coefficient")
+            polynomials.append(self.ring.from_dict(coefficients))
+        above, below = polynomials
         image = self._evaluated(below)
         if below.is_zero() or image == 0:
             raise BadTable("a denominator must not be zero", came=stored)
         quotient = self.reduced((above, below))
         residue = self._evaluated(above) * pow(image, -1, self.images.prime) % self.images.prime
         return PowerNumber(self, self.near(quotient), residue, known=quotient)
-
-    def _polynomial(self, terms: Any) -> Any:
-        if not isinstance(terms, list) or not all(isinstance(term, list) and len(term) > 1 for term in terms):
-            raise BadTable("a polynomial must be a list of terms: a coefficient and exponents", came=terms)
-        coefficients: Terms = {}
-        for coefficient, *exponents in terms:
-            place = tuple(exact_integer(e, "exponent") for e in exponents)
-            if len(place) != len(self.powers.roots) or min(place) < 0 or max(place) > 10**6:
-                raise BadTable(f"a term must have {len(self.powers.roots)} exponents from 0 on", came=exponents)
-            coefficients[place] = exact_integer(coefficient, "coefficient")
-        return self.ring.from_dict(coefficients)
 
     def _evaluated(self, polynomial: fmpz_mpoly) -> int:
         """Return the image of a polynomial in the prime field; the generator of degree d is read at its d-th step."""

@@ -63,6 +63,7 @@ class UnknownKeys:
         spelling: Spelling,
         as_json: bool,
         dry_run: bool,
+        yes: bool,
     ) -> None:
         """Name keys, and write a domain with them; other axes come from a domain file."""
         column = str(self.column)
@@ -90,6 +91,8 @@ class UnknownKeys:
         at, counts_are = level.read(), "persons" if self.shares is None else "shares"
         names = [column, counts_are if column != counts_are else "count"]
         noise = key_noise(names, delta=self.delta, keys=people.at_most, shares=self.shares)
+        with options.protected(yes):
+            noise.at(at).warn()
         axes = {} if people.domain is None else dict(read_domain(people.domain).facts())
         if out is not None and out.suffix.lower() != ".json":
             required, remedy = "--out must be a domain's file, which ends in .json", "Write --out keys.json, say."
@@ -118,8 +121,9 @@ class UnknownKeys:
             headline = "Nothing was drawn. This is what naming keys would promise."
             rows = {"threshold": f"{noise.columns[-1]} and their noise together exceed {threshold}", "later": FIXED}
             return screen().print(promised(headline, guarantee, rows))
+        with options.protected(yes=True):  # asked above, before the file was read
+            named = release(counts, Promise(noise=noise), epsilon=at, once=True)
 
-        named = release(counts, Promise(noise=noise), epsilon=at, once=True)
         del counts  # true numbers
         keys, statement = list(named.table[column]), named.statement
         domain = Domain.of_facts({**axes, column: keys}).facts() if keys else None

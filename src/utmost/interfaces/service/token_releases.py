@@ -50,7 +50,7 @@ def seen_alone(table: Any) -> Any:
     """Return an answer without facts about larger levels."""
     if not isinstance(table, NoisySums) or table.ledger_facts is None:
         return table
-    return replace(table, ledger_facts=table.ledger_facts.up_to(table.level))
+    return replace(table, ledger_facts=table.ledger_facts.seen_at(table.level))
 
 
 @lru_cache(maxsize=512)
@@ -64,7 +64,7 @@ def view_of(release: Published, answer: Answer[Any]) -> View:
     at, remembered = answer.level, answer.ledger_facts
     assert remembered is not None, "a ledger gave it"
     margin = margin_of(release.noise, at) if remembered.stop is None else answer.noise.margin
-    return View(release, at, seen_alone(answer.table), margin, remembered.up_to(at))
+    return View(release, at, seen_alone(answer.table), margin, remembered.seen_at(at))
 
 
 @contextmanager

@@ -239,13 +239,15 @@ class EventLog:
 
     def _unsettled(self, transaction: Transaction) -> list[StoredRow]:
         """The events that the witness must settle before a response is returned again."""
-        record = WitnessRecord(None, ()) if self.witness is None else self.witness.record()
-        last = record.last
-        if self.witness is None or last is None:
+        if self.witness is None:
+            return []
+        record = self.witness.record()
+        if record.last is None:
             return []
         # A ledger that lacks its witness or differs from it may return the responses that both hold.
         if self._apart(transaction, record) is None:
-            return transaction.rows.events(last[0] - 1) if transaction.state.number > last[0] else []
+            settled, _ = record.last
+            return transaction.rows.events(settled - 1) if transaction.state.number > settled else []
         if any(self.witness.mac(number) != transaction.rows.mac(number) for number in transaction.repeated):
             raise refused_in_quarantine(self.store.place, "its witness has seen another history")
         return []

@@ -32,22 +32,22 @@ class ItemNoise:
         """The positions of the rows of a block on the lattice, before noise."""
         return self.release.place(column, self._rows(block))
 
-    def beyond(self, column: str, block: int, count: int, below: Integers | None) -> Integers:
+    def at_highest(self, column: str, block: int, count: int, below: Integers | None) -> Integers:
         """The noise at the new level; ``below`` is the stored noise at the level before, and must agree."""
         tags = self._rows(block)
         if below is not None:
-            assert self.step.strict is not None
-            check_derived(below, self.release.noise(column, self.step.strict, tags))
+            assert self.step.lower is not None
+            check_derived(below, self.release.noise(column, self.step.lower, tags))
         return self.release.noise(column, self.step.to, tags)
 
-    def within(self, column: str, block: int, count: int, apart: Integers | None) -> Integers:
+    def from_higher(self, column: str, block: int, count: int, apart: Integers | None) -> Integers:
         """The difference of the noise at two levels; ``apart`` is the stored difference, and must agree."""
         tags = self._rows(block)
-        assert self.step.loose is not None
+        assert self.step.higher is not None
         if apart is not None:
-            assert self.step.strict is not None
-            check_derived(apart, self.release.apart(column, self.step.strict, self.step.loose, tags))
-        return self.release.apart(column, self.step.to, self.step.loose, tags)
+            assert self.step.lower is not None
+            check_derived(apart, self.release.apart(column, self.step.lower, self.step.higher, tags))
+        return self.release.apart(column, self.step.to, self.step.higher, tags)
 
     def _rows(self, block: int) -> Tags:
         return self.tags[block * BLOCK : (block + 1) * BLOCK]

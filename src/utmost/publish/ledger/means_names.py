@@ -1,8 +1,11 @@
 """The names of the releases of a table of several amounts: name of the table and of the amount, "wages: income"."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
+from utmost.errors import AlreadyPublished
+from utmost.publish.ledger.requests import PublishRequest
 from utmost.publish.ledger.state import Published
+from utmost.publish.promises.promised_noise import PlannedNoise
 from utmost.publish.promises.sum_noise import SumNoise
 
 
@@ -16,9 +19,31 @@ def releases_of_means(releases: Iterable[Published], name: str, version: int | N
     found, beginning = dict[str, Published](), release_name(name, "")
     # The promise of a release is parsed only if its name fits.
     for release in [release for release in releases if release.name.startswith(beginning)]:
-        noise = release.noise
-        amount = noise.unit.amount if isinstance(noise, SumNoise) and noise.unit.is_shared else None
-        is_amount = amount is not None and release.name == release_name(name, amount.name)
-        if amount is not None and is_amount and version in (None, release.version):
-            found[amount.name] = release  # later versions replace earlier ones
+        amount = release.name.removeprefix(beginning)
+        if amount == _amount(release.noise) and version in (None, release.version):
+            found[amount] = release  # later versions replace earlier ones
     return found
+
+
+def check_published_whole(releases: Iterable[Published], new: Sequence[PublishRequest]) -> None:
+    """Refuse new releases that would change a table of several amounts by their names: join it, or be part of it."""
+    tables = dict[str, set[str]]()
+    for request in new:
+        amount = _amount(request.promise.noise)
+        if amount is not None and request.name.endswith(ending := release_name("", amount)):
+            tables.setdefault(request.name.removesuffix(ending), set()).add(amount)
+    for name, amounts in tables.items():
+        there = set(releases_of_means(releases, name, None))
+        if there and amounts != there:
+            raise AlreadyPublished(
+                f"the table {name!r} must be published with all its amounts together: {', '.join(sorted(there))}",
+                came=", ".join(sorted(amounts)),
+                where=repr(release_name(name, min(amounts))),
+                remedy="Take another name, or pass all of them in one call.",
+            )
+
+
+def _amount(noise: PlannedNoise) -> str | None:
+    """The amount of noise that counts and sums of an amount share; None for other noise."""
+    amount = noise.unit.amount if isinstance(noise, SumNoise) and noise.unit.is_shared else None
+    return None if amount is None else amount.name

@@ -14,7 +14,7 @@ from utmost.errors import NotPublished, OutOfRange
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger.budgets import Spends, check_budget, check_budgets, spending_with
 from utmost.publish.ledger.event_log import EventLog, Transaction
-from utmost.publish.ledger.means_names import release_name, releases_of_means
+from utmost.publish.ledger.means_names import check_published_whole, release_name, releases_of_means
 from utmost.publish.ledger.publishing import check_new_or_stored
 from utmost.publish.ledger.relaxing import check_relaxable_in
 from utmost.publish.ledger.requests import AnswerRequest, PublishRequest
@@ -89,10 +89,13 @@ def rehearsed_publication(
     sources = [new_source(table, promise.rows_of(table), promise) for table, promise in brought]
 
     def check(transaction: Transaction) -> Budget:
-        spends = list[Spends]()
-        for asked, source in zip(requests, sources, strict=True):
-            if not check_new_or_stored(log, transaction, asked, source):
-                spends.append((asked.dataset, asked.level, asked.promise.part, None))
+        new = [
+            asked
+            for asked, source in zip(requests, sources, strict=True)
+            if not check_new_or_stored(log, transaction, asked, source)
+        ]
+        check_published_whole(transaction.state.releases.values(), new)
+        spends: list[Spends] = [(asked.dataset, asked.level, asked.promise.part, None) for asked in new]
         return _after(transaction, requests[0].dataset, spends)
 
     return log.read(check)

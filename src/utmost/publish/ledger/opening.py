@@ -9,7 +9,6 @@ from typing import Any
 from utmost.core.exact import arguments
 from utmost.core.exact.disk import force
 from utmost.core.exact.levels import Level
-from utmost.core.sampling.integers import joined
 from utmost.core.sampling.random_bits import entropy
 from utmost.errors import KeyRefused, LedgerDamaged, LedgerUnavailable, NotPublished, OutOfRange, Unsupported
 from utmost.publish.ledger.block_encryption import recipient_seal
@@ -18,13 +17,12 @@ from utmost.publish.ledger.event_log import EventLog, Transaction, open_log
 from utmost.publish.ledger.events import START, read_event
 from utmost.publish.ledger.key import GivenKey, Key, found_key, key_file_of, key_path
 from utmost.publish.ledger.labels import opened_label_seal
-from utmost.publish.ledger.responses import answer_alone, labels_of, stored_blocks
+from utmost.publish.ledger.responses import answer_alone, by_column, labels_of, stored_blocks
 from utmost.publish.ledger.sqlite_store import SqliteStore
 from utmost.publish.ledger.state import Published, State, folded
 from utmost.publish.ledger.store import EventPart, Rows, Store
 from utmost.publish.ledger.verification import verified
 from utmost.publish.ledger.witness import Witness
-from utmost.publish.promises.drawing import BLOCK
 from utmost.publish.releases.answer import Answer
 from utmost.tables.files.secret_file import witness_of
 
@@ -348,9 +346,6 @@ def _read(rows: Rows, name: str, key: bytes, version: int | None) -> Answer[Any]
 def _opened(rows: Rows, state: State, release: Published, level: Level, key: bytes) -> Answer[Any]:
     response = release.responses[level]
     seal = recipient_seal(key, state.identity, release, level)
-    blocks, each = list(stored_blocks(rows, release, level, seal)), -(-release.rows // BLOCK)
-    columns = {
-        column: joined(blocks[at * each : (at + 1) * each], release.rows) for at, column in enumerate(release.columns)
-    }
+    columns = by_column(release, list(stored_blocks(rows, release, level, seal)))
     labels = labels_of(rows, release, opened_label_seal(seal, response.event, response.label_key))
-    return answer_alone(release, level, columns, labels, state.ledger_facts(release, level).up_to(level))
+    return answer_alone(release, level, columns, labels, state.ledger_facts(release, level).seen_at(level))

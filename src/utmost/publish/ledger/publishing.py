@@ -26,7 +26,7 @@ from utmost.publish.ledger.event_log import EventLog, Transaction
 from utmost.publish.ledger.item_rows import tag_parts
 from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.labels import Labels, label_parts, salted_seal
-from utmost.publish.ledger.means_names import releases_of_means
+from utmost.publish.ledger.means_names import check_published_whole, releases_of_means
 from utmost.publish.ledger.relaxing import Answered, RowPermutation, answer_more, check_values
 from utmost.publish.ledger.requests import PublishRequest
 from utmost.publish.ledger.responses import LedgerResponse, draw_response, stored_response
@@ -51,6 +51,7 @@ def publish_together(
         new = [request for (request, _), answer in zip(wanted, found, strict=True) if answer is None]
         if new and not may_draw:
             return None
+        check_published_whole(transaction.state.releases.values(), new)
         check_budgets(
             transaction.state, [(request.dataset, request.level, request.promise.part, None) for request in new]
         )
@@ -65,7 +66,11 @@ def publish_together(
 def check_publishable(log: EventLog, request: PublishRequest, source: Source) -> None:
     """Check that a request would be answered; draw and write nothing."""
 
-    log.read(lambda transaction: check_new_or_stored(log, transaction, request, source))
+    def check(transaction: Transaction) -> None:
+        if not check_new_or_stored(log, transaction, request, source):
+            check_published_whole(transaction.state.releases.values(), [request])
+
+    log.read(check)
 
 
 def check_new_or_stored(log: EventLog, transaction: Transaction, request: PublishRequest, source: Source) -> bool:
@@ -177,7 +182,7 @@ def _climbed(
         released = promise.lasting_noise.written(level, response)
         # The rule reads published values only.
         if promise.noise.is_by_plan:
-            facts = LedgerFacts(item[0], item[1], (level,), level, stop)
+            facts = LedgerFacts(item[0], item[1], (level,), level, level, stop)
             is_met = sums_in_one_column(promise, level, released, source.kind, facts).is_within(until)
         else:
             is_met = until.is_met({**public, **released}, tuple(released), promise.at_stop(level, stop))

@@ -14,7 +14,7 @@ from utmost.core.sampling.integers import Integers
 from utmost.core.sampling.item_words import Tags, item_tags
 from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import DataChanged, LedgerDamaged, NeedsTable, Quarantined, RowsRenamed, warn
-from utmost.publish.ledger.budgets import Spends, check_budget, check_budgets, spending_after
+from utmost.publish.ledger.budgets import check_budget, check_budgets, spending_after
 from utmost.publish.ledger.commitment import check_unchanged, commitment, difference, noise_secret
 from utmost.publish.ledger.duplicate_data import TableDigests, text_digests, value_digests
 from utmost.publish.ledger.event_log import EventLog, Transaction
@@ -76,10 +76,14 @@ class RowPermutation:
         return cls(rows)
 
     def as_stored(self, columns: Mapping[str, Integers]) -> dict[str, Integers]:
-        return {name: column if self.rows is None else column[self.rows] for name, column in columns.items()}
+        return dict(columns) if self.rows is None else {name: column[self.rows] for name, column in columns.items()}
 
     def as_in_table(self, columns: Mapping[str, Integers]) -> dict[str, Integers]:
-        return {name: column if self.rows is None else _placed(column, self.rows) for name, column in columns.items()}
+        return (
+            dict(columns)
+            if self.rows is None
+            else {name: _placed(column, self.rows) for name, column in columns.items()}
+        )
 
 
 def _sorted(tags: Tags) -> NDArray[np.intp]:
@@ -135,15 +139,15 @@ def relax_together(
     """Answer one or several releases in one transaction: return stored answers, and draw the others."""
 
     def answers(transaction: Transaction, may_draw: bool) -> list[Answered] | None:
-        found, spends = [stored_relaxation(transaction, relaxation, progress) for relaxation in wanted], list[Spends]()
+        found = [stored_relaxation(transaction, relaxation, progress) for relaxation in wanted]
         if None in found and not may_draw:
             return None
-        for relaxation, answer in zip(wanted, found, strict=True):
-            if answer is None:
-                release = relaxation.now(transaction)
-                level = max(relaxation.request.level, release.spent)
-                spends.append((release.dataset, level, release.part, release))
-        check_budgets(transaction.state, spends)
+        new = [relaxation for relaxation, answer in zip(wanted, found, strict=True) if answer is None]
+        releases = [(relaxation.request.level, relaxation.now(transaction)) for relaxation in new]
+        check_budgets(
+            transaction.state,
+            [(release.dataset, max(level, release.spent), release.part, release) for level, release in releases],
+        )
         return [
             draw_relaxation(transaction, relaxation, randomness, progress) if answer is None else answer
             for relaxation, answer in zip(wanted, found, strict=True)
@@ -192,9 +196,8 @@ def draw_relaxation(
     release, level, source = relaxation.now(transaction), relaxation.request.level, relaxation.source
     order = RowPermutation.of(transaction, release, source, relaxation.commitment)
     response = answer_more(transaction, release, level, order.as_stored(source.columns), randomness, progress)
-    return Answered(
-        level, order.as_in_table(response), transaction.state.ledger_facts(relaxation.now(transaction), level)
-    )
+    release = relaxation.now(transaction)
+    return Answered(level, order.as_in_table(response), transaction.state.ledger_facts(release, level))
 
 
 def view_release(

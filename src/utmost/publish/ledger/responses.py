@@ -26,7 +26,7 @@ from utmost.publish.ledger.item_rows import ItemNoise, item_release, stored_tags
 from utmost.publish.ledger.labels import TableLabels, label_key_under, label_seal, stored_labels
 from utmost.publish.ledger.state import Published
 from utmost.publish.ledger.store import PartReader, Rows
-from utmost.publish.promises.drawing import BLOCK, Blocks, ResponseNoise
+from utmost.publish.promises.drawing import BLOCK, ResponseNoise
 from utmost.publish.promises.lattice import Lattice
 from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.level_steps import Step
@@ -107,17 +107,18 @@ def stored_response(
 ) -> dict[str, Integers]:
     """The stored response at a level, by column, in steps."""
     transaction.repeated.add(release.responses[level].event)
-    blocks = _kept_blocks(transaction, release, level)
-    done, size, columns = 0, release.rows * len(release.columns), {}
-    for name in release.columns:
-        parts = []
-        for _ in range(0, release.rows, BLOCK):
-            parts.append(next(blocks))
-            done += parts[-1].size
-            _report(progress, done, size)
-        columns[name] = _whole(parts, release.rows)
-    next(blocks, None)  # compares the digest of all parts
-    return columns
+    blocks, done = [], 0
+    for block in _kept_blocks(transaction, release, level):
+        blocks.append(block)
+        done += block.size
+        _report(progress, done, release.rows * len(release.columns))
+    return by_column(release, blocks)
+
+
+def by_column(release: Published, blocks: Sequence[Integers]) -> dict[str, Integers]:
+    """The blocks of all columns, column after column, as one array for each."""
+    each = -(-release.rows // BLOCK)
+    return {name: joined(blocks[at * each : (at + 1) * each], release.rows) for at, name in enumerate(release.columns)}
 
 
 def draw_response(
@@ -133,33 +134,25 @@ def draw_response(
     transaction, release, level, step = drawing.transaction, drawing.release, drawing.level, drawing.step
     release.noise.check_level(level)
     answer = release.noise.responder(drawing, values)
-    event, parts, drawn, done = transaction.state.number + 1, [*before], dict[str, Integers](), 0
+    event, parts, drawn, done = transaction.state.number + 1, [*before], list[Integers](), 0
     seal = level_seal(
         transaction.key, transaction.state.identity, release, level, is_sealed=transaction.state.is_sealed
     )
     word = release.noise.word(level)
-    below, above = (None if at is None else _by_column(transaction, release, at) for at in answer.known)
+    below, above = (None if at is None else _kept_blocks(transaction, release, at) for at in answer.known)
     for name in release.columns:
-        blocks = []
         for block in answer.blocks(name, values, below, above, release.rows):
             parts.append(seal.sealed(event, len(parts), stored(block, word)))
-            blocks.append(block)
+            drawn.append(block)
             done += block.size
             _report(progress, done, drawing.cells)
-        drawn[name] = _whole(blocks, release.rows)
     for known in (below, above):
         if known is not None:
-            next(known(""), None)  # compares the digest of all parts
+            next(known, None)  # compares the digest of all parts
     label_key = label_key_under(seal, event, label_seal(transaction.key, transaction.state.identity, release))
     kept = {"level": level_text(level), "how": step.how, "parts": len(parts), "root": parts_digest(parts)}
     transaction.append(kind, {**facts, **kept, "label_key": label_key}, parts)
-    return drawn
-
-
-def _by_column(transaction: Transaction, release: Published, level: Level) -> Blocks:
-    """The blocks of a stored response by column; read each column to its end, and "" last, for the digest."""
-    blocks = _kept_blocks(transaction, release, level)
-    return lambda column: blocks
+    return by_column(release, drawn)
 
 
 def _kept_blocks(transaction: Transaction, release: Published, level: Level) -> Iterator[Integers]:
@@ -219,10 +212,6 @@ def key_of_level(transaction: Transaction, release: Published, level: Level) -> 
         where = repr(release.name)
         raise Unsupported("only a stored level of an encrypted ledger has a key", came=level, where=where)
     return secret
-
-
-def _whole(parts: list[Integers], rows: int) -> Integers:
-    return parts[0] if len(parts) == 1 else joined(parts, rows)
 
 
 def _report(progress: Progress | None, done: int, size: int) -> None:

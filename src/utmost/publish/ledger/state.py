@@ -322,9 +322,9 @@ class State:
         event = release.responses[at].event
         levels = tuple(level for level in release.levels if release.responses[level].event <= event)
         versions = (self.releases[release.name, version] for version in self.versions(release.name))
-        spent = (version.spent_by(event) for version in versions)
-        together = Spending.of(level for level in spent if level is not None).level
-        return LedgerFacts(release.name, release.version, levels, together, release.stop_at(at))
+        spent = [level for version in versions if (level := version.spent_by(event)) is not None]
+        together, seen = Spending.of(spent).level, Spending.of(min(level, at) for level in spent).level
+        return LedgerFacts(release.name, release.version, levels, together, seen, release.stop_at(at))
 
 
 def folded(state: State, events: Iterable[tuple[Event, bytes]]) -> State:

@@ -1,6 +1,6 @@
 """The protocol between a kind of noise and a ledger: drawing and storing a response."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Protocol
 
 from utmost.core.exact.levels import Level
@@ -14,9 +14,6 @@ if TYPE_CHECKING:
 BLOCK = 1 << 16
 """The number of cells in a stored block."""
 
-Blocks = Callable[[str], Iterator[Integers]]
-"""A function from a column's name to the blocks of a stored response."""
-
 
 class ResponseNoise(Protocol):
     """The noise of one step, block by block, in steps of the geometric part."""
@@ -24,11 +21,11 @@ class ResponseNoise(Protocol):
     def place(self, column: str, block: int, count: int) -> Integers | None:
         """Positions in the uniform block of the lattice, for a new release; None if the lattice has no blocks."""
 
-    def beyond(self, column: str, block: int, count: int, below: Integers | None) -> Integers:
-        """The noise at the new level, given the noise at the next smaller level, if there is one."""
+    def at_highest(self, column: str, block: int, count: int, below: Integers | None) -> Integers:
+        """The noise at a level above all others, given the noise at the next lower level, if there is one."""
 
-    def within(self, column: str, block: int, count: int, apart: Integers | None) -> Integers:
-        """V_to - V_loose, given V_strict - V_loose if there is a smaller level."""
+    def from_higher(self, column: str, block: int, count: int, apart: Integers | None) -> Integers:
+        """The noise minus that at the next higher level, given this difference for the next lower level, if any."""
 
 
 class Responder(Protocol):
@@ -36,12 +33,17 @@ class Responder(Protocol):
 
     @property
     def known(self) -> tuple[Level | None, Level | None]:
-        """The next smaller and the next larger level whose responses are read."""
+        """The next lower and the next higher level whose responses are read."""
 
     def blocks(
-        self, column: str, values: Mapping[str, Integers] | None, below: Blocks | None, above: Blocks | None, rows: int
+        self,
+        column: str,
+        values: Mapping[str, Integers] | None,
+        below: Iterator[Integers] | None,
+        above: Iterator[Integers] | None,
+        rows: int,
     ) -> Iterator[Integers]:
-        """The new response of one column, block by block."""
+        """The new response of one column, block by block; ``below`` and ``above`` give the stored blocks in turn."""
 
 
 class NewResponse(Protocol):

@@ -27,6 +27,7 @@ class LedgerFacts:
         name, data_version: Name and data version of the release.
         levels: Answered levels, including the level of this answer, smallest epsilon first.
         together: Cost of these levels together, with other versions of the release; None if nothing is spent.
+        together_seen: The same for a recipient who sees no level above that of the answer, of any version.
         stop: Facts of the stopping rule; None if the promise has none, or it did not try this level.
     """
 
@@ -34,6 +35,7 @@ class LedgerFacts:
     data_version: int
     levels: tuple[Level, ...]
     together: Level | None
+    together_seen: Level | None
     stop: Stop | None
 
     def facts(self) -> dict[str, Any]:
@@ -45,10 +47,10 @@ class LedgerFacts:
             **({} if self.stop is None else {"stopped": self.stop.facts()}),
         }
 
-    def up_to(self, level: Level) -> "LedgerFacts":
-        """The facts for a recipient who may not see levels above ``level``."""
+    def seen_at(self, level: Level) -> "LedgerFacts":
+        """The facts for a recipient who may not see levels above ``level``, that of the answer."""
         seen = tuple(answered for answered in self.levels if not answered > level)
-        return replace(self, levels=seen, together=level)
+        return replace(self, levels=seen, together=self.together_seen)
 
     @classmethod
     def of_statement(cls, statement: Mapping[str, Any], level: Level) -> "LedgerFacts | None":
@@ -73,7 +75,7 @@ class LedgerFacts:
         if together < max(levels) or dict(total) != level_facts(together):
             raise _does_not_follow("together")
         stop = None if "stopped" not in statement else stated_stop(statement["stopped"])
-        return cls(name, version, tuple(levels), together, stop)
+        return cls(name, version, tuple(levels), together, together, stop)
 
 
 def _stated_levels(texts: Any) -> Sequence[Level]:

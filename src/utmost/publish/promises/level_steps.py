@@ -31,34 +31,34 @@ class Step:
     """The step from the known levels to a new level between its two neighbours."""
 
     to: Level
-    strict: Level | None  # Largest known level below the new one, or None
-    loose: Level | None  # Smallest known level above the new one, or None
+    lower: Level | None  # Largest known level below the new one, or None
+    higher: Level | None  # Smallest known level above the new one, or None
 
     @classmethod
     def from_known(cls, known: Iterable[Level], to: Level) -> "Step":
         levels = list(known)
         if to in levels:
             raise OutOfRange("a new level must not be known already", came=to)
-        strict = max((known_level for known_level in levels if known_level < to), default=None)
-        loose = min((known_level for known_level in levels if to < known_level), default=None)
-        return cls(to, strict, loose)
+        lower = max((other for other in levels if other < to), default=None)
+        higher = min((other for other in levels if to < other), default=None)
+        return cls(to, lower, higher)
 
     @property
     def how(self) -> str:
         """The kind of the step: "relax" upwards, "tighten" downwards, "bridge" between two levels, or "fresh"."""
-        if self.loose is None:
-            return "fresh" if self.strict is None else "relax"
-        return "tighten" if self.strict is None else "bridge"
+        if self.higher is None:
+            return "fresh" if self.lower is None else "relax"
+        return "tighten" if self.lower is None else "bridge"
 
     def law(self, lattice: Lattice) -> StepLaw:
         """The conditional distribution of the noise V_to at the new level."""
-        # Relaxing: V_to given V_strict. Tightening: V_to - V_loose. Bridge: V_to - V_loose given V_strict - V_loose.
+        # Relaxing: V_to given V_lower. Tightening: V_to - V_higher. Bridge: V_to - V_higher given V_lower - V_higher.
         to = lattice.of(self.to)
-        if self.loose is None:
-            return Geometric(to) if self.strict is None else Relaxing(lattice.of(self.strict), to)
-        if self.strict is None:
-            return Tightening(to, lattice.of(self.loose))
-        return Bridge(lattice.of(self.strict), to, lattice.of(self.loose))
+        if self.higher is None:
+            return Geometric(to) if self.lower is None else Relaxing(lattice.of(self.lower), to)
+        if self.lower is None:
+            return Tightening(to, lattice.of(self.higher))
+        return Bridge(lattice.of(self.lower), to, lattice.of(self.higher))
 
     def drawn(
         self,
@@ -72,17 +72,17 @@ class Step:
         """The noise at the new level, in geometric steps, from the noise (or the response) below and above."""
         # If ``above`` is given, a common shift of ``below`` and ``above`` shifts the result: responses can replace
         # noise.
-        law = self.law(lattice)
-        if isinstance(law, Geometric):
-            return joined(draws(law, count, randomness=randomness, method=method), count)
-        if isinstance(law, Tightening):
+        to = lattice.of(self.to)
+        if self.lower is None and self.higher is None:
+            return joined(draws(Geometric(to), count, randomness=randomness, method=method), count)
+        if self.lower is None or below is None:
+            assert self.higher is not None
             assert above is not None
-            return add(above, tightening_noise(law, count, randomness=randomness, method=method))
-        assert below is not None
-        if isinstance(law, Relaxing):
-            open_ended = Bridge(law.strict, law.loose, None)
-            return bridge_noise(open_ended, below, randomness=randomness, method=method)
-        assert above is not None
+            step = Tightening(to, lattice.of(self.higher))
+            return add(above, tightening_noise(step, count, randomness=randomness, method=method))
+        law = Bridge(lattice.of(self.lower), to, None if self.higher is None else lattice.of(self.higher))
+        if above is None:
+            return bridge_noise(law, below, randomness=randomness, method=method)
         return add(above, bridge_noise(law, minus(below, above), randomness=randomness, method=method))
 
 

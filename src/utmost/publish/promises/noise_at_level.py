@@ -181,7 +181,7 @@ class CellNoiseAtLevel(Display):
             "drawn": repr(self.drawn),
             "theorem": self.theorem,
             "charged": self.unit.charged,
-            "per_cell": level_facts(law.level),
+            "per_cell": level_facts(self.unit.per_cell(self.level)),
             "law": type(law).__name__,
             "parameters": law_parameters(law),
             "relaxable": self.relaxable,

@@ -24,7 +24,7 @@ from utmost.core.noise.geometric import Geometric
 from utmost.core.privacy.unit import Unit
 from utmost.core.sampling.integers import Integers
 from utmost.core.sampling.random_bits import Randomness
-from utmost.errors import BadTable, LedgerDamaged, NeedsTable, OutOfRange, Unsupported
+from utmost.errors import BadTable, LedgerDamaged, LittleProtection, NeedsTable, OutOfRange, Unsupported, warn
 from utmost.publish.counting.key_counts import counts_in_shares
 from utmost.publish.promises.declared_columns import listed_names
 from utmost.publish.promises.drawing import NewResponse, Responder
@@ -48,6 +48,7 @@ MOST_SERVED = 10_000
 KEYS = "key", "count"
 """The default columns of a table of keys."""
 
+_WEAK_DELTA = Fraction(1, 1000)
 _LEAST_SERVED = Fraction(1, 10**30)
 
 KeysAndCounts = tuple[Sequence[Any], Sequence[int]]
@@ -105,6 +106,9 @@ class NamingNoise(Noise):
 
     def warn(self, level: Level) -> None:
         warn_of_level(level, Geometric(level.scaled(Fraction(1, self.unit.cells))))
+        if self.delta is not None and self.delta > _WEAK_DELTA:
+            said = f"delta is above {_WEAK_DELTA}: a key of one person alone is named that often"
+            warn(f"This delta protects practically nobody: {said}. Choose a smaller one, 1e-6, say.", LittleProtection)
 
     def released(self, columns: tuple[str, ...]) -> tuple[str, ...]:
         if columns not in ((), self.columns):
@@ -147,7 +151,7 @@ class NamingNoise(Noise):
     def responder(self, response: NewResponse, values: Mapping[str, NDArray[Any]] | None) -> Responder:
         """The method that draws the list, once."""
         step = response.step
-        if step.strict is not None or step.loose is not None:
+        if step.lower is not None or step.higher is not None:
             raise _once(step.to, response.about[0])
         if values is None:
             raise NeedsTable("naming keys needs their table", came="none", remedy="Pass the table of keys and counts.")

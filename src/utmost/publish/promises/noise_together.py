@@ -25,7 +25,7 @@ from utmost.core.sampling.integers import Integers
 from utmost.errors import OutOfRange
 from utmost.publish.promises.cell_noise import CellNoise, ColumnNoise, LatticeNoise, read_largest
 from utmost.publish.promises.declared_columns import listed_names
-from utmost.publish.promises.drawing import Blocks, NewResponse, Responder
+from utmost.publish.promises.drawing import NewResponse, Responder
 from utmost.publish.promises.lattice import Lattice
 from utmost.publish.promises.noise_at_level import NoiseAtLevel
 from utmost.publish.promises.promised_noise import Response
@@ -173,7 +173,7 @@ class SumsOfColumns:
         return next(iter(self.noises.values())).known
 
     def blocks(
-        self, column: str, values: object, below: Blocks | None, above: Blocks | None, rows: int
+        self, column: str, values: object, below: Iterator[Integers] | None, above: Iterator[Integers] | None, rows: int
     ) -> Iterator[Integers]:
         return self.noises[column].blocks(column, self.sums, below, above, rows)
 

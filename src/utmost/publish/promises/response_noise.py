@@ -31,7 +31,7 @@ from utmost.core.sampling.draw import CONSTANT_UP_TO, DrawMethod
 from utmost.core.sampling.integers import Integers, add, joined, minus
 from utmost.core.sampling.random_bits import KeyedRandomness, Randomness
 from utmost.errors import Unsupported
-from utmost.publish.promises.drawing import BLOCK, Blocks, ResponseNoise
+from utmost.publish.promises.drawing import BLOCK, ResponseNoise
 from utmost.publish.promises.lattice import Lattice
 from utmost.publish.promises.level_steps import Step
 
@@ -53,10 +53,10 @@ class DrawnNoise:
     def place(self, column: str, block: int, count: int) -> Integers | None:
         return self.lattice.place(count, self.randomness)
 
-    def beyond(self, column: str, block: int, count: int, below: Integers | None) -> Integers:
+    def at_highest(self, column: str, block: int, count: int, below: Integers | None) -> Integers:
         return self.step.drawn(self.lattice, below, None, count, self.randomness, self.method)
 
-    def within(self, column: str, block: int, count: int, apart: Integers | None) -> Integers:
+    def from_higher(self, column: str, block: int, count: int, apart: Integers | None) -> Integers:
         return self.step.drawn(self.lattice, apart, np.zeros(count, np.int64), count, self.randomness, self.method)
 
 
@@ -99,23 +99,23 @@ class DerivedNoise:
     def place(self, column: str, block: int, count: int) -> Integers | None:
         return self.lattice.place(count, KeyedRandomness(self.derive(column, block, "place")))
 
-    def beyond(self, column: str, block: int, count: int, below: Integers | None) -> Integers:
-        """The noise at the new level; ``below`` is the stored noise at the level before, and must agree."""
+    def at_highest(self, column: str, block: int, count: int, below: Integers | None) -> Integers:
+        """The noise at a level above all others; ``below`` is the stored noise at the lower level, and must agree."""
         path = self._path(column, block, count)
         if below is not None:
-            assert self.step.strict is not None
-            check_derived(below, path.at(self.step.strict))
+            assert self.step.lower is not None
+            check_derived(below, path.at(self.step.lower))
         return path.at(self.step.to)
 
-    def within(self, column: str, block: int, count: int, apart: Integers | None) -> Integers:
-        """The difference of the noise at two levels; ``apart`` is the stored difference, and must agree."""
+    def from_higher(self, column: str, block: int, count: int, apart: Integers | None) -> Integers:
+        """The noise minus that at the higher level; ``apart`` is the stored difference, and must agree."""
         path = self._path(column, block, count)
-        assert self.step.loose is not None
-        loose = path.at(self.step.loose)
+        assert self.step.higher is not None
+        higher = path.at(self.step.higher)
         if apart is not None:
-            assert self.step.strict is not None
-            check_derived(apart, minus(path.at(self.step.strict), loose))
-        return minus(path.at(self.step.to), loose)
+            assert self.step.lower is not None
+            check_derived(apart, minus(path.at(self.step.lower), higher))
+        return minus(path.at(self.step.to), higher)
 
     def _path(self, column: str, block: int, count: int) -> "_Path":
         return _Path(self.lattice, count, lambda node: KeyedRandomness(self.derive(column, block, node)), {})
@@ -131,36 +131,34 @@ class NoiseOnLattice:
 
     @property
     def known(self) -> tuple[Level | None, Level | None]:
-        return self.step.strict, self.step.loose
+        return self.step.lower, self.step.higher
 
     def blocks(
-        self, column: str, values: Mapping[str, Integers] | None, below: Blocks | None, above: Blocks | None, rows: int
+        self,
+        column: str,
+        values: Mapping[str, Integers] | None,
+        below: Iterator[Integers] | None,
+        above: Iterator[Integers] | None,
+        rows: int,
     ) -> Iterator[Integers]:
         """The new response of one column, block by block; only a level above all stored ones reads ``values``."""
-        stored = [None if blocks is None else blocks(column) for blocks in (below, above)]
         for block, start in enumerate(range(0, rows, BLOCK)):
-            strict, loose = (None if blocks is None else next(blocks) for blocks in stored)
-            place = column, block, min(BLOCK, rows - start)
-            if loose is not None:
-                yield self._from_responses(place, strict, loose)
+            lower, higher = (None if stored is None else next(stored) for stored in (below, above))
+            at = column, block, min(BLOCK, rows - start)
+            if higher is not None:
+                # Stored responses differ by multiples of the uniform block.
+                apart = None if lower is None else self.lattice.split(minus(lower, higher))[1]
+                yield add(higher, self.lattice.times(self.noise.from_higher(*at, apart)))
+                continue
+            assert values is not None
+            true = values[column][start : start + BLOCK]
+            if lower is None:
+                place, known = self.noise.place(*at), None
             else:
-                assert values is not None
-                yield self._from_values(place, values[column][start : start + BLOCK], strict)
-
-    def _from_values(self, at: tuple[str, int, int], true: Integers, strict: Integers | None) -> Integers:
-        """A block at a level above all stored ones, from the values and the response at the next smaller level."""
-        if strict is None:
-            place, below = self.noise.place(*at), None
-        else:
-            # The noise at the smaller level is response - value; it determines the position in the uniform block, too.
-            place, below = self.lattice.split(minus(strict, true))
-        noise = self.lattice.times(self.noise.beyond(*at, below))
-        return add(true, noise if place is None else add(place, noise))
-
-    def _from_responses(self, at: tuple[str, int, int], strict: Integers | None, loose: Integers) -> Integers:
-        """A block at a level below a stored one; stored responses differ by multiples of the uniform block."""
-        apart = None if strict is None else self.lattice.split(minus(strict, loose))[1]
-        return add(loose, self.lattice.times(self.noise.within(*at, apart)))
+                # The noise at the lower level is response - value; it determines the position in the uniform block.
+                place, known = self.lattice.split(minus(lower, true))
+            noise = self.lattice.times(self.noise.at_highest(*at, known))
+            yield add(true, noise if place is None else add(place, noise))
 
 
 def check_derived(stored: Integers, derived: Integers) -> None:
@@ -183,14 +181,23 @@ class NoiseByRuns:
     def place(self, column: str, block: int, count: int) -> Integers | None:
         return None
 
-    def beyond(self, column: str, block: int, count: int, below: Integers | None) -> Integers:
-        pieces = self._pieces(block, count)
-        return joined((noise.beyond(column, block, at.stop - at.start, _of(below, at)) for noise, at in pieces), count)
+    def at_highest(self, column: str, block: int, count: int, below: Integers | None) -> Integers:
+        return joined(
+            (
+                noise.at_highest(column, block, at.stop - at.start, None if below is None else below[at])
+                for noise, at in self._pieces(block, count)
+            ),
+            count,
+        )
 
-    def within(self, column: str, block: int, count: int, apart: Integers | None) -> Integers:
-        """The difference of the noise at two levels, run by run."""
-        pieces = self._pieces(block, count)
-        return joined((noise.within(column, block, at.stop - at.start, _of(apart, at)) for noise, at in pieces), count)
+    def from_higher(self, column: str, block: int, count: int, apart: Integers | None) -> Integers:
+        return joined(
+            (
+                noise.from_higher(column, block, at.stop - at.start, None if apart is None else apart[at])
+                for noise, at in self._pieces(block, count)
+            ),
+            count,
+        )
 
     def _pieces(self, block: int, count: int) -> Iterator[tuple[ResponseNoise, slice]]:
         """The runs that overlap a block, each with its cells in the block."""
@@ -200,10 +207,6 @@ class NoiseByRuns:
             if low < high:
                 yield noise, slice(low, high)
             begins += size
-
-
-def _of(known: Integers | None, cells: slice) -> Integers | None:
-    return None if known is None else known[cells]
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,13 +222,9 @@ class _Path:
         high = self._octave(_octave_of(to))
         if to == high:
             return self.known[high]
-        low = self._octave(_octave_of(to) - 1)
-        for middle in _middles(to, low.power, high.power):
-            self._node(Step(middle, low, high))
-            if middle == to:
-                return self.known[to]
-            low, high = (low, middle) if to < middle else (middle, high)
-        return self._node(Step(to, low, high))
+        for step in _halvings(to, self._octave(_octave_of(to) - 1), high):
+            self._node(step)
+        return self.known[to]
 
     def _octave(self, exponent: int) -> Level:
         """The level 2^exponent, after evaluating it and every power of two above it."""
@@ -237,12 +236,11 @@ class _Path:
         assert above is not None
         return above
 
-    def _node(self, step: Step) -> Integers:
+    def _node(self, step: Step) -> None:
         if step.to not in self.known:
-            below, above = (None if at is None else self.known[at] for at in (step.strict, step.loose))
+            below, above = (None if at is None else self.known[at] for at in (step.lower, step.higher))
             bits = self.bits(level_text(step.to))
             self.known[step.to] = step.drawn(self.lattice, below, above, self.count, bits, "constant")
-        return self.known[step.to]
 
 
 def check_apart(levels: Iterable[Level], to: Level) -> None:
@@ -263,24 +261,22 @@ def _octave_of(level: Level) -> int:
     return j
 
 
-def _middles(to: Level, low: Fraction, high: Fraction) -> Iterable[Level]:
-    """The midpoints of the halves that hold the level, down to the level or to the last cell."""
+def _halvings(to: Level, low: Level, high: Level) -> list[Step]:
+    """The steps to the middle of each half that holds a level, up to the level itself: a node, or in a last cell."""
+    steps = []
     for _ in range(_HALVINGS):
-        middle = Level(None, (low + high) / 2)
-        yield middle
+        middle = Level(None, (low.power + high.power) / 2)
+        steps.append(Step(middle, low, high))
         if middle == to:
-            return
-        low, high = (low, middle.power) if to < middle else (middle.power, high)
+            return steps
+        low, high = (low, middle) if to < middle else (middle, high)
+    return [*steps, Step(to, low, high)]
 
 
-def _cell(level: Level) -> tuple[Fraction, Fraction] | None:
+def _cell(level: Level) -> tuple[Level | None, Level | None] | None:
     """The last cell of the tree that holds a level; None for a level that is a node."""
-    high = Fraction(2) ** _octave_of(level)
-    low = high / 2
-    if level == Level(None, high):
+    high = Level(None, Fraction(2) ** _octave_of(level))
+    if level == high:
         return None
-    for middle in _middles(level, low, high):
-        if middle == level:
-            return None
-        low, high = (low, middle.power) if level < middle else (middle.power, high)
-    return low, high
+    steps = _halvings(level, Level(None, high.power / 2), high)
+    return (steps[-1].lower, steps[-1].higher) if len(steps) > _HALVINGS else None

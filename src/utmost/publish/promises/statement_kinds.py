@@ -34,7 +34,6 @@ KINDS_BESIDE_TABLES = frozenset(
 )
 """The kinds of statements in a file beside their table."""
 
-CELLS = ("cells", "cells at one level")
 """The kinds of independent noise of cells."""
 
 

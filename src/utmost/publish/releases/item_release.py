@@ -214,7 +214,7 @@ class ItemResponder:
             wanted.add(level)
         for to in reversed(self.path):
             if to in wanted:
-                wanted |= {needed for needed in (steps[to].strict, steps[to].loose) if needed is not None}
+                wanted |= {needed for needed in (steps[to].lower, steps[to].higher) if needed is not None}
         return [(steps[to], self._cipher("noise", column, texts[to])) for to in self.path if to in wanted]
 
     def _cipher(self, what: str, column: str, *node: str) -> BlockCipher:
@@ -234,20 +234,20 @@ def drawn_by_item(step: Step, lattice: Lattice, known: Mapping[Level, Integers],
     if isinstance(law, Geometric):
         return item_geometric(law.level, words)
     if isinstance(law, Tightening):
-        assert step.loose is not None
-        return add(known[step.loose], item_tightening(law, words))
-    assert step.strict is not None
-    below = known[step.strict]
+        assert step.higher is not None
+        return add(known[step.higher], item_tightening(law, words))
+    assert step.lower is not None
+    below = known[step.lower]
     if isinstance(law, Relaxing):
         return item_bridge(Bridge(law.strict, law.loose, None), below, words)
-    assert step.loose is not None
-    above = known[step.loose]
+    assert step.higher is not None
+    above = known[step.higher]
     return add(above, item_bridge(law, minus(below, above), words))
 
 
 def _node(step: Step, texts: Mapping[Level, str]) -> str:
     """The name of a level in a path, which depends on the levels that its noise is computed from, recursively."""
-    parts = [level_text(step.to), *("" if end is None else texts[end] for end in (step.strict, step.loose))]
+    parts = [level_text(step.to), *("" if end is None else texts[end] for end in (step.lower, step.higher))]
     return sha256(length_prefixed(parts)).hexdigest()
 
 

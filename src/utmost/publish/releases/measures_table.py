@@ -107,6 +107,7 @@ class MeasuresTable:
             facts.data_version,
             tuple(answered.scaled(parts) for answered in facts.levels),
             None if facts.together is None else facts.together.scaled(parts),
+            None if facts.together_seen is None else facts.together_seen.scaled(parts),
             None,
         )
 

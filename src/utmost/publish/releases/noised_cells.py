@@ -40,8 +40,8 @@ class History:
         if level in self.known:
             return self
         step = Step.from_known(self.known, level)
-        below = None if step.strict is None else self.known[step.strict]
-        above = None if step.loose is None else self.known[step.loose]
+        below = None if step.lower is None else self.known[step.lower]
+        above = None if step.higher is None else self.known[step.higher]
         noise = step.drawn(lattice, below, above, self.where.size, randomness, method)
         return History(self.where, self._block(lattice, randomness), {**self.known, level: noise})
 

@@ -1,6 +1,7 @@
 """The table to release: every column is declared and every cell is read during one call."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -90,16 +91,13 @@ class Source:
         # First by the tags, under any secret: different identifiers have equal tags with probability below n^2 / 2^128.
         id_column = self.promise.single_id_column
         assert id_column is not None
-        try:
-            if tags is not None:
-                from utmost.core.sampling.item_words import check_unique
+        if tags is not None:
+            from utmost.core.sampling.item_words import check_unique
 
+            with suppress(BadTable):  # reported below, with the names of the rows
                 return check_unique(tags)
-        except BadTable:
-            pass  # reported below, with the names of the rows
         column = self.adapter.column(self.table, id_column)
-        check_distinct(column, id_column, partial(self.adapter.place, self.table))
-        return None
+        return check_distinct(column, id_column, partial(self.adapter.place, self.table))
 
 
 def read_source(

@@ -5,7 +5,6 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, pairwise
-from math import prod
 
 from utmost.core.exact.arguments import label, mapping, wrong_kind
 from utmost.core.exact.display import Display
@@ -63,11 +62,6 @@ def check_coalitions(levels: Mapping[Hashable, Number | Level], *, reach: int = 
             exact = False
             worst = max(worst, float(abs(ratio * float(top.alpha) - 1)))
     return Coalitions(2 ** len(read) - 1, len(sets), exact, worst)
-
-
-def independent_loss(levels: Mapping[Hashable, Number | Level]) -> Fraction:
-    """exp of the loss with *independent* geometric noise: the product of 1/alpha over a coalition."""
-    return prod((1 / at.alpha_fraction() for at in _read_levels(levels).values()), start=Fraction(1))
 
 
 Recipient = Hashable

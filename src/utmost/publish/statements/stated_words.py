@@ -328,10 +328,13 @@ def level_in_ledger(ledger: LedgerFacts | None, own: Level) -> tuple[Level, tupl
     """The level of all answers of a release together, and sentences about their composition; "" without a ledger."""
     if ledger is None or ledger.together is None:
         return own, ("", "")
+    largest = max(ledger.levels)
     adds = (
-        f"All answers of this release together cost the largest of their levels, {level_name(ledger.together)}, and "
-        f"not the sum [koufogiannis2015]. {ADDS_UP}"
+        f"All answers of this release together cost the largest of their levels, {level_name(largest)}, and not the "
+        f"sum [koufogiannis2015]. {ADDS_UP}"
     )
+    if ledger.together != largest:
+        adds = f"{adds} With the other versions of the data the cost is {level_name(ledger.together)} in all."
     return ledger.together, (adds, FEWER_LEVELS if len(ledger.levels) > 1 else "")
 
 

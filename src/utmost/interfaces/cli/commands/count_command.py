@@ -66,6 +66,7 @@ def count(
     form: options.Format = None,
     as_json: options.AsJson = False,
     dry_run: options.DryRun = False,
+    yes: options.Yes = False,
 ) -> None:
     """Count events of people into a table, and prove how much one person can change it.
 
@@ -98,7 +99,9 @@ def count(
         if out is not None and out.suffix.lower() != ".json":
             remedy = f"Write --out {out.with_suffix('.json')}."
             raise OutOfRange("--out must end in .json: it is a domain", came=out.name, remedy=remedy)
-        return unknown.name(events, people, level, out, spelling=spelling.cells, as_json=as_json, dry_run=dry_run)
+        return unknown.name(
+            events, people, level, out, spelling=spelling.cells, as_json=as_json, dry_run=dry_run, yes=yes
+        )
 
     unknown.check_unused(level)
     if people.domain is None:
