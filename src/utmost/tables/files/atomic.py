@@ -26,6 +26,9 @@ Writer = Callable[[BinaryIO], object]
 _NAME = 200
 """Bytes of a name that is short enough everywhere, with the endings of a statement, a signature and temporary files."""
 
+_REFUSED = (errno.ENAMETOOLONG, errno.ENOENT, errno.EACCES, errno.EPERM, errno.EROFS)
+"""Errors of a folder that will never take a file of this name."""
+
 _DRAWN_AGAIN = "Running it again publishes new noise and adds another epsilon to what is spent."
 
 
@@ -119,6 +122,8 @@ def _check_can_be_made(path: Path) -> None:
     try:
         descriptor, name = _opened_aside(path, ".part")
     except OSError as error:
+        if error.errno not in _REFUSED:  # such as a full disk
+            raise
         is_long = error.errno == errno.ENAMETOOLONG
         raise Unsupported(
             "a file must have a name and a folder in which it can be written",
