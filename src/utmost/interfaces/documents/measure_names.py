@@ -1,6 +1,5 @@
 """Measures of leakage by name, and the leakage of a channel by one measure as plain data."""
 
-from collections.abc import Sequence
 from itertools import compress
 from pathlib import Path
 from typing import Any
@@ -124,19 +123,13 @@ def _strategy(C: Channel, prior: Array, measure: Measure) -> list[dict[str, Any]
         listed = compress(zip(outcomes, orders, strict=True), can_come)
         return [{"outcome": str(y), "order": [str(names[x]) for x in order]} for y, order in listed]
     ties, actions = set(chosen.ties), chosen.actions.tolist()
-    named = _action_names(measure, C, chosen.size)
+    own = measure.actions if isinstance(measure, PaidMeasure) else None
+    secrets = C.secrets if C.secrets is not None and chosen.size == C.shape[0] else range(chosen.size)
+    named = secrets if own is None else own
     return [
         {"outcome": str(y), "action": str(named[action]), "tie": k in ties}
         for k, (y, action) in compress(enumerate(zip(outcomes, actions, strict=True)), can_come)
     ]
-
-
-def _action_names(measure: Measure, C: Channel, actions: int) -> Sequence[object]:
-    """Return the measure's own names; else the secrets' names if each action names a secret; else numbers."""
-    own = measure.actions if isinstance(measure, PaidMeasure) else None
-    if own is not None:
-        return own
-    return C.secrets if C.secrets is not None and actions == C.shape[0] else range(actions)
 
 
 def _kept(C: Channel, space: Space) -> dict[str, Any]:

@@ -48,6 +48,13 @@ def _as_json(cell: Any) -> Any:
 
 def law_report(law: Law, cost: Cost) -> dict[str, Any]:
     """Report on a distribution: theorem, cost, margins, and gains over usual noise."""
+    # Cost of usual noise divided by the cost of this law; empty if either exceeds the floats.
+    is_compared = isinstance(law, IntegerLaw) and law.ratio is None
+    others: tuple[Any, ...] = ("laplace", "geometric") if is_compared else ("laplace",)
+    gains = {}
+    for other in others:
+        with suppress(OutOfRange):
+            gains["Laplace" if other == "laplace" else other] = gain(law, other, cost)
     return {
         "law": type(law).__name__,
         "text": repr(law),
@@ -60,7 +67,7 @@ def law_report(law: Law, cost: Cost) -> dict[str, Any]:
         "mean_absolute_error": float(law.expected_cost(absolute)),
         "variance": float(law.variance()),
         "margin": {confidence: law.margin(confidence) for confidence in CONFIDENCES},
-        "gain": _gains(law, cost),
+        "gain": gains,
     }
 
 
@@ -197,14 +204,3 @@ def _face_value(optimum: "Optimum") -> float | None:
 
 def exact_text(number: Any) -> str | None:
     return str(number) if isinstance(number, Fraction) else None
-
-
-def _gains(law: Law, cost: Cost) -> dict[str, float]:
-    """Cost of usual noise divided by the cost of this law; empty if either exceeds the floats."""
-    is_compared = isinstance(law, IntegerLaw) and law.ratio is None
-    others: tuple[Any, ...] = ("laplace", "geometric") if is_compared else ("laplace",)
-    gains = {}
-    for other in others:
-        with suppress(OutOfRange):
-            gains["Laplace" if other == "laplace" else other] = gain(law, other, cost)
-    return gains

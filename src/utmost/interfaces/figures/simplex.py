@@ -72,7 +72,18 @@ def simplex_figure(
 
 
 def draw_simplex(axes: Any, panel: Panel, labels: Sequence[str] = ("0", "1", "2")) -> None:
-    _frame(axes, labels)
+    # Draw the triangle, with lines at every quarter of each probability.
+    for part in (0.25, 0.5, 0.75):
+        for secret in range(3):
+            ends = np.zeros((3, 2))
+            ends[secret] = part
+            ends[(secret + 1) % 3, 0] = ends[(secret + 2) % 3, 1] = 1 - part
+            axes.plot(*in_the_plane(ends).T, color=_FAINT, linewidth=0.7, zorder=0)
+    axes.plot(*np.vstack([_TRIANGLE, _TRIANGLE[:1]]).T, color=_INK, linewidth=1.2, zorder=0)
+    for corner, (right, up, side), label in zip(_TRIANGLE, _LABEL_PLACES, labels, strict=True):
+        axes.text(corner[0] + right, corner[1] + up, label, ha=side, va="center", fontsize=12, color=_INK)
+    axes.set(aspect="equal", xlim=(-0.12, 1.12), ylim=(-0.09, 0.95))
+    axes.axis("off")
     for region in panel.regions:
         hull = _around(in_the_plane(region.corners))
         axes.fill(*hull.T, facecolor=region.colour, alpha=0.12, zorder=1)
@@ -96,21 +107,6 @@ def in_the_plane(beliefs: Any) -> Any:
     return columns.T @ _TRIANGLE
 
 
-def _frame(axes: Any, labels: Sequence[str]) -> None:
-    """Draw the triangle, with lines at every quarter of each probability."""
-    for part in (0.25, 0.5, 0.75):
-        for secret in range(3):
-            ends = np.zeros((3, 2))
-            ends[secret] = part
-            ends[(secret + 1) % 3, 0] = ends[(secret + 2) % 3, 1] = 1 - part
-            axes.plot(*in_the_plane(ends).T, color=_FAINT, linewidth=0.7, zorder=0)
-    axes.plot(*np.vstack([_TRIANGLE, _TRIANGLE[:1]]).T, color=_INK, linewidth=1.2, zorder=0)
-    for corner, (right, up, side), label in zip(_TRIANGLE, _LABEL_PLACES, labels, strict=True):
-        axes.text(corner[0] + right, corner[1] + up, label, ha=side, va="center", fontsize=12, color=_INK)
-    axes.set(aspect="equal", xlim=(-0.12, 1.12), ylim=(-0.09, 0.95))
-    axes.axis("off")
-
-
 def _draw_points(axes: Any, points: PosteriorPoints) -> None:
     places = in_the_plane(points.beliefs)
     if points.joined and len(places) > 1:
@@ -122,18 +118,14 @@ def _draw_points(axes: Any, points: PosteriorPoints) -> None:
     axes.scatter(*places.T, s=areas, edgecolors="white", linewidths=1.0, zorder=4, **style)
     axes.plot([], [], "o", ms=7, mec="white", label=points.name, **style)
     if weights is not None:
-        _write_weights(axes, places, points.weights, weights)
-
-
-def _write_weights(axes: Any, places: Any, texts: Any, weights: Any) -> None:
-    """Write each weight beside its point, on the side away from the other points."""
-    arms = places - weights @ places / weights.sum()
-    sizes = np.hypot(*arms.T)
-    ways = np.where(sizes[:, None] > 1e-6, arms / np.maximum(sizes, 1e-9)[:, None], [0.0, -1.0])
-    for place, way, text, weight in zip(places, ways, texts, weights, strict=True):
-        far = 11 + np.sqrt(_AREA * weight / np.pi)
-        style = {"textcoords": "offset points", "ha": "center", "va": "center", "fontsize": 9, "color": _INK}
-        axes.annotate(_short(text), place, tuple(way * [far + 4, far]), zorder=7, **style)
+        # Write each weight beside its point, on the side away from the other points.
+        arms = places - weights @ places / weights.sum()
+        sizes = np.hypot(*arms.T)
+        ways = np.where(sizes[:, None] > 1e-6, arms / np.maximum(sizes, 1e-9)[:, None], [0.0, -1.0])
+        for place, way, text, weight in zip(places, ways, points.weights, weights, strict=True):
+            far = 11 + np.sqrt(_AREA * weight / np.pi)
+            style = {"textcoords": "offset points", "ha": "center", "va": "center", "fontsize": 9, "color": _INK}
+            axes.annotate(_short(text), place, tuple(way * [far + 4, far]), zorder=7, **style)
 
 
 def _around(places: Any) -> Any:

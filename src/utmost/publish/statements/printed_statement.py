@@ -81,12 +81,16 @@ def statement_page(
     by = ", ".join(said.curators)
     head = " · ".join(text for text in (by, said.published, said.region) if text)
     unsigned = {title: [Fact("", UNSIGNED_TRUST)] if title == TRUST and not is_signed else [] for title in SECTIONS}
+    first, _, rest = stated.guarantee.partition(". ")
+    _, _, factor = first.partition(" by at most ")
     parts = [
         f"<h1>{escape(title)}</h1>",
         f"<p><small>{escape(head)}</small></p>" if head else "",
         _paragraph(said.description),
         f'<p class="promise">{escape(stated.line)}</p>',
-        _paragraph(_beyond_line(stated)),
+        _paragraph(
+            rest if factor and stated.line.removesuffix(".").endswith(f" by at most {factor}") else stated.guarantee
+        ),
         *(
             (_section(ASKED, _asked(stated, is_signed)) if title == ANNEX else "")
             + _section(title, _rows(title, [*stated.of_section(title), *unsigned[title]], stated))
@@ -100,13 +104,6 @@ def statement_page(
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n{body}\n</body>\n</html>\n"
     )
-
-
-def _beyond_line(stated: ReleaseFacts) -> str:
-    """The guarantee without its first sentence, where the line of the promise gives the same factor."""
-    first, _, rest = stated.guarantee.partition(". ")
-    _, _, factor = first.partition(" by at most ")
-    return rest if factor and stated.line.removesuffix(".").endswith(f" by at most {factor}") else stated.guarantee
 
 
 def _rows(title: str, facts: Sequence[Fact], stated: ReleaseFacts) -> str:
@@ -133,16 +130,11 @@ def _rows(title: str, facts: Sequence[Fact], stated: ReleaseFacts) -> str:
     return _table(head, cells) + _paragraph(words)
 
 
-def _is_asked(stated: ReleaseFacts) -> bool:
-    """Whether a reader must ask who one individual is."""
-    return stated.per is None and stated.individual is None
-
-
 def _asked(stated: ReleaseFacts, is_signed: bool) -> str:
     """The list of questions that a reader should ask."""
     lines = (
         "Ask the publisher about each point of the list above.",
-        *((_WHO,) if _is_asked(stated) else ()),
+        *((_WHO,) if (stated.per is None and stated.individual is None) else ()),
         "Ask what else was published about the same people: levels add up.",
         "Check the signature with the publisher's public key: utmost verify FILE --public-key KEY."
         if is_signed

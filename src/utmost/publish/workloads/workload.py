@@ -367,10 +367,12 @@ def narrowed(domain: Domain, name: Any) -> tuple[Family, dict[int, int]]:
             raise WrongKind(
                 "a wanted table must be names of levels", came=type(word).__name__, remedy='Pass "sex age", say.'
             )
-    family = domain.family(levels)
-    return family, {
-        domain.level_named(level)[0]: _index_of_group(domain, level, label) for level, label in labels.items()
-    }
+    only = {}
+    for name_of_level, label in labels.items():
+        axis, level = domain.level_named(name_of_level)
+        taken = domain.selection({name_of_level: label})[axis]
+        only[axis] = int(domain.axes[axis].group_of(level)[taken.argmax()])
+    return domain.family(levels), only
 
 
 def _name_parts(domain: Domain, name: Any) -> list[Any]:
@@ -380,25 +382,19 @@ def _name_parts(domain: Domain, name: Any) -> list[Any]:
         return list(name) if isinstance(name, Sequence) else [name]
     if name in known:
         return [name]
-    words = words_in(name, lambda word: word in known or _is_level_with_label(word, known))
+    words = words_in(
+        name,
+        lambda word: (
+            word in known or any(word.startswith(f"{level}=") and " " not in word[len(level) :] for level in known)
+        ),
+    )
     return [word if word in known or "=" not in word else _level_and_label(word, known) for word in words]
-
-
-def _is_level_with_label(word: str, known: Iterable[str]) -> bool:
-    return any(word.startswith(f"{level}=") and " " not in word[len(level) :] for level in known)
 
 
 def _level_and_label(word: str, known: Iterable[str]) -> tuple[str, str]:
     """Split ``level=label``; the level or the label may have an equals sign of its own."""
     level = max((level for level in known if word.startswith(f"{level}=")), key=len, default=word.split("=")[0])
     return level, word[len(level) + 1 :]
-
-
-def _index_of_group(domain: Domain, name: str, label: Label) -> int:
-    """The index of a label among the groups of a level."""
-    axis, level = domain.level_named(name)
-    taken = domain.selection({name: label})[axis]
-    return int(domain.axes[axis].group_of(level)[taken.argmax()])
 
 
 def _part_of(domain: Domain, family: Family, only: Mapping[int, int], weight: Number, per_answer: bool) -> WantedSums:
@@ -467,13 +463,14 @@ _LARGEST_WEIGHT = Fraction(10**100)  # squares and sums of such weights are fini
 
 
 def _where_name(where: Where) -> str:
-    return " ".join(f"{name}={_wanted_name(wanted)}" for name, wanted in where.items())
-
-
-def _wanted_name(wanted: Any) -> str:
-    if isinstance(wanted, slice):
-        return "..".join("" if end is None else str(end) for end in (wanted.start, wanted.stop))
-    return str(wanted) if isinstance(wanted, str | int | np.integer) else "|".join(map(str, wanted))
+    words = []
+    for name, wanted in where.items():
+        if isinstance(wanted, slice):
+            shown = "..".join("" if end is None else str(end) for end in (wanted.start, wanted.stop))
+        else:
+            shown = str(wanted) if isinstance(wanted, str | int | np.integer) else "|".join(map(str, wanted))
+        words.append(f"{name}={shown}")
+    return " ".join(words)
 
 
 @unpickler

@@ -166,7 +166,14 @@ class Seen:
             if left < 0:
                 raise _too_large(ending, f"more than {MOST_TEXT[ending]} characters")
             fields = {"ending": ending, "columns": piece, "statement": json.dumps(said), "piece": str(number)}
-            content += _worked(f"{self._viewer.name} {self._viewer.owner}", fields)
+            # The output of a worker process, which has no key.
+            try:
+                told = WORKERS.ask(f"{self._viewer.name} {self._viewer.owner}", "download", fields, is_kept=False)
+            except Unsupported:
+                raise _too_large(fields["ending"], "one that takes more time or memory than that") from None
+            if told["problem"]:
+                raise BadTable(told["problem"].rstrip("."))
+            content += b64decode(told["found"]["content"])
         return bytes(content)
 
     def _columns(self, family: str) -> dict[str, list[Any]]:
@@ -205,17 +212,6 @@ def _pieces(cells: Mapping[str, list[Any]]) -> Iterator[str]:
         start += rows
         if start >= count:
             return
-
-
-def _worked(caller: str, fields: Mapping[str, str]) -> bytes:
-    """Return the output of a worker process, which has no key."""
-    try:
-        told = WORKERS.ask(caller, "download", fields, is_kept=False)
-    except Unsupported:
-        raise _too_large(fields["ending"], "one that takes more time or memory than that") from None
-    if told["problem"]:
-        raise BadTable(told["problem"].rstrip("."))
-    return b64decode(told["found"]["content"])
 
 
 Looked = Annotated[Seen, Depends(Seen)]

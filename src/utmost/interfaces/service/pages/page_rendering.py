@@ -190,19 +190,15 @@ def problem_page(request: Request, problem: Mapping[str, Any], headers: Mapping[
     """Show an error: as a line in the form that was sent, as a page, or, without a valid token, as the sign-in."""
     forwarded = {name: value for name, value in headers.items() if name.lower() != "www-authenticate"}
     if problem["status"] == 401 and request.url.path != "/login":
-        return _to_sign_in(request)
+        wanted = request.url.path if request.method == "GET" and request.url.path != "/" else None
+        query = f"?{request.url.query}" if request.url.query else ""
+        response = see(request, "/login", next=None if wanted is None else wanted + query)
+        if session(request):
+            end_session(request, response)
+        return response
     template = "problem_part.html" if is_part(request) else "problem.html"
     response = render(
         request, template, getattr(request.state, "viewer", None), problem["status"], problem={"wrong": None, **problem}
     )
     response.headers.update(forwarded)
-    return response
-
-
-def _to_sign_in(request: Request) -> Response:
-    wanted = request.url.path if request.method == "GET" and request.url.path != "/" else None
-    query = f"?{request.url.query}" if request.url.query else ""
-    response = see(request, "/login", next=None if wanted is None else wanted + query)
-    if session(request):
-        end_session(request, response)
     return response

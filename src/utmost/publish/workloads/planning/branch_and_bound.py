@@ -280,14 +280,10 @@ class Search:
             vertex, least = box.least(slopes)
             tangent = value + least - float(slopes @ shares)
             best = max(best, tangent - _LOWERED * float(value - 2 * slopes @ (vertex + shares)))
-            shares = self._nearer(low - steep * box.low, steep, shares, vertex)
+            tried = shares + _STEPS[:, None] * (vertex - shares)
+            values = self.error.values((low - steep * box.low) + steep * tried)
+            shares = np.asarray(tried[int(values.argmin())])
         return best
-
-    def _nearer(self, base: Floats, steep: Floats, shares: Floats, vertex: Floats) -> Floats:
-        """The best of ten points between the shares and a vertex, for the error with chords."""
-        tried = shares + _STEPS[:, None] * (vertex - shares)
-        values = self.error.values(base + steep * tried)
-        return np.asarray(tried[int(values.argmin())])
 
     def keep(self, shares: Floats) -> None:
         """Keep shares if they are better than the best so far, or the first."""

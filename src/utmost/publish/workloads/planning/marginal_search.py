@@ -12,7 +12,7 @@ attribute of two values, the difference informs about the table's own space as m
 sums at the same charge (`rows=True`).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import combinations
 from math import comb, prod
@@ -75,13 +75,28 @@ def marginal_shares(workload: Workload, level: float, room: Room, *, signs: bool
     if larger:
         sets.append((*wanted, *larger, *lower))
     if signs and 2 in domain.shape and len(lower) < _MOST_SIGNED:
-        sets.append(tuple(_signed(domain, (*wanted, *lower))))
+        # The tables, each with differences on any subset of its attributes of two values; up to a limit.
+        signed: dict[Family, None] = {}
+        bits = [at for at, size in enumerate(domain.shape) if size == 2]
+        for family in (*wanted, *lower):
+            own = [at for at in bits if family[at] == 0]
+            for count in range(len(own) + 1):
+                for chosen in combinations(own, count):
+                    signed[tuple(DIFFERENCE if at in chosen else level for at, level in enumerate(family))] = None
+            if len(signed) > _MOST_SIGNED:
+                break
+        sets.append(tuple(signed))
     plans = [_searched(workload, families, level, room) for families in sets]
     best = plans[0]
     for other in plans[1:]:
         best = other if other[0] < best[0] * (1 - _EQUAL) else best
     _, families, shares = best
-    return room.shares(domain, dict(zip(families, _rounded(shares), strict=True)))
+    # Round shares to multiples of a power of ten that add up to 1, by largest remainders.
+    steps = 10 ** (3 + len(str(len(shares))))
+    whole = np.floor(shares * steps).astype(np.int64)
+    order = np.argsort(whole - shares * steps, kind="stable")
+    whole[order[: steps - int(whole.sum())]] += 1
+    return room.shares(domain, dict(zip(families, [Fraction(int(count), steps) for count in whole], strict=True)))
 
 
 def _searched(
@@ -96,7 +111,16 @@ def _searched(
     def error(parts: Floats) -> float:
         return errors.error(whole * (parts + free))
 
-    plain = _cube_roots(errors)
+    # Shares proportional to (mu n)^(1/3) of each marginal's own space; small shares where it is not wanted.
+    spaces = errors.spaces
+    places = {space: at for at, space in enumerate(errors.names)}
+    tops = np.zeros(len(spaces.families))
+    for family, axes in enumerate(spaces.measured_axes):
+        place = places.get(tuple((axis, level or 0) for axis, level in axes))
+        if place is not None:
+            tops[family] = (errors.wanted[place] * errors.sizes[family]) ** (1 / 3)
+    tops = np.maximum(tops, _TRACE * tops.max())
+    plain = np.asarray(tops / tops.sum())
     least = min((size for size in workload.domain.shape if size > 1), default=1)
     small = [at for at, size in enumerate(workload.domain.shape) if size == least]
     shared = np.array([_TRACE if any(family[at] == 0 for at in small) else 1.0 for family in listed])
@@ -110,19 +134,6 @@ def _searched(
     best = best / best.sum()
     used = (best > 0) | (free > 0)  # a total that is free needs no part
     return error(best), tuple(family for family, some in zip(listed, used, strict=True) if some), best[used]
-
-
-def _cube_roots(errors: MarginalErrors) -> Floats:
-    """Shares proportional to (mu n)^(1/3) of each marginal's own space; small shares where it is not wanted."""
-    spaces = errors.spaces
-    places = {space: at for at, space in enumerate(errors.names)}
-    tops = np.zeros(len(spaces.families))
-    for family, axes in enumerate(spaces.measured_axes):
-        place = places.get(tuple((axis, level or 0) for axis, level in axes))
-        if place is not None:
-            tops[family] = (errors.wanted[place] * errors.sizes[family]) ** (1 / 3)
-    tops = np.maximum(tops, _TRACE * tops.max())
-    return np.asarray(tops / tops.sum())
 
 
 def _descended(errors: MarginalErrors, start: Floats, whole: float, free: Floats) -> Floats:
@@ -140,15 +151,6 @@ def _descended(errors: MarginalErrors, start: Floats, whole: float, free: Floats
     roots = descended(slope, np.sqrt(inside * len(start)), _STEPS)
     squares = roots * roots
     return np.asarray(squares / squares.sum())
-
-
-def _rounded(parts: Floats) -> list[Fraction]:
-    """Round shares to multiples of a power of ten that add up to 1, by largest remainders."""
-    steps = 10 ** (3 + len(str(len(parts))))
-    whole = np.floor(parts * steps).astype(np.int64)
-    order = np.argsort(whole - parts * steps, kind="stable")
-    whole[order[: steps - int(whole.sum())]] += 1
-    return [Fraction(int(count), steps) for count in whole]
 
 
 def _lower(domain: Domain, wanted: Sequence[Family]) -> list[Family]:
@@ -181,17 +183,3 @@ def _larger(domain: Domain, wanted: Sequence[Family]) -> list[Family]:
         if len(larger) > _MOST_MERGED:
             return []
     return list(larger)
-
-
-def _signed(domain: Domain, tables: Iterable[Family]) -> list[Family]:
-    """The tables, each with differences on any subset of its attributes of two values; up to a limit."""
-    signed: dict[Family, None] = {}
-    bits = [at for at, size in enumerate(domain.shape) if size == 2]
-    for family in tables:
-        own = [at for at in bits if family[at] == 0]
-        for count in range(len(own) + 1):
-            for chosen in combinations(own, count):
-                signed[tuple(DIFFERENCE if at in chosen else level for at, level in enumerate(family))] = None
-        if len(signed) > _MOST_SIGNED:
-            break
-    return list(signed)
