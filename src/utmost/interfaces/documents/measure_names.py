@@ -1,5 +1,6 @@
 """Measures of leakage by name, and the leakage of a channel by one measure as plain data."""
 
+from contextlib import suppress
 from itertools import compress
 from math import inf
 from pathlib import Path
@@ -75,6 +76,9 @@ def leakage_report(C: Channel, prior: Array, measure: Measure, space: Space | No
     """Return the leakage of a channel by one measure as plain data; an exact number is a float and a text."""
     # With a space, the report has the smallest epsilon that the channel keeps.
     leaked = hyper(C, prior)
+    multiplicative = None  # for gains with negative entries
+    with suppress(NotALoss):
+        multiplicative = _number(measure.multiplicative_leakage(C, prior))
     report = {
         "secrets": C.shape[0],
         "outcomes": C.shape[1],
@@ -84,7 +88,7 @@ def leakage_report(C: Channel, prior: Array, measure: Measure, space: Space | No
         "is_vulnerability": measure.rises,
         "prior": _number(measure.prior(prior)),
         "posterior": _number(measure.posterior(C, prior)),
-        "multiplicative_leakage": _multiplicative(C, prior, measure),
+        "multiplicative_leakage": multiplicative,
         "additive_leakage": _number(measure.additive_leakage(C, prior)),
         "multiplicative_capacity": _capacity(C, measure, "multiplicative"),
         "additive_capacity": _capacity(C, measure, "additive"),
@@ -106,14 +110,6 @@ def _from_file(make: Any, text: str) -> Measure:
     except NotALoss as error:
         raise NotALoss(error.required, where=text, remedy=error.remedy) from None
     return measure
-
-
-def _multiplicative(C: Channel, prior: Array, measure: Measure) -> dict[str, Any] | None:
-    """Return the multiplicative leakage; None for gains with negative entries."""
-    try:
-        return _number(measure.multiplicative_leakage(C, prior))
-    except NotALoss:
-        return None
 
 
 def _capacity(C: Channel, measure: Measure, kind: CapacityKind) -> dict[str, Any] | None:

@@ -111,6 +111,15 @@ def reading_report(
 def design_report(optimum: "Optimum", space: str, prior: str, loss: str) -> dict[str, Any]:
     """Report on an optimum: its loss, why no loss is smaller, and the remap as runs of responses."""
     certificate = optimum.certificate
+    # The loss of geometric responses without a remap, where responses are answers and the matrix is not large.
+    consumer, face_value = certificate.consumer, None
+    if optimum.remap is not None and consumer.secrets <= min(consumer.actions, _LARGEST_MATRIX):
+        from utmost.design.channels.on_counts import geometric_channel
+        from utmost.design.optima.reading import face_value_loss
+
+        face_value = float(
+            face_value_loss(geometric_channel(consumer.secrets, certificate.ptype.level), consumer.to_floats())
+        )
     return {
         "space": space,
         **level_facts(certificate.ptype.level),
@@ -123,7 +132,7 @@ def design_report(optimum: "Optimum", space: str, prior: str, loss: str) -> dict
         "expected_loss_exact": exact_text(optimum.loss) if optimum.is_exact else None,
         "lower_bound": float(optimum.lower),
         "verified": certificate.verify(),
-        "face_value_loss": _face_value(optimum),
+        "face_value_loss": face_value,
         "remap": None if optimum.remap is None else remap_runs(optimum.remap),
         "attack": _attack_facts(optimum),
     }
@@ -189,17 +198,6 @@ def remap_runs(remap: "Remap") -> list[dict[str, Any]]:
         answer = "the response" if kind == "itself" and len(ys) > 1 else str(actions[ys[0]])
         runs.append({"responses": f"{ys[0]} to {ys[-1]}" if len(ys) > 1 else str(ys[0]), "answer": answer, "tie": tie})
     return runs
-
-
-def _face_value(optimum: "Optimum") -> float | None:
-    """Loss of geometric responses without a remap; None for large matrices, and if responses are no answers."""
-    consumer, ptype = optimum.certificate.consumer, optimum.certificate.ptype
-    if optimum.remap is None or consumer.actions < consumer.secrets or consumer.secrets > _LARGEST_MATRIX:
-        return None
-    from utmost.design.channels.on_counts import geometric_channel
-    from utmost.design.optima.reading import face_value_loss
-
-    return float(face_value_loss(geometric_channel(consumer.secrets, ptype.level), consumer.to_floats()))
 
 
 def exact_text(number: Any) -> str | None:

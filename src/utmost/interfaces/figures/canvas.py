@@ -67,9 +67,7 @@ def braille(xs: Sequence[float], ys: Sequence[float], top: float, width: int, he
 
 def terminal(xs: Sequence[float], curves: Curves) -> list[list[tuple[str, int]]]:
     """Draw curves, from 0 upwards, as rows of (text, number of the curve in `curves`, or -1 for none)."""
-    least = max(max(ys) for ys in curves.values()) / _TICKS
-    size = 10.0 ** np.floor(np.log10(least)) if least > 0 else 1.0
-    step = next(float(size * step) for step in (1, 2, 2.5, 5, 10) if size * step >= least)
+    step = _round_step(max(max(ys) for ys in curves.values()) / _TICKS)
     height = _TICKS * _ROWS_A_TICK
     drawn = [braille(xs, ys, step * _TICKS, _WIDTH, height) for ys in curves.values()]
     rows = []
@@ -90,6 +88,12 @@ def terminal(xs: Sequence[float], curves: Curves) -> list[list[tuple[str, int]]]
         line = line.ljust(_WIDTH * i // 5 - (len(mark) - 1) // 2) + mark
     rows.append([("       " + line, -1)])
     return rows
+
+
+def _round_step(least: float) -> float:
+    """Return the least of 1, 2, 2.5, 5 times a power of ten that is not below `least`."""
+    size = 10.0 ** np.floor(np.log10(least)) if least > 0 else 1.0
+    return next(float(size * step) for step in (1, 2, 2.5, 5, 10) if size * step >= least)
 
 
 def check_format(path: Path) -> None:

@@ -175,6 +175,19 @@ def sums_in_words(statement: Mapping[str, Any], release: "NoisySums") -> Release
     counts = "Counts" if amount is None else f"Sums of {amount.name}"
     if amount is not None and amount.distinct is not None:
         counts = f"Numbers of distinct values ({amount.name})"
+    before = "nothing was left out by utmost, which was given a counted table"
+    if release.promise.proved:
+        # What is said of values outside the domain depends on the domain and not on the data.
+        open_axes = [f"{axis.levels[0]}, counted as {axis.other}" for axis in domain.axes if axis.other is not None]
+        counted = f", except those of {' and of '.join(open_axes)}" if open_axes else ""
+        unknown = [f"{axis.levels[0]}, as {axis.missing}" for axis in domain.axes if axis.missing is not None]
+        counted += f"; missing values are counted for {' and for '.join(unknown)}" if unknown else ""
+        if amount is not None and amount.missing:
+            counted += f"; events without {amount.name} were left out of its sums and means"
+            counted += ", and are counted among all events" if release.unit.is_shared else ""
+        bounded = "each individual's contribution was limited to what is stated above; "
+        bounded += f"events with a value outside the domain were left out{counted}"
+        before = bounded if amount is None or amount.clipped is None else f"{amount.clipped}; {bounded}"
     return ReleaseFacts(
         statement=statement,
         level=total,
@@ -190,7 +203,7 @@ def sums_in_words(statement: Mapping[str, Any], release: "NoisySums") -> Release
         noises=noises,
         why=str(statement["noise"]["theorem"]),
         beyond=beyond_unit(release.promise, release.unit, "cell"),
-        before=f"{rounded(release.unit, 'cell')}{_bounded(release)}",
+        before=f"{rounded(release.unit, 'cell')}{before}",
         after="nothing: each noisy cell is published as it is"
         if release.unit.is_distinct
         else _sums_of_cells(release.unit),
@@ -271,25 +284,6 @@ def _sums_of_cells(unit: Unit) -> str:
         "every table and total is computed from the noisy sums by least squares, without bias; a clean copy, where "
         f"one is published, holds {whole} that are not negative and whose sums agree. Neither costs more epsilon"
     )
-
-
-def _bounded(release: "NoisySums") -> str:
-    """The sentence about the treatment of people's data: clipped amounts, bounds, values outside the domain."""
-    if not release.promise.proved:
-        return "nothing was left out by utmost, which was given a counted table"
-    amount = release.unit.amount
-    # What is said of values outside the domain depends on the domain and not on the data.
-    axes = release.domain.axes
-    open_axes = [f"{axis.levels[0]}, counted as {axis.other}" for axis in axes if axis.other is not None]
-    counted = f", except those of {' and of '.join(open_axes)}" if open_axes else ""
-    unknown = [f"{axis.levels[0]}, as {axis.missing}" for axis in axes if axis.missing is not None]
-    counted += f"; missing values are counted for {' and for '.join(unknown)}" if unknown else ""
-    if amount is not None and amount.missing:
-        counted += f"; events without {amount.name} were left out of its sums and means"
-        counted += ", and are counted among all events" if release.unit.is_shared else ""
-    bounded = "each individual's contribution was limited to what is stated above; "
-    bounded += f"events with a value outside the domain were left out{counted}"
-    return bounded if amount is None or amount.clipped is None else f"{amount.clipped}; {bounded}"
 
 
 def _laws(release: "NoisySums") -> list[tuple[Any, Geometric]]:

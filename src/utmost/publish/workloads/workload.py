@@ -5,7 +5,7 @@ each axis: all groups of a marginal, the groups of a marginal that carry a label
 within each group of the other axes, or one sum over any listed cells.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import product
@@ -357,7 +357,20 @@ def narrowed(domain: Domain, name: Any) -> tuple[Family, dict[int, int]]:
     if isinstance(name, tuple) and name and all(isinstance(word, int) for word in name):
         return domain.family(name), {}
     levels, labels = [], dict[str, Label]()
-    for word in _name_parts(domain, name):
+    known = {level for axis in domain.axes for level in axis.levels}
+    if not isinstance(name, str):
+        parts = list(name) if isinstance(name, Sequence) else [name]
+    elif name in known:
+        parts = [name]
+    else:
+
+        def is_word(word: str) -> bool:
+            with_label = (word.startswith(f"{level}=") and " " not in word[len(level) :] for level in known)
+            return word in known or any(with_label)
+
+        words = words_in(name, is_word)
+        parts = [word if word in known or "=" not in word else _level_and_label(word, known) for word in words]
+    for word in parts:
         if isinstance(word, str):
             levels.append(word)
         elif isinstance(word, tuple) and len(word) == 2:
@@ -373,22 +386,6 @@ def narrowed(domain: Domain, name: Any) -> tuple[Family, dict[int, int]]:
         taken = domain.selection({name_of_level: label})[axis]
         only[axis] = int(domain.axes[axis].group_of(level)[taken.argmax()])
     return domain.family(levels), only
-
-
-def _name_parts(domain: Domain, name: Any) -> list[Any]:
-    """The levels and the (level, label) pairs in a table's name."""
-    known = {level for axis in domain.axes for level in axis.levels}
-    if not isinstance(name, str):
-        return list(name) if isinstance(name, Sequence) else [name]
-    if name in known:
-        return [name]
-    words = words_in(
-        name,
-        lambda word: (
-            word in known or any(word.startswith(f"{level}=") and " " not in word[len(level) :] for level in known)
-        ),
-    )
-    return [word if word in known or "=" not in word else _level_and_label(word, known) for word in words]
 
 
 def _level_and_label(word: str, known: Iterable[str]) -> tuple[str, str]:
@@ -475,18 +472,14 @@ def _where_name(where: Where) -> str:
 
 @unpickler
 def _workload(domain: Domain, parts: Iterable[WantedSums]) -> Workload:
-    workload = object.__new__(Workload)
-    _set(workload, domain, _without_duplicates(parts))
-    return workload
-
-
-def _without_duplicates(parts: Iterable[WantedSums]) -> Iterator[WantedSums]:
-    """The parts; equal parts are one, with the sum of their weights."""
+    # Equal parts are one, with the sum of their weights.
     merged: dict[tuple[AxisSums, ...], WantedSums] = {}
     for part in parts:
         same = merged.get(part.sums)
         merged[part.sums] = part if same is None else replace(same, weight=same.weight + part.weight)
-    yield from merged.values()
+    workload = object.__new__(Workload)
+    _set(workload, domain, merged.values())
+    return workload
 
 
 def _set(workload: Workload, domain: Domain, parts: Iterable[WantedSums]) -> None:

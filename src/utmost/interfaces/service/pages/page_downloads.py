@@ -155,7 +155,11 @@ class Seen:
 
     def _made(self, ending: str, family: str) -> bytes:
         check_size(ending, self.release, 0)
-        cells = self._columns(family)
+        if self.is_sums:
+            table = table_formats.as_columns(self.view.table[_family(self.view.table, family)])
+            cells = {str(name): plain_cells(column) for name, column in table.items()}
+        else:
+            cells = columns(self.view.table)
         rows = len(next(iter(cells.values()), ()))
         check_size(ending, self.release, rows * len(cells))
         said = self.statement(family, {}) if ending == "xlsx" else {}
@@ -175,12 +179,6 @@ class Seen:
                 raise BadTable(told["problem"].rstrip("."))
             content += b64decode(told["found"]["content"])
         return bytes(content)
-
-    def _columns(self, family: str) -> dict[str, list[Any]]:
-        if not self.is_sums:
-            return columns(self.view.table)
-        table = table_formats.as_columns(self.view.table[_family(self.view.table, family)])
-        return {str(name): plain_cells(column) for name, column in table.items()}
 
 
 def check_size(ending: str, release: Published, cells: int) -> None:

@@ -140,7 +140,9 @@ def render(request: Request, template: str, viewer: Token | None, /, status: int
         "places": [(group, pages) for group, pages in places if pages],
         "here": request.url.path,
         "waits": _waits(request, viewer) if status < 400 else "",
-        "ends": viewer.expires if viewer and viewer.expires - _now(request) < SOON else None,
+        "ends": viewer.expires
+        if viewer and viewer.expires - request.app.state.service.context.clock() < SOON
+        else None,
         "proof": form_proof(request, guest or None),
         "fresh_key": lambda: entropy(16).hex(),
         "done": DONE.get(request.query_params.get("done", ""), ""),
@@ -158,11 +160,6 @@ def _waits(request: Request, viewer: Token | None) -> str:
         return "" if viewer is None else request.app.state.service.waiting.count(viewer)
     except Exception:
         return ""
-
-
-def _now(request: Request) -> float:
-    now: float = request.app.state.service.context.clock()
-    return now
 
 
 def see(request: Request, path: str, **query: Any) -> Response:

@@ -70,7 +70,17 @@ def marginal_shares(workload: Workload, level: float, room: Room, *, signs: bool
     domain = workload.domain
     wanted = tuple(dict.fromkeys(part.family(domain) for part in workload.parts))
     sets = [wanted]
-    lower = _lower(domain, wanted)
+    # The tables of fewer columns inside the wanted tables; in order of columns, up to a limit.
+    below: dict[Family, None] = {}
+    tops = [len(axis.levels) for axis in domain.axes]
+    for family in wanted:
+        own = [at for at, level in enumerate(family) if level < tops[at]]
+        for count in range(len(own)):
+            for chosen in combinations(own, count):
+                below[tuple(family[at] if at in chosen else top for at, top in enumerate(tops))] = None
+        if len(below) > _MOST_SIGNED:
+            break
+    lower = list(below)
     larger = _larger(domain, wanted)
     if larger:
         sets.append((*wanted, *larger, *lower))
@@ -111,16 +121,7 @@ def _searched(
     def error(parts: Floats) -> float:
         return errors.error(whole * (parts + free))
 
-    # Shares proportional to (mu n)^(1/3) of each marginal's own space; small shares where it is not wanted.
-    spaces = errors.spaces
-    places = {space: at for at, space in enumerate(errors.names)}
-    tops = np.zeros(len(spaces.families))
-    for family, axes in enumerate(spaces.measured_axes):
-        place = places.get(tuple((axis, level or 0) for axis, level in axes))
-        if place is not None:
-            tops[family] = (errors.wanted[place] * errors.sizes[family]) ** (1 / 3)
-    tops = np.maximum(tops, _TRACE * tops.max())
-    plain = np.asarray(tops / tops.sum())
+    plain = _cube_roots(errors)
     least = min((size for size in workload.domain.shape if size > 1), default=1)
     small = [at for at, size in enumerate(workload.domain.shape) if size == least]
     shared = np.array([_TRACE if any(family[at] == 0 for at in small) else 1.0 for family in listed])
@@ -134,6 +135,19 @@ def _searched(
     best = best / best.sum()
     used = (best > 0) | (free > 0)  # a total that is free needs no part
     return error(best), tuple(family for family, some in zip(listed, used, strict=True) if some), best[used]
+
+
+def _cube_roots(errors: MarginalErrors) -> Floats:
+    """Shares proportional to (mu n)^(1/3) of each marginal's own space; small shares where it is not wanted."""
+    spaces = errors.spaces
+    places = {space: at for at, space in enumerate(errors.names)}
+    tops = np.zeros(len(spaces.families))
+    for family, axes in enumerate(spaces.measured_axes):
+        place = places.get(tuple((axis, level or 0) for axis, level in axes))
+        if place is not None:
+            tops[family] = (errors.wanted[place] * errors.sizes[family]) ** (1 / 3)
+    tops = np.maximum(tops, _TRACE * tops.max())
+    return np.asarray(tops / tops.sum())
 
 
 def _descended(errors: MarginalErrors, start: Floats, whole: float, free: Floats) -> Floats:
@@ -151,20 +165,6 @@ def _descended(errors: MarginalErrors, start: Floats, whole: float, free: Floats
     roots = descended(slope, np.sqrt(inside * len(start)), _STEPS)
     squares = roots * roots
     return np.asarray(squares / squares.sum())
-
-
-def _lower(domain: Domain, wanted: Sequence[Family]) -> list[Family]:
-    """The tables of fewer columns inside the wanted tables; in order of columns, up to a limit."""
-    lower: dict[Family, None] = {}
-    tops = [len(axis.levels) for axis in domain.axes]
-    for family in wanted:
-        own = [at for at, level in enumerate(family) if level < tops[at]]
-        for count in range(len(own)):
-            for chosen in combinations(own, count):
-                lower[tuple(family[at] if at in chosen else top for at, top in enumerate(tops))] = None
-        if len(lower) > _MOST_SIGNED:
-            break
-    return list(lower)
 
 
 def _larger(domain: Domain, wanted: Sequence[Family]) -> list[Family]:

@@ -109,7 +109,15 @@ def limited(request: PlanRequest, search: Callable[[PlanRequest], Shares], *, re
         for shares in found
     ]
     best = min(mixed, key=lambda found: found.value(request)).shares
-    short = _in_steps(best)
+    steps = {family: share * _STEPS for family, share in best.items()}
+    short = best
+    if sum(steps.values(), Fraction(0)) == _STEPS and min(steps.values()) >= 1:
+        # Shares that add up to 1 are rounded to thousandths by largest remainders.
+        whole = {family: int(count) for family, count in steps.items()}
+        lacking = _STEPS - sum(whole.values())
+        for family in sorted(steps, key=lambda family: whole[family] - steps[family])[:lacking]:
+            whole[family] += 1
+        short = {family: Fraction(count, _STEPS) for family, count in whole.items()}
     return short if is_within(FoundSums(short).variances(request), limits) else best
 
 
@@ -124,18 +132,6 @@ def equal_split(request: PlanRequest) -> Shares:
         loudest = max(room.scale * room.free for room in rooms(unit, domain.size, request.level_of_cells))
         shares[family] = shares.get(family, Fraction(0)) + (budget[name] / charge if charge else loudest)
     return _spending(request, shares)
-
-
-def _in_steps(shares: Shares) -> Shares:
-    """Shares that add up to 1 rounded to thousandths by largest remainders; other shares unchanged."""
-    steps = {family: share * _STEPS for family, share in shares.items()}
-    if sum(steps.values(), Fraction(0)) != _STEPS or min(steps.values()) < 1:
-        return shares
-    whole = {family: int(count) for family, count in steps.items()}
-    short = _STEPS - sum(whole.values())
-    for family in sorted(steps, key=lambda family: whole[family] - steps[family])[:short]:
-        whole[family] += 1
-    return {family: Fraction(count, _STEPS) for family, count in whole.items()}
 
 
 def _spending(request: PlanRequest, shares: Shares) -> Shares:
