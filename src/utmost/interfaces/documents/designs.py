@@ -63,9 +63,10 @@ def method_of(certificate: Certificate) -> str:
 def _design(facts: Mapping[str, Any]) -> tuple[Certificate, str | None]:
     ptype = stated_type(facts)
     space, loss = ptype.space, facts["loss"]
+    rule = loss
     if isinstance(loss, str):
-        loss = losses.distance(space) if loss == "distance" else loss_named(loss)
-    consumer = Consumer(facts["prior"], loss)
+        rule = losses.distance(space) if loss == "distance" else loss_named(loss)
+    consumer = Consumer(facts["prior"], rule)
     remap, matrix = facts["remap"], facts["channel"]
     dual = as_array(facts["dual"], "dual", ndim=1)
     # The checker trusts all shapes, and other shapes would prove another problem.
