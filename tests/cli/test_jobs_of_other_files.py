@@ -64,6 +64,18 @@ def test_text_that_is_no_time_is_not_said_to_have_a_zone(run, folder):
     assert (code, "zone" in err) == (1, False), err
 
 
+def test_a_nested_cell_is_refused_by_a_name_that_people_know(run, folder):
+    """JSON lines with records: ignored, unless an axis needs them."""
+    lines = [{"region": "Nord", "geo": {"place": "x"}, "tags": ["a"]}, {"region": "Süd"}]
+    (folder / "n.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    code, out, err = run("count", "n.jsonl", "--each-row", "--by", "region", "--domain", "d.json")
+    assert (code, "Nord,1" in out) == (0, True), err
+    for column in ("geo", "tags"):
+        (folder / "g.json").write_text(json.dumps({column: ["x"]}))
+        code, _, err = run("count", "n.jsonl", "--each-row", "--by", column, "--domain", "g.json")
+        assert (code, "got a nested cell (a list or a record). Write what is wanted" in err) == (1, True), err
+
+
 def test_several_files_are_refused_with_the_way_to_join_them(run, folder):
     code, _, err = run("release", "e.csv", "e.csv", *COUNTED)
     assert (code, "unexpected extra argument (e.csv). Run once for each file; or join" in err) == (2, True)

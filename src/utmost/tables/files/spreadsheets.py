@@ -279,7 +279,9 @@ def _check_size(file: BinaryIO, where: str) -> None:
         with ZipFile(file) as packed:
             size = sum(part.file_size for part in packed.infolist())
     except BadZipFile:
-        raise BadTable("an .xlsx file must be a workbook of Excel", came="no such file", where=where) from None
+        raise BadTable(
+            "an .xlsx file must be a workbook of Excel", came="a file that is none, or is cut off", where=where
+        ) from None
     most = max(_INFLATED, _INFLATION * file.seek(0, io.SEEK_END))
     if size > most:
         raise BadTable(f"a file of this size may hold {most} bytes of cells", came=size, where=where)
