@@ -31,7 +31,7 @@ from utmost.core.programs.linear_program import (
 )
 from utmost.errors import SolverFailed
 
-_MOST_PIVOTS = 20_000
+MOST_PIVOTS = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,10 +150,10 @@ class BasicSolution:
         return AT_LOWER if finite[0] else AT_UPPER if finite[1] else FREE
 
 
-def optimised(state: BasicSolution) -> BasicSolution:
+def optimised(state: BasicSolution, pivots: int = MOST_PIVOTS) -> BasicSolution:
     """The optimal basis, by pivots from a primal or dual feasible basis."""
     # Bland's rule, the first variable at fault, cannot cycle; the limit is for programs that would take days.
-    for _ in range(_MOST_PIVOTS):
+    for _ in range(pivots):
         leaving, entering = state.primal_fault(), state.dual_fault()
         if leaving is not None:
             state = _dual_pivot(state, leaving)
@@ -161,7 +161,7 @@ def optimised(state: BasicSolution) -> BasicSolution:
             state = _primal_pivot(state, entering)
         else:
             return state
-    raise SolverFailed("the exact simplex method must end", came=f"{_MOST_PIVOTS} pivots")
+    raise SolverFailed("the exact simplex method must end", came=f"{pivots} pivots")
 
 
 def _dual_pivot(state: BasicSolution, leaving: int) -> BasicSolution:
@@ -221,14 +221,14 @@ _MAGNIFIED_TOLERANCE = 1e-7
 _FAR = Fraction(10**9)
 
 
-def solve_exactly(program: LinearProgram) -> LinearSolution:
+def solve_exactly(program: LinearProgram, pivots: int = MOST_PIVOTS) -> LinearSolution:
     """An optimal vertex of a rational program, with exact value, primal and dual.
 
-    A float counts as the rational that it equals.
+    A float counts as the rational that it equals. From the solver's last basis at most ``pivots`` exact pivots are made.
 
     Raises:
         InfeasibleProgram: if there is no feasible point, as proved in rationals; see `farkas_gap`.
-        SolverFailed: if the program is unbounded.
+        SolverFailed: if the program is unbounded, or needs more pivots.
 
     >>> from utmost.exact import as_array
     >>> c, a, b = as_array([1, 1]), as_array([3, 1]), as_array([1])
@@ -238,7 +238,7 @@ def solve_exactly(program: LinearProgram) -> LinearSolution:
     (Fraction(1, 3), [Fraction(1, 3), Fraction(0, 1)], [Fraction(1, 3)])
     """
     try:
-        return exact_vertex(program, solve(program).basis)
+        return exact_vertex(program, solve(program).basis, pivots)
     except (InfeasibleProgram, SolverFailed):
         # A failure of the float solver proves nothing: the simplex method decides in rationals. Without a cost every
         # basis is dual feasible, so that the dual method ends at a feasible basis, or with a proof that there is none.
@@ -248,11 +248,11 @@ def solve_exactly(program: LinearProgram) -> LinearSolution:
         if basis is not None:
             with suppress(SolverFailed):  # a singular basis
                 start = BasicSolution(form, [*basis.columns.tolist(), *basis.rows.tolist()], free)
-        feasible = optimised(start)
-        return optimised(BasicSolution(form, feasible.places, form.cost)).solution(program)
+        feasible = optimised(start, pivots)
+        return optimised(BasicSolution(form, feasible.places, form.cost), pivots).solution(program)
 
 
-def exact_vertex(program: LinearProgram, basis: Basis) -> LinearSolution:
+def exact_vertex(program: LinearProgram, basis: Basis, pivots: int = MOST_PIVOTS) -> LinearSolution:
     """The exact optimal vertex reached from a basis, usually the vertex of that basis."""
     # Cost: two sparse rational solves for the basis, and two for each round of refinement.
     form = StandardForm.of(program)
@@ -263,8 +263,8 @@ def exact_vertex(program: LinearProgram, basis: Basis) -> LinearSolution:
         # Costs are shifted so that no reduced cost has the wrong sign. A feasible basis of the shifted costs is then
         # the start for the true costs.
         shifted = [c - d if state.is_wrong(j, d) else c for j, (c, d) in numbered]
-        state = BasicSolution(form, optimised(BasicSolution(form, state.places, shifted)).places, form.cost)
-    return optimised(state).solution(program)
+        state = BasicSolution(form, optimised(BasicSolution(form, state.places, shifted), pivots).places, form.cost)
+    return optimised(state, pivots).solution(program)
 
 
 def _refined(program: LinearProgram, form: StandardForm, state: BasicSolution) -> BasicSolution:
