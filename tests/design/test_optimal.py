@@ -293,7 +293,7 @@ def test_a_tiny_loss_is_found_to_its_last_digits(epsilon, secrets):
 
 @pytest.mark.parametrize(("secrets", "loss"), [(20, losses.binary), (8, losses.nib)])
 def test_no_lower_bound_of_a_loss_is_below_0(secrets, loss):
-    """Of many variables, and where no basis of floats is optimal, floats prove nothing of a loss of 1e-17: they say 0."""
+    """Of many variables, and where no basis of floats is optimal, nothing is proven of a loss of 1e-17."""
     found = optimal_mechanism(PrivacyType(discrete(secrets), epsilon=50), Consumer(priors.uniform(secrets), loss))
     assert found.lower >= 0
     assert str(found.lower) != "-0.0"

@@ -31,7 +31,7 @@ from utmost.core.programs.linear_program import (
 )
 from utmost.errors import SolverFailed
 
-MOST_PIVOTS = 20_000
+_MOST_PIVOTS = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +150,7 @@ class BasicSolution:
         return AT_LOWER if finite[0] else AT_UPPER if finite[1] else FREE
 
 
-def optimised(state: BasicSolution, pivots: int = MOST_PIVOTS) -> BasicSolution:
+def optimised(state: BasicSolution, pivots: int = _MOST_PIVOTS) -> BasicSolution:
     """The optimal basis, by pivots from a primal or dual feasible basis."""
     # Bland's rule, the first variable at fault, cannot cycle; the limit is for programs that would take days.
     for _ in range(pivots):
@@ -221,14 +221,14 @@ _MAGNIFIED_TOLERANCE = 1e-7
 _FAR = Fraction(10**9)
 
 
-def solve_exactly(program: LinearProgram, pivots: int = MOST_PIVOTS) -> LinearSolution:
+def solve_exactly(program: LinearProgram) -> LinearSolution:
     """An optimal vertex of a rational program, with exact value, primal and dual.
 
-    A float counts as the rational that it equals. From the solver's last basis at most ``pivots`` exact pivots are made.
+    A float counts as the rational that it equals.
 
     Raises:
         InfeasibleProgram: if there is no feasible point, as proved in rationals; see `farkas_gap`.
-        SolverFailed: if the program is unbounded, or needs more pivots.
+        SolverFailed: if the program is unbounded.
 
     >>> from utmost.exact import as_array
     >>> c, a, b = as_array([1, 1]), as_array([3, 1]), as_array([1])
@@ -238,7 +238,7 @@ def solve_exactly(program: LinearProgram, pivots: int = MOST_PIVOTS) -> LinearSo
     (Fraction(1, 3), [Fraction(1, 3), Fraction(0, 1)], [Fraction(1, 3)])
     """
     try:
-        return exact_vertex(program, solve(program).basis, pivots)
+        return exact_vertex(program, solve(program).basis)
     except (InfeasibleProgram, SolverFailed):
         # A failure of the float solver proves nothing: the simplex method decides in rationals. Without a cost every
         # basis is dual feasible, so that the dual method ends at a feasible basis, or with a proof that there is none.
@@ -248,11 +248,11 @@ def solve_exactly(program: LinearProgram, pivots: int = MOST_PIVOTS) -> LinearSo
         if basis is not None:
             with suppress(SolverFailed):  # a singular basis
                 start = BasicSolution(form, [*basis.columns.tolist(), *basis.rows.tolist()], free)
-        feasible = optimised(start, pivots)
-        return optimised(BasicSolution(form, feasible.places, form.cost), pivots).solution(program)
+        feasible = optimised(start)
+        return optimised(BasicSolution(form, feasible.places, form.cost)).solution(program)
 
 
-def exact_vertex(program: LinearProgram, basis: Basis, pivots: int = MOST_PIVOTS) -> LinearSolution:
+def exact_vertex(program: LinearProgram, basis: Basis, pivots: int = _MOST_PIVOTS) -> LinearSolution:
     """The exact optimal vertex reached from a basis, usually the vertex of that basis."""
     # Cost: two sparse rational solves for the basis, and two for each round of refinement.
     form = StandardForm.of(program)

@@ -16,8 +16,8 @@ from utmost.core.exact.display import Display
 from utmost.core.exact.memory import fitting_memory
 from utmost.core.exact.numbers import Number
 from utmost.core.exact.progress_bar import progress_bar
-from utmost.core.programs.exact_optima import MOST_PIVOTS, solve_exactly
-from utmost.core.programs.highs import solve_by_rows
+from utmost.core.programs.exact_optima import exact_vertex, solve_exactly
+from utmost.core.programs.highs import InfeasibleProgram, solve, solve_by_rows
 from utmost.design.channels.channel import Channel, Remap, stochastic
 from utmost.design.channels.channel_draws import NamedMechanism
 from utmost.design.channels.on_counts import GeometricMatrix
@@ -327,7 +327,7 @@ def optimal_mechanism(
             worst = float(consumer.prior @ consumer.loss.max(axis=1))
             if near.gap > _NEAR_ENOUGH * near.upper and _is_few(consumer):
                 # A loss far below the rounding errors of floats: the last basis of HiGHS is nearly always optimal.
-                with suppress(SolverFailed):
+                with suppress(SolverFailed, InfeasibleProgram):
                     return Optimum(_program(ptype, consumer, True, pivots=_FEW_PIVOTS), "program")
             if not is_small or near.gap <= max(_FLOATS_OWN * worst, _NEAR_ENOUGH * near.upper):
                 return Optimum(near, "program")
@@ -360,11 +360,13 @@ def _closed_form(ptype: PrivacyType, consumer: Consumer, exactly: bool, is_sure:
     return None
 
 
-def _program(ptype: PrivacyType, consumer: Consumer, exactly: bool, pivots: int = MOST_PIVOTS) -> Certificate:
+def _program(ptype: PrivacyType, consumer: Consumer, exactly: bool, pivots: int | None = None) -> Certificate:
     """Return the certificate of a vertex of the program: exact, or repaired from floats."""
     program = user_program(ptype, consumer, exactly=exactly)
-    rows = rows_of_neighbours(ptype, consumer)
-    solution = solve_exactly(program, pivots) if exactly else solve_by_rows(program, rows)
+    if pivots is not None:
+        solution = exact_vertex(program, solve(program).basis, pivots)
+    else:
+        solution = solve_exactly(program) if exactly else solve_by_rows(program, rows_of_neighbours(ptype, consumer))
     shape = (consumer.secrets, consumer.actions)
     dual, multipliers = split_duals(solution.duals, len(ptype.space.edges), consumer.actions)
     rational = exactly and consumer.is_exact and _has_rational_factors(ptype)
