@@ -133,3 +133,7 @@ def test_no_text_acts_on_the_terminal_and_what_a_stream_cannot_spell_is_plain(mo
     Screen().print(ScreenText("ward\x1b[1A"), ScreenTable([ScreenColumn("to\x9bwn")], [("Ash\x07",)], has_titles=True))
     out.flush()
     assert out.buffer.getvalue().decode("latin-1").split("\n")[:4] == [r"ward\ufffd[1A", "", r" to\ufffdwn", " -----"]
+
+
+def test_signs_are_as_wide_as_a_terminal_shows_them():
+    assert [cells(text) for text in ("abc", "東京", "e\N{COMBINING ACUTE ACCENT}")] == [3, 4, 1]

@@ -36,7 +36,12 @@ _LARGEST_MATRIX = 1_001
 
 def print_json(value: Any) -> None:
     """Print JSON on standard output, without colours and line breaks of a terminal."""
-    sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False, default=_as_json) + "\n")
+    text = json.dumps(value, indent=2, ensure_ascii=False, default=_as_json)
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # a lone surrogate
+        text = json.dumps(value, indent=2, default=_as_json)
+    sys.stdout.write(text + "\n")
 
 
 def _as_json(cell: Any) -> Any:

@@ -15,7 +15,7 @@ from utmost.core.sampling.random_bits import entropy
 from utmost.errors import AlreadyPublished, DataChanged, LedgerUnavailable, NotAllowed, NotPublished, OutOfRange
 from utmost.interfaces.service.access.tokens import EVERY, Grant, Token
 from utmost.interfaces.service.proposals import Proposals, check_declared
-from utmost.interfaces.service.publish_requests import proposable, served
+from utmost.interfaces.service.publish_requests import check_table_served, proposable, served
 from utmost.interfaces.service.records import RecordTransaction
 from utmost.interfaces.service.service_context import ServiceContext, granted, reaches
 from utmost.publish.ledger.events import check_name
@@ -161,6 +161,7 @@ class Releases:
             token.check("publish", request.name, request.level)
             check_declared(token, "publish", served(request))
             request.promise.check(tables[request.name])
+            check_table_served(tables[request.name], request.promise)
         approved = [proposable(request) for request in requests]
         verbs = ["publish" if len(requests) == 1 else f"publish {request.name}" for request in requests]
         named = [

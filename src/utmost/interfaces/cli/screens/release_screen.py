@@ -19,6 +19,7 @@ from utmost.interfaces.cli.screens.screen import (
 )
 from utmost.interfaces.cli.screens.terminal import ScreenColumn, ScreenTable, ScreenText
 from utmost.interfaces.documents.reports import print_json
+from utmost.publish.promises.cell_noise import OnceCells
 from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.promises.statement_kinds import STATEMENT_KIND
 from utmost.publish.promises.until import LadderStep
@@ -134,7 +135,8 @@ def give(release: Answer[Any], answer: TableAnswer, signer: Signer | None) -> No
 
 def _next(facts: ReleaseFacts) -> str:
     """Return advice about ledgers for the next release; a ledger keeps only noise that has an answer at every level."""
-    if facts.promise is None or not isinstance(facts.promise.noise, Noise):
+    # Noise of cells at one level has it in a ledger, where it is promised as `CellNoise`.
+    if facts.promise is None or not isinstance(facts.promise.noise, Noise | OnceCells):
         return ADDS_UP
     return NOT_REMEMBERED_OF_PEOPLE if facts.is_proved else NOT_REMEMBERED
 

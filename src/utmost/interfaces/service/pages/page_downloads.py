@@ -147,6 +147,13 @@ class Seen:
         made: bytes = self._kept.file(key, lambda: self._made(ending, family))
         return made
 
+    def first_file(self, family: str) -> tuple[Ending, bytes]:
+        """Return the first format that can hold the released values, and the file; a ledger may have any labels."""
+        try:
+            return "csv", self.content("csv", family)
+        except BadTable:
+            return "parquet", self.content("parquet", family)
+
     def statement(self, family: str, digest: Mapping[str, str]) -> dict[str, Any]:
         """Return the statement of the values in a file."""
         if self.is_sums:
@@ -236,9 +243,10 @@ def release_file(seen: Looked) -> Response:
 
 
 @downloads.get("/release/statement.json")
-def statement_file(seen: Looked, of: Annotated[Ending, Query()] = "csv", family: NameQuery = "") -> Response:
-    """Send the statement of the released values, as a file that anyone can check."""
-    said = seen.statement(family, {"of": "file", "sha256": sha256(seen.content(of, family)).hexdigest()})
+def statement_file(seen: Looked, of: Annotated[Ending | None, Query()] = None, family: NameQuery = "") -> Response:
+    """Send the statement of the released values, as a file that anyone can check; by default of the CSV file."""
+    of, content = seen.first_file(family) if of is None else (of, seen.content(of, family))
+    said = seen.statement(family, {"of": "file", "sha256": sha256(content).hexdigest()})
     return _download(json.dumps(said, indent=1, ensure_ascii=False).encode(), "json", f"released.{of}.json")
 
 
