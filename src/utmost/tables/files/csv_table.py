@@ -253,18 +253,17 @@ def _integers_or_cells(block: CsvBlock, at: int, path: Path) -> NDArray[np.int64
 
 def _one_column(parts: list[NDArray[np.int64] | list[Any]]) -> Column:
     """The whole column: an array if every cell is an integer that fits int64, else a list."""
-    packed = [part if isinstance(part, np.ndarray) else _packed(part) for part in parts]
+    packed: list[NDArray[np.int64] | list[Any]] = []
+    for part in parts:
+        if isinstance(part, list) and set(map(type, part)) == {int} and -_LARGEST <= min(part) <= max(part) <= _LARGEST:
+            packed.append(np.array(part, np.int64))
+        else:
+            packed.append(part)
     arrays = [part for part in packed if isinstance(part, np.ndarray)]
     # A column without rows is a list, since its type is unknown.
     if len(arrays) == len(packed) and any(part.size for part in arrays):
         return np.concatenate(arrays)
     return list(chain.from_iterable(part.tolist() if isinstance(part, np.ndarray) else part for part in packed))
-
-
-def _packed(cells: list[Any]) -> NDArray[np.int64] | list[Any]:
-    if set(map(type, cells)) == {int} and max(cells) <= _LARGEST and min(cells) >= -_LARGEST:
-        return np.array(cells, np.int64)
-    return cells
 
 
 def _block_written(table: CsvTable, block: CsvBlock, released: Mapping[str, Column], delimiter: bytes) -> bytes:
