@@ -128,6 +128,21 @@ def test_an_unknown_name_is_refused_as_python_does():
         getattr(utmost, "optimum")  # noqa: B009
 
 
+def test_a_name_of_a_module_is_refused_by_the_way_to_it():
+    code = """if True:
+        import utmost as ut
+        for name in ("bayes_remap", "Answer", "__wrapped__", "version"):
+            try:
+                print(getattr(ut, name).__name__)
+            except AttributeError as error:
+                print(error)
+    """
+    said = python("-c", code).stdout.splitlines()
+    assert "write ut.optima.bayes_remap" in said[0]
+    assert "ut.ledger.Answer or ut.releases.Answer" in said[1]
+    assert said[2].endswith("'__wrapped__'")
+
+
 def test_importing_loads_no_optional_package_and_no_room_that_a_release_does_not_need():
     code = (
         "import sys, utmost; print(*(m for m in ('scipy', 'pandas', 'polars', 'pyarrow', 'narwhals',"

@@ -1,6 +1,8 @@
 """Provably optimal differential privacy: the least noise at each epsilon, exact samples, and certificates."""
 
+from contextlib import suppress
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from utmost.core.exact import card_writer as _card_writer
@@ -154,7 +156,9 @@ _card_writer.write_card = _card
 def __getattr__(name: str) -> Any:
     module, _, attribute = _HOMES.get(name, f"utmost.{name}" if name in _MODULES else "").partition(":")
     if not module:
-        raise AttributeError(f"module 'utmost' has no attribute {name!r}")
+        homes = _modules_with(name)
+        found = f"; write {' or '.join(f'ut.{home}.{name}' for home in homes)}" if homes else ""
+        raise AttributeError(f"module 'utmost' has no attribute {name!r}{found}")
     try:
         value: Any = import_module(module)
     except ModuleNotFoundError as error:  # of an extra that is not installed
@@ -166,6 +170,18 @@ def __getattr__(name: str) -> Any:
         return value
     globals()[name] = value = getattr(value, attribute) if attribute else value
     return value
+
+
+def _modules_with(name: str) -> list[str]:
+    """Return the public modules that have a name, which are loaded to see; none for private names and submodules."""
+    if name.startswith("_") or find_spec(f"utmost.{name}") is not None:
+        return []
+    homes = []
+    for module in _MODULES:
+        with suppress(ModuleNotFoundError):  # of an extra that is not installed
+            if name in dir(import_module(f"utmost.{module}")):
+                homes.append(module)
+    return homes
 
 
 def __dir__() -> list[str]:

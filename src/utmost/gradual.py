@@ -6,6 +6,7 @@ from utmost.core.gradual.laplace_steps import (
     LaplaceBridge,
     LaplaceRelaxing,
     LaplaceTightening,
+    laplace_correlation,
     laplace_expected_jumps,
     laplace_jump_intensity,
 )
@@ -66,6 +67,7 @@ __all__ = [
     "jump_count_pmf",
     "jump_intensity",
     "jump_pmf",
+    "laplace_correlation",
     "laplace_expected_jumps",
     "laplace_jump_intensity",
     "largest_ratio",

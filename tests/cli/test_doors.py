@@ -64,6 +64,33 @@ def test_proposition_6_2_and_theorem_6_3_hold_on_small_databases(run):
     assert run("research", "databases", "--tilt", "1/8", *HALF)[0] == 2
 
 
+UNUSED = {
+    "databases --values": ["databases", *HALF, "--conflict", "--values", 3],
+    "databases --rows": ["databases", *HALF, "--conflict", "--rows", 2],
+    "databases --prior": ["databases", *HALF, "--conflict", "--prior", "binomial:0.3"],
+    "databases --loss": ["databases", *HALF, "--conflict", "--loss", "binary"],
+    "databases --satisfying": ["databases", *HALF, "--conflict", "--satisfying", "0"],
+    "kernels --seed": ["kernels", *HALF, "--space", "line:3", "--seed", 1],
+    "kernels --size": ["kernels", *HALF, "--space", "line:3", "--size", 2],
+    "vertices --heights": ["vertices", "--space", "line:3", "--count", "--heights"],
+    "lossless --cost": ["lossless", 1, 2, "--law", "laplace", "--cost", "squared"],
+    "lossless --law": ["lossless", "law.csv", "other.csv", "--law", "laplace"],
+    "universal --loss": ["universal", "--check", "law.csv", "--loss", "binary"],
+    "capacity --space": ["capacity", "--check", "law.csv", "--space", "line:3"],
+    "capacity --gain": ["capacity", "--check", "law.csv", "--gain", "law.csv"],
+}
+
+
+@pytest.mark.parametrize("which", UNUSED)
+def test_an_option_without_an_effect_is_refused_by_its_name(run, file, which):
+    written = {name: file("0,1\n", name) for name in ("law.csv", "other.csv")}
+    code, out, err = run("research", *(written.get(word, word) for word in UNUSED[which]))
+    assert (code, out) == (2, "")
+    option = which.split()[1]
+    assert f"{option} has no effect" in err
+    assert f"Leave out {option}." in err
+
+
 def test_losslessness_is_decided_with_its_reason(run, file):
     assert told(run, "research", "lossless", "alpha=1/2", "alpha=1/4")["difference"][4] == {
         "at": "0",

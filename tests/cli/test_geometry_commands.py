@@ -76,6 +76,20 @@ def test_all_vertices_are_streamed(run, tmp_path):
     assert run(*asked, "--out", out)[0] == 2, "another file is not written over"
 
 
+def test_heights_need_no_level_and_name_none(run):
+    """A level that nobody gave, and probabilities at it, were shown."""
+    code, shown, err = run("research", "vertices", "--space", "counts:2", "--heights")
+    assert (code, err) == (0, "")
+    assert "2 1 0" in shown
+    assert "level" not in shown
+    assert "/" not in shown.replace("/ sum", ""), "no probabilities"
+    found = json.loads(run("research", "vertices", "--space", "counts:2", "--heights", "--json")[1])
+    assert not {"alpha", "epsilon"} & set(found)
+    assert found["vertices"][0] == ["2", "1", "0"]
+    found = json.loads(run("research", "vertices", "--space", "counts:2", *HALF, "--heights", "--json")[1])
+    assert found["alpha"] == "1/2"
+
+
 def test_orbits(run):
     found = json.loads(run("research", "vertices", "--space", "hamming:3", "--orbits", "--json")[1])
     assert sorted(orbit["size"] for orbit in found["orbits"]) == [2, 8, 8, 8, 12]

@@ -74,10 +74,39 @@ def test_gains_losses_and_priors_from_files(run, geometric, file):
 def test_several_channels_stand_side_by_side(run, geometric, response, file):
     code, out, _ = run("research", "leakage", geometric, response, "--space", "line:3")
     assert code == 0
-    assert re.search(r"multiplicative capacity\s+1\.66667 = 5/3\s+1\.5 = 3/2", out)
+    assert re.search(r"multiplicative capacity, this measure\s+1\.66667 = 5/3\s+1\.5 = 3/2", out)
     assert "response leaks least by this measure and prior" in out
     assert "All leak the same" in run("research", "leakage", geometric, file(GEOMETRIC, "again.csv"))[1]
     assert set(of(run, geometric, response)) == {"geometric", "response"}
+
+
+@pytest.mark.parametrize(
+    "options", [("--measure", "bayes-risk"), ("--loss", "absolute"), ("--measure", "shannon"), ("--gain", "gain.csv")]
+)
+def test_no_leakage_exceeds_the_capacity_of_its_measure(run, file, options):
+    """Theorem 4 bounds gains that are not negative: a loss leaks 11/2 where that bound is 20/11."""
+    channel = file("10/11,1/11\n1/11,10/11\n", "s.csv")
+    chosen = [file("1,-1\n0,2\n", name) if name.endswith(".csv") else name for name in options]
+    report = of(run, channel, *chosen)["s"]
+    for kind in ("multiplicative", "additive"):
+        leak, most = report[f"{kind}_leakage"], report[f"{kind}_capacity"]
+        if leak is not None and most is not None:
+            assert leak["value"] <= most["value"] * (1 + 1e-8)
+    assert report["additive_capacity"] is not None
+    assert report["multiplicative_capacity_any_gain"]["exact"] == "20/11"
+    assert report["max_case_capacity"]["exact"] == "10"
+    out = run("research", "leakage", channel, *chosen)[1]
+    assert "this measure" in out
+    assert "whatever the prior and the gain" not in out
+
+
+def test_a_capacity_that_would_take_minutes_is_not_computed(run, file):
+    row = ",".join(["1/9"] * 9)
+    many = file(f"{row}\n" * 9, "many.csv")
+    assert of(run, many, "--loss", "absolute")["many"]["additive_capacity"] is None
+    assert re.search(
+        r"additive capacity, this measure\s+not computed", run("research", "leakage", many, "--loss", "squared")[1]
+    )
 
 
 def test_a_guess_of_a_property_is_told_by_its_name(run, geometric):

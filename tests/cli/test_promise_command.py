@@ -197,7 +197,7 @@ COUNTING = {"--person", "--each-row", "--domain"}
 @pytest.mark.parametrize(("say", "read"), WAYS.values(), ids=WAYS)
 def test_an_option_that_nobody_reads_is_refused_by_its_name(run, table, tmp_path, say, read):
     """Every option of the command but those that this way reads, one by one."""
-    spelled = {"--separator", "--encoding", "--decimal", "--thousands", "--missing-marks", "--currency"}
+    spelled = {"--separator", "--encoding", "--decimal", "--thousands", "--missing-marks", "--currency", "--header"}
     read = read | SHOWN | spelled | {"--promise"} | (COUNTING if say is COLUMNS else set())
     chooses = {"--once", "--plan"} if say is COLUMNS else set()
     unread = {name: value for name, value in options_in(ReleaseOptions) if name not in read | chooses}

@@ -132,7 +132,6 @@ def test_an_option_that_only_a_recipe_has_names_the_line_to_write(run, job):
     asked = ["release", "e.csv", "--each-row", *BY, "--epsilon", 1]
     for words, line in {
         ("--decimal", ","): 'decimal = ","',
-        ("--missing-marks", "NA,-"): 'missing-marks = ["NA", "-"]',
         ("--independent",): "independent = true",
         ("--per-cell=3",): 'per-cell = "3"',
     }.items():

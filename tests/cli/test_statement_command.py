@@ -1,7 +1,9 @@
 """`utmost statement`: an entry and a page from what the other commands write, and the refusals."""
 
 import json
+import re
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -87,3 +89,73 @@ def test_no_page_is_made_of_a_changed_table(run, tmp_path):
     out.unlink()
     assert run("statement", f"{out}.json", "--html", page)[0] == 0
     assert "The file was not compared" in page.read_text()
+
+
+PERSONS = "month,kind\n" + "".join(f"2025-{m:02},{kind}\n" for m in range(1, 13) for kind in "abcab")
+DOMAIN = {"month": {"months": ["2025", "2026"]}, "kind": ["a", "b", "c", "<d>", "e"]}
+
+
+@pytest.fixture
+def persons(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("p.csv").write_text(PERSONS)
+    Path("d.json").write_text(json.dumps(DOMAIN))
+    return ["p.csv", "--each-row", "--domain", "d.json", "--epsilon", "1"]
+
+
+def page_of(run, released, *options):
+    code, page, err = run("statement", released, "--html", "-", *options)
+    assert code == 0, err
+    return page
+
+
+def test_a_title_stands_beside_the_heading_that_says_what_the_page_is(run, released):
+    assert "<h1>What this release promises</h1>" in page_of(run, released)
+    page = page_of(run, released, "--title", "A & B")
+    assert '<p class="kind">What this release promises</p>\n<h1>A &amp; B</h1>' in page
+    assert "<title>A &amp; B: What this release promises</title>" in page
+
+
+def test_the_page_shows_the_released_table_with_its_margins(run, released, persons):
+    """Up to 40 rows; of a longer table the first, and where all are. Labels stay text."""
+    page = page_of(run, released)
+    assert '<th scope="col" class="number">admitted_margin</th>' in page
+    assert '<tr><td>A</td><td>men</td><td class="number">512</td><td class="number">6</td></tr>' in page
+    assert "Each margin holds at 95 % confidence." in page
+    assert "rows; all are" not in page
+    assert page_of(run, f"{released}.json") == page  # the table lies beside its statement
+    Path(released).unlink()
+    assert "admitted_margin" not in page_of(run, f"{released}.json")
+    assert run("release", *persons, "--by", "month,kind", "--out", "long.csv")[0] == 0
+    page = page_of(run, "long.csv")
+    assert "The first 40 of 60 rows; all are in the released file." in page
+    assert page.count("<tr><td>") == 40
+    assert "<td>&lt;d&gt;</td>" in page
+
+
+def test_the_page_of_a_plan_and_of_means_shows_their_tables(run, persons):
+    wanted = ["--want", "month", "--want", "month kind", "--want", "kind"]
+    assert run("release", *persons, *wanted, "--out", "plan.json")[0] == 0
+    page = page_of(run, "plan.json")
+    titles = ["The released table: kind", "The released table: month", "The released table: month kind"]
+    assert [page.index(f"<h2>{title}</h2>") for title in titles] == sorted(page.index(f"<h2>{t}</h2>") for t in titles)
+    Path("p.csv").write_text("kind,paid,cost\n" + "a,1,5\nb,3,9\n" * 50)
+    Path("d.json").write_text(json.dumps({"kind": ["a", "b"]}))
+    means = ["--mean", "paid=0,5", "--mean", "cost=0,10"]
+    code, _, err = run("release", *persons, "--by", "kind", *means, "--out", "m.csv")
+    assert code == 0, err
+    page = page_of(run, "m.csv")
+    assert '<th scope="col" class="number">cost_mean</th>' in page
+
+
+@pytest.mark.skipif(shutil.which("chromium") is None, reason="Chromium prints the page")
+def test_the_page_of_a_release_that_stopped_by_a_rule_is_one_sheet(run, persons, tmp_path):
+    """With its table, if that has two rows; a longer one has the second sheet to itself."""
+    Path("d.json").write_text(json.dumps({"kind": ["a", "b"]}))
+    assert run("release", *persons, "--by", "kind", "--until", "60 % where kind=a", "--out", "s.csv")[0] == 0
+    said = ["--title", "Persons by kind", "--curator", "An Office", "--published", "2026-11-22", "--region", "Nowhere"]
+    Path("s.html").write_text(page_of(run, "s.csv", *said, "--description", "Persons of 2025, by kind."))
+    command = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--no-pdf-header-footer"]
+    print_it = [*command, f"--user-data-dir={tmp_path}/c", f"--print-to-pdf={tmp_path}/s.pdf", f"{tmp_path}/s.html"]
+    subprocess.run(print_it, check=True, capture_output=True, timeout=120)
+    assert len(re.findall(rb"/Type\s*/Page\b", Path("s.pdf").read_bytes())) == 1

@@ -56,6 +56,24 @@ def test_a_verdict_is_written_and_proves_itself_again(run, tmp_path, asked, verd
         assert (printed["verified"], printed["regret"]) == (True, regret)
 
 
+def test_priors_that_differ_are_shown_differently(run):
+    """At epsilon 1e-6 both priors were 0.25 everywhere."""
+    shown = run("research", "universal", "--space", "cycle:4", "--epsilon", "1e-6", "--loss", "nib")[1]
+    assert "0.249999875" in shown
+    assert "0.250000125" in shown
+
+
+def test_the_help_names_losses_that_are_taken(run):
+    """Universality is decided in exact numbers: the help offered power:1.5, which is refused."""
+    (offered,) = re.findall(
+        r"Loss: ([^.]*?)\s+or\s+losses", " ".join(run("research", "universal", "--help")[1].split())
+    )
+    for loss in offered.split(", "):
+        assert run("research", "universal", "--space", "line:3", *HALF, "--loss", loss)[0] == 0, loss
+    refused = run("research", "universal", "--space", "line:3", *HALF, "--loss", "power:1.5")[2]
+    assert "power:3" in refused
+
+
 def test_irrational_numbers_are_written_exactly_and_read_back(run, tmp_path):
     """At epsilon 1 the numbers are polynomials in e^-1: a file with another coefficient proves nothing."""
     out = tmp_path / "verdict.json"

@@ -257,3 +257,42 @@ def test_irrational_distances_leave_a_proven_interval(alpha):
     assert 0 < found.gap < 1e-12
     assert found.certificate.verify()
     assert ptype.contains(Channel(found.certificate.matrix))
+
+
+@pytest.mark.parametrize(
+    ("space", "prior", "loss"),
+    [
+        (counts(3), [0, 0, 1, 0], losses.absolute),
+        (counts(0), [1], losses.absolute),
+        (counts(3), [0, 1, 0, 0], [[3, 1], [0, 2], [5, 0], [1, 1]]),
+        (discrete(3), [0, 1, 0], losses.binary),
+    ],
+)
+def test_whoever_is_sure_loses_exactly_nothing(space, prior, loss):
+    """At an irrational alpha the loss was 2e-300, and its lower bound below 0."""
+    found = optimal_mechanism(PrivacyType(space, epsilon=1), Consumer(prior, loss))
+    assert (found.loss, str(found.lower)) == (0, "0.0")
+    assert found.certificate.verify()
+    assert found.attack().loss == 0
+
+
+@pytest.mark.parametrize("epsilon", [30, 50, 100])
+@pytest.mark.parametrize("secrets", [3, 8])
+def test_a_tiny_loss_is_found_to_its_last_digits(epsilon, secrets):
+    """Floats prove no more than 1e-18: of k secrets equally far apart one loses (k-1) alpha / (1 + (k-1) alpha)."""
+    found = optimal_mechanism(
+        PrivacyType(discrete(secrets), epsilon=epsilon), Consumer(priors.uniform(secrets), losses.binary)
+    )
+    wrong = (secrets - 1) * math.exp(-epsilon)
+    assert found.loss == pytest.approx(wrong / (1 + wrong), rel=1e-14)
+    assert 0 < found.lower <= found.loss
+    assert found.gap <= 1e-14 * found.loss
+    assert found.certificate.verify()
+    assert found.attack().loss == pytest.approx(found.loss, rel=1e-12)
+
+
+def test_no_lower_bound_of_a_loss_is_below_0():
+    """Of many variables floats prove nothing of a loss of 1e-17, and say 0."""
+    found = optimal_mechanism(PrivacyType(discrete(20), epsilon=50), Consumer(priors.uniform(20), losses.binary))
+    assert str(found.lower) == "0.0"
+    assert found.certificate.verify()

@@ -75,6 +75,15 @@ def test_a_single_count_needs_no_pattern():
     assert remap_of_vertex(Channel([["0", "1"]]), "1/2").actions.tolist() == [1]
 
 
+def test_lemmas_are_checked_of_a_channel_at_its_alpha_or_of_its_pattern():
+    channel = geometric_channel(4, alpha="1/2")
+    pattern = constraint_matrix(channel, "1/2")
+    assert repr(check_lemmas(channel, "1/2")) == repr(check_lemmas(pattern))
+    for wrong in ((channel,), (pattern, "1/2"), ([[1]], "1/2")):
+        with pytest.raises(OutOfRange, match="constraint_matrix"):
+            check_lemmas(*wrong)
+
+
 def test_a_failing_lemma_says_where():
     checks = {c.lemma: c for c in check_lemmas(np.array(pattern_of("uu dS Sd")))}
     assert (checks["5.4"].holds, checks["5.4"].where) == (False, "row 0")

@@ -1,6 +1,7 @@
 """The transitions of Laplace noise: equations (20), (25) and (28), and the limit of the transitions on the integers."""
 
 import math
+from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
@@ -16,9 +17,11 @@ from utmost.gradual import (
     LaplaceTightening,
     Relaxing,
     Tightening,
+    laplace_correlation,
     laplace_expected_jumps,
     laplace_jump_intensity,
 )
+from utmost.noise import Laplace
 
 PAIRS = [
     (level(epsilon=1), level(epsilon=2)),
@@ -95,6 +98,17 @@ def test_jumps():
     assert laplace_expected_jumps(one, three) == pytest.approx(area)
     assert math.exp(-laplace_expected_jumps(one, three)) == pytest.approx(float(LaplaceTightening(one, three).stay))
     assert laplace_jump_intensity(level(alpha="1/2")) == pytest.approx(2 / math.log(2))
+
+
+def test_correlation():
+    """The squared correlation is the chance that the noise stays; Cov(V_1, V_2) = Var(V_2) since V_1 = V_2 + W."""
+    one, three, half = level(epsilon=1), level(epsilon=3), level(alpha="1/2")
+    assert laplace_correlation(one, three) == laplace_correlation(three, one) == Fraction(1, 3)
+    assert laplace_correlation(one, one) == 1
+    for strict, loose in ((one, three), (half, one), (half, level(alpha="1/4"))):
+        assert laplace_correlation(strict, loose) ** 2 == LaplaceTightening(strict, loose).stay
+        shared, whole = Laplace(loose).variance(), Laplace(strict).variance()
+        assert float(laplace_correlation(strict, loose)) == pytest.approx(math.sqrt(float(shared / whole)))
 
 
 def test_refusals():

@@ -85,7 +85,8 @@ OF_SUMS = {
     "noise": SumNoise(PLAN, largest=1000),
     "until": None,
 }
-TEXTS = {name: f"a {name}" for name in FIELDS if name not in OF_CELLS}  # of fields that are added later
+ALLOWED = dict[str, str]()  # an allowed text of each field that refuses some
+TEXTS = {name: ALLOWED.get(name, f"a {name}") for name in FIELDS if name not in OF_CELLS}  # of fields added later
 ITEMS = ut.Promise(**OF_CELLS, **TEXTS)
 CELLS = ut.Promise(**OF_CELLS | {"keyed_by_id": False}, **TEXTS)
 STOPPING = ut.Promise(**OF_CELLS | {"keyed_by_id": False, "until": ut.within("10 %")}, **TEXTS)
@@ -397,7 +398,7 @@ def by_promise_command(world):
                   "--independent", "--dataset", f"d{len(more)}")  # fmt: skip
         yield promise, world.kept(f"n{len(more)}"), ()
     path = world.path / "plan-promise.json"
-    texts = [word for name in WORDS for word in (f"--{name}", getattr(SUMS, name))]
+    texts = [word for name in WORDS for word in (f"--{name.replace('_', '-')}", getattr(SUMS, name))]
     world.run("promise", world.path / "counted.json", "--plan", world.path / "plan.json", *texts,
               "--largest", 1000, "--out", path)  # fmt: skip
     yield SUMS, ut.read_promise(path), ()
@@ -437,7 +438,7 @@ def by_release_command(world):
     out = world.path / "two-out.csv"
     world.release(world.path / "two.csv", *two, "--sensitivity", 3, "--once", "row", "--epsilon", 1, "--out", out)
     yield CELLS, ut.read_release(out).promise, elsewhere | UNPUBLISHED | {"columns"}
-    texts = [word for name in TEXTS for word in (f"--{name}", TEXTS[name])]
+    texts = [word for name in TEXTS for word in (f"--{name.replace('_', '-')}", TEXTS[name])]
     sums = {
         "plan": ["--plan", world.path / "plan.json"],
         "want": ["--want", "sex"],

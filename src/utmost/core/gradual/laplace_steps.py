@@ -243,6 +243,20 @@ def laplace_expected_jumps(strict: Level, loose: Level) -> float:
     return float(2 * np.log(float(_ratio(loose, strict))))
 
 
+def laplace_correlation(first: Level, second: Level) -> Fraction | float:
+    """Pearson's correlation e_1/e_2 of the Laplace noise at two levels e_1 <= e_2; exact if the quotient is rational.
+
+    Source: [koufogiannis2015], after Theorem 1.
+
+    >>> from utmost.exact import level
+    >>> laplace_correlation(level(epsilon=1), level(epsilon=3))
+    Fraction(1, 3)
+    """
+    instance(first, Level, "first")
+    instance(second, Level, "second")
+    return _ratio(min(first, second), max(first, second))
+
+
 def _ratio(first: Level, second: Level) -> Fraction | float:
     """The quotient of two epsilons, rational if both levels have the same base."""
     if first.base == second.base:

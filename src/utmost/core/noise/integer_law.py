@@ -199,8 +199,10 @@ class IntegerLaw(Law):
         """The smallest level per unit at which the noise is Lipschitz private."""
         return self.worst_level(Fraction(1))
 
-    def worst_place(self, distance: int) -> int:
+    def worst_place(self, distance: int) -> int | None:
         """A y >= 0 at which P(X = y) / P(X = y + distance) is largest, for a distance of at least 1.
+
+        A subclass whose ratio tends to its level and attains it nowhere returns None, and overrides `worst_level`.
 
         This is the largest ratio of all shifts up to the distance, since probabilities never grow with |x|. The search
         covers all y with P(X = y + distance) >= 1e-280. Ratios that agree to 1e-11 are compared to 4096 bits, at no
@@ -242,6 +244,9 @@ class IntegerLaw(Law):
         if shift == 0:
             return None
         place = self.worst_place(shift)
+        if place is None:
+            required = "a law without a worst place must state its level"
+            raise Unsupported(required, came=type(self).__name__, remedy="Override worst_level.")
         if shift == self.sensitivity and not self.is_rational:
             low, high = self._ratio_epsilon(place, shift)
             own = self.level.epsilon_interval(low.bits)

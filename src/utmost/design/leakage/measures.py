@@ -213,7 +213,8 @@ class PaidMeasure(Measure):
         if self.paid is losses.nib and self.is_gain:  # one guess of the secret needs no product
             return np.asarray(J.max(axis=0))
         if self.paid is losses.binary and not self.is_gain:
-            return np.asarray(J.sum(axis=0) - J.max(axis=0))
+            # In floats a difference from the largest entry would lose the small ones.
+            return np.asarray(J.sum(axis=0) - J.max(axis=0) if is_exact(J) else np.sort(J, axis=0)[:-1].sum(axis=0))
         scored = scores(self.payments(len(J)), J)
         return np.asarray(scored.max(axis=0) if self.is_gain else scored.min(axis=0))
 

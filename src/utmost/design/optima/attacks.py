@@ -107,13 +107,15 @@ def attack(
     by = l_uncertainty(consumer if loss is None else loss)
     matrix, weights = same_numbers(channel.matrix, belief)
     slack = (n + m + _ERRORS_OF_POWERS) * 2.0**-52  # one unit for each term of a sum, and the error of powers
+    loses = l_uncertainty(consumer).posterior(channel, consumer)
+    is_free = loses == 0 and np.count_nonzero(consumer.prior) == 1  # then no product was too small for floats
     return Attack(
         mechanism,
         known,
         _rounded_up(bayes_vulnerability.posterior(channel, belief), slack, most=1.0),
         _rounded_down(by.prior(belief), slack),
         _rounded_down(by.posterior(channel, belief), slack),
-        _rounded_up(l_uncertainty(consumer).posterior(channel, consumer), slack),
+        loses if is_free else _rounded_up(loses, slack),
         _worst_odds(matrix, weights, slack),
     )
 

@@ -271,7 +271,8 @@ def certified_bounds(
         raise PromiseBroken(f"the channel must have {n} rows and {k} columns", came=f"shape {matrix.shape}")
     numbers = [dual, multipliers.value if isinstance(multipliers, Multipliers) else multipliers]
     are_rational = [holds_rationals(values) for values in numbers if values is not None and values.size]
-    exactly = consumer.is_exact and ptype.level.is_rational and all(are_rational)
+    in_rationals = all(are_rational)
+    exactly = consumer.is_exact and ptype.level.is_rational and in_rationals
     on_the_line = isinstance(ptype.space.metric, LineMetric)
     # On counts mu determines its multipliers; on other spaces it does not.
     if not on_the_line and (multipliers is None or actions is not None):
@@ -281,7 +282,8 @@ def certified_bounds(
     if multipliers is None:
         lower = dual_bound(ptype.level, consumer, dual, exactly)
     else:
-        lower = edge_bound(ptype, consumer, dual, multipliers, exactly)
+        lower = edge_bound(ptype, consumer, dual, multipliers, in_rationals)
+        lower = lower if exactly else round_down(lower)
     if actions is not None:
         upper = remap_loss(ptype.level, consumer, actions, exactly)
     else:
@@ -290,7 +292,7 @@ def certified_bounds(
         integers = by_integers(as_rationals(matrix))
         _check_private(ptype, matrix, *integers)
         upper = _loss(consumer, *integers, exactly)
-    return Bounds(lower, upper)
+    return Bounds(lower if lower > 0 else type(lower)(0), upper)  # losses are not negative
 
 
 def holds_rationals(values: Array) -> bool:
@@ -337,19 +339,18 @@ def _loss(consumer: Consumer, chances: Array, scale: Array, exactly: bool) -> Fr
 
 
 def edge_bound(
-    ptype: PrivacyType, consumer: Consumer, dual: Array, multipliers: Array | Multipliers, exactly: bool
-) -> Fraction | float:
+    ptype: PrivacyType, consumer: Consumer, dual: Array, multipliers: Array | Multipliers, in_rationals: bool
+) -> Fraction:
     """Return sum_x mu_x, after checking that the multipliers, (edges, 2, actions) or a list, prove this lower bound."""
     values = multipliers.value if isinstance(multipliers, Multipliers) else multipliers
     if (values < 0).any():
         raise PromiseBroken("multipliers must not be negative", came=float(values.min()))
-    slack = edge_slacks(ptype, consumer, dual, multipliers, exactly)
+    slack = edge_slacks(ptype, consumer, dual, multipliers, in_rationals)
     # `slack < 0` would be False for NaN.
     for x, r in np.argwhere(~(slack >= 0))[:1]:
         came = f"slack {float(slack[x, r])}"
         raise PromiseBroken(f"the dual must be feasible for secret {x} and action {r}", came=came)
-    total = _sum(fmpq(*price.as_integer_ratio()) for price in dual.tolist())
-    return total if exactly else round_down(total)
+    return _sum(fmpq(*price.as_integer_ratio()) for price in dual.tolist())
 
 
 def _sum(numbers: Iterable[fmpq]) -> Fraction:
@@ -358,23 +359,27 @@ def _sum(numbers: Iterable[fmpq]) -> Fraction:
 
 
 def edge_slacks(
-    ptype: PrivacyType, consumer: Consumer, dual: Array, multipliers: Array | Multipliers, exactly: bool
+    ptype: PrivacyType, consumer: Consumer, dual: Array, multipliers: Array | Multipliers, in_rationals: bool
 ) -> Array:
     """Return p l - mu - (combination of privacy constraints), (secrets, actions): exact, or certain lower bounds."""
+    # ``in_rationals``: without rounding, where an irrational alpha^d is replaced by a rational just below, which every
+    # private column satisfies too.
     # The constraint v_x - alpha^d v_y >= 0 of edge e = (x, y) has the multiplier [e, 0]; with x and y exchanged, [e,
     # 1].
-    number_kind = object if exactly else np.float64
-    prior, loss = (np.asarray(a, dtype=number_kind) for a in (consumer.prior, consumer.loss))
+    number_kind = object if in_rationals else np.float64
+    prior, loss = (
+        as_rationals(a) if in_rationals else np.asarray(a, dtype=number_kind) for a in (consumer.prior, consumer.loss)
+    )
     mu, cost = np.asarray(dual, dtype=number_kind)[:, None], prior[:, None] * loss
     listed = as_list(ptype, multipliers)
-    if exactly:
+    if in_rationals:
         factors = alphas_below(ptype, listed.pairs)
     else:
         ends, where = _bounds_of_pairs(ptype, listed.pairs)
         factors = np.array([end[2] for end in ends], dtype=np.float64)[where]
     minus, plus = listed.total(1, cost.shape), listed.total(factors, cost.shape, at_high=True)
     slack = cost - mu - minus + plus
-    if exactly:
+    if in_rationals:
         return np.asarray(slack)
     # Each multiplier is rounded once in a product and once in the sum; 1e-300 accounts for underflow.
     roundings = 8 + 2 * listed.most(cost.shape)

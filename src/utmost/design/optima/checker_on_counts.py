@@ -167,6 +167,10 @@ def float_slacks(level: Level, consumer: Consumer, dual: Array) -> Array:
 def remap_loss(level: Level, consumer: Consumer, actions: Array, exactly: bool) -> Fraction | float:
     """Return the loss of the geometric mechanism followed by a remap: exact, or a float rounded up; O(n^2)."""
     n = consumer.secrets - 1
+    if not exactly and (actions == actions[0]).all():  # an answer that does not depend on the response
+        column = consumer.loss_block(slice(None), actions[:1])[:, 0].tolist()
+        pairs = zip(consumer.prior.tolist(), column, strict=True)
+        return round_up(sum((Fraction(p) * Fraction(lost) for p, lost in pairs), Fraction(0)))
     rows = integer_rows(consumer) if exactly else float_rows(consumer)
     if exactly:
         alpha = level.alpha_fraction()

@@ -173,7 +173,7 @@ class ConstrainedCertificate(Evidence):
             came = f"slack {float(slack[x, r])}"
             raise PromiseBroken(f"the dual must be feasible for secret {x} and action {r}", came=came)
         paid = sum((y * row.least for row, y in zip(rows, prices, strict=True)), Fraction(0))
-        lower = sum(self.dual, Fraction(0)) + paid
+        lower = max(sum(self.dual, Fraction(0)) + paid, Fraction(0))
         exactly = self.consumer.is_exact and self.ptype.level.is_rational
         upper = matrix_loss(self.consumer, self.matrix, exactly)
         return Bounds(lower if exactly else round_down(lower), upper)
@@ -189,7 +189,7 @@ def constrained_slacks(
 ) -> Array:
     """Return p l - mu - (the combination of privacy and constraints), (n, n) Fractions."""
     rational = consumer if consumer.is_exact else Consumer(as_rationals(consumer.prior), as_rationals(consumer.loss))
-    slack = np.array(edge_slacks(ptype, rational, dual, multipliers, exactly=True))
+    slack = np.array(edge_slacks(ptype, rational, dual, multipliers, in_rationals=True))
     for row, price in zip(rows, prices, strict=True):
         for entry, coefficient in row.entries:
             slack[entry] -= coefficient * price

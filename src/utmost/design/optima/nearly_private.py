@@ -130,7 +130,7 @@ def feasible_dual(
     nonnegative = multipliers if isinstance(multipliers, Multipliers) else np.maximum(multipliers, 0.0)
     mu, listed = np.array(dual), as_list(ptype, nonnegative)
     for _ in range(20):
-        slack = edge_slacks(ptype, consumer, mu, listed, exactly=False).min(axis=1)
+        slack = edge_slacks(ptype, consumer, mu, listed, in_rationals=False).min(axis=1)
         if (slack >= 0).all():
             break
         # Lower by twice the violation, because each change rounds the compared sum once more.

@@ -22,7 +22,7 @@ from utmost.design.channels.channel import Channel, Remap, stochastic
 from utmost.design.channels.channel_draws import NamedMechanism
 from utmost.design.channels.on_counts import GeometricMatrix
 from utmost.design.optima.attacks import Attack, attack_beside
-from utmost.design.optima.checker import alphas_above, alphas_below
+from utmost.design.optima.checker import alphas_above, alphas_below, edge_slacks
 from utmost.design.optima.closed_form import exact_design, float_design, theorem_for
 from utmost.design.optima.column_generation import certificate_of_rays
 from utmost.design.optima.constrained import (
@@ -44,6 +44,7 @@ DesignMethod = Literal["auto", "theorem", "program", "columns"]
 # Beyond this many digit operations, exact designs take minutes, and are made only on request.
 _MOST_DIGIT_OPERATIONS = 5e9
 _MOST_EXACT_VARIABLES = 2_000
+_MOST_EXACT_AT_ANY_LEVEL = 256
 # Beyond this many rows, the simplex method takes minutes and column generation seconds.
 _MOST_SIMPLEX_ROWS = 50_000
 _LARGEST_SCALE = 42.0  # alpha^d of 2^-60: for smaller powers, the last basis of HiGHS may be far from optimal
@@ -79,12 +80,15 @@ class Optimum(Display, PickledByFields):
 
     @property
     def lower(self) -> Fraction | float:
-        """The lower bound of the loss of any private channel: equal to ``loss`` if exact, else a float rounded down."""
+        """The lower bound of the loss of any private channel: equal to ``loss`` if exact, else a float rounded down.
+
+        Of more than 256 variables, floats prove a loss up to about 1e-12 of the worst; of a smaller one it may be 0.
+        """
         return self.certificate.lower
 
     @property
     def gap(self) -> Fraction | float:
-        """``loss - lower``."""
+        """``loss - lower``, in units of the loss; divided by ``loss`` it is the relative gap."""
         return self.certificate.gap
 
     @property
@@ -315,14 +319,14 @@ def optimal_mechanism(
     if method == "columns" or (method == "auto" and not exactly and generates_columns(ptype, consumer)):
         certificate = certificate_of_rays(ptype, consumer, gap=relative_gap, progress=progress)
         return Optimum(certificate, "column generation")
-    is_small = _is_small(ptype, consumer)
-    if not exactly and is_small and not (rational and _has_rational_factors(ptype)):
+    is_small, is_few = _is_small(ptype, consumer), _is_few(consumer)
+    if not exactly and (is_small or is_few) and not (is_small and rational and _has_rational_factors(ptype)):
         with suppress(SolverFailed):
             near = _program(ptype, consumer, False)
-            worst = float(consumer.prior @ consumer.loss.max(axis=1))
+            worst = 0.0 if is_few else float(consumer.prior @ consumer.loss.max(axis=1))
             if near.gap <= max(_FLOATS_OWN * worst, _NEAR_ENOUGH * near.upper):
                 return Optimum(near, "program")
-    return Optimum(_program(ptype, consumer, exactly or is_small), "program")
+    return Optimum(_program(ptype, consumer, exactly or is_small or is_few), "program")
 
 
 def _closed_form(ptype: PrivacyType, consumer: Consumer, exactly: bool, is_sure: bool) -> Certificate | None:
@@ -363,6 +367,10 @@ def _program(ptype: PrivacyType, consumer: Consumer, exactly: bool) -> Certifica
     if rational:
         is_line = isinstance(ptype.space.metric, LineMetric)
         return Certificate(ptype, consumer, dual, matrix=matrix, multipliers=None if is_line else multipliers)
+    if exactly and _is_few(consumer):  # floats prove no more than 1e-16 of the worst loss
+        multipliers = multipliers * (multipliers > 0)
+        slack = edge_slacks(ptype, consumer, dual, multipliers, in_rationals=True).min(axis=1)
+        return Certificate(ptype, consumer, dual + slack * (slack < 0), matrix=matrix, multipliers=multipliers)
     mu, nonnegative = feasible_dual(ptype, consumer, dual.astype(np.float64), multipliers.astype(np.float64))
     return Certificate(ptype, consumer, mu, matrix=matrix, multipliers=nonnegative)
 
@@ -380,6 +388,11 @@ def _is_small(ptype: PrivacyType, consumer: Consumer) -> bool:
     farthest = ptype.space.size - 1 if isinstance(ptype.space.metric, LineMetric) else ptype.space.distances.max()
     scale = float(farthest) * ptype.level.epsilon_float
     return consumer.secrets * consumer.actions <= _MOST_EXACT_VARIABLES and scale <= _LARGEST_SCALE
+
+
+def _is_few(consumer: Consumer) -> bool:
+    """Return whether the exact simplex method takes seconds from any basis, at any level."""
+    return consumer.secrets * consumer.actions <= _MOST_EXACT_AT_ANY_LEVEL
 
 
 def generates_columns(ptype: PrivacyType, consumer: Consumer) -> bool:

@@ -107,16 +107,31 @@ class LemmaCheck(Display):
     where: str = ""
 
 
-def check_lemmas(pattern: NDArray[np.str_]) -> tuple[LemmaCheck, ...]:
-    """Check the conclusions of Lemmas 5.4 to 5.9 of [ghosh2009] for a constraint matrix.
+def check_lemmas(of: Channel | NDArray[np.str_], alpha: Number | Level | None = None) -> tuple[LemmaCheck, ...]:
+    """Check the conclusions of Lemmas 5.4 to 5.9 of [ghosh2009] for a channel, or for its constraint matrix.
+
+    Args:
+        of: (n+1, m) channel; or (n, m) constraint matrix, which `constraint_matrix` returns.
+        alpha: Alpha of the level, or a `Level`, with a channel.
+
+    Raises:
+        OutOfRange: for a channel without alpha, a constraint matrix with one, and other words in a matrix.
+        PromiseBroken: if the channel does not satisfy the level.
 
     With k actions for n + 1 counts, the number z of zero columns is taken as n + 1 minus the number of columns in use.
 
     >>> from utmost.channels import geometric_channel
-    >>> pattern = constraint_matrix(geometric_channel(6, alpha="1/2"), "1/2")
-    >>> [(check.lemma, check.holds) for check in check_lemmas(pattern)]
+    >>> [(check.lemma, check.holds) for check in check_lemmas(geometric_channel(6, alpha="1/2"), "1/2")]
     [('5.4', True), ('5.5', True), ('5.6', True), ('5.7', True), ('5.8', True), ('5.9', True)]
     """
+    if isinstance(of, Channel) and alpha is not None:
+        pattern = constraint_matrix(of, alpha)
+    elif isinstance(of, Channel) or alpha is not None:
+        came = "a channel alone" if alpha is None else f"{type(of).__name__} with alpha"
+        remedy = 'Pass check_lemmas(channel, "1/2"), or check_lemmas(constraint_matrix(channel, "1/2")).'
+        raise OutOfRange("a channel needs alpha, and nothing else takes it", came=came, remedy=remedy)
+    else:
+        pattern = of
     used = pattern[:, used_columns(pattern)]
     down, slack = (used == DOWN).sum(axis=1), (used == SLACK).sum(axis=1)
     s, z = int(slack.sum()), len(pattern) + 1 - used.shape[1]

@@ -20,6 +20,9 @@ from utmost.design.privacy_types.privacy_type import candidate_triples, is_steep
 from utmost.design.spaces.space import Space
 from utmost.errors import OutOfRange, PromiseBroken
 
+_FAR_BITS = 2048  # so that a probability of 1e-280 has many digits
+_FAR_OFF = Fraction(1, 10)  # how far the last ratio may be from a limit
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class SmallestEpsilon(Display):
@@ -186,6 +189,8 @@ def check_promise(
     # Check P(X = y) alpha = P(X = y + distance) at the worst outcome y.
     distance = int(curve_distance(law, shift))
     y = law.worst_place(distance)
+    if y is None:
+        return _check_limit(law, distance, strictest)
     if strictest.is_rational and law.is_rational:
         attained = law.pmf(y) * strictest.alpha_fraction() == law.pmf(y + distance)
     else:
@@ -199,4 +204,28 @@ def check_promise(
             came=law,
             where="pmf",
             remedy="Correct pmf, or the level that the distribution states.",
+        )
+
+
+def _check_limit(law: IntegerLaw, distance: int, strictest: Level) -> None:
+    """Check that the ratio P(X = y) / P(X = y + distance) stays below a level that no place attains, and nears it."""
+    places = [0, *(1 << power for power in range((law.window().size - distance).bit_length()))]
+    alpha = strictest.alpha_interval(_FAR_BITS)
+    for y in places:
+        if not (law.pmf_interval(y, _FAR_BITS) * alpha).is_below(law.pmf_interval(y + distance, _FAR_BITS)):
+            raise PromiseBroken(
+                f"the probability at {y + distance} must be above alpha times the probability at {y}",
+                came=law,
+                where="worst_level",
+                remedy="Correct pmf, or the level that the distribution states.",
+            )
+    last = places[-1]
+    if (law.pmf_interval(last, _FAR_BITS) * alpha * (1 + _FAR_OFF)).is_below(
+        law.pmf_interval(last + distance, _FAR_BITS)
+    ):
+        raise PromiseBroken(
+            "the ratio of probabilities far out must come near the level that the distribution states",
+            came=law,
+            where="worst_level",
+            remedy="State a smaller level.",
         )

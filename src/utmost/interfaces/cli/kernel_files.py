@@ -80,6 +80,7 @@ def search(
     watch(at.done)
     if at.position is None:
         return at
+
     # A search from the start needs no position, and may use any algorithm.
     for block in kernel_blocks(ptype, start=None if at.position == WalkPosition() else at.position):
         # First the list, then the state that counts it: after an interruption, uncounted rows are cut off.
@@ -91,8 +92,23 @@ def search(
                 listed.flush()
                 os.fsync(listed.fileno())
                 written = listed.tell()
+
         at = at.after(block, written)
-        _write(ptype, state, at)
+        position = None if at.position is None else {"orbit": at.position.orbit, "coming": list(at.position.coming)}
+        facts = {
+            **header(KIND),
+            "type": type_facts(ptype),
+            "position": position,
+            "sizes": {str(size): count for size, count in sorted(at.sizes.items())},
+            "done": at.done,
+            "written": at.written,
+        }
+        aside = state.with_name(f".{state.name}.part")  # replaced completely: half a state would lose the search
+        with aside.open("wb") as file:
+            file.write(encoded(facts))
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(aside, state)
         watch(at.done)
     return at
 
@@ -111,25 +127,6 @@ def read(ptype: PrivacyType, state: Path) -> KernelSearch:
             float(document["done"]),
             document["written"],
         )
-
-
-def _write(ptype: PrivacyType, state: Path, at: KernelSearch) -> None:
-    position = None if at.position is None else {"orbit": at.position.orbit, "coming": list(at.position.coming)}
-    facts = {
-        **header(KIND),
-        "type": type_facts(ptype),
-        "position": position,
-        "sizes": {str(size): count for size, count in sorted(at.sizes.items())},
-        "done": at.done,
-        "written": at.written,
-    }
-    # Replace the file completely: half a state would lose the search.
-    aside = state.with_name(f".{state.name}.part")
-    with aside.open("wb") as file:
-        file.write(encoded(facts))
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(aside, state)
 
 
 def posterior_rows(blocks: Iterable[Vertices]) -> Iterator[list[str]]:

@@ -18,7 +18,7 @@ from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.release_options import ReleaseMemory
 from utmost.interfaces.cli.options.table_options import TableAnswer
 from utmost.interfaces.cli.screens.release_screen import ladder_grid, ladder_report
-from utmost.interfaces.cli.screens.screen import facts, percent, screen, shown_facts, watched
+from utmost.interfaces.cli.screens.screen import facts, percent, screen, shown_facts, warn_of_rule, watched
 from utmost.interfaces.cli.screens.terminal import ScreenGroup, ScreenText
 from utmost.interfaces.cli.screens.workload_screens import (
     check_document,
@@ -191,10 +191,9 @@ class Question:
         answer, out = self.answer, self.answer.file
         if out is not None and out.suffix.lower() == ".json":
             check_document(out, answer.sign)
-        elif source is None or (source.suffix.lower() == ".json" and out is not None):
-            answer.check_free(Path("columns.csv"))
         else:
-            answer.check_free(source)
+            is_counted = source is None or (source.suffix.lower() == ".json" and out is not None)
+            answer.check_free(None if is_counted else source)
 
     @property
     def is_written(self) -> bool:
@@ -225,6 +224,7 @@ class Question:
         """Write the table and its statement, and print them as JSON or on a screen."""
         # Files that exist as this answer stay. If writing fails, the error says that the ledger keeps the answer.
         try:
+            warn_of_rule(answered)
             out, as_json = self.answer.file, self.answer.as_json
             shown = answered.with_confidence(self.answer.confidence)
             table, report = shown.table, shown.statement_with
@@ -262,7 +262,8 @@ def publish_in_ledger(
     # `brought` is the table, unless it is the file's own; `counting` are the counting options of the file.
     planned, answer = promise.lasting_noise.is_by_plan, question.answer
     question.check_kind(promise.lasting_noise)
-    signer = question.checked(table)
+    file = table if brought is None else None
+    signer = question.checked(file)
     with progress_bar(f"Checking {table.name}"):
         # Parquet in and out, with noise by item, can be streamed; other tables are read completely.
         is_parquet = answer.out is not None and files.ending_of(answer.out) in files.PARQUET
@@ -289,7 +290,7 @@ def publish_in_ledger(
             )
             return show_spending(question, after, promise.lasting_noise, promise.until)
     with memory.place.opened() as opened:
-        question.check_repeats(opened, table, question.at, memory.request)
+        question.check_repeats(opened, file, question.at, memory.request)
         with progress_bar("Publishing") as progress, named_command(opened, table, memory, question, counting):
             answered = opened.publish(
                 question.name,

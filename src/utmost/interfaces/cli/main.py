@@ -252,6 +252,11 @@ class _Command(click.Command):
                 raise click.NoSuchOption(error.option_name, possibilities=near, ctx=error.ctx) from None
             message = f"No such option {error.option_name!r}. {home}"
             raise click.NoSuchOption(error.option_name, message, ctx=error.ctx) from None
+        except click.UsageError as error:
+            if "unexpected extra argument" in error.message:
+                remedy = "Run once for each file; or join files of the same columns, and give the pipe: -."
+                object.__setattr__(error, "message", f"{error.message}. {remedy}")
+            raise
 
     def get_help_option(self, ctx: Any) -> Any:
         option = super().get_help_option(ctx)
@@ -364,9 +369,10 @@ app = _Commands(
         _first("--show-completion", "Print the completion script.", **_SHELL),
     ],
     help="Publish tables, counts and places with differential privacy, with a margin of error for each figure.\n\n"
-    "A level is written 1, ln2 or alpha=1/2. A table is .csv, .tsv, .jsonl (also .csv.gz, .csv.zip), .json records, "
-    ".feather, .parquet or .xlsx. The file - is the pipe. Files with other content are never replaced. Exit codes: "
-    "0 done, 1 refused by the data, 2 misuse, 3 a ledger published other data, 4 the budget is spent, 130 interrupted.",
+    "A level is written 1, ln2 or alpha=1/2. A table is .csv, .tsv, .jsonl (also .csv.gz, .zip, .bz2, .xz), .json "
+    "records, .feather, .parquet or .xlsx (book.xlsx#Sheet). The file - is the pipe. Files with other content are "
+    "never replaced. Exit codes: 0 done, 1 refused by the data, 2 misuse, 3 a ledger published other data, 4 the "
+    "budget is spent, 130 interrupted.",
     **_MANNER,
 )
 
@@ -407,7 +413,7 @@ def main(arguments: list[str] | None = None, program: click.Command = app) -> No
         except UtmostError as error:
             code = next((code for kinds, code in _CODES if isinstance(error, kinds)), 1)
             message, remedy = _spoken_error(error, keys)
-            fail(message, code, type(error), remedy, *_notes(error))
+            fail(message, code, type(error), remedy, *_notes(error, keys))
         except BrokenPipeError as error:
             _silence()
             fail("standard output was closed before everything was written", 1, type(error))
@@ -437,10 +443,11 @@ _MENDS = {
 }
 
 
-def _notes(error: Exception) -> list[str]:
+def _notes(error: Exception, keys: Collection[str] = ()) -> list[str]:
     """Return the notes of an error, and the facts for the holder of the key."""
     known_as = error.known_as if isinstance(error, AlreadyPublished) else None
-    return [*getattr(error, "__notes__", ()), *([] if known_as is None else [f"For your eyes: {known_as}."])]
+    notes = [_last_words(_spoken(note, keys), keys) for note in getattr(error, "__notes__", ())]
+    return [*notes, *([] if known_as is None else [f"For your eyes: {known_as}."])]
 
 
 _OPTIONS = {
@@ -494,6 +501,7 @@ _A_NUMBER = re.compile(r"(--[a-z-]+) must be a finite number$")
 _LEVEL = re.compile(r"\b(epsilon|alpha)=(?=\d)")
 _LEVEL_SHOWN = re.compile(r"\b[Ll]evel\((epsilon|alpha)=((?:[^()]|\([^()]*\))*)\)")
 _FRACTION = re.compile(r"Fraction\((-?\d+), (\d+)\)")
+_SPECIAL = re.compile(r"[ *?<>#\\]|^[-.:]+$")  # characters that a shell reads
 _NAMED = re.compile(rf"^((?:no )?)({'|'.join(_OPTIONS)})=$")
 _CALLS = {
     "Call relax or view, or publish": "Use utmost relax or utmost view, or publish",
@@ -511,9 +519,12 @@ _CALLS = {
     "ut.workloads.bins": '"bins"',
     "ut.workloads.edges": '"edges"',
     "ut.workloads.ages": '"ages"',
+    'periods(..., zone="Europe/Paris"), or "UTC"': 'on its axis in the domain file "zone": "Europe/Paris", or "UTC"',
     'ut.Spelling(pattern="%d.%m.%Y")': 'on its axis in the domain file "pattern": "%d.%m.%Y"',
     'ut.Spelling(pattern="%d%m%Y")': 'on its axis in the domain file "pattern": "%d%m%Y"',
     "ut.workloads.periods": '"periods"',
+    'periods(..., zone="America/New_York"), in a domain file ': "on its axis in the domain file ",
+    "declare it among missing_marks": "declare it: --missing-marks MARK",
     "another key=": "another --count-key",
     'ut.count_table(..., outside="leave out")': "--leave-out outside",
     'outside="leave out"': "--leave-out outside",
@@ -599,7 +610,7 @@ def _spoken(text: str, keys: Collection[str]) -> str:
 
 def _option(match: re.Match[str]) -> str:
     value = match[2].strip("[]\"'") if match.re is _ASSIGNED else ""
-    value = f'"{value}"' if " " in value else value
+    value = f'"{value}"' if _SPECIAL.search(value) else value
     return _OPTIONS[match[1]] + (f" {value}" if value not in ("", "True") else "")
 
 

@@ -28,10 +28,10 @@ def publish_means_in_ledger(
 ) -> None:
     """Publish several amounts as one table, or rehearse it; arguments as of `publish_in_ledger`."""
     request = memory.request
-    signer = question.checked(table)
+    signer = question.checked(None)
     with memory.place.opened() as opened, named_command(opened, table, memory, question, counting):
         first = None if request is None else release_name(request, next(iter(tables)))
-        question.check_repeats(opened, table, question.at, first)
+        question.check_repeats(opened, None, question.at, first)
         call = opened.rehearse_means if dry_run else opened.publish_means
         with progress_bar("Checking" if dry_run else "Publishing"):
             made = call(

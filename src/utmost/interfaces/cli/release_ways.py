@@ -64,7 +64,7 @@ def whole(table: Path, request: ReleaseOptions) -> None:
     counted = counted_table(table, request.people, request.neighbours, request.spelling.cells)
     assert not isinstance(counted, dict), "nothing is said of persons"
     check_once(request, counted)
-    request.answer.check_free(table, draws=True)
+    request.check_free(table, draws=True)
     _give_checked(table, files.read(table) if counted is None else counted, request.promised.of(counted), request)
 
 
@@ -91,7 +91,7 @@ def in_one_draw(table: Path, request: ReleaseOptions) -> None:
     """Draw the noise of all released cells, or of all one-way tables of a counted table, at once."""
     from utmost.publish.promises.one_draw_noise import OneDraw, OneWayDraw
 
-    answer, promised = request.answer, request.promised
+    promised = request.promised
     beside = (request.memory, promised.lasting, promised.noise, promised.stopping)
     refuse("does not go with --once", replace(request.once, once=None), *beside)
     if promised.stated is not None:
@@ -101,7 +101,7 @@ def in_one_draw(table: Path, request: ReleaseOptions) -> None:
     if isinstance(counted, dict):
         remedy = "Leave out --once, or leave out all but one --mean."
         raise OutOfRange("--once needs counts, or one amount", came="several --mean", remedy=remedy)
-    answer.check_free(table, draws=True)
+    request.check_free(table, draws=True)
     if request.once.once == "one-way":
         refuse("does not go with --once one-way, which names its columns", promised.columns, promised.protected)
         if counted is None:
@@ -123,7 +123,7 @@ def in_one_draw(table: Path, request: ReleaseOptions) -> None:
 
 def give_once(table: Path, promise: "Promise", request: ReleaseOptions) -> None:
     """Release a table once, or show what a release would promise."""
-    request.answer.check_free(table, draws=request.memory.ledger is None)
+    request.check_free(table, draws=request.memory.ledger is None)
     _give_checked(table, files.read(table), promise, request)
 
 
@@ -223,7 +223,7 @@ def by_wanted_tables(table: Path, request: ReleaseOptions, wanted: list[str]) ->
         if answer.file is not None and answer.file.suffix.lower() == ".json":
             remedy = f"Write --out {answer.file.with_suffix('.csv')}: its totals are the wanted tables (utmost total)."
             raise OutOfRange("noise made once must be written as a table", came=answer.file.name, remedy=remedy)
-        answer.check_free(table, draws=True)
+        request.check_free(table, draws=True)
         return _give_checked(table, read, replace(promise, **promised.texts.given), request)
     if is_once:
         check_document(answer.file, answer.sign, draws=True)
@@ -239,7 +239,7 @@ def table_of_columns(table: Path, request: ReleaseOptions) -> None:
     is_document = request.people.mean is not None and answer.out is not None and answer.out.suffix.lower() == ".json"
     # Before counting, which may take a minute.
     if request.people.are_events and not request.is_repeatable and not is_document:
-        answer.check_free(table, draws=request.memory.ledger is None)
+        request.check_free(table, draws=request.memory.ledger is None)
     if request.memory.ledger is not None:
         check_counted_before(request.people, request.count_key)
     counted = counted_table(table, request.people, request.neighbours, request.spelling.cells, request.count_key)
@@ -266,14 +266,14 @@ def table_of_columns(table: Path, request: ReleaseOptions) -> None:
         promise = promise.once(cost_of(request.once.cost))
     else:
         refuse("cannot be chosen with --promise, which has the complete promise", request.once)
-    answer.check_free(table, draws=request.memory.ledger is None)
+    request.check_free(table, draws=request.memory.ledger is None)
     signer = answer.signer
     large: FilePieces | None = None  # a large table in pieces, unless it is shown on a screen
     if counted is None and answer.file is not None:
         large = files.streamed(table, by_cells=files.ending_of(answer.file) in files.PARQUET)
     elif counted is None and request.dry_run:
         large = files.streamed(table, by_cells=True)
-    if large is None and table.is_dir():
+    if large is None and counted is None and table.is_dir():
         raise OutOfRange(
             "--out must name a file where the table is a folder", came="none", remedy="Add --out released.parquet."
         )
@@ -296,7 +296,7 @@ def by_rule(table: Path, counted: "CountedTable | None", promise: Promise, reque
 
     answer, level = request.answer, request.level.read()
     refuse("does not go with --until", request.once)
-    answer.check_free(table, draws=True)
+    request.check_free(table, draws=True)
     signer = answer.signer
     source = files.read(table) if counted is None else counted
     check_fits(answer, source, promise.columns, promise.public)
@@ -332,7 +332,7 @@ def table_of_measures(table: Path, counted: "dict[str, CountedTable]", request: 
     check_once(request)
     if request.dry_run:
         return give_promised_measures(MeasuresTable.without_data(counted, level, answer.confidence), answer)
-    answer.check_free(table, draws=True)
+    request.check_free(table, draws=True)
     signer = answer.signer
     with progress_bar("Noising"):
         measures = release_measures(counted, epsilon=level, confidence=answer.confidence)
@@ -356,7 +356,7 @@ def table_of_sums(table: Path, counted: "CountedTable", request: ReleaseOptions)
         return release_by_plan(
             counted, promise, level, sure, out, signer, as_json=answer.as_json, dry_run=request.dry_run
         )
-    answer.check_free(table, draws=request.memory.ledger is None)
+    request.check_free(table, draws=request.memory.ledger is None)
     check_fits(answer, counted, (), ())
     give_cells(drawn_sums(counted, promise, level, sure), answer, signer)
 

@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 from itertools import compress
+from math import inf
 from pathlib import Path
 from typing import Any
 
 from utmost.core.exact.arrays import Array, as_array
 from utmost.design.capacities.capacity import capacity
 from utmost.design.channels.channel import Channel, Remap
+from utmost.design.leakage.channel_capacity import CapacityKind
 from utmost.design.leakage.entropies import guessing_entropy, shannon_entropy
 from utmost.design.leakage.hypers import hyper, joint
 from utmost.design.leakage.measures import (
@@ -38,6 +40,9 @@ MEASURES: dict[str, Measure] = {
 """Measures without parameters."""
 
 _PROPERTY = "property:"
+# The capacity of other measures is found among exponentially many priors.
+_MOST_SEARCHED = 8
+_MOST_SECRETS = {bayes_vulnerability.name: 24, bayes_risk.name: 24, shannon_entropy.name: 200}
 
 
 def measure_of(name: str | None, gain: str | None, loss: str | None) -> Measure:
@@ -82,8 +87,11 @@ def leakage_report(C: Channel, prior: Array, measure: Measure, space: Space | No
         "posterior": _number(measure.posterior(C, prior)),
         "multiplicative_leakage": _multiplicative(C, prior, measure),
         "additive_leakage": _number(measure.additive_leakage(C, prior)),
-        "multiplicative_capacity": _number(capacity(C).value),
-        "additive_capacity": _number(capacity(C, kind="additive").value),
+        "multiplicative_capacity": _capacity(C, measure, "multiplicative"),
+        "additive_capacity": _capacity(C, measure, "additive"),
+        "multiplicative_capacity_any_gain": _number(capacity(C).value),
+        "additive_capacity_any_gain": _number(capacity(C, kind="additive").value),
+        "max_case_capacity": _number(_largest_ratio(C)),
         "hyper": [
             {"weight": _number(w), "posterior": [_number(p) for p in column]}
             for w, column in zip(leaked.weights, leaked.posteriors.T, strict=True)
@@ -107,6 +115,22 @@ def _multiplicative(C: Channel, prior: Array, measure: Measure) -> dict[str, Any
         return _number(measure.multiplicative_leakage(C, prior))
     except NotALoss:
         return None
+
+
+def _capacity(C: Channel, measure: Measure, kind: CapacityKind) -> dict[str, Any] | None:
+    """Return the capacity by one measure; None without a method, for negative gains, and if it would take minutes."""
+    if C.shape[0] > _MOST_SECRETS.get(measure.name, _MOST_SEARCHED):
+        return None
+    try:
+        return _number(measure.capacity(C, kind).value)
+    except (NotALoss, Unsupported):
+        return None
+
+
+def _largest_ratio(C: Channel) -> Any:
+    """Return max C[x, y] / C[x', y] over secrets x, x' and possible outcomes y."""
+    highs, lows = C.matrix.max(axis=0), C.matrix.min(axis=0)
+    return max(high / low if low else inf for high, low in zip(highs, lows, strict=True) if high)
 
 
 def _strategy(C: Channel, prior: Array, measure: Measure) -> list[dict[str, Any]] | None:

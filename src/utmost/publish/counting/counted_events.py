@@ -16,7 +16,16 @@ from numpy.typing import NDArray
 from utmost.core.exact.arguments import instance
 from utmost.core.exact.progress_bar import Progress, progress_bar
 from utmost.core.sampling.integers import narrowed
-from utmost.errors import FewEventsKept, LeadingZerosRead, NothingCounted, OutOfRange, RowsLeftOut, Unsupported, warn
+from utmost.errors import (
+    BadTable,
+    FewEventsKept,
+    LeadingZerosRead,
+    NothingCounted,
+    OutOfRange,
+    RowsLeftOut,
+    Unsupported,
+    warn,
+)
 from utmost.publish.counting.added_cells import AddedCells
 from utmost.publish.counting.bounding import added_by_cell
 from utmost.publish.counting.cell_totals import CELL, CellTotals, gathered_totals, read_totals, totals_schema
@@ -297,6 +306,12 @@ def counted_cells(
         else:
             totals, kind = _added_here(events, rule, progress)
         flat = AddedCells.of(totals) if rule.size > MOST_LAID else gathered_totals(totals, rule.size)
+    except BadTable as error:
+        if not is_engine_frame(events):
+            from utmost.publish.counting.column_problems import add_other_problems  # loaded only for a refusal
+
+            add_other_problems(error, events, rule)
+        raise
     except MemoryError:
         remedy = "Count over fewer axes, or events in a file, which is read batch by batch."
         raise Unsupported("the counts must fit the memory", came="too many cells", remedy=remedy) from None
@@ -312,8 +327,8 @@ def _warn_of_losses(report: CountingReport, rule: CountingRule, outside: str | N
         axes = ", ".join(repr(name) for name in report.outside if name in (*undeclared, *missing))
         text = f"Every event lies outside the declared domain, on {axes}: the table is zeros. Compare the declared "
         text += "values with the spelling and the type of the column's."
-        integers = [axis.levels[0] for axis in rule.read if any(isinstance(label, int) for label in axis.labels[0])]
-        if numbered := [name for name in integers if name in report.outside]:
+        integers = [axis.levels[0] for axis in rule.read if any(_is_whole(label) for label in axis.labels[0])]
+        if numbered := [name for name in integers if name in undeclared]:
             text += f' Integers are declared for {", ".join(map(repr, numbered))}: if the data write 01, declare "01".'
         warn(text, NothingCounted)
         return
@@ -336,6 +351,10 @@ def _warn_of_losses(report: CountingReport, rule: CountingRule, outside: str | N
     if 2 * kept < counted:
         remedy = "print(counted.report) says how much; count_contributions (utmost bounds) weighs larger bounds."
         warn(f"The bounds on one person keep less than half of the {report.kept_of}. {remedy}", FewEventsKept)
+
+
+def _is_whole(label: Label) -> bool:
+    return isinstance(label, int) or (isinstance(label, str) and label.isascii() and label.isdigit())
 
 
 def _added_here(events: Any, rule: CountingRule, progress: Progress | None) -> tuple[Iterator[CellTotals], str]:

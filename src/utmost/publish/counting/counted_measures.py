@@ -18,7 +18,7 @@ from utmost.tables.axes.domain import Domain
 from utmost.tables.cells.event_amounts import rounded_amounts, without_missing
 from utmost.tables.cells.event_batches import Batch
 from utmost.tables.cells.event_codes import amounts_in
-from utmost.tables.cells.odd_cells import MISSING_KIND, declare_mark
+from utmost.tables.cells.odd_cells import MARK_ANYWAY, TEXT_KIND, declare_mark
 from utmost.tables.cells.spelling import Spelling
 
 AmountBounds = Number | Sequence[Number]
@@ -29,6 +29,7 @@ AmountEnds = tuple[int, int]
 
 
 LARGEST_DOMAIN = 1 << 62
+MISSING_AMOUNT = "a missing amount"
 LEAVE_OUT = "leave out"
 
 _KINDS = "a mapping from names to ut.count(), ut.sum(...) and ut.distinct(...)"
@@ -363,17 +364,18 @@ class CountedMeasure:
                 return rounded_amounts(column, self.column, before, self.amount, spelling), gone
             return amounts_in(column, self.column, before, spelling), gone
         except BadTable as error:
-            if error.came == MISSING_KIND:
-                remedy = (
-                    f'{declare_mark(spelling)} With missing="leave out" in ut.mean or ut.sum such amounts are left out.'
-                )
+            declare = declare_mark(error.came, spelling)
+            if declare is None and error.came == TEXT_KIND:
+                declare = f"{error.remedy} {MARK_ANYWAY}"
+            if declare is not None:
+                remedy = f'{declare} With missing="leave out" in ut.mean or ut.sum such amounts are left out.'
                 raise BadTable(error.required, came=error.came, where=error.where, remedy=remedy) from None
             if gone is None and (missing := without_missing(column, spelling)[1]).any():
                 row = before + int(missing.argmax()) + 1
                 if error.where is not None and error.where.startswith(f"row {row},"):
                     raise BadTable(
                         "every event must have an amount",
-                        came="a missing amount",
+                        came=MISSING_AMOUNT,
                         where=error.where,
                         remedy='Pass missing="leave out" in ut.mean or ut.sum; the report then counts it.',
                     ) from None

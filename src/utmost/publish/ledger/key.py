@@ -4,6 +4,7 @@ A key appears in no message, log or repr, and in no local variable of a frame th
 read a key return a `Key`, or return the error for a caller to raise.
 """
 
+import errno
 import hmac
 import os
 from hashlib import sha256
@@ -137,6 +138,8 @@ def make_key_file(path: Path) -> None:
         remedy = (
             "Make the folder first."
             if isinstance(error, FileNotFoundError)
+            else "Make room there."
+            if error.errno == errno.ENOSPC
             else "Check its permissions, or pass another key=."
         )
         raise KeyRefused("the key file must be writable", came=error.strerror, where=str(path), remedy=remedy) from None

@@ -256,10 +256,15 @@ class ReleaseFacts(Display):
         return f"epsilon = {level_words(self.own_level)}{shared}"
 
     @property
+    def confidence(self) -> Fraction:
+        """The confidence of the released margins."""
+        stop = self.stop
+        return Fraction(self.statement.get("confidence_exactly", "19/20")) if stop is None else stop.confidence
+
+    @property
     def _bars(self) -> str:
         """The margins at the statement's own confidence, or at 95 %."""
-        stop = self.stop
-        sure = Fraction(self.statement.get("confidence_exactly", "19/20")) if stop is None else stop.confidence
+        stop, sure = self.stop, self.confidence
         bars = [(noise, dict(noise.bars).get(sure)) for noise in self.noises]
         many = len(self.noises) > 1
         shown = [

@@ -1,9 +1,11 @@
 """A release on one HTML page to read, print or keep as PDF, without scripts, other files or other hosts."""
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
+from typing import Any
 
-from utmost.core.exact.arguments import wrong_kind
+from utmost.core.exact.arguments import mapping, wrong_kind
 from utmost.publish.releases.release_facts import (
     ANNEX,
     SECTIONS,
@@ -31,16 +33,22 @@ tbody th { font-weight: 600; width: 11rem; }
 td.number { white-space: nowrap; font-variant-numeric: tabular-nums; }
 td, th, p, li { overflow-wrap: anywhere; }
 ul { margin: .3rem 0; padding-left: 1.2rem; }
-small, footer { opacity: .75; font-size: .85rem; }
+small, footer { opacity: .75; font-size: .85em; }
 code { font-size: .85em; overflow-wrap: anywhere; }
 @media (max-width: 30rem) { tbody th { width: auto; } }
-@page { size: A4; margin: 14mm 16mm; }
+.kind { opacity: .75; font-size: .85em; }
+.released { overflow-x: auto; }
+.released table { width: auto; }
+.released td, .released th { padding-right: 1.4rem; white-space: nowrap; }
+.released .number { text-align: right; }
+@page { size: A4; margin: 8mm 12mm; }
 @media print {
   :root { color-scheme: light; }
-  body { font-size: 9.2pt; line-height: 1.28; max-width: none; margin: 0; padding: 0; color: #000; background: #fff; }
-  h1 { font-size: 15pt; } h2 { font-size: 10.5pt; margin: 2.2mm 0 .6mm; } .promise { font-size: 11pt; }
-  th, td { padding: .18rem .6rem .18rem 0; } .promise { padding: .25rem .6rem; }
-  table, .promise, ul { break-inside: avoid; } h2 { break-after: avoid; } footer { font-size: 7.5pt; }
+  body { font-size: 8pt; line-height: 1.16; max-width: none; margin: 0; padding: 0; color: #000; background: #fff; }
+  h1 { font-size: 12pt; } h2 { font-size: 9.5pt; margin: 1.2mm 0 .2mm; } p { margin: .15rem 0; }
+  th, td { padding: .05rem .6rem .05rem 0; } .promise { font-size: 9pt; padding: .2rem .6rem; }
+  ul { columns: 2; } tr, li, .promise, .released { break-inside: avoid; } h2 { break-after: avoid; }
+  footer { font-size: 7pt; } footer p { margin: 0; }
 }
 """
 
@@ -51,14 +59,27 @@ ASKED = "What is asked of you"
 """The title of the section with questions that a reader should ask."""
 
 
+HEADING = "What this release promises"
+
+MOST_ROWS = 40
+"""The most rows of a released table on a page."""
+
+
 def statement_page(
-    stated: ReleaseFacts, deployment: Deployment | None = None, *, is_signed: bool = False, is_compared: bool = False
+    stated: ReleaseFacts,
+    deployment: Deployment | None = None,
+    *,
+    tables: Mapping[str, Mapping[str, Sequence[Any]]] | None = None,
+    is_signed: bool = False,
+    is_compared: bool = False,
 ) -> str:
     """The page of a release: promise, unit, levels, noise with margins of error, public facts, and post-processing.
 
     Args:
         stated: Statement in words.
         deployment: The curator's description, for the head of the page.
+        tables: Released tables by title, as columns by name: the page shows the first 40 rows of each, and only names
+            a table without columns.
         is_signed: True if the statement has a signature; the page then explains how to check it.
         is_compared: True if the released file was compared with the digest in the statement; the page says so.
 
@@ -77,12 +98,12 @@ def statement_page(
     if not isinstance(stated, ReleaseFacts):
         raise wrong_kind("stated", "ReleaseFacts", stated)
     said = Deployment() if deployment is None else deployment
-    title = said.title or str(stated.statement.get("name", "")) or "What this release promises"
+    title = said.title or str(stated.statement.get("name", ""))
     by = ", ".join(said.curators)
     head = " · ".join(text for text in (by, said.published, said.region) if text)
     unsigned = {title: [Fact("", UNSIGNED_TRUST)] if title == TRUST and not is_signed else [] for title in SECTIONS}
     parts = [
-        f"<h1>{escape(title)}</h1>",
+        f'<p class="kind">{HEADING}</p>\n<h1>{escape(title)}</h1>' if title else f"<h1>{HEADING}</h1>",
         f"<p><small>{escape(head)}</small></p>" if head else "",
         _paragraph(said.description),
         f'<p class="promise">{escape(stated.line)}</p>',
@@ -93,20 +114,27 @@ def statement_page(
             for title in SECTIONS
         ),
         _footer(stated, is_signed, is_compared),
+        *_released_tables({} if tables is None else mapping(tables, "tables"), stated),
     ]
     body = "\n".join(part for part in parts if part)
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n{body}\n</body>\n</html>\n"
+        f"<title>{escape(f'{title}: {HEADING}' if title else HEADING)}</title>\n<style>{_STYLE}</style>\n"
+        f"</head>\n<body>\n{body}\n</body>\n</html>\n"
     )
 
 
 def _beyond_line(stated: ReleaseFacts) -> str:
-    """The guarantee without its first sentence, where the line of the promise gives the same factor."""
+    """The guarantee without its first sentence, where the line of the promise has the same factor, and without others
+    that the line repeats."""
     first, _, rest = stated.guarantee.partition(". ")
     _, _, factor = first.partition(" by at most ")
-    return rest if factor and stated.line.removesuffix(".").endswith(f" by at most {factor}") else stated.guarantee
+    if not factor or f" by at most {factor}." not in f"{stated.line}.":
+        return stated.guarantee
+    for sentence in stated.line.removesuffix(".").split(". "):
+        rest = rest.replace(f"{sentence}. ", "")
+    return rest
 
 
 def _rows(title: str, facts: Sequence[Fact], stated: ReleaseFacts) -> str:
@@ -159,6 +187,41 @@ def _table(head: str, rows: Iterable[Sequence[str]]) -> str:
         for label, value, *numbers in rows
     )
     return f"<table>{head}<tbody>{''.join(lines)}</tbody></table>"
+
+
+def _released_tables(tables: Mapping[str, Mapping[str, Sequence[Any]]], stated: ReleaseFacts) -> list[str]:
+    shown = [_released(name, columns) for name, columns in tables.items() if columns]
+    others = ", ".join(name for name, columns in tables.items() if not columns)
+    margins = f"Each margin holds at {float(100 * stated.confidence):g} % confidence." if shown else ""
+    return [*shown, _paragraph(f"Also released, and not shown: {others}." if others else ""), _paragraph(margins)]
+
+
+def _released(name: str, columns: Mapping[str, Sequence[Any]]) -> str:
+    """The first rows of a released table, with its margins, and how many rows there are."""
+    of_page = {column: list(values[:MOST_ROWS]) for column, values in mapping(columns, "tables").items()}
+    rows = max((len(values) for values in columns.values()), default=0)
+    numeric = {
+        column: all(value is None or _NUMBER.fullmatch(str(value)) for value in values)
+        for column, values in of_page.items()
+    }
+    kinds = {column: ' class="number"' if is_number else "" for column, is_number in numeric.items()}
+    head = "".join(f'<th scope="col"{kinds[column]}>{escape(column)}</th>' for column in of_page)
+    lines = (
+        "<tr>"
+        + "".join(
+            f"<td{kinds[column]}>{'' if value is None else escape(str(value))}</td>"
+            for column, value in zip(of_page, row, strict=True)
+        )
+        + "</tr>"
+        for row in zip(*of_page.values(), strict=True)
+    )
+    table = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
+    note = "" if rows <= MOST_ROWS else f"The first {MOST_ROWS} of {rows} rows; all are in the released file."
+    title = f"The released table: {name}" if name else "The released table"
+    return f'<section class="released"><h2>{escape(title)}</h2>{table}{_paragraph(note)}</section>'
+
+
+_NUMBER = re.compile(r"-?\d+(\.\d*)?(e[-+]?\d+)?|nan", re.ASCII)
 
 
 def _footer(stated: ReleaseFacts, is_signed: bool, is_compared: bool) -> str:

@@ -185,7 +185,7 @@ def _pair_of(domain: Domain, text: str) -> tuple[str, Any]:
 
 
 def selected(where: Iterable[str]) -> str:
-    """Return selections in words for people: "age=1..3" becomes "age from 1 to below 3"."""
+    """Return selections in words for people: "age=1..3" becomes "age from 1 up to 3, without 3"."""
     return " and ".join(map(_in_words, where))
 
 
@@ -198,7 +198,7 @@ def _in_words(selection: str) -> str:
 
 def _range_in_words(part: str) -> str:
     low, dots, high = part.partition("..")
-    ends = [f"from {low}" if low else "", f"{'to ' if low else ''}below {high}" if high else ""]
+    ends = [f"from {low}" if low else "", f"up to {high}, without {high}" if high else ""]
     return " ".join(filter(None, ends)) if dots else part
 
 

@@ -125,6 +125,11 @@ class Clock:
     zone: str | None = None  # such as "Europe/Paris"; None refuses times with a zone
     pattern: str | None = None  # of times as text; None for ISO text and similar
 
+    def __post_init__(self) -> None:
+        if self.pattern is not None and self.zone is None and time_pattern(self.pattern).has_zone:
+            remedy = 'Declare the zone in which you count: zone="America/New_York", or "UTC".'
+            raise OutOfRange("a pattern with %z needs a zone", came="none", where="zone", remedy=remedy)
+
     def span(self, cell: Any) -> Span | None:
         """The span of a date, time, text or integer on this clock; None if it is no time, or has an unusable zone."""
         if isinstance(cell, np.datetime64):
@@ -151,7 +156,12 @@ class Clock:
 
     def _spelled(self, text: str) -> Any:
         if self.pattern is not None:
-            return time_pattern(self.pattern).span(text)
+            pattern = time_pattern(self.pattern)
+            span = pattern.span(text)
+            if span is None or not pattern.has_zone:
+                return span
+            start = self._second(time_at(span[0]).replace(tzinfo=UTC))
+            return None if start is None else (start[0], start[0] + span[1] - span[0])
         if _WHOLE.fullmatch(text):
             return self._numbered(Decimal(text))
         return _spelled_time(text)
@@ -251,6 +261,11 @@ def shown_time(second: int) -> str:
     """A second of a wall clock as text: a date at the beginning of a day, else a time."""
     time = time_at(second)
     return str(time.date()) if second % DAY == 0 else time.isoformat()
+
+
+def has_zone(text: str) -> bool:
+    """Whether a text is a time with a zone: "2013-01-01T06:00:00Z"."""
+    return getattr(_spelled_time(text.strip()), "tzinfo", None) is not None
 
 
 def time_at(second: int) -> datetime:

@@ -1,7 +1,7 @@
 """Dates and times in a declared pattern, such as "%d.%m.%Y", read the same way on every machine.
 
 The pattern also decides the length of a time: "%m/%Y" means months, "%d.%m.%Y" days, "%H" hours. Names of months are
-English, whereas `time.strptime` uses the machine's language.
+English, whereas `time.strptime` uses the machine's language. "%z" reads the zone of a time: Z, +02:00, -0500.
 """
 
 import re
@@ -24,12 +24,14 @@ _DIRECTIVES = {
     "q": ("quarter", r"[1-4]", 1),
     "b": ("short_month", "|".join(_SHORT), 0),
     "B": ("long_month", "|".join(_MONTHS), 0),
+    "a": ("weekday", "mon|tue|wed|thu|fri|sat|sun", 0),
     "H": ("hour", r"\d\d?", 2),
     "I": ("hour_of_12", r"\d\d?", 2),
     "p": ("half", r"[ap]\.?m\.?", 0),
     "M": ("minute", r"\d\d?", 2),
     "S": ("second", r"\d\d?", 2),
     "f": ("fraction", r"\d{1,9}", 0),
+    "z": ("zone", r"Z|UTC|GMT|[+-]\d\d:?\d\d", 0),
 }
 DAY, _HOUR = 86_400, 3600
 EPOCH = date(1970, 1, 1).toordinal()
@@ -42,6 +44,7 @@ class TimePattern:
 
     form: re.Pattern[str]
     digits: int | None  # number of digits of a pattern of digits alone; None for other patterns
+    has_zone: bool  # whether texts name their zone, so that spans are those of UTC
 
     def span(self, text: str) -> tuple[int, int] | None:
         """The span of a text in seconds from 1970 on; None if the text does not match."""
@@ -80,14 +83,18 @@ def time_pattern(text: str) -> TimePattern:
         width += digits
     _check_parts(names, text)
     is_digits = bool(parts) and all(is_numeric)
-    return TimePattern(re.compile("".join(pieces), re.IGNORECASE | re.ASCII), width if is_digits else None)
+    whole = re.compile("".join(pieces), re.IGNORECASE | re.ASCII)
+    return TimePattern(whole, width if is_digits else None, "zone" in names)
 
 
 def _check_parts(names: list[str], text: str) -> None:
     """Check that a pattern has a year, and no part without the longer parts around it, each once."""
+    if _LITERAL_ZONE.search(text):
+        remedy = "Write %z in place of it: it reads Z, UTC, +02:00 and -0500."
+        raise OutOfRange("a pattern must read the zone of a time", came=repr(text), where="pattern", remedy=remedy)
     had = {_KIND.get(name, name) for name in names}
     needs = {"month": "year", "quarter": "year", "day_of_year": "year", "day": "month", "hour": "day"}
-    needs |= {"minute": "hour", "second": "minute", "fraction": "second"}
+    needs |= {"minute": "hour", "second": "minute", "fraction": "second", "zone": "hour"}
     has_day = "day" in had or "day_of_year" in had
     is_whole = all(needs[part] in had or (part == "hour" and has_day) for part in had if part in needs)
     is_clock = ("half" in had) == ("hour_of_12" in names)
@@ -96,6 +103,7 @@ def _check_parts(names: list[str], text: str) -> None:
         raise OutOfRange(required, came=repr(text), where="pattern", remedy=_REMEDY)
 
 
+_LITERAL_ZONE = re.compile(r"%[HIMSf] ?(Z|UTC|GMT)$")
 _KIND = {"short_year": "year", "short_month": "month", "long_month": "month", "hour_of_12": "hour"}
 
 
@@ -123,8 +131,18 @@ def _span(parts: dict[str, str]) -> tuple[int, int]:
     minute, second = (number(name) if name in parts else 0 for name in ("minute", "second"))
     if hour > 23 or minute > 59 or second > 59:
         raise ValueError
-    start += hour * _HOUR + minute * 60 + second
+    start += hour * _HOUR + minute * 60 + second - _offset(parts.get("zone", "z"))
     return start, start + (1 if "minute" in parts else _HOUR)
+
+
+def _offset(zone: str) -> int:
+    """The seconds by which the clock of "+02:00", in lower case, is ahead of UTC."""
+    if zone in ("z", "utc", "gmt"):
+        return 0
+    hours, minutes = int(zone[1:3]), int(zone[-2:])
+    if hours > 23 or minutes > 59:
+        raise ValueError
+    return (-1 if zone[0] == "-" else 1) * (hours * _HOUR + minutes * 60)
 
 
 def _month_named(parts: dict[str, str]) -> int:

@@ -24,7 +24,7 @@ from utmost.tables.cells.event_codes import (
     missing_place,
     refused_cell,
 )
-from utmost.tables.cells.odd_cells import TEXT_KIND, odd_number
+from utmost.tables.cells.odd_cells import MARK_ANYWAY, TEXT_KIND, odd_number
 from utmost.tables.cells.spelling import PLAIN, Spelling
 from utmost.tables.cells.time_cells import period_reader
 
@@ -137,7 +137,7 @@ def _bin_reader(axis: Axis, outside: int, name: str, spelling: Spelling, zeros: 
                 if axis.other is not None:
                     return outside
                 came, remedy = odd_number(number, spelling)
-                remedy = f"{remedy} {DECLARE}" if came == TEXT_KIND else remedy
+                remedy = f"{remedy} {MARK_ANYWAY} {DECLARE}" if came == TEXT_KIND else remedy
                 raise BadTable("the cells of bins must be numbers", came=came, where=f"column {name!r}", remedy=remedy)
         elif not isinstance(cell, _NUMBERS) or isinstance(cell, bool | np.timedelta64):
             came = kind_of(cell)

@@ -166,6 +166,8 @@ def kind_of(value: Any) -> str:
         return "nothing (a missing value)"
     if isinstance(value, float | np.floating | Decimal | Fraction):
         return "no finite number" if exactly(value) is None else "a number that is not whole"
+    if isinstance(value, list | tuple | dict | np.ndarray):
+        return "a nested cell (a list or a record)"
     return f"a {type(value).__name__}"
 
 

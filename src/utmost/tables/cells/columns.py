@@ -124,12 +124,12 @@ def _real(cell: Any, row: int, name: str, place: RowName) -> Fraction:
 
 
 def _refusal(cell: Any, row: int, name: str, place: RowName, wanted: str, not_whole: str = _REALS) -> BadTable:
-    from utmost.tables.cells.odd_cells import MISSING_KIND, odd_number  # loaded only for a refusal
+    from utmost.tables.cells.odd_cells import declare_mark, odd_number  # loaded only for a refusal
 
     came, remedy = kind_of(cell), _remedy(cell, not_whole)
     if isinstance(cell, str) and not is_missing(cell):
         came, remedy = ("text", _CAST) if PLAIN.number(cell) is not None else odd_number(cell, PLAIN)
-        remedy = _FILL if came == MISSING_KIND else remedy
+        remedy = remedy if declare_mark(came, PLAIN) is None else _FILL
     return BadTable(f"the cell must be {wanted}", came=came, where=_where(row, name, place), remedy=remedy)
 
 

@@ -4,7 +4,7 @@ Only the columns that are needed are read. Engines count the events of their fra
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -66,6 +66,7 @@ def read_events(events: Any, wanted: Sequence[str], values: Sequence[str] = ()) 
             return Events("dataframe:pyarrow", whole.rows, lambda: whole.batches(wanted, _ROWS), False, whole.folders)
         events = files.read(events, as_events=True)
     if isinstance(events, CsvTable):
+        events = replace(events, header=tuple(_without_quotes(events.header, wanted)))
         check_columns_exist(wanted, events.header)
         wanted = wanted or any_column(events.header)
         in_arrow = events.rows >= _MANY and find_spec("pyarrow") is not None
@@ -107,6 +108,16 @@ def read_events(events: Any, wanted: Sequence[str], values: Sequence[str] = ()) 
     columns = {name: _arrow_or_list(frame.get_column(name), nw) for name in frame.columns}
     rows = len(frame)
     return Events(f"dataframe:{frame.implementation.value}", rows, lambda: _slices(columns, rows))
+
+
+def _without_quotes(names: Sequence[str], wanted: Sequence[str]) -> list[str]:
+    """The names of a file's columns, without the quotes of those that are wanted without: 'PID' as PID."""
+    bare = {f"{quote}{name}{quote}": name for name in wanted if name not in names for quote in _QUOTES}
+    found = [bare.get(name, name) for name in names]
+    return found if len(set(found)) == len(names) else list(names)
+
+
+_QUOTES = ("'", '"', "`")
 
 
 def spelling_of_table(table: Any, spelling: Spelling) -> Spelling:

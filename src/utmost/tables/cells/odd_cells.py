@@ -1,10 +1,11 @@
-"""Kinds of cells that are no plain numbers, such as undeclared missing marks. Messages never quote the cells."""
+"""Kinds of cells that are no plain numbers. Messages quote no cell but a usual mark of missing cells, such as NA."""
 
+import json
 import re
 
 from utmost.tables.cells.spelling import Spelling
 
-MISSING_KIND = "text that often marks a missing cell, such as NA, a point or a dash"
+_MISSING_KIND = ", which often marks a missing cell"
 
 _MARKS = {"na", "n/a", "#n/a", "<na>", "n.a.", "null", "none", "nil", "nat", "missing", ".", "..", "...", ":", "?", "*"}
 _MARKS |= {"-", "--", "---", "\u2013", "\u2014", "\\n", "x", "#null!", "#div/0!", "#value!", "#ref!", "#name?", "#num!"}
@@ -27,6 +28,7 @@ _CURRENCY = re.compile(
     rf"|{_PLAIN_NUMBER}[{_BLANKS}]*(?:[^\W\d_]{{1,4}}\.?|[$\u20ac\u00a3\u00a5\u20b9\u20bd\u00a2])"
 )
 TEXT_KIND = "text that is no number"
+MARK_ANYWAY = "If it marks a missing cell, declare it among missing_marks."
 TEXT = (TEXT_KIND, "Write the number with digits, a point and a sign before it.")
 
 
@@ -35,18 +37,34 @@ def looks_missing(text: str) -> bool:
     return text.strip().lower() in _MARKS
 
 
-def declare_mark(spelling: Spelling) -> str:
-    """The remedy for an undeclared missing mark."""
+def missing_kind(mark: str) -> str:
+    """The kind of an undeclared missing mark, for messages; marks are public, and so are quoted."""
+    return json.dumps(mark.strip(), ensure_ascii=False) + _MISSING_KIND
+
+
+def named_mark(came: object) -> str | None:
+    """The undeclared missing mark that `missing_kind` named; None for other kinds."""
+    if not isinstance(came, str) or not came.endswith(_MISSING_KIND):
+        return None
+    return str(json.loads(came.removesuffix(_MISSING_KIND)))
+
+
+def declare_mark(came: object, spelling: Spelling) -> str | None:
+    """The remedy for the undeclared missing mark that `missing_kind` named; None for other kinds."""
+    if named_mark(came) is None:
+        return None
+    mark = str(came).removesuffix(_MISSING_KIND)
     also = ", in addition to the declared ones" if spelling.missing_marks else ""
-    by_axis = 'or on the axis, in a domain file "missing_marks": ["NA"]'
-    return f'Declare it{also}: Spelling(missing_marks=["NA"]) for NA; {by_axis}.'
+    return f"Declare it{also}: Spelling(missing_marks=[{mark}])."
 
 
 def odd_number(text: str, spelling: Spelling) -> tuple[str, str]:
     """The kind of a text that is no plain number, and a remedy, both for messages."""
     plain = text.strip()
     if looks_missing(plain):
-        return MISSING_KIND, declare_mark(spelling)
+        came = missing_kind(plain)
+        by_axis = f'On one axis alone, declare it in the domain file: "missing_marks": [{json.dumps(plain)}].'
+        return came, f"{declare_mark(came, spelling)} {by_axis}"
     if not _DIGITS.search(plain):
         return TEXT
     if plain[0] in _SIGNS:

@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 
 from utmost.errors import BadTable
 from utmost.tables.axes.axes import Axis, label_text
+from utmost.tables.axes.clock import has_zone
 from utmost.tables.axes.time_patterns import DAY
 from utmost.tables.cells.cell_values import is_masked_array, kind_of
 from utmost.tables.cells.columns import is_marked, is_missing
 from utmost.tables.cells.event_codes import OUTSIDE, PlaceReader, by_cell, check_type, missing_place
-from utmost.tables.cells.odd_cells import MISSING_KIND, declare_mark, looks_missing
+from utmost.tables.cells.odd_cells import MARK_ANYWAY, looks_missing, odd_number
 from utmost.tables.cells.spelling import PLAIN, Spelling
 
 _PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
@@ -27,7 +28,8 @@ _ISO += 'ut.Spelling(pattern="%d.%m.%Y").'
 _NUMBERS = "Integers are read as 2013 on an axis of years, 201305 of months, 20130517 of days. Others need a "
 _NUMBERS += 'pattern, ut.Spelling(pattern="%d%m%Y"), or must be converted to dates.'
 _DATES = "Convert them to dates: the day of an instant depends on the zone."
-_ZONED = 'Declare the zone of the dates: periods(..., zone="Europe/Paris"), or "UTC".'
+_ZONED = "Declare the zone in which you count days and months: "
+_ZONED += 'periods(..., zone="America/New_York"), in a domain file "zone": "America/New_York"; or "UTC".'
 
 
 def period_reader(axis: Axis, name: str, spelling: Spelling = PLAIN) -> PlaceReader:
@@ -139,13 +141,15 @@ def _refused(cell: Any, name: str, axis: Axis, spelling: Spelling) -> BadTable:
     came, remedy = kind_of(cell), _ISO
     assert axis.clock is not None, "the axis is one of periods"
     if isinstance(cell, str):
-        came = "text that is no time, or has a zone although the axis has none"
+        came = "text that is no time"
         if axis.clock.pattern is not None:
             came, remedy = "text that does not match the pattern", "Correct the cell, or the declared pattern."
         if not any(letter.isdigit() for letter in cell):
-            came, remedy = "text without a digit", f"If it marks a missing cell, d{declare_mark(spelling)[1:]}"
+            came, remedy = "text without a digit", MARK_ANYWAY
+        elif axis.clock.pattern is None and has_zone(cell):
+            came, remedy = "text of a time with a zone", _ZONED if axis.on is None else _DATES
         if looks_missing(cell):
-            came, remedy = MISSING_KIND, declare_mark(spelling)
+            came, remedy = odd_number(cell, spelling)
     elif isinstance(cell, int | float | np.integer | np.floating) and not isinstance(cell, bool | np.timedelta64):
         came, remedy = "a number", _NUMBERS
     elif getattr(cell, "tzinfo", None) is not None:
@@ -157,7 +161,8 @@ def _refused(cell: Any, name: str, axis: Axis, spelling: Spelling) -> BadTable:
 def _too_long(axis: Axis, name: str) -> BadTable:
     assert axis.clock is not None, "the axis is one of periods"
     if axis.on is not None:
-        came, remedy = "a month or year that spans two age groups", "Write the day of birth."
+        came, year = "a month or year that spans two age groups", str(axis.on)[:4]
+        remedy = f'Write the day of birth; or declare the day "{year}-12-31": the age reached in a year needs no day.'
         return BadTable("birth dates must have a day", came=came, where=f"column {name!r}", remedy=remedy)
     return BadTable(
         f"each cell must be a time within one {axis.clock.period}",

@@ -313,13 +313,13 @@ def records(path: Path) -> Iterator[tuple[int, list[str]]]:
         # The limit is a global setting of Python: it is raised, and never lowered.
         csv.field_size_limit(max(csv.field_size_limit(), _LONGEST_CELL))
         reader = csv.reader(file, delimiter=delimiter_of(path), strict=True)
-        start, width = 1, 0
+        start, width = 0 if _is_headed(path) else 1, 0  # a declared header is no line of the file
         try:
             for record in reader:
                 width = width or len(record)
                 if record or width == 1:
                     yield start, record or [""]
-                start = reader.line_num + 1
+                start = reader.line_num + (0 if _is_headed(path) else 1)
         except UnicodeDecodeError as error:
             # The codec's message quotes a byte of the file.
             came = f"bytes of another encoding ({error.reason})"
@@ -344,7 +344,9 @@ def _rows_counted(lines: Iterator[tuple[int, list[str]]], width: int, path: Path
                 f"every row must have {width} cells",
                 came=f"{len(record)} cells",
                 where=f"{path}, {_place(rows - 1, line)}",
-                remedy="Quote cells with the separator or a line break, or name the separator: --separator.",
+                remedy="Declare a name for every column, separated by commas."
+                if _is_headed(path)
+                else "Quote cells with the separator or a line break, or name the separator: --separator.",
             )
     return rows
 
@@ -355,6 +357,11 @@ def _named_header(header: list[str], path: Path) -> list[str]:
         raise BadTable("a CSV file must start with a header", came="an empty file", where=str(path))
     names = [name if name.strip() else f"column {at}" for at, name in enumerate(header, 1)]
     return distinct_names(names, f"{path}, line 1")
+
+
+def _is_headed(path: Path) -> bool:
+    """Whether the names of the columns are declared, and not in the file."""
+    return isinstance(path, TextFile) and bool(path.header)
 
 
 def _place(row: int, line: int) -> str:

@@ -14,7 +14,7 @@ from utmost.tables.files import csv_table, table_formats
 from utmost.tables.files.csv_table import CsvPieces, CsvTable, Piece
 from utmost.tables.files.file_pieces import FilePieces, WrittenByPieces
 from utmost.tables.files.formulas import check_not_computed
-from utmost.tables.files.text_files import GZ, ZIP, TextFile
+from utmost.tables.files.text_files import GZ, PACKED, TextFile, sheet_named
 from utmost.tables.frames.table import Table
 from utmost.tables.optional_imports import extra
 
@@ -46,7 +46,9 @@ RowProgress = Callable[[Iterable[Piece], int], Iterator[Piece]]
 
 
 def read(path: Path, *, as_events: bool = False) -> Any:
-    """Read and check the table in a file, or in the Parquet files of a directory. Text may be compressed: .gz, .zip.
+    """Read and check the table in a file, or in the Parquet files of a directory.
+
+    Text may be compressed: .gz, .zip, .bz2, .xz. A sheet of an Excel file is named behind it: Path("book.xlsx#Sheet").
 
     Args:
         path: Path of the file or the directory.
@@ -78,9 +80,9 @@ def read(path: Path, *, as_events: bool = False) -> Any:
 
 
 def ending_of(path: Path) -> str:
-    """The ending of a file that shows its format, in lower case and without ".gz" or ".zip"."""
-    suffix = path.suffix.lower()
-    return Path(path.stem).suffix.lower() if suffix in (GZ, ZIP) else suffix
+    """The ending of a file that shows its format, in lower case and without ".gz" or the like."""
+    suffix = sheet_named(path)[0].suffix.lower()
+    return Path(path.stem).suffix.lower() if suffix in PACKED else suffix
 
 
 def streamed(path: Path, *, by_cells: bool = False) -> FilePieces | None:
@@ -202,7 +204,7 @@ def head(table: Any, count: int) -> tuple[list[str], list[list[str]]]:
 
 def check_same_kind(source: Path, out: Path) -> None:
     """Check that the table of ``source`` can be written to ``out``: a large file only in its own format."""
-    if ending_of(out) not in (*PARQUET, *TEXT, *JSON_LINES, *FEATHER, *EXCEL) or out.suffix.lower() == ZIP:
+    if ending_of(out) not in (*PARQUET, *TEXT, *JSON_LINES, *FEATHER, *EXCEL) or out.suffix.lower() in PACKED[1:]:
         wanted = ", ".join(FORMATS.values())
         remedy = f"Choose a name that ends in {wanted}."
         raise Unsupported("a table must be written in a known format", came=out.name, remedy=remedy)

@@ -22,6 +22,7 @@ import numpy as np
 
 from utmost.core.exact.arrays import plain_cells
 from utmost.errors import BadTable, UtmostError
+from utmost.tables.files.text_files import MemoryFile, sheet_named
 from utmost.tables.optional_imports import extra
 
 ENDINGS = (".xlsx",)
@@ -36,6 +37,7 @@ _DAMAGED = BadZipFile, zlib.error, EOFError, OSError, LookupError, ValueError, T
 _MADE = datetime(1980, 1, 1, tzinfo=UTC)
 _DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 _FIRST_DATE = date(1900, 3, 1)  # Excel has a 29 February 1900, which did not exist
+_MOST_LISTED = 20  # sheets that a message names
 _WIDTH_OF_DATE = 11  # characters; a narrower column shows ####
 
 
@@ -158,19 +160,21 @@ def _fact_text(fact: Any) -> str:
 
 
 def read(path: Path, *, has_dates: bool = False) -> dict[str, list[Any]]:
-    """Read the table of an Excel file: the sheets "Values", or the only sheet.
+    """Read the table of an Excel file: the named sheet, the sheets "Values", or the only sheet.
 
     Args:
-        path: Path of the file.
+        path: Path of the file, or of one of its sheets: "book.xlsx#Sheet".
         has_dates: Whether dates and times are returned as such, and not as text.
     """
+    path, sheet = sheet_named(path)
     where = str(path)
     with _opened(path, data_only=True) as book:
-        for title in _pages(book, where):
+        pages = _pages(book, path, sheet)
+        for title in pages:
             _check_unmerged(book, title, where)
-        rows = list(_rows(book, where, has_dates=has_dates))
+        rows = list(_rows(book, pages, where, has_dates=has_dates))
     if any(cell is None for row in rows for cell in row):
-        _check_worked_out(path)
+        _check_worked_out(path, pages)
     header = [f"column {at}" if name is None else str(name) for at, name in enumerate(rows[0] if rows else (), 1)]
     if not header or len(set(header)) < len(header):
         required = "the first row of a sheet must have a distinct name for each column"
@@ -201,11 +205,11 @@ def _check_unmerged(book: Any, title: str, where: str) -> None:
             rest = (rest + read)[-_OVERLAP:]
 
 
-def _check_worked_out(path: Path) -> None:
+def _check_worked_out(path: Path, pages: list[str]) -> None:
     """Check that every formula has a stored value. A program's formula has none until Excel saves the file."""
     where = str(path)
     with _opened(path, data_only=True) as book, _opened(path, data_only=False) as written:
-        for title in _pages(book, where):
+        for title in pages:
             for values, cells in zip(book[title].iter_rows(values_only=True), written[title].iter_rows(), strict=False):
                 for value, cell in zip(values, cells, strict=False):
                     if value is None and cell.data_type == "f":
@@ -226,6 +230,8 @@ def _opened(path: Path, *, data_only: bool) -> Iterator[Any]:
         _check_size(file, where)
         try:
             with closing(reader.load_workbook(file, read_only=True, data_only=data_only)) as book:
+                for page in book.worksheets:
+                    page.reset_dimensions()  # some programs write wrong ones, and cells beyond them would not be read
                 yield book
         except UtmostError:
             raise
@@ -273,25 +279,35 @@ def _check_size(file: BinaryIO, where: str) -> None:
         with ZipFile(file) as packed:
             size = sum(part.file_size for part in packed.infolist())
     except BadZipFile:
-        raise BadTable("an .xlsx file must be a workbook of Excel", came="no such file", where=where) from None
+        raise BadTable(
+            "an .xlsx file must be a workbook of Excel", came="a file that is none, or is cut off", where=where
+        ) from None
     most = max(_INFLATED, _INFLATION * file.seek(0, io.SEEK_END))
     if size > most:
         raise BadTable(f"a file of this size may hold {most} bytes of cells", came=size, where=where)
 
 
-def _pages(book: Any, where: str) -> list[str]:
+def _pages(book: Any, path: Path, sheet: str | None) -> list[str]:
     """The titles of the sheets with the table."""
-    titles = book.sheetnames
+    titles = [page.title for page in book.worksheets]  # charts are no tables
+    if sheet is not None and sheet in titles:
+        return [sheet]
+    listed = ", ".join(titles[:_MOST_LISTED]) + ", ..." * (len(titles) > _MOST_LISTED)
+    name = "" if isinstance(path, MemoryFile) else f'Name one: "{path}#{titles[0]}"'
+    if sheet is not None:
+        raise BadTable(
+            "a named sheet must be in the workbook", came=repr(sheet), where=str(path), remedy=f"It has {listed}."
+        )
     pages = [title for title in titles if title == VALUES or title.startswith(f"{VALUES} ")] or titles
     if VALUES not in pages and len(pages) > 1:
-        remedy = f'Rename the sheet to "{VALUES}", or save it in a file of its own.'
-        raise BadTable("an .xlsx file must have one sheet", came=f"{len(pages)} sheets", where=where, remedy=remedy)
+        remedy = f"They are {listed}. {name or 'Save the sheet in a file of its own.'}"
+        required = "a table must be one sheet of an .xlsx file"
+        raise BadTable(required, came=f"{len(pages)} sheets", where=str(path), remedy=remedy)
     return pages
 
 
-def _rows(book: Any, where: str, *, has_dates: bool) -> Iterator[tuple[Any, ...]]:
+def _rows(book: Any, pages: list[str], where: str, *, has_dates: bool) -> Iterator[tuple[Any, ...]]:
     """The rows of the table, each as long as the header, without the empty rows at the end of a foreign file."""
-    pages = _pages(book, where)
     width, blank = 0, 0
     for number, title in enumerate(pages):
         for at, row in enumerate(book[title].iter_rows(values_only=True)):

@@ -4,14 +4,19 @@ import codecs
 import csv
 import gzip
 import io
+import re
 import zlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from utmost.errors import BadTable, OutOfRange
 from utmost.tables.cells.spelling import PLAIN, Spelling
 
-GZ, ZIP = ".gz", ".zip"
+GZ, ZIP, BZ2, XZ = ".gz", ".zip", ".bz2", ".xz"
+PACKED = (GZ, ZIP, BZ2, XZ)
+"""Endings of compressed text files, which are read."""
+
 PIPE = "-"
 """The name of the pipe: standard input for reading, standard output for writing."""
 
@@ -22,6 +27,21 @@ _FIRST = 1 << 16
 _GZIPPED = b"\x1f\x8b"
 
 
+_SHEET = re.compile(r"(?P<book>.+\.xlsx)#(?P<sheet>.+)", re.IGNORECASE | re.DOTALL)
+
+
+def sheet_named(path: Path) -> tuple[Path, str | None]:
+    """The workbook and the sheet that "book.xlsx#Sheet" names; the path and None for other names.
+
+    >>> sheet_named(Path("data/book.xlsx#May 2020"))[1]
+    'May 2020'
+    """
+    named = None if isinstance(path, MemoryFile) else _SHEET.fullmatch(path.name)
+    if named is None or path.exists():
+        return path, None
+    return path.with_name(named["book"]), named["sheet"]
+
+
 class TextFile(type(Path())):  # type: ignore[misc]  # before Python 3.12 no subclass of Path itself is a path
     """A file that is read as UTF-8 text, whatever its compression and encoding."""
 
@@ -30,22 +50,39 @@ class TextFile(type(Path())):  # type: ignore[misc]  # before Python 3.12 no sub
     encoding: str | None  # None for UTF-8
     spelling: Spelling  # declared marks of its cells
     is_separated: bool  # whether the separator was declared, and not found in the header
+    header: bytes  # declared names of the columns, as the first line of the file; empty if the file has a header
 
     @classmethod
     def of(
-        cls, path: Path, separator: str | None = None, encoding: str | None = None, spelling: Spelling = PLAIN
+        cls,
+        path: Path,
+        separator: str | None = None,
+        encoding: str | None = None,
+        spelling: Spelling = PLAIN,
+        header: Sequence[str] = (),
     ) -> Path:
         """The file with declared marks, or those found in its header; the path unchanged if all are the usual ones."""
         is_separated = separator is not None or (isinstance(path, cls) and path.is_separated)
+        if isinstance(path, cls) and path.header:
+            return path
         if isinstance(path, cls):
             separator, encoding = separator or path.separator, encoding or path.encoding
             spelling, path = spelling.beside(path.spelling), path.inner
         file = cls(str(path))
         file.is_separated = is_separated
-        file.inner, file.encoding, file.spelling = path, read_encoding(encoding), spelling
-        guess = _guessed(file.header_line()) if file.suffix.lower() in (".csv", ".txt", "") else None
+        file.inner, file.encoding, file.spelling, file.header = path, read_encoding(encoding), spelling, b""
+        first = file.header_line()
+        guess = _guessed(first) if file.suffix.lower() in (".csv", ".txt", "") else None
         file.separator = guess if separator is None else read_separator(separator)
-        is_plain = path.suffix.lower() not in (GZ, ZIP) and file.encoding is None and file.spelling == PLAIN
+        if header:
+            line = io.StringIO()
+            csv.writer(line, delimiter=file.separator or ",", lineterminator="").writerow(header)
+            if first.rstrip("\r") == line.getvalue():
+                raise BadTable("a file with declared names must have no header", came="these names", where=str(path))
+            end = "\r\n" if first.endswith("\r") else "\n"
+            file.header = f"{line.getvalue()}{end}".encode()
+            return file
+        is_plain = path.suffix.lower() not in PACKED and file.encoding is None and file.spelling == PLAIN
         # A reader that has only the path finds the separator of the header; the file must carry any other one.
         usual = {guess, file.separator} <= {None, "\t" if path.suffix.lower() == ".tsv" else ","}
         return path if is_plain and usual and not is_separated else file
@@ -54,7 +91,7 @@ class TextFile(type(Path())):  # type: ignore[misc]  # before Python 3.12 no sub
     def suffix(self) -> str:
         """The ending of the format: ".csv" for "counts.csv.gz"."""
         suffix = self.inner.suffix
-        return Path(self.inner.stem).suffix if suffix.lower() in (GZ, ZIP) else suffix
+        return Path(self.inner.stem).suffix if suffix.lower() in PACKED else suffix
 
     def open(
         self, mode: str = "r", buffering: int = -1, encoding: Any = None, errors: Any = None, newline: Any = None
@@ -63,9 +100,8 @@ class TextFile(type(Path())):  # type: ignore[misc]  # before Python 3.12 no sub
         if self.inner.is_dir():
             raise BadTable("a table must be a file", came="a directory", where=str(self.inner))
         stored: Any = self.inner.open("rb")
-        read = gzip.GzipFile(fileobj=stored, mode="rb") if self.inner.suffix.lower() == GZ else stored
-        read = _only_file(stored, str(self.inner)) if self.inner.suffix.lower() == ZIP else read
-        content = io.BufferedReader(_Utf8(read, stored, self.encoding or "utf-8", str(self.inner)))
+        read = _unpacked(stored, self.inner.suffix.lower(), str(self.inner))
+        content = io.BufferedReader(_Utf8(read, stored, self.encoding or "utf-8", str(self.inner), self.header))
         return content if "b" in mode else io.TextIOWrapper(content, "utf-8-sig", errors, newline)
 
     def header_line(self) -> str:
@@ -73,6 +109,21 @@ class TextFile(type(Path())):  # type: ignore[misc]  # before Python 3.12 no sub
         with self.open("rb") as file:
             start = file.read(_FIRST).removeprefix(codecs.BOM_UTF8)
         return str(start.decode("utf-8", "replace").lstrip("\r\n").split("\n", 1)[0])
+
+
+def _unpacked(stored: BinaryIO, suffix: str, where: str) -> Any:
+    """The content of a file, which a program may have compressed; most releases import no such module."""
+    if suffix == GZ:
+        return gzip.GzipFile(fileobj=stored, mode="rb")
+    if suffix == BZ2:
+        import bz2
+
+        return bz2.BZ2File(stored)
+    if suffix == XZ:
+        import lzma
+
+        return lzma.LZMAFile(stored)
+    return _only_file(stored, where) if suffix == ZIP else stored
 
 
 def _only_file(stored: BinaryIO, where: str) -> Any:
@@ -93,10 +144,11 @@ def _only_file(stored: BinaryIO, where: str) -> Any:
 
 
 def _of_damaged_files() -> tuple[type[Exception], ...]:
-    """The errors of compressed files. Only an error or an archive loads zipfile, and not every release."""
+    """The errors of compressed files. Only an error or an archive loads these modules, and not every release."""
+    from lzma import LZMAError
     from zipfile import BadZipFile
 
-    return EOFError, zlib.error, gzip.BadGzipFile, BadZipFile
+    return EOFError, OSError, zlib.error, LZMAError, BadZipFile
 
 
 class MemoryFile(type(Path())):  # type: ignore[misc]  # as above
@@ -175,8 +227,9 @@ def ending_of_content(content: bytes) -> str:
 class _Utf8(io.RawIOBase):
     """The bytes of a file, converted from its encoding to UTF-8. The error for invalid bytes does not quote them."""
 
-    def __init__(self, content: Any, stored: BinaryIO, encoding: str, where: str) -> None:
-        self._content, self._stored, self._encoding, self._where, self._rest = content, stored, encoding, where, b""
+    def __init__(self, content: Any, stored: BinaryIO, encoding: str, where: str, header: bytes) -> None:
+        self._content, self._stored, self._encoding, self._where, self._rest = content, stored, encoding, where, header
+        self._is_headed = bool(header)  # then a byte order mark is not at the beginning, and is removed here
         self._decoder = None if encoding == "utf-8" else codecs.getincrementaldecoder(encoding)()
 
     def readable(self) -> bool:
@@ -193,7 +246,11 @@ class _Utf8(io.RawIOBase):
             try:
                 read = self._content.read(1 << 16)
                 self._rest = read if self._decoder is None else self._decoder.decode(read, not read).encode()
-            except _of_damaged_files():
+                if self._is_headed and read:
+                    self._rest, self._is_headed = self._rest.removeprefix(codecs.BOM_UTF8), False
+            except _of_damaged_files() as error:
+                if isinstance(error, OSError) and error.errno is not None:  # of the disk; bz2 names no number
+                    raise
                 required = "a compressed file must be well formed"
                 raise BadTable(required, came="what cannot be unpacked", where=self._where) from None
             except (UnicodeError, ValueError):

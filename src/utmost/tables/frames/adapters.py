@@ -151,9 +151,9 @@ def no_column(name: str, names: Sequence[Any]) -> BadTable:
     """
     # Other names are not shown: in a file without a header they are the cells of the first row.
     texts = [known for known in names if isinstance(known, str)]
-    near = [known for known in texts if _folded_name(known) == _folded_name(name)] or get_close_matches(
-        name, texts, n=1
-    )
+    folded = _folded_name(name)
+    near = [known for known in texts if _folded_name(known) == folded] or get_close_matches(name, texts, n=1)
+    near = near or [known for known in texts if len(folded) > 3 and folded in _folded_name(known)]
     hint = f"None of the {len(names)} columns has a name like it: see whether the file begins with a header."
     if near:
         looks_same = normalize("NFKC", near[0]) == normalize("NFKC", name)  # for example by Unicode composition

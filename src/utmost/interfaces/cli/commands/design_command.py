@@ -29,6 +29,7 @@ from utmost.interfaces.documents.space_names import distances_words
 from utmost.tables.files.atomic import Writer, write_together
 
 _SHOWN = 24
+_VISIBLE = 1e-6
 
 
 def show_design(report: dict[str, Any], out: Path | None) -> None:
@@ -48,6 +49,9 @@ def show_design(report: dict[str, Any], out: Path | None) -> None:
         shown["at face value"] = f"the geometric mechanism without a remap loses {lost}"
     if out is not None:
         shown["written"] = str(out)
+    loss, least = report["expected_loss"], report["lower_bound"]
+    if loss - least > _VISIBLE * loss:  # a share, because the loss may be tiny
+        shown["gap"] = f"at most {above(100 - 100 * Fraction(least) / Fraction(loss), 3)} % of this loss"
     console = screen()
     console.print(facts(shown))
     # How well an attacker with the prior guesses the secret, from the optimum and from usual mechanisms.
@@ -73,8 +77,8 @@ def show_design(report: dict[str, Any], out: Path | None) -> None:
                     f"from {_percent(worst['before'], 3)} to {_percent(worst['after'], 3)}."
                 )
             )
-        if len(attacks) > 1:
-            console.print(ScreenText("The usual mechanisms are remapped for the same prior and loss."))
+        usual = " The usual mechanisms are remapped for the same prior and loss." if len(attacks) > 1 else ""
+        console.print(ScreenText(f"What an attacker loses is rounded down, all else up.{usual}"))
     if (remap := report["remap"]) is not None:
         console.print(ScreenText("\nWhat to make of each response of the geometric mechanism", style="bold"))
         rows = [[run["responses"], run["answer"], "as good as another" if run["tie"] else ""] for run in remap[:_SHOWN]]

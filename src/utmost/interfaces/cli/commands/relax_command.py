@@ -33,14 +33,14 @@ FIRST = ("--ledger", "--name", "--epsilon", "--recipe", "--out", "--dry-run")
 AS_IN = {"utmost release": ("--person", "--each-row", "--at-most", "--by", "--domain", "--mean", "--leave-out")}
 IN_RECIPE = (
     *("--per-cell", "--in-all", "--neighbours"),
-    *("--separator", "--encoding", "--decimal", "--thousands", "--missing-marks", "--currency"),
+    *("--separator", "--encoding", "--decimal", "--thousands", "--currency"),
     *("--format", "--sign", "--confidence"),
 )
 RARE = ("--data-version", "--yes")
 
 
 def relax(
-    table: file_options.TableFile,
+    table: file_options.TableOrLake,
     *,
     ledger: LedgerPlaceOptions,
     question: Question,
@@ -68,13 +68,17 @@ def relax(
                 remedy="Add --epsilon 2, say.",
             )
     at, table = question.at, spelling.of(table, is_counted=people.are_events)  # refuses an invalid level first
-    signer = question.checked(table)
+    file = None if people.are_events or table.is_dir() else table
+    signer = question.checked(file)
     with ledger.opened() as opened:
         if not dry_run:
-            question.check_repeats(opened, table, at)
+            question.check_repeats(opened, file, at)
         if people.are_events and people.mean is not None and len(people.mean) > 1:
             with options.protected(yes):
-                tables = _means_to_relax(table, people, spelling, secret_file_of(ledger.key_file))
+                key = secret_file_of(ledger.key_file)
+                check_counted_before(people, key)
+                tables = counted_table(table, people, people.neighbours or "add-remove", spelling.cells, key)
+                assert isinstance(tables, dict), "several means are counted"
                 try:
                     return relax_means_in_ledger(opened, tables, question, signer, dry_run=dry_run)
                 except DataChanged as error:
@@ -102,16 +106,6 @@ def relax(
             with options.protected(yes), progress_bar("Relaxing") as progress:
                 relaxed = opened.relax(question.name, values, epsilon=at, version=question.version, progress=progress)
         return question.give(relaxed, signer)
-
-
-def _means_to_relax(
-    table: Path, people: PersonOptions, spelling: table_options.NumberSpelling, key: Path | None
-) -> dict[str, CountedTable]:
-    """Count the tables of several amounts again."""
-    check_counted_before(people, key)
-    tables = counted_table(table, people, people.neighbours or "add-remove", spelling.cells, key)
-    assert isinstance(tables, dict), "several means are counted"
-    return tables
 
 
 def _table_to_relax(
@@ -142,6 +136,9 @@ def _table_to_relax(
         _check_counted_alike(kept, of_people)
         return of_people if isinstance(noise, SumNoise) else of_people.in_steps(column)
     options.refuse("needs --person or --each-row", people)
+    if table.is_dir():
+        remedy = "Repeat the counting options of the release, or give its --recipe; or relax the cells in one file."
+        raise OutOfRange("a folder must be counted again", came="neither --person nor --each-row", remedy=remedy)
     try:
         read = read_table(table, column)
     except BadTable as error:

@@ -11,7 +11,7 @@ FIRST = ("--recipe", "--epsilon", "--ledger", "--out", "--dry-run")
 IN_RECIPE = (
     *("--per-cell", "--in-all", "--neighbours", "--individual", "--numbers", "--cost"),
     *("--independent", "--key-file", "--witness"),
-    *("--separator", "--encoding", "--decimal", "--thousands", "--missing-marks", "--currency"),
+    *("--separator", "--encoding", "--decimal", "--thousands", "--currency"),
     *("--format", "--sign", "--confidence"),
 )
 """Options for permanent properties of a job: only a recipe has them, not the command line."""

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
@@ -17,18 +17,22 @@ from utmost.interfaces.cli.options.option_kinds import option
 from utmost.interfaces.cli.options.recipe_options import recipe_schema
 from utmost.interfaces.cli.screens.screen import facts, percent, screen
 from utmost.interfaces.cli.screens.terminal import ScreenColumn, ScreenTable, ScreenText
+from utmost.interfaces.cli.screens.workload_screens import tables_by_size
+from utmost.interfaces.documents.published_files import read_release
 from utmost.interfaces.documents.reports import print_json
 from utmost.interfaces.documents.statement_readers import stated_release
 from utmost.interfaces.interop.data_packages import csv_metadata, data_package
 from utmost.interfaces.interop.sdmx import sdmx_csv
 from utmost.publish.promises.statement import read_statement
+from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.noisy_table import declared_in
 from utmost.publish.releases.release_facts import SECTIONS, ReleaseFacts, short_bar
-from utmost.publish.statements.printed_statement import statement_page
+from utmost.publish.statements.printed_statement import MOST_ROWS, statement_page
 from utmost.publish.statements.registry_entries import Deployment, registry_entry
 from utmost.publish.statements.workload_files import whole_document
 from utmost.publish.statements.yaml_writing import yaml_text
-from utmost.tables.files import sidecars, signatures
+from utmost.publish.workloads.sums_in_words import TOTAL
+from utmost.tables.files import files, sidecars, signatures
 from utmost.tables.files.atomic import Writer, check_absent, write_together
 
 RARE = (
@@ -120,6 +124,7 @@ def statement(
         message = sdmx_csv(release, structure or "", components=named, column=column)
         write_together({sdmx: lambda file: _put(file, message)})
         return screen(stderr=True).print(ScreenText(f"Written: {sdmx}"))
+
     for name, given in (("--structure", structure), ("--component", component), ("--column", column)):
         if given is not None:
             raise OutOfRange(f"{name} needs --sdmx", came="none", remedy="Add --sdmx message.csv.")
@@ -130,11 +135,36 @@ def statement(
     if html is not None and page_file is None and (as_json or (out is not None and entry_file is None)):
         remedy = "Name a file for one of them: --html page.html."
         raise OutOfRange("only one of page and entry can go to standard output", came="both", remedy=remedy)
-    _check_names(entry_file, page_file)
-    if package is not None:
-        _check_beside(package, release)
-    said, path = _said(release)
-    is_compared = _is_compared(release, path, said)
+    for file, endings, where in ((entry_file, (".yaml", ".yml"), "--out"), (page_file, (".html", ".htm"), "--html")):
+        if file is not None:
+            if file.suffix.lower() not in endings:
+                remedy = f"Write {where} {file.with_suffix(endings[0])}."
+                raise OutOfRange(f"{where} must end in {endings[0]}", came=file.name, remedy=remedy)
+            check_absent(file)
+    if entry_file is not None and entry_file == page_file:
+        raise OutOfRange("--out and --html must name different files", came=str(entry_file), remedy="Rename one.")
+    if package is not None:  # it names its table without a folder
+        if package.suffix.lower() != ".json" or package.absolute().parent != release.absolute().parent:
+            remedy = f"Write --package {release.with_name('datapackage.json')}."
+            required = "--package must be a .json file in the folder of the table"
+            raise OutOfRange(required, came=str(package), remedy=remedy)
+        check_absent(package)
+
+    # The statement is in the file, or beside it.
+    path, is_piped = release, isinstance(release, file_options.StandardInput)
+    if not is_piped and (release.suffix.lower() != ".json" or sidecars.sidecar_path(release).is_file()):
+        path = sidecars.statement_beside(release)
+        said = read_statement(path)
+    else:
+        document = whole_document(release)
+        said = read_statement(release) if document is None else dict(document)
+    # A table beside the statement must be the stated one.
+    beside, digest = path.with_name(path.name.removesuffix(".json")) if path == release else release, said.get("table")
+    table: Path | None = None
+    if beside != path and beside.is_file() and isinstance(digest, Mapping) and digest.get("of") == "file":
+        table = beside
+        sidecars.check_unchanged(table, dict(said))
+
     declared = declared_in(said)
     if declared is not None:
         if as_json or html is not None or out is not None:
@@ -145,9 +175,13 @@ def statement(
         files_of_package = _package_writers(package, release, deployment, license)
         write_together(files_of_package)
         return screen(stderr=True).print(ScreenText(f"Written: {' and '.join(map(str, files_of_package))}"))
+
     stated = stated_release(said)
     is_signed = signatures.signature_path(path).is_file()
-    page = partial(statement_page, stated, deployment, is_signed=is_signed, is_compared=is_compared)
+    tables = {} if html is None else _shown_tables(table, release)
+    page = partial(
+        statement_page, stated, deployment, tables=tables, is_signed=is_signed, is_compared=table is not None
+    )
     entry = registry_entry(stated, deployment)
     text = yaml_text(entry)
     writers: dict[Path, Writer] = {}
@@ -159,6 +193,7 @@ def statement(
         writers |= _package_writers(package, release, deployment, license)
     if writers:
         write_together(writers)
+
     if html is not None and page_file is None:
         _put(sys.stdout.buffer, page())
         sys.stdout.flush()
@@ -203,14 +238,6 @@ _NEXT = (
 _OPTIONS = {"curators": "curator", "intended_use": "use", "authors": "author"}
 
 
-def _check_beside(package: Path, table: Path) -> None:
-    """Check that a data package is in the folder of its table, which it names without a folder."""
-    if package.suffix.lower() != ".json" or package.absolute().parent != table.absolute().parent:
-        remedy = f"Write --package {table.with_name('datapackage.json')}."
-        raise OutOfRange("--package must be a .json file in the folder of the table", came=str(package), remedy=remedy)
-    check_absent(package)
-
-
 def _package_writers(package: Path, release: Path, deployment: Deployment, license: str) -> dict[Path, Writer]:
     """The files of a data package: its descriptor, and the metadata of CSV on the web beside the table."""
     described = data_package(release, deployment, license=license)
@@ -222,35 +249,24 @@ def _package_writers(package: Path, release: Path, deployment: Deployment, licen
     }
 
 
-def _check_names(entry: Path | None, page: Path | None) -> None:
-    for file, endings, where in ((entry, (".yaml", ".yml"), "--out"), (page, (".html", ".htm"), "--html")):
-        if file is not None:
-            if file.suffix.lower() not in endings:
-                remedy = f"Write {where} {file.with_suffix(endings[0])}."
-                raise OutOfRange(f"{where} must end in {endings[0]}", came=file.name, remedy=remedy)
-            check_absent(file)
-    if entry is not None and entry == page:
-        raise OutOfRange("--out and --html must name different files", came=str(entry), remedy="Rename one.")
+def _shown_tables(table: Path | None, release: Path) -> dict[str, Mapping[str, Sequence[Any]]]:
+    """Return the tables that a page shows: the released one, or the smaller ones of a release by a plan."""
+    if table is not None:
+        return {"": files.columns(files.read(table))}
+    if whole_document(release) is None:
+        return {}
+    read = read_release(release)
+    if not isinstance(read, Answer) or not read.is_by_plan:
+        return {}
+    most = MOST_ROWS if read.table.unit.is_shared else _MOST_COMPUTED  # each mean takes a tenth of a second
+    listed = enumerate(tables_by_size(read.table, most))
+    return {
+        name or TOTAL: {} if columns is None or place >= _MOST_TABLES else files.columns(columns)
+        for place, (name, _, columns) in listed
+    }
 
 
-def _said(path: Path) -> tuple[dict[str, Any], Path]:
-    """Return the statement in a file, or beside it, and the path of that file."""
-    beside = sidecars.sidecar_path(path)
-    if not isinstance(path, file_options.StandardInput) and (beside.is_file() or path.suffix.lower() != ".json"):
-        beside = sidecars.statement_beside(path)
-        return read_statement(beside), beside
-    document = whole_document(path)
-    return (read_statement(path) if document is None else dict(document)), path
-
-
-def _is_compared(release: Path, path: Path, said: Mapping[str, Any]) -> bool:
-    """Check that the table beside a statement is the stated one; say whether there was one to compare."""
-    table = path.with_name(path.name.removesuffix(".json")) if path == release else release
-    digest = said.get("table")
-    if table == path or not table.is_file() or not isinstance(digest, Mapping) or digest.get("of") != "file":
-        return False
-    sidecars.check_unchanged(table, dict(said))
-    return True
+_MOST_TABLES, _MOST_COMPUTED = 6, 1000
 
 
 def _json(value: Any) -> str:

@@ -13,7 +13,7 @@ import click
 
 from utmost.errors import BadTable, OutOfRange
 from utmost.interfaces.cli.options.option_kinds import argument, option
-from utmost.tables.files.text_files import PIPE, MemoryFile, unzipped
+from utmost.tables.files.text_files import PIPE, MemoryFile, sheet_named, unzipped
 
 if TYPE_CHECKING:
     File = Path
@@ -45,14 +45,14 @@ def readable(text: str) -> Path:
         return StandardInput("standard input")
     if Path(text).is_dir():
         raise click.BadParameter(f"{text!r} is a folder. Name a file in it.")
-    if not Path(text).exists():
+    if not sheet_named(Path(text))[0].exists():
         raise click.BadParameter(f"{text!r} does not exist.{_near(text)}")
     return Path(text)
 
 
 def table_file(text: str) -> Path:
     """Return the file of a table; a missing one is a refusal of the data and no misuse, since a job waits for it."""
-    if text != PIPE and not os.path.lexists(text):
+    if text != PIPE and not os.path.lexists(sheet_named(Path(text))[0]):
         raise BadTable(
             "the table must be an existing file",
             came=f"{text!r}, which does not exist",

@@ -52,7 +52,15 @@ class Declared:
             kind = next(each for each in get_args(kind) if each is not type(None))
         several = get_origin(kind) is list
         kind = get_args(kind)[0] if several else kind
-        known: dict[str, Any] = {"metavar": self.metavar, "help": self.help, "type": self._type(kind)}
+        known: dict[str, Any] = {"metavar": self.metavar, "help": self.help, "type": click.STRING}
+        if self.parser is not None:
+            known["type"] = _Read(self.parser)
+        elif kind is Path:
+            known["type"] = click.Path(self.exists, self.file_okay, self.dir_okay, path_type=Path)
+        elif kind in (int, float):
+            known["type"] = _Number(kind, self.min, self.max)
+        elif get_origin(kind) is Literal:
+            known["type"] = click.Choice(get_args(kind))
         known["required"] = default is inspect.Parameter.empty
         if default is not None and default is not inspect.Parameter.empty:
             known["default"] = default
@@ -78,15 +86,6 @@ class Declared:
         if value is not None and self.first is not None and not context.resilient_parsing:
             self.first(context, value)
         return value
-
-    def _type(self, kind: Any) -> click.ParamType[Any]:
-        if self.parser is not None:
-            return _Read(self.parser)
-        if kind is Path:
-            return click.Path(self.exists, self.file_okay, self.dir_okay, path_type=Path)
-        if kind in (int, float):
-            return _Number(kind, self.min, self.max)
-        return click.Choice(get_args(kind)) if get_origin(kind) is Literal else click.STRING
 
 
 class _Read(click.ParamType[Any]):

@@ -41,7 +41,7 @@ class PersonOptions:
         str | None,
         option(
             "COLUMN",
-            "Column that tells persons apart: applicant. Each counts once in a cell: counts are people, not events.",
+            "Column that tells persons apart: applicant. Each counts once in a cell.",
         ),
     ] = None
     each_row: Annotated[bool, flag("Each row is another person.")] = False
@@ -328,10 +328,22 @@ class People(PersonOptions):
                 remedy=remedy,
             ) from None
         except UtmostError as error:
-            if self.mean is None or "step=" not in (error.remedy or ""):
+            if self.mean is None:
                 raise
-            remedy = f"Amounts with decimals are rounded to a step: write --mean {self.mean[0]},0.01."
-            raise type(error)(error.required, came=error.came, where=error.where, remedy=remedy) from None
+            named = type(error)(
+                error.required,
+                came=error.came,
+                where=error.where,
+                remedy=self._with_step(error.remedy or "", error.where or ""),
+            )
+            for note in getattr(error, "__notes__", ()):
+                named.add_note(self._with_step(note, note))
+            raise named from None
+
+    def _with_step(self, remedy: str, where: str) -> str:
+        """Return a remedy with the step in the `--mean` of the column that it is about."""
+        mean = next((text for text in self.mean or () if f"column {text.partition('=')[0].strip()!r}" in where), None)
+        return remedy if mean is None else remedy.replace('add step="0.01"', f"write --mean {mean},0.01")
 
     @property
     def several(self) -> "dict[str, MeasureSpec] | None":

@@ -128,6 +128,10 @@ class ReleaseOptions:
     def __post_init__(self) -> None:
         object.__setattr__(self, "promised", self.asked.whole)
 
+    def check_free(self, table: Path, *, draws: bool) -> None:
+        """Check, before any draw, that the answer can be written; counts of events need no format of the table's."""
+        self.answer.check_free(None if self.people.are_events else table, draws=draws)
+
     @property
     def neighbours(self) -> str:
         """The neighbouring relation for counting events."""

@@ -7,6 +7,8 @@ from utmost.interfaces.cli.options.option_kinds import flag, option
 from utmost.interfaces.cli.options.shared_options import LOSS, AskedLevel
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from utmost.design.leakage.measures import Measure
     from utmost.design.privacy_types.privacy_type import PrivacyType
     from utmost.design.spaces.space import Space
@@ -59,6 +61,15 @@ class AskedMeasure:
         from utmost.interfaces.documents.measure_names import measure_of
 
         return measure_of(self.measure, self.gain, self.loss)
+
+
+def check_unused(given: "Mapping[str, bool]", where: str) -> None:
+    """Refuse an option that was given and has no effect there."""
+    from utmost.errors import OutOfRange
+
+    for name, is_given in given.items():
+        if is_given:
+            raise OutOfRange(f"{name} has no effect {where}", came=f"{name} too", remedy=f"Leave out {name}.")
 
 
 def space_asked(text: str | None) -> "tuple[str, Space]":

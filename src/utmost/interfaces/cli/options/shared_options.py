@@ -73,13 +73,14 @@ NewDataVersion = Annotated[
     int | None,
     option("N", "Version of changed data: 2. Epsilons of versions add up.", "--data-version"),
 ]
-DryRun = Annotated[bool, flag("Check the run and show its cost; nothing is drawn.")]
+DryRun = Annotated[bool, flag("Check the run, show its cost.")]
 Format = Annotated[
     str | None, option("NAME", "Format of a table: csv, tsv, jsonl, feather, parquet or xlsx.", "--format")
 ]
 Separator = Annotated[str | None, option("CHAR", "Cell separator of a text file: ;")]
 Encoding = Annotated[str | None, option("NAME", "Encoding of a text file: cp1252.")]
 Decimal = Annotated[str | None, option("MARK", "Decimal mark: a comma.")]
+Header = Annotated[list[str] | None, option("NAMES", "Names of the columns, if a text file has no header.")]
 MissingMarks = Annotated[list[str] | None, option("MARKS", "Marks of missing cells: NA,.")]
 Thousands = Annotated[str | None, option("MARK", "Thousands mark: , . ' or space.")]
 
@@ -89,6 +90,7 @@ ResultFile = Annotated[Path | None, option("FILE", "Result file (.json), if not 
 EXPLAINED_ONCE: dict[str, Any] = {
     "separator": Separator,
     "encoding": Encoding,
+    "header": Header,
     "decimal": Decimal,
     "thousands": Thousands,
     "missing_marks": MissingMarks,

@@ -43,6 +43,11 @@ class TextFileOptions:
 
         return PLAIN
 
+    @property
+    def names(self) -> list[str]:
+        """The declared names of the columns; a published table has a header."""
+        return []
+
     def of(self, table: Path, *, is_counted: bool = False) -> Path:
         """Return the file with its text options."""
         # `is_counted`: the rows are counted as events, whose text is read in the same way in every format.
@@ -50,16 +55,18 @@ class TextFileOptions:
         from utmost.tables.files import files
         from utmost.tables.files.text_files import TextFile
 
-        if self.separator is None and self.encoding is None and self.cells == PLAIN:
+        if self.separator is None and self.encoding is None and self.cells == PLAIN and not self.names:
             return table
         is_lines = not table.is_dir() and files.ending_of(table) in files.JSON_LINES
         is_text = not table.is_dir() and (is_lines or files.ending_of(table) in files.TEXT)
         if not is_text and not (self.separator is None and self.encoding is None):
             raise OutOfRange("--separator and --encoding are for text files", came=table.name)
+        if self.names and (is_lines or not is_text):
+            raise OutOfRange("--header is for text files without a header", came=table.name, remedy="Leave it out.")
         if (is_lines or not is_text) and self.cells != PLAIN and not is_counted:
             required = "marks of numbers and of missing cells are only for .csv and .tsv, and for events to count"
             raise OutOfRange(required, came=table.name, remedy="This format has numbers of its own.")
-        return TextFile.of(table, self.separator, self.encoding, self.cells) if is_text else table
+        return TextFile.of(table, self.separator, self.encoding, self.cells, self.names) if is_text else table
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +103,14 @@ class NumberSpelling(MarkedSpelling):
 
     missing_marks: options.MissingMarks = None
     currency: options.Currency = None
+    header: options.Header = None
+
+    @property
+    def names(self) -> list[str]:
+        """The declared names of the columns."""
+        from utmost.interfaces.cli.options.people_options import split_names
+
+        return split_names(self.header or [])
 
     @property
     def cells(self) -> "Spelling":
@@ -130,11 +145,11 @@ class TableAnswer:
 
         return None if self.sign is None else signer_of(self.sign)
 
-    def check_free(self, source: Path, *, draws: bool = False) -> None:
-        """Check, before any draw, that a release of this file can be written."""
+    def check_free(self, source: Path | None, *, draws: bool = False) -> None:
+        """Check, before any draw, that a release of this file, or of counts, can be written."""
         from utmost.tables.files.sidecars import check_free
 
-        check_free(source, self.file, self.sign, draws=draws)
+        check_free(source or Path("counts.csv"), self.file, self.sign, draws=draws)
 
 
 def check_fits(answer: TableAnswer, source: Any, released: Iterable[str], public: Iterable[str]) -> None:

@@ -14,10 +14,13 @@ from utmost.interfaces.cli.screens.screen import (
     number,
     screen,
     shown_facts,
+    warn_of_rule,
     watched,
 )
 from utmost.interfaces.cli.screens.terminal import ScreenColumn, ScreenTable, ScreenText
 from utmost.interfaces.documents.reports import print_json
+from utmost.publish.promises.cell_noise import OnceCells
+from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.promises.statement_kinds import STATEMENT_KIND
 from utmost.publish.promises.until import LadderStep
 from utmost.publish.releases.answer import Answer
@@ -111,6 +114,7 @@ def ladder_report(ladder: Sequence[LadderStep]) -> list[dict[str, Any]]:
 
 def give(release: Answer[Any], answer: TableAnswer, signer: Signer | None) -> None:
     """Write the files, then print: JSON for programs; the promise in words and the table for people."""
+    warn_of_rule(release)
     table, out, written = release.table, answer.file, None
     if out is not None:
         written = publish(table, release.statement_with, out, watched, signer)
@@ -130,9 +134,9 @@ def give(release: Answer[Any], answer: TableAnswer, signer: Signer | None) -> No
 
 
 def _next(facts: ReleaseFacts) -> str:
-    """Return advice about ledgers for the next release; ledgers keep no columns that change together."""
-    is_together = str(facts.statement["promise"]["noise"]["kind"]).startswith("together")
-    if is_together:
+    """Return advice about ledgers for the next release; a ledger keeps only noise that has an answer at every level."""
+    # Noise of cells at one level has it in a ledger, where it is promised as `CellNoise`.
+    if facts.promise is None or not isinstance(facts.promise.noise, Noise | OnceCells):
         return ADDS_UP
     return NOT_REMEMBERED_OF_PEOPLE if facts.is_proved else NOT_REMEMBERED
 

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from utmost.core.exact.compilation import on_compilation
 from utmost.core.exact.progress_bar import Report, progress_bar, shows_progress
+from utmost.core.exact.written_levels import level_words
+from utmost.errors import PrivacyWarning, warn
 from utmost.interfaces.cli.screens.terminal import Screen, ScreenColumn, ScreenGroup, ScreenTable, ScreenText
 
 if TYPE_CHECKING:
@@ -102,6 +104,18 @@ def entry_text(value: Any) -> str:
     """Format an entry of a matrix: a short number or fraction as it is, a longer one to six digits."""
     text = str(value)
     return text if len(text) < (_LONG_FRACTION if "/" in text else _LONG_NUMBER) else f"{float(Fraction(text)):.6g}"
+
+
+def warn_of_rule(release: Any) -> None:
+    """Warn that a stopping rule was not met at its last level; the answer is published all the same."""
+    stop = release.stop
+    if stop is None or stop.is_met is not False:
+        return
+    rule = release.promise.until
+    text = f"The rule was not met at the last level, epsilon = {level_words(stop.promised)}: the margin of some chosen "
+    text += f"cell is above {rule.percent} of its released value. The release stands at that level, and its statement "
+    text += 'has "met": false. Cells near 0 are never so accurate: choose cells, "10 % where COLUMN=LABEL".'
+    warn(text, PrivacyWarning)
 
 
 def percent(value: Any) -> str:

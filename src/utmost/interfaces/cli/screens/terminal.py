@@ -18,7 +18,7 @@ from utmost.interfaces.cli.screens.control_characters import harmless
 _WIDTH = 80  # characters of a line by default
 _FACES = {"bold": "1", "dim": "2"}
 _COLOURS = {"red": "31", "green": "32", "yellow": "33", "blue": "34", "magenta": "35", "cyan": "36"}
-_PART = 8  # least characters of a word on a line of a column; otherwise rows are shown as facts
+_PART = 20  # least characters of a word on a line of a column; otherwise rows are shown as facts
 _BETWEEN = 3  # characters between columns of a table with titles; other tables have two
 
 
@@ -184,7 +184,13 @@ class ScreenTable:
         texts, room = self._texts(), width - self._around()
         own = [max((text.width for text in column), default=0) for column in zip(*texts, strict=True)]
         widths = [max(each, column.least) for each, column in zip(own, self.columns, strict=True)]
-        # On a narrow screen first the widest wrapping columns shrink, then all.
+        needed = [max(each, column.least) for each, column in zip(self._needed(texts), self.columns, strict=True)]
+        if sum(needed) <= room < sum(widths):  # no word is broken, and the columns that lack least become whole first
+            left, order = room - sum(needed), sorted(range(len(widths)), key=lambda at: widths[at] - needed[at])
+            for at in order:
+                widths[at] = min(widths[at], needed[at] + left)
+                left -= widths[at] - needed[at]
+        # On a narrower screen first the widest wrapping columns shrink, then all.
         widths = _narrowed(widths, room, [column.wraps for column in self.columns])
         widths = _narrowed(widths, room, [True] * len(widths))
         if self.has_titles:

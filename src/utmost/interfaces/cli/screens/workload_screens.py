@@ -30,6 +30,7 @@ from utmost.interfaces.cli.screens.screen import (
     percent,
     screen,
     shown_facts,
+    warn_of_rule,
     watched,
 )
 from utmost.interfaces.cli.screens.terminal import ScreenGroup, ScreenTable, ScreenText
@@ -276,7 +277,8 @@ def drawn_sums(counted: CountedTable, promise: Promise, at: Level, confidence: F
         if promise.until is None:
             return CheckedSums.of(counted, promise, at, confidence).draw(secure(None))
         sums: NoisySums = release(counted, promise, epsilon=at, confidence=confidence).table
-        return sums
+    warn_of_rule(sums)
+    return sums
 
 
 def give_workload(
@@ -539,20 +541,27 @@ def planned_gain(plan: Plan, at: Level, confidence: Fraction) -> dict[str, str]:
 
 def shown_tables(release: NoisySums) -> Iterable[ScreenText | ScreenTable]:
     """Show the wanted tables, smaller ones first, up to the rows of a screen."""
+    hidden = 0
+    for name, rows, columns in tables_by_size(release, _SHOWN):
+        if columns is not None:
+            yield shown_columns(columns)
+            continue
+        hidden += 1
+        if hidden <= _MOST_BARS:
+            yield ScreenText(f"{_named(name)}: {rows} rows, not shown", style="dim")
+
+
+def tables_by_size(release: NoisySums, most: int) -> Iterable[tuple[str, int, Any]]:
+    """The name, number of rows and columns of each wanted table, smaller ones first; None beyond ``most`` rows."""
     domain, tables = release.domain, wanted_tables(release.plan)
     sizes = {}  # numbers of rows, before any table is made
     for name, words in tables.items():
         family, narrow = narrowed(domain, words)
         sizes[name] = prod(size for axis, size in enumerate(domain.group_shape(family)) if axis not in narrow)
-    left, hidden = _SHOWN, 0
+    left = most
     for name, words in sorted(tables.items(), key=lambda table: sizes[table[0]]):
         left -= sizes[name]
-        if left < 0:
-            hidden += 1
-            if hidden <= _MOST_BARS:
-                yield ScreenText(f"{_named(name)}: {sizes[name]} rows, not shown", style="dim")
-            continue
-        yield shown_columns(_with_means(release, words))
+        yield name, sizes[name], None if left < 0 else _with_means(release, words)
 
 
 def _named(name: str) -> str:

@@ -76,11 +76,48 @@ def capacity(
     More: docs/howto/compare-two-mechanisms.md
     """
     answer = options.Output(out, as_json)
+    if check is not None:
+        given = {"--space": asked.space is not None, "--epsilon": asked.level.is_given, "--prior": prior != "uniform"}
+        given |= {"--multiplicative": multiplicative, "--additive": additive, "--measure": measure.measure is not None}
+        given |= {"--gain": measure.gain is not None, "--loss": measure.loss is not None}
+        research_options.check_unused(given, "with --check, whose file says what was asked")
     if measure.is_given or prior != "uniform":
-        if multiplicative or check is not None:
-            came = "--multiplicative" if multiplicative else "--check"
-            raise OutOfRange("--measure finds the additive capacity only", came=came, remedy=f"Leave out {came}.")
-        return _by_measure(asked, measure, prior, answer)
+        if multiplicative:
+            remedy = "Leave out --multiplicative."
+            raise OutOfRange("--measure finds the additive capacity only", came="--multiplicative", remedy=remedy)
+        spelled, ptype = asked.read()
+        by, belief = measure.read(), prior_of(prior, ptype.space.size)
+        with progress_bar(f"Listing the vertices of {spelled}"):
+            found = capacity_of(ptype, by, "additive", belief)
+            verified = bool(found.certificate.verify())
+        told = {
+            "space": spelled,
+            "secrets": ptype.space.size,
+            **level_facts(ptype.level),
+            "measure": by.name,
+            "prior": prior,
+            "before": float(by.prior(belief)),
+            "capacity": "additive",
+            "value": float(found.value),
+            "value_exact": exact_text(found.value),
+            "outcomes": found.mechanism.shape[1],
+            "verified": verified,
+        }
+        if answer.give(told, channel_document(found.mechanism)):
+            shown = {
+                "secrets": f"{spelled}, {ptype.space.size:,} of them",
+                "level": f"epsilon = {told['epsilon']}",
+                "measure": by.name + (f": {by.meaning}" if by.meaning else ""),
+                "prior": f"{prior}, at which it is {number(told['before'], 12)}",
+                "capacity": _value(told),
+                "which says": "no mechanism of the type changes it by more, in the mean over outcomes",
+                "outcomes": f"{told['outcomes']:,}",
+                "checked": "yes, the mechanism and a bound for every vertex" if verified else "NO",
+                **({"mechanism written": str(answer.file)} if answer.file is not None else {}),
+            }
+            screen().print(facts(shown))
+        return
+
     per_type: Sequence[TypeCapacity]
     if check is not None:
         spelled, per_type = check.name, capacities.read(check)
@@ -89,6 +126,7 @@ def capacity(
         both = multiplicative == additive
         per_type = [capacity_of(ptype, kind="multiplicative")] if multiplicative or both else []
         per_type += [capacity_of(ptype, kind="additive")] if additive or both else []
+
     ptype = per_type[0].certificate.ptype
     distances = distances_words(ptype.space)
     report = {
@@ -116,44 +154,3 @@ def capacity(
         show_capacities(report, answer.file)
     if document is not None and answer.file is not None:
         capacities.read(answer.file)
-
-
-def _by_measure(
-    asked: research_options.TypeAsked,
-    measured: research_options.AskedMeasure,
-    prior: str,
-    answer: options.Output,
-) -> None:
-    """Find the capacity by one measure at one prior; write the mechanism as a channel."""
-    spelled, ptype = asked.read()
-    measure, belief = measured.read(), prior_of(prior, ptype.space.size)
-    with progress_bar(f"Listing the vertices of {spelled}"):
-        capacity = capacity_of(ptype, measure, "additive", belief)
-        verified = bool(capacity.certificate.verify())
-    before, exactly = measure.prior(belief), exact_text(capacity.value)
-    report = {
-        "space": spelled,
-        "secrets": ptype.space.size,
-        **level_facts(ptype.level),
-        "measure": measure.name,
-        "prior": prior,
-        "before": float(before),
-        "capacity": "additive",
-        "value": float(capacity.value),
-        "value_exact": exactly,
-        "outcomes": capacity.mechanism.shape[1],
-        "verified": verified,
-    }
-    if answer.give(report, channel_document(capacity.mechanism)):
-        shown = {
-            "secrets": f"{report['space']}, {report['secrets']:,} of them",
-            "level": f"epsilon = {report['epsilon']}",
-            "measure": measure.name + (f": {measure.meaning}" if measure.meaning else ""),
-            "prior": f"{report['prior']}, at which it is {number(report['before'], 12)}",
-            "capacity": _value(report),
-            "which says": "no mechanism of the type changes it by more, in the mean over outcomes",
-            "outcomes": f"{report['outcomes']:,}",
-            "checked": "yes, the mechanism and a bound for every vertex" if report["verified"] else "NO",
-            **({"mechanism written": str(answer.file)} if answer.file is not None else {}),
-        }
-        screen().print(facts(shown))

@@ -18,7 +18,7 @@ from utmost.design.optima.sharing import shared_mechanism
 from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.design.spaces.families import counts
 from utmost.errors import NotANumber, OutOfRange
-from utmost.interfaces.cli.options import people_options
+from utmost.interfaces.cli.options import people_options, research_options
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import flag, option
 from utmost.interfaces.cli.screens.screen import facts, screen, with_exact
@@ -34,7 +34,8 @@ def show_databases(report: dict[str, Any]) -> None:
     shown = {
         "databases": f"{report['databases']:,}: {report['rows']} rows of {report['values']} values",
         "level": f"epsilon = {report['epsilon']}",
-        "consumer": f"prior {report['prior']} over counts, loss {report['loss']}, fearing the worst database",
+        "consumer": f"prior {report['prior']} over counts, loss {report['loss']}",
+        "losses are": "of the worst of the databases with each count",
         "least loss from the count alone": _both(report, "oblivious_loss"),
         "least loss from the whole database": _both(report, "any_loss"),
         "its averages over equal counts lose": _both(report, "averaged_loss"),
@@ -48,9 +49,9 @@ def show_conflict(report: dict[str, Any]) -> None:
     shown = {
         "consumers": f"two, whose priors over the 8 databases mirror each other; tilt {report['tilt']}",
         "level": f"epsilon = {report['epsilon']}",
-        "each alone loses": _both(report, "alone"),
-        "both together, from one mechanism": _both(report, "together"),
-        "regret of one for both": _both(report, "regret"),
+        "each loses, by the best for it": _both(report, "alone"),
+        "sum of both losses, by one mechanism": _both(report, "together"),
+        "regret: that sum less the best two": _both(report, "regret"),
         "Theorem 6.3": "no mechanism is the best for both" if report["conflict"] else "one mechanism serves both here",
         "checked": "yes, by the certificate of the program for both" if report["verified"] else "NO",
     }
@@ -86,6 +87,9 @@ def databases(
         raise OutOfRange("--tilt needs --conflict", came="none", remedy="Add --conflict, or leave out --tilt.")
 
     if conflict:
+        given = {"--values": values != 2, "--rows": rows != 3, "--satisfying": satisfying is not None}
+        given |= {"--prior": prior != "uniform", "--loss": loss != "absolute"}
+        research_options.check_unused(given, "with --conflict, whose two consumers are those of the paper")
         tilt = tilt or "1/100"
         small, first, second = conflicting_users(exact(tilt, "tilt"))
         with progress_bar("Solving the program for both"):

@@ -116,6 +116,10 @@ def kernels(
     if sum(ways.values()) > 1:
         came, remedy = " and ".join(name for name, wanted in ways.items() if wanted), "Leave the others out."
         raise OutOfRange(f"only one of {', '.join(ways)} may be given", came=came, remedy=remedy)
+    if estimate is None:
+        given = {"--size": size is not None, "--seed": seed is not None}
+        given |= {"--confidence": confidence != DEFAULT_CONFIDENCE}
+        research_options.check_unused(given, "without --estimate")
     if plot is not None:
         draw_type(spelled, ptype, plot)
     if resume is not None and out is not None and file_options.file_of(out) is None:

@@ -23,8 +23,11 @@ _ROWS = (
     ("posterior", "after"),
     ("multiplicative_leakage", "multiplicative leakage"),
     ("additive_leakage", "additive leakage"),
-    ("multiplicative_capacity", "multiplicative capacity"),
-    ("additive_capacity", "additive capacity"),
+    ("multiplicative_capacity", "multiplicative capacity, this measure"),
+    ("additive_capacity", "additive capacity, this measure"),
+    ("multiplicative_capacity_any_gain", "multiplicative capacity, gains >= 0"),
+    ("additive_capacity_any_gain", "additive capacity, gains in 0..1"),
+    ("max_case_capacity", "max-case capacity, gains >= 0"),
 )
 
 
@@ -41,16 +44,14 @@ def show_leakage(reports: dict[str, dict[str, Any]], measure: Measure, prior: st
         if left != report["outcomes"]:
             many = f"{many} that leave {_counted(left, 'posterior')}"
         shown = {"channel": f"{title}, {many}", **shown}
-        shown |= {name: value_text(report[key]) for key, name in _ROWS[:4]}
-        factor, share = value_text(report["multiplicative_capacity"]), value_text(report["additive_capacity"])
-        shown["at most"] = f"a factor of {factor}, and {share} of all there is to gain, whatever the prior and the gain"
+        shown |= {name: _row_text(report, key) for key, name in _ROWS}
         if "smallest_epsilon" in report:
             shown["smallest epsilon"] = _epsilon(report)
     if plot is not None:
         shown["drawn"] = str(plot)
     console.print(facts(shown))
     if len(reports) > 1:
-        rows = [[name, *(value_text(report[key]) for report in reports.values())] for key, name in _ROWS]
+        rows = [[name, *(_row_text(report, key) for report in reports.values())] for key, name in _ROWS]
         rows.append(["outcomes that differ", *(str(report["posteriors"]) for report in reports.values())])
         if any("smallest_epsilon" in report for report in reports.values()):
             rows.append(["smallest epsilon", *(_epsilon(report, short=True) for report in reports.values())])
@@ -94,10 +95,15 @@ def _epsilon(report: dict[str, Any], *, short: bool = False) -> str:
     return f"{value}{exactly}, for secrets {first} and {second} at outcome {smallest['outcome']}"
 
 
-def value_text(value: dict[str, Any] | None) -> str:
+def _row_text(report: dict[str, Any], key: str) -> str:
+    if report[key] is not None:
+        return value_text(report[key])
+    is_factor = key.startswith("multiplicative") and report["multiplicative_leakage"] is None
+    return "none: the gain is negative somewhere" if is_factor else "not computed"
+
+
+def value_text(value: dict[str, Any]) -> str:
     """Format a number to six digits with its exact value if short, else to twelve digits."""
-    if value is None:
-        return "none: the gain is negative somewhere"
     if value["value"] is None:
         return str(value["exact"])
     exactly = value["exact"]

@@ -13,6 +13,7 @@ from utmost.core.noise.laplace import Laplace
 from utmost.core.noise.optimal import optimal_noise
 from utmost.core.noise.staircase import Staircase
 from utmost.errors import BadTable, OutOfRange
+from utmost.interfaces.cli.options import research_options
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import argument, option
 from utmost.interfaces.cli.screens.screen import facts, grid, number, screen
@@ -75,6 +76,11 @@ def lossless(
 
     More: docs/theory/relaxing.md
     """
+    if is_file(strict) and is_file(loose):
+        given = {"--law": law != "optimal", "--sensitivity": sensitivity != "1", "--numbers": numbers != "integers"}
+        research_options.check_unused(given | {"--cost": cost != "absolute"}, "on two distributions in files")
+    elif law != "optimal":
+        research_options.check_unused({"--cost": cost != "absolute"}, "with another --law than optimal")
     laws, goal = list[Any](), cost_of(cost)
     for text in (strict, loose):
         if is_file(text):

@@ -1,5 +1,6 @@
 """`utmost research universal`: whether one mechanism is optimal for every prior, with proof."""
 
+from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,7 +14,7 @@ from utmost.errors import OutOfRange
 from utmost.interfaces.cli.options import file_options, research_options
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import option
-from utmost.interfaces.cli.screens.screen import facts, grid, matrix_grid, screen
+from utmost.interfaces.cli.screens.screen import facts, grid, matrix_grid, number, screen
 from utmost.interfaces.cli.screens.terminal import ScreenText
 from utmost.interfaces.documents import channel_files, verdicts
 from utmost.interfaces.documents.consumer_files import loss_of
@@ -41,20 +42,31 @@ def show_verdict(verdict: StatedVerdict, spelled: str, loss: str, out: Path | No
     if verdict.conflict is not None:
         console.print(ScreenText("\nPriors that no mechanism serves at once", style="bold"))
         rows = [
-            [*map(str, prior), str(exact_expected_loss(best.matrix, verdict.loss, prior)), str(weight)]
+            [*prior, exact_expected_loss(best.matrix, verdict.loss, prior), weight]
             for prior, best, weight in zip(
                 verdict.conflict.priors, verdict.conflict.mechanisms, verdict.conflict.weights, strict=True
             )
         ]
-        console.print(grid([*names, "least loss", "weight"], rows, left=0))
+        console.print(grid([*names, "least loss", "weight"], _told_apart(rows), left=0))
     if verdict.better is not None:
         prior, better = verdict.better
         console.print(ScreenText("\nA prior for which another mechanism is better", style="bold"))
-        losses = [str(exact_expected_loss(c.matrix, verdict.loss, prior)) for c in (verdict.channel, better)]
-        console.print(grid([*names, "this one loses", "the other"], [[*map(str, prior), *losses]], left=0))
+        losses = [[exact_expected_loss(c.matrix, verdict.loss, prior)] for c in (verdict.channel, better)]
+        (mine,), (theirs,) = _told_apart(losses)
+        console.print(grid([*names, "this one loses", "the other"], [[*map(str, prior), mine, theirs]], left=0))
         return _show_matrix(console, "The other mechanism", better.matrix, names)
     title = "The mechanism" if verdict.holds else "A mechanism with that regret"
     _show_matrix(console, title, verdict.channel.matrix, names)
+
+
+def _told_apart(rows: list[list[Any]]) -> list[list[str]]:
+    """Return the numbers of rows as text: fractions, or as few digits, from six on, as tell the rows apart."""
+    shown: list[list[str]] = []
+    for digits in (6, 9, 12, 15, 17):
+        shown = [[str(x) if isinstance(x, int | Fraction) else number(x, digits) for x in row] for row in rows]
+        if len({tuple(row) for row in shown}) == len(rows):
+            break
+    return shown
 
 
 def _sentence(verdict: StatedVerdict) -> str:
@@ -88,7 +100,7 @@ def _show_matrix(console: Any, title: str, matrix: Array, names: list[str]) -> N
 def universal(
     *,
     asked: research_options.TypeAsked,
-    loss: options.LossName = "absolute",
+    loss: Annotated[str, option("LOSS", "Loss: absolute, squared, binary, nib, power:3 or losses.csv.")] = "absolute",
     mechanism: Annotated[
         str | None, option("NAME", "Mechanism to judge: geometric, randomized-response or channel.csv.")
     ] = None,
@@ -106,6 +118,9 @@ def universal(
     """
     answer = options.Output(out, as_json)
     if check is not None:
+        given = {"--space": asked.space is not None, "--epsilon": asked.level.is_given}
+        given |= {"--loss": loss != "absolute", "--mechanism": mechanism is not None}
+        research_options.check_unused(given, "with --check, whose file says what was asked")
         stated = verdicts.read(check)  # refuses a verdict that its proof does not show
         regret = None if stated.regret is None else str(stated.regret)
         checked = {"verified": True, "asked": stated.asked, "verdict": stated.holds, "regret": regret}

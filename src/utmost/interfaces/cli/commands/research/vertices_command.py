@@ -9,6 +9,7 @@ from typing import Annotated, Any, TextIO
 
 import click
 
+from utmost.core.exact.levels import Level
 from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.exact.written_levels import level_facts
 from utmost.design.geometry.symmetries import vertex_orbits
@@ -36,26 +37,28 @@ _WIDEST = 8
 def show_vertices(
     spelled: str,
     ptype: PrivacyType,
+    level: Level | None,
     total: str,
     rows: Sequence[tuple[list[str], list[str]]],
     more: bool,
     plot: Path | None,
 ) -> None:
-    """Print the first vertices: heights h, and the posteriors alpha^h / sum."""
+    """Print the first vertices: heights h, and the posteriors alpha^h / sum unless they are empty."""
     shown = {
         "secrets": f"{ptype.space.size}: {spelled}",
-        "level": f"{ptype.level}",
+        **({} if level is None else {"level": str(level)}),
         "vertices": total,
         **({"drawn": str(plot)} if plot is not None else {}),
     }
     console = screen()
     console.print(facts(shown))
-    console.print(ScreenText("\nPosteriors v(x) = alpha^h(x) / sum", style="bold"))
     names = secret_names(ptype.space)
-    if len(names) <= _WIDEST:
+    if any(v for _, v in rows) and len(names) <= _WIDEST:
+        console.print(ScreenText("\nPosteriors v(x) = alpha^h(x) / sum", style="bold"))
         titles = ["h", *names]
         console.print(grid(titles, [[heights_text(h), *map(entry_text, v)] for h, v in rows]))
     else:
+        console.print(ScreenText("\nHeights h of the posteriors v(x) = alpha^h(x) / sum", style="bold"))
         console.print(grid(["h"], [[heights_text(h)] for h, _ in rows]))
     if more:
         console.print(ScreenText("and others: --out FILE writes all of them", style="dim"))
@@ -101,6 +104,7 @@ def vertices(
     spelled, ptype = asked.read(needed=plot is not None or not (count or orbits or heights))
     if count and orbits:
         raise OutOfRange("only one of --count and --orbits may be given", came="both", remedy="Leave one out.")
+    research_options.check_unused({"--heights": count and heights}, "with --count")
     answer = options.Output(out if count or orbits else None, as_json)
     if plot is not None:
         draw_type(spelled, ptype, plot)
@@ -122,25 +126,27 @@ def vertices(
         if answer.give(report):
             show_orbits(spelled, len(every), sizes)
         return
+    level = ptype.level if asked.level.is_given else None
     if out is not None and not (as_json and file_options.file_of(out) is None):
         rows = tallied(_rows(ptype, heights=heights), "vertices written")
-        document = partial(_stream, spelled, ptype, heights=heights)
+        document = partial(_stream, spelled, ptype, level, heights=heights)
         return table_options.give_rows(secret_names(ptype.space), rows, out, document)
     if as_json:
-        return _stream(spelled, ptype, sys.stdout, heights=heights)
+        return _stream(spelled, ptype, level, sys.stdout, heights=heights)
     with progress_bar(f"Listing the vertices of {spelled}"):
         first = list(islice(_rows(ptype, heights=True), SHOWN + 1))
-        posteriors = list(islice(_rows(ptype, heights=False), SHOWN))
+        posteriors = [[] for _ in first[:SHOWN]] if heights else list(islice(_rows(ptype, heights=False), SHOWN))
         number = sum(1 for _ in islice(_rows(ptype, heights=True), _MOST_SHOWN + 1))
     total = f"{number}" if number <= _MOST_SHOWN else f"more than {_MOST_SHOWN}: --count counts them"
-    show_vertices(spelled, ptype, total, list(zip(first, posteriors, strict=False)), len(first) > SHOWN, plot)
+    listed_rows = list(zip(first, posteriors, strict=False))
+    show_vertices(spelled, ptype, level, total, listed_rows, len(first) > SHOWN, plot)
 
 
-def _stream(spelled: str, ptype: PrivacyType, file: TextIO, *, heights: bool) -> None:
+def _stream(spelled: str, ptype: PrivacyType, level: Level | None, file: TextIO, *, heights: bool) -> None:
     head = {
         **header("utmost vertices"),
         "space": spelled,
-        **level_facts(ptype.level),
+        **({} if level is None else level_facts(level)),
         "secrets": secret_names(ptype.space),
         "as": "heights" if heights else "posteriors",
     }

@@ -1,0 +1,87 @@
+"""Every problem of the columns that are counted, so that one refusal names all of them."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from utmost.errors import BadTable
+from utmost.publish.counting.counted_measures import MISSING_AMOUNT, CountedMeasure
+from utmost.publish.counting.counting_rule import CountingRule
+from utmost.tables.axes.axes import Axis
+from utmost.tables.cells.axis_places import reader_of
+from utmost.tables.cells.event_amounts import without_missing
+from utmost.tables.cells.event_batches import Batch, read_events
+from utmost.tables.cells.odd_cells import named_mark
+from utmost.tables.cells.spelling import Spelling
+
+_MOST = 6  # problems of one column
+
+_Reader = Callable[[Batch, int, Spelling], object]
+
+
+def add_other_problems(error: BadTable, events: Any, rule: CountingRule) -> None:
+    """Add to a refusal a note for each other problem of a column; each column is read as if the earlier were mended."""
+    told = [str(error)]
+    for problem in _problems(events, rule):
+        if str(problem) not in told:
+            told.append(str(problem))
+            error.add_note(f"Also: {problem}")
+
+
+def _problems(events: Any, rule: CountingRule) -> Iterator[BadTable]:
+    for axis in (*rule.read, *rule.valued):
+        yield from _of_column(events, axis.columns, (), partial(_read_axis, axis), rule.spelling)
+    for measure in rule.measures:
+        if measure.column is not None:
+            columns = [measure.column]
+            yield from _of_column(events, columns, columns, _Amounts(measure), rule.spelling)
+
+
+def _of_column(
+    events: Any, columns: Sequence[str], values: Sequence[str], read: _Reader, spelling: Spelling
+) -> Iterator[BadTable]:
+    for _ in range(_MOST):
+        before = 0
+        try:
+            for batch in read_events(events, columns, values).batches():
+                read(batch, before, spelling)
+                before += len(next(iter(batch.values())))
+            return
+        except BadTable as error:
+            yield error
+            mark = named_mark(error.came)
+            is_mended = isinstance(read, _Amounts) and read.mended(error)
+            if mark is not None:
+                spelling = replace(spelling, missing_marks=(*spelling.missing_marks, mark))
+            elif not is_mended:
+                return
+
+
+def _read_axis(axis: Axis, batch: Batch, before: int, spelling: Spelling) -> None:
+    reader_of(axis, spelling)(batch)
+
+
+@dataclass(slots=True, eq=False)
+class _Amounts:
+    """A reader of amounts, which reads on where a kind of problem is known."""
+
+    measure: CountedMeasure
+    leaves_missing: bool = False
+
+    def __call__(self, batch: Batch, before: int, spelling: Spelling) -> None:
+        assert self.measure.column is not None, "amounts are summed"
+        column = batch[self.measure.column]
+        if self.leaves_missing:
+            column = without_missing(column, spelling)[0]
+        self.measure.amounts({self.measure.column: column}, before, spelling)
+
+    def mended(self, error: BadTable) -> bool:
+        """Read as if a problem were mended; False if it is of another kind."""
+        if error.came == MISSING_AMOUNT or named_mark(error.came) is not None:
+            self.leaves_missing = True
+            return True
+        if "step=" in (error.remedy or "") and not self.measure.is_rounded:
+            self.measure = replace(self.measure, is_rounded=True)
+            return True
+        return False
