@@ -129,15 +129,13 @@ class Domain(Display):
             if all(type(level) is int and 0 <= level <= top for level, top in zip(numbers, tops, strict=True)):
                 return numbers
         levels_taken = [*tops]
-        words: Iterable[Any]
+        words: Any = name
         if isinstance(name, str):
             words = (name,) if name in self._levels else words_in(name, self._levels.__contains__)
         elif not isinstance(name, Sequence):
             raise wrong_kind("a table", "the names of its levels", name)
         elif len(name) > _MOST_NAMES:
             raise OutOfRange(f"a table must name at most {_MOST_NAMES} levels", came=len(name))
-        else:
-            words = name
         for word in words:
             axis, level = self.level_named(word)
             if levels_taken[axis] < tops[axis]:

@@ -62,7 +62,12 @@ def read(path: Path | str) -> CsvTable:
     """Check the whole file, and return it as a table without storing its cells."""
     path = TextFile.of(path if isinstance(path, Path) else Path(path))
     lines = records(path)
-    header = _named_header(next(lines, (1, []))[1], path)
+    first = next(lines, (1, []))[1]
+    if not first:
+        raise BadTable("a CSV file must start with a header", came="an empty file", where=str(path))
+    # A column without a name, such as R's row numbers, is named by its place.
+    names = [name if name.strip() else f"column {at}" for at, name in enumerate(first, 1)]
+    header = distinct_names(names, f"{path}, line 1")
     try:
         rows = sum(block.rows for block in read_blocks(path, len(header), delimiter_of(path)))
         return CsvTable(path, tuple(header), rows, in_blocks=True)
@@ -349,14 +354,6 @@ def _rows_counted(lines: Iterator[tuple[int, list[str]]], width: int, path: Path
                 else "Quote cells with the separator or a line break, or name the separator: --separator.",
             )
     return rows
-
-
-def _named_header(header: list[str], path: Path) -> list[str]:
-    """The names of the columns. A column without a name, such as R's row numbers, is named by its place."""
-    if not header:
-        raise BadTable("a CSV file must start with a header", came="an empty file", where=str(path))
-    names = [name if name.strip() else f"column {at}" for at, name in enumerate(header, 1)]
-    return distinct_names(names, f"{path}, line 1")
 
 
 def _is_headed(path: Path) -> bool:
