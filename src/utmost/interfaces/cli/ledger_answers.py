@@ -127,7 +127,7 @@ def _number(value: Any) -> Any:
     return value if value is None or isinstance(value, float) else str(value)
 
 
-IN_LEDGER = "The ledger holds the answer: the same call with another --out gives it again, and spends nothing."
+IN_LEDGER = "The ledger holds the answer: the same call gives it again, and spends nothing."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -162,7 +162,11 @@ class Seen:
 
     def _made(self, ending: str, family: str) -> bytes:
         check_size(ending, self.release, 0)
-        cells = self._columns(family)
+        if self.is_sums:
+            table = table_formats.as_columns(self.view.table[_family(self.view.table, family)])
+            cells = {str(name): plain_cells(column) for name, column in table.items()}
+        else:
+            cells = columns(self.view.table)
         rows = len(next(iter(cells.values()), ()))
         check_size(ending, self.release, rows * len(cells))
         said = self.statement(family, {}) if ending == "xlsx" else {}
@@ -173,14 +177,15 @@ class Seen:
             if left < 0:
                 raise _too_large(ending, f"more than {MOST_TEXT[ending]} characters")
             fields = {"ending": ending, "columns": piece, "statement": json.dumps(said), "piece": str(number)}
-            content += _worked(f"{self._viewer.name} {self._viewer.owner}", fields)
+            # The output of a worker process, which has no key.
+            try:
+                told = WORKERS.ask(f"{self._viewer.name} {self._viewer.owner}", "download", fields, is_kept=False)
+            except Unsupported:
+                raise _too_large(fields["ending"], "one that takes more time or memory than that") from None
+            if told["problem"]:
+                raise BadTable(told["problem"].rstrip("."))
+            content += b64decode(told["found"]["content"])
         return bytes(content)
-
-    def _columns(self, family: str) -> dict[str, list[Any]]:
-        if not self.is_sums:
-            return columns(self.view.table)
-        table = table_formats.as_columns(self.view.table[_family(self.view.table, family)])
-        return {str(name): plain_cells(column) for name, column in table.items()}
 
 
 def check_size(ending: str, release: Published, cells: int) -> None:
@@ -212,17 +217,6 @@ def _pieces(cells: Mapping[str, list[Any]]) -> Iterator[str]:
         start += rows
         if start >= count:
             return
-
-
-def _worked(caller: str, fields: Mapping[str, str]) -> bytes:
-    """Return the output of a worker process, which has no key."""
-    try:
-        told = WORKERS.ask(caller, "download", fields, is_kept=False)
-    except Unsupported:
-        raise _too_large(fields["ending"], "one that takes more time or memory than that") from None
-    if told["problem"]:
-        raise BadTable(told["problem"].rstrip("."))
-    return b64decode(told["found"]["content"])
 
 
 Looked = Annotated[Seen, Depends(Seen)]
