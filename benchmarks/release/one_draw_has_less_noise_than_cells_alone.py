@@ -56,9 +56,9 @@ def tables():
 
 
 def beside():
-    """Cells and their total: the plan, which can be relaxed, and what a release made once may take."""
-    print("\ncells and total: weighted variance; share of a total of its own")
-    several = {f"a{i}": ["yes", "no"] for i in range(20)}
+    """Cells, their total and other tables: the plan, which can be relaxed, and what a release made once may take."""
+    print("\nseveral tables: weighted variance; shares of the total and of other tables")
+    several, grid = {f"a{i}": ["yes", "no"] for i in range(20)}, {"a": range(4), "b": range(3)}
     cases = [
         ("20 one-way tables of 2", several, dict.fromkeys([*several, ""], 1), ut.Unit(1, 1)),
         ("5 of 10 cells", {"a": range(10)}, {"a": 1, "": 1}, ut.Unit(1, 5, nonnegative=True)),
@@ -66,11 +66,15 @@ def beside():
         ("5 of 10 cells, s = 20", {"a": range(10)}, {"a": 1, "": 1}, ut.Unit(20, 5, nonnegative=True)),
         ("a row of 5", {"a": range(5)}, {"a": 1, "": 1}, ut.Unit(1, 5, nonnegative=True)),
         ("5 replaced", {"a": range(5)}, {"a": 1, "": 1}, ut.Unit(1, 1, "change-one", nonnegative=True)),
+        ("3 of 4 x 3, and rows", grid, {"a b": 1, "a": 1}, ut.Unit(1, 3, nonnegative=True)),
+        ("6 of 4 x 3, and all", grid, {"a b": 1, "a": 1, "b": 1, "": 1}, ut.Unit(1, 6, nonnegative=True)),
+        ("20 of 2, and one of 4", several, dict.fromkeys([*several, "", "a0 a1"], 1), ut.Unit(1, 1)),
     ]
     for name, axes, wanted, unit in cases:
         plan = ut.choose_plan(ut.Workload(ut.Domain(axes), wanted), unit, epsilon=1)
         errors = ", ".join(f"{kind} {error:.5g}" for kind, error in plan.once_errors.items())
-        share = "none" if plan.least_once is None else str(plan.least_once.total_share)
+        least = plan.least_once
+        share = "none" if least is None else ", ".join(map(str, (least.total_share, *least.table_shares.values())))
         print(f"{name:24s} plan {plan.value:.5g}, {errors}; {share}")
 
 

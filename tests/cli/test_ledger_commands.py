@@ -488,8 +488,13 @@ def test_a_table_goes_through_pipes_and_files_of_any_format(run, tmp_path):
 
 
 def test_an_answer_that_cannot_be_written_is_said_to_be_kept(run, published, monkeypatch):
-    def refused(*_, **__):
-        raise OSError(28, "No space left on device")  # a full disk
+    made, real = [], tempfile.mkstemp
+
+    def refused(*arguments, prefix=None, **options):
+        made.append(prefix)
+        if made.count(".one.csv.") > 1:  # after the check before the draw
+            raise OSError(28, "No space left on device")  # a full disk
+        return real(*arguments, prefix=prefix, **options)
 
     words = ["relax", BERKELEY, *published, "--name", "admissions", "--epsilon", "1", "--out"]
     with monkeypatch.context() as full:
@@ -508,6 +513,12 @@ def test_a_second_dataset_is_said_on_both_screens(run, published):
     code, _, err = run("release", BERKELEY, *more, *published, "--name", "people", "--out", "people.csv")
     assert (code, "charged as different people" in err) == (0, True)
     assert "epsilon = 1.5, for people who are in every dataset" in run("ledger", "status", *published)[1]
+
+
+@pytest.mark.parametrize("place", ["keeper:hushhush@db.example/l", "db.example/l?password=hushhush"])
+def test_a_place_holds_no_password(run, place):
+    code, out, err = run("ledger", "status", "--ledger", f"postgresql://{place}")
+    assert (code, out, "must hold no password" in err, "hushhush" in err) == (2, "", True, False)
 
 
 def test_parts_that_people_look_for_under_another_word_are_named(run):

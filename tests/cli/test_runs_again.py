@@ -359,3 +359,20 @@ def test_a_table_that_is_not_there_yet_is_no_misuse(run, events):
     code, _, err = run("release", "e-2026-11-29.csv", *EACH, "--epsilon", "1", "--json")
     assert (code, json.loads(err)["exit_code"]) == (1, 1)
     assert run("release", "e.csv", "--each-row", "--domain", "none.json", "--epsilon", "1")[0] == 2
+
+
+def test_shared_measures_that_were_killed_between_their_files_are_finished(run, events):
+    measured(run)
+    recipe_that_signs(events)
+    call = ["share", "visits.json", "spent.json", "--publish", "m.json", *KEPT, "--sign", "sign.pem", "--out", "o.json"]
+    code, _, err = run(*call)
+    assert code == 0, err
+    first = {name: content for name, (content, _) in written(events).items()}
+    assert len(first) == 4
+    for name in first:
+        for gone in ({name}, first.keys() - {name}):
+            for file in gone:
+                (events / file).unlink()
+            code, _, err = run(*call)
+            assert code == 0, (gone, err)
+            assert {name: content for name, (content, _) in written(events).items()} == first

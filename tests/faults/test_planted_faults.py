@@ -12,6 +12,7 @@ from faults.gradual_checks import CHECKS
 
 # Faults are planted in the code itself.
 # Faults are planted in these modules.
+# Faults are planted where the code stands.
 from utmost.core.gradual import steps
 from utmost.core.sampling import draw, geometric_draws, integers, level_draws, process_memory, random_bits
 from utmost.core.sampling.random_bits import Keystream

@@ -8,6 +8,7 @@ from faults.ledger_checks import CHECKS
 
 # Faults are planted in the code itself.
 # Faults are planted in these modules.
+# Faults are planted where the code stands.
 from utmost.core.sampling import draw, integers, level_draws
 from utmost.noise import Geometric
 from utmost.promises import Until

@@ -94,6 +94,7 @@ def test_what_is_refused_costs_no_import(monkeypatch):
             door(Staircase(1), cells=-(10**40))
     pytest.importorskip("opendp.mod")
     monkeypatch.delitem(sys.modules, "opendp")
+    # Loaded before, so that what the refusal itself loads is seen.
     import_module("utmost.interfaces.interop.measurements")
     before = set(sys.modules)
     with pytest.raises(Unsupported, match="OpenDP must allow"):

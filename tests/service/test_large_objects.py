@@ -27,8 +27,9 @@ from utmost.exact import level
 from utmost.interfaces.service.api.problems import Refused
 from utmost.interfaces.service.pages import page_downloads as downloads
 from utmost.interfaces.service.pages.page_downloads import KeptFiles
-from utmost.ledger import Ledger
+from utmost.ledger import Ledger, PublishRequest
 from utmost.privacy import Unit
+from utmost.promises import Promise
 from utmost.service import Grant, Service, application, served
 from utmost.workloads import Domain, Plan
 
@@ -275,7 +276,15 @@ def test_a_formula_is_refused_in_csv_and_kept_as_text_in_excel(tmp_path):
         service = Service(ledger, approvals=False)
         made = {role: service.bearers.make(None, role, role, role, ALL) for role in ("curator", "recipient")}
         terms = Terms.read({"columns": "n", "public": "town", "noise": {"kind": "cells", "sensitivity": 1, "cells": 1}})
-        publish_by(service, made["curator"][0], "t", "x", {"town": [evil, "Bern"], "n": [1, 2]}, ONE, terms)
+        table = {"town": [evil, "Bern"], "n": [1, 2]}
+        before = ledger.status().events
+        with pytest.raises(BadTable, match="Rename it"):
+            publish_by(service, made["curator"][0], "t", "x", table, ONE, terms)
+        assert ledger.status().events == before
+        plan = Promise(noise=Plan(Domain(town=[evil, "Bern"]), Unit(1, 1), {"town": 1}))
+        with pytest.raises(BadTable, match="Rename it"):
+            service.proposals.propose(made["curator"][0], "p", PublishRequest("y", plan, ONE, "people"))
+        ledger.publish("x", table, Promise("n", public="town", unit=Unit(1, 1)), epsilon=1)  # no entrance of a service
         bo = Visitor(application(service, OPEN), made["recipient"][1])
         refused = bo.get("/release/table.csv?name=x&at=1", headers={"Accept": "application/json"})
         assert (refused.status_code, refused.json()["title"]) == (422, "BadTable")
@@ -286,6 +295,9 @@ def test_a_formula_is_refused_in_csv_and_kept_as_text_in_excel(tmp_path):
         assert (sheet["A2"].value, sheet["A2"].data_type) == (evil, "s")
         said = bo.get("/release/statement.json?name=x&at=1&of=xlsx").json()
         assert said["table"]["sha256"] == sha256(content).hexdigest()
+        parquet = bo.get("/release/table.parquet?name=x&at=1").content
+        said_by_default = bo.get("/release/statement.json?name=x&at=1").json()
+        assert said_by_default["table"]["sha256"] == sha256(parquet).hexdigest()
         page = bo.get("/verify")
         files = {"table": ("t.xlsx", content, "x/y"), "statement": ("s.json", json.dumps(said).encode(), "x/y")}
         assert "It agrees with its statement" in bo.fill(page, "/verify/table", files=files).text

@@ -425,6 +425,8 @@ def test_places_by_geodesics_are_places_with_longer_distances():
     assert (far.distances[0] > near.distances[0])[1:].all()
     assert far.nearest(60.0, 10.0) == "Oslo"
     assert "geodesic" in repr(far)
+    cities = {"Paris": ("48.8566", "2.3522"), "London": ("51.5074", "-0.1278")}
+    assert places(cities, metric="geodesic").length(0, 1) == 343922, "343 923 m along the ellipsoid"
     poles = places({"north": (90, 0), "south": (-90, 0), "equator": (0, 7)}, metric="geodesic")
     assert poles.distances[0].tolist()[2] <= 10_001_966
     with pytest.raises(NotAMetric):

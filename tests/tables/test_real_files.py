@@ -80,6 +80,15 @@ def test_a_header_is_declared_only_where_there_is_none(run, asked, tmp_path):
     assert (code, "--header is for text files" in err) == (2, True)
 
 
+def test_a_table_that_was_counted_elsewhere_may_have_no_header(run, tmp_path):
+    (tmp_path / "t.csv").write_text("a,10\nb,20\n")
+    asked = ["release", tmp_path / "t.csv", "--columns", "n", "--public", "g", "--sensitivity", 1, "--cells", 1]
+    assert "by --header" in run(*asked, "--epsilon", 1)[2]
+    assert run(*asked, "--epsilon", 1, "--header", "g,n", "--out", tmp_path / "o.csv")[0] == 0
+    lines = (tmp_path / "o.csv").read_text().splitlines()
+    assert (lines[0], [line[:2] for line in lines[1:]]) == ("g,n,n_margin", ["a,", "b,"])
+
+
 def test_a_recipe_names_the_columns(run, tmp_path):
     (tmp_path / "t.csv").write_text("m,1\nf,2\n")
     (tmp_path / "r.toml").write_text(

@@ -1,4 +1,7 @@
-"""Small examples with known results, for functions of plans, bounds and estimates that no public name gives alone."""
+"""Small examples with known results, for functions of plans, bounds and estimates that no public name gives alone.
+
+They are imported from where they are: a plan has each of them among much else, and is nearly as good without it.
+"""
 
 from fractions import Fraction
 
@@ -22,20 +25,17 @@ from utmost.publish.workloads.measuring.measured_families import family_in_words
 from utmost.publish.workloads.measuring.pair_axis import PairAxis
 from utmost.publish.workloads.measuring.product_rows import AxisRows, ProductRows
 from utmost.publish.workloads.measuring.row_sets import row_sums
-from utmost.publish.workloads.measuring.unit_charge import TOTAL_FREE, Room, is_total, rooms, spent_by
+from utmost.publish.workloads.measuring.unit_charge import TOTAL_FREE, Room, is_total, rooms
 from utmost.publish.workloads.measuring.variance_components import relative_precision
 from utmost.publish.workloads.planning.candidate_families import candidate_families
-from utmost.publish.workloads.planning.levels_of_rows import changes_of
 from utmost.publish.workloads.planning.marginal_search import marginal_shares
-from utmost.publish.workloads.planning.read_cells import narrowed_request
 from utmost.publish.workloads.planning.row_search import descended, few_levels, real_rows, whole_rows
 from utmost.publish.workloads.planning.signed_search import grouped_rows, paired_rows, signed_rows
-from utmost.publish.workloads.planning.table_limits import budget_shares
 from utmost.publish.workloads.reconstruction.certain_inverse import rounded_inverse
-from utmost.publish.workloads.reconstruction.clean import is_two_chains, least_whole_flow
+from utmost.publish.workloads.reconstruction.clean import least_whole_flow
 from utmost.publish.workloads.reconstruction.hat_reconstruction import HatReconstruction
 from utmost.publish.workloads.reconstruction.inner_optimum import ChainSums
-from utmost.publish.workloads.reconstruction.least_squares import Reconstruction, precision_weights
+from utmost.publish.workloads.reconstruction.least_squares import Reconstruction
 from utmost.publish.workloads.reconstruction.marginal_reconstruction import MarginalReconstruction
 from utmost.publish.workloads.reconstruction.product_reconstruction import ProductReconstruction
 from utmost.publish.workloads.reconstruction.public_facts import PublicFacts, places_of_labels
@@ -99,20 +99,15 @@ def test_residual_subspaces():
 def test_charges_and_what_they_leave_room_for():
     cells = Domain(cell=range(100))
     counts = Unit(1, 1, "change-one", nonnegative=True)
-    half = Fraction(1, 2)
-    assert spent_by(cells, counts, [(0,), (1,)]) == [(half, half), (1, 0)]
     assert rooms(counts, 100) == (Room(Fraction(1), Fraction(1)),)
     assert [room.scale for room in rooms(Unit(1, 6), 1)] == [6]
     assert TOTAL_FREE.shares(cells, {(0,): Fraction(1), (1,): Fraction(0)}) == {(0,): 1, (1,): 1}
-    assert changes_of(Unit(1, 2, nonnegative=True), 2).tolist() == [[0, 1], [1, 0], [1, 1]]
-    assert len(changes_of(counts, 3)) == 6
-    assert changed_by_one(Unit(1, 3, "change-one"), level(1))[1].epsilon == half
+    assert changed_by_one(Unit(1, 3, "change-one"), level(1))[1].epsilon == Fraction(1, 2)
 
 
 def test_precisions_and_weights():
     assert [float(relative_precision(share, 5000.0)) for share in (0.0, 1.0)] == [0.0, 1.0]
     assert float(relative_precision(0.5, 1e-9)) == 0.25
-    assert precision_weights({(0,): level(alpha="1/2"), (1,): level(alpha="1/3")}) == {(0,): 3, (1,): 8}
     law = least_draw(level(1), Unit(5, 2, nonnegative=True), 2)
     assert repr(law) == "CellsDraw(epsilon=1, sensitivity=5, cells=2, changed=2, step=4)"
 
@@ -124,14 +119,6 @@ def test_shares():
     tables = Workload(domain, dict.fromkeys(("x0 x1", "x0 x2", "x1 x3"), 1), per_answer=True)
     shares = marginal_shares(tables, 1.0, Room(Fraction(1)))
     assert sorted(map(str, shares.values())) == ["1653/5000", "2509/10000", "837/2000"]
-    budget = budget_shares(Workload(SEXES, {"sex": 8, "": 1}))
-    assert budget == {"sex": Fraction(333333, 500000), "": Fraction(333333, 1000000)}
-
-
-def test_cells_that_no_answer_reads_are_left_out():
-    wanted = Workload(Domain(sex=["men", "women"], age=range(3)), {"sex=men age=1": 1})
-    left, unit = narrowed_request(wanted, Unit(1, 6))
-    assert (left.domain.shape, left.answers, unit.cells) == ((1, 1), 1, 1)
 
 
 def test_searched_rows():
@@ -199,8 +186,6 @@ def test_clean_tables():
     facts = PublicFacts.of_places(SEXES, [((1,), 0, 9), ((0,), 1, between(2, 5))])
     assert facts.words == "total = 9; sex=women from 2 to 5"
     assert places_of_labels(Domain(sex=["men", "women"], year=[1, 2]), (1, 0)) == {("1",): 0, ("2",): 1}
-    assert is_two_chains([(0, 0), (0, 1), (1, 0), (1, 1)])
-    assert not is_two_chains([(0, 1, 1), (1, 0, 1), (1, 1, 0)])
     rows, columns = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])
     flow = whole_flow(np.full(4, 0.5), np.array([0.0, 1, 1, 1]), [[rows], [columns]])
     assert flow.tolist() == [1.0, 0.0, 0.0, 1.0]

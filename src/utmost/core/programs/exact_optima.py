@@ -150,10 +150,10 @@ class BasicSolution:
         return AT_LOWER if finite[0] else AT_UPPER if finite[1] else FREE
 
 
-def optimised(state: BasicSolution) -> BasicSolution:
+def optimised(state: BasicSolution, pivots: int = _MOST_PIVOTS) -> BasicSolution:
     """The optimal basis, by pivots from a primal or dual feasible basis."""
     # Bland's rule, the first variable at fault, cannot cycle; the limit is for programs that would take days.
-    for _ in range(_MOST_PIVOTS):
+    for _ in range(pivots):
         leaving, entering = state.primal_fault(), state.dual_fault()
         if leaving is not None:
             state = _dual_pivot(state, leaving)
@@ -161,7 +161,7 @@ def optimised(state: BasicSolution) -> BasicSolution:
             state = _primal_pivot(state, entering)
         else:
             return state
-    raise SolverFailed("the exact simplex method must end", came=f"{_MOST_PIVOTS} pivots")
+    raise SolverFailed("the exact simplex method must end", came=f"{pivots} pivots")
 
 
 def _dual_pivot(state: BasicSolution, leaving: int) -> BasicSolution:
@@ -252,7 +252,7 @@ def solve_exactly(program: LinearProgram) -> LinearSolution:
         return optimised(BasicSolution(form, feasible.places, form.cost)).solution(program)
 
 
-def exact_vertex(program: LinearProgram, basis: Basis) -> LinearSolution:
+def exact_vertex(program: LinearProgram, basis: Basis, pivots: int = _MOST_PIVOTS) -> LinearSolution:
     """The exact optimal vertex reached from a basis, usually the vertex of that basis."""
     # Cost: two sparse rational solves for the basis, and two for each round of refinement.
     form = StandardForm.of(program)
@@ -281,8 +281,8 @@ def exact_vertex(program: LinearProgram, basis: Basis) -> LinearSolution:
         # Costs are shifted so that no reduced cost has the wrong sign. A feasible basis of the shifted costs is then
         # the start for the true costs.
         shifted = [c - d if state.is_wrong(j, d) else c for j, (c, d) in numbered]
-        state = BasicSolution(form, optimised(BasicSolution(form, state.places, shifted)).places, form.cost)
-    return optimised(state).solution(program)
+        state = BasicSolution(form, optimised(BasicSolution(form, state.places, shifted), pivots).places, form.cost)
+    return optimised(state, pivots).solution(program)
 
 
 def _near(number: Fraction) -> Fraction:

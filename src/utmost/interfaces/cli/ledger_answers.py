@@ -1,5 +1,6 @@
 """Shared parts of commands that answer from a ledger: question, answer and report."""
 
+import os
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -51,6 +52,7 @@ from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.noisy_sums import NoisySums
 from utmost.publish.releases.release import level_of_answer
 from utmost.publish.releases.release_facts import short_bar
+from utmost.publish.releases.tables_before_draw import measures_before_draw, table_before_draw
 from utmost.tables.engines.engines import is_engine_frame
 from utmost.tables.files import files, sidecars
 from utmost.tables.files.signatures import Signer, signature_path
@@ -125,7 +127,7 @@ def _number(value: Any) -> Any:
     return value if value is None or isinstance(value, float) else str(value)
 
 
-IN_LEDGER = "The ledger holds the answer: the same call with another --out gives it again, and spends nothing."
+IN_LEDGER = "The ledger holds the answer: the same call gives it again, and spends nothing."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,7 +203,7 @@ class Question:
         if out is None:
             return False
         beside = sidecars.sidecar_path(out)
-        return any(path.is_file() for path in (out, beside, signature_path(out), signature_path(beside)))
+        return any(map(os.path.isfile, (out, beside, signature_path(out), signature_path(beside))))
 
     def check_kind(self, noise: Noise | None) -> None:
         """Check that the format of the output file fits: a table for a single table, .json for the sums of a plan."""
@@ -214,6 +216,18 @@ class Question:
             raise OutOfRange("--out must be a table here", came=out.name, remedy=remedy)
         if plan is not None and not is_of_cells(plan):
             check_ending(out)
+
+    def check_view_fits(self, ledger: Ledger, at: Level) -> None:
+        """Check that the output can hold the table of a release, as the ledger has it, before a view is drawn."""
+        kept = self.release_in(ledger)
+        if kept is None:
+            promises = [one.promise for one in self.means_in(ledger)]
+            plans = [promise.noise.plan for promise in promises if isinstance(promise.noise, SumNoise)]
+            return table_options.check_fits(self.answer, measures_before_draw(plans) if plans else None)
+        is_drawn = at not in kept.levels and kept.levels and not kept.noise.is_by_plan
+        stored = ledger.view(self.name, epsilon=kept.levels[-1], version=self.version).table if is_drawn else None
+        if stored is not None or kept.noise.is_by_plan:
+            table_options.check_fits(self.answer, table_before_draw(stored, kept.promise))
 
     def release_in(self, ledger: Ledger) -> Published | None:
         """Return the release in a ledger, by default its newest version; None if there is none."""
@@ -260,7 +274,7 @@ def publish_in_ledger(
 ) -> None:
     """Publish in a ledger, or check the table and show the budget afterwards (`dry_run`)."""
     # `brought` is the table, unless it is the file's own; `counting` are the counting options of the file.
-    planned, answer = promise.lasting_noise.is_by_plan, question.answer
+    answer = question.answer
     question.check_kind(promise.lasting_noise)
     file = table if brought is None else None
     signer = question.checked(file)
@@ -273,8 +287,7 @@ def publish_in_ledger(
         raise OutOfRange(
             "--out must name a file for so large a table", came="none", remedy="Add --out released.parquet."
         )
-    if not is_engine_frame(source) and not planned:
-        table_options.check_fits(answer, source, promise.columns, promise.public)
+    table_options.check_fits(answer, table_before_draw(source, promise))
     if dry_run:
         check_release(source, promise, question.at)
         with memory.place.opened() as opened, named_command(opened, table, memory, question, counting):

@@ -384,6 +384,8 @@ def main(arguments: list[str] | None = None, program: click.Command = app) -> No
     fail = partial(_fail, as_json="--json" in words)
     if sys.stdout is None or sys.stdout.closed:  # the answer could not be written
         _fail("standard output must be open", 2, OSError)
+    if sys.stderr is None or sys.stderr.closed:  # warnings and notes are lost, and the answer is not
+        sys.stderr = io.StringIO()
     _keep_for_answers()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -519,7 +521,6 @@ _CALLS = {
     "ut.workloads.bins": '"bins"',
     "ut.workloads.edges": '"edges"',
     "ut.workloads.ages": '"ages"',
-    'periods(..., zone="Europe/Paris"), or "UTC"': 'on its axis in the domain file "zone": "Europe/Paris", or "UTC"',
     'ut.Spelling(pattern="%d.%m.%Y")': 'on its axis in the domain file "pattern": "%d.%m.%Y"',
     'ut.Spelling(pattern="%d%m%Y")': 'on its axis in the domain file "pattern": "%d%m%Y"',
     "ut.workloads.periods": '"periods"',

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from utmost.core.exact.arguments import one_of
 from utmost.core.exact.numbers import read_confidence
 from utmost.core.exact.progress_bar import progress_bar
+from utmost.core.privacy.unit import Unit
 from utmost.core.sampling.random_bits import secure
 from utmost.errors import OutOfRange
 from utmost.interfaces.cli.options import shared_options as options
@@ -22,7 +23,10 @@ from utmost.interfaces.documents.cost_files import cost_of
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.releases.once import checked_table
+from utmost.publish.releases.tables_before_draw import measures_before_draw, table_before_draw
+from utmost.publish.workloads.planning.cells_plan import cells_plan
 from utmost.tables.files import files
+from utmost.tables.files.csv_table import CsvPieces
 from utmost.tables.files.file_pieces import FilePieces
 from utmost.tables.files.table_formats import holds_records
 from utmost.tables.frames.any_table import adapter_of
@@ -80,9 +84,8 @@ def together(table: Path, request: ReleaseOptions) -> None:
     promised.check_columns("columns", "sensitivity")
     released = columns.released
     unit = promised.unit_of_row(released, "counts" if request.once.once == "row-counts" else "any")
-    check_fits(
-        request.answer, table, released, split_names(columns.public or [])
-    )  # before a search that may take minutes
+    stated = Promise(released, public=split_names(columns.public or []), unit=Unit(1, 1))  # before a search of minutes
+    check_fits(request.answer, table_before_draw(files.read(table), stated))
     noise = once_together(released, unit=unit, cost=one_of(request.once.cost, CellCost, "cost"))
     give_once(table, promised.of(noise=noise), request)
 
@@ -131,10 +134,10 @@ def _give_checked(table: Path, source: Any, promise: "Promise", request: Release
     """Check a table, draw unless it is a rehearsal, and show or write the result."""
     answer = request.answer
     signer = answer.signer
-    check_fits(answer, source, promise.columns, promise.public)
     with progress_bar(f"Checking and noising {table.name}"):
         promise.check(source)
         checked = checked_table(source, promise, request.level.read(), answer.confidence)
+        check_fits(answer, table_before_draw(source, promise))
         if request.dry_run:
             return give_promise(checked.statement(), answer)
         released = checked.released(secure(None))
@@ -281,9 +284,12 @@ def table_of_columns(table: Path, request: ReleaseOptions) -> None:
         source: Any = large
         if large is None:
             source = files.read(table) if counted is None else counted
-            check_fits(answer, source, promise.columns, promise.public)
         promise.check(source)
         checked = checked_table(source, promise, request.level.read(), answer.confidence)
+        if large is None:
+            check_fits(answer, table_before_draw(source, promise))
+        elif request.dry_run and isinstance(large, CsvPieces):  # a release is refused while it is written
+            check_fits(answer, table_before_draw(large.table, promise))
         if request.dry_run:
             return give_promise(checked.statement(), answer)
         released = checked.released(secure(None))
@@ -299,7 +305,7 @@ def by_rule(table: Path, counted: "CountedTable | None", promise: Promise, reque
     request.check_free(table, draws=True)
     signer = answer.signer
     source = files.read(table) if counted is None else counted
-    check_fits(answer, source, promise.columns, promise.public)
+    check_fits(answer, table_before_draw(source, promise))
     if request.dry_run:
         assert promise.until is not None, "a rule chooses the level"
         ladder = promise.until.ladder(promise.noise, level, read_confidence(answer.confidence))
@@ -320,8 +326,7 @@ def table_of_measures(table: Path, counted: "dict[str, CountedTable]", request: 
     if request.promised.stated is not None:
         remedy = "Leave out --promise."
         raise OutOfRange("only one of --promise and several --mean may be given", came="both", remedy=remedy)
-    for one in counted.values():
-        check_fits(answer, one, (), ())
+    check_fits(answer, measures_before_draw(cells_plan(one.domain, one.unit) for one in counted.values()))
     if request.memory.ledger is not None:
         from utmost.interfaces.cli.means_in_ledger import publish_means_in_ledger
 
@@ -330,9 +335,9 @@ def table_of_measures(table: Path, counted: "dict[str, CountedTable]", request: 
             table, counted, request.memory, question, dry_run=request.dry_run, counting=counting
         )
     check_once(request)
+    request.check_free(table, draws=True)
     if request.dry_run:
         return give_promised_measures(MeasuresTable.without_data(counted, level, answer.confidence), answer)
-    request.check_free(table, draws=True)
     signer = answer.signer
     with progress_bar("Noising"):
         measures = release_measures(counted, epsilon=level, confidence=answer.confidence)
@@ -341,7 +346,7 @@ def table_of_measures(table: Path, counted: "dict[str, CountedTable]", request: 
 
 def table_of_sums(table: Path, counted: "CountedTable", request: ReleaseOptions) -> None:
     """Publish the cells of a table that needs a plan: of amounts, or of persons bounded over all cells."""
-    from utmost.interfaces.cli.screens.workload_screens import drawn_sums, give_cells, release_by_plan
+    from utmost.interfaces.cli.screens.workload_screens import check_document, drawn_sums, give_cells, release_by_plan
     from utmost.publish.promises.sum_noise import SumNoise
 
     answer, level = request.answer, request.level.read()
@@ -352,12 +357,13 @@ def table_of_sums(table: Path, counted: "CountedTable", request: ReleaseOptions)
     check_once(request, counted)
     assert isinstance(promise.noise, SumNoise), "the table needs a plan"
     signer, sure, out = answer.signer, read_confidence(answer.confidence), answer.file
-    if request.dry_run or (out is not None and out.suffix.lower() == ".json"):
+    is_document = out is not None and out.suffix.lower() == ".json"
+    check_document(out, answer.sign, draws=True) if is_document else request.check_free(table, draws=True)
+    check_fits(answer, table_before_draw(counted, promise))
+    if request.dry_run or is_document:
         return release_by_plan(
             counted, promise, level, sure, out, signer, as_json=answer.as_json, dry_run=request.dry_run
         )
-    request.check_free(table, draws=request.memory.ledger is None)
-    check_fits(answer, counted, (), ())
     give_cells(drawn_sums(counted, promise, level, sure), answer, signer)
 
 

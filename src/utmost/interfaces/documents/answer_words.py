@@ -92,7 +92,18 @@ class StatedAnswers:
     def _of_fields(cls, statement: Mapping[str, Any]) -> "StatedAnswers":
         level, epsilon = level_from_facts(statement), stated_field(statement, "epsilon", str)
         is_exact = "alpha" in statement or "epsilon_rounded_up" in statement
-        _check_about(statement)
+        # Fields that name the table or the persons are checked as far as possible without the table.
+        if "repeated" in statement and stated_field(statement, "repeated", int) < 0:
+            raise does_not_follow("repeated")
+        for name in ("name", "together"):
+            if name in statement and not stated_field(statement, name, str):
+                raise does_not_follow(name)
+        if any(name in statement for name in _OF_A_TABLE):
+            names_of(statement, "public")
+            if stated_field(statement, "repeated", int) > stated_rows(statement):
+                raise does_not_follow("repeated")
+            if not stated_field(statement, "column", str) or statement.get("of") != EACH_ROW:
+                raise does_not_follow("of")
         with codec.fields("a statement of answers", "space"):
             space = stated_space(statement["space"])
         by_ledger = statement.get("guarantee") == answers_guarantee(epsilon, space.unit, by_ledger=True)
@@ -159,18 +170,3 @@ def stated_mechanism(statement: Mapping[str, Any]) -> dict[str, str]:
         required = f"how a mechanism was checked must be one of: {' | '.join(HOW_CHECKED)}"
         raise BadTable(required, came="another sentence", where="mechanism")
     return mechanism
-
-
-def _check_about(statement: Mapping[str, Any]) -> None:
-    """Check the fields that name the table or the persons, as far as possible without the table."""
-    if "repeated" in statement and stated_field(statement, "repeated", int) < 0:
-        raise does_not_follow("repeated")
-    for name in ("name", "together"):
-        if name in statement and not stated_field(statement, name, str):
-            raise does_not_follow(name)
-    if any(name in statement for name in _OF_A_TABLE):
-        names_of(statement, "public")
-        if stated_field(statement, "repeated", int) > stated_rows(statement):
-            raise does_not_follow("repeated")
-        if not stated_field(statement, "column", str) or statement.get("of") != EACH_ROW:
-            raise does_not_follow("of")

@@ -59,7 +59,12 @@ class SavedMechanism:
 
     def rows(self, secrets: Sequence[str]) -> list[int]:
         """Return the row number of each secret, written as its name, or as its number where no name is a number."""
-        places = _places(secret_names(self.space))
+        names = secret_names(self.space)
+        plain = list(map(_plain, names))
+        places = {text: at for at, text in enumerate(plain) if plain.count(text) == 1}
+        if not any(text.lstrip("+-").isdigit() for text in plain):
+            places |= {str(at): at for at in range(len(names))}
+        places |= {name.strip(): at for at, name in enumerate(names)}
         rows = []
         for at, text in enumerate(secrets):
             row = places.get(text.strip(), places.get(_plain(text)))
@@ -108,49 +113,32 @@ def saved_mechanism(path: Path, space: Space | None = None) -> SavedMechanism:
     if isinstance(mechanism, Optimum):
         if space is not None:
             raise OutOfRange("a design says its own space", came="--space", remedy="Leave out --space.")
-        return _of_design(mechanism, digest)
+        certificate = mechanism.certificate
+        space, actions = certificate.ptype.space, certificate.consumer.actions
+        names = secret_names(space) if actions == space.size else list(map(str, range(actions)))
+        facts = level_facts(certificate.ptype.level)
+        return SavedMechanism(mechanism, space, tuple(names), facts, BY_DESIGN, digest)
     if space is None:
         remedy = f"Add --space line:{mechanism.shape[0]}, say."
         raise OutOfRange("a channel needs --space, which says how far secrets are apart", came="none", remedy=remedy)
     if mechanism.shape[0] != space.size:
         remedy = f"Write --space line:{mechanism.shape[0]}, say."
         raise OutOfRange(f"--space must have {mechanism.shape[0]} secrets", came=space.size, remedy=remedy)
-    return _of_channel(mechanism, space, digest)
-
-
-def _of_design(design: Optimum, digest: str) -> SavedMechanism:
-    certificate = design.certificate
-    space, actions = certificate.ptype.space, certificate.consumer.actions
-    names = secret_names(space) if actions == space.size else list(map(str, range(actions)))
-    facts = level_facts(certificate.ptype.level)
-    return SavedMechanism(design, space, tuple(names), facts, BY_DESIGN, digest)
-
-
-def _of_channel(channel: Channel, space: Space, digest: str) -> SavedMechanism:
-    if not channel.is_exact:
+    if not mechanism.is_exact:
         raise Unsupported(
             "a channel that is drawn from must have rows that sum to exactly 1",
             came="rounded decimals",
             remedy="Write fractions, or make the channel exactly private with utmost.optima.repair.",
         )
-    epsilon = smallest_epsilon(channel, space)
+    epsilon = smallest_epsilon(mechanism, space)
     if epsilon.value == float("inf"):
         remedy = "Use a channel without zeros beside positive entries of a column."
         raise PromiseBroken("a channel must keep some level", came="an outcome that rules a secret out", remedy=remedy)
     facts = {"epsilon": str(epsilon.value)} if epsilon.level is None else level_facts(epsilon.level)
-    names = channel.outcomes if channel.outcomes is not None else range(channel.shape[1])
-    if channel.secrets is not None:
-        space = Space(space.metric, [str(name) for name in channel.secrets])
-    return SavedMechanism(channel, space, tuple(map(str, names)), facts, BY_ROWS, digest)
-
-
-def _places(names: list[str]) -> dict[str, int]:
-    """Map each spelling of a secret to its number; a number is a spelling where no name is a number."""
-    plain = list(map(_plain, names))
-    places = {text: at for at, text in enumerate(plain) if plain.count(text) == 1}
-    if not any(text.lstrip("+-").isdigit() for text in plain):
-        places |= {str(at): at for at in range(len(names))}
-    return places | {name.strip(): at for at, name in enumerate(names)}
+    outcomes = range(mechanism.shape[1]) if mechanism.outcomes is None else mechanism.outcomes
+    if mechanism.secrets is not None:
+        space = Space(space.metric, [str(name) for name in mechanism.secrets])
+    return SavedMechanism(mechanism, space, tuple(map(str, outcomes)), facts, BY_ROWS, digest)
 
 
 def _plain(name: str) -> str:
@@ -207,7 +195,12 @@ def answered_table(saved: SavedMechanism, path: Path, request: Asked, keeper: Ke
             answers, repeated = keeper(dict(zip(map(str, ids), secrets, strict=True)))
             drawn = list(answers.values())
         else:
-            drawn, repeated = _drawn(saved, request, ids, secrets)
+            known = {}
+            if request.kept is not None:
+                known = _kept_answers(saved, request.kept, str(request.id_column), request.answer)
+            fresh = iter(saved.draw([text for person, text in zip(ids, secrets, strict=True) if person not in known]))
+            drawn = [known[person] if person in known else next(fresh) for person in ids]
+            repeated = sum(person in known for person in ids)
     columns = {
         request.answer if name == request.column else name: drawn if name == request.column else cells
         for name, cells in table.items()
@@ -216,14 +209,6 @@ def answered_table(saved: SavedMechanism, path: Path, request: Asked, keeper: Ke
     about = {"public": list(request.public), "rows": len(drawn), "repeated": repeated}
     by_ledger = keeper is not None
     return AnsweredTable(columns, saved.statement(by_ledger=by_ledger, column=request.answer, **about, of=EACH_ROW))
-
-
-def _drawn(saved: SavedMechanism, request: Asked, ids: list[Any], secrets: list[str]) -> tuple[list[str], int]:
-    """Return an answer for each row, kept answers repeated, and the number of kept ones."""
-    known = {} if request.kept is None else _kept_answers(saved, request.kept, str(request.id_column), request.answer)
-    fresh = iter(saved.draw([text for person, text in zip(ids, secrets, strict=True) if person not in known]))
-    drawn = [known[person] if person in known else next(fresh) for person in ids]
-    return drawn, sum(person in known for person in ids)
 
 
 def _check_declared(request: Asked, names: list[str]) -> None:

@@ -10,7 +10,6 @@ from utmost.design.channels.channel import Channel
 from utmost.design.channels.on_counts import geometric_channel
 from utmost.design.geometry.refining import refines
 from utmost.design.optima.reading import expected_loss
-from utmost.design.spaces.consumer import Consumer
 from utmost.errors import BadTable, NotAChannel, OutOfRange
 from utmost.interfaces.documents import designs
 from utmost.interfaces.documents.reports import exact_text
@@ -152,7 +151,19 @@ def _mechanism(path: Path) -> Channel:
 
 
 def _channel(cells: _Cells, path: Path) -> Channel:
-    _check_names(cells, path)
+    # Names must be distinct, one for each row and each column.
+    sizes = {"secrets": len(cells.rows), "outcomes": len(cells.rows[0])}
+    for what, names in (("secrets", cells.secrets), ("outcomes", cells.outcomes)):
+        if names is None:
+            continue
+        if not isinstance(names, list) or len(names) != sizes[what]:
+            came = len(names) if isinstance(names, list) else type(names).__name__
+            raise BadTable(f"{sizes[what]} {what} need {sizes[what]} names", came=came, where=str(path))
+        for at, name in enumerate(names):
+            if name in names[:at]:
+                raise BadTable(
+                    f"names of {what} must be distinct", came=f"numbers {names.index(name)} and {at}", where=str(path)
+                )
     rounded = False
     for place, row in zip(cells.places, cells.rows, strict=True):
         for p in row:
@@ -167,22 +178,6 @@ def _channel(cells: _Cells, path: Path) -> Channel:
         rounded = rounded or off > 0
     matrix = [[float(p) for p in row] for row in cells.rows] if rounded else cells.rows
     return Channel(matrix, cells.secrets, cells.outcomes)
-
-
-def _check_names(cells: _Cells, path: Path) -> None:
-    """Check that names are distinct, one for each row and each column."""
-    sizes = {"secrets": len(cells.rows), "outcomes": len(cells.rows[0])}
-    for what, names in (("secrets", cells.secrets), ("outcomes", cells.outcomes)):
-        if names is None:
-            continue
-        if not isinstance(names, list) or len(names) != sizes[what]:
-            came = len(names) if isinstance(names, list) else type(names).__name__
-            raise BadTable(f"{sizes[what]} {what} need {sizes[what]} names", came=came, where=str(path))
-        for at, name in enumerate(names):
-            if name in names[:at]:
-                raise BadTable(
-                    f"names of {what} must be distinct", came=f"numbers {names.index(name)} and {at}", where=str(path)
-                )
 
 
 ORDERS = ("refinement", "max-case", "privacy")
@@ -217,19 +212,19 @@ def _by_refinement(B: Channel, A: Channel) -> dict[str, Any]:
     if verdict.remap is not None:
         return {"holds": True, "verified": verdict.verify(), "remap": document(verdict.remap)}
     assert verdict.consumer is not None, "a verdict has one of the two proofs"
-    return {"holds": False, "verified": verdict.verify(), "consumer": _consumer(verdict.consumer, B, A)}
-
-
-def _consumer(consumer: Consumer, B: Channel, A: Channel) -> dict[str, Any]:
-    """A consumer who prefers A to B, with the expected loss of each channel."""
-    above, below = expected_loss(B, consumer), expected_loss(A, consumer)
+    # A consumer who prefers A to B, with the expected loss of each channel.
+    above, below = expected_loss(B, verdict.consumer), expected_loss(A, verdict.consumer)
     return {
-        "prior": plain(consumer.prior),
-        "loss": plain(consumer.loss),
-        "expected_loss_above": float(above),
-        "expected_loss_below": float(below),
-        "expected_loss_above_exact": exact_text(above),
-        "expected_loss_below_exact": exact_text(below),
+        "holds": False,
+        "verified": verdict.verify(),
+        "consumer": {
+            "prior": plain(verdict.consumer.prior),
+            "loss": plain(verdict.consumer.loss),
+            "expected_loss_above": float(above),
+            "expected_loss_below": float(below),
+            "expected_loss_above_exact": exact_text(above),
+            "expected_loss_below_exact": exact_text(below),
+        },
     }
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from utmost.core.exact.arrays import Array, as_array, to_floats
 from utmost.core.exact.levels import Level
@@ -74,7 +73,18 @@ def usual_loss(space: Space) -> str:
 
 def _prior(text: str, space: Space, level: Level) -> Array:
     if text.startswith(COLUMN):
-        return _column_prior(text.removeprefix(COLUMN), space)
+        # The prior in proportion to a column of the file of places.
+        name = text.removeprefix(COLUMN)
+        if not isinstance(space, Places):
+            raise OutOfRange(
+                "--prior column:NAME needs a space of places",
+                came=name,
+                remedy="Write --space places:FILE, or --prior uniform.",
+            )
+        values = space.column(name)
+        return priors.from_counts(
+            [number_in(v, f"column {name!r}, place {space.labels[k]!r}") for k, v in enumerate(values)]
+        )
     if is_file(text):
         return prior_file(text, space.size, space.names)
     exactly = level.is_rational and space.size <= _MOST_EXACT
@@ -94,20 +104,6 @@ def _loss(text: str, space: Space) -> Loss | Array:
         required = "--loss must be binary, nib, distance or a file, unless the secrets are counts"
         raise OutOfRange(required, came=text, remedy="Write --loss distance.")
     return rule
-
-
-def _column_prior(name: str, space: Space) -> Array:
-    """Return the prior in proportion to a column of the file of places."""
-    if not isinstance(space, Places):
-        raise OutOfRange(
-            "--prior column:NAME needs a space of places",
-            came=name,
-            remedy="Write --space places:FILE, or --prior uniform.",
-        )
-    values = space.column(name)
-    return priors.from_counts(
-        [number_in(v, f"column {name!r}, place {space.labels[k]!r}") for k, v in enumerate(values)]
-    )
 
 
 def _by_label(path: Path, labels: Sequence[Hashable]) -> list[list[Fraction]] | None:
@@ -214,7 +210,7 @@ def with_readings(table: Any, column: str, n: int | str, read: Read, nearest: Ne
                 f"a clamped response must lie in 0..{top}", came="another", where=f"{place(row)}, column {column!r}"
             )
     rows = list(map(_row_reader(read, nearest), responses, largest))
-    laid = {name: _column([row[at] for row in rows]) for at, name in enumerate(ADDED)}
+    laid = {name: np.array([row[at] for row in rows]) for at, name in enumerate(ADDED)}
     return adapter.with_columns(table, laid, dict.fromkeys(ADDED, column))
 
 
@@ -225,7 +221,3 @@ def _row_reader(read: Read, nearest: Nearest) -> Callable[[int, int], tuple[int,
         return remapped.action, *remapped.interval, float(remapped.loss)
 
     return lambda response, n: row(nearest(response, n), n)
-
-
-def _column(cells: list[Any]) -> NDArray[Any]:
-    return np.array(cells)

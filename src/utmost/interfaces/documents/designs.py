@@ -63,10 +63,24 @@ def method_of(certificate: Certificate) -> str:
 def _design(facts: Mapping[str, Any]) -> tuple[Certificate, str | None]:
     ptype = stated_type(facts)
     space, loss = ptype.space, facts["loss"]
-    consumer = Consumer(facts["prior"], _loss(loss, space))
+    rule = loss
+    if isinstance(loss, str):
+        rule = losses.distance(space) if loss == "distance" else loss_named(loss)
+    consumer = Consumer(facts["prior"], rule)
     remap, matrix = facts["remap"], facts["channel"]
     dual = as_array(facts["dual"], "dual", ndim=1)
-    _check_shapes(space, consumer, dual, remap, matrix, facts["multipliers"])
+    # The checker trusts all shapes, and other shapes would prove another problem.
+    on_counts = isinstance(space.metric, LineMetric)
+    if not (consumer.secrets == space.size == len(dual)):
+        raise BadTable("prior and dual must have an entry for each secret", came=f"{consumer.secrets} and {len(dual)}")
+    if (remap is None) == (matrix is None) or (facts["multipliers"] is None and not on_counts):
+        raise BadTable(
+            "a design must have a channel with privacy multipliers, or on counts a remap without multipliers"
+        )
+    if remap is not None and not (on_counts and len(remap["actions"]) == space.size):
+        raise BadTable("a remap must have an action for each count", came=len(remap["actions"]))
+    if matrix is not None and [len(row) for row in matrix] != [consumer.actions] * space.size:
+        raise BadTable("the channel must have a row for each secret", came=len(matrix))
     certificate = Certificate(
         ptype,
         consumer,
@@ -98,24 +112,3 @@ def _multipliers(multipliers: Any, space: Space, consumer: Consumer) -> Array | 
     if secrets >= space.size or listed.action.max(initial=0) >= consumer.actions:
         raise BadTable("multipliers must name secrets and actions of the design", came=f"secret {secrets}")
     return listed
-
-
-def _check_shapes(space: Space, consumer: Consumer, dual: Array, remap: Any, matrix: Any, multipliers: Any) -> None:
-    """Check all shapes: the checker trusts them, and other shapes would prove another problem."""
-    on_counts = isinstance(space.metric, LineMetric)
-    if not (consumer.secrets == space.size == len(dual)):
-        raise BadTable("prior and dual must have an entry for each secret", came=f"{consumer.secrets} and {len(dual)}")
-    if (remap is None) == (matrix is None) or (multipliers is None and not on_counts):
-        raise BadTable(
-            "a design must have a channel with privacy multipliers, or on counts a remap without multipliers"
-        )
-    if remap is not None and not (on_counts and len(remap["actions"]) == space.size):
-        raise BadTable("a remap must have an action for each count", came=len(remap["actions"]))
-    if matrix is not None and [len(row) for row in matrix] != [consumer.actions] * space.size:
-        raise BadTable("the channel must have a row for each secret", came=len(matrix))
-
-
-def _loss(loss: Any, space: Space) -> Any:
-    if not isinstance(loss, str):
-        return loss
-    return losses.distance(space) if loss == "distance" else loss_named(loss)

@@ -1,6 +1,6 @@
 """Measures of leakage by name, and the leakage of a channel by one measure as plain data."""
 
-from collections.abc import Sequence
+from contextlib import suppress
 from itertools import compress
 from math import inf
 from pathlib import Path
@@ -76,6 +76,9 @@ def leakage_report(C: Channel, prior: Array, measure: Measure, space: Space | No
     """Return the leakage of a channel by one measure as plain data; an exact number is a float and a text."""
     # With a space, the report has the smallest epsilon that the channel keeps.
     leaked = hyper(C, prior)
+    multiplicative = None  # for gains with negative entries
+    with suppress(NotALoss):
+        multiplicative = _number(measure.multiplicative_leakage(C, prior))
     report = {
         "secrets": C.shape[0],
         "outcomes": C.shape[1],
@@ -85,7 +88,7 @@ def leakage_report(C: Channel, prior: Array, measure: Measure, space: Space | No
         "is_vulnerability": measure.rises,
         "prior": _number(measure.prior(prior)),
         "posterior": _number(measure.posterior(C, prior)),
-        "multiplicative_leakage": _multiplicative(C, prior, measure),
+        "multiplicative_leakage": multiplicative,
         "additive_leakage": _number(measure.additive_leakage(C, prior)),
         "multiplicative_capacity": _capacity(C, measure, "multiplicative"),
         "additive_capacity": _capacity(C, measure, "additive"),
@@ -107,14 +110,6 @@ def _from_file(make: Any, text: str) -> Measure:
     except NotALoss as error:
         raise NotALoss(error.required, where=text, remedy=error.remedy) from None
     return measure
-
-
-def _multiplicative(C: Channel, prior: Array, measure: Measure) -> dict[str, Any] | None:
-    """Return the multiplicative leakage; None for gains with negative entries."""
-    try:
-        return _number(measure.multiplicative_leakage(C, prior))
-    except NotALoss:
-        return None
 
 
 def _capacity(C: Channel, measure: Measure, kind: CapacityKind) -> dict[str, Any] | None:
@@ -148,19 +143,13 @@ def _strategy(C: Channel, prior: Array, measure: Measure) -> list[dict[str, Any]
         listed = compress(zip(outcomes, orders, strict=True), can_come)
         return [{"outcome": str(y), "order": [str(names[x]) for x in order]} for y, order in listed]
     ties, actions = set(chosen.ties), chosen.actions.tolist()
-    named = _action_names(measure, C, chosen.size)
+    own = measure.actions if isinstance(measure, PaidMeasure) else None
+    secrets = C.secrets if C.secrets is not None and chosen.size == C.shape[0] else range(chosen.size)
+    named = secrets if own is None else own
     return [
         {"outcome": str(y), "action": str(named[action]), "tie": k in ties}
         for k, (y, action) in compress(enumerate(zip(outcomes, actions, strict=True)), can_come)
     ]
-
-
-def _action_names(measure: Measure, C: Channel, actions: int) -> Sequence[object]:
-    """Return the measure's own names; else the secrets' names if each action names a secret; else numbers."""
-    own = measure.actions if isinstance(measure, PaidMeasure) else None
-    if own is not None:
-        return own
-    return C.secrets if C.secrets is not None and actions == C.shape[0] else range(actions)
 
 
 def _kept(C: Channel, space: Space) -> dict[str, Any]:

@@ -108,7 +108,17 @@ def read_release(
     file = _path(path, "path")
     beside = sidecars.sidecar_path(file) if statement is None else _path(statement, "statement")
     if file.suffix.lower() == ".json" and not sidecars.sidecar_path(file).is_file():
-        return _of_document(file, statement)
+        document = read_json(file, "a release must")
+        if not is_whole(document):
+            kind = document.get("kind") if isinstance(document, dict) else None
+            remedy = "Name the table: its statement is found beside it."
+            came = "a document of no kind" if not isinstance(kind, str) else f"one of the kind {kind[:60]!r}"
+            raise BadTable("a .json file must be a release by a plan", came=came, where=str(file), remedy=remedy)
+        if statement is not None:
+            remedy = "Leave out statement=."
+            raise OutOfRange("a release by a plan holds its own statement", came=str(statement), remedy=remedy)
+        whole = whole_release(document)
+        return Answer.of_sums(whole) if isinstance(whole, NoisySums) else whole
     if not beside.is_file():
         if not file.exists():
             raise BadTable(
@@ -125,7 +135,13 @@ def read_release(
     if statement is None:
         sidecars.check_unchanged(file, facts)
     if facts["kind"] == STATEMENT_KIND:
-        return _with_numbers(Answer.of_statement(files.read(spelled), facts))
+        # A text file has numbers as text.
+        answer = Answer.of_statement(files.read(spelled), facts)
+        columns = Table(files.columns(answer.table))
+        is_text = isinstance(answer.table, CsvTable)
+        for name in (*answer.columns, *answer.noise.bars(answer.columns)) if is_text else ():
+            columns[name] = [_number(cell) for cell in columns[name]]
+        return replace(answer, table=columns)
     if facts["kind"] == NOISY_TABLE_KIND:
         return check_noisy_table(facts, files.read(spelled))
     if facts["kind"] == CLEAN_KIND:
@@ -137,15 +153,6 @@ def read_release(
         return known
     table = read_json(file, "a domain must") if file.suffix.lower() == ".json" else files.read(spelled)
     return PublishedTable(table, facts, stated_release(facts))
-
-
-def _with_numbers(answer: Answer[Any]) -> Answer[Any]:
-    """Return the answer with numbers in its table: a text file has numbers as text."""
-    columns = Table(files.columns(answer.table))
-    is_text = isinstance(answer.table, CsvTable)
-    for name in (*answer.columns, *answer.noise.bars(answer.columns)) if is_text else ():
-        columns[name] = [_number(cell) for cell in columns[name]]
-    return replace(answer, table=columns)
 
 
 def _number(cell: str) -> int | float | str:
@@ -202,18 +209,3 @@ def _fetch(address: str, place: Path) -> None:
             where=address[:200],
             remedy="Open it in a browser, and name the file that you saved.",
         ) from None
-
-
-def _of_document(file: Path, statement: Path | str | None) -> Answer[Any] | DetailedSums:
-    """Read a release by a plan, or in two stages, from its single document."""
-    document = read_json(file, "a release must")
-    if not is_whole(document):
-        kind = document.get("kind") if isinstance(document, dict) else None
-        remedy = "Name the table: its statement is found beside it."
-        came = "a document of no kind" if not isinstance(kind, str) else f"one of the kind {kind[:60]!r}"
-        raise BadTable("a .json file must be a release by a plan", came=came, where=str(file), remedy=remedy)
-    if statement is not None:
-        remedy = "Leave out statement=."
-        raise OutOfRange("a release by a plan holds its own statement", came=str(statement), remedy=remedy)
-    whole = whole_release(document)
-    return Answer.of_sums(whole) if isinstance(whole, NoisySums) else whole

@@ -36,7 +36,12 @@ _LARGEST_MATRIX = 1_001
 
 def print_json(value: Any) -> None:
     """Print JSON on standard output, without colours and line breaks of a terminal."""
-    sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False, default=_as_json) + "\n")
+    text = json.dumps(value, indent=2, ensure_ascii=False, default=_as_json)
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # a lone surrogate
+        text = json.dumps(value, indent=2, default=_as_json)
+    sys.stdout.write(text + "\n")
 
 
 def _as_json(cell: Any) -> Any:
@@ -48,6 +53,13 @@ def _as_json(cell: Any) -> Any:
 
 def law_report(law: Law, cost: Cost) -> dict[str, Any]:
     """Report on a distribution: theorem, cost, margins, and gains over usual noise."""
+    # Cost of usual noise divided by the cost of this law; empty if either exceeds the floats.
+    is_compared = isinstance(law, IntegerLaw) and law.ratio is None
+    others: tuple[Any, ...] = ("laplace", "geometric") if is_compared else ("laplace",)
+    gains = {}
+    for other in others:
+        with suppress(OutOfRange):
+            gains["Laplace" if other == "laplace" else other] = gain(law, other, cost)
     return {
         "law": type(law).__name__,
         "text": repr(law),
@@ -60,7 +72,7 @@ def law_report(law: Law, cost: Cost) -> dict[str, Any]:
         "mean_absolute_error": float(law.expected_cost(absolute)),
         "variance": float(law.variance()),
         "margin": {confidence: law.margin(confidence) for confidence in CONFIDENCES},
-        "gain": _gains(law, cost),
+        "gain": gains,
     }
 
 
@@ -104,6 +116,15 @@ def reading_report(
 def design_report(optimum: "Optimum", space: str, prior: str, loss: str) -> dict[str, Any]:
     """Report on an optimum: its loss, why no loss is smaller, and the remap as runs of responses."""
     certificate = optimum.certificate
+    # The loss of geometric responses without a remap, where responses are answers and the matrix is not large.
+    consumer, face_value = certificate.consumer, None
+    if optimum.remap is not None and consumer.secrets <= min(consumer.actions, _LARGEST_MATRIX):
+        from utmost.design.channels.on_counts import geometric_channel
+        from utmost.design.optima.reading import face_value_loss
+
+        face_value = float(
+            face_value_loss(geometric_channel(consumer.secrets, certificate.ptype.level), consumer.to_floats())
+        )
     return {
         "space": space,
         **level_facts(certificate.ptype.level),
@@ -116,7 +137,7 @@ def design_report(optimum: "Optimum", space: str, prior: str, loss: str) -> dict
         "expected_loss_exact": exact_text(optimum.loss) if optimum.is_exact else None,
         "lower_bound": float(optimum.lower),
         "verified": certificate.verify(),
-        "face_value_loss": _face_value(optimum),
+        "face_value_loss": face_value,
         "remap": None if optimum.remap is None else remap_runs(optimum.remap),
         "attack": _attack_facts(optimum),
     }
@@ -184,27 +205,5 @@ def remap_runs(remap: "Remap") -> list[dict[str, Any]]:
     return runs
 
 
-def _face_value(optimum: "Optimum") -> float | None:
-    """Loss of geometric responses without a remap; None for large matrices, and if responses are no answers."""
-    consumer, ptype = optimum.certificate.consumer, optimum.certificate.ptype
-    if optimum.remap is None or consumer.actions < consumer.secrets or consumer.secrets > _LARGEST_MATRIX:
-        return None
-    from utmost.design.channels.on_counts import geometric_channel
-    from utmost.design.optima.reading import face_value_loss
-
-    return float(face_value_loss(geometric_channel(consumer.secrets, ptype.level), consumer.to_floats()))
-
-
 def exact_text(number: Any) -> str | None:
     return str(number) if isinstance(number, Fraction) else None
-
-
-def _gains(law: Law, cost: Cost) -> dict[str, float]:
-    """Cost of usual noise divided by the cost of this law; empty if either exceeds the floats."""
-    is_compared = isinstance(law, IntegerLaw) and law.ratio is None
-    others: tuple[Any, ...] = ("laplace", "geometric") if is_compared else ("laplace",)
-    gains = {}
-    for other in others:
-        with suppress(OutOfRange):
-            gains["Laplace" if other == "laplace" else other] = gain(law, other, cost)
-    return gains

@@ -23,7 +23,22 @@ def sampler_files(sampler: Sampler, to: Language) -> dict[str, bytes]:
         code = _source("sampler.mjs")
         module = f"{code}\nexport default new Sampler({table});\n"
         types = typed("sampler.d.mts", Secret=sampler.secrets, Answer=sampler.answers)
-        written = {"sampler.mjs": module, "sampler.d.mts": types, "index.html": _page(table, code)} | written
+        # A page that may run its own script and style, and may open no connection.
+        style, script = _source("sampler_page.css"), code + _source("sampler_page.mjs")
+        rules = [
+            "default-src 'none'",
+            f"script-src '{_digest(script)}'",
+            f"style-src '{_digest(style)}'",
+            "img-src data:",
+            "base-uri 'none'",
+            "form-action 'none'",
+        ]
+        parts = {"POLICY": "; ".join(rules), "STYLE": style, "TABLE": table.replace("<", "\\u003c"), "SCRIPT": script}
+        written = {
+            "sampler.mjs": module,
+            "sampler.d.mts": types,
+            "index.html": re.sub("|".join(parts), lambda place: parts[place[0]], _source("sampler.html")),
+        } | written
     else:
         written = {_SOURCES[to]: _source(_SOURCES[to])} | written
     return {name: text.encode() for name, text in written.items()}
@@ -36,21 +51,6 @@ def typed(source: str, **names: Sequence[str]) -> str:
         for kind, of in names.items()
     )
     return "\n".join([_source(source), *listed, ""])
-
-
-def _page(table: str, code: str) -> str:
-    """Return a page that may run its own script and style, and may open no connection."""
-    style, script = _source("sampler_page.css"), code + _source("sampler_page.mjs")
-    rules = [
-        "default-src 'none'",
-        f"script-src '{_digest(script)}'",
-        f"style-src '{_digest(style)}'",
-        "img-src data:",
-        "base-uri 'none'",
-        "form-action 'none'",
-    ]
-    parts = {"POLICY": "; ".join(rules), "STYLE": style, "TABLE": table.replace("<", "\\u003c"), "SCRIPT": script}
-    return re.sub("|".join(parts), lambda place: parts[place[0]], _source("sampler.html"))
 
 
 def _digest(text: str) -> str:

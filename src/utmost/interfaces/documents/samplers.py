@@ -17,7 +17,6 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from utmost.core.exact.arrays import Array
 from utmost.core.exact.display import Display
 from utmost.core.exact.numbers import exact_integer
 from utmost.core.exact.written_levels import level_facts, level_from_facts
@@ -26,7 +25,6 @@ from utmost.design.channels.channel_draws import named_mechanism
 from utmost.design.channels.on_counts import GeometricMatrix
 from utmost.design.spaces.distance_units import unit_named
 from utmost.design.spaces.geography import Places
-from utmost.design.spaces.space import Space
 from utmost.errors import BadTable, PromiseBroken, Unsupported
 from utmost.interfaces.documents.answer_words import answers_guarantee, stated_mechanism
 from utmost.interfaces.documents.answers import SavedMechanism
@@ -94,7 +92,20 @@ class Sampler(Display):
 
 def sampler_of(saved: SavedMechanism) -> Sampler:
     """Return the sampler of a checked mechanism, with exactly its distribution. Cost: O(n m) numbers as long as N."""
-    matrix = _rational(saved)
+    # The matrix to draw from, after its remap, in Fractions.
+    drawing = named_mechanism(saved.mechanism)
+    mechanism, remap = drawing.mechanism, drawing.remap
+    if isinstance(mechanism, GeometricMatrix):
+        if not mechanism.level.is_rational:
+            came = f"geometric noise at {mechanism.level}"
+            raise Unsupported("a sampler needs probabilities that are fractions", came=came, remedy=_SHORTER)
+        powers = mechanism.size * mechanism.level.alpha_fraction().denominator.bit_length()
+        if mechanism.size * len(saved.answers) * powers > _MOST_BITS:
+            _refuse_size(f"{mechanism.size} x {len(saved.answers)} numbers of about {powers} bits")
+        mechanism = Channel(mechanism.matrix())
+    assert isinstance(mechanism, Channel), "what is no geometric mechanism has rows"
+    assert remap is None or isinstance(remap, Remap), "a design has a remap"
+    matrix = (mechanism if remap is None else mechanism @ remap).matrix
     used = np.flatnonzero((matrix != 0).any(axis=0))
     whole = lcm(*{chance.denominator for chance in matrix.ravel()})
     bits = (whole - 1).bit_length()
@@ -108,34 +119,14 @@ def sampler_of(saved: SavedMechanism) -> Sampler:
         raise PromiseBroken("an answer must be possible for every secret", came="one that rules a secret out")
     promise = {**saved.facts, "unit": saved.space.unit, "mechanism": {"sha256": saved.digest, "checked": saved.checked}}
     names = tuple(secret_names(saved.space))
-    return Sampler(names, tuple(saved.answers[y] for y in used), bits, rows, promise, _positions(saved.space))
-
-
-def _rational(saved: SavedMechanism) -> Array:
-    """Return the matrix to draw from, after its remap, in Fractions."""
-    drawing = named_mechanism(saved.mechanism)
-    mechanism, remap = drawing.mechanism, drawing.remap
-    if isinstance(mechanism, GeometricMatrix):
-        if not mechanism.level.is_rational:
-            came = f"geometric noise at {mechanism.level}"
-            raise Unsupported("a sampler needs probabilities that are fractions", came=came, remedy=_SHORTER)
-        powers = mechanism.size * mechanism.level.alpha_fraction().denominator.bit_length()
-        if mechanism.size * len(saved.answers) * powers > _MOST_BITS:
-            _refuse_size(f"{mechanism.size} x {len(saved.answers)} numbers of about {powers} bits")
-        mechanism = Channel(mechanism.matrix())
-    assert isinstance(mechanism, Channel), "what is no geometric mechanism has rows"
-    assert remap is None or isinstance(remap, Remap), "a design has a remap"
-    return (mechanism if remap is None else mechanism @ remap).matrix
+    positions = None
+    if isinstance(saved.space, Places) and saved.space.geography.in_degrees and saved.space.geography.positions:
+        positions = tuple((float(north), float(east)) for north, east in saved.space.geography.positions)
+    return Sampler(names, tuple(saved.answers[y] for y in used), bits, rows, promise, positions)
 
 
 def _refuse_size(came: str) -> NoReturn:
     raise Unsupported("a sampler must be a table of at most 2^28 bits", came=came, remedy=_SHORTER)
-
-
-def _positions(space: Space) -> Positions | None:
-    if not isinstance(space, Places) or not space.geography.in_degrees or space.geography.positions is None:
-        return None
-    return tuple((float(north), float(east)) for north, east in space.geography.positions)
 
 
 def _facts(sampler: Sampler) -> dict[str, Any]:

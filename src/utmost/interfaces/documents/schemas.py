@@ -74,33 +74,24 @@ def schema(kind: DocumentKind) -> Schema:
     ('promise', True)
     """
     if one_of(kind, DocumentKind, "kind") == "any":
-        described: Schema = {"oneOf": [document for document in _documents().values() if _has_kind(document)]}
+        kinds = [one for one in _documents().values() if "const" in one.get("properties", {}).get("kind", {})]
+        described: Schema = {"oneOf": kinds}
     else:
         described = _documents()[kind]
-    named = _named_parts(described)
-    parts = {name: part for name, part in sorted(_parts().items()) if name in named}
-    return {"$schema": DIALECT, "title": kind, **described, **({"$defs": parts} if parts else {})}
-
-
-def _has_kind(described: Schema) -> bool:
-    """Check whether a field ``kind`` distinguishes these documents from all others."""
-    return "const" in described.get("properties", {}).get("kind", {})
-
-
-def _named_parts(described: Any) -> set[str]:
-    """Return the names of all parts that a schema refers to, directly or through other parts."""
-    found, waiting = set[str](), [described]
+    # The names of all parts that a schema refers to, directly or through other parts.
+    named, waiting = set[str](), [described]
     while waiting:
         value = waiting.pop()
         if isinstance(value, dict):
             name = str(value.get("$ref", "")).removeprefix("#/$defs/")
-            if name and name not in found:
-                found.add(name)
+            if name and name not in named:
+                named.add(name)
                 waiting.append(_parts()[name])
             waiting.extend(value.values())
         elif isinstance(value, list):
             waiting.extend(value)
-    return found
+    parts = {name: part for name, part in sorted(_parts().items()) if name in named}
+    return {"$schema": DIALECT, "title": kind, **described, **({"$defs": parts} if parts else {})}
 
 
 def _object(required: Mapping[str, Schema], optional: Mapping[str, Schema] | None = None) -> Schema:
@@ -223,15 +214,10 @@ def _fields_of(kind: type) -> dict[str, tuple[Schema, bool]]:
         else:
             can_be_none = NoneType in get_args(hint)
             is_only_said_if_true = hint is bool and (kind is Unit or form.write(False) is None)
-            described = {**_of_hint(hint, name), "description": _title(form)}
+            words = "; ".join(f"{json.dumps(value)}: {meaning}" for value, meaning in form.words.items())
+            described = {**_of_hint(hint, name), "description": (f"{form.title} ({words})" if words else form.title)}
             found[name] = (described, can_be_none or is_only_said_if_true)
     return found
-
-
-def _title(form: FieldForm) -> str:
-    """Return the title of a field, with the meaning of each allowed word."""
-    words = "; ".join(f"{json.dumps(value)}: {meaning}" for value, meaning in form.words.items())
-    return f"{form.title} ({words})" if words else form.title
 
 
 def _of_hint(hint: Any, name: str) -> Schema:
@@ -379,16 +365,6 @@ def _noise_part(kind: str) -> str:
     return f"noise_{kind.replace(' ', '_').replace('-', '_')}"
 
 
-def _promise_document() -> Schema:
-    """Return the schema of a promise as a file: its record, and its digest."""
-    record = _record(Promise)
-    return _document(
-        "promise",
-        {**{name: record["properties"][name] for name in record["required"]}, "digest": _SHA256},
-        {name: one for name, one in record["properties"].items() if name not in record["required"]},
-    )
-
-
 @cache
 def _parts() -> dict[str, Schema]:
     """Return the parts that several schemas share, by name."""
@@ -458,6 +434,8 @@ _FAMILY: Schema = {"anyOf": [_TEXT, _list({"anyOf": [_TEXT, _list(_TEXT)]})]}
 @cache
 def _documents() -> dict[str, Schema]:
     """Return the schema of each kind, without the shared parts."""
+    # The schema of a promise as a file: its record, and its digest.
+    record = _record(Promise)
     return {
         "statement": _STATEMENT,
         "table-of-sums": _document(
@@ -558,7 +536,11 @@ def _documents() -> dict[str, Schema]:
                 "together": {},
             },
         ),
-        "promise": _promise_document(),
+        "promise": _document(
+            "promise",
+            {**{name: record["properties"][name] for name in record["required"]}, "digest": _SHA256},
+            {name: one for name, one in record["properties"].items() if name not in record["required"]},
+        ),
         "plan": _document(
             "workload plan",
             {

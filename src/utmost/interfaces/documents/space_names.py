@@ -41,7 +41,7 @@ from utmost.design.spaces.geography import Geography, Places, check_geography, m
 from utmost.design.spaces.graphs import graph
 from utmost.design.spaces.space import Space, TableMetric
 from utmost.errors import BadTable, NotAMetric, NotANumber, OutOfRange
-from utmost.tables.files.small_tables import SmallTable, number_rows, small_table
+from utmost.tables.files.small_tables import number_rows, small_table
 
 _FILES = (".csv", ".tsv", ".txt")
 
@@ -53,7 +53,9 @@ def space_named(text: str) -> Space:
         kind, rest = "graph", text.strip()
     read = READERS.get(kind.lower())
     if read is None or not rest:
-        raise OutOfRange("--space must be KIND:SIZE, such as grid:4x4", came=text, remedy=f"The kinds are {_kinds()}.")
+        raise OutOfRange(
+            "--space must be KIND:SIZE, such as grid:4x4", came=text, remedy=f"The kinds are {', '.join(READERS)}."
+        )
     return read(rest)
 
 
@@ -81,49 +83,50 @@ def space_facts(space: Space) -> dict[str, Any]:
     distances = [[_plain(d) for d in row] for row in space.metric.length_table().tolist()]
     labels = [label if isinstance(label, int | str) else str(label) for label in space.labels]
     if isinstance(space, Places):
-        return {"kind": "places", **_geography_facts(space.geography), "distances": distances, "labels": labels}
+        # The columns and the reference system of places as JSON values.
+        positions = (
+            None
+            if space.geography.positions is None
+            else [[str(north), str(east)] for north, east in space.geography.positions]
+        )
+        return {
+            "kind": "places",
+            "unit": space.geography.unit,
+            "metric": space.geography.way,
+            "rounded": str(space.geography.rounded),
+            "in_degrees": space.geography.in_degrees,
+            "crs": None if space.geography.crs is None else str(space.geography.crs),
+            "metres": str(space.geography.metres),
+            "positions": positions,
+            "distances": distances,
+            "labels": labels,
+        }
     return {"kind": "distances", "distances": distances, "labels": labels}
-
-
-def _geography_facts(where: Geography) -> dict[str, Any]:
-    """Return the columns and the reference system of places as JSON values."""
-    positions = None if where.positions is None else [[str(north), str(east)] for north, east in where.positions]
-    return {
-        "unit": where.unit,
-        "metric": where.way,
-        "rounded": str(where.rounded),
-        "in_degrees": where.in_degrees,
-        "crs": None if where.crs is None else str(where.crs),
-        "metres": str(where.metres),
-        "positions": positions,
-    }
-
-
-def _stated_places(facts: Mapping[str, Any]) -> Places:
-    """Read the places of `space_facts`; measure distances again, but not road distances."""
-    labels, positions = tuple(facts["labels"]), facts["positions"]
-    if positions is not None and [len(pair) for pair in positions] != [2] * len(labels):
-        raise BadTable("every place must have a position", came=f"{len(positions)}", where="space")
-    exactly = None if positions is None else tuple((exact(north), exact(east)) for north, east in positions)
-    rounded, metres = exact(facts["rounded"]), exact(facts["metres"])
-    where = Geography(facts["unit"], facts["metric"], exactly, facts["in_degrees"], None, facts["crs"], rounded, metres)
-    check_geography(where)
-    stated = [[_read(d) for d in row] for row in facts["distances"]]
-    if where.way == "roads":
-        return Places(TableMetric(stated), labels, where)
-    space = Places(measured(labels, where), labels, where)
-    own = [[_plain(d) for d in row] for row in space.metric.length_table().tolist()]
-    if facts["distances"] != own:
-        required = f"distances of places must be those between their positions, in {where.unit}"
-        raise BadTable(required, came="others", where="space")
-    return space
 
 
 def stated_space(facts: Mapping[str, Any]) -> Space:
     """Read a space from the JSON values of `space_facts`."""
     try:
         if facts["kind"] == "places":
-            return _stated_places(facts)
+            # Read the places of `space_facts`; measure distances again, but not road distances.
+            labels, positions = tuple(facts["labels"]), facts["positions"]
+            if positions is not None and [len(pair) for pair in positions] != [2] * len(labels):
+                raise BadTable("every place must have a position", came=f"{len(positions)}", where="space")
+            exactly = None if positions is None else tuple((exact(north), exact(east)) for north, east in positions)
+            rounded, metres = exact(facts["rounded"]), exact(facts["metres"])
+            where = Geography(
+                facts["unit"], facts["metric"], exactly, facts["in_degrees"], None, facts["crs"], rounded, metres
+            )
+            check_geography(where)
+            stated = [[_read(d) for d in row] for row in facts["distances"]]
+            if where.way == "roads":
+                return Places(TableMetric(stated), labels, where)
+            space = Places(measured(labels, where), labels, where)
+            own = [[_plain(d) for d in row] for row in space.metric.length_table().tolist()]
+            if facts["distances"] != own:
+                required = f"distances of places must be those between their positions, in {where.unit}"
+                raise BadTable(required, came="others", where="space")
+            return space
         if facts["kind"] == "distances":
             return Space([[_read(d) for d in row] for row in facts["distances"]], facts["labels"])
         return SIZED[facts["kind"]](*facts["sizes"])
@@ -149,8 +152,12 @@ def edges_file(path: Path) -> list[tuple[Any, ...]]:
 def _edges(path: Path) -> list[tuple[Any, ...]]:
     table = small_table(path)
     rows = table.rows
-    if rows and _is_header(rows[0][1], table):
-        rows = rows[1:]
+    if rows:
+        first = rows[0][1]
+        has_word = len(first) == 3 and not table.is_number(first[2])
+        named = [cell.lower() for cell in first[:2]]
+        if has_word or named in (["from", "to"], ["source", "target"], ["u", "v"]):
+            rows = rows[1:]
     for line, row in rows:
         if len(row) not in (2, 3) or not all(row):
             raise BadTable(
@@ -232,16 +239,6 @@ READERS: dict[str, Callable[[str], Space]] = {
     "distances": lambda text: _with_unit(text, _distances_file),
 }
 """Readers of the text after each kind."""
-
-
-def _kinds() -> str:
-    return ", ".join(READERS)
-
-
-def _is_header(cells: list[str], table: SmallTable) -> bool:
-    if len(cells) == 3 and not table.is_number(cells[2]):
-        return True
-    return [cell.lower() for cell in cells[:2]] in (["from", "to"], ["source", "target"], ["u", "v"])
 
 
 def _plain(d: Any) -> Any:

@@ -58,24 +58,26 @@ def survey_files(survey: Survey, to: Language = "js") -> dict[str, bytes]:
         types = typed("survey.d.mts", Answer=survey.labels)
         written = {source: f"{code}\nexport default new Survey({table});\n", "survey.d.mts": types}
     else:
-        written = {source: code, "survey_draws.json": _text(_draws(survey)) + "\n"}
+        # The integers for drawing a report, in hexadecimal: cumulative weights of bases, chance of the block.
+        family, inside = survey.how.family, Fraction(survey.how.inside)
+        whole = lcm(*(weight.denominator for weight in family.weights))
+        lasts = accumulate(int(weight * whole) for weight in family.weights)
+        written = {
+            source: code,
+            "survey_draws.json": _text(
+                {
+                    "kind": "utmost survey draws",
+                    "format": 1,
+                    "labels": list(survey.labels),
+                    "multipliers": list(family.multipliers),
+                    "bases": list(map(list, family.bases)),
+                    "lasts": list(map(_digits, lasts)),
+                    "inside": [_digits(inside.numerator), _digits(inside.denominator)],
+                }
+            )
+            + "\n",
+        }
     return {name: text.encode() for name, text in (written | {"survey.json": table + "\n"}).items()}
-
-
-def _draws(survey: Survey) -> dict[str, Any]:
-    """Return the integers for drawing a report, in hexadecimal: cumulative weights of bases, chance of the block."""
-    family, inside = survey.how.family, Fraction(survey.how.inside)
-    whole = lcm(*(weight.denominator for weight in family.weights))
-    lasts = accumulate(int(weight * whole) for weight in family.weights)
-    return {
-        "kind": "utmost survey draws",
-        "format": 1,
-        "labels": list(survey.labels),
-        "multipliers": list(family.multipliers),
-        "bases": list(map(list, family.bases)),
-        "lasts": list(map(_digits, lasts)),
-        "inside": [_digits(inside.numerator), _digits(inside.denominator)],
-    }
 
 
 def _digits(number: int) -> str:

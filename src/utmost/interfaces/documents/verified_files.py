@@ -57,7 +57,10 @@ def verified(
         if of is not None:
             remedy = "Leave out --release: it is for clean and withheld tables."
             raise OutOfRange("a noisy table must be verified by itself", came="--release", remedy=remedy)
-        return _of_noisy(release, spelled, path, facts, public_key)
+        _check_unchanged(release, spelled, facts)
+        return _noisy_report(
+            check_noisy_table(facts, files.read(spelled)).declaration, release, facts, path, public_key
+        )
     if facts["kind"] == WITHHELD_KIND:
         _check_unchanged(release, spelled, facts)
         return _of_withheld(release, spelled, path, facts, of, public_key)
@@ -144,14 +147,6 @@ def _of_table(
     compared = {"format": facts["format"], "released": stated.released, **table}
     promised = stated.line, stated.guarantee, stated.drawn
     return _report(release, compared, _signature(path, public_key), promised, stated.on_trust, stated.promise)
-
-
-def _of_noisy(
-    release: Path, spelled: Path, path: Path, facts: dict[str, Any], public_key: Path | None
-) -> dict[str, Any]:
-    """Return the findings on a noisy table of another tool: its margins are checked, its privacy is not."""
-    _check_unchanged(release, spelled, facts)
-    return _noisy_report(check_noisy_table(facts, files.read(spelled)).declaration, release, facts, path, public_key)
 
 
 def _noisy_report(

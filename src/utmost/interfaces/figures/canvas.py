@@ -73,9 +73,20 @@ def terminal(xs: Sequence[float], curves: Curves) -> list[list[tuple[str, int]]]
     rows = []
     for row in range(height):
         tick = f"{step * (_TICKS - row // _ROWS_A_TICK):6g} ┤" if row % _ROWS_A_TICK == 0 else "       │"
-        rows.append([(tick, -1), *_runs([layer[row] for layer in drawn])])
+        # Merge one row of dots of all curves; where curves meet, the first curve gives the colour.
+        layers = [layer[row] for layer in drawn]
+        cells = []
+        for dots in zip(*layers, strict=True):
+            owner = next((number for number, is_lit in enumerate(dots) if is_lit), -1)
+            cells.append((chr(_BRAILLE + int(np.bitwise_or.reduce(dots))), owner))
+        rows.append([(tick, -1), *cells])
     rows.append([("     0 ┼" + "─" * _WIDTH, -1)])
-    rows.append([("       " + _axis(xs, _WIDTH), -1)])
+    # Six numbers under the axis, each centred at its place.
+    line = ""
+    for i in range(6):
+        mark = f"{xs[0] + (xs[-1] - xs[0]) * i / 5:g}"
+        line = line.ljust(_WIDTH * i // 5 - (len(mark) - 1) // 2) + mark
+    rows.append([("       " + line, -1)])
     return rows
 
 
@@ -83,24 +94,6 @@ def _round_step(least: float) -> float:
     """Return the least of 1, 2, 2.5, 5 times a power of ten that is not below `least`."""
     size = 10.0 ** np.floor(np.log10(least)) if least > 0 else 1.0
     return next(float(size * step) for step in (1, 2, 2.5, 5, 10) if size * step >= least)
-
-
-def _runs(layers: list[list[int]]) -> list[tuple[str, int]]:
-    """Merge one row of dots of all curves; where curves meet, the first curve gives the colour."""
-    cells = []
-    for dots in zip(*layers, strict=True):
-        owner = next((number for number, is_lit in enumerate(dots) if is_lit), -1)
-        cells.append((chr(_BRAILLE + int(np.bitwise_or.reduce(dots))), owner))
-    return cells
-
-
-def _axis(xs: Sequence[float], width: int) -> str:
-    """Return six numbers under the axis, each centred at its place."""
-    line = ""
-    for i in range(6):
-        mark = f"{xs[0] + (xs[-1] - xs[0]) * i / 5:g}"
-        line = line.ljust(width * i // 5 - (len(mark) - 1) // 2) + mark
-    return line
 
 
 def check_format(path: Path) -> None:

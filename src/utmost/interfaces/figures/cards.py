@@ -105,15 +105,14 @@ def _whiskers(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[str]:
     numbers = [row[at] for row in rows]
     if len(gaps) > 1 or not all(isinstance(number, int | float | np.number) for number in (*numbers, *gaps)):
         return []
-    shown = [place for place, name in enumerate(names) if name not in {value, margin} and not _is_bar(name, names)]
+    shown = [
+        place
+        for place, name in enumerate(names)
+        if name not in {value, margin} and not (name.endswith("_margin") or f"{name}_margin" in names)
+    ]
     labels = [" ".join(str(row[place]) for place in shown[:3]) or str(number) for number, row in enumerate(rows, 1)]
     drawn = charts.error_bars(f"{value}, each with its margin", list(zip(labels, numbers, strict=True)), gaps.pop())
     return [charts.self_coloured(drawn)]
-
-
-def _is_bar(name: str, names: Sequence[str]) -> bool:
-    """Check whether a column holds released values or margins, and no labels."""
-    return name.endswith("_margin") or f"{name}_margin" in names
 
 
 def _statement(statement: Any) -> tuple[str, list[str]]:

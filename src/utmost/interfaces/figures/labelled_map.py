@@ -1,6 +1,6 @@
 """A map of labelled places: a disc at each, as large as its share."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from math import cos, pi, radians, sqrt
 from typing import Any
 
@@ -36,24 +36,16 @@ def draw_places(axes: Any, shares: NDArray[np.float64], positions: NDArray[np.fl
     # `positions` is (n, 2): latitudes and longitudes, with a degree east as long as at their middle; or northings and
     # eastings.
     in_degrees = places.geography.in_degrees
-    north, east = positions[:, 0], _around(positions[:, 1]) if in_degrees else positions[:, 1]
-    _draw(axes, shares, (north, east), list(map(str, places.labels)), row)
-    axes.set_aspect(1 / max(cos(radians(float(north.mean()))), 0.05) if in_degrees else 1.0)
-
-
-def _around(east: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return longitudes from -180 or from 0 on, whichever makes the map narrower."""
-    west_first, east_first = (east + 180) % 360 - 180, east % 360
-    return east_first if np.ptp(east_first) < np.ptp(west_first) else west_first
-
-
-def _draw(axes: Any, shares: NDArray[np.float64], where: tuple[Any, Any], labels: Sequence[str], marked: int) -> None:
-    north, east = where
+    north, east = positions[:, 0], positions[:, 1]
+    if in_degrees:  # longitudes from -180 or from 0 on, whichever makes the map narrower
+        west_first, east_first = (east + 180) % 360 - 180, east % 360
+        east = east_first if np.ptp(east_first) < np.ptp(west_first) else west_first
+    labels = list(map(str, places.labels))
     axes.scatter(east, north, s=4, color=PALE, zorder=1)
-    colours = [RED if k == marked else BLUE for k in range(len(labels))]
+    colours = [RED if k == row else BLUE for k in range(len(labels))]
     axes.scatter(east, north, s=_LARGEST * shares / shares.max(), color=colours, alpha=0.65, linewidth=0, zorder=2)
-    if not shares[marked]:  # a disc of size 0 would be invisible
-        axes.scatter(east[marked], north[marked], s=30, facecolor="none", edgecolor=RED, zorder=2)
+    if not shares[row]:  # a disc of size 0 would be invisible
+        axes.scatter(east[row], north[row], s=30, facecolor="none", edgecolor=RED, zorder=2)
     for k in np.argsort(-shares, kind="stable")[:_NAMED]:
         if shares[k] >= shares.max() / 200:
             text = f"{labels[k]} {shares[k]:.1%}"
@@ -65,3 +57,4 @@ def _draw(axes: Any, shares: NDArray[np.float64], where: tuple[Any, Any], labels
     axes.set_xticks([])
     axes.set_yticks([])
     axes.spines[:].set_color(PALE)
+    axes.set_aspect(1 / max(cos(radians(float(north.mean()))), 0.05) if in_degrees else 1.0)

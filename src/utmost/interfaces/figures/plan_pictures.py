@@ -1,6 +1,6 @@
 """Pictures of plans: the error of each wanted table by plan; a table as released, and clean."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -35,7 +35,16 @@ def plan_figure(choices: Alternatives, file: BinaryIO, path: Path, *, title: str
     axes.set_yticks(rows, labels=[part or "total" for part in parts])
     axes.set_ylim(-0.6, len(parts) - 0.4)
     axes.set_xlabel("standard deviation")
-    _named_numbers(axes, [value for deviation in deviations.values() for value in deviation.values()])
+    # Round numbers on a logarithmic axis: 1, 2 and 5 times powers of ten.
+    everything = [value for deviation in deviations.values() for value in deviation.values()]
+    low, high = np.log10(min(everything)), np.log10(max(everything))
+    powers = range(int(np.floor(low)) - 1, int(np.ceil(high)) + 1)
+    ticks = [size * 10.0**power for power in powers for size in (1, 2, 5)]
+    shown = [tick for tick in ticks if 10**low / 1.6 <= tick <= 10**high * 1.6]
+    axes.set_xlim(10**low / 1.15, 10**high * 1.15)
+    axes.set_xticks(shown, labels=[f"{tick:g}" for tick in shown], minor=False)
+    axes.set_xticks([], minor=True)
+    axes.set_xlim(10**low / 1.15, 10**high * 1.15)
     axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False, fontsize=8.5)
     axes.set_title(title, loc="left", fontsize=10)
     bare(axes)
@@ -53,7 +62,8 @@ def clean_figure(
     """Draw a marginal as released, with margins, and clean, sorted by estimate; `truth` is for public data."""
     check_format(path)
     chosen = released.domain.family(family)
-    labels = _labels(released.domain.group_labels(chosen))
+    columns = released.domain.group_labels(chosen)
+    labels = [" ".join(map(str, row)) for row in zip(*columns.values(), strict=True)] or ["total"]
     if len(labels) > _MOST_ROWS:
         raise OutOfRange(f"a picture shows {_MOST_ROWS} groups at most", came=len(labels), remedy="Name a coarser one.")
     table, names = released[chosen], released.value_columns[0]
@@ -72,20 +82,3 @@ def clean_figure(
     axes.legend(frameon=False, fontsize=8.5)
     bare(axes)
     write(figure, file, path.suffix[1:].lower())
-
-
-def _labels(columns: Mapping[str, Sequence[Any]]) -> list[str]:
-    """Return the labels of each group as one text; the total has no labels, and the text "total"."""
-    return [" ".join(map(str, row)) for row in zip(*columns.values(), strict=True)] or ["total"]
-
-
-def _named_numbers(axes: Any, values: Sequence[float]) -> None:
-    """Write round numbers on a logarithmic axis: 1, 2 and 5 times powers of ten."""
-    low, high = np.log10(min(values)), np.log10(max(values))
-    powers = range(int(np.floor(low)) - 1, int(np.ceil(high)) + 1)
-    ticks = [size * 10.0**power for power in powers for size in (1, 2, 5)]
-    shown = [tick for tick in ticks if 10**low / 1.6 <= tick <= 10**high * 1.6]
-    axes.set_xlim(10**low / 1.15, 10**high * 1.15)
-    axes.set_xticks(shown, labels=[f"{tick:g}" for tick in shown], minor=False)
-    axes.set_xticks([], minor=True)
-    axes.set_xlim(10**low / 1.15, 10**high * 1.15)

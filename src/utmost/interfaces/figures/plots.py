@@ -13,7 +13,7 @@ import numpy as np
 from utmost.core.exact.arguments import optional, text, truth
 from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.core.exact.display import Display
-from utmost.core.exact.numbers import Number, natural
+from utmost.core.exact.numbers import Number, natural, read_confidence
 from utmost.errors import OutOfRange, Unsupported
 from utmost.interfaces.figures.canvas import BLUE, GOLD, GREEN, INK, PALE, RED, bare
 from utmost.interfaces.figures.cards import columns_of, constraints_of, kind_of
@@ -124,17 +124,11 @@ def _law(law: Any, *, confidence: Any = DEFAULT_CONFIDENCE, width: Any = "0.999"
         xlabel="noise",
         ylabel=height,
         ylim=(0, None),
-        title=f"{law!r}: {float(_share(confidence)):.4g} within {near:.6g}",
+        title=f"{law!r}: {float(read_confidence(confidence)):.4g} within {near:.6g}",
     )
     axes.title.set_fontsize(10)
     bare(axes)
     return figure
-
-
-def _share(confidence: Any) -> Any:
-    from utmost.core.exact.numbers import read_confidence
-
-    return read_confidence(confidence)
 
 
 def _heat(axes: Any, matrix: Any, rows: Any, columns: Any, numbers: bool | None) -> None:
@@ -244,18 +238,6 @@ def _losslessness(verdict: Any) -> Any:
     return figure
 
 
-def _places(release: Any) -> Any:
-    """Draw the released points, and the margin around the first."""
-    names, rows, _ = columns_of(release.table, _MOST_POINTS)
-    x, y = (names.index(name) for name in (release.columns * 2)[:2])
-    figure, axes = _page(5, 5)
-    axes.plot([row[x] for row in rows], [row[y] for row in rows], ".", color=BLUE)
-    axes.set(xlabel=names[x], ylabel=names[y], title=f"each within {release.margin():.6g} of the true place")
-    axes.title.set_fontsize(10)
-    bare(axes)
-    return figure
-
-
 def _clean(release: Any) -> Any:
     """Draw the clean table of the first level as bars."""
     figure, axes = _page(6.4, 3.2)
@@ -299,15 +281,6 @@ def _space(space: Any, *, numbers: bool | None = None) -> Any:
     return _matrix(space.distances, space.labels, space.labels, numbers, ("", ""), space.unit or "distance")
 
 
-def _with_bars(labels: list[str], values: Any, margins: Any, title: str) -> Any:
-    figure, axes = _page(max(4.0, min(14.0, 1.5 + 0.35 * len(labels))), 3.6)
-    axes.errorbar(range(len(labels)), values, yerr=margins, fmt="o", color=BLUE, ecolor=PALE, elinewidth=2, capsize=3)
-    axes.set_xticks(range(len(labels)), labels, rotation=90 if max(map(len, labels), default=0) > 4 else 0, fontsize=8)
-    axes.set_title(title, loc="left", fontsize=10)
-    bare(axes)
-    return figure
-
-
 def _table(table: Any, value: str, margin: str, rows: int, title: str, other: tuple[str, ...] = ()) -> Any:
     names, cells, _ = columns_of(table, rows)
     at, bar = names.index(value), names.index(margin)
@@ -315,7 +288,21 @@ def _table(table: Any, value: str, margin: str, rows: int, title: str, other: tu
         k for k, name in enumerate(names) if k not in (at, bar) and not name.endswith("_margin") and name not in other
     ]
     labels = [", ".join(str(row[k]) for k in shown) or str(i) for i, row in enumerate(cells)]
-    return _with_bars(labels, [float(row[at]) for row in cells], [float(row[bar]) for row in cells], title)
+    figure, axes = _page(max(4.0, min(14.0, 1.5 + 0.35 * len(labels))), 3.6)
+    axes.errorbar(
+        range(len(labels)),
+        [float(row[at]) for row in cells],
+        yerr=[float(row[bar]) for row in cells],
+        fmt="o",
+        color=BLUE,
+        ecolor=PALE,
+        elinewidth=2,
+        capsize=3,
+    )
+    axes.set_xticks(range(len(labels)), labels, rotation=90 if max(map(len, labels), default=0) > 4 else 0, fontsize=8)
+    axes.set_title(title, loc="left", fontsize=10)
+    bare(axes)
+    return figure
 
 
 def _answer(release: Any, *, column: str | None = None, rows: int = 40, family: Any = None) -> Any:
@@ -333,7 +320,14 @@ def _answer(release: Any, *, column: str | None = None, rows: int = 40, family: 
             "a picture needs a release with margins", came=release.law, remedy="Plot answer.table by other means."
         )
     if len(margins) < len(names):  # one margin for all coordinates of a point
-        return _places(release)
+        header, points, _ = columns_of(release.table, _MOST_POINTS)
+        x, y = (header.index(name) for name in (release.columns * 2)[:2])
+        figure, axes = _page(5, 5)
+        axes.plot([point[x] for point in points], [point[y] for point in points], ".", color=BLUE)
+        axes.set(xlabel=header[x], ylabel=header[y], title=f"each within {release.margin():.6g} of the true place")
+        axes.title.set_fontsize(10)
+        bare(axes)
+        return figure
     return _table(release.table, chosen, f"{chosen}_margin", rows, f"{chosen}, {release.level}")
 
 

@@ -72,13 +72,43 @@ def simplex_figure(
 
 
 def draw_simplex(axes: Any, panel: Panel, labels: Sequence[str] = ("0", "1", "2")) -> None:
-    _frame(axes, labels)
+    # Draw the triangle, with lines at every quarter of each probability.
+    for part in (0.25, 0.5, 0.75):
+        for secret in range(3):
+            ends = np.zeros((3, 2))
+            ends[secret] = part
+            ends[(secret + 1) % 3, 0] = ends[(secret + 2) % 3, 1] = 1 - part
+            axes.plot(*in_the_plane(ends).T, color=_FAINT, linewidth=0.7, zorder=0)
+    axes.plot(*np.vstack([_TRIANGLE, _TRIANGLE[:1]]).T, color=_INK, linewidth=1.2, zorder=0)
+    for corner, (right, up, side), label in zip(_TRIANGLE, _LABEL_PLACES, labels, strict=True):
+        axes.text(corner[0] + right, corner[1] + up, label, ha=side, va="center", fontsize=12, color=_INK)
+    axes.set(aspect="equal", xlim=(-0.12, 1.12), ylim=(-0.09, 0.95))
+    axes.axis("off")
     for region in panel.regions:
         hull = _around(in_the_plane(region.corners))
         axes.fill(*hull.T, facecolor=region.colour, alpha=0.12, zorder=1)
         axes.plot(*np.vstack([hull, hull[:1]]).T, color=region.colour, linewidth=1.4, label=region.name, zorder=2)
     for points in panel.points:
-        _draw_points(axes, points)
+        places = in_the_plane(points.beliefs)
+        if points.joined and len(places) > 1:
+            hull = _around(places)
+            axes.plot(
+                *np.vstack([hull, hull[:1]]).T, color=points.colour, linewidth=1.1, linestyle=(0, (4, 3)), zorder=3
+            )
+        weights = None if points.weights is None else np.array(points.weights, dtype=float)
+        areas = _SMALL if weights is None else np.maximum(_AREA * weights, _SMALL / 3)
+        style = {"color": points.colour, "alpha": 0.85}
+        axes.scatter(*places.T, s=areas, edgecolors="white", linewidths=1.0, zorder=4, **style)
+        axes.plot([], [], "o", ms=7, mec="white", label=points.name, **style)
+        if weights is not None:
+            # Write each weight beside its point, on the side away from the other points.
+            arms = places - weights @ places / weights.sum()
+            sizes = np.hypot(*arms.T)
+            ways = np.where(sizes[:, None] > 1e-6, arms / np.maximum(sizes, 1e-9)[:, None], [0.0, -1.0])
+            for place, way, text, weight in zip(places, ways, points.weights, weights, strict=True):
+                far = 11 + np.sqrt(_AREA * weight / np.pi)
+                style = {"textcoords": "offset points", "ha": "center", "va": "center", "fontsize": 9, "color": _INK}
+                axes.annotate(_short(text), place, tuple(way * [far + 4, far]), zorder=7, **style)
     if panel.prior is not None:
         axes.plot(
             *in_the_plane(np.reshape(panel.prior, (3, 1))).T, "+", color=_INK, ms=11, mew=1.8, label="prior", zorder=6
@@ -94,46 +124,6 @@ def in_the_plane(beliefs: Any) -> Any:
     if columns.ndim != 2 or len(columns) != 3:
         raise OutOfRange("only beliefs about three secrets can be drawn in a triangle", came=f"shape {columns.shape}")
     return columns.T @ _TRIANGLE
-
-
-def _frame(axes: Any, labels: Sequence[str]) -> None:
-    """Draw the triangle, with lines at every quarter of each probability."""
-    for part in (0.25, 0.5, 0.75):
-        for secret in range(3):
-            ends = np.zeros((3, 2))
-            ends[secret] = part
-            ends[(secret + 1) % 3, 0] = ends[(secret + 2) % 3, 1] = 1 - part
-            axes.plot(*in_the_plane(ends).T, color=_FAINT, linewidth=0.7, zorder=0)
-    axes.plot(*np.vstack([_TRIANGLE, _TRIANGLE[:1]]).T, color=_INK, linewidth=1.2, zorder=0)
-    for corner, (right, up, side), label in zip(_TRIANGLE, _LABEL_PLACES, labels, strict=True):
-        axes.text(corner[0] + right, corner[1] + up, label, ha=side, va="center", fontsize=12, color=_INK)
-    axes.set(aspect="equal", xlim=(-0.12, 1.12), ylim=(-0.09, 0.95))
-    axes.axis("off")
-
-
-def _draw_points(axes: Any, points: PosteriorPoints) -> None:
-    places = in_the_plane(points.beliefs)
-    if points.joined and len(places) > 1:
-        hull = _around(places)
-        axes.plot(*np.vstack([hull, hull[:1]]).T, color=points.colour, linewidth=1.1, linestyle=(0, (4, 3)), zorder=3)
-    weights = None if points.weights is None else np.array(points.weights, dtype=float)
-    areas = _SMALL if weights is None else np.maximum(_AREA * weights, _SMALL / 3)
-    style = {"color": points.colour, "alpha": 0.85}
-    axes.scatter(*places.T, s=areas, edgecolors="white", linewidths=1.0, zorder=4, **style)
-    axes.plot([], [], "o", ms=7, mec="white", label=points.name, **style)
-    if weights is not None:
-        _write_weights(axes, places, points.weights, weights)
-
-
-def _write_weights(axes: Any, places: Any, texts: Any, weights: Any) -> None:
-    """Write each weight beside its point, on the side away from the other points."""
-    arms = places - weights @ places / weights.sum()
-    sizes = np.hypot(*arms.T)
-    ways = np.where(sizes[:, None] > 1e-6, arms / np.maximum(sizes, 1e-9)[:, None], [0.0, -1.0])
-    for place, way, text, weight in zip(places, ways, texts, weights, strict=True):
-        far = 11 + np.sqrt(_AREA * weight / np.pi)
-        style = {"textcoords": "offset points", "ha": "center", "va": "center", "fontsize": 9, "color": _INK}
-        axes.annotate(_short(text), place, tuple(way * [far + 4, far]), zorder=7, **style)
 
 
 def _around(places: Any) -> Any:
@@ -168,7 +158,17 @@ class Solid:
 
 def draw_tetrahedron(axes: Any, solid: Solid, marked: tuple[NDArray[np.float64], Array], labels: list[str]) -> None:
     """Draw the simplex on four secrets, a solid, and marked posteriors (4, m) with weights (m,) and hull."""
-    _draw_frame(axes, labels)
+    flat, centre = _flat(_TETRAHEDRON), _flat(_TETRAHEDRON).mean(axis=0)
+    hidden = int(np.argmin(_depth(_TETRAHEDRON)))
+    for x in range(4):
+        for y in range(x):
+            behind = hidden in (x, y)
+            style = {"linestyle": (0, (4, 4)), "color": _BEHIND} if behind else {"color": _INK}
+            axes.plot(*flat[[x, y]].T, linewidth=1.0, zorder=0 if behind else 1, **style)
+    for place, label in zip(flat, labels, strict=True):
+        away = (place - centre) / np.linalg.norm(place - centre)
+        far = (11 + 3.2 * len(label)) * away[0], 14 * away[1]
+        axes.annotate(label, place, far, textcoords="offset points", ha="center", va="center", fontsize=12)
     places = solid.corners.T @ _TETRAHEDRON
     middle = places.mean(axis=0)
     faces = [_around_face(places, face) for face in solid.faces]
@@ -184,20 +184,6 @@ def draw_tetrahedron(axes: Any, solid: Solid, marked: tuple[NDArray[np.float64],
     axes.axis("off")
     axes.margins(0.07)
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, 0.02), frameon=False, fontsize=10, ncols=3)
-
-
-def _draw_frame(axes: Any, labels: list[str]) -> None:
-    flat, centre = _flat(_TETRAHEDRON), _flat(_TETRAHEDRON).mean(axis=0)
-    hidden = int(np.argmin(_depth(_TETRAHEDRON)))
-    for x in range(4):
-        for y in range(x):
-            behind = hidden in (x, y)
-            style = {"linestyle": (0, (4, 4)), "color": _BEHIND} if behind else {"color": _INK}
-            axes.plot(*flat[[x, y]].T, linewidth=1.0, zorder=0 if behind else 1, **style)
-    for place, label in zip(flat, labels, strict=True):
-        away = (place - centre) / np.linalg.norm(place - centre)
-        far = (11 + 3.2 * len(label)) * away[0], 14 * away[1]
-        axes.annotate(label, place, far, textcoords="offset points", ha="center", va="center", fontsize=12)
 
 
 def _draw_face(axes: Any, places: Any, face: list[int], middle: Any) -> None:

@@ -15,10 +15,6 @@ from utmost.publish.ledger.spending import Budget
 from utmost.publish.ledger.verification import Status, Verification
 
 
-def _by_release(declared: dict[str, Any]) -> tuple[str, int, str]:
-    return declared["release"], declared["version"], declared["declared_by"]
-
-
 class Audit:
     """The audit of a ledger, with a token for each action."""
 
@@ -69,7 +65,7 @@ class Audit:
         records = [record for _, record in self._context.records.read(lambda store: store.all("apart"))]
         datasets = sorted(set(there.values()))
         current = {
-            _by_release(record): record
+            (record["release"], record["version"], record["declared_by"]): record
             for record in records
             if there.get((record["release"], record["version"])) == record["dataset"]
         }

@@ -63,7 +63,10 @@ class Notices:
         look = 0.0
         while True:
             if time.monotonic() >= look:
-                self._look()
+                try:
+                    self._service.bearers.note_expiring()
+                except UtmostError as error:
+                    _log("tokens that expire soon must be looked up", type(error).__name__)
                 look = time.monotonic() + _HOUR
             try:
                 about = self._queue.get(timeout=_HOUR)
@@ -71,29 +74,22 @@ class Notices:
                 continue
             if about is None:
                 return
-            self._send(about)
-
-    def _look(self) -> None:
-        try:
-            self._service.bearers.note_expiring()
-        except UtmostError as error:
-            _log("tokens that expire soon must be looked up", type(error).__name__)
-
-    def _send(self, about: str) -> None:
-        ways = [
-            way for place, way in ((self._settings.webhook, self._post), (self._settings.mail_to, self._mail)) if place
-        ]
-        for way in ways:
-            for turn in range(_TRIES):
-                try:
-                    way(about)
-                except Exception as error:  # a failing receiver must not stop the next notice
-                    if turn == _TRIES - 1:
-                        _log("a notice must be taken", type(error).__name__)
+            ways = [
+                way
+                for place, way in ((self._settings.webhook, self._post), (self._settings.mail_to, self._mail))
+                if place
+            ]
+            for way in ways:
+                for turn in range(_TRIES):
+                    try:
+                        way(about)
+                    except Exception as error:  # a failing receiver must not stop the next notice
+                        if turn == _TRIES - 1:
+                            _log("a notice must be taken", type(error).__name__)
+                        else:
+                            time.sleep(_BETWEEN * 4**turn)
                     else:
-                        time.sleep(_BETWEEN * 4**turn)
-                else:
-                    break
+                        break
 
     def _post(self, about: str) -> None:
         body = {"notice": about, "text": f"{SENTENCES[about]} {self._page}".rstrip()}

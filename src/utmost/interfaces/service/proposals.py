@@ -294,7 +294,12 @@ class Proposals:
         name = self._context.name(verb, token, key)
 
         def work(store: RecordTransaction) -> None:
-            again = self._context.again(store, "begun", name, _wanted(requests))
+            # The facts that identify a call under its key.
+            wanted = [
+                [verb_of(request), request.name, request.version, level_text(request.level), approved_facts(request)]
+                for request in requests
+            ]
+            again = self._context.again(store, "begun", name, (wanted[0] if len(wanted) == 1 else wanted))
             # Also for a repeated request: the approval must hold when the answer is given.
             self._check_all(store, token, new, proposals)
             if again is None:
@@ -365,15 +370,6 @@ class Proposals:
 def _proposal(store: RecordTransaction, name: str | None) -> Proposal | None:
     record = None if name is None else store.get("proposal", name)
     return None if name is None or record is None else Proposal.of_kept(name, record)
-
-
-def _wanted(requests: Sequence[PublishRequest | AnswerRequest]) -> Any:
-    """Return the facts that identify a call under its key."""
-    wanted = [
-        [verb_of(request), request.name, request.version, level_text(request.level), approved_facts(request)]
-        for request in requests
-    ]
-    return wanted[0] if len(wanted) == 1 else wanted
 
 
 def _check_reason(reason: object) -> None:

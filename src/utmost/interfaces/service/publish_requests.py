@@ -3,13 +3,19 @@
 import json
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from utmost.core.exact.arguments import mapping
 from utmost.core.exact.written_levels import level_text
+from utmost.errors import BadTable
 from utmost.interfaces.service.api.requested_levels import read_level
 from utmost.interfaces.service.workers.axis_limits import check_listed
 from utmost.publish.ledger.requests import AnswerRequest, PublishRequest
+from utmost.publish.promises.promise import Promise
+from utmost.publish.promises.sum_noise import SumNoise
+from utmost.publish.releases.tables_before_draw import table_before_draw
+from utmost.tables.files import files
 
 LONGEST_REQUEST = 1 << 19
 """Most characters of a proposed request as JSON, which a page can show. A request that is not shown completely cannot
@@ -29,9 +35,29 @@ def read_answer_request(members: Mapping[str, Any]) -> AnswerRequest:
 
 
 def served(request: PublishRequest) -> PublishRequest:
-    """Return the request, after a check that a service can answer it within seconds, and at several levels."""
-    request.promise.lasting_noise.check_served()
+    """Return the request, after a check that a service can answer it within seconds, at several levels, and as CSV."""
+    promise, noise = request.promise, request.promise.lasting_noise
+    noise.check_served()
+    _check_given_as_csv({name: [] for name in (*promise.columns, *promise.public)})
+    for axis in noise.plan.domain.axes if isinstance(noise, SumNoise) else ():
+        for level in range(len(axis.levels)):
+            _check_given_as_csv(axis.label_columns(level))
     return request
+
+
+def check_table_served(table: Any, promise: Promise) -> None:
+    """Check, before any draw, that the pages can give the table of an answer as CSV."""
+    made = None if promise.noise.is_by_plan else table_before_draw(table, promise)
+    if made is not None:
+        _check_given_as_csv(made)
+
+
+def _check_given_as_csv(columns: Any) -> None:
+    try:
+        files.check_fits(columns, Path("released.csv"))
+    except BadTable as error:
+        remedy = "Rename it: a service gives each release as CSV, too."
+        raise BadTable(error.required, came=error.came, remedy=remedy) from None
 
 
 def proposable(request: PublishRequest) -> PublishRequest:

@@ -92,9 +92,11 @@ class RecordTransaction:
 
     def put(self, kind: str, name: str, document: Mapping[str, Any]) -> None:
         """Write a document, and replace the one of its name."""
-        body = self._sealed(
-            json.dumps(document, sort_keys=True, separators=(",", ":")).encode("utf-8", "surrogatepass")
-        )
+        text = json.dumps(document, sort_keys=True, separators=(",", ":")).encode("utf-8", "surrogatepass")
+        size, nonce = _LEAST, entropy(_NONCE)
+        while size < len(text):
+            size *= 2
+        body = nonce + self._cipher().encrypt(nonce, text.ljust(size), None)
         self._table.run(f"DELETE FROM {_TABLE} WHERE kind = ? AND name = ?", (kind, name))
         self._table.run(f"INSERT INTO {_TABLE} VALUES (?, ?, ?, ?)", (kind, name, body, self._mac(kind, name, body)))
 
@@ -109,18 +111,9 @@ class RecordTransaction:
     def _read(self, kind: str, name: str, body: Any, mac: Any) -> Document:
         if not hmac.compare_digest(self._mac(kind, name, bytes(body)), bytes(mac)):
             raise LedgerDamaged("a record must be as the service wrote it", came="another one", where=f"{kind} {name}")
-        document: Document = json.loads(self._opened(bytes(body)))
+        sealed = bytes(body)
+        document: Document = json.loads(self._cipher().decrypt(sealed[:_NONCE], sealed[_NONCE:], None))
         return document
-
-    def _sealed(self, text: bytes) -> bytes:
-        size, nonce = _LEAST, entropy(_NONCE)
-        while size < len(text):
-            size *= 2
-        return nonce + self._cipher().encrypt(nonce, text.ljust(size), None)
-
-    def _opened(self, body: bytes) -> bytes:
-        """Decrypt the JSON of a record whose MAC was checked."""
-        return self._cipher().decrypt(body[:_NONCE], body[_NONCE:], None)
 
     def _cipher(self) -> AESGCM:
         return AESGCM(hmac.digest(self._key, b"seal of records", sha256))

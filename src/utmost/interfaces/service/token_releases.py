@@ -15,7 +15,7 @@ from utmost.core.sampling.random_bits import entropy
 from utmost.errors import AlreadyPublished, DataChanged, LedgerUnavailable, NotAllowed, NotPublished, OutOfRange
 from utmost.interfaces.service.access.tokens import EVERY, Grant, Token
 from utmost.interfaces.service.proposals import Proposals, check_declared
-from utmost.interfaces.service.publish_requests import proposable, served
+from utmost.interfaces.service.publish_requests import check_table_served, proposable, served
 from utmost.interfaces.service.records import RecordTransaction
 from utmost.interfaces.service.service_context import ServiceContext, granted, reaches
 from utmost.publish.ledger.events import check_name
@@ -112,7 +112,19 @@ class Releases:
         # A recipient may make only a few new levels of a release.
         release = self._known(token, "view", name, version, at)
         if at not in release.levels and at < max(release.levels) and token.role == "recipient":
-            self._note_asked(token, release, at)
+            # A recipient's new level is recorded beforehand, and refused beyond a number of levels.
+            def work(store: RecordTransaction) -> None:
+                name = store.hidden("asked", token.person[0], release.name, release.version)
+                levels = (store.get("asked", name) or {"levels": []})["levels"]
+                if level_text(at) in levels:
+                    return
+                if len(levels) >= self._most_levels:
+                    remedy = f"Ask for a level that was made before: {', '.join(levels)}."
+                    required = f"a recipient may have at most {self._most_levels} levels of a release made"
+                    raise NotAllowed(required, came="one more", where=repr(release.name), remedy=remedy)
+                store.put("asked", name, {"levels": [*levels, level_text(at)]})
+
+            self._context.records.write(work)
         answer = self._ledger.view(name, epsilon=at, version=release.version)
         self.note_view(token, release)
         return view_of(release, answer)
@@ -120,22 +132,6 @@ class Releases:
     def note_view(self, token: Token, release: Published) -> None:
         """Record in the trail that a token read a release, once a day."""
         self._context.trail_once_a_day(token, "view", release=release.name, version=release.version)
-
-    def _note_asked(self, token: Token, release: Published, at: Level) -> None:
-        """Record that a recipient makes a new level, beforehand; refuse beyond a number of levels."""
-
-        def work(store: RecordTransaction) -> None:
-            name = store.hidden("asked", token.person[0], release.name, release.version)
-            levels = (store.get("asked", name) or {"levels": []})["levels"]
-            if level_text(at) in levels:
-                return
-            if len(levels) >= self._most_levels:
-                remedy = f"Ask for a level that was made before: {', '.join(levels)}."
-                required = f"a recipient may have at most {self._most_levels} levels of a release made"
-                raise NotAllowed(required, came="one more", where=repr(release.name), remedy=remedy)
-            store.put("asked", name, {"levels": [*levels, level_text(at)]})
-
-        self._context.records.write(work)
 
     def margin(
         self, token: Token, name: str, at: Level, *, confidence: Number = DEFAULT_CONFIDENCE, version: int | None = None
@@ -161,6 +157,7 @@ class Releases:
             token.check("publish", request.name, request.level)
             check_declared(token, "publish", served(request))
             request.promise.check(tables[request.name])
+            check_table_served(tables[request.name], request.promise)
         approved = [proposable(request) for request in requests]
         verbs = ["publish" if len(requests) == 1 else f"publish {request.name}" for request in requests]
         named = [
@@ -170,7 +167,14 @@ class Releases:
         begin = self._proposals.beginning(token, key, approved, proposals, approved)
         with self._comparing(token, begin, *tables), _hidden_dataset_names(not token.may("publish")):
             # Looked up only for approved requests, so that few guesses a day reveal whether others' dataset exists.
-            self._check_own_datasets(token, requests, tables)
+            # A token for some releases must spend no existing dataset of others. All other errors of the request are
+            # reported first, so that guessing a dataset's name costs a publication.
+            for request in requests:
+                if self.may_know(token, "publish", request.dataset, request.name):
+                    continue
+                checked_table(tables[request.name], request.promise, request.level)
+                if self._is_spent(request.dataset):
+                    raise _others_dataset()
             published = self._ledger.publish_measures(named, tables)
         self._proposals.done(approved, proposals)
         return {name: self._view(name, answer) for name, answer in published.items()}
@@ -255,24 +259,10 @@ class Releases:
         """Return the budget after a release at this level; a token for some releases may name only their datasets."""
         token.check("propose", check_name(name, "name"), at)
         apart = not token.may("propose")  # hides the datasets of others
-        self._check_known(token, "propose", dataset, name)
+        if dataset is not None and not self.may_know(token, "propose", check_name(dataset, "dataset"), name):
+            raise _others_dataset()
         with _hidden_dataset_names(apart):
             return self._ledger.rehearse(name, epsilon=at, dataset=dataset, independent=apart)
-
-    def _check_known(self, token: Token, verb: str, dataset: str | None, name: str) -> None:
-        """Check that a token for some releases names only their datasets, whether or not others exist."""
-        if dataset is not None and not self.may_know(token, verb, check_name(dataset, "dataset"), name):
-            raise _others_dataset()
-
-    def _check_own_datasets(self, token: Token, requests: Sequence[PublishRequest], tables: Mapping[str, Any]) -> None:
-        """Check that a token for some releases spends no existing dataset of others."""
-        # All other errors of the request are reported first, so that guessing a dataset's name costs a publication.
-        for request in requests:
-            if self.may_know(token, "publish", request.dataset, request.name):
-                continue
-            checked_table(tables[request.name], request.promise, request.level)
-            if self._is_spent(request.dataset):
-                raise _others_dataset()
 
     def _is_spent(self, dataset: str) -> bool:
         """Check whether a dataset exists: a release spends it, or it has a limit."""

@@ -118,15 +118,14 @@ class BoundCosts(Display):
 
     def __str__(self) -> str:
         header = [self.name, "margin of a cell", "persons cut", "lost", "error of a sum", ""]
-        lines = [header, *([*_in_words(row), "least" * (row.bound == self.best)] for row in self.rows)]
+        lines = [header]
+        for row in self.rows:
+            cut = [str(answer) if answer.margin else str(answer.value) for answer in (row.persons, row.lost)]
+            least = "least" * (row.bound == self.best)
+            lines.append([str(row.bound), f"{row.margin:.6g}", *cut, f"{row.error:.4g}", least])
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         aligned = ("  ".join(map(str.ljust, line, widths)).rstrip() for line in lines)
         return "\n".join([*aligned, self.counted, self.words])
-
-
-def _in_words(row: BoundCost) -> list[str]:
-    cut = [str(answer) if answer.margin else str(answer.value) for answer in (row.persons, row.lost)]
-    return [str(row.bound), f"{row.margin:.6g}", *cut, f"{row.error:.4g}"]
 
 
 def bound_costs(
@@ -198,12 +197,21 @@ def bound_costs(
         remedy = f"Leave {histogram.name}= out: these contributions compare values of this bound."
         raise OutOfRange(f"{histogram.name} must be left out", came="a value", remedy=remedy)
     width, chosen = exact(step, "step"), domain.finest if family is None else domain.family(family)
-    groups, needs = prod(domain.group_shape(chosen)), _needs(histogram.bounds, width)
+    starts = [Fraction(0), *histogram.bounds]
+    # The assumed need of the persons of each cell: the middle between two bounds; beyond all, one step more.
+    needs = [*((low + width + high) / 2 for low, high in pairwise(starts)), histogram.bounds[-1] + width]
+    groups = prod(domain.group_shape(chosen))
     each = 1.0 if histogram.name != AT_MOST or per_cell is None else float(exact(per_cell, PER_CELL))
     rows = []
     for place, bound in enumerate(histogram.bounds):
         pair = {**fixed, histogram.name: bound}
-        law, margin = _noise(spent, _unit(pair, domain, histogram.neighbours, width), histogram.name, sure)
+        # Bounds without a value are 1; in_all is charged like one cell with the whole sum.
+        amount = None if width == 1 else Amount("amount", width)
+        most = next((exact(pair[name], name) for name in (IN_ALL, PER_CELL) if pair[name] is not None), Fraction(1))
+        cells = 1 if pair[AT_MOST] is None else exact_integer(pair[AT_MOST], AT_MOST)
+        sensitivity = most if amount is None else amount.steps(most, PER_CELL)
+        unit = Unit(sensitivity, min(cells, domain.size), histogram.neighbours, amount)
+        law, margin = _noise(spent, unit, histogram.name, sure)
         cut = histogram.answer([Fraction(at > place) for at in range(len(needs))], sure)
         lost = histogram.answer([max(Fraction(0), need - bound) * (at > place) for at, need in enumerate(needs)], sure)
         noise = float(law.variance()) * float(width) ** 2 * (domain.size // groups)
@@ -221,16 +229,6 @@ def _noise(spent: Level, unit: Unit, name: str, sure: Fraction) -> tuple[Geometr
         return law, unit.margin(law.margin(sure))
     noise = cell_noise_at(spent, unit=unit, confidence=sure)
     return noise.drawn, noise.margin
-
-
-def _unit(bounds: Mapping[str, Any], domain: Domain, neighbours: str, step: Fraction) -> Unit:
-    """The unit of a table counted with these bounds; bounds without a value are 1."""
-    # in_all is charged like one cell with the whole sum.
-    amount = None if step == 1 else Amount("amount", step)
-    most = next((exact(bounds[name], name) for name in (IN_ALL, PER_CELL) if bounds[name] is not None), Fraction(1))
-    cells = 1 if bounds[AT_MOST] is None else exact_integer(bounds[AT_MOST], AT_MOST)
-    sensitivity = most if amount is None else amount.steps(most, PER_CELL)
-    return Unit(sensitivity, min(cells, domain.size), neighbours, amount)
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,9 +293,3 @@ def _noisily(cells: Sequence[Fraction], noise: Level, weights: Sequence[Fraction
     """A weighted sum of released cells, each with separate noise."""
     value = sum((cell * weight for cell, weight in zip(cells, weights, strict=True)), Fraction(0))
     return estimate_of(value, Combination(weights, noise), sure)
-
-
-def _needs(bounds: Sequence[Fraction], step: Fraction) -> list[Fraction]:
-    """The assumed need of the persons of each cell: the middle between two bounds; beyond all, one step more."""
-    starts = [Fraction(0), *bounds]
-    return [*((low + step + high) / 2 for low, high in pairwise(starts)), bounds[-1] + step]

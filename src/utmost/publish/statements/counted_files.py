@@ -45,21 +45,21 @@ def read_domain(path: Path | str) -> Domain:
     return Domain.of_facts(facts)
 
 
-def _few_cells(facts: Mapping[str, Any], domain: Domain) -> FewCells:
-    places, numbers = facts["places"], facts["numbers"]
-    if not all(type(number) is int for number in (*numbers, *(place for row in places for place in row))):
-        raise BadTable("the places and the numbers of cells must be integers", came="other values")
-    fits = all(abs(number) < 1 << 62 for number in numbers)
-    whole = np.array(numbers, dtype=np.int64 if fits else object)
-    return FewCells(domain.shape, np.array(places, dtype=np.int64).reshape(len(domain.shape), -1), whole)
-
-
 def _value(facts: Mapping[str, Any]) -> CountedTable:
     domain, unit = Domain.of_facts(facts["domain"]), Unit.of_facts(facts["unit"])
     known = json_forms(CountedFacts)
     said = arguments_of(CountedFacts, {name: fact for name, fact in facts.items() if name in known}, "a counted table")
     if "places" in facts:
-        return CountedTable(domain, _few_cells(facts, domain), unit, **said)
+        places, numbers = facts["places"], facts["numbers"]
+        if not all(type(number) is int for number in (*numbers, *(place for row in places for place in row))):
+            raise BadTable("the places and the numbers of cells must be integers", came="other values")
+        fits = all(abs(number) < 1 << 62 for number in numbers)
+        few = FewCells(
+            domain.shape,
+            np.array(places, dtype=np.int64).reshape(len(domain.shape), -1),
+            np.array(numbers, dtype=np.int64 if fits else object),
+        )
+        return CountedTable(domain, few, unit, **said)
     cells = facts["cells"]
     if not all(type(cell) is int for cell in cells) or len(cells) != domain.size:
         raise BadTable("there must be an integer for each cell of the domain", came=f"{len(cells)} values")

@@ -1,12 +1,10 @@
 """The sentences about noise that is not of single cells: columns changed together, points, named keys and others."""
 
-from collections.abc import Sequence
 from fractions import Fraction
 
 from utmost.core.noise.draw_with_total import DrawWithTotal
 from utmost.publish.promises.one_draw_noise import OneDrawAtLevel
 from utmost.publish.promises.places_statements import places_drawn, places_line, places_theorem
-from utmost.publish.promises.planar_law import PlanarLaw
 from utmost.publish.promises.point_noise import PointNoiseAtLevel
 from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.promises.statement import ON_TRUST, ON_TRUST_OF_DRAWS, PLACES_ON_TRUST, Statement
@@ -142,7 +140,8 @@ def _of_points(statement: Statement, at_level: PointNoiseAtLevel) -> NoiseWords:
         per=str(law.per),
         released=released_rows(columns, statement.rows, ": one point a row"),
         unit=f"where one row's point is, among all places within some {law.per} of it",
-        neighbours=_metric_words(law, columns),
+        neighbours=f"the same data with one row's point ({', '.join(columns)}) moved by a Euclidean distance d, which "
+        f"multiplies or divides the chance of any result by at most exp(epsilon d/{law.per})",
         noises=(noise,),
         why=places_theorem(law),
         before="nothing",
@@ -186,11 +185,4 @@ def _of_any_noise(statement: Statement) -> NoiseWords:
         composition="",
         on_trust=("one individual changes no more than stated", ON_TRUST_OF_DRAWS) if noise.names_rows else ON_TRUST,
         domain=f"Tables of {noise.subject}.",
-    )
-
-
-def _metric_words(law: PlanarLaw, released: Sequence[str]) -> str:
-    return (
-        f"the same data with one row's point ({', '.join(released)}) moved by a Euclidean distance d, which multiplies "
-        f"or divides the chance of any result by at most exp(epsilon d/{law.per})"
     )

@@ -161,16 +161,11 @@ def _rows(title: str, facts: Sequence[Fact], stated: ReleaseFacts) -> str:
     return _table(head, cells) + _paragraph(words)
 
 
-def _is_asked(stated: ReleaseFacts) -> bool:
-    """Whether a reader must ask who one individual is."""
-    return stated.per is None and stated.individual is None
-
-
 def _asked(stated: ReleaseFacts, is_signed: bool) -> str:
     """The list of questions that a reader should ask."""
     lines = (
         "Ask the publisher about each point of the list above.",
-        *((_WHO,) if _is_asked(stated) else ()),
+        *((_WHO,) if (stated.per is None and stated.individual is None) else ()),
         "Ask what else was published about the same people: levels add up.",
         "Check the signature with the publisher's public key: utmost verify FILE --public-key KEY."
         if is_signed

@@ -15,7 +15,7 @@ from utmost.core.exact.arguments import wrong_kind
 from utmost.core.exact.display import Display
 from utmost.core.exact.written_levels import level_name, level_words
 from utmost.errors import OutOfRange
-from utmost.publish.releases.release_facts import NOISE, Fact, ReleaseFacts, short_bar
+from utmost.publish.releases.release_facts import NOISE, ReleaseFacts, short_bar
 
 TO_FILL_IN = "To be filled in"
 """The text of a field that only the curator can fill in."""
@@ -81,22 +81,22 @@ class Deployment(Display):
                     f"{name} must be one of {', '.join(allowed)}", came=value, remedy=f"Or leave {name}= out."
                 )
         if self.published:
-            _check_date(self.published)
+            try:
+                day = date.fromisoformat(self.published)
+            except ValueError:
+                day = None
+            if day is None or day.isoformat() != self.published:
+                raise OutOfRange(
+                    "published must be a day as YYYY-MM-DD",
+                    came=self.published,
+                    remedy="Write, for example, 2026-03-31.",
+                )
 
     @property
     def missing(self) -> tuple[str, ...]:
         """Fields that the registry requires and that are empty."""
         required = ("title", "curators", "intended_use", "region", "description", "published", "authors")
         return tuple(name for name in required if not getattr(self, name))
-
-
-def _check_date(text: str) -> None:
-    try:
-        day = date.fromisoformat(text)
-    except ValueError:
-        day = None
-    if day is None or day.isoformat() != text:
-        raise OutOfRange("published must be a day as YYYY-MM-DD", came=text, remedy="Write, for example, 2026-03-31.")
 
 
 def registry_entry(stated: ReleaseFacts, deployment: Deployment | None = None) -> dict[str, Any]:
@@ -127,8 +127,31 @@ def registry_entry(stated: ReleaseFacts, deployment: Deployment | None = None) -
     about = Deployment() if deployment is None else deployment
     if not isinstance(about, Deployment):
         raise wrong_kind("deployment", "a Deployment", deployment)
-    entry = {
-        "basic": _basic(about),
+    lines = []
+    for noise in stated.of_section(NOISE):
+        if noise.bars:
+            bars = ", ".join(f"± {short_bar(margin)} at {float(100 * sure):g} %" for sure, margin in noise.bars)
+            lines.append(f"- {sentence_of(noise.label)[:-1]}: {noise.value}; margins {bars}.")
+    lines += [f"- {sentence_of(stated.mechanism)}"] if stated.mechanism else []
+    lines += [
+        f"- Implementation: utmost {stated.statement['utmost']}.",
+        "- Floating point: the law that is drawn is exactly the law stated, for random bits; no float stands between "
+        "the bits and a released value.",
+        "- Random bits come from the operating system, through AES-256.",
+    ]
+    trust = "\n".join(f"- {line}" for line in stated.on_trust)
+    checked = "Anyone can compute again what the statement says, with `utmost verify`."
+    entry: dict[str, Any] = {
+        "basic": {
+            "name": about.title or TO_FILL_IN,
+            "data_curators": list(about.curators) or [TO_FILL_IN],
+            "intended_use": about.intended_use or TO_FILL_IN,
+            "data_product_type": about.product,
+            "data_product_region": about.region or TO_FILL_IN,
+            "description": about.description or TO_FILL_IN,
+            "publication_date": about.published or _NO_DATE,
+            **({} if about.sector is None else {"data_product_sector": about.sector}),
+        },
         "dp_variant": {
             "variant_name": stated.variant,
             "data_domain": stated.domain,
@@ -137,10 +160,15 @@ def registry_entry(stated: ReleaseFacts, deployment: Deployment | None = None) -
         "privacy_loss": _loss(stated),
         "deployment_model": _model(stated),
         "accounting": {"post_processing": sentence_of(stated.after), "composition": sentence_of(stated.composition)},
-        "implementation": _implementation(stated),
+        "implementation": {
+            "preprocessing_and_hyperparameter_tuning": sentence_of(stated.before)
+            + (f" {sentence_of(stated.beyond_label)[:-1]}: {stated.beyond}." if stated.beyond else ""),
+            "mechanisms": "\n".join(lines),
+            "justification": f"Why this noise: {stated.why}.",
+        },
         "administrative": {
             **({"sources": about.sources} if about.sources else {}),
-            "notes": _notes(stated),
+            "notes": f"{checked} What no check can show:\n{trust}",
             "registry_authors": list(about.authors) or [TO_FILL_IN],
         },
     }
@@ -151,19 +179,6 @@ def slug_of(basic: Mapping[str, Any]) -> str:
     """The name of an entry in URLs, as the registry makes it: title, curators and year."""
     parts = (basic["name"], "-".join(basic["data_curators"]), basic["publication_date"].split("-")[0])
     return "_".join(re.sub(r"\W+", "_", part.lower()) for part in parts).replace("_", "-")
-
-
-def _basic(about: Deployment) -> dict[str, Any]:
-    return {
-        "name": about.title or TO_FILL_IN,
-        "data_curators": list(about.curators) or [TO_FILL_IN],
-        "intended_use": about.intended_use or TO_FILL_IN,
-        "data_product_type": about.product,
-        "data_product_region": about.region or TO_FILL_IN,
-        "description": about.description or TO_FILL_IN,
-        "publication_date": about.published or _NO_DATE,
-        **({} if about.sector is None else {"data_product_sector": about.sector}),
-    }
 
 
 def _loss(stated: ReleaseFacts) -> dict[str, Any]:
@@ -210,34 +225,6 @@ def _model(stated: ReleaseFacts) -> dict[str, Any]:
         "data_source_type_details": f"This is version {version} of the data.",
         "access_type": "Non-interactive",
     }
-
-
-def _implementation(stated: ReleaseFacts) -> dict[str, str]:
-    lines = [f"- {_line_of(fact)}" for fact in stated.of_section(NOISE) if fact.bars]
-    lines += [f"- {sentence_of(stated.mechanism)}"] if stated.mechanism else []
-    lines += [
-        f"- Implementation: utmost {stated.statement['utmost']}.",
-        "- Floating point: the law that is drawn is exactly the law stated, for random bits; no float stands between "
-        "the bits and a released value.",
-        "- Random bits come from the operating system, through AES-256.",
-    ]
-    return {
-        "preprocessing_and_hyperparameter_tuning": sentence_of(stated.before)
-        + (f" {sentence_of(stated.beyond_label)[:-1]}: {stated.beyond}." if stated.beyond else ""),
-        "mechanisms": "\n".join(lines),
-        "justification": f"Why this noise: {stated.why}.",
-    }
-
-
-def _line_of(noise: Fact) -> str:
-    bars = ", ".join(f"± {short_bar(margin)} at {float(100 * sure):g} %" for sure, margin in noise.bars)
-    return f"{sentence_of(noise.label)[:-1]}: {noise.value}; margins {bars}."
-
-
-def _notes(stated: ReleaseFacts) -> str:
-    trust = "\n".join(f"- {line}" for line in stated.on_trust)
-    checked = "Anyone can compute again what the statement says, with `utmost verify`."
-    return f"{checked} What no check can show:\n{trust}"
 
 
 def sentence_of(words: str) -> str:

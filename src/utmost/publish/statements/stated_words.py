@@ -28,7 +28,6 @@ from utmost.publish.statements.table_words import (
     DECLARED_ROWS,
     LONE_KEY,
     NOTHING_UNPROTECTED,
-    NoiseWords,
     bars,
     beyond_unit,
     changes,
@@ -75,14 +74,23 @@ def table_in_words(document: Mapping[str, Any]) -> ReleaseFacts:
             "public": NAMED_ROWS,
             "unprotected": "nothing" if delta is None else LONE_KEY.format(delta=delta),
         }
-    words = _noise_words(statement)
+    if isinstance(statement.noise, CellNoiseAtLevel):
+        words = words_of_cells(statement, statement.noise)
+    else:  # imported here, because most statements have noise of single cells
+        from utmost.publish.statements.noise_words import words_of_noise
+
+        words = words_of_noise(statement)
     if ledger is not None and (stop := ledger.stop) is not None:
         line, reached = _stop_words(stop, level, noise.unit.neighbours)
+
+        def margin(sure: Fraction) -> int | float:
+            return statement.promise.at_stop(statement.level, replace(stop, confidence=sure)).margin
+
         words = replace(
             words,
             line=line,
             composition=f"{words.composition} {reached}".strip(),
-            noises=_where_stopped(statement, stop, words.noises),
+            noises=tuple(replace(noise, bars=bars(stop.confidence, margin)) for noise in words.noises),
         )
     return ReleaseFacts(
         statement=document,
@@ -113,15 +121,6 @@ def _stop_words(stop: Stop, level: Level, neighbours: str) -> tuple[str, str]:
     chose = "A rule of released values chose" if stop.is_met is not None else "Beside a rule somebody asked for"
     reached = f"{chose} {level_name(level)}; beforehand {level_name(stop.promised)} was promised."
     return f"{promise_line(stop.promised, neighbours)} {outcome_line(level)}", reached
-
-
-def _where_stopped(statement: Statement, stop: Stop, noises: tuple[StatedNoise, ...]) -> tuple[StatedNoise, ...]:
-    """The noise of cells with the margins that hold at the level where a rule stopped."""
-
-    def margin(sure: Fraction) -> int | float:
-        return statement.promise.at_stop(statement.level, replace(stop, confidence=sure)).margin
-
-    return tuple(replace(noise, bars=bars(stop.confidence, margin)) for noise in noises)
 
 
 def sums_in_words(statement: Mapping[str, Any], release: "NoisySums") -> ReleaseFacts:
@@ -166,10 +165,29 @@ def sums_in_words(statement: Mapping[str, Any], release: "NoisySums") -> Release
         by = f" by {words(family)}" if words(family) else ""
     measured = f"{named}{count} {sums}{of}{clipped}{by}"
     total, (adds, _) = level_in_ledger(release.ledger_facts, release.level)
-    line, split = promise_line(release.level, release.unit.neighbours), _split(len(release.plan.shares), is_plain=plain)
+    line, split = promise_line(release.level, release.unit.neighbours), f"{SHARED_BUDGET} "
+    if plain:
+        split = "" if len(release.plan.shares) == 1 else f"{SPLIT_BUDGET} "
     if release.stop is not None:
         line, reached = _stop_words(release.stop, release.level, release.unit.neighbours)
         split = f"{split}{reached} "
+    amount, domain = release.unit.amount, release.domain
+    counts = "Counts" if amount is None else f"Sums of {amount.name}"
+    if amount is not None and amount.distinct is not None:
+        counts = f"Numbers of distinct values ({amount.name})"
+    before = "nothing was left out by utmost, which was given a counted table"
+    if release.promise.proved:
+        # What is said of values outside the domain depends on the domain and not on the data.
+        open_axes = [f"{axis.levels[0]}, counted as {axis.other}" for axis in domain.axes if axis.other is not None]
+        counted = f", except those of {' and of '.join(open_axes)}" if open_axes else ""
+        unknown = [f"{axis.levels[0]}, as {axis.missing}" for axis in domain.axes if axis.missing is not None]
+        counted += f"; missing values are counted for {' and for '.join(unknown)}" if unknown else ""
+        if amount is not None and amount.missing:
+            counted += f"; events without {amount.name} were left out of its sums and means"
+            counted += ", and are counted among all events" if release.unit.is_shared else ""
+        bounded = "each individual's contribution was limited to what is stated above; "
+        bounded += f"events with a value outside the domain were left out{counted}"
+        before = bounded if amount is None or amount.clipped is None else f"{amount.clipped}; {bounded}"
     return ReleaseFacts(
         statement=statement,
         level=total,
@@ -185,12 +203,12 @@ def sums_in_words(statement: Mapping[str, Any], release: "NoisySums") -> Release
         noises=noises,
         why=str(statement["noise"]["theorem"]),
         beyond=beyond_unit(release.promise, release.unit, "cell"),
-        before=f"{rounded(release.unit, 'cell')}{_bounded(release)}",
+        before=f"{rounded(release.unit, 'cell')}{before}",
         after="nothing: each noisy cell is published as it is"
         if release.unit.is_distinct
         else _sums_of_cells(release.unit),
         composition=f"{split}{adds or ADDS_UP}{part}",
-        domain=_domain_words(release),
+        domain=f"{counts} over a declared domain of {domain.size} cells: {', '.join(domain.columns)}.",
         on_trust=trust_of_sums(release.promise),
         promise=release.promise,
     )
@@ -200,13 +218,6 @@ def possible_values(columns: Sequence[str]) -> str:
     """The sentence about the domain, which is published without noise."""
     lists = f"list{'s' * (len(columns) > 1)} of possible values"
     return f"only the {lists} of {', '.join(columns)}, declared beforehand; not who belongs where"
-
-
-def _split(tables: int, *, is_plain: bool) -> str:
-    """The sentence about the split of epsilon among the measured tables; "" for one table."""
-    if is_plain:
-        return "" if tables == 1 else f"{SPLIT_BUDGET} "
-    return f"{SHARED_BUDGET} "
 
 
 def _noised(
@@ -261,15 +272,6 @@ _DIVIDED = "about the margin shown, divided by the number that the mean divides 
 """The margin of a mean, which depends on the size of its group."""
 
 
-def _domain_words(release: "NoisySums") -> str:
-    """The sentence about the data sets of the statement."""
-    amount, domain = release.unit.amount, release.domain
-    counts = "Counts" if amount is None else f"Sums of {amount.name}"
-    if amount is not None and amount.distinct is not None:
-        counts = f"Numbers of distinct values ({amount.name})"
-    return f"{counts} over a declared domain of {domain.size} cells: {', '.join(domain.columns)}."
-
-
 def _sums_of_cells(unit: Unit) -> str:
     """The sentence about the tables that are computed from noisy sums."""
     if unit.is_shared:
@@ -282,30 +284,6 @@ def _sums_of_cells(unit: Unit) -> str:
         "every table and total is computed from the noisy sums by least squares, without bias; a clean copy, where "
         f"one is published, holds {whole} that are not negative and whose sums agree. Neither costs more epsilon"
     )
-
-
-def _bounded(release: "NoisySums") -> str:
-    """The sentence about the treatment of people's data: clipped amounts, bounds, values outside the domain."""
-    if not release.promise.proved:
-        return "nothing was left out by utmost, which was given a counted table"
-    amount = release.unit.amount
-    clipped = None if amount is None else amount.clipped
-    bounded = f"each individual's contribution was limited to what is stated above; {_outside(release)}"
-    return bounded if clipped is None else f"{clipped}; {bounded}"
-
-
-def _outside(release: "NoisySums") -> str:
-    """The sentence about values outside the domain, which depends on the domain and not on the data."""
-    axes = release.domain.axes
-    open_axes = [f"{axis.levels[0]}, counted as {axis.other}" for axis in axes if axis.other is not None]
-    counted = f", except those of {' and of '.join(open_axes)}" if open_axes else ""
-    unknown = [f"{axis.levels[0]}, as {axis.missing}" for axis in axes if axis.missing is not None]
-    counted += f"; missing values are counted for {' and for '.join(unknown)}" if unknown else ""
-    amount = release.unit.amount
-    if amount is not None and amount.missing:
-        counted += f"; events without {amount.name} were left out of its sums and means"
-        counted += ", and are counted among all events" if release.unit.is_shared else ""
-    return f"events with a value outside the domain were left out{counted}"
 
 
 def _laws(release: "NoisySums") -> list[tuple[Any, Geometric]]:
@@ -483,14 +461,3 @@ def withheld_in_words(statement: Mapping[str, Any]) -> ReleaseFacts:
             "no cells are withheld but those that the rule names: this can be checked against the whole release only",
         ),
     )
-
-
-def _noise_words(statement: Statement) -> NoiseWords:
-    """The sentences of a statement that depend on its noise."""
-    noise = statement.noise
-    if isinstance(noise, CellNoiseAtLevel):
-        return words_of_cells(statement, noise)
-    # Imported here, because most statements have noise of single cells.
-    from utmost.publish.statements.noise_words import words_of_noise
-
-    return words_of_noise(statement)

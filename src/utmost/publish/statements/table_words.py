@@ -94,6 +94,10 @@ def words_of_cells(statement: Statement, at_level: CellNoiseAtLevel) -> NoiseWor
     numbers = "integers" if at_level.grid is None else "real numbers"
     if unit.step != 1:
         numbers = f"multiples of {unit.step}"
+    composition = WHOLE_BUDGET
+    if unit.charged != 1:
+        budget = EVEN_BUDGET if unit.neighbours == "add-remove" else REPLACED_BUDGET
+        composition = budget.format(cells=unit.cells, charged=unit.charged)
     return NoiseWords(
         line=promise_line(at_level.level, unit.neighbours),
         per=None,
@@ -105,7 +109,7 @@ def words_of_cells(statement: Statement, at_level: CellNoiseAtLevel) -> NoiseWor
         before=before,
         after=NEGATIVE,
         beyond=beyond_unit(statement.promise, unit, "released cell") if at_level.grid is None else "",
-        composition=_divided(unit),
+        composition=composition,
         on_trust=trust_of_cells(statement.promise),
         domain=table_domain(statement, numbers),
     )
@@ -178,14 +182,6 @@ def released_rows(columns: Sequence[str], rows: int, each: str = "") -> str:
 def listed(noun: str, names: Sequence[str]) -> str:
     """A noun with names, such as "the columns a, b"; "" without names."""
     return f"the {noun}{'s' * (len(names) > 1)} {', '.join(names)}" if names else ""
-
-
-def _divided(unit: Unit) -> str:
-    """The sentence that derives each cell's share of epsilon from the unit."""
-    if unit.charged == 1:
-        return WHOLE_BUDGET
-    budget = EVEN_BUDGET if unit.neighbours == "add-remove" else REPLACED_BUDGET
-    return budget.format(cells=unit.cells, charged=unit.charged)
 
 
 def bars(stated: Fraction, margin: Any) -> Bars:

@@ -40,9 +40,32 @@ def _described(statement: Mapping[str, Any]) -> WithheldTable[Any]:
     rule = WithholdingRule.of_facts(statement.get("rule"))
     release = stated_field(statement, "release", dict)
     if release.get("kind") == NOISY_TABLE_KIND:
-        described = _of_noisy_table(release, rule)
+        # A table with noise from another tool.
+        declared = NOISY_TABLE_FORM.checked(release)
+        if release["table"] is not None or rule.complementary:
+            raise does_not_follow("release")
+        cells = declared.rows * len(declared.noise)
+        described: WithheldTable[Any] = WithheldTable(
+            None, rule, tuple(declared.noise), cells, 0, declared.bias(rule), release
+        )
+    elif is_of_sums(release):
+        whole = NoisySums.without_sums(release)
+        family, families = stated_field(statement, "family", str), names_of(statement, "families")
+        words = _families(whole, families)
+        if [narrowed_name(whole.domain, *narrowed(whole.domain, word)) for word in words] != families:
+            raise does_not_follow("families")
+        if family not in families:
+            raise does_not_follow("family")
+        alone = whole.withheld(replace(rule, complementary=False), [words[families.index(family)]])
+        described = replace(alone[family], families=tuple(families), release=release)
     else:
-        described = _of_plan(statement, release, rule) if is_of_sums(release) else _of_table(release, rule)
+        checked = Statement.of_facts(release)
+        released, noise = checked.promise.columns, checked.noise
+        if checked.digest is not None or not isinstance(noise, CellNoiseAtLevel):
+            raise does_not_follow("release")
+        described = WithheldTable(
+            None, rule, released, checked.rows * len(released), 0, table_bias(rule, noise), release
+        )
     shown = stated_field(statement, "shown", int)
     if not 0 <= shown <= described.cells:
         raise does_not_follow("shown")
@@ -51,37 +74,6 @@ def _described(statement: Mapping[str, Any]) -> WithheldTable[Any]:
 
 WITHHELD_FORM = StatementForm(WITHHELD_KIND, "a statement of a withheld table", WithheldTable.facts, _described)
 """Statements of withheld tables: the release's statement, the rule and the number of shown cells determine all."""
-
-
-def _of_table(release: Mapping[str, Any], rule: WithholdingRule) -> WithheldTable[Any]:
-    """The withheld table that follows from a released table's statement and the rule."""
-    checked = Statement.of_facts(release)
-    released, noise = checked.promise.columns, checked.noise
-    if checked.digest is not None or not isinstance(noise, CellNoiseAtLevel):
-        raise does_not_follow("release")
-    return WithheldTable(None, rule, released, checked.rows * len(released), 0, table_bias(rule, noise), release)
-
-
-def _of_noisy_table(release: Mapping[str, Any], rule: WithholdingRule) -> WithheldTable[Any]:
-    """The withheld table that follows from the statement of a table with noise from another tool."""
-    declared = NOISY_TABLE_FORM.checked(release)
-    if release["table"] is not None or rule.complementary:
-        raise does_not_follow("release")
-    cells = declared.rows * len(declared.noise)
-    return WithheldTable(None, rule, tuple(declared.noise), cells, 0, declared.bias(rule), release)
-
-
-def _of_plan(statement: Mapping[str, Any], release: Mapping[str, Any], rule: WithholdingRule) -> WithheldTable[Any]:
-    """The withheld table that follows from the statement of one table of a release by a plan."""
-    whole = NoisySums.without_sums(release)
-    family, families = stated_field(statement, "family", str), names_of(statement, "families")
-    words = _families(whole, families)
-    if [narrowed_name(whole.domain, *narrowed(whole.domain, word)) for word in words] != families:
-        raise does_not_follow("families")
-    if family not in families:
-        raise does_not_follow("family")
-    alone = whole.withheld(replace(rule, complementary=False), [words[families.index(family)]])
-    return replace(alone[family], families=tuple(families), release=release)
 
 
 def check_withheld(
@@ -109,7 +101,19 @@ def check_withheld(
     if marks.count(SHOWN) != described.shown:
         raise BadTable("the number of shown cells must be that of the statement", came="another number", where="shown")
     for name in described.released:
-        _check_rule(name, columns, described.rule)
+        marks, cells = columns[f"{name}_mark"], columns[name]
+        margins = columns.get(f"{name}_margin", [])
+        for row, (mark, cell, margin) in enumerate(zip(marks, cells, margins, strict=True)):
+            where = f"column {name!r}, row {row + 1}"
+            if mark not in (SHOWN, described.rule.mark):
+                raise BadTable(f"a mark must be {SHOWN!r} or {described.rule.mark!r}", came="another mark", where=where)
+            if is_blank(cell) != (mark != SHOWN and described.rule.is_blank):
+                raise BadTable("exactly the withheld cells must be blank", came="another cell", where=where)
+            if not is_blank(cell) and _passes(cell, margin, described.rule, where) != (mark == SHOWN):
+                required = (
+                    "a shown cell must satisfy the rule" if mark == SHOWN else "a marked cell must break the rule"
+                )
+                raise BadTable(required, came="a cell that does not", where=where)
     if release is not None:
         _check_made_of(described, columns, release)
     return replace(described, table=table)
@@ -140,21 +144,6 @@ def _check_columns(statement: Mapping[str, Any], described: WithheldTable[Any], 
     for name, cells in fixed.items():
         if any(map(unlike, columns[name], cells)):
             raise BadTable("labels and margins must be those of the release", came="other values", where=repr(name))
-
-
-def _check_rule(name: str, columns: TextColumns, rule: WithholdingRule) -> None:
-    """Check each mark against its cell, and each shown cell against the rule."""
-    marks, cells = columns[f"{name}_mark"], columns[name]
-    margins = columns.get(f"{name}_margin", [])
-    for row, (mark, cell, margin) in enumerate(zip(marks, cells, margins, strict=True)):
-        where = f"column {name!r}, row {row + 1}"
-        if mark not in (SHOWN, rule.mark):
-            raise BadTable(f"a mark must be {SHOWN!r} or {rule.mark!r}", came="another mark", where=where)
-        if is_blank(cell) != (mark != SHOWN and rule.is_blank):
-            raise BadTable("exactly the withheld cells must be blank", came="another cell", where=where)
-        if not is_blank(cell) and _passes(cell, margin, rule, where) != (mark == SHOWN):
-            required = "a shown cell must satisfy the rule" if mark == SHOWN else "a marked cell must break the rule"
-            raise BadTable(required, came="a cell that does not", where=where)
 
 
 def _passes(cell: Any, margin: Any, rule: WithholdingRule, where: str) -> bool:

@@ -5,7 +5,7 @@ each axis: all groups of a marginal, the groups of a marginal that carry a label
 within each group of the other axes, or one sum over any listed cells.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import product
@@ -357,7 +357,20 @@ def narrowed(domain: Domain, name: Any) -> tuple[Family, dict[int, int]]:
     if isinstance(name, tuple) and name and all(isinstance(word, int) for word in name):
         return domain.family(name), {}
     levels, labels = [], dict[str, Label]()
-    for word in _name_parts(domain, name):
+    known = {level for axis in domain.axes for level in axis.levels}
+    if not isinstance(name, str):
+        parts = list(name) if isinstance(name, Sequence) else [name]
+    elif name in known:
+        parts = [name]
+    else:
+
+        def is_word(word: str) -> bool:
+            with_label = (word.startswith(f"{level}=") and " " not in word[len(level) :] for level in known)
+            return word in known or any(with_label)
+
+        words = words_in(name, is_word)
+        parts = [word if word in known or "=" not in word else _level_and_label(word, known) for word in words]
+    for word in parts:
         if isinstance(word, str):
             levels.append(word)
         elif isinstance(word, tuple) and len(word) == 2:
@@ -367,38 +380,18 @@ def narrowed(domain: Domain, name: Any) -> tuple[Family, dict[int, int]]:
             raise WrongKind(
                 "a wanted table must be names of levels", came=type(word).__name__, remedy='Pass "sex age", say.'
             )
-    family = domain.family(levels)
-    return family, {
-        domain.level_named(level)[0]: _index_of_group(domain, level, label) for level, label in labels.items()
-    }
-
-
-def _name_parts(domain: Domain, name: Any) -> list[Any]:
-    """The levels and the (level, label) pairs in a table's name."""
-    known = {level for axis in domain.axes for level in axis.levels}
-    if not isinstance(name, str):
-        return list(name) if isinstance(name, Sequence) else [name]
-    if name in known:
-        return [name]
-    words = words_in(name, lambda word: word in known or _is_level_with_label(word, known))
-    return [word if word in known or "=" not in word else _level_and_label(word, known) for word in words]
-
-
-def _is_level_with_label(word: str, known: Iterable[str]) -> bool:
-    return any(word.startswith(f"{level}=") and " " not in word[len(level) :] for level in known)
+    only = {}
+    for name_of_level, label in labels.items():
+        axis, level = domain.level_named(name_of_level)
+        taken = domain.selection({name_of_level: label})[axis]
+        only[axis] = int(domain.axes[axis].group_of(level)[taken.argmax()])
+    return domain.family(levels), only
 
 
 def _level_and_label(word: str, known: Iterable[str]) -> tuple[str, str]:
     """Split ``level=label``; the level or the label may have an equals sign of its own."""
     level = max((level for level in known if word.startswith(f"{level}=")), key=len, default=word.split("=")[0])
     return level, word[len(level) + 1 :]
-
-
-def _index_of_group(domain: Domain, name: str, label: Label) -> int:
-    """The index of a label among the groups of a level."""
-    axis, level = domain.level_named(name)
-    taken = domain.selection({name: label})[axis]
-    return int(domain.axes[axis].group_of(level)[taken.argmax()])
 
 
 def _part_of(domain: Domain, family: Family, only: Mapping[int, int], weight: Number, per_answer: bool) -> WantedSums:
@@ -467,29 +460,26 @@ _LARGEST_WEIGHT = Fraction(10**100)  # squares and sums of such weights are fini
 
 
 def _where_name(where: Where) -> str:
-    return " ".join(f"{name}={_wanted_name(wanted)}" for name, wanted in where.items())
-
-
-def _wanted_name(wanted: Any) -> str:
-    if isinstance(wanted, slice):
-        return "..".join("" if end is None else str(end) for end in (wanted.start, wanted.stop))
-    return str(wanted) if isinstance(wanted, str | int | np.integer) else "|".join(map(str, wanted))
+    words = []
+    for name, wanted in where.items():
+        if isinstance(wanted, slice):
+            shown = "..".join("" if end is None else str(end) for end in (wanted.start, wanted.stop))
+        else:
+            shown = str(wanted) if isinstance(wanted, str | int | np.integer) else "|".join(map(str, wanted))
+        words.append(f"{name}={shown}")
+    return " ".join(words)
 
 
 @unpickler
 def _workload(domain: Domain, parts: Iterable[WantedSums]) -> Workload:
-    workload = object.__new__(Workload)
-    _set(workload, domain, _without_duplicates(parts))
-    return workload
-
-
-def _without_duplicates(parts: Iterable[WantedSums]) -> Iterator[WantedSums]:
-    """The parts; equal parts are one, with the sum of their weights."""
+    # Equal parts are one, with the sum of their weights.
     merged: dict[tuple[AxisSums, ...], WantedSums] = {}
     for part in parts:
         same = merged.get(part.sums)
         merged[part.sums] = part if same is None else replace(same, weight=same.weight + part.weight)
-    yield from merged.values()
+    workload = object.__new__(Workload)
+    _set(workload, domain, merged.values())
+    return workload
 
 
 def _set(workload: Workload, domain: Domain, parts: Iterable[WantedSums]) -> None:

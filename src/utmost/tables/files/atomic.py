@@ -1,5 +1,6 @@
 """Write several files so that all of them appear, or none."""
 
+import errno
 import glob
 import os
 import shutil
@@ -22,11 +23,22 @@ Writer = Callable[[BinaryIO], object]
 """A function that writes the content of one file to an open file, and may read that file."""
 
 
+_NAME = 200
+"""Bytes of a name that is short enough everywhere, with the endings of a statement, a signature and temporary files."""
+
+_REFUSED = (errno.ENAMETOOLONG, errno.ENOENT, errno.EACCES, errno.EPERM, errno.EROFS)
+"""Errors of a folder that will never take a file of this name."""
+
 _DRAWN_AGAIN = "Running it again publishes new noise and adds another epsilon to what is spent."
 
 
 def check_absent(path: Path, *, draws: bool = False) -> None:
     """Check that a file can be written here; with ``draws`` the refusal also names the cost of another run."""
+    _check_unused(path, draws=draws)
+    _check_can_be_made(path)
+
+
+def _check_unused(path: Path, *, draws: bool = False) -> None:
     _check_folder(path.parent)
     if os.path.lexists(path):
         free = next(name for number in count(2) if not os.path.lexists(name := path.with_stem(f"{path.stem}-{number}")))
@@ -51,12 +63,12 @@ def write_together(writers: Mapping[Path, Writer], *, owner_only: bool = False, 
     os.umask(umask)
     try:
         for path, writer in writers.items():
-            check_free_name(path, overwrite=overwrite)
+            _check_replaceable(path) if overwrite else _check_unused(path)
             _remove_abandoned(path)
             aside[path] = _write_aside(path, writer, 0o600 if owner_only else 0o666 & ~umask, locks)
         for path, temporary in reversed(aside.items()):
             # Checked again: writing may have taken hours, and another program may use the name by now.
-            check_free_name(path, overwrite=overwrite)
+            _check_replaceable(path) if overwrite else _check_unused(path)
             if path.exists():
                 before[path] = _kept_aside(path)
             os.replace(temporary, path)  # atomic: nobody sees half a file under this name
@@ -81,6 +93,11 @@ def check_free_name(path: Path, *, overwrite: bool, draws: bool = False) -> None
     """Check that a file can be written here: no file exists, or it may be overwritten."""
     if not overwrite:
         return check_absent(path, draws=draws)
+    _check_replaceable(path)
+    _check_can_be_made(path)
+
+
+def _check_replaceable(path: Path) -> None:
     _check_folder(path.parent)
     if os.path.lexists(path) and (path.is_symlink() or not path.is_file()):
         raise Unsupported("only a regular file can be overwritten", came="something else", where=str(path))
@@ -100,6 +117,24 @@ def _check_folder(folder: Path) -> None:
             where=where,
             remedy=remedy,
         )
+
+
+def _check_can_be_made(path: Path) -> None:
+    """Check, before anything is drawn, that the folder takes a file of this name: make its temporary file."""
+    try:
+        descriptor, name = _opened_aside(path, ".part")
+    except OSError as error:
+        if error.errno not in _REFUSED:  # such as a full disk
+            raise
+        is_long = error.errno == errno.ENAMETOOLONG
+        raise Unsupported(
+            "a file must have a name and a folder in which it can be written",
+            came=f"a name of {len(os.fsencode(path.name))} bytes" if is_long else error.strerror,
+            where=str(path),
+            remedy=f"Choose a name of at most {_NAME} bytes." if is_long else "Choose another folder.",
+        ) from None
+    os.close(descriptor)
+    Path(name).unlink(missing_ok=True)  # another process may have taken it for an abandoned one
 
 
 def _kept_aside(path: Path) -> Path:

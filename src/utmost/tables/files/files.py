@@ -1,19 +1,18 @@
 """Table files: the reader and the writer for each ending."""
 
 import gzip
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib.util import find_spec
-from itertools import chain, islice
+from io import RawIOBase
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from utmost.errors import BadTable, Unsupported
 from utmost.tables.engines.engines import engine_frame, is_engine_frame
 from utmost.tables.files import csv_table, table_formats
 from utmost.tables.files.csv_table import CsvPieces, CsvTable, Piece
 from utmost.tables.files.file_pieces import FilePieces, WrittenByPieces
-from utmost.tables.files.formulas import check_not_computed
 from utmost.tables.files.text_files import GZ, PACKED, TextFile, sheet_named
 from utmost.tables.frames.table import Table
 from utmost.tables.optional_imports import extra
@@ -226,30 +225,32 @@ def check_same_kind(source: Path, out: Path) -> None:
             )
 
 
-def check_names(path: Path, names: Iterable[str]) -> None:
-    """Check, before anything is drawn, that a file of this name can have columns of these names."""
-    if ending_of(path) in TEXT:
-        csv_table.check_names(names)
-
-
-def check_fits(path: Path, columns: Mapping[str, Iterable[Any]], numbers: int) -> None:
-    """Check, before anything is drawn, that a file can contain these columns of text and ``numbers`` of numbers."""
-    if ending_of(path) in EXCEL:
+def check_fits(table: Any, path: Path) -> None:
+    """Write a table into nothing, before anything is drawn: raise what the writer of this file would raise."""
+    if ending_of(path) in EXCEL:  # whose writer takes ten times as long as its checks
         from utmost.tables.files import spreadsheets
 
-        spreadsheets.check_fits(columns, numbers)
-    elif ending_of(path) not in JSON_LINES:
-        is_text = ending_of(path) in TEXT
-        for text in chain(columns, *columns.values()):
-            if not isinstance(text, str):
-                continue
-            if not text.isascii() and _HALF.search(text):
-                raise _half_of_a_character(path)
-            if is_text:
-                check_not_computed(text)
+        spreadsheets.check_fits(_cells(table))
+    else:
+        write(table, cast(BinaryIO, _Nothing()), path)
 
 
-_HALF = re.compile("[\ud800-\udfff]")
+class _Nothing(RawIOBase):
+    """A file that forgets what is written."""
+
+    def __init__(self) -> None:
+        self._size = 0
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: Any) -> int:
+        size = memoryview(text).nbytes
+        self._size += size
+        return size
+
+    def tell(self) -> int:
+        return self._size
 
 
 def _half_of_a_character(path: Path) -> BadTable:

@@ -38,12 +38,6 @@ def is_computed(text: bytes) -> bool:
     return is_likely and _FORMULA.search(text) is not None
 
 
-def check_not_computed(text: str) -> None:
-    """Check, before anything is drawn, that a name or label in a text file is no formula."""
-    if is_computed(text.encode("utf-8", "surrogatepass")):
-        raise _computed()
-
-
 def without_formulas(pieces: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
     """Yield the pieces of a text file unchanged; a formula raises `BadTable`."""
     for rows, text in pieces:

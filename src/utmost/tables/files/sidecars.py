@@ -4,6 +4,7 @@ The statement is any JSON document that is made from the digest of the table's f
 """
 
 import hashlib
+import os
 import shutil
 import tempfile
 from collections.abc import Callable
@@ -37,7 +38,9 @@ def check_free(
             raise OutOfRange("a signed statement must go to a file", came="no --out", where="--sign")
         return
     files.check_same_kind(source, out)
-    for path in (out, sidecar_path(out), signature_path(sidecar_path(out))):
+    signature = signature_path(sidecar_path(out))
+    is_signed = sign is not None or os.path.lexists(signature)
+    for path in (out, sidecar_path(out), *([signature] if is_signed else [])):
         check_free_name(path, overwrite=overwrite, draws=draws)
 
 

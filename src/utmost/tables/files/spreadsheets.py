@@ -75,13 +75,12 @@ def write(columns: Mapping[str, Iterable[Any]], file: BinaryIO, statement: Mappi
             sheet.set_column(1, 1, 110, book.add_format({"text_wrap": True}))
 
 
-def check_fits(columns: Mapping[str, Iterable[Any]], numbers: int) -> None:
-    """Check, before anything is drawn, that a sheet can hold these columns of text and ``numbers`` of numbers."""
-    _check_width(len(columns) + numbers)
-    for name, cells in columns.items():
-        _text(name)
-        for cell in cells:
-            if cell is not None and not isinstance(cell, int | float):
+def check_fits(columns: Mapping[str, Iterable[Any]]) -> None:
+    """Check that a sheet can hold these columns, as `write` does."""
+    _check_width(len(columns))
+    for name, column in columns.items():
+        for cell in (str(name), *_dated(_plain(column))):
+            if cell is not None and not isinstance(cell, int | float | date):
                 _text(cell)
 
 
@@ -147,7 +146,7 @@ def _text(cell: Any) -> str:
         raise BadTable(required, came=f"one of {len(text)}", remedy="Write .csv or .parquet.")
     if _ESCAPED.search(text):  # a workbook would store these as _x000D_, which some readers show as text or skip
         required = "a cell of Excel must have no control characters, lone surrogates or text like _x000D_"
-        raise BadTable(required, came="one of these", remedy="Write .csv or .parquet.")
+        raise BadTable(required, came="one of these", remedy="Write .jsonl, which keeps it; or rename it.")
     return text
 
 

@@ -57,7 +57,6 @@ class TableVerbs(Display, ABC):
 
         file, columns = Path(read_path(path, "path")), self._in_columns()
         files.check_same_kind(Path("table.csv"), file)
-        files.check_names(file, columns)
         may_replace = truth(overwrite, "overwrite")
         write_together({file: lambda target: files.write(columns, target, file)}, overwrite=may_replace)
 

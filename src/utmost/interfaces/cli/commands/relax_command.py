@@ -25,7 +25,9 @@ from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger.means_names import releases_of_means
 from utmost.publish.ledger.state import Published
 from utmost.publish.promises.sum_noise import SumNoise
+from utmost.publish.releases.tables_before_draw import measures_before_draw, table_before_draw
 from utmost.publish.statements.counted_files import read_table
+from utmost.publish.workloads.planning.cells_plan import cells_plan
 from utmost.tables.axes.domain import Domain
 from utmost.tables.frames.any_table import adapter_of
 
@@ -79,6 +81,8 @@ def relax(
                 check_counted_before(people, key)
                 tables = counted_table(table, people, people.neighbours or "add-remove", spelling.cells, key)
                 assert isinstance(tables, dict), "several means are counted"
+                plans = [cells_plan(one.domain, one.unit) for one in tables.values()]
+                table_options.check_fits(question.answer, measures_before_draw(plans))
                 try:
                     return relax_means_in_ledger(opened, tables, question, signer, dry_run=dry_run)
                 except DataChanged as error:
@@ -99,6 +103,8 @@ def relax(
         question.check_kind(None if kept is None else kept.noise)
         with progress_bar(f"Checking {table.name}"):
             values = _table_to_relax(table, kept, people, spelling, secret_file_of(ledger.key_file))
+            if kept is not None:
+                table_options.check_fits(question.answer, table_before_draw(values, kept.promise))
         with _named_counting(kept, people):
             if dry_run:
                 after = opened.rehearse(question.name, epsilon=at, version=question.version, table=values)

@@ -1,5 +1,6 @@
 """`utmost share`: one level divided among several measures, each with its plan, by weights."""
 
+import os
 from math import ceil, sqrt
 from pathlib import Path
 from typing import Annotated, Any
@@ -116,34 +117,34 @@ def share(
 
     with options.protected(yes):
         if relax is not None:
+            output = options.Output(out, as_json)  # refuses a file that exists
             with memory.place.opened() as ledger:
                 ledger.relax_shared(tables, shared)
             report["ledger"] = {"place": memory.ledger, "done": "relaxed"}
-            if options.Output(out, as_json).give(report):
+            if output.give(report):
                 show(report, files)
             return
-        if dry_run:
-            for name, own in shared.levels(shared.level).items():  # all checks of a release
-                CheckedSums.of(*counted_for(tables[name], shared.plans[name]), own)
-            report = {"dry_run": True, **report}
-            return print_json(report) if as_json else show(report, files)
-
         # Release all measures, once or in a ledger, and write the files of all or none. In a ledger, files may exist as
         # answers of a repeated call; then they are compared.
         sure, file, in_ledger = read_confidence(confidence), file_options.file_of(out), memory.ledger is not None
         paths = {} if file is None else {name: file_options.beside(file, name) for name in tables}
-        there = [path for path in paths.values() if path.is_file() or signature_path(path).is_file()]
+        there = [path for path in paths.values() if any(map(os.path.isfile, (path, signature_path(path))))]
         for path in paths.values():
             if not in_ledger or path not in there:
                 check_document(path, sign)
         signer = None if sign is None else signer_of(sign)
         releases: dict[str, NoisySums]
+        if in_ledger and there:
+            with memory.place.opened() as ledger:
+                answered = {(release.name, each) for release in ledger.releases for each in release.levels}
+            if not answered >= set(shared.levels(shared.level).items()):
+                check_document(there[0], sign)  # refuse a file that is no repeated answer
+        if dry_run:
+            for name, own in shared.levels(shared.level).items():  # all checks of a release
+                CheckedSums.of(*counted_for(tables[name], shared.plans[name]), own)
+            report = {"dry_run": True, **report}
+            return print_json(report) if as_json else show(report, files)
         if in_ledger:
-            if there:
-                with memory.place.opened() as ledger:
-                    answered = {(release.name, each) for release in ledger.releases for each in release.levels}
-                if not answered >= set(shared.levels(shared.level).items()):
-                    check_document(there[0], sign)  # refuse a file that is no repeated answer
             with memory.place.opened() as ledger:
                 dataset = memory.dataset or counted.stem
                 requests = shared_requests(tables, shared, dataset=dataset, independent=memory.independent)

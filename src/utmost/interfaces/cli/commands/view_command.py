@@ -20,6 +20,7 @@ def view(*, ledger: LedgerPlaceOptions, question: Question) -> None:
         kept = question.release_in(opened)
         at = question.level_in(opened)
         question.check_repeats(opened, None, at)
+        question.check_view_fits(opened, at)
         if question.means_in(opened):
             return give_means(question, opened.view_means(question.name, epsilon=at, version=question.version), signer)
         question.check_kind(None if kept is None else kept.noise)

@@ -152,28 +152,14 @@ class TableAnswer:
         check_free(source or Path("counts.csv"), self.file, self.sign, draws=draws)
 
 
-def check_fits(answer: TableAnswer, source: Any, released: Iterable[str], public: Iterable[str]) -> None:
-    """Check, before any draw, that the output file can hold the table with a margin beside each released column."""
-    from utmost.publish.counting.counted_facts import CountedFacts
+def check_fits(answer: TableAnswer, table: Any) -> None:
+    """Check, before any draw, that the output can hold a table, see `tables_before_draw`; None is a document."""
     from utmost.tables.files import files
 
-    file = answer.file or Path("table.csv")
-    released, public = list(released), list(public)
-    files.check_names(file, [*released, *public])
-    # Only JSON lines and labels of a domain can have lone surrogates, which no other file can hold.
-    is_lines = files.ending_of(source) in files.JSON_LINES if isinstance(source, Path) else isinstance(source, dict)
-    if files.ending_of(file) not in files.EXCEL and not is_lines and not isinstance(source, CountedFacts):
+    file = answer.file
+    if table is None or (answer.as_json if file is None else file.suffix.lower() == ".json"):
         return
-    cells: dict[str, Any]
-    source = files.read(source) if isinstance(source, Path) else source
-    if isinstance(source, CountedFacts):
-        counted: Any = source
-        cells = {axis.levels[0]: axis.labels[0] for axis in counted.domain.axes}
-    else:
-        columns, names = files.columns(source), set(public)
-        cells = {name: column for name, column in columns.items() if name in names}
-    values = dict.fromkeys(released, ())
-    files.check_fits(file, cells | values, len(values))
+    files.check_fits(table, _piped(answer.form) if file is None else file)
 
 
 def output(out: Path | None, form: str | None) -> Path | None:

@@ -60,7 +60,13 @@ class Bearers:
                 came="none for your account",
                 remedy="Ask an administrator of this service for one.",
             )
-        return _belonging(max(valid, key=lambda token: (token.made, token.name)), person)
+        token = max(valid, key=lambda token: (token.made, token.name))
+        if not token.is_shared:
+            return token
+        try:
+            return replace(token, owner=check_name(person, "owner"))
+        except UtmostError:  # the message must not repeat the provider's name of a person
+            raise NotAuthenticated("a subject must have a name of at most 200 characters that can be printed") from None
 
     def claims_asked(self) -> frozenset[str]:
         """Return the names of all claims that some token needs."""
@@ -136,7 +142,20 @@ class Bearers:
                 raise UnknownRecord("the name must be that of a token", came=name, remedy="See the list of tokens.")
             revoked = Token.of_kept(name, record).revoked_at(self._context.clock())
             if revoked.kept() != record:
-                self._check_not_last(store, token, revoked)
+                # A token which can make tokens must remain, if there is one now. One for an OpenID person counts only
+                # if it makes this request: perhaps nobody can present the others.
+                now, there = self._context.clock(), tokens_of(store)
+                comes = {
+                    admin.name
+                    for admin in there
+                    if _is_admin(admin) and admin.is_valid(now) and (admin.digest or admin.name == token.name)
+                }
+                if comes and comes <= {revoked.name}:
+                    remedy = "Make another admin's token first, for all releases; "
+                    remedy += "where there is one, let its bearer revoke it."
+                    raise NotAllowed(
+                        "the last valid token of an admin must not be revoked", came="that one", remedy=remedy
+                    )
                 store.put("token", name, revoked.kept())
                 self._context.trail(store, token, "revoke", revoked=name)
             return revoked
@@ -162,20 +181,6 @@ class Bearers:
         admins = [token for token in self._tokens() if _is_admin(token) and token.is_valid(now)]
         own = [token for token in admins if token.digest is not None]
         return max((token.expires for token in own or admins), default=None)
-
-    def _check_not_last(self, store: RecordTransaction, token: Token, revoked: Token) -> None:
-        """Check that a token which can make tokens remains, if there is one now."""
-        # A token for an OpenID person counts only if that token makes this request: perhaps nobody can present the
-        # others.
-        now, there = self._context.clock(), tokens_of(store)
-        comes = {
-            admin.name
-            for admin in there
-            if _is_admin(admin) and admin.is_valid(now) and (admin.digest or admin.name == token.name)
-        }
-        if comes and comes <= {revoked.name}:
-            remedy = "Make another admin's token first, for all releases; where there is one, let its bearer revoke it."
-            raise NotAllowed("the last valid token of an admin must not be revoked", came="that one", remedy=remedy)
 
     def _tokens(self) -> list[Token]:
         return self._context.records.read(tokens_of)
@@ -209,13 +214,3 @@ def _check_told_apart(store: RecordTransaction, new: Token) -> None:
 
 def _twin(store: RecordTransaction, owner: str) -> str | None:
     return lookalike_of(owner, (token.owner for token in tokens_of(store)))
-
-
-def _belonging(token: Token, person: str) -> Token:
-    """Return a token as one person holds it."""
-    if not token.is_shared:
-        return token
-    try:
-        return replace(token, owner=check_name(person, "owner"))
-    except UtmostError:  # the message must not repeat the provider's name of a person
-        raise NotAuthenticated("a subject must have a name of at most 200 characters that can be printed") from None

@@ -61,7 +61,14 @@ class OpenId:
         try:
             if len(presented) > _LONGEST:
                 raise ValueError
-            key = self._key(jwt.get_unverified_header(presented).get("kid"))
+            # The provider's key by name; for a token without a key name, the provider's only key.
+            named = jwt.get_unverified_header(presented).get("kid")
+            key = self._kept(named)
+            if key is None:
+                self._ask()
+                key = self._kept(named)
+            if key is None:
+                raise KeyError
             claims = dict(jwt.decode(presented, key, algorithms=ALGORITHMS, **about))
             if claims["iss"] != self.issuer:  # PyJWT 2.10.0 accepted a part of the address
                 raise ValueError
@@ -87,16 +94,6 @@ class OpenId:
         if not self._about:
             self._ask()
         return self._about.get(name)
-
-    def _key(self, named: object) -> Any:
-        """Return the provider's key by name; for a token without a key name, the provider's only key."""
-        key = self._kept(named)
-        if key is None:
-            self._ask()
-            key = self._kept(named)
-        if key is None:
-            raise KeyError
-        return key
 
     def _kept(self, named: object) -> Any:
         if named is None and len(self._keys) == 1:

@@ -65,7 +65,8 @@ class SignIn:
         }
         place = httpx.URL(self.openid.place("authorization_endpoint")).copy_merge_params(query)
         held = {"state": state, "nonce": nonce, "verifier": verifier, "next": following}
-        return str(place), self._sealed(held | {"until": self.clock() + _SECONDS})
+        body = _text(json.dumps(held | {"until": self.clock() + _SECONDS}).encode())
+        return str(place), f"{body}.{hmac.digest(self.key, body.encode(), sha256).hex()}"
 
     def finish(self, query: Mapping[str, str], cookie: str) -> tuple[dict[str, Any], str, str]:
         """Return the signed claims of whoever came back, the state (which is valid once), and the page to show next."""
@@ -73,7 +74,10 @@ class SignIn:
         held, state, code = self._opened(cookie), query.get("state", ""), query.get("code", "")
         if not hmac.compare_digest(held["state"].encode(), state.encode()):
             raise _no_sign_in()
-        self._check_issuer(query.get("iss"))
+        issuer = query.get("iss")
+        promised = self.openid.says("authorization_response_iss_parameter_supported") is True
+        if issuer != self.openid.issuer and (issuer is not None or promised):
+            raise _no_sign_in()
         if "error" in query or not 0 < len(code) <= _LONGEST_CODE or not (code.isascii() and code.isprintable()):
             raise _no_sign_in()
         also = ("nonce", "iat")
@@ -85,12 +89,6 @@ class SignIn:
         if not hmac.compare_digest(held["nonce"].encode(), nonce.encode()):
             raise _no_sign_in()
         return claims, state, held["next"]
-
-    def _check_issuer(self, issuer: str | None) -> None:
-        """Check the issuer that a redirect names, if the provider promises to name it (RFC 9207)."""
-        promised = self.openid.says("authorization_response_iss_parameter_supported") is True
-        if issuer != self.openid.issuer and (issuer is not None or promised):
-            raise _no_sign_in()
 
     def _exchanged(self, code: str, verifier: str) -> str:
         """Exchange a code for a signed token."""
@@ -121,10 +119,6 @@ class SignIn:
         if not isinstance(known, list) or "client_secret_basic" in known:
             return {"data": form, "auth": (quote(self.client, safe=""), quote(self.secret, safe=""))}
         return {"data": form | {"client_id": self.client, "client_secret": self.secret}}
-
-    def _sealed(self, held: Mapping[str, Any]) -> str:
-        body = _text(json.dumps(held).encode())
-        return f"{body}.{hmac.digest(self.key, body.encode(), sha256).hex()}"
 
     def _opened(self, cookie: str) -> dict[str, Any]:
         body, _, mac = cookie.partition(".")

@@ -31,26 +31,23 @@ def describe(app: FastAPI) -> None:
 
     def description() -> dict[str, Any]:
         if app.openapi_schema is None:
-            app.openapi_schema = _with_examples(
-                get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)
+            described = get_openapi(
+                title=app.title, version=app.version, description=app.description, routes=app.routes
             )
+            schemas = described["components"]["schemas"]
+            for schema in schemas.values():  # later paragraphs are for readers of the code
+                schema["description"] = schema.get("description", "").partition("\n\n")[0]
+            for address, path in described["paths"].items():
+                for operation in path.values():
+                    operation["tags"] = [address.split("/")[2]]
+                    for status, answer in operation["responses"].items():
+                        _tell(answer["content"], int(status), schemas)
+                    for content in operation.get("requestBody", {}).get("content", {}).values():
+                        content["example"] = example_of(content["schema"], schemas)
+            app.openapi_schema = described
         return app.openapi_schema
 
     app.openapi = description  # type: ignore[method-assign]  # as FastAPI has it
-
-
-def _with_examples(described: dict[str, Any]) -> dict[str, Any]:
-    schemas = described["components"]["schemas"]
-    for schema in schemas.values():  # later paragraphs are for readers of the code
-        schema["description"] = schema.get("description", "").partition("\n\n")[0]
-    for address, path in described["paths"].items():
-        for operation in path.values():
-            operation["tags"] = [address.split("/")[2]]
-            for status, answer in operation["responses"].items():
-                _tell(answer["content"], int(status), schemas)
-            for content in operation.get("requestBody", {}).get("content", {}).values():
-                content["example"] = example_of(content["schema"], schemas)
-    return described
 
 
 def _tell(content: dict[str, Any], status: int, schemas: dict[str, Any]) -> None:

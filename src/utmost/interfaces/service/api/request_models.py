@@ -144,23 +144,6 @@ class NewToken(RequestModel):
     ] = None
 
 
-def _check_promise(promise: dict[str, Any]) -> dict[str, Any]:
-    """Check that a page can show a promise completely, and that its names are short."""
-    if len(json.dumps(promise)) > LONGEST_REQUEST:
-        raise PydanticCustomError("promise", f"a promise must have at most {LONGEST_REQUEST} characters as JSON")
-    noise = promise.get("noise")
-    words = [*promise.items(), *(noise.items() if isinstance(noise, dict) else ())]
-    for name, fact in words:
-        listed = fact if isinstance(fact, list) else [fact]
-        texts = [name, *(word for word in listed if isinstance(word, str) and name != "plan")]
-        if len(listed) > MOST_NAMES or max(map(len, texts)) > LONGEST_WORD:
-            fault = f"a name must have at most {LONGEST_WORD} characters, and a list {MOST_NAMES} names"
-            raise PydanticCustomError("promise", fault)
-        if not all(map(_is_text, texts)):
-            raise PydanticCustomError("promise", "a name must be text that can be written")
-    return promise
-
-
 def _promise_schema() -> dict[str, Any]:
     """Return the JSON schema of a promise: its fields, and those of its noise by kind."""
     kinds = [
@@ -196,17 +179,6 @@ _SHAPES: dict[str, dict[str, Any]] = {
 """JSON schemas of fields other than texts, numbers and booleans."""
 
 
-def _fields_of(record: type, elsewhere: str) -> dict[str, dict[str, Any]]:
-    """Return the JSON schema of each field of a request, except the field in the address or a header."""
-    titles = {name: {"description": form.title} for name, form in json_forms(record).items()}
-    return {
-        each.name: titles[each.name]
-        | (_SHAPES.get(each.name) or {"type": [_TYPES[kind] for kind in get_args(each.type) or (each.type,)]})
-        for each in fields(record)
-        if each.name != elsewhere
-    }
-
-
 def _needed(record: type) -> list[str]:
     return [each.name for each in fields(record) if each.default is MISSING and each.name != "dataset"]
 
@@ -223,7 +195,14 @@ class _RequestShape(BaseModel):
     @classmethod
     def __get_pydantic_json_schema__(cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
         schema = handler.resolve_ref_schema(handler(core_schema))
-        mine = _fields_of(cls.RECORD, cls.ELSEWHERE)
+        # The JSON schema of each field of a request, except the field in the address or a header.
+        titles = {name: {"description": form.title} for name, form in json_forms(cls.RECORD).items()}
+        mine = {
+            each.name: titles[each.name]
+            | (_SHAPES.get(each.name) or {"type": [_TYPES[kind] for kind in get_args(each.type) or (each.type,)]})
+            for each in fields(cls.RECORD)
+            if each.name != cls.ELSEWHERE
+        }
         schema["properties"] = mine | schema.get("properties", {})
         schema["required"] = [name for name in _needed(cls.RECORD) if name in mine] + schema.get("required", [])
         schema["additionalProperties"] = False
@@ -246,15 +225,27 @@ class _RequestShape(BaseModel):
             raise PydanticCustomError("extra_forbidden", f"a request has the fields {', '.join(sorted(known))}")
         for name, fact in self.facts.items():
             if name == "promise" and isinstance(fact, dict):
-                _check_promise(fact)
-            elif isinstance(fact, dict | list) or (isinstance(fact, str) and not _is_word(fact)):
+                # A page must be able to show a promise completely.
+                if len(json.dumps(fact)) > LONGEST_REQUEST:
+                    raise PydanticCustomError(
+                        "promise", f"a promise must have at most {LONGEST_REQUEST} characters as JSON"
+                    )
+                noise = fact.get("noise")
+                words = [*fact.items(), *(noise.items() if isinstance(noise, dict) else ())]
+                for field, value in words:
+                    listed = value if isinstance(value, list) else [value]
+                    texts = [field, *(word for word in listed if isinstance(word, str) and field != "plan")]
+                    if len(listed) > MOST_NAMES or max(map(len, texts)) > LONGEST_WORD:
+                        fault = f"a name must have at most {LONGEST_WORD} characters, and a list {MOST_NAMES} names"
+                        raise PydanticCustomError("promise", fault)
+                    if not all(map(_is_text, texts)):
+                        raise PydanticCustomError("promise", "a name must be text that can be written")
+            elif isinstance(fact, dict | list) or (
+                isinstance(fact, str) and (len(fact) > _LONGEST_FACT or not _is_text(fact))
+            ):
                 required = f"a field must be text of at most {_LONGEST_FACT} characters"
                 raise PydanticCustomError(f"no_short_text_in_{name}", required)
         return self
-
-
-def _is_word(text: str) -> bool:
-    return len(text) <= _LONGEST_FACT and _is_text(text)
 
 
 class PublishShape(_RequestShape):

@@ -147,6 +147,13 @@ class Seen:
         made: bytes = self._kept.file(key, lambda: self._made(ending, family))
         return made
 
+    def first_file(self, family: str) -> tuple[Ending, bytes]:
+        """Return the first format that can hold the released values, and the file; a ledger may have any labels."""
+        try:
+            return "csv", self.content("csv", family)
+        except BadTable:
+            return "parquet", self.content("parquet", family)
+
     def statement(self, family: str, digest: Mapping[str, str]) -> dict[str, Any]:
         """Return the statement of the values in a file."""
         if self.is_sums:
@@ -155,7 +162,11 @@ class Seen:
 
     def _made(self, ending: str, family: str) -> bytes:
         check_size(ending, self.release, 0)
-        cells = self._columns(family)
+        if self.is_sums:
+            table = table_formats.as_columns(self.view.table[_family(self.view.table, family)])
+            cells = {str(name): plain_cells(column) for name, column in table.items()}
+        else:
+            cells = columns(self.view.table)
         rows = len(next(iter(cells.values()), ()))
         check_size(ending, self.release, rows * len(cells))
         said = self.statement(family, {}) if ending == "xlsx" else {}
@@ -166,14 +177,15 @@ class Seen:
             if left < 0:
                 raise _too_large(ending, f"more than {MOST_TEXT[ending]} characters")
             fields = {"ending": ending, "columns": piece, "statement": json.dumps(said), "piece": str(number)}
-            content += _worked(f"{self._viewer.name} {self._viewer.owner}", fields)
+            # The output of a worker process, which has no key.
+            try:
+                told = WORKERS.ask(f"{self._viewer.name} {self._viewer.owner}", "download", fields, is_kept=False)
+            except Unsupported:
+                raise _too_large(fields["ending"], "one that takes more time or memory than that") from None
+            if told["problem"]:
+                raise BadTable(told["problem"].rstrip("."))
+            content += b64decode(told["found"]["content"])
         return bytes(content)
-
-    def _columns(self, family: str) -> dict[str, list[Any]]:
-        if not self.is_sums:
-            return columns(self.view.table)
-        table = table_formats.as_columns(self.view.table[_family(self.view.table, family)])
-        return {str(name): plain_cells(column) for name, column in table.items()}
 
 
 def check_size(ending: str, release: Published, cells: int) -> None:
@@ -207,17 +219,6 @@ def _pieces(cells: Mapping[str, list[Any]]) -> Iterator[str]:
             return
 
 
-def _worked(caller: str, fields: Mapping[str, str]) -> bytes:
-    """Return the output of a worker process, which has no key."""
-    try:
-        told = WORKERS.ask(caller, "download", fields, is_kept=False)
-    except Unsupported:
-        raise _too_large(fields["ending"], "one that takes more time or memory than that") from None
-    if told["problem"]:
-        raise BadTable(told["problem"].rstrip("."))
-    return b64decode(told["found"]["content"])
-
-
 Looked = Annotated[Seen, Depends(Seen)]
 
 
@@ -236,9 +237,10 @@ def release_file(seen: Looked) -> Response:
 
 
 @downloads.get("/release/statement.json")
-def statement_file(seen: Looked, of: Annotated[Ending, Query()] = "csv", family: NameQuery = "") -> Response:
-    """Send the statement of the released values, as a file that anyone can check."""
-    said = seen.statement(family, {"of": "file", "sha256": sha256(seen.content(of, family)).hexdigest()})
+def statement_file(seen: Looked, of: Annotated[Ending | None, Query()] = None, family: NameQuery = "") -> Response:
+    """Send the statement of the released values, as a file that anyone can check; by default of the CSV file."""
+    of, content = seen.first_file(family) if of is None else (of, seen.content(of, family))
+    said = seen.statement(family, {"of": "file", "sha256": sha256(content).hexdigest()})
     return _download(json.dumps(said, indent=1, ensure_ascii=False).encode(), "json", f"released.{of}.json")
 
 

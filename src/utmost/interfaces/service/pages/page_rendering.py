@@ -140,7 +140,9 @@ def render(request: Request, template: str, viewer: Token | None, /, status: int
         "places": [(group, pages) for group, pages in places if pages],
         "here": request.url.path,
         "waits": _waits(request, viewer) if status < 400 else "",
-        "ends": viewer.expires if viewer and viewer.expires - _now(request) < SOON else None,
+        "ends": viewer.expires
+        if viewer and viewer.expires - request.app.state.service.context.clock() < SOON
+        else None,
         "proof": form_proof(request, guest or None),
         "fresh_key": lambda: entropy(16).hex(),
         "done": DONE.get(request.query_params.get("done", ""), ""),
@@ -158,11 +160,6 @@ def _waits(request: Request, viewer: Token | None) -> str:
         return "" if viewer is None else request.app.state.service.waiting.count(viewer)
     except Exception:
         return ""
-
-
-def _now(request: Request) -> float:
-    now: float = request.app.state.service.context.clock()
-    return now
 
 
 def see(request: Request, path: str, **query: Any) -> Response:
@@ -190,19 +187,15 @@ def problem_page(request: Request, problem: Mapping[str, Any], headers: Mapping[
     """Show an error: as a line in the form that was sent, as a page, or, without a valid token, as the sign-in."""
     forwarded = {name: value for name, value in headers.items() if name.lower() != "www-authenticate"}
     if problem["status"] == 401 and request.url.path != "/login":
-        return _to_sign_in(request)
+        wanted = request.url.path if request.method == "GET" and request.url.path != "/" else None
+        query = f"?{request.url.query}" if request.url.query else ""
+        response = see(request, "/login", next=None if wanted is None else wanted + query)
+        if session(request):
+            end_session(request, response)
+        return response
     template = "problem_part.html" if is_part(request) else "problem.html"
     response = render(
         request, template, getattr(request.state, "viewer", None), problem["status"], problem={"wrong": None, **problem}
     )
     response.headers.update(forwarded)
-    return response
-
-
-def _to_sign_in(request: Request) -> Response:
-    wanted = request.url.path if request.method == "GET" and request.url.path != "/" else None
-    query = f"?{request.url.query}" if request.url.query else ""
-    response = see(request, "/login", next=None if wanted is None else wanted + query)
-    if session(request):
-        end_session(request, response)
     return response

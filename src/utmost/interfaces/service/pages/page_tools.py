@@ -63,12 +63,10 @@ def _tool(request: Request, viewer: Any, work: str, fields: Mapping[str, str]) -
     worked_out = told["found"]
     if worked_out:
         worked_out = worked_out | {"picture": Svg(worked_out["picture"])}
-    shown = {"asked": fields, "found": worked_out, "problem": told["problem"], **_choices()}
-    return render(request, f"{work}.html", viewer, told["status"], **shown)
-
-
-def _choices() -> dict[str, Any]:
-    return {
+    shown = {
+        "asked": fields,
+        "found": worked_out,
+        "problem": told["problem"],
         "priors": PRIORS,
         "losses": READER_LOSSES,
         "costs": COSTS,
@@ -76,6 +74,7 @@ def _choices() -> dict[str, Any]:
         "shapes": SHAPES,
         "map_losses": MAP_LOSSES,
     }
+    return render(request, f"{work}.html", viewer, told["status"], **shown)
 
 
 @dataclass

@@ -346,12 +346,24 @@ def _values(seen: View, rule: WithholdingRule | None, ordered: str) -> dict[str,
     found = columns(seen.table)
     released = [name for name in found if name in seen.release.columns]
     count = len(found[released[0]]) if released else 0
-    labels = _labels(found, seen.release, count)
+    others = [found[name] for name in seen.release.public if name in found]
+    labels = [" ".join(str(column[k]) for column in others) or f"row {k + 1}" for k in range(count)]
     drawn = released[:_MOST_CHARTS] if count and seen.release.noise.is_charted else []
     if rule is not None:
         found |= {name: [cell if rule.passes(cell, seen.margin) else None for cell in found[name]] for name in released}
-    bars = {name: _bars(labels, found[name]) for name in drawn}
-    pictures = [(name, charts.error_bars(_said(name, seen), bars[name], seen.margin)) for name in drawn]
+    pairs = {name: zip(labels, found[name], strict=True) for name in drawn}
+    bars = {name: list(islice((pair for pair in pairs[name] if pair[1] is not None), _MOST_BARS)) for name in drawn}
+    pictures = [
+        (
+            name,
+            charts.error_bars(
+                f"{name} at epsilon {level_words(seen.level)}, each with its margin of {short(seen.margin)} at 95 %",
+                bars[name],
+                seen.margin,
+            ),
+        )
+        for name in drawn
+    ]
     named = [name for name in seen.release.public if name in found]
     shown = [*named, *released]
     rows = list(zip(*(found[name] for name in shown), strict=True))[:_MOST_ROWS]
@@ -373,29 +385,17 @@ def _values(seen: View, rule: WithholdingRule | None, ordered: str) -> dict[str,
     }
 
 
-def _bars(labels: list[str], cells: list[Any]) -> list[tuple[str, Any]]:
-    """Return the first cells that are shown, each with its label."""
-    shown = (pair for pair in zip(labels, cells, strict=True) if pair[1] is not None)
-    return list(islice(shown, _MOST_BARS))
-
-
-def _said(name: str, seen: View) -> str:
-    return f"{name} at epsilon {level_words(seen.level)}, each with its margin of {short(seen.margin)} at 95 %"
-
-
-def _labels(found: dict[str, list[Any]], release: Published, count: int) -> list[str]:
-    """Return the name of each row: its public columns, or its number without any."""
-    others = [found[name] for name in release.public if name in found]
-    return [" ".join(str(column[k]) for column in others) or f"row {k + 1}" for k in range(count)]
-
-
 def _relaxing(release: Published, levels: tuple[Level, ...]) -> dict[str, Any] | None:
     """Return the margin at each level around the answered levels: what relaxing would give."""
     if not levels or not release.noise.is_relaxed:
         return None
     low, high = min(levels).epsilon_float / 2, max(levels).epsilon_float * 8
     steps = [round(low * (high / low) ** (k / (_STEPS - 1)), 12) for k in range(_STEPS)]
-    line = [(step, float(release.noise.margin(_near(step), _SURE))) for step in steps]
+    # The exact fraction of a float has fifty bits, and its powers would take long.
+    line = [
+        (step, float(release.noise.margin(Level.of_epsilon(Fraction(step).limit_denominator(10**9)), _SURE)))
+        for step in steps
+    ]
     there = [(at.epsilon_float, float(release.margin(at, _SURE)), level_words(at)) for at in levels]
     points = [(x, y, f"epsilon {said}: within {short(y)}") for x, y, said in there]
     title = "The margin at each level; the points are the answered levels"
@@ -405,11 +405,6 @@ def _relaxing(release: Published, levels: tuple[Level, ...]) -> dict[str, Any] |
         "picture": charts.curves(title, {"margin": line}, ("epsilon", "margin, 95 %"), points=points, log_x=True),
         "rows": [(factor, at, release.margin(at, _SURE)) for factor, at in wider],
     }
-
-
-def _near(epsilon: float) -> Level:
-    # The exact fraction of a float has fifty bits, and its powers would take long.
-    return Level.of_epsilon(Fraction(epsilon).limit_denominator(10**9))
 
 
 def _budgets(service: Service, viewer: Token, datasets: list[str]) -> list[dict[str, Any]]:

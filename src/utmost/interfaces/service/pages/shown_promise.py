@@ -217,17 +217,16 @@ def _measured(of_plan: dict[str, Any]) -> Iterator[Listed]:
     shares = of_plan.get("shares")
     if isinstance(shares, list) and all(isinstance(pair, list) and len(pair) == 2 for pair in shares):
         of_plan.pop("shares")
-        measured = (f"{_names(names) or 'total'}, with {_said(share)} of the level" for names, share in shares)
+        measured = []
+        for names, share in shares:
+            name = " ".join(map(visible, names)) if isinstance(names, list) else _said(names)
+            measured.append(f"{name or 'total'}, with {_said(share)} of the level")
         yield Listed("what is measured", tuple(measured))
     domain = of_plan.get("domain")
     if isinstance(domain, Mapping):
         of_plan.pop("domain")
         for axis, facts in domain.items():
             yield Listed(f"labels of {visible(axis)}", tuple(_leaves(facts)))
-
-
-def _names(names: Any) -> str:
-    return " ".join(map(visible, names)) if isinstance(names, list) else _said(names)
 
 
 def _said(fact: Any) -> str:

@@ -53,7 +53,11 @@ def check_listed(plan: Any) -> None:
         return
     check_axes(plan.get("domain"))
     shares = plan.get("shares")
-    names = sum(len(part) for share in (shares if isinstance(shares, list) else ()) for part in _lists(share))
+    names = sum(
+        len(part)
+        for share in (shares if isinstance(shares, list) else ())
+        for part in ([part for part in share if isinstance(part, list)] if isinstance(share, list) else [])
+    )
     if names > MOST_NAMES:
         raise OutOfRange(
             f"the families over the wire must name at most {MOST_NAMES} axes together",
@@ -74,10 +78,6 @@ def check_listed(plan: Any) -> None:
                 where="plan",
                 remedy="List fewer rows; or publish it on the machine that has the ledger.",
             )
-
-
-def _lists(share: Any) -> list[list[Any]]:
-    return [part for part in share if isinstance(part, list)] if isinstance(share, list) else []
 
 
 def _length(axis: Mapping[str, Any]) -> int:

@@ -115,7 +115,13 @@ def _explored(fields: Mapping[str, Any]) -> dict[str, Any]:
         raise OutOfRange(f"a page takes at most {_MOST_SENSITIVITY}", where="sensitivity", remedy=remedy)
     law = optimal_noise(at, change, goal, fields["numbers"])
     report = law_report(law, goal)
-    return {"report": report, "picture": _law_picture(law, at), "bars": _bars(report["margin"])}
+    margins = report["margin"]
+    longest = max(float(margin) for margin in margins.values()) or 1.0
+    return {
+        "report": report,
+        "picture": _law_picture(law, at),
+        "bars": [(f"{100 * float(sure):g} %", margin, float(margin) / longest) for sure, margin in margins.items()],
+    }
 
 
 def _law_picture(law: Any, at: Level) -> Any:
@@ -135,11 +141,6 @@ def _law_picture(law: Any, at: Level) -> Any:
     else:
         own = [(x, float(law.pdf(x))) for x in np.linspace(-reach, reach, 961).tolist()]
     return charts.curves(title, {"least noise": own, "Laplace": lines}, ("error", "density"))
-
-
-def _bars(margins: Mapping[str, Any]) -> list[tuple[str, Any, float]]:
-    longest = max(float(margin) for margin in margins.values()) or 1.0
-    return [(f"{100 * float(sure):g} %", margin, float(margin) / longest) for sure, margin in margins.items()]
 
 
 def _shaded(fields: Mapping[str, str]) -> dict[str, Any]:
@@ -199,7 +200,7 @@ def map_found(kind: str, size: str, at: Level, cost: str) -> dict[str, Any]:
     most = [(capacity_kind, capacity(ptype, kind=capacity_kind)) for capacity_kind in ("multiplicative", "additive")]
     loss = losses.distance(space) if cost == "distance" else losses.binary
     best = optimal_mechanism(ptype, Consumer(priors.uniform(space.size), loss), exactly=False)
-    names = [_name(label) for label in space.labels]
+    names = [(",".join(map(str, label)) if isinstance(label, tuple) else str(label)) for label in space.labels]
     matrix = best.channel.matrix.astype(float)
     used = [k for k in range(matrix.shape[1]) if matrix[:, k].max() > 1e-9]
     return {
@@ -215,10 +216,6 @@ def map_found(kind: str, size: str, at: Level, cost: str) -> dict[str, Any]:
         "matrix": matrix[:, used].tolist(),
         "outcomes": [names[k] if matrix.shape[1] == space.size else str(k) for k in used],
     }
-
-
-def _name(label: object) -> str:
-    return ",".join(map(str, label)) if isinstance(label, tuple) else str(label)
 
 
 def _mapped(fields: Mapping[str, str]) -> dict[str, Any]:
@@ -238,7 +235,15 @@ def _trusted(fields: Mapping[str, str]) -> dict[str, Any]:
         raise OutOfRange(f"a page shows at most {_MOST_MEMBERS} members and {_MOST_EDGES} edges", where="edges")
     owner, first = fields["owner"].strip(), read_level(fields["nearest"])
     levels = levels_by_distance(edges, owner, lambda d: first.scaled(f"1/{d}"))
-    far = _distances(edges, owner)
+    near, far, ring = _neighbours(edges), {owner: 0}, [owner]
+    while ring:
+        following = []
+        for member in ring:
+            for name in near.get(member, ()):
+                if name not in far:
+                    far[name] = far[member] + 1
+                    following.append(name)
+        ring = following
     reached = [name for name in members if name in levels]
     rows = [(name, far[name], level_words(levels[name]), Geometric(levels[name]).margin("0.95")) for name in reached]
     rows.sort(key=lambda row: (row[1], row[0]))
@@ -261,19 +266,6 @@ def _neighbours(edges: list[tuple[str, str]]) -> dict[str, list[str]]:
         neighbours.setdefault(member, []).append(other)
         neighbours.setdefault(other, []).append(member)
     return neighbours
-
-
-def _distances(edges: list[tuple[str, str]], owner: str) -> dict[str, int]:
-    near, far, ring = _neighbours(edges), {owner: 0}, [owner]
-    while ring:
-        following = []
-        for member in ring:
-            for name in near.get(member, ()):
-                if name not in far:
-                    far[name] = far[member] + 1
-                    following.append(name)
-        ring = following
-    return far
 
 
 def _seats(

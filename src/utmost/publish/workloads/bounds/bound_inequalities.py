@@ -87,7 +87,11 @@ def answer_below(level: Level, sensitivity: Fraction, whole: bool) -> Fraction:
     if not whole or sensitivity < 2:
         return steps
     b = _alpha_below(level)
-    staircase = sensitivity**2 * (_cube_root_below((b * (1 + b) / 2) ** 2) + b) / (1 - b) ** 2
+    cube = (b * (1 + b) / 2) ** 2
+    leading = cube.denominator.bit_length() - max(cube.numerator.bit_length(), 1)
+    bits = max(0, _ROOT_BITS + leading // 3 + 1)
+    root = Fraction(integer_root((cube.numerator << 3 * bits) // cube.denominator, 3), 1 << bits)
+    staircase = sensitivity**2 * (root + b) / (1 - b) ** 2
     return max(steps, staircase - Fraction(1, 12))
 
 
@@ -117,7 +121,7 @@ def directions_below(
     for T, square, (total, rows_total) in zip(blocks.eigenspaces, spectrum, row_totals(blocks, along), strict=True):
         dimensions = prod(dimension(chain, t) for chain, t in zip(blocks.chains, T, strict=True))
         shown = sum(weight * cells[not total] * rows[not rows_total] for (cells, rows), weight in weighed)
-        roots += _root_below(square * dimensions * shown)
+        roots += _root(square * dimensions * shown)[0]
     return roots**2
 
 
@@ -157,7 +161,15 @@ def matrix_below(parts: Sequence[MatrixPart], certificate: MatrixRoots) -> Fract
         if part.matrix.shape != (n, n) or root.shape != (n, n) or (root != root.T).any():
             raise PromiseBroken(f"a root must be a symmetric matrix of {n} rows", came=root.shape)
         trace = Fraction(sum(root.diagonal().tolist()), 1 << bits)
-        off = _root_above(n * _root_above(n * _distance_squared(q, part, root, bits)))
+        # |N - Z^2|_F^2, exactly.
+        scale = 4**bits
+        square = fmpz_mat(root.tolist())
+        square = square * square
+        weights = np.array(q, dtype=object)
+        weighted = fmpz_mat((part.matrix * weights[:, None] * weights).tolist())
+        gap = weighted * scale - square * part.denominator
+        total = sum(int(entry) ** 2 for entry in gap.entries())
+        off = _root_above(n * _root_above(n * Fraction(total, (scale * part.denominator) ** 2)))
         traces += part.times * max(trace - off, Fraction(0))
     return traces**2 / (sum(part.times for part in parts) * sum(weight**2 for weight in q))
 
@@ -210,23 +222,6 @@ def _alpha_below(level: Level) -> Fraction:
         bits *= 2
 
 
-def _distance_squared(q: Sequence[int], part: MatrixPart, root: Array, bits: int) -> Fraction:
-    """|N - Z^2|_F^2, exactly."""
-    scale = 4**bits
-    square = fmpz_mat(root.tolist())
-    square = square * square
-    weights = np.array(q, dtype=object)
-    weighted = fmpz_mat((part.matrix * weights[:, None] * weights).tolist())
-    gap = weighted * scale - square * part.denominator
-    total = sum(int(entry) ** 2 for entry in gap.entries())
-    return Fraction(total, (scale * part.denominator) ** 2)
-
-
-def _root_below(square: Fraction) -> Fraction:
-    """A rational just below the square root, with 96 correct bits."""
-    return _root(square)[0]
-
-
 def _root_above(square: Fraction) -> Fraction:
     return _root(square)[1]
 
@@ -239,9 +234,3 @@ def _root(square: Fraction) -> tuple[Fraction, Fraction]:
     scaled = (square.numerator << 2 * bits) // square.denominator
     low = isqrt(scaled)
     return Fraction(low, 1 << bits), Fraction(low + 1, 1 << bits)
-
-
-def _cube_root_below(cube: Fraction) -> Fraction:
-    leading = cube.denominator.bit_length() - max(cube.numerator.bit_length(), 1)
-    bits = max(0, _ROOT_BITS + leading // 3 + 1)
-    return Fraction(integer_root((cube.numerator << 3 * bits) // cube.denominator, 3), 1 << bits)

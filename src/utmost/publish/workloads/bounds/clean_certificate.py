@@ -163,7 +163,11 @@ def proof_of(
         total = min(
             of + _root_above(squares * measured[family][0].size / weights[family]) for family, of in known.items()
         )
-        rise = _rise(slope, reals, lower, total * unit) / (unit * unit * shared)
+        falls = np.asarray(np.maximum(-slope, 0), dtype=object)
+        down = int((np.asarray(np.maximum(slope, 0), dtype=object) * (reals - lower)).sum())
+        rise = max(Fraction(0), down + int(np.max(falls)) * (total * unit) - int((falls * reals).sum())) / (
+            unit * unit * shared
+        )
         residual = rounded_up(_root_above(rise / min(weights.values())))
     return CleanProof(
         residual,
@@ -223,13 +227,6 @@ def _distance(slope: Any, rooms: tuple[Any, Any], scales: tuple[int, int, int]) 
         rate, end = gain[~is_free], room[~is_free]
         added += int((gain[is_free] * gain[is_free]).sum()) + int(((2 * rate - end) * end).sum())
     return rounded_up(_root_above(Fraction(added, (unit * shared * curvature) ** 2)))
-
-
-def _rise(slope: NDArray[Any], reals: NDArray[Any], lower: NDArray[Any], total: Fraction) -> Fraction:
-    """The most by which f may fall from x, where only the total bounds the cells that would grow."""
-    falls = np.asarray(np.maximum(-slope, 0), dtype=object)
-    down = int((np.asarray(np.maximum(slope, 0), dtype=object) * (reals - lower)).sum())
-    return max(Fraction(0), down + int(np.max(falls)) * total - int((falls * reals).sum()))
 
 
 def _root_above(number: Fraction) -> Fraction:

@@ -31,7 +31,7 @@ from utmost.publish.workloads.bounds.bound_inequalities import (
     variance_below,
 )
 from utmost.publish.workloads.bounds.marginal_bounds import TangentLevels, tangents_below, wanted_spaces
-from utmost.publish.workloads.measuring.axis_sums import AxisSums, Groups
+from utmost.publish.workloads.measuring.axis_sums import Groups
 from utmost.publish.workloads.measuring.even_levels import EvenLevels
 from utmost.publish.workloads.measuring.unit_charge import room_around
 from utmost.publish.workloads.measuring.variance_components import VarianceComponents, dimension
@@ -146,7 +146,10 @@ def proven_bound(kind: str, problem: Bounded, certificate: object, known: dict[i
     if kind == "any integer plan":
         unit, level = changed_by_one(unit, level)
     if isinstance(certificate, Directions | MixedDirections):
-        _check_directions(kind, workload, unit, certificate, together)
+        along = place_of(workload, unit, together)
+        most, rows = cells_changed(workload, unit, along)
+        if any(change.along != along or not is_possible(change, unit, most, rows) for change, _ in mixed(certificate)):
+            raise PromiseBroken("the changes must be possible for one individual", came=f"{certificate}", where=kind)
         blocks = VarianceComponents.of(workload.domain, (), workload.eigenspaces)
         if not is_alike(workload):
             raise PromiseBroken("directions need cells that are all alike", came="unlike cells", where=kind)
@@ -230,16 +233,6 @@ def of_families(unit: Unit, together: str | None) -> Unit:
     """The unit by which marginals are charged where whole rows change."""
     # The rows of two records may coincide, so that the bound is by one record more or less.
     return unit if together is None or not unit.leaves_totals else replace(unit, neighbours="add-remove")
-
-
-def _check_directions(
-    kind: str, workload: Workload, unit: Unit, certificate: Directions | MixedDirections, together: str | None
-) -> None:
-    """Check that one individual can make the changes of a certificate."""
-    along = place_of(workload, unit, together)
-    most, rows = cells_changed(workload, unit, along)
-    if any(change.along != along or not is_possible(change, unit, most, rows) for change, _ in mixed(certificate)):
-        raise PromiseBroken("the changes must be possible for one individual", came=f"{certificate}", where=kind)
 
 
 def is_whole(unit: Unit) -> bool:
@@ -339,7 +332,10 @@ def matrix_parts(workload: Workload) -> list[MatrixPart]:
         product_gram: Array = np.ones((1, 1))
         for a in unlike:
             product_gram = np.kron(product_gram, part.sums[a].gram(domain.axes[a]))
-        grams.append(_integers(product_gram))
+        # Larger counts in floats may be rounded, and then the matrix would be of another workload.
+        if product_gram.max() >= 2.0**53:
+            raise OutOfRange("the matrix of a workload must hold numbers below 2^53", came="larger ones")
+        grams.append(product_gram.astype(np.int64).astype(object))
     weights = [part.weight / part.answers for part in workload.parts]
     # Integers over one denominator: the check multiplies matrices, a thousand times faster than with Fractions.
     below = lcm(*(weight.denominator for weight in weights))
@@ -348,26 +344,12 @@ def matrix_parts(workload: Workload) -> list[MatrixPart]:
         times = prod(dimension(chain, t) for chain, t in zip(chains, T, strict=True))
         total = np.zeros((rows, rows), dtype=object)
         for weight, gram, part in zip(weights, grams, workload.parts, strict=True):
-            total = total + int(weight * below) * _on_eigenspace(part.sums, alike, chains, T) * gram
+            eigenvalue = 1
+            for place, chain, t in zip(alike, chains, T, strict=True):
+                own = part.sums[place]
+                assert isinstance(own, Groups), "only whole families leave values alike"
+                eigenvalue *= chain[own.at] if t >= own.at else 0
+            total = total + int(weight * below) * eigenvalue * gram
         if times:
             parts.append(MatrixPart(total, below, times))
     return parts
-
-
-def _on_eigenspace(
-    sums: Sequence[AxisSums], alike: Sequence[int], chains: Sequence[Sequence[int]], T: Sequence[int]
-) -> int:
-    """The eigenvalue of complete tables' Gram matrix on T: the product of group sizes, 0 below a table's level."""
-    eigenvalue = 1
-    for a, chain, t in zip(alike, chains, T, strict=True):
-        own = sums[a]
-        assert isinstance(own, Groups), "only whole families leave values alike"
-        eigenvalue *= chain[own.at] if t >= own.at else 0
-    return eigenvalue
-
-
-def _integers(matrix: Array) -> Array:
-    # Larger counts in floats may be rounded, and then the matrix would be of another workload.
-    if matrix.max() >= 2.0**53:
-        raise OutOfRange("the matrix of a workload must hold numbers below 2^53", came="larger ones")
-    return matrix.astype(np.int64).astype(object)

@@ -122,29 +122,36 @@ def numbers_of(axis: Axis, level: int, numbers: LevelNumbers, name: str, taken: 
         given = {str(label_text(label)): exact(number, name) for label, number in numbers.items()}
         if unknown := [label for label in given if label not in labels]:
             came = repr(unknown[0])
-            raise OutOfRange(f"values must name labels of {name!r}", came=came, remedy=_labels_in_words(labels))
+            raise OutOfRange(
+                f"values must name labels of {name!r}",
+                came=came,
+                remedy=f"Its labels are {', '.join(map(repr, labels[:_SHOWN]))}{', ...' if labels[_SHOWN:] else ''}.",
+            )
         known = [given.get(label, middle) for label, middle in zip(labels, _midpoints(axis, level), strict=True)]
     elif isinstance(numbers, str) and numbers == "midpoints":
         known = _midpoints(axis, level)
     else:
-        known = _listed(numbers, name, counted)
+        # The numbers of a list, one for each label or for each label that is counted; None for the other labels.
+        listed = list(numbers) if hasattr(numbers, "__iter__") and not isinstance(numbers, str) else []
+        if len(listed) not in (len(counted), sum(counted)):
+            remedy = 'Give a list, or a mapping from labels to numbers; bins also take "midpoints".'
+            required = f"there must be a number for each of the {len(counted)} labels"
+            raise OutOfRange(required, came=len(listed), where=repr(name), remedy=remedy)
+        read = iter([exact(number, name) for number in listed])
+        known = list(read) if len(listed) == len(counted) else [next(read) if is_in else None for is_in in counted]
     lacking = [label for label, number, is_in in zip(labels, known, counted, strict=True) if is_in and number is None]
     if lacking:
-        raise _without_numbers(axis, level, name, known, lacking)
+        # The remedy leaves the labels out or gives them numbers.
+        is_bins = axis.edges is not None and axis.clock is None
+        named = " and ".join(map(repr, lacking[:_NAMED])) + (" and others" if lacking[_NAMED:] else "")
+        came = f"{named}, which {'have' if lacking[1:] else 'has'} no {'midpoint' if is_bins else 'number'}"
+        lines = ", ".join(f"{label!r}: NUMBER" for label in lacking[:_NAMED])
+        remedy = f"Pass values={{{lines}}}{', and so on' if lacking[_NAMED:] else ''}."
+        others = _selection_of_known(axis, level, known)
+        if others:
+            remedy = f"Exclude {'them' if lacking[1:] else 'it'} with where={{{name!r}: {others}}}, or p{remedy[1:]}"
+        raise OutOfRange("each label that is counted must have a number", came=came, where=repr(name), remedy=remedy)
     return [number or Fraction(0) for number in known]
-
-
-def _listed(numbers: Any, name: str, counted: Sequence[bool]) -> list[Fraction | None]:
-    """The numbers of a list, one for each label or for each label that is counted; None for the other labels."""
-    listed = list(numbers) if hasattr(numbers, "__iter__") and not isinstance(numbers, str) else []
-    if len(listed) not in (len(counted), sum(counted)):
-        remedy = 'Give a list, or a mapping from labels to numbers; bins also take "midpoints".'
-        required = f"there must be a number for each of the {len(counted)} labels"
-        raise OutOfRange(required, came=len(listed), where=repr(name), remedy=remedy)
-    read = iter([exact(number, name) for number in listed])
-    if len(listed) == len(counted):
-        return list(read)
-    return [next(read) if is_in else None for is_in in counted]
 
 
 def _midpoints(axis: Axis, level: int) -> list[Fraction | None]:
@@ -161,21 +168,6 @@ def _midpoints(axis: Axis, level: int) -> list[Fraction | None]:
     return middles + [None] * (groups - len(middles))
 
 
-def _without_numbers(
-    axis: Axis, level: int, name: str, known: Sequence[Fraction | None], lacking: Sequence[str]
-) -> OutOfRange:
-    """The error for labels without a number; its remedy leaves the labels out or gives them numbers."""
-    is_bins = axis.edges is not None and axis.clock is None
-    named = " and ".join(map(repr, lacking[:_NAMED])) + (" and others" if lacking[_NAMED:] else "")
-    came = f"{named}, which {'have' if lacking[1:] else 'has'} no {'midpoint' if is_bins else 'number'}"
-    numbers = ", ".join(f"{label!r}: NUMBER" for label in lacking[:_NAMED])
-    remedy = f"Pass values={{{numbers}}}{', and so on' if lacking[_NAMED:] else ''}."
-    others = _selection_of_known(axis, level, known)
-    if others:
-        remedy = f"Exclude {'them' if lacking[1:] else 'it'} with where={{{name!r}: {others}}}, or p{remedy[1:]}"
-    return OutOfRange("each label that is counted must have a number", came=came, where=repr(name), remedy=remedy)
-
-
 def _selection_of_known(axis: Axis, level: int, known: Sequence[Fraction | None]) -> str:
     """An argument of `Domain.selection` for the labels that have a number; "" where it would be long."""
     places = [place for place, number in enumerate(known) if number is not None]
@@ -186,10 +178,6 @@ def _selection_of_known(axis: Axis, level: int, known: Sequence[Fraction | None]
         low, high = (axis.edge_shown(end) if isinstance(end, Fraction) else None for end in ends)
         return f"slice({low}, {high})"
     return repr([str(label_text(axis.labels[level][place])) for place in places]) if 0 < len(places) <= _SHOWN else ""
-
-
-def _labels_in_words(labels: Sequence[str]) -> str:
-    return f"Its labels are {', '.join(map(repr, labels[:_SHOWN]))}{', ...' if labels[_SHOWN:] else ''}."
 
 
 _NAMED, _SHOWN = 3, 12

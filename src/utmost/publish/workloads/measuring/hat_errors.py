@@ -177,7 +177,13 @@ def _rows_along(size: int, base: int, sets: tuple[int, ...]) -> tuple[Floats, Fl
 def _moments(sums: AxisSums, axis: Axis, base: int, columns: Floats) -> tuple[float, Floats]:
     """tr M and H M H' for the sums along the axis, in groups of the base."""
     if isinstance(sums, Ranges | Prefixes):
-        return _of_prefixes(columns, isinstance(sums, Ranges))
+        # All prefixes, or all ranges: differences of two of the n + 1 prefixes.
+        size = len(columns)
+        across = np.cumsum(columns, axis=0)
+        if not isinstance(sums, Ranges):
+            return size * (size + 1) / 2, across.T @ across
+        added = across.sum(axis=0)
+        return size * (size + 1) * (size + 2) / 6, (size + 1) * across.T @ across - np.outer(added, added)
     if isinstance(sums, Windows):
         across = np.cumsum(np.vstack([np.zeros(columns.shape[1]), columns]), axis=0)
         taken = across[sums.length :] - across[: -sums.length]
@@ -193,16 +199,6 @@ def _moments(sums: AxisSums, axis: Axis, base: int, columns: Floats) -> tuple[fl
         return groups, taken.T @ taken
     rows = sums.matrix(axis)[:, ::base].astype(float)
     return float((rows * rows).sum()), (rows @ columns).T @ (rows @ columns)
-
-
-def _of_prefixes(columns: Floats, ranges: bool) -> tuple[float, Floats]:
-    """tr M and H M H' of all prefixes, or of all ranges: differences of two of the n + 1 prefixes."""
-    size = len(columns)
-    across = np.cumsum(columns, axis=0)
-    if not ranges:
-        return size * (size + 1) / 2, across.T @ across
-    added = across.sum(axis=0)
-    return size * (size + 1) * (size + 2) / 6, (size + 1) * across.T @ across - np.outer(added, added)
 
 
 def hat_variances(workload: Workload, place: int, shares: Mapping[Family, Fraction], level: float) -> dict[str, float]:

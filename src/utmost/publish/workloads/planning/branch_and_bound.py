@@ -197,7 +197,11 @@ def certified_shares(
             found = best_shares(by_rule, search_starts(workload, chosen, by_rule)) + by_rule.free
             starts.append(np.asarray(float(room.scale) * found))
     else:
-        starts = [_start_shares(workload, list(chosen), start)]
+        named = {workload.domain.family(name): float(exact(part, "share")) for name, part in start.items()}
+        begun = np.array([named.get(family, 0.0) for family in chosen])
+        if (begun < 0).any() or not begun.sum() > 0:
+            raise OutOfRange("the shares to start with must be of these tables, and positive", came="other shares")
+        starts = [begun]
     search = Search(error, spent * largest, starts)
     most = natural(most_boxes, "most_boxes")
     bound, boxes = search.certify(gap, most, progress)
@@ -219,14 +223,6 @@ def read_tolerance(tolerance: Number) -> float:
 def largest_share(spent: Floats) -> float:
     """The largest share that one marginal or row can have if only it is measured."""
     return float((1 / spent.max(axis=0)).max())
-
-
-def _start_shares(workload: Workload, families: list[Family], start: Mapping[Any, Number]) -> Floats:
-    named = {workload.domain.family(name): float(exact(share, "share")) for name, share in start.items()}
-    shares = np.array([named.get(family, 0.0) for family in families])
-    if (shares < 0).any() or not shares.sum() > 0:
-        raise OutOfRange("the shares to start with must be of these tables, and positive", came="other shares")
-    return shares
 
 
 class Search:
@@ -280,14 +276,10 @@ class Search:
             vertex, least = box.least(slopes)
             tangent = value + least - float(slopes @ shares)
             best = max(best, tangent - _LOWERED * float(value - 2 * slopes @ (vertex + shares)))
-            shares = self._nearer(low - steep * box.low, steep, shares, vertex)
+            tried = shares + _STEPS[:, None] * (vertex - shares)
+            values = self.error.values((low - steep * box.low) + steep * tried)
+            shares = np.asarray(tried[int(values.argmin())])
         return best
-
-    def _nearer(self, base: Floats, steep: Floats, shares: Floats, vertex: Floats) -> Floats:
-        """The best of ten points between the shares and a vertex, for the error with chords."""
-        tried = shares + _STEPS[:, None] * (vertex - shares)
-        values = self.error.values(base + steep * tried)
-        return np.asarray(tried[int(values.argmin())])
 
     def keep(self, shares: Floats) -> None:
         """Keep shares if they are better than the best so far, or the first."""

@@ -16,7 +16,7 @@ from utmost.errors import OutOfRange
 from utmost.publish.workloads.measuring.wanted_sums import MOST_CANDIDATES, check_determined
 from utmost.publish.workloads.planning.share_exchange import WeighedError, chord_shares
 from utmost.publish.workloads.workload import Workload
-from utmost.tables.axes.domain import Domain, Family, finest_common, is_finer
+from utmost.tables.axes.domain import Family, finest_common, is_finer
 
 FEW = 16
 """The largest number of marginals for which the search starts from each one alone, too."""
@@ -28,7 +28,15 @@ def candidate_families(workload: Workload) -> dict[Family, int]:
     """The marginals to search, and how many marginals of the domain each represents (1 if unknown)."""
     # All useful marginals if they are at most 64. Else the wanted ones, the finest common one of each two, and of all;
     # else the wanted ones and the finest common one of all.
-    useful = _useful_families(workload.domain, workload.eigenspaces)
+    # The coarsest marginal for each set of eigenspaces above, unless there are too many to examine.
+    useful: dict[Family, int] = {}
+    if prod(len(axis.levels) + 1 for axis in workload.domain.axes) * len(workload.eigenspaces) <= _MOST_PAIRS:
+        all_families, rows = np.array(list(workload.domain.families())), np.array(workload.eigenspaces)
+        above = np.all(all_families[:, None, :] <= rows[None, :, :], axis=2)
+        some = above.any(axis=1)
+        lowest = np.where(above[some][:, :, None], rows[None, :, :], rows.max(initial=0) + 1).min(axis=1)
+        coarsest, times = np.unique(lowest, axis=0, return_counts=True)
+        useful = {tuple(row): count for row, count in zip(coarsest.tolist(), times.tolist(), strict=True)}
     if useful and len(useful) <= MOST_CANDIDATES:
         return useful
     wanted = workload.families
@@ -65,18 +73,6 @@ def search_starts(workload: Workload, families: dict[Family, int], error: Weighe
         finest = [not any(S != T and is_finer(S, T) for S in workload.families) for T in names]
         starts.append(_equal([last and T in workload.families for last, T in zip(finest, names, strict=True)]))
     return [start for start in starts if start.sum() > 0]
-
-
-def _useful_families(domain: Domain, eigenspaces: Sequence[Family]) -> dict[Family, int]:
-    """The coarsest marginal for each set of eigenspaces above; {} where there are too many to examine."""
-    if prod(len(axis.levels) + 1 for axis in domain.axes) * len(eigenspaces) > _MOST_PAIRS:
-        return {}
-    all_families, rows = np.array(list(domain.families())), np.array(eigenspaces)
-    above = np.all(all_families[:, None, :] <= rows[None, :, :], axis=2)
-    some = above.any(axis=1)
-    lowest = np.where(above[some][:, :, None], rows[None, :, :], rows.max(initial=0) + 1).min(axis=1)
-    coarsest, times = np.unique(lowest, axis=0, return_counts=True)
-    return {tuple(row): count for row, count in zip(coarsest.tolist(), times.tolist(), strict=True)}
 
 
 def _equal(chosen: Sequence[bool]) -> Floats:

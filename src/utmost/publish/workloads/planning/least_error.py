@@ -27,7 +27,14 @@ def least_shares(
 ) -> dict[Family, Fraction]:
     """Shares of little error over candidate marginals: searched and rounded, or `plain_shares` if as good."""
     names = list(families)
-    error, searched = _searched(workload, families, level, aim, room)
+    blocks = VarianceComponents.of(workload.domain, families, workload.eigenspaces)
+    mean = WeighedError.of(blocks, [workload.spectrum(blocks)], level, room)
+    starts = search_starts(workload, families, mean)
+    shares = best_shares(mean, starts)
+    error, searched = mean, shares
+    if aim == "largest" and len(workload.parts) > 1:
+        error = WeighedError.of(blocks, [part.weight * part.spectrum(blocks) for part in workload.parts], level, room)
+        searched = best_shares(error, [*starts, _evened(error, shares)])
     steps = _STEPS * -(-int((searched > 0).sum()) // _FAMILIES_OF_STEPS)
     rounded = [Fraction(int(count), steps) for count in lattice_shares(error, searched, steps)]
     plain = [
@@ -43,19 +50,6 @@ def least_shares(
         key=lambda option: sum(share > 0 for share in option),
     )
     return room.shares(workload.domain, dict(zip(names, chosen, strict=True)))
-
-
-def _searched(
-    workload: Workload, families: dict[Family, int], level: float, aim: str, room: Room
-) -> tuple[WeighedError, Floats]:
-    blocks = VarianceComponents.of(workload.domain, families, workload.eigenspaces)
-    mean = WeighedError.of(blocks, [workload.spectrum(blocks)], level, room)
-    starts = search_starts(workload, families, mean)
-    shares = best_shares(mean, starts)
-    if aim != "largest" or len(workload.parts) == 1:
-        return mean, shares
-    largest = WeighedError.of(blocks, [part.weight * part.spectrum(blocks) for part in workload.parts], level, room)
-    return largest, best_shares(largest, [*starts, _evened(largest, shares)])
 
 
 def _evened(largest: WeighedError, start: Floats) -> Floats:

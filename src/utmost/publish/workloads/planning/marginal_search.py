@@ -12,7 +12,7 @@ attribute of two values, the difference informs about the table's own space as m
 sums at the same charge (`rows=True`).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import combinations
 from math import comb, prod
@@ -70,18 +70,43 @@ def marginal_shares(workload: Workload, level: float, room: Room, *, signs: bool
     domain = workload.domain
     wanted = tuple(dict.fromkeys(part.family(domain) for part in workload.parts))
     sets = [wanted]
-    lower = _lower(domain, wanted)
+    # The tables of fewer columns inside the wanted tables; in order of columns, up to a limit.
+    below: dict[Family, None] = {}
+    tops = [len(axis.levels) for axis in domain.axes]
+    for family in wanted:
+        own = [at for at, level in enumerate(family) if level < tops[at]]
+        for count in range(len(own)):
+            for chosen in combinations(own, count):
+                below[tuple(family[at] if at in chosen else top for at, top in enumerate(tops))] = None
+        if len(below) > _MOST_SIGNED:
+            break
+    lower = list(below)
     larger = _larger(domain, wanted)
     if larger:
         sets.append((*wanted, *larger, *lower))
     if signs and 2 in domain.shape and len(lower) < _MOST_SIGNED:
-        sets.append(tuple(_signed(domain, (*wanted, *lower))))
+        # The tables, each with differences on any subset of its attributes of two values; up to a limit.
+        signed: dict[Family, None] = {}
+        bits = [at for at, size in enumerate(domain.shape) if size == 2]
+        for family in (*wanted, *lower):
+            own = [at for at in bits if family[at] == 0]
+            for count in range(len(own) + 1):
+                for chosen in combinations(own, count):
+                    signed[tuple(DIFFERENCE if at in chosen else level for at, level in enumerate(family))] = None
+            if len(signed) > _MOST_SIGNED:
+                break
+        sets.append(tuple(signed))
     plans = [_searched(workload, families, level, room) for families in sets]
     best = plans[0]
     for other in plans[1:]:
         best = other if other[0] < best[0] * (1 - _EQUAL) else best
     _, families, shares = best
-    return room.shares(domain, dict(zip(families, _rounded(shares), strict=True)))
+    # Round shares to multiples of a power of ten that add up to 1, by largest remainders.
+    steps = 10 ** (3 + len(str(len(shares))))
+    whole = np.floor(shares * steps).astype(np.int64)
+    order = np.argsort(whole - shares * steps, kind="stable")
+    whole[order[: steps - int(whole.sum())]] += 1
+    return room.shares(domain, dict(zip(families, [Fraction(int(count), steps) for count in whole], strict=True)))
 
 
 def _searched(
@@ -142,29 +167,6 @@ def _descended(errors: MarginalErrors, start: Floats, whole: float, free: Floats
     return np.asarray(squares / squares.sum())
 
 
-def _rounded(parts: Floats) -> list[Fraction]:
-    """Round shares to multiples of a power of ten that add up to 1, by largest remainders."""
-    steps = 10 ** (3 + len(str(len(parts))))
-    whole = np.floor(parts * steps).astype(np.int64)
-    order = np.argsort(whole - parts * steps, kind="stable")
-    whole[order[: steps - int(whole.sum())]] += 1
-    return [Fraction(int(count), steps) for count in whole]
-
-
-def _lower(domain: Domain, wanted: Sequence[Family]) -> list[Family]:
-    """The tables of fewer columns inside the wanted tables; in order of columns, up to a limit."""
-    lower: dict[Family, None] = {}
-    tops = [len(axis.levels) for axis in domain.axes]
-    for family in wanted:
-        own = [at for at, level in enumerate(family) if level < tops[at]]
-        for count in range(len(own)):
-            for chosen in combinations(own, count):
-                lower[tuple(family[at] if at in chosen else top for at, top in enumerate(tops))] = None
-        if len(lower) > _MOST_SIGNED:
-            break
-    return list(lower)
-
-
 def _larger(domain: Domain, wanted: Sequence[Family]) -> list[Family]:
     """The wanted tables with one or two small attributes more; [] if there would be too many."""
     shape = domain.shape
@@ -181,17 +183,3 @@ def _larger(domain: Domain, wanted: Sequence[Family]) -> list[Family]:
         if len(larger) > _MOST_MERGED:
             return []
     return list(larger)
-
-
-def _signed(domain: Domain, tables: Iterable[Family]) -> list[Family]:
-    """The tables, each with differences on any subset of its attributes of two values; up to a limit."""
-    signed: dict[Family, None] = {}
-    bits = [at for at, size in enumerate(domain.shape) if size == 2]
-    for family in tables:
-        own = [at for at in bits if family[at] == 0]
-        for count in range(len(own) + 1):
-            for chosen in combinations(own, count):
-                signed[tuple(DIFFERENCE if at in chosen else level for at, level in enumerate(family))] = None
-        if len(signed) > _MOST_SIGNED:
-            break
-    return list(signed)

@@ -103,7 +103,8 @@ def _noises_of_tables(workload: Workload, unit: Unit, level: Level) -> Iterator[
     is_known = unit.neighbours == "add-remove" or unit.nonnegative
     are_tables = len(weights) == len(workload.parts) and all(_is_table(part, domain) for part in workload.parts)
     is_small = sum(sizes.values()) - len(sizes) <= _MOST_GROUPS
-    if not (is_unit and is_known and are_tables and is_small) or weights.keys().isdisjoint(sizes):
+    is_drawn = len(sizes) > 1 and not weights.keys().isdisjoint(sizes)  # the draw of one table is that of its cells
+    if not (is_unit and is_known and are_tables and is_small and is_drawn):
         return
 
     def draw_at(level: Level) -> TablesDraw:

@@ -145,7 +145,12 @@ class Plan(Display):
         named = ((measured_family(domain, family), exact(share, "share")) for family, share in shares.items())
         # All parts of an amount are measured: one part alone, or the sum of all, is no sum of amounts.
         read = sorted((family if amounts is None else amounts.both(family), share) for family, share in named)
-        _check_written([share for _, share in read])
+        # Long fractions would take minutes to add.
+        common = 1
+        for _, share in read:
+            common = lcm(common, share.denominator)
+            if common.bit_length() > _MOST_BITS:
+                raise OutOfRange("shares must have a common denominator of at most 4000 digits", came="a longer one")
         if not read or len(dict(read)) < len(read) or any(share <= 0 for _, share in read):
             remedy = "Give each measured table one positive share."
             raise OutOfRange("the shares must be positive and add up to 1", came="other shares", remedy=remedy)
@@ -698,15 +703,6 @@ def _four_digits(number: float) -> str:
     return f"{number:.4g}"
 
 
-def _check_written(shares: Sequence[Fraction]) -> None:
-    """Check that the common denominator of shares is short, since long fractions would take minutes to add."""
-    common = 1
-    for share in shares:
-        common = lcm(common, share.denominator)
-        if common.bit_length() > _MOST_BITS:
-            raise OutOfRange("shares must have a common denominator of at most 4000 digits", came="a longer one")
-
-
 def _wanted(chosen: Plan) -> Workload:
     if chosen.workload is None:
         remedy = "Give workload= with the shares, or let ut.choose_plan choose them."
@@ -722,7 +718,10 @@ def _stated(level: Level | None) -> Level:
 
 def _table(chosen: Plan) -> str:
     listed = list(chosen.shares.items())[: _SHOWN if chosen.rows is not None else None]
-    measured = [[chosen.family_words(family) or "total", _share(share)] for family, share in listed]
+    measured = [
+        [chosen.family_words(family) or "total", (str(share) if 10**6 % share.denominator else f"{float(share):.6g}")]
+        for family, share in listed
+    ]
     if len(listed) < len(chosen.shares):
         measured.append([f"and {len(chosen.shares) - len(listed)} more", ""])
     plain = chosen.measurement.adds_to_one(chosen.shares)
@@ -742,8 +741,3 @@ def _table(chosen: Plan) -> str:
         lines.insert(0, f"{chosen.level}{tuned}")
         lines.append(_aligned([["wanted", "answers", "weight", "standard deviation"], *wanted]))
     return "\n".join(lines)
-
-
-def _share(share: Fraction) -> str:
-    """A share as a decimal if it has at most six places, else as a fraction."""
-    return str(share) if 10**6 % share.denominator else f"{float(share):.6g}"

@@ -202,18 +202,15 @@ def _rounded(gram: Floats, real: RealRows, level: float, base: int, most: int, *
         for parts in _PARTS if len(gram) <= _FEW else _PARTS[-2:]:
             whole = whole_rows(fitted.rows, left, level, parts)
             listed = AxisRows(base, whole, parts)
-            error = _error(gram, listed, level, exact=exact)
+            # tr(M X^-1) of integer rows along one axis.
+            levels = np.array([float(share) for share in listed.shares]) * level
+            precisions = row_precision(levels) if exact else levels**2 / 2
+            B = listed.float_estimates(precisions)
+            squares = ((gram @ B) * B).sum(axis=0)
+            error = sum(
+                float(squares[places].sum() / precision)
+                for places, precision in zip(listed.places, precisions, strict=True)
+            )
             if error < least and len(listed.places) <= most + 1:
                 best, least = listed, error
     return best
-
-
-def _error(gram: Floats, listed: AxisRows, level: float, *, exact: bool) -> float:
-    """tr(M X^-1) of integer rows along one axis."""
-    levels = np.array([float(share) for share in listed.shares]) * level
-    precisions = row_precision(levels) if exact else levels**2 / 2
-    B = listed.float_estimates(precisions)
-    squares = ((gram @ B) * B).sum(axis=0)
-    return sum(
-        float(squares[places].sum() / precision) for places, precision in zip(listed.places, precisions, strict=True)
-    )

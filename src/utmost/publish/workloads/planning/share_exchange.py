@@ -154,7 +154,13 @@ def _exchanged(error: WeighedError, shares: Floats, family: int) -> Floats:
     if not len(others):
         return shares
     total = shares[:, [family]] + shares[:, others]
-    rest = _without(error, shares, family, others)
+    precisions = error.precisions(shares)
+    precisions[:, family] = 0
+    rest = (precisions @ error.loads)[:, None] - precisions[:, others, None] * error.loads[others]
+    # Measured marginals are counted: a difference of floats would not be exactly 0.
+    measured, loaded = (precisions > 0).astype(float), (error.loads > 0).astype(float)
+    both = (measured @ loaded)[:, None] - measured[:, others, None] * loaded[others]
+    rest = np.where(both > 0, np.maximum(rest, 0), 0.0)
 
     def along(part: Floats) -> Floats:
         own_precisions, other_precisions = (
@@ -166,29 +172,7 @@ def _exchanged(error: WeighedError, shares: Floats, family: int) -> Floats:
     scanned = along(_SCAN[:, None, None] * total)
     best = scanned.argmin(axis=0)
     low, high = (_SCAN[np.clip(best + step, 0, len(_SCAN) - 1)] * total for step in (-1, 1))
-    inside, within = _golden(along, low, high)
-    ends = scanned.min(axis=0)
-    part = np.where(within < ends, inside, _SCAN[best] * total)
-    rows, chosen = np.arange(len(shares)), np.minimum(within, ends).argmin(axis=1)
-    moved = shares.copy()
-    moved[:, family] = part[rows, chosen]
-    moved[rows, others[chosen]] = (total - part)[rows, chosen]
-    return moved
-
-
-def _without(error: WeighedError, shares: Floats, family: int, others: Array) -> Floats:
-    """The eigenvalues without one marginal and each of the others; exactly 0 where no other is measured."""
-    precisions = error.precisions(shares)
-    precisions[:, family] = 0
-    rest = (precisions @ error.loads)[:, None] - precisions[:, others, None] * error.loads[others]
-    # Measured marginals are counted: a difference of floats would not be exactly 0.
-    measured, loaded = (precisions > 0).astype(float), (error.loads > 0).astype(float)
-    left = (measured @ loaded)[:, None] - measured[:, others, None] * loaded[others]
-    return np.where(left > 0, np.maximum(rest, 0), 0.0)
-
-
-def _golden(along: Callable[[Floats], Floats], low: Floats, high: Floats) -> tuple[Floats, Floats]:
-    """The minimum of each of several functions by golden section, and its value."""
+    # Golden section.
     inner = high - GOLDEN * (high - low)
     outer = low + GOLDEN * (high - low)
     at_inner, at_outer = along(inner), along(outer)
@@ -201,4 +185,11 @@ def _golden(along: Callable[[Floats], Floats], low: Floats, high: Floats) -> tup
         inner, outer = np.where(left, new, outer), np.where(left, inner, new)
         at_inner, at_outer = np.where(left, at_new, at_outer), np.where(left, at_inner, at_new)
     better = at_inner < at_outer
-    return np.where(better, inner, outer), np.where(better, at_inner, at_outer)
+    inside, within = np.where(better, inner, outer), np.where(better, at_inner, at_outer)
+    ends = scanned.min(axis=0)
+    part = np.where(within < ends, inside, _SCAN[best] * total)
+    rows, chosen = np.arange(len(shares)), np.minimum(within, ends).argmin(axis=1)
+    moved = shares.copy()
+    moved[:, family] = part[rows, chosen]
+    moved[rows, others[chosen]] = (total - part)[rows, chosen]
+    return moved

@@ -16,7 +16,7 @@ from utmost.publish.workloads.measuring.variance_components import precision
 from utmost.publish.workloads.measuring.wanted_sums import is_unequal_tree
 from utmost.publish.workloads.measuring.ways.way import Shares
 from utmost.publish.workloads.planning.searches.plan_search import FoundSums, PlanRequest
-from utmost.publish.workloads.workload import WantedSums, Workload
+from utmost.publish.workloads.workload import Workload
 from utmost.tables.axes.domain import Family
 
 _CLOSE = 1e-9  # errors with a smaller relative difference are equal
@@ -60,23 +60,19 @@ def table_limits(request: PlanRequest) -> dict[str, float]:
             charge = charge_of(workload.domain, unit, {family: Fraction(1)})
             # A public total costs nothing at any level.
             known[key] = float(1 / precision(at * float(share / charge))) if charge else float("inf")
-        limits[part.name] = known[key] * _groups_of(part, workload, family)
+        # The mean over a part's answers of the sum of squared coefficients of a marginal's groups.
+        squares = 1.0
+        for sums, axis, level in zip(part.sums, workload.domain.axes, family, strict=True):
+            if isinstance(sums, Groups) and sums.at == level:
+                continue
+            groups = axis.groups(level)
+            if isinstance(sums, Weighed):
+                squares *= float((sums.matrix(axis)[:, axis.group_starts(level)].astype(float) ** 2).sum(axis=1).mean())
+            else:
+                lengths = sums.lengths(axis)
+                squares *= sum(size * rows for size, rows in lengths.items()) / lengths.total() * groups / axis.size
+        limits[part.name] = known[key] * squares
     return limits
-
-
-def _groups_of(part: WantedSums, workload: Workload, family: Family) -> float:
-    """The mean over a part's answers of the sum of squared coefficients of a marginal's groups."""
-    squares = 1.0
-    for sums, axis, level in zip(part.sums, workload.domain.axes, family, strict=True):
-        if isinstance(sums, Groups) and sums.at == level:
-            continue
-        groups = axis.groups(level)
-        if isinstance(sums, Weighed):
-            squares *= float((sums.matrix(axis)[:, axis.group_starts(level)].astype(float) ** 2).sum(axis=1).mean())
-        else:
-            lengths = sums.lengths(axis)
-            squares *= sum(size * rows for size, rows in lengths.items()) / lengths.total() * groups / axis.size
-    return squares
 
 
 def is_within(variances: Mapping[str, float], limits: Mapping[str, float]) -> bool:
@@ -97,7 +93,12 @@ def limited(request: PlanRequest, search: Callable[[PlanRequest], Shares], *, re
         return found[0]
     workload = request.workload
     for _ in range(_ROUNDS if repeats else 0):
-        workload = _urged(workload, variances, limits)
+        excess = {name: min(_MOST, max(1.0, variances[name] / limit)) ** _URGED for name, limit in limits.items()}
+        parts = [
+            replace(part, weight=part.weight * Fraction(excess[part.name]).limit_denominator(_STEPS))
+            for part in workload.parts
+        ]
+        workload = Workload.of_parts(workload.domain, parts)
         found.append(search(replace(request, workload=workload)))
         variances = FoundSums(found[-1]).variances(request)
         if is_within(variances, limits):
@@ -108,7 +109,15 @@ def limited(request: PlanRequest, search: Callable[[PlanRequest], Shares], *, re
         for shares in found
     ]
     best = min(mixed, key=lambda found: found.value(request)).shares
-    short = _in_steps(best)
+    steps = {family: share * _STEPS for family, share in best.items()}
+    short = best
+    if sum(steps.values(), Fraction(0)) == _STEPS and min(steps.values()) >= 1:
+        # Shares that add up to 1 are rounded to thousandths by largest remainders.
+        whole = {family: int(count) for family, count in steps.items()}
+        lacking = _STEPS - sum(whole.values())
+        for family in sorted(steps, key=lambda family: whole[family] - steps[family])[:lacking]:
+            whole[family] += 1
+        short = {family: Fraction(count, _STEPS) for family, count in whole.items()}
     return short if is_within(FoundSums(short).variances(request), limits) else best
 
 
@@ -125,32 +134,10 @@ def equal_split(request: PlanRequest) -> Shares:
     return _spending(request, shares)
 
 
-def _in_steps(shares: Shares) -> Shares:
-    """Shares that add up to 1 rounded to thousandths by largest remainders; other shares unchanged."""
-    steps = {family: share * _STEPS for family, share in shares.items()}
-    if sum(steps.values(), Fraction(0)) != _STEPS or min(steps.values()) < 1:
-        return shares
-    whole = {family: int(count) for family, count in steps.items()}
-    short = _STEPS - sum(whole.values())
-    for family in sorted(steps, key=lambda family: whole[family] - steps[family])[:short]:
-        whole[family] += 1
-    return {family: Fraction(count, _STEPS) for family, count in whole.items()}
-
-
 def _spending(request: PlanRequest, shares: Shares) -> Shares:
     """Shares scaled to spend the level."""
     charge = charge_of(request.workload.domain, request.unit, shares)
     return {family: share / charge for family, share in shares.items()} if charge else shares
-
-
-def _urged(workload: Workload, variances: Mapping[str, float], limits: Mapping[str, float]) -> Workload:
-    """The workload with more weight on the parts above their limits."""
-    excess = {name: min(_MOST, max(1.0, variances[name] / limit)) ** _URGED for name, limit in limits.items()}
-    parts = [
-        replace(part, weight=part.weight * Fraction(excess[part.name]).limit_denominator(_STEPS))
-        for part in workload.parts
-    ]
-    return Workload.of_parts(workload.domain, parts)
 
 
 def mixed_within(

@@ -28,11 +28,21 @@ def rounded_inverse(matrix: Array, scale: int) -> Array:
     for spare in range(_SPARE, _SPARE * (_ROUNDS + 1), _SPARE):
         digits = max(scale, int(max(matrix.ravel())) * size).bit_length() + spare
         near, off = _newton(whole, matrix, digits, (1 << digits - _MARGIN) // scale)
-        rounded, unsure = _certain(near, off, scale, digits)
+        # scale times the entries, rounded; and the indices of undecided entries.
+        half = 1 << (digits - 1)
+        rounded, unsure = [], []
+        for place, entry in enumerate(near.entries()):
+            low, high = (scale * (int(entry) + side) + half >> digits for side in (-off, off))
+            rounded.append(low)
+            if low != high:
+                unsure.append(place)
         if not unsure:
             break
     for column in sorted({place % size for place in unsure}):
-        rounded[column::size] = _solved(whole, column, scale)
+        # An undecided column is solved in rationals.
+        size = whole.nrows()
+        exact = whole.solve(fmpz_mat(size, 1, [scale * (row == column) for row in range(size)]))
+        rounded[column::size] = [(2 * int(entry.p) + int(entry.q)) // (2 * int(entry.q)) for entry in exact.entries()]
     return np.array(rounded, dtype=object).reshape(size, size)
 
 
@@ -51,7 +61,8 @@ def _newton(whole: fmpz_mat, matrix: Array, digits: int, enough: int) -> tuple[f
         least, near = wrong, inverse
         if _norm(near) * wrong <= enough * (whole_unit - wrong):
             break
-        inverse = _halved(inverse * (unit + residual), digits)
+        doubled = inverse * (unit + residual)
+        inverse = fmpz_mat(size, size, [int(entry) >> digits for entry in doubled.entries()])
     if least is None or least * 2 >= whole_unit:
         raise SolverFailed("the matrix must be positive definite", came=f"{size} rows", where="rounded_inverse")
     # M^-1 = X (1 - E)^-1 with E = 1 - M X, so M^-1 - X is at most |X| |E| / (1 - |E|) in the largest row sum
@@ -85,35 +96,11 @@ def _begun_finely(whole: fmpz_mat, digits: int) -> fmpz_mat:
     return fmpz_mat(size, size, [_shifted(int(mantissa), int(place) + digits) for mantissa, place in middles])
 
 
-def _certain(near: fmpz_mat, off: int, scale: int, digits: int) -> tuple[list[int], list[int]]:
-    """scale times the entries, rounded; and the indices of undecided entries."""
-    half = 1 << (digits - 1)
-    rounded, unsure = [], []
-    for place, entry in enumerate(near.entries()):
-        low, high = (scale * (int(entry) + side) + half >> digits for side in (-off, off))
-        rounded.append(low)
-        if low != high:
-            unsure.append(place)
-    return rounded, unsure
-
-
-def _solved(whole: fmpz_mat, column: int, scale: int) -> list[int]:
-    """A column of scale M^-1, each entry rounded, solved in rationals."""
-    size = whole.nrows()
-    exact = whole.solve(fmpz_mat(size, 1, [scale * (row == column) for row in range(size)]))
-    return [(2 * int(entry.p) + int(entry.q)) // (2 * int(entry.q)) for entry in exact.entries()]
-
-
 def _norm(matrix: fmpz_mat) -> int:
     """The largest sum of absolute entries of a row."""
     width = matrix.ncols()
     sizes = [abs(int(entry)) for entry in matrix.entries()]
     return max(sum(sizes[row : row + width]) for row in range(0, len(sizes), width))
-
-
-def _halved(matrix: fmpz_mat, digits: int) -> fmpz_mat:
-    """Each entry divided by 2^digits, rounded down."""
-    return fmpz_mat(matrix.nrows(), matrix.ncols(), [int(entry) >> digits for entry in matrix.entries()])
 
 
 def _float(whole: int, shift: int) -> float:

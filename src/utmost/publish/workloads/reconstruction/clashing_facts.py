@@ -2,10 +2,8 @@
 
 from fractions import Fraction
 from math import inf
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from utmost.core.exact.arrays import objects
 from utmost.core.programs.exact_optima import farkas_ray
@@ -35,32 +33,25 @@ def check_feasible(facts: PublicFacts) -> None:
     _, first = np.unique(column_of, return_index=True)
     at = np.stack([row.ravel()[first] for row in rows])
     which = np.broadcast_to(np.arange(first.size), at.shape)[at >= 0]
-    clashing = _clashing(_ends(facts), at[at >= 0], which, first.size)
-    if clashing:
-        raise clash_of([facts.fact(*known[row]) for row in clashing[:MOST_NAMED]], len(clashing))
-
-
-def _ends(facts: PublicFacts) -> list[NDArray[Any]]:
-    """The lower and the upper bounds of all known sums, one marginal after another."""
-    return [
-        np.concatenate([ends[side].ravel()[facts.places(family)] for family, ends in facts.bounds.items()])
+    ends = [
+        np.concatenate([both[side].ravel()[facts.places(family)] for family, both in facts.bounds.items()])
         for side in (0, 1)
     ]
-
-
-def _clashing(ends: list[NDArray[Any]], rows: NDArray[Any], columns: NDArray[Any], size: int) -> list[int]:
-    """Rows of the program that no x >= 0 satisfies together; [] where some x satisfies all."""
     is_huge = any(abs(end) > _FLOATS for bounds in ends for end in bounds.tolist() if end not in (-inf, inf))
     if is_huge:
         ends = [objects(end if end in (-inf, inf) else Fraction(end) for end in bounds.tolist()) for bounds in ends]
-        none, ones = objects([Fraction(0)] * size), objects([Fraction(1)] * rows.size)
-        ray = farkas_ray(LinearProgram.of_triplets(none, rows, columns, ones, *ends))
+        none, ones = objects([Fraction(0)] * first.size), objects([Fraction(1)] * which.size)
+        ray = farkas_ray(LinearProgram.of_triplets(none, at[at >= 0], which, ones, *ends))
     else:
-        program = LinearProgram.of_triplets(np.zeros(size), rows, columns, np.ones(rows.size), *map(np.float64, ends))
+        program = LinearProgram.of_triplets(
+            np.zeros(first.size), at[at >= 0], which, np.ones(which.size), *map(np.float64, ends)
+        )
         try:
             solve(program)
         except InfeasibleProgram as error:
             ray = error.ray if error.ray is not None else farkas_ray(program)
         else:
             ray = None
-    return [] if ray is None else [row for row, weight in enumerate(ray.tolist()) if abs(weight) > _NONE]
+    clashing = [] if ray is None else [row for row, weight in enumerate(ray.tolist()) if abs(weight) > _NONE]
+    if clashing:
+        raise clash_of([facts.fact(*known[row]) for row in clashing[:MOST_NAMED]], len(clashing))

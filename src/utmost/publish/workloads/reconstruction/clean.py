@@ -56,7 +56,11 @@ def controlled_rounding(
     part = np.where(squares.rest - floor > _NEAR, squares.rest - floor, 0.0)
     up = np.zeros(domain.shape)
     open_cells = np.flatnonzero(part.ravel())
-    limits = _limits(domain, facts, squares.whole + floor.astype(np.int64))
+    # The public facts minus the sums of the integers below the cells.
+    limits: SumLimits = {}
+    if facts is not None:
+        less = facts.less(squares.whole + floor.astype(np.int64))
+        limits = {domain.family(facts.domain.level_names(family)): ends for family, ends in less.items()}
     whole = is_two_chains(families)
     if open_cells.size:
         up.ravel()[open_cells] = _least_moves(domain, families, part, open_cells, limits if whole else {})
@@ -75,13 +79,6 @@ def controlled_rounding(
 
 SumLimits = Mapping[Family, tuple[Floats, Floats]]
 """For each marginal, lower and upper bounds on what may be added to each sum."""
-
-
-def _limits(domain: Domain, facts: PublicFacts | None, floor: NDArray[Any]) -> SumLimits:
-    """The public facts minus the sums of the integers below the cells, by marginal of ``domain``."""
-    if facts is None:
-        return {}
-    return {domain.family(facts.domain.level_names(family)): ends for family, ends in facts.less(floor).items()}
 
 
 def _held(domain: Domain, facts: PublicFacts, up: Floats, floor: NDArray[Any], limits: SumLimits) -> Floats:

@@ -62,7 +62,8 @@ class ChainSums:
             short, off = low - self._forth(at.z, free), costs - self._back(at.prices, free) - at.down + at.up
             is_near = step >= steps or max(at.mean, abs(off).max()) <= _NEAR
             if is_near and abs(short).max(initial=0) <= _SHORT:
-                return at.z[:n], self._in_order(at.prices)
+                parts = dict(zip(self._order, np.split(at.prices, np.cumsum(self._sizes)[:-1]), strict=True))
+                return at.z[:n], np.concatenate([parts[f] for f in range(len(parts))])
             at = self._stepped(at, short, off, free)
         raise SolverFailed("the interior point method must converge", came=at.mean, where="clean")
 
@@ -99,11 +100,6 @@ class ChainSums:
         parts = np.split(prices, np.cumsum(self._sizes)[:-1])
         cells = sum(part[self.groups[f]] for f, part in zip(self._order, parts, strict=True))
         return np.concatenate([cells, -prices[free]])
-
-    def _in_order(self, prices: Floats) -> Floats:
-        """Prices with the largest marginal first, reordered by marginal."""
-        parts = dict(zip(self._order, np.split(prices, np.cumsum(self._sizes)[:-1]), strict=True))
-        return np.concatenate([parts[f] for f in range(len(parts))])
 
     def _solver(self, weights: Floats, free: NDArray[np.intp]) -> Callable[[Floats], Floats]:
         """A solver of the normal equations; the largest marginal, whose block is diagonal, is eliminated."""

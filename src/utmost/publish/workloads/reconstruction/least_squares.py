@@ -233,7 +233,10 @@ class Reconstruction:
         coefficients = {}
         for family, weight in self.weights.items():
             classes = [self._classes(forms, a, level) for a, level in enumerate(family)]
-            counts = _outer([np.array([count for _, count in alike], dtype=object) for alike in classes])
+            vectors = [np.array([count for _, count in alike], dtype=object) for alike in classes]
+            counts = vectors[0] if vectors else np.array(1, dtype=object)
+            for vector in vectors[1:]:
+                counts = np.multiply.outer(counts, vector)
             columns = []
             for which, form in enumerate(forms):
                 total: Any = shares
@@ -245,7 +248,11 @@ class Reconstruction:
                         total = np.multiply.outer(total, picked[:, 0])
                 scale = divisor * form.denominator
                 columns.append([Fraction(weight * weighted, scale) for weighted in np.ravel(total).tolist()])
-            coefficients[family] = _counted(list(zip(*columns, strict=True)), counts.ravel().tolist())
+            occurrences: dict[tuple[Fraction, ...], int] = {}
+            for key, times in zip(zip(*columns, strict=True), counts.ravel().tolist(), strict=True):
+                if any(key):
+                    occurrences[key] = occurrences.get(key, 0) + times
+            coefficients[family] = occurrences
         return coefficients
 
     def on_cells(self, measured: Mapping[Family, NDArray[Any]]) -> tuple[Self, dict[Family, tuple[NDArray[Any], int]]]:
@@ -308,22 +315,19 @@ class Reconstruction:
         if known is None:
             if len(self._classed) >= _MOST_CLASSED:
                 self._classed.clear()
-            known = self._classed[factors] = self._classes_anew(forms, axis, level)
+            rows = []
+            for form in forms:
+                for coarse in self._chains[axis]:
+                    sums = form.group_sums(axis, max(coarse, self._canonical(axis, level)))
+                    spread = self._along(sums, axis, max(coarse, self._canonical(axis, level)), level, 0)
+                    rows.append((spread * min(self._block(axis, coarse), self._block(axis, level))).tolist())
+            counted = Counter(zip(*rows, strict=True))
+            many = len(self._chains[axis])
+            known = self._classed[factors] = [
+                (tuple(column[i * many : (i + 1) * many] for i in range(len(forms))), count)
+                for column, count in counted.items()
+            ]
         return known
-
-    def _classes_anew(self, forms: Sequence[ProductForm], axis: int, level: int) -> list[tuple[Any, int]]:
-        rows = []
-        for form in forms:
-            for coarse in self._chains[axis]:
-                sums = form.group_sums(axis, max(coarse, self._canonical(axis, level)))
-                spread = self._along(sums, axis, max(coarse, self._canonical(axis, level)), level, 0)
-                rows.append((spread * min(self._block(axis, coarse), self._block(axis, level))).tolist())
-        counted = Counter(zip(*rows, strict=True))
-        many = len(self._chains[axis])
-        return [
-            (tuple(column[i * many : (i + 1) * many] for i in range(len(forms))), count)
-            for column, count in counted.items()
-        ]
 
     def _regrouped(self, groups: NDArray[Any], source: Family, target: Family) -> NDArray[Any]:
         """Sums over coarser groups; for finer groups the sum of the group that they lie in."""
@@ -421,18 +425,3 @@ def not_cleanable() -> Unsupported:
     remedy = 'Plan with method="independent", over a smaller domain.'
     came = "listed rows, differences or a vast domain"
     return Unsupported("clean tables need measured groups or hat functions", came=came, remedy=remedy)
-
-
-def _outer(vectors: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    products = vectors[0] if vectors else np.array(1, dtype=object)
-    for vector in vectors[1:]:
-        products = np.multiply.outer(products, vector)
-    return products
-
-
-def _counted(keys: Sequence[tuple[Fraction, ...]], counts: Sequence[int]) -> dict[tuple[Fraction, ...], int]:
-    occurrences: dict[tuple[Fraction, ...], int] = {}
-    for key, count in zip(keys, counts, strict=True):
-        if any(key):
-            occurrences[key] = occurrences.get(key, 0) + count
-    return occurrences

@@ -84,7 +84,13 @@ class MarginalReconstruction:
                 elif levels[axis] > level:
                     spread = np.repeat(spread, shape[at] // self._groups(axis, levels[axis]), axis=at)
             total += spread
-        return self._regrouped(total, axes, family).ravel(), math.prod(shape) << _BITS
+        # An uneven level is added up from the even level below.
+        for at, (axis, place) in enumerate(axes):
+            chain, of = self._spaces.chains[axis], self.domain.axes[axis]
+            if chain.levels[place] != family[axis] and of.groups(family[axis]) < chain.groups[place]:
+                starts = np.searchsorted(of.group_starts(chain.levels[place]), of.group_starts(family[axis]))
+                total = np.add.reduceat(total, starts, axis=at)
+        return total.ravel(), math.prod(shape) << _BITS
 
     def value(self, measured: Mapping[Family, NDArray[Any]], form: ProductForm) -> Fraction:
         self.check_determined(form)
@@ -179,7 +185,14 @@ class MarginalReconstruction:
                 if axis in differing:
                     part = np.concatenate([part, -part], axis=at)
                 else:
-                    part = _centred(part, at, self._groups(axis, level), self._groups(axis, level + 1))
+                    # Along an axis, the values times the number of groups in a coarser group, minus the coarser
+                    # group's sum.
+                    coarser = self._groups(axis, level + 1)
+                    ratio = self._groups(axis, level) // coarser
+                    shape = (*part.shape[:at], coarser, ratio, *part.shape[at + 1 :])
+                    blocks = part.reshape(shape)
+                    centred: NDArray[Any] = blocks * ratio - blocks.sum(axis=at + 1, keepdims=True)
+                    part = centred.reshape(part.shape)
             total = total + part
         return np.asarray(total)
 
@@ -199,15 +212,6 @@ class MarginalReconstruction:
                 groups = self._groups(axis, levels[axis])
                 sums = sums.reshape(*sums.shape[:at], groups, -1, *sums.shape[at + 1 :]).sum(axis=at + 1)
         return np.asarray(sums), tuple(axis for axis, level in rest if level is None)
-
-    def _regrouped(self, total: NDArray[Any], axes: Sequence[tuple[int, int]], family: Family) -> NDArray[Any]:
-        """Sums over the groups of an uneven level, from sums of the even level below."""
-        for at, (axis, place) in enumerate(axes):
-            chain, of = self._spaces.chains[axis], self.domain.axes[axis]
-            if chain.levels[place] != family[axis] and of.groups(family[axis]) < chain.groups[place]:
-                starts = np.searchsorted(of.group_starts(chain.levels[place]), of.group_starts(family[axis]))
-                total = np.add.reduceat(total, starts, axis=at)
-        return total
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -307,12 +311,3 @@ def _levels(axes: Sequence[tuple[int, int]], space: MarginalSpace, last: Any) ->
     inside = dict(space)
     for axis, _ in axes:
         yield axis, inside.get(axis, last(axis))
-
-
-def _centred(values: NDArray[Any], at: int, groups: int, coarser: int) -> NDArray[Any]:
-    """Along an axis, the values times the number of groups in a coarser group, minus the coarser group's sum."""
-    ratio = groups // coarser
-    shape = (*values.shape[:at], coarser, ratio, *values.shape[at + 1 :])
-    blocks = values.reshape(shape)
-    centred: NDArray[Any] = blocks * ratio - blocks.sum(axis=at + 1, keepdims=True)
-    return centred.reshape(values.shape)

@@ -22,7 +22,10 @@ def nearest_of_tree(
 ) -> list[Fraction]:
     """The x >= 0 that minimises the sum of q_v (x_v - y_v)^2 over the measured groups v of a tree."""
     # `weights` has q of each measured level, `measured` has y. Some measured level has as many groups as cells.
-    sums = {level: _fractions(of_level) for (level,), of_level in measured.items()}
+    sums = {
+        level: np.array([Fraction(number) for number in of_level.ravel().tolist()], dtype=object)
+        for (level,), of_level in measured.items()
+    }
     free = np.array([Fraction(1)] * tree.groups[0], dtype=object)
     while True:
         cells = _least(tree, {level: Fraction(weight) for (level,), weight in weights.items()}, sums, free)
@@ -50,7 +53,3 @@ def _least(tree: UnequalTree, weights: Mapping[int, Fraction], sums: Mapping[int
         off = at_no_price[level - finest] - reach[level - finest] * price - sums.get(level, 0)
         price = (price + weights.get(level, Fraction(0)) * off)[tree.parents[level - 1]]
     return np.asarray(at_no_price[0] - reach[0] * price)
-
-
-def _fractions(integers: NDArray[Any]) -> Array:
-    return np.array([Fraction(number) for number in integers.ravel().tolist()], dtype=object)

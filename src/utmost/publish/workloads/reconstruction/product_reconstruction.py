@@ -106,7 +106,10 @@ class ProductReconstruction:
         below = [form.denominator * divisor for form in forms]
         of_forms = [self._coefficients(form) for form in forms]
         alike = [
-            [_counted([factors[axis][places] for factors in of_forms]) for places in listed.places]
+            [
+                Counter(zip(*(factors[axis][places].tolist() for factors in of_forms), strict=True))
+                for places in listed.places
+            ]
             for axis, listed in enumerate(self.rows.axes)
         ]
         terms = {}
@@ -237,8 +240,3 @@ class _SignedSquares:
         """The coefficients of sums over groups, as floats; (groups, rows)."""
         places = np.searchsorted(base, starts)
         return np.asarray(np.add.reduceat((self.gain / self.divisor).astype(np.float64), places, axis=0))
-
-
-def _counted(columns: Sequence[NDArray[Any]]) -> dict[tuple[int, ...], int]:
-    """The number of occurrences of each tuple of coefficients."""
-    return Counter(zip(*(column.tolist() for column in columns), strict=True))

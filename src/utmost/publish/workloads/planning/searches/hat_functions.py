@@ -82,14 +82,32 @@ class _SpacingSearch:
     def __init__(self, workload: Workload, place: int, level: float, room: Room) -> None:
         self.workload, self.place, self.level, self.room = workload, place, level, room
         self.size = workload.domain.axes[place].size
-        self.beside, self.crossings = _beside(workload, place, with_total=room.free > 0)
+        # The other marginals to measure; and the marginals of the other axes with hat functions in each group.
+        wanted = list(workload.families)
+        ordered = [part.family(workload.domain) for part in workload.parts if isinstance(part.sums[place], IN_ORDER)]
+        needed = [family for family in wanted if family[place] == 0]
+        values = with_level(finest_common(needed), place, 0)
+        others = [family for family in dict.fromkeys([*wanted, *ordered]) if family[place] > 0]
+        crossings = list(dict.fromkeys([*ordered, values]))
+        # Each marginal adds a direction to every trial: beyond a dozen, only the finest are tried.
+        if len(crossings) * 2 + len(others) + 1 > _FAMILIES:
+            crossings, others = [values], others[: _FAMILIES - 3]
+            values = with_level(finest_common(wanted), place, 0)
+        totals = [workload.domain.family("")] if room.free > 0 else []
+        self.beside, self.crossings = list(dict.fromkeys([values, *others, *totals])), crossings
         self.most = min(MOST_SEARCHED, MOST_NUMBERS // self.size)
         self.known: dict[tuple[int, ...], tuple[float, Floats]] = {}
 
     def best(self) -> tuple[dict[Family, Fraction], float]:
         """The best spacings with shares in steps of 1/1000, and the error; ({}, inf) without any."""
         for guess in _GUESSES:
-            self._moved(self._fitting([round(self.size**power) for power in guess]))
+            # Spacings that give too many hat functions are made wider.
+            least = -(-self.size * 2 // max(1, self.most))
+            fitting: list[int] = []
+            for power in guess:
+                spacing = round(self.size**power)
+                fitting.append(max(2, spacing, least, *(last + 1 for last in fitting)))
+            self._moved(tuple(fitting))
         if not self.known:
             return {}, float("inf")
         chosen = min(self.known, key=lambda spacing_set: self.known[spacing_set][0])
@@ -108,82 +126,49 @@ class _SpacingSearch:
             while going:
                 going = False
                 for place, up in [(place, up) for place in range(len(spacings)) for up in (True, False)]:
-                    moved = _stepped(spacings, place, factor if up else 1 / factor)
+                    # A spacing changes by at least one.
+                    times = factor if up else 1 / factor
+                    spacing = spacings[place]
+                    near = round(spacing * times)
+                    changed = max(spacing + 1, near) if up else min(spacing - 1, near)
+                    moved = (*spacings[:place], changed, *spacings[place + 1 :])
                     if self._tried(moved, self.known[spacings][1]) and self._value(moved) < self._value(spacings):
                         spacings, going = moved, True
 
     def _tried(self, spacings: tuple[int, ...], start: Floats | None) -> bool:
         """Whether these spacings are allowed and have a finite error; the error is computed once."""
-        if not self._fits(spacings):
+        if not (
+            list(spacings) == sorted(set(spacings))
+            and 2 <= spacings[0] <= spacings[-1] <= 2 * self.size
+            and sum(hat_count(self.size, spacing) for spacing in spacings) <= self.most
+        ):
             return False
         if spacings not in self.known:
             families, errors = self._problem(spacings)
             begin = np.full(len(families), 1 / len(families)) if start is None else start
-            self.known[spacings] = _descended(errors, begin)
+            # Change one share at a time, by smaller and smaller factors.
+            shares, value = begin, float(errors(begin))
+            for move in _MOVES:
+                for _ in range(20):
+                    before = value
+                    for place in range(len(shares)):
+                        for sign in (move, -move):
+                            tried = shares.copy()
+                            tried[place] *= np.exp(sign)
+                            tried /= tried.sum()
+                            now = float(errors(tried))
+                            if now < value:
+                                shares, value = tried, now
+                                break
+                    if not value < before * (1 - 1e-6):  # any shares keep the level, so that the search may end early
+                        break
+            self.known[spacings] = value, shares
         return isfinite(self.known[spacings][0])
 
     def _value(self, spacings: tuple[int, ...]) -> float:
         return self.known[spacings][0]
 
-    def _fits(self, spacings: tuple[int, ...]) -> bool:
-        return (
-            list(spacings) == sorted(set(spacings))
-            and 2 <= spacings[0] <= spacings[-1] <= 2 * self.size
-            and sum(hat_count(self.size, spacing) for spacing in spacings) <= self.most
-        )
-
-    def _fitting(self, spacings: Sequence[int]) -> tuple[int, ...]:
-        """The spacings, made wider where they give too many hat functions."""
-        least = -(-self.size * 2 // max(1, self.most))
-        fitting: list[int] = []
-        for spacing in spacings:
-            fitting.append(max(2, spacing, least, *(last + 1 for last in fitting)))
-        return tuple(fitting)
-
     def _problem(self, spacings: Sequence[int]) -> tuple[list[Family], HatErrors]:
         hats = [with_level(crossing, self.place, -spacing) for spacing in spacings for crossing in self.crossings]
         families = [*hats, *self.beside]
         return families, HatErrors(self.workload, self.place, tuple(families), self.level, self.room)
-
-
-def _beside(workload: Workload, place: int, *, with_total: bool) -> tuple[list[Family], list[Family]]:
-    """The other marginals to measure; and the marginals of the other axes with hat functions in each group."""
-    wanted = list(workload.families)
-    ordered = [part.family(workload.domain) for part in workload.parts if isinstance(part.sums[place], IN_ORDER)]
-    needed = [family for family in wanted if family[place] == 0]
-    values = with_level(finest_common(needed), place, 0)
-    others = [family for family in dict.fromkeys([*wanted, *ordered]) if family[place] > 0]
-    crossings = list(dict.fromkeys([*ordered, values]))
-    # Each marginal adds a direction to every trial: beyond a dozen, only the finest are tried.
-    if len(crossings) * 2 + len(others) + 1 > _FAMILIES:
-        crossings, others = [values], others[: _FAMILIES - 3]
-        values = with_level(finest_common(wanted), place, 0)
-    totals = [workload.domain.family("")] if with_total else []
-    return list(dict.fromkeys([values, *others, *totals])), crossings
-
-
-def _stepped(spacings: tuple[int, ...], place: int, factor: float) -> tuple[int, ...]:
-    """The spacings with one multiplied by a factor, and changed by at least one."""
-    spacing = spacings[place]
-    moved = max(spacing + 1, round(spacing * factor)) if factor > 1 else min(spacing - 1, round(spacing * factor))
-    return (*spacings[:place], moved, *spacings[place + 1 :])
-
-
-def _descended(errors: HatErrors, start: Floats) -> tuple[float, Floats]:
-    """The error and the shares after changes of one share at a time, by smaller and smaller factors."""
-    shares, value = start, float(errors(start))
-    for move in _MOVES:
-        for _ in range(20):
-            before = value
-            for place in range(len(shares)):
-                for sign in (move, -move):
-                    tried = shares.copy()
-                    tried[place] *= np.exp(sign)
-                    tried /= tried.sum()
-                    now = float(errors(tried))
-                    if now < value:
-                        shares, value = tried, now
-                        break
-            if not value < before * (1 - 1e-6):  # any shares keep the level, so that the search may end early
-                break
-    return value, shares

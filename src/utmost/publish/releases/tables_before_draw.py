@@ -1,0 +1,66 @@
+"""The tables of answers before any draw, with -1 in place of each released value.
+
+A writer that refuses a label or a name refuses it in these tables, too: it is tried before anything is spent. Released
+values can be negative, and a sign is all that a writer of text reads of a number.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.publish.promises.promise import Promise
+from utmost.publish.promises.sum_noise import SumNoise
+from utmost.publish.workloads.amount_pair import value_column
+from utmost.publish.workloads.planning.plan import Plan
+from utmost.tables.engines.engines import is_engine_frame
+from utmost.tables.frames.any_table import adapter_of
+
+
+def table_before_draw(table: Any, promise: Promise) -> Any:
+    """The table of an answer before any draw; None where it is a document, an engine's frame, or a choice of rows."""
+    noise = promise.noise
+    if isinstance(noise, SumNoise):
+        is_of_cells = set(noise.plan.shares) == {noise.plan.domain.finest}
+        return cells_before_draw(noise.plan) if is_of_cells else None
+    rows = None if noise.names_rows or is_engine_frame(table) else promise.rows_of(table)
+    if rows is None or is_engine_frame(rows):
+        return None
+    measured, _ = noise.measured(rows)
+    adapter = adapter_of(measured)
+    names = adapter.names(measured)
+    released = [name for name in names if name in promise.columns]
+    if not released:  # the release refuses it
+        return None
+    margins = {f"{name}_margin": name for name in released}
+    left_out = [name for name in names if name not in (*released, *promise.public)]
+    values = _values([*released, *margins], len(adapter.column(measured, released[0])))
+    return adapter.with_columns(adapter.without(measured, left_out), values, margins)
+
+
+def cells_before_draw(plan: Plan) -> dict[str, NDArray[Any]]:
+    """The table of all cells of a plan's domain, with the means of an amount."""
+    domain, amounts = plan.domain, plan.amount_pair
+    if amounts is None:
+        family, value = domain.finest, value_column(plan.unit)
+        names = [value, f"{value}_margin"]
+    else:
+        family = amounts.seen(domain.finest)
+        names = [name for column in amounts.columns for name in (column.name, column.margin)]
+        names += [f"{amounts.amount.name}_mean{end}" for end in ("", "_lower", "_upper")]
+    columns = {name: np.array(column) for name, column in domain.group_labels(family).items()}
+    rows = len(next(iter(columns.values()), ("total",)))
+    return {**columns, **_values(names, rows)}
+
+
+def measures_before_draw(plans: Iterable[Plan]) -> dict[str, NDArray[Any]]:
+    """The table of several amounts, each with its plan: see `MeasuresTable`."""
+    columns: dict[str, NDArray[Any]] = {}
+    for plan in plans:
+        columns |= cells_before_draw(plan)
+    return columns
+
+
+def _values(names: Iterable[str], rows: int) -> Mapping[str, NDArray[np.int64]]:
+    return dict.fromkeys(names, np.full(rows, -1, np.int64))
