@@ -10,6 +10,7 @@ from utmost.publish.promises.values import add_noise
 from utmost.publish.promises.vast_domains import Texts, Tuples, name_cells
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.cell_bars import CellBars
+from utmost.publish.releases.clean_release import CleanTable
 from utmost.publish.releases.detailed_release import DetailedSums, DetailRule, release_detailed
 from utmost.publish.releases.estimates import Estimate
 from utmost.publish.releases.gradual_release import GradualRelease, path
@@ -20,13 +21,14 @@ from utmost.publish.releases.noisy_sums import NoisySums
 from utmost.publish.releases.planar import PlanarRelease
 from utmost.publish.releases.shared_release import release_shared
 from utmost.publish.releases.trust import check_coalitions, levels_by_distance
-from utmost.publish.releases.withheld import WithheldTable
+from utmost.publish.releases.withheld import WithheldTable, WithheldTables
 from utmost.publish.releases.withholding import WithholdingRule
 
 __all__ = [
     "Answer",
     "CellBars",
     "CellNoiseAtLevel",
+    "CleanTable",
     "DetailRule",
     "DetailedSums",
     "Estimate",
@@ -41,6 +43,7 @@ __all__ = [
     "Texts",
     "Tuples",
     "WithheldTable",
+    "WithheldTables",
     "WithholdingRule",
     "add_noise",
     "bridge",

@@ -150,10 +150,10 @@ class BasicSolution:
         return AT_LOWER if finite[0] else AT_UPPER if finite[1] else FREE
 
 
-def optimised(state: BasicSolution) -> BasicSolution:
+def optimised(state: BasicSolution, pivots: int = _MOST_PIVOTS) -> BasicSolution:
     """The optimal basis, by pivots from a primal or dual feasible basis."""
     # Bland's rule, the first variable at fault, cannot cycle; the limit is for programs that would take days.
-    for _ in range(_MOST_PIVOTS):
+    for _ in range(pivots):
         leaving, entering = state.primal_fault(), state.dual_fault()
         if leaving is not None:
             state = _dual_pivot(state, leaving)
@@ -161,7 +161,7 @@ def optimised(state: BasicSolution) -> BasicSolution:
             state = _primal_pivot(state, entering)
         else:
             return state
-    raise SolverFailed("the exact simplex method must end", came=f"{_MOST_PIVOTS} pivots")
+    raise SolverFailed("the exact simplex method must end", came=f"{pivots} pivots")
 
 
 def _dual_pivot(state: BasicSolution, leaving: int) -> BasicSolution:
@@ -252,44 +252,37 @@ def solve_exactly(program: LinearProgram) -> LinearSolution:
         return optimised(BasicSolution(form, feasible.places, form.cost)).solution(program)
 
 
-def exact_vertex(program: LinearProgram, basis: Basis) -> LinearSolution:
+def exact_vertex(program: LinearProgram, basis: Basis, pivots: int = _MOST_PIVOTS) -> LinearSolution:
     """The exact optimal vertex reached from a basis, usually the vertex of that basis."""
     # Cost: two sparse rational solves for the basis, and two for each round of refinement.
     form = StandardForm.of(program)
     places = [*basis.columns.tolist(), *basis.rows.tolist()]
-    state = _refined(program, form, BasicSolution(form, places, form.cost))
+    state = BasicSolution(form, places, form.cost)
+    for _ in range(_ROUNDS):
+        if state.primal_fault() is None and state.dual_fault() is None:
+            break
+        # The program of the difference to the state, magnified so that both errors become about 1, which the solver
+        # sees: shifted bounds, and reduced costs as costs. Only its basis is used.
+        n, wider, dearer = program.shape[1], _power_above(state.primal_error()), _power_above(state.dual_error())
+        low, high = (
+            objects(_near(wider * (b - v)) if math.isfinite(b) else b for b, v in zip(side, state.values, strict=True))
+            for side in (form.lower, form.upper)
+        )
+        cost = objects(_near(dearer * d) for d in state.reduced[:n])
+        matrix = program.starts, program.columns, program.values
+        try:
+            magnified = LinearProgram(cost, *matrix, low[n:], high[n:], low[:n], high[:n])
+            found = solve(magnified, state.basis(program), _MAGNIFIED_TOLERANCE).basis
+            state = BasicSolution(form, [*found.columns.tolist(), *found.rows.tolist()], form.cost)
+        except SolverFailed:
+            break
     if state.primal_fault() is not None and state.dual_fault() is not None:
         numbered = enumerate(zip(state.cost, state.reduced, strict=True))
         # Costs are shifted so that no reduced cost has the wrong sign. A feasible basis of the shifted costs is then
         # the start for the true costs.
         shifted = [c - d if state.is_wrong(j, d) else c for j, (c, d) in numbered]
-        state = BasicSolution(form, optimised(BasicSolution(form, state.places, shifted)).places, form.cost)
-    return optimised(state).solution(program)
-
-
-def _refined(program: LinearProgram, form: StandardForm, state: BasicSolution) -> BasicSolution:
-    """The basis after rounds of refinement, each by a magnified program."""
-    for _ in range(_ROUNDS):
-        if state.primal_fault() is None and state.dual_fault() is None:
-            break
-        try:
-            places = solve(_magnified(program, state), state.basis(program), _MAGNIFIED_TOLERANCE).basis
-            state = BasicSolution(form, [*places.columns.tolist(), *places.rows.tolist()], form.cost)
-        except SolverFailed:
-            break
-    return state
-
-
-def _magnified(program: LinearProgram, state: BasicSolution) -> LinearProgram:
-    """The program of the magnified difference to the state: shifted and magnified bounds, reduced costs as costs."""
-    # Both errors become about 1, which the solver sees; only its basis is used.
-    n, wider, dearer = program.shape[1], _power_above(state.primal_error()), _power_above(state.dual_error())
-    low, high = (
-        objects(_near(wider * (b - v)) if math.isfinite(b) else b for b, v in zip(side, state.values, strict=True))
-        for side in (state.form.lower, state.form.upper)
-    )
-    cost = objects(_near(dearer * d) for d in state.reduced[:n])
-    return LinearProgram(cost, program.starts, program.columns, program.values, low[n:], high[n:], low[:n], high[:n])
+        state = BasicSolution(form, optimised(BasicSolution(form, state.places, shifted), pivots).places, form.cost)
+    return optimised(state, pivots).solution(program)
 
 
 def _near(number: Fraction) -> Fraction:

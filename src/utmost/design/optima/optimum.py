@@ -16,8 +16,8 @@ from utmost.core.exact.display import Display
 from utmost.core.exact.memory import fitting_memory
 from utmost.core.exact.numbers import Number
 from utmost.core.exact.progress_bar import progress_bar
-from utmost.core.programs.exact_optima import solve_exactly
-from utmost.core.programs.highs import solve_by_rows
+from utmost.core.programs.exact_optima import exact_vertex, solve_exactly
+from utmost.core.programs.highs import InfeasibleProgram, solve, solve_by_rows
 from utmost.design.channels.channel import Channel, Remap, stochastic
 from utmost.design.channels.channel_draws import NamedMechanism
 from utmost.design.channels.on_counts import GeometricMatrix
@@ -44,7 +44,8 @@ DesignMethod = Literal["auto", "theorem", "program", "columns"]
 # Beyond this many digit operations, exact designs take minutes, and are made only on request.
 _MOST_DIGIT_OPERATIONS = 5e9
 _MOST_EXACT_VARIABLES = 2_000
-_MOST_EXACT_AT_ANY_LEVEL = 256
+_MOST_EXACT_AT_ANY_LEVEL = 144
+_FEW_PIVOTS = 2  # each takes up to a second
 # Beyond this many rows, the simplex method takes minutes and column generation seconds.
 _MOST_SIMPLEX_ROWS = 50_000
 _LARGEST_SCALE = 42.0  # alpha^d of 2^-60: for smaller powers, the last basis of HiGHS may be far from optimal
@@ -82,7 +83,7 @@ class Optimum(Display, PickledByFields):
     def lower(self) -> Fraction | float:
         """The lower bound of the loss of any private channel: equal to ``loss`` if exact, else a float rounded down.
 
-        Of more than 256 variables, floats prove a loss up to about 1e-12 of the worst; of a smaller one it may be 0.
+        A loss below about 1e-12 of the worst is proven of at most 144 variables, and not always; else this may be 0.
         """
         return self.certificate.lower
 
@@ -319,14 +320,18 @@ def optimal_mechanism(
     if method == "columns" or (method == "auto" and not exactly and generates_columns(ptype, consumer)):
         certificate = certificate_of_rays(ptype, consumer, gap=relative_gap, progress=progress)
         return Optimum(certificate, "column generation")
-    is_small, is_few = _is_small(ptype, consumer), _is_few(consumer)
-    if not exactly and (is_small or is_few) and not (is_small and rational and _has_rational_factors(ptype)):
+    is_small = _is_small(ptype, consumer)
+    if not exactly and not (is_small and rational and _has_rational_factors(ptype)):
         with suppress(SolverFailed):
             near = _program(ptype, consumer, False)
-            worst = 0.0 if is_few else float(consumer.prior @ consumer.loss.max(axis=1))
-            if near.gap <= max(_FLOATS_OWN * worst, _NEAR_ENOUGH * near.upper):
+            worst = float(consumer.prior @ consumer.loss.max(axis=1))
+            if near.gap > _NEAR_ENOUGH * near.upper and _is_few(consumer):
+                # A loss far below the rounding errors of floats: the last basis of HiGHS is nearly always optimal.
+                with suppress(SolverFailed, InfeasibleProgram):
+                    return Optimum(_program(ptype, consumer, True, pivots=_FEW_PIVOTS), "program")
+            if not is_small or near.gap <= max(_FLOATS_OWN * worst, _NEAR_ENOUGH * near.upper):
                 return Optimum(near, "program")
-    return Optimum(_program(ptype, consumer, exactly or is_small or is_few), "program")
+    return Optimum(_program(ptype, consumer, exactly or is_small), "program")
 
 
 def _closed_form(ptype: PrivacyType, consumer: Consumer, exactly: bool, is_sure: bool) -> Certificate | None:
@@ -355,10 +360,13 @@ def _closed_form(ptype: PrivacyType, consumer: Consumer, exactly: bool, is_sure:
     return None
 
 
-def _program(ptype: PrivacyType, consumer: Consumer, exactly: bool) -> Certificate:
+def _program(ptype: PrivacyType, consumer: Consumer, exactly: bool, pivots: int | None = None) -> Certificate:
     """Return the certificate of a vertex of the program: exact, or repaired from floats."""
     program = user_program(ptype, consumer, exactly=exactly)
-    solution = solve_exactly(program) if exactly else solve_by_rows(program, rows_of_neighbours(ptype, consumer))
+    if pivots is not None:
+        solution = exact_vertex(program, solve(program).basis, pivots)
+    else:
+        solution = solve_exactly(program) if exactly else solve_by_rows(program, rows_of_neighbours(ptype, consumer))
     shape = (consumer.secrets, consumer.actions)
     dual, multipliers = split_duals(solution.duals, len(ptype.space.edges), consumer.actions)
     rational = exactly and consumer.is_exact and _has_rational_factors(ptype)
@@ -391,7 +399,7 @@ def _is_small(ptype: PrivacyType, consumer: Consumer) -> bool:
 
 
 def _is_few(consumer: Consumer) -> bool:
-    """Return whether the exact simplex method takes seconds from any basis, at any level."""
+    """Return whether an exact vertex takes seconds at any level, if the basis is nearly optimal."""
     return consumer.secrets * consumer.actions <= _MOST_EXACT_AT_ANY_LEVEL
 
 

@@ -186,6 +186,7 @@ class WithheldTables(Display, Mapping[str, WithheldTable[LabelledTable]]):
 
     @property
     def families(self) -> tuple[str, ...]:
+        """The names of the tables."""
         return tuple(self.tables)
 
     def __getitem__(self, family: str) -> WithheldTable[LabelledTable]:

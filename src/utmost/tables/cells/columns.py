@@ -36,7 +36,8 @@ def integer_column(column: Column, name: str, place: RowName, *, not_whole: str 
     cells = list(column) if array is None else array.tolist()
     if not set(map(type, cells)) <= {int}:
         cells = [_integer(cell, row, name, place, not_whole) for row, cell in enumerate(cells)]
-    whole = _integers(cells)
+    fits = not cells or (min(cells) >= _INT64.min and max(cells) <= _INT64.max)
+    whole = np.array(cells, dtype=np.int64 if fits else object)
     for row, cell in enumerate(cells) if whole.dtype == object else ():
         if cell.bit_length() > _MOST_WRITTEN:
             raise _refusal(cell, row, name, place, "an integer of at most 4200 digits", not_whole)
@@ -62,7 +63,12 @@ def real_column(column: Column, name: str, place: RowName) -> NDArray[Any]:
 
 def check_distinct(column: Column, name: str, place: RowName) -> None:
     """Check that no identifier is missing, and no two rows have the same one."""
-    if _is_plainly_distinct(column):
+    # A fast first test for integers and text.
+    if is_plainly_there(column) and isinstance(column, np.ndarray):
+        ascending = np.sort(column)
+        if not (ascending[1:] == ascending[:-1]).any():
+            return
+    elif is_plainly_there(column) and len(set(column)) == len(column):
         return
     seen: dict[Any, int] = {}
     for row, key in enumerate(column.tolist() if isinstance(column, np.ndarray) else column):
@@ -71,16 +77,6 @@ def check_distinct(column: Column, name: str, place: RowName) -> None:
         if key in seen:
             raise not_distinct(f"the one that is also in {place(seen[key])}", _where(row, name, place))
         seen[key] = row
-
-
-def _is_plainly_distinct(column: Column) -> bool:
-    """Whether a column of integers or text clearly has no missing and no duplicate cells. This is a fast first test."""
-    if not is_plainly_there(column):
-        return False
-    if isinstance(column, np.ndarray):
-        ascending = np.sort(column)
-        return not (ascending[1:] == ascending[:-1]).any()
-    return len(set(column)) == len(column)
 
 
 def is_plainly_there(column: Column) -> bool:
@@ -107,12 +103,6 @@ def _plain(column: Any, name: str, place: RowName) -> NDArray[Any] | None:
     if is_masked_array(column) and (masked := np.ma.getmaskarray(column)).any():
         raise _refusal(None, int(masked.argmax()), name, place, "a number")
     return np.asarray(column)
-
-
-def _integers(cells: list[int]) -> NDArray[Any]:
-    if not cells or (min(cells) >= _INT64.min and max(cells) <= _INT64.max):
-        return np.array(cells, dtype=np.int64)
-    return np.array(cells, dtype=object)
 
 
 def _integer(cell: Any, row: int, name: str, place: RowName, not_whole: str) -> int:

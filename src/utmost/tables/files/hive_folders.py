@@ -127,13 +127,9 @@ def _listed(keys: Iterable[str]) -> str:
 def _cells(texts: Sequence[str | None]) -> Any:
     """The cells of a key as an Arrow array: 64-bit integers if all are spelled as such, else text."""
     arrow, there = extra("pyarrow", "tables"), [text for text in texts if text is not None]
-    if there and all(map(_is_integer, there)):
+    if there and all(_INTEGER.fullmatch(text) and _INT64.min <= int(text) <= _INT64.max for text in there):
         return arrow.array([None if text is None else int(text) for text in texts], arrow.int64())
     return arrow.array(texts, arrow.string())
-
-
-def _is_integer(text: str) -> bool:
-    return _INTEGER.fullmatch(text) is not None and _INT64.min <= int(text) <= _INT64.max
 
 
 def _unpadded(text: str) -> str | None:

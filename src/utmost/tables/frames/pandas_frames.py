@@ -36,7 +36,13 @@ class PandasShape:
     @classmethod
     def of(cls, frame: Any) -> "PandasShape":
         columns = [named(name) for name in frame.columns]
-        levels = _levels(frame.index)
+        index = frame.index
+        if index.nlevels > 1:
+            levels = tuple(f"level_{at}" if name is None else named(name) for at, name in enumerate(index.names))
+        elif index.dtype.kind in "iu" and (index == np.arange(len(index))).all():
+            levels = ()  # it numbers the rows
+        else:
+            levels = ("index" if index.name is None else named(index.name),)
         adapters.distinct_names((*levels, *columns))
         return cls(levels, dict(zip(columns, frame.columns, strict=True)))
 
@@ -127,12 +133,19 @@ class _PandasAdapter(adapters.TableAdapter):
         own = {name: _spelled(shape.columns[name]) for name in names if name in shape.columns}
         kinds = {name: _type_family(frame[shape.columns[name]].dtype) for name in own}
         over = [None if name is None else str(name) for name in frame.columns.names]
+        # Columns of geometries with their coordinate reference systems, the active one last.
+        active = getattr(frame, "_geometry_column_name", None)
+        systems = []
+        for name in sorted(own, key=lambda name: name == active):
+            cells = _cells(frame, name)
+            if str(cells.dtype) == "geometry":
+                systems.append([name, None if cells.crs is None else cells.crs.to_wkt()])
         facts = {
             "index": [[name, frame.index.names[at]] for at, name in enumerate(shape.levels) if name in names],
             "columns": {name: spelled for name, spelled in own.items() if spelled != name},
             "over": [] if over == [None] else over,
             "types": {name: kind for name, kind in kinds.items() if kind},
-            "crs": _crs(frame, own),
+            "crs": systems,
         }
         if not any(facts.values()):
             return "dataframe:pandas"
@@ -144,11 +157,17 @@ class _PandasAdapter(adapters.TableAdapter):
         pandas, facts = extra("pandas", "tables"), json.loads(kind.removeprefix(_KIND))
         family = facts["types"]
         rows = pandas.RangeIndex(len(next(iter(columns.values()))))
+        types = {"nullable": pandas.Int64Dtype()}
+        if "arrow" in family.values():
+            types["arrow"] = pandas.ArrowDtype(extra("pyarrow", "tables").int64())
         frame = pandas.DataFrame(
-            {name: _typed(column, _example(family.get(name)), rows) for name, column in columns.items()}
+            {name: _typed(column, types.get(family.get(name)), rows) for name, column in columns.items()}
         )
         for name, crs in facts["crs"] or ():
-            frame = _with_geometry(frame, name, crs)
+            if name in frame.columns and find_spec("geopandas") is not None:
+                geopandas = extra("geopandas", "tables")
+                geometry = geopandas.GeoSeries.from_wkt(frame[name], crs=crs).rename(name)
+                frame = geopandas.GeoDataFrame(frame).set_geometry(geometry)
         if facts["index"]:
             frame = frame.set_index([name for name, _ in facts["index"]])
             frame.index.names = [own for _, own in facts["index"]]
@@ -172,15 +191,6 @@ def _frame(table: Any) -> Any:
     if hasattr(table, "columns"):
         return table
     return table.to_frame("value" if table.name is None else table.name)
-
-
-def _levels(index: Any) -> tuple[str, ...]:
-    """The names of an index's levels; none if the index numbers the rows."""
-    if index.nlevels == 1 and index.dtype.kind in "iu" and (index == np.arange(len(index))).all():
-        return ()
-    if index.nlevels == 1:
-        return ("index" if index.name is None else named(index.name),)
-    return tuple(f"level_{at}" if name is None else named(name) for at, name in enumerate(index.names))
 
 
 def _cells(frame: Any, name: str) -> Any:
@@ -214,14 +224,6 @@ def _type_family(kind: Any) -> str:
     if type(kind).__name__ == "ArrowDtype":
         return "arrow"
     return "nullable" if hasattr(kind, "numpy_dtype") and kind.kind in "iuf" else ""
-
-
-def _example(family: str | None) -> Any:
-    """An example of a type in a family."""
-    pandas = extra("pandas", "tables")
-    if family == "arrow":
-        return pandas.ArrowDtype(extra("pyarrow", "tables").int64())
-    return pandas.Int64Dtype() if family == "nullable" else None
 
 
 def _typed(column: Column, kind: Any, index: Any) -> Any:
@@ -259,26 +261,6 @@ def _spelled(name: Hashable) -> Any:
     if is_integer(name):
         return int(name)
     return str(name)
-
-
-def _crs(frame: Any, columns: Mapping[str, Any]) -> list[list[Any]]:
-    """The columns of geometries with their coordinate reference systems, the active one last."""
-    systems = []
-    active = getattr(frame, "_geometry_column_name", None)
-    for name in columns:
-        cells = _cells(frame, name)
-        if str(cells.dtype) == "geometry":
-            crs = cells.crs
-            systems.append((name == active, [name, None if crs is None else crs.to_wkt()]))
-    return [system for _, system in sorted(systems, key=lambda pair: pair[0])]
-
-
-def _with_geometry(frame: Any, name: str, crs: str | None) -> Any:
-    """The frame with a column of geometries read from their text, if GeoPandas is installed."""
-    if name not in frame.columns or find_spec("geopandas") is None:
-        return frame
-    geopandas = extra("geopandas", "tables")
-    return geopandas.GeoDataFrame(frame).set_geometry(geopandas.GeoSeries.from_wkt(frame[name], crs=crs).rename(name))
 
 
 def register() -> None:
