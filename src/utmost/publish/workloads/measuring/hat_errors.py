@@ -140,9 +140,9 @@ def _spaces(workload: Workload, place: int, families: Sequence[Family]) -> tuple
         parts = []
         for part in workload.parts:
             # The sum of |Q_T w|^2 over the sums w on the other axes.
-            others = [sums for a, sums in enumerate(part.sums) if a != place]
+            beside = [sums for a, sums in enumerate(part.sums) if a != place]
             energy = Fraction(1)
-            for axis, axis_sums, chain, at in zip(rest.axes, others, blocks.chains, space, strict=False):
+            for axis, axis_sums, chain, at in zip(rest.axes, beside, blocks.chains, space, strict=False):
                 even = axis.blocks
                 assert even is not None, "the levels of the other axes are even"
                 after = chain.index(at) + 1
