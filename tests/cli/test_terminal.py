@@ -137,3 +137,12 @@ def test_no_text_acts_on_the_terminal_and_what_a_stream_cannot_spell_is_plain(mo
 
 def test_signs_are_as_wide_as_a_terminal_shows_them():
     assert [cells(text) for text in ("abc", "東京", "e\N{COMBINING ACUTE ACCENT}")] == [3, 4, 1]
+
+
+def test_words_stay_whole_while_the_columns_have_room():
+    """The columns that lack least become whole first, so that a short label is not split for a long one."""
+    rows = [["position_abolished", "18 to 29", "one two three four five six seven eight nine ten"]]
+    table = ScreenTable([ScreenColumn("job"), ScreenColumn("age"), ScreenColumn("about")], rows, has_titles=True)
+    for width in (80, 60, 50, 44):
+        shown = "\n".join(line.characters for line in table.lines(width))
+        assert re.search("position_abolished +18 to 29 +one", shown), width

@@ -63,8 +63,21 @@ def as_array(values: object, name: str = "array", ndim: int | None = None) -> Ar
         return frozen(fractions(raw))
     if raw.dtype.kind == "f" and raw.dtype.itemsize <= 8:
         array = raw.astype(np.float64)
+    elif raw.dtype == object and _holds_only_fractions(raw):
+        array = raw.copy()
     elif raw.dtype.kind in "OUT":
-        array = _from_objects(raw.astype(object), name)
+        has_float = any(isinstance(x, float | np.floating) for x in raw.flat)
+        array = np.empty(raw.shape, dtype=np.float64 if has_float else object)
+        for position, x in np.ndenumerate(raw.astype(object)):
+            try:
+                array[position] = x if isinstance(x, float | np.floating) else exact(x)
+            except NotANumber as error:
+                raise NotANumber(_at(name, position), came=quoted(x), remedy=error.remedy) from None
+            except OverflowError:
+                remedy = "One float makes all entries floats: pass the floats as fractions or text."
+                raise NotANumber(
+                    f"the {name} must hold numbers that a float can hold", came="a larger one", remedy=remedy
+                ) from None
     else:
         raise NotANumber(f"the {name} must hold numbers", came=f"dtype {raw.dtype}")
     if not is_exact(array):
@@ -248,26 +261,6 @@ def frozen(array: Array) -> Array:
 
 def _holds_only_fractions(raw: Array) -> bool:
     return set(map(type, raw.flat)) <= {Fraction}
-
-
-def _from_objects(raw: Array, name: str) -> Array:
-    if _holds_only_fractions(raw):
-        return raw.copy()
-    flat = raw.ravel()
-    has_float = any(isinstance(x, float | np.floating) for x in flat)
-    numbers = np.empty(flat.size, dtype=np.float64 if has_float else object)
-    for k, x in enumerate(flat):
-        try:
-            numbers[k] = x if isinstance(x, float | np.floating) else exact(x)
-        except NotANumber as error:
-            position = tuple(int(p) for p in np.unravel_index(k, raw.shape))
-            raise NotANumber(_at(name, position), came=quoted(x), remedy=error.remedy) from None
-        except OverflowError:
-            remedy = "One float makes all entries floats: pass the floats as fractions or text."
-            raise NotANumber(
-                f"the {name} must hold numbers that a float can hold", came="a larger one", remedy=remedy
-            ) from None
-    return numbers.reshape(raw.shape)
 
 
 def _at(name: str, position: tuple[int, ...]) -> str:

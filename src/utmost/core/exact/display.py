@@ -64,7 +64,10 @@ def brief(value: Any) -> str:
     if isinstance(value, bool | np.bool_ | float | np.floating) or value is None:
         return str(value)
     if isinstance(value, int | Fraction | np.integer):
-        return _number(value)
+        # Python refuses to print very long integers: the length is tested first.
+        most = 10**_OF_A_NUMBER
+        text = str(value) if abs(value.numerator) < most and value.denominator < most else ""
+        return text if text and len(text) <= _OF_A_NUMBER else f"~{_near(value)}"
     if isinstance(value, str):
         return repr(value) if len(value) <= _OF_ONE else repr(value[: _OF_ONE - 3] + "...")
     if isinstance(value, tuple | list):
@@ -78,12 +81,6 @@ def brief(value: Any) -> str:
         return getattr(value, "__name__", name)
     text = repr(value)
     return text if len(text) <= _OF_ONE and "\n" not in text else f"{name}(...)"
-
-
-def _number(value: Any) -> str:
-    # Python refuses to print very long integers: the length is tested first.
-    text = str(value) if max(abs(value.numerator), value.denominator) < 10**_OF_A_NUMBER else ""
-    return text if text and len(text) <= _OF_A_NUMBER else f"~{_near(value)}"
 
 
 def _near(value: Any) -> str:

@@ -258,7 +258,15 @@ def inverse(core: list[Interval], start: int, reach: int) -> NearInverse:
     bits = core[0].bits
     middles = [(c.low + c.high) >> 1 for c in core]
     radius = max(c.high - c.low for c in core)
-    values = _guess(middles, start, reach, bits)
+    # The first values in floats, from 1/N at roots of unity.
+    size = 1 << max(10, (4 * reach + 2 * len(middles)).bit_length())
+    folded = np.zeros(size)
+    for i, c in enumerate(middles):
+        folded[(start + i) % size] += c / (1 << bits)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        spectrum = np.nan_to_num(1 / np.fft.fft(folded), posinf=0, neginf=0)
+    near = np.fft.ifft(spectrum).real
+    values = [int(Fraction(float(near[i % size])) * (1 << bits)) for i in range(-reach, reach + 1)]
     steps = max(1, (bits // 40).bit_length() + 1)
     for step in range(steps + 1):
         residue = convolve(middles, values)
@@ -303,15 +311,3 @@ def _packed(digits: list[int], width: int) -> int:
     half = 1 << (8 * width - 1)
     data = b"".join((d + half).to_bytes(width, "little") for d in digits)
     return int.from_bytes(data, "little") - int.from_bytes(half.to_bytes(width, "little") * len(digits), "little")
-
-
-def _guess(middles: list[int], start: int, reach: int, bits: int) -> list[int]:
-    """1/N in floats, from its values at roots of unity."""
-    size = 1 << max(10, (4 * reach + 2 * len(middles)).bit_length())
-    folded = np.zeros(size)
-    for i, c in enumerate(middles):
-        folded[(start + i) % size] += c / (1 << bits)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        spectrum = np.nan_to_num(1 / np.fft.fft(folded), posinf=0, neginf=0)
-    values = np.fft.ifft(spectrum).real
-    return [int(Fraction(float(values[i % size])) * (1 << bits)) for i in range(-reach, reach + 1)]

@@ -127,7 +127,15 @@ class LaplaceRelaxing:
     def cdf(self, y: ArrayLike, x: ArrayLike) -> Any:
         """P(V_loose <= y | V_strict = x)."""
         end, start = np.broadcast_arrays(_reals(y), _reals(x))
-        up = self._below(np.where(start < 0, -end, end), np.abs(start), at=start >= 0)
+        y, m = np.where(start < 0, -end, end), np.abs(start)
+        gap, total = self._gap, self.strict.epsilon_float + self.loose.epsilon_float
+        stay, across, _, outward = self.pieces(m)
+        inside = total / (2 * self.loose.epsilon_float) * -np.expm1(-gap * np.clip(y, 0, m))
+        # A negative x is mirrored, which turns "at most" into "less than", so that the atom at x does not count.
+        past = (y > m) | ((start >= 0) & (y == m))
+        beyond = np.where(y > m, -np.expm1(-total * np.maximum(y - m, 0)), 0.0) * outward
+        behind = across * np.exp(total * np.minimum(y, 0))
+        up = np.asarray(behind + inside + np.where(past, stay, 0.0) + beyond)
         return plain(np.where(start < 0, 1 - up, up))
 
     def mean(self, x: ArrayLike) -> Any:
@@ -139,17 +147,6 @@ class LaplaceRelaxing:
         balls = np.exp(-gap * size)
         inside = total / (2 * self.loose.epsilon_float) * (-np.expm1(-gap * size) / gap - size * balls)
         return plain(sign * (inside - across / total + (stay + outward) * size + outward / total))
-
-    def _below(self, y: NDArray[np.float64], m: NDArray[np.float64], at: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """P(sV <= y) for |x| = m where ``at``, and else P(sV < y)."""
-        gap, total = self._gap, self.strict.epsilon_float + self.loose.epsilon_float
-        stay, across, _, outward = self.pieces(m)
-        inside = total / (2 * self.loose.epsilon_float) * -np.expm1(-gap * np.clip(y, 0, m))
-        # A negative x is mirrored, which turns "at most" into "less than", so that the atom at x does not count.
-        past = (y > m) | (at & (y == m))
-        beyond = np.where(y > m, -np.expm1(-total * np.maximum(y - m, 0)), 0.0) * outward
-        behind = across * np.exp(total * np.minimum(y, 0))
-        return np.asarray(behind + inside + np.where(past, stay, 0.0) + beyond)
 
     @property
     def _gap(self) -> float:

@@ -92,21 +92,24 @@ def near_candidates(
     # With lambda = 1 the coefficients beyond the listed ones are unknown.
     spread = None
     for is_flat in (True,) if strict.level is None else (False, True):
-        weight = Fraction(1) if is_flat else _weight(strict)
+        weight = Fraction(1)
+        if not is_flat and strict.level is not None:
+            # A rational not below 1/lambda = b_1^(-1/D_1), and at most slightly above.
+            low = strict.level.scaled(Fraction(1, strict.period)).alpha_interval(_WEIGHT_BITS + 64).lower
+            weight = Fraction(-(-(1 << _WEIGHT_BITS) * low.denominator // low.numerator), 1 << _WEIGHT_BITS)
         defect = near.defect(weight)
         if defect < 1:
             spread = spread or _approximate(strict, top, top_start, near)
             error = error_bound(top, top_start, near, weight, defect)
-            yield Candidate(_widened(strict, spread, error, bits, is_flat), not is_flat)
-
-
-def error_bound(top: list[Interval], start: int, near: NearInverse, weight: Fraction, defect: Fraction) -> Fraction:
-    """A bound of the weighted norm of R minus its approximation: Neumann's series, and the rounding of ``top``."""
-    bits = top[0].bits
-    sizes = [max(abs(c.low), abs(c.high)) for c in top]
-    size = weighted_norm(sizes, start, weight, bits)
-    slack = weighted_norm([c.high - c.low + 1 for c in top], start, weight, bits)
-    return near.norm(weight) * (size * defect + slack) / (1 - defect)
+            # Each coefficient is widened by lambda^|i| times the error.
+            half, fall = len(spread) // 2, 1 << bits
+            if not is_flat and strict.level is not None:
+                fall = strict.level.scaled(Fraction(1, strict.period)).alpha_interval(bits).high
+            wide = -((-error.numerator << bits) // error.denominator)
+            errors = list(accumulate([fall] * half, lambda e, f: -(-e * f >> bits), initial=wide))
+            both = (errors[abs(i - half)] for i in range(len(spread)))
+            widened = [Interval(value.low - by, value.high + by, bits) for value, by in zip(spread, both, strict=True)]
+            yield Candidate(widened, not is_flat)
 
 
 def _approximate(strict: GeneratingFunction, top: list[Interval], top_start: int, near: NearInverse) -> list[Interval]:
@@ -121,6 +124,15 @@ def _approximate(strict: GeneratingFunction, top: list[Interval], top_start: int
     return _spread(padded, strict.ratio(bits), strict.period)
 
 
+def error_bound(top: list[Interval], start: int, near: NearInverse, weight: Fraction, defect: Fraction) -> Fraction:
+    """A bound of the weighted norm of R minus its approximation: Neumann's series, and the rounding of ``top``."""
+    bits = top[0].bits
+    sizes = [max(abs(c.low), abs(c.high)) for c in top]
+    size = weighted_norm(sizes, start, weight, bits)
+    slack = weighted_norm([c.high - c.low + 1 for c in top], start, weight, bits)
+    return near.norm(weight) * (size * defect + slack) / (1 - defect)
+
+
 def _spread(core: list[Any], b: Any, period: int) -> list[Any]:
     """The coefficients of core(z) sum_k b^|k| z^(k period), as far as the core is listed."""
     up, down = core[:], [0 * b] * len(core)
@@ -129,27 +141,6 @@ def _spread(core: list[Any], b: Any, period: int) -> list[Any]:
     for i in range(len(core) - period - 1, -1, -1):
         down[i] = b * (core[i + period] + down[i + period])
     return [u + d for u, d in zip(up, down, strict=True)]
-
-
-def _widened(
-    strict: GeneratingFunction, values: list[Interval], error: Fraction, bits: int, is_flat: bool
-) -> list[Interval]:
-    """Widen each coefficient by lambda^|i| times the error."""
-    reach = len(values) // 2
-    wide = -((-error.numerator << bits) // error.denominator)
-    fall = 1 << bits
-    if not is_flat and strict.level is not None:
-        fall = strict.level.scaled(Fraction(1, strict.period)).alpha_interval(bits).high
-    errors = list(accumulate([fall] * reach, lambda e, f: -(-e * f >> bits), initial=wide))
-    both = (errors[abs(i - reach)] for i in range(len(values)))
-    return [Interval(value.low - by, value.high + by, bits) for value, by in zip(values, both, strict=True)]
-
-
-def _weight(strict: GeneratingFunction) -> Fraction:
-    """A rational not below 1/lambda = b_1^(-1/D_1), and at most slightly above."""
-    assert strict.level is not None
-    low = strict.level.scaled(Fraction(1, strict.period)).alpha_interval(_WEIGHT_BITS + 64).lower
-    return Fraction(-(-(1 << _WEIGHT_BITS) * low.denominator // low.numerator), 1 << _WEIGHT_BITS)
 
 
 def _ratio(law: GeneratingFunction, bits: int, is_rational: bool) -> Any:
@@ -323,7 +314,16 @@ def _decided(
     strict: GeneratingFunction, loose: GeneratingFunction, candidate: Candidate, bits: int
 ) -> tuple[Losslessness | None, bool]:
     """The verdict, None if a sign is uncertain, and whether the error of each mass is at most 2^-40."""
-    scale = _scale(strict, loose, bits)
+    # s_1 / (s_2 (1 - b_1^2)), a Fraction where both ratios are rational.
+    laws = strict, loose
+    scale: Interval | Fraction
+    if all(law.level is None or law.level.is_rational for law in laws):
+        b1, b2 = (Fraction(0) if law.level is None else law.level.alpha_fraction() for law in laws)
+        s1, s2 = ((1 - b) ** 2 / (sum(s.constant) + b * sum(s.linear)) for s, b in zip(laws, (b1, b2), strict=True))
+        scale = s1 / s2 / (1 - b1**2)
+    else:
+        ratio = strict.ratio(bits)
+        scale = strict.scale(bits) / loose.scale(bits) / (1 - ratio * ratio)
     values = [value * scale for value in candidate.values]
     is_sharp = all(isinstance(value, Fraction) or (value.high - value.low) >> (bits - 40) == 0 for value in values)
     uppers = [value.high if isinstance(value, Interval) else value for value in values]
@@ -335,20 +335,6 @@ def _decided(
     if min(lowers) < 0 or not candidate.decides_all:
         return None, False
     return Losslessness(Difference(tuple(values), strict.level, strict.period), None), is_sharp
-
-
-def _scale(strict: GeneratingFunction, loose: GeneratingFunction, bits: int) -> Interval | Fraction:
-    """s_1 / (s_2 (1 - b_1^2)), a Fraction where both ratios are rational."""
-    ratios, scales = [], []
-    for law in (strict, loose):
-        if law.level is None or law.level.is_rational:
-            b = Fraction(0) if law.level is None else law.level.alpha_fraction()
-            ratios.append(b)
-            scales.append((1 - b) ** 2 / (sum(law.constant) + b * sum(law.linear)))
-    if len(scales) == 2:
-        return scales[0] / scales[1] / (1 - ratios[0] ** 2)
-    b1 = strict.ratio(bits)
-    return strict.scale(bits) / loose.scale(bits) / (1 - b1 * b1)
 
 
 def _larger_characteristic(strict: GeneratingFunction, loose: GeneratingFunction) -> LargerCharacteristic | None:

@@ -180,10 +180,21 @@ def _unmatched_zero(strict: RealLaw, loose: Staircase, start: int, end: int) -> 
     strict_wave = _Wave.of(strict) if isinstance(strict, Staircase) else None
     for t in _candidates(loose_wave, strict_wave, np.arange(start + 1, end + 1)):
         bracket = _bracket(loose_wave, Fraction(t), 1 / loose.sensitivity)
-        if bracket is not None and (strict_wave is None or not strict_wave.around(_between(*bracket)).contains(0)):
-            return UnmatchedZero(*bracket)
-    first = _first_bracket(loose_wave, 1 / loose.sensitivity) if strict_wave is None else None  # too far out for floats
-    return None if first is None else UnmatchedZero(*first)
+        if bracket is None:
+            continue
+        after, before = bracket
+        between = Interval(Interval.of(after, _BITS).low, Interval.of(before, _BITS).high, _BITS)
+        if strict_wave is None or not strict_wave.around(between).contains(0):
+            return UnmatchedZero(after, before)
+    if strict_wave is not None:
+        return None
+    # The first zero may be too far out for floats: gamma D t is within arcsin b <= b pi/2 of pi.
+    reach = min(loose_wave.ratio.upper * Fraction(8, 5) + Fraction(1, 1 << 20), Fraction(8, 5))  # + the error of _PI
+    after, before = ((_PI + sign * reach) / loose_wave.near.middle for sign in (-1, 1))
+    ends = [loose_wave.around(Interval.of(x, _BITS)) for x in (after, before)]
+    is_there = ends[0].low > 0 > ends[1].high
+    bracket = _halved(loose_wave, after, before, _BRACKET / loose.sensitivity) if is_there else None
+    return None if bracket is None else UnmatchedZero(*bracket)
 
 
 def _candidates(loose: _Wave, strict: _Wave | None, k: NDArray[np.int64]) -> Iterator[float]:
@@ -216,14 +227,6 @@ def _bracket(wave: _Wave, t: Fraction, unit: Fraction) -> tuple[Fraction, Fracti
     return None
 
 
-def _first_bracket(wave: _Wave, unit: Fraction) -> tuple[Fraction, Fraction] | None:
-    """A bracket around the first zero, where gamma D t is within arcsin b <= b pi/2 of pi."""
-    reach = min(wave.ratio.upper * Fraction(8, 5) + Fraction(1, 1 << 20), Fraction(8, 5))  # + the error of _PI
-    after, before = ((_PI + sign * reach) / wave.near.middle for sign in (-1, 1))
-    ends = [wave.around(Interval.of(x, _BITS)) for x in (after, before)]
-    return _halved(wave, after, before, unit * _BRACKET) if ends[0].low > 0 > ends[1].high else None
-
-
 def _halved(wave: _Wave, after: Fraction, before: Fraction, step: Fraction) -> tuple[Fraction, Fraction] | None:
     """Halve a bracket down to two steps; None if a sign is uncertain."""
     is_rising = wave.around(Interval.of(after, _BITS)).high < 0
@@ -234,7 +237,3 @@ def _halved(wave: _Wave, after: Fraction, before: Fraction, step: Fraction) -> t
             return None
         after, before = (middle, before) if (value.high < 0) == is_rising else (after, middle)
     return after, before
-
-
-def _between(after: Fraction, before: Fraction) -> Interval:
-    return Interval(Interval.of(after, _BITS).low, Interval.of(before, _BITS).high, _BITS)

@@ -281,7 +281,21 @@ class Path(Display):
         if level < self.start:
             required = f"the level must be at least the start of the path, {self.start}"
             raise OutOfRange(required, came=level, remedy="Tighten the noise instead.")
-        return sum(jump.size for jump in self.jumps if self._is_above(jump, level))
+        if level == self.start:
+            return sum(jump.size for jump in self.jumps)
+        noise = 0
+        for jump in self.jumps:
+            reach = _reach(self.start, level, abs(jump.size), jump.clock.bits)
+            if reach.high <= jump.clock.low:
+                continue
+            if reach.low < jump.clock.high:
+                raise OutOfRange(
+                    "the level must not coincide with a jump of the path",
+                    came=level,
+                    remedy="Change the level slightly.",
+                )
+            noise += jump.size
+        return noise
 
     @property
     def levels(self) -> tuple[float, ...]:
@@ -289,18 +303,6 @@ class Path(Display):
         return tuple(
             (self.start.epsilon_float - math.log(max(nearest(jump.clock), 2.0**-1022)) / abs(jump.size))
             for jump in self.jumps
-        )
-
-    def _is_above(self, jump: Jump, level: Level) -> bool:
-        if level == self.start:
-            return True
-        reach = _reach(self.start, level, abs(jump.size), jump.clock.bits)
-        if reach.high <= jump.clock.low:
-            return False
-        if jump.clock.high <= reach.low:
-            return True
-        raise OutOfRange(
-            "the level must not coincide with a jump of the path", came=level, remedy="Change the level slightly."
         )
 
 

@@ -178,7 +178,12 @@ class Bridge:
     @property
     def idle(self) -> Quantity:
         """Probability w_0/(w_0 + t) of K = 0 without the mixture, when W = 0."""
-        return self._quantity(_idle)
+
+        def idle(a: Any, m: Any, b: Any) -> Any:
+            atom = staying(b, a)
+            return atom / (atom + (1 - atom) * (1 - a) / (1 + a))
+
+        return self._quantity(idle)
 
     @property
     def fall(self) -> Quantity:
@@ -216,11 +221,6 @@ def _share(b: Any, m: Any) -> Any:
     """b/m without a division for b = 0: m = e^-10000 would need as many digits to be distinguished from 0."""
     is_zero = b.low == b.high == 0 if isinstance(b, Interval) else b == 0
     return b if is_zero else b / m
-
-
-def _idle(a: Any, m: Any, b: Any) -> Any:
-    atom = staying(b, a)
-    return atom / (atom + (1 - atom) * (1 - a) / (1 + a))
 
 
 class Pieces(NamedTuple):

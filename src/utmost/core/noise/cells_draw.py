@@ -205,7 +205,7 @@ class CellsDraw(DrawLaw):
 
     def distance(self, x: Sequence[int]) -> int:
         """The least number d(x) of individuals from the centre to x."""
-        beyond = [self._chunks(abs(number)) for number in x]
+        beyond = [-(-max(abs(number) - self.step + 1, 0) // self.chunk) for number in x]
         if not self.nonnegative:
             return self._individuals(beyond)
         parts = [[n if sign * number > 0 else 0 for n, number in zip(beyond, x, strict=True)] for sign in (1, -1)]
@@ -281,9 +281,6 @@ class CellsDraw(DrawLaw):
         sides = 2 if self.nonnegative else 1
         return total * sides / (mass * n * self.chunk)
 
-    def _chunks(self, size: int) -> int:
-        return -(-max(size - self.step + 1, 0) // self.chunk)
-
     def _individuals(self, chunks: Sequence[int]) -> int:
         return max(-(-max(chunks) // self.width), -(-sum(chunks) // self.bound))
 
@@ -332,9 +329,31 @@ class _Body:
 
     def beyond(self, a: int, least: int, q: Q, others: "_Others | None") -> Q:
         """The sum over j of q^j times the points of a raised cells with at least ``least`` chunks in the first one."""
+        width, bound = self.width, self.bound
+        start = -(-least // width)
+        degree = a if others is None else self.cells
+        starts: dict[int, list[int]] = {}
+        for i in range(a):
+            slope = bound - i * width
+            if slope > 0:
+                starts.setdefault(max(start, -(-(least - 1) // slope)), []).append(i)
         total = 0 * q
-        for series in _beyond_series(self, a, least, others):
-            total = total + series.at(q)
+        # Terms of the cut-off that start later have a series each.
+        for first in sorted({start, *starts}):
+            values = []
+            for j in range(first, first + degree + 1):
+                value = sum(
+                    (-1) ** i * comb(a - 1, i) * falling((bound - i * width) * j - least + 1, a)
+                    for i in starts.get(first, ())
+                )
+                if first == start:
+                    value -= sum(
+                        (-1) ** i * comb(a - 1, i) * falling((bound - (i + 1) * width) * j, a)
+                        for i in range(a)
+                        if bound > (i + 1) * width
+                    )
+                values.append(value * (1 if others is None else others.count(j)))
+            total = total + ShellSeries.of(values, first).at(q)
         return total
 
 
@@ -393,7 +412,9 @@ def chunk_points(a: int, most: int, in_all: int, orders: tuple[int, ...] = ()) -
     # Generating functions: each cell is cut off at ``most`` by subtracting the values beyond.
     terms = [(1, 0, 1)]
     for order in orders:
-        cut = _cut_off(order, most)
+        # C(y, order) over y = 1..most, as terms (factor, e, f) of z^e / (1-z)^f.
+        beyond = [(-falling(most, order - t), most + max(t, 1), t + 1) for t in range(order + 1)]
+        cut = [(1, max(order, 1), order + 1), *beyond]
         terms = [(x * y, low + more, power + further) for x, low, power in terms for y, more, further in cut]
     rest, total = a - len(orders), 0
     for factor, low, power in terms:
@@ -415,12 +436,6 @@ def chunk_points_from(a: int, most: int, in_all: int, least: int) -> int:
             break
         total += (-1) ** i * comb(a - 1, i) * (comb(near, a) - falling(far, a))
     return total
-
-
-def _cut_off(order: int, most: int) -> list[tuple[int, int, int]]:
-    """The generating function of C(y, order) over y = 1..most, as terms (factor, e, f) of z^e / (1-z)^f."""
-    beyond = [(-falling(most, order - t), most + max(t, 1), t + 1) for t in range(order + 1)]
-    return [(1, max(order, 1), order + 1), *beyond]
 
 
 @lru_cache(maxsize=64)
@@ -452,32 +467,3 @@ def _joined_moments(body: _Body, step: int) -> list[ShellSeries]:
             listed.append(total)
     # Each number of choices has the chunk as a factor for every raised or lowered cell: the values are integers.
     return [ShellSeries.of([int(value) for value in listed]) for listed in values]
-
-
-def _beyond_series(body: _Body, a: int, least: int, others: _Others | None) -> list[ShellSeries]:
-    """The series of `_Body.beyond`. Terms of the cut-off that start later have a series each."""
-    width, bound, n = body.width, body.bound, body.cells
-    start = -(-least // width)
-    degree = a if others is None else n
-    starts: dict[int, list[int]] = {}
-    for i in range(a):
-        slope = bound - i * width
-        if slope > 0:
-            starts.setdefault(max(start, -(-(least - 1) // slope)), []).append(i)
-    found = []
-    for first in sorted({start, *starts}):
-        values = []
-        for j in range(first, first + degree + 1):
-            value = sum(
-                (-1) ** i * comb(a - 1, i) * falling((bound - i * width) * j - least + 1, a)
-                for i in starts.get(first, ())
-            )
-            if first == start:
-                value -= sum(
-                    (-1) ** i * comb(a - 1, i) * falling((bound - (i + 1) * width) * j, a)
-                    for i in range(a)
-                    if bound > (i + 1) * width
-                )
-            values.append(value * (1 if others is None else others.count(j)))
-        found.append(ShellSeries.of(values, first))
-    return found

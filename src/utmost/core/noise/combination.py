@@ -147,11 +147,14 @@ class Combination(Display):
         by_level: dict[Level, Fraction] = {}
         for weight, of in zip(self._weights, self.levels, strict=True):
             by_level[of] = by_level.get(of, Fraction(0)) + weight
-        parts = (
-            (_variance(of, inner + _bits_before_the_point(weight)) * weight).at(inner)
-            for of, weight in by_level.items()
-        )
-        return sum(parts, Interval.of(0, inner)).at(bits)
+        total = Interval.of(0, inner)
+        for of, weight in by_level.items():
+            # The variance is multiplied by the weight, and 1 - alpha may be small: both cost bits.
+            before_the_point = max(0, weight.numerator.bit_length() - weight.denominator.bit_length() + 1)
+            of_one_minus_alpha = 3 * max(0, -math.frexp(min(1.0, of.epsilon_float))[1])
+            alpha = of.alpha_interval(inner + before_the_point + 16 + of_one_minus_alpha)
+            total += ((alpha * 2) / ((1 - alpha) * (1 - alpha)) * weight).at(inner)
+        return total.at(bits)
 
     @property
     def mean_size(self) -> float:
@@ -255,26 +258,21 @@ class Combination(Display):
     def _least_margin(self, miss: Fraction) -> int | float:
         if self._single is not None:
             return _number(self.coefficients[0] * self._single.margin(1 - miss), self.coefficients)
-        step = self._step
+        chance, step = round_down(miss), self._step
         if step is None:
-            return round_up(self._halved(miss) * self._unit)
-        most = max(1, math.ceil(self._chernoff.margin(_log(miss)))) if self.counts else 0
+            # By bisection below Chernoff's margin, in units of the largest coefficient.
+            if self._exceeded(Fraction(0), chance) <= chance:
+                return 0.0
+            below, above = 0.0, self._chernoff.margin(_log(miss))
+            for _ in range(_HALVINGS):
+                middle = (below + above) / 2
+                fits = self._exceeded(Fraction(middle) * self._unit, chance) <= chance
+                below, above = (below, middle) if fits else (middle, above)
+            return round_up(Fraction(above) * self._unit)
         # Chernoff's margin is certified: the least margin is at most that.
-        chance = round_down(miss)
+        most = max(1, math.ceil(self._chernoff.margin(_log(miss)))) if self.counts else 0
         steps = first_integer(-1, most, lambda k: self._exceeded(k * step, chance) <= chance)
         return _number(steps * step, self.coefficients)
-
-    def _halved(self, miss: Fraction) -> Fraction:
-        """The least margin in units of the largest coefficient, by bisection below Chernoff's margin."""
-        chance = round_down(miss)
-        if self._exceeded(Fraction(0), chance) <= chance:
-            return Fraction(0)
-        below, above = 0.0, self._chernoff.margin(_log(miss))
-        for _ in range(_HALVINGS):
-            middle = (below + above) / 2
-            fits = self._exceeded(Fraction(middle) * self._unit, chance) <= chance
-            below, above = (below, middle) if fits else (middle, above)
-        return Fraction(above)
 
     def _exceeded(self, margin: Fraction, miss: float | None) -> float:
         """An upper bound of P(|S| > margin) for margin >= 0: the best of the three bounds."""
@@ -389,11 +387,17 @@ def missed_by_each(miss: Fraction, m: int) -> Fraction:
 
 
 def _terms(coefficients: Any, levels: Any, counts: Any) -> Iterable[tuple[Fraction, Level, int]]:
+    def read_level(value: Any) -> Level:
+        return law_level(value, None, "Combination")
+
+    def read_count(value: Any) -> int:
+        return natural(value, "counts", most=_MOST_TERMS)
+
     sizes = _read(_listed(coefficients, "coefficients"), _size)
     listed_levels = levels if _is_list(levels) else repeat(levels, len(sizes))
     listed_counts = counts if _is_list(counts) else repeat(counts, len(sizes))
-    read_levels = _read(_listed(listed_levels, "levels") if _is_list(listed_levels) else listed_levels, _level)
-    read_counts = _read(_listed(listed_counts, "counts") if _is_list(listed_counts) else listed_counts, _count)
+    read_levels = _read(_listed(listed_levels, "levels") if _is_list(listed_levels) else listed_levels, read_level)
+    read_counts = _read(_listed(listed_counts, "counts") if _is_list(listed_counts) else listed_counts, read_count)
     for entries, name in ((read_levels, "levels"), (read_counts, "counts")):
         if len(entries) != len(sizes):
             raise OutOfRange(
@@ -450,25 +454,6 @@ def _coefficient(value: Any) -> Fraction:
 def _size(value: Any) -> Fraction:
     number = _coefficient(value)
     return number if number.numerator >= 0 else -number
-
-
-def _level(value: Any) -> Level:
-    return law_level(value, None, "Combination")
-
-
-def _count(value: Any) -> int:
-    return natural(value, "counts", most=_MOST_TERMS)
-
-
-def _variance(of: Level, bits: int) -> Interval:
-    """2 alpha / (1 - alpha)^2, with more bits inside because 1 - alpha may be small."""
-    inner = bits + 16 + 3 * max(0, -math.frexp(min(1.0, of.epsilon_float))[1])
-    alpha = of.alpha_interval(inner)
-    return (alpha * 2) / ((1 - alpha) * (1 - alpha))
-
-
-def _bits_before_the_point(x: Fraction) -> int:
-    return max(0, x.numerator.bit_length() - x.denominator.bit_length() + 1)
 
 
 def _missed(law: Geometric, margin: int) -> Fraction | Interval:

@@ -185,7 +185,13 @@ def read_cost(cost: Cost, scale: float, *, integers: bool) -> ReadCost:
     for size, value, other in zip(sizes, values.tolist(), mirrored.tolist(), strict=True):
         if abs(value - other) > _ROUNDING * abs(value):
             raise NotALoss("a cost must be even", came=f"{value} at {size} but {other} at {-size}")
-    return ReadCost(cost, integers, vectorised=_takes_arrays(cost, np.array(sizes), values))
+    try:
+        with np.errstate(all="ignore"):
+            together: Any = np.asarray(cost(np.array(sizes)), dtype=np.float64)
+    except Exception:
+        return ReadCost(cost, integers, vectorised=False)
+    is_same = together.shape == values.shape and bool(np.all(abs(together - values) <= _ROUNDING * abs(values)))
+    return ReadCost(cost, integers, vectorised=is_same)
 
 
 def check_cost(sizes: Sequence[float] | NDArray[np.float64], values: NDArray[np.float64]) -> None:
@@ -210,16 +216,6 @@ def _one(cost: Cost, x: float) -> float:
     if isinstance(value, str | bytes):
         raise NotALoss("a cost must give a number for every error", came=f"{quoted(value)} at {x}")
     return number
-
-
-def _takes_arrays(cost: Cost, sizes: NDArray[np.float64], values: NDArray[np.float64]) -> bool:
-    """Whether the cost of an array is the array of the costs."""
-    try:
-        with np.errstate(all="ignore"):
-            together: Any = np.asarray(cost(sizes.copy()), dtype=np.float64)
-    except Exception:
-        return False
-    return together.shape == sizes.shape and bool(np.all(abs(together - values) <= _ROUNDING * abs(values)))
 
 
 __dir__ = own_names(__name__)

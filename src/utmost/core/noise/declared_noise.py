@@ -134,21 +134,16 @@ def declared_noise(
         raise OutOfRange(required, came=" and ".join([*given, *wrong]) or "none", remedy=remedy)
     (name,) = given
     size = sizes[name]
-    if name in ("scale", "variance") and isinstance(size, str) and not _is_number(size):
-        return DeclaredNoise(kind, Fraction(0), size)
+    if name in ("scale", "variance") and isinstance(size, str):
+        try:
+            exact(size)
+        except UtmostError:  # text that is no number names a column
+            return DeclaredNoise(kind, Fraction(0), size)
     number = positive_number(exact(size, name), name, "declared_noise")
     if name == "epsilon":
         wide = 1 if sensitivity is None else positive_number(sensitivity, "sensitivity", "declared_noise")
         number = wide / number
     return DeclaredNoise(kind, number * number if name == "sigma" else number)
-
-
-def _is_number(text: str) -> bool:
-    try:
-        exact(text)
-    except UtmostError:
-        return False
-    return True
 
 
 @dataclass(frozen=True, repr=False)
@@ -196,23 +191,17 @@ class DeclaredSum(Display):
         if self.kind == "discrete laplace":
             levels = [_geometric(size).level for size, _ in self.terms]
             return Combination([1] * len(levels), levels, [count for _, count in self.terms]).margin_missed(miss)
+        if self.kind == "laplace" and self.count == 1:
+            return Laplace(1 / self.terms[0][0]).margin(1 - miss)
         if self.kind == "laplace":
-            return self._laplace_margin(miss)
+            # An exact decomposition: Laplace noise is h G + R for any h > 0, see `_laplace_steps`.
+            step = _laplace_steps(self.variance, self.count)
+            levels = [Level.of_epsilon(step / size) for size, _ in self.terms]
+            steps = Combination([1] * len(levels), levels, [count for _, count in self.terms]).margin_missed(miss)
+            return round_up((Fraction(steps) + self.count) * step)
         if self.kind == "gaussian":
             return normal_margin(self._squares, miss)
-        return self._discrete_gaussian_margin(miss)
-
-    def _laplace_margin(self, miss: Fraction) -> float:
-        """A margin by an exact decomposition: Laplace noise is h G + R for any h > 0, see `_laplace_steps`."""
-        if self.count == 1:
-            return Laplace(1 / self.terms[0][0]).margin(1 - miss)
-        step = _laplace_steps(self.variance, self.count)
-        levels = [Level.of_epsilon(step / size) for size, _ in self.terms]
-        steps = Combination([1] * len(levels), levels, [count for _, count in self.terms]).margin_missed(miss)
-        return round_up((Fraction(steps) + self.count) * step)
-
-    def _discrete_gaussian_margin(self, miss: Fraction) -> int:
-        """The least certified integer, by inversion; at tiny chances by the bound for subgaussian sums."""
+        # Discrete Gaussian noise by inversion; at tiny chances by the bound for subgaussian sums.
         subgaussian = math.ceil(_root_above(self._squares * _subgaussian_square(miss)))
         if miss < _LEAST_INVERTED:
             return subgaussian
@@ -319,11 +308,15 @@ def ratio_of_sums(
     # for discrete Gaussian noise. For Laplace noise, and for two kinds, it is made of a margin of each sum.
     (u, noise, above), (v, other, below) = top, bottom
     miss = 1 - confidence
+    estimate = round_up(u / v) if v else None
     if noise.kind != other.kind or noise.kind == "laplace":
         half = miss / 2
         up = exact(noise.sum_of([*above, *shared]).margin_missed(half))
         down = exact(other.sum_of([*below, *shared]).margin_missed(half))
-        return _of_two_margins(u, v, up, down, confidence)
+        if abs(v) <= down:
+            return RatioBar(estimate, -math.inf, math.inf, confidence)
+        corners = [(u + x * up) / (v + y * down) for x in (-1, 1) for y in (-1, 1)]
+        return RatioBar(estimate, round_down(min(corners)), round_up(max(corners)), confidence)
     if noise.kind == "discrete laplace":
         cells = [*((size, 1, 0) for size in above), *((size, 0, 1) for size in below), *((s, 1, 1) for s in shared)]
         counts: dict[tuple[Fraction, int, int], int] = {}
@@ -332,34 +325,19 @@ def ratio_of_sums(
         levels = [_geometric(size).level for size, _, _ in counts]
         in_top, in_bottom = ([cell[place] for cell in counts] for place in (1, 2))
         return fieller(u, v, in_top, in_bottom, levels, counts=[*counts.values()], confidence=confidence)
-    both = sum(shared, Fraction(0))
-    variances = sum(above, both), sum(below, both), both
+
     if noise.kind == "gaussian":
         square = Fraction(round_up(Fraction(normal_margin(Fraction(1), miss)))) ** 2
     else:
         square = _subgaussian_square(miss)
-    return _fieller_set(u, v, variances, square, confidence)
-
-
-def _fieller_set(
-    u: Fraction, v: Fraction, variances: tuple[Fraction, Fraction, Fraction], square: Fraction, sure: Fraction
-) -> RatioBar:
-    """All ratios x with (u - x v)^2 <= square (a - 2 c x + b x^2); not determined if they are no interval."""
-    a, b, c = (square * variance for variance in variances)
+    # All ratios x with (u - x v)^2 <= square (a - 2 c x + b x^2); not determined if they are no interval.
+    both = sum(shared, Fraction(0))
+    a, b, c = (square * variance for variance in (sum(above, both), sum(below, both), both))
     lead, middle, rest = v * v - b, u * v - c, u * u - a
-    estimate = round_up(u / v) if v else None
     if lead <= 0:
-        return RatioBar(estimate, -math.inf, math.inf, sure)
+        return RatioBar(estimate, -math.inf, math.inf, confidence)
     root = _root_above(middle * middle - lead * rest)
-    return RatioBar(estimate, round_down((middle - root) / lead), round_up((middle + root) / lead), sure)
-
-
-def _of_two_margins(u: Fraction, v: Fraction, up: Fraction, down: Fraction, sure: Fraction) -> RatioBar:
-    estimate = round_up(u / v) if v else None
-    if abs(v) <= down:
-        return RatioBar(estimate, -math.inf, math.inf, sure)
-    corners = [(u + x * up) / (v + y * down) for x in (-1, 1) for y in (-1, 1)]
-    return RatioBar(estimate, round_down(min(corners)), round_up(max(corners)), sure)
+    return RatioBar(estimate, round_down((middle - root) / lead), round_up((middle + root) / lead), confidence)
 
 
 @dataclass(frozen=True, slots=True)
@@ -390,10 +368,19 @@ class DeclaredTails:
 
     def mean_above(self, least: Fraction) -> float:
         """E[N; N >= least], which is the same for -least, because N is symmetric."""
-        size = abs(least)
+        first = abs(least)
         if self.noise.is_whole and least <= 0:  # from the first integer above -least
-            size = Fraction(math.floor(-least) + 1)
-        return self._beyond(size)
+            first = Fraction(math.floor(-least) + 1)
+        start, size = float(first), float(self.noise.size)
+        if self.noise.kind == "discrete laplace":
+            whole, law = max(1, math.ceil(first)), _geometric(self.noise.size)
+            return whole * float(law.ccdf(float(whole - 1))) + law.mean_beyond(whole)
+        if self.noise.kind == "laplace":
+            return (start + size) * math.exp(-start / size) / 2
+        if self.noise.kind == "gaussian":
+            return math.sqrt(size / (2 * math.pi)) * math.exp(-(start**2) / (2 * size))
+        x, chances = self._integers(first)
+        return float(x @ chances)
 
     def _integers(self, least: Fraction) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Integers from ``least``, and their chances, for discrete Gaussian noise."""
@@ -413,16 +400,3 @@ class DeclaredTails:
         if self.noise.kind == "gaussian":
             return math.erfc(float(least) / math.sqrt(2 * self.noise.size)) / 2
         return float(self._integers(least)[1].sum())
-
-    def _beyond(self, least: Fraction) -> float:
-        """E[N; N >= least] for least >= 0."""
-        size = float(self.noise.size)
-        if self.noise.kind == "discrete laplace":
-            first, law = max(1, math.ceil(least)), _geometric(self.noise.size)
-            return first * float(law.ccdf(float(first - 1))) + law.mean_beyond(first)
-        if self.noise.kind == "laplace":
-            return (float(least) + size) * math.exp(-float(least) / size) / 2
-        if self.noise.kind == "gaussian":
-            return math.sqrt(size / (2 * math.pi)) * math.exp(-(float(least) ** 2) / (2 * size))
-        x, chances = self._integers(least)
-        return float(x @ chances)

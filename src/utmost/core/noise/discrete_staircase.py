@@ -58,50 +58,46 @@ def optimal_step(
     level = law_level(epsilon, alpha, "optimal_step")
     D = positive_integer(sensitivity, "sensitivity", "optimal_step")
     if isinstance(cost, Moment) and cost.is_integer:
-        order = int(cost.order)
-        return first_integer(0, D, lambda r: _gains_nothing(level, D, r, order))
+        m = int(cost.order)
+
+        def gains_nothing(r: int) -> bool:
+            # Whether M(r) >= V(r) for |x|^m, by the sign of a polynomial in b: both sides times N (1 - b)^m.
+            above = polynomials.times(polynomials.shifted_moment_cleared(m, D, r), {0: 2 * r - 1, 1: 2 * (D - r) + 1})
+            for i in range(m + 1):
+                low, high = power_sum(m - i, r), power_sum(m - i, D)
+                part = polynomials.times(polynomials.geometric_moment_cleared(i, m), {0: low, 1: high - low})
+                above = polynomials.plus(above, polynomials.scaled(part, -2 * math.comb(m, i) * D**i))
+            return sign(level, above) >= 0
+
+        return first_integer(0, D, gains_nothing)
     folded = folded_integers(level, D, cost)
-    return folded.step() if isinstance(folded, IntegerPeriods) else _searched(folded, D, _enclosed(folded, D))
+    return folded.step() if isinstance(folded, IntegerPeriods) else _searched(folded, D)
 
 
-def _gains_nothing(level: Level, D: int, r: int, m: int) -> bool:
-    """Whether M(r) >= V(r) for |x|^m, by the sign of a polynomial in b: both sides times N (1 - b)^m."""
-    above = polynomials.times(polynomials.shifted_moment_cleared(m, D, r), {0: 2 * r - 1, 1: 2 * (D - r) + 1})
-    for i in range(m + 1):
-        low, high = power_sum(m - i, r), power_sum(m - i, D)
-        part = polynomials.times(polynomials.geometric_moment_cleared(i, m), {0: low, 1: high - low})
-        above = polynomials.plus(above, polynomials.scaled(part, -2 * math.comb(m, i) * D**i))
-    return sign(level, above) >= 0
-
-
-def _enclosed(folded: Folded, D: int) -> Enclosure:
+def _searched(folded: Folded, D: int) -> int:
+    """The optimal step inside a bracket, by sums of M from the lower end of the bracket."""
     edges, b = integer_edges(folded.cost, D), folded.powers.b
     normaliser = (edges - 0.5) + b * (D - edges + 0.5)
     # There is no step 0: its quotient is not used.
     normaliser[0] = np.nan
     atom = folded.powers.complement * folded.at_zero / 2
-    bracket = enclose_crossing(folded, edges, edges[1:] - 1, normaliser, atom)
-    return Enclosure(int(bracket.low), int(bracket.high))
-
-
-def _searched(folded: Folded, D: int, bracket: Enclosure) -> int:
-    """The optimal step inside a bracket, by sums of M from the lower end of the bracket."""
+    enclosed = enclose_crossing(folded, edges, edges[1:] - 1, normaliser, atom)
+    bracket = Enclosure(int(enclosed.low), int(enclosed.high))
     before = folded.total(0, bracket.low)
     total = before + folded.total(bracket.low, bracket.high) + folded.total(bracket.high, D)
 
     def excess(r: int) -> float:
-        here = before + folded.total(bracket.low, r, folded.powers.b * total)
+        here = before + folded.total(bracket.low, r, b * total)
         value = Profile(folded.powers.level, D, r).folded_cost(here, total - here, folded.at_zero)
         return float(folded(np.array([r]))[0]) / value - 1 if value > 0 else 0.0
 
-    return int(find_crossing(excess, bracket, _trial))
+    def trial(low: int, high: int, share: float | None) -> int | None:
+        if high - low <= 1:
+            return None
+        # Strictly inside, so that the bracket shrinks at every trial.
+        return (low + high) // 2 if share is None else min(max(low + round(share * (high - low)), low + 1), high - 1)
 
-
-def _trial(low: int, high: int, share: float | None) -> int | None:
-    if high - low <= 1:
-        return None
-    # Strictly inside, so that the bracket shrinks at every trial.
-    return (low + high) // 2 if share is None else min(max(low + round(share * (high - low)), low + 1), high - 1)
+    return int(find_crossing(excess, bracket, trial))
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)

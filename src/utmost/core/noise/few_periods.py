@@ -83,16 +83,15 @@ class FewPeriods:
         return math.exp(total - log_width + math.log1p(-math.exp(-self.epsilon)))
 
     def _sign(self, g: float) -> int:
-        gain = log_ratio(self._terms(g), self.epsilon)
-        return (gain > 0) - (gain < 0)
+        def terms() -> Iterator[Term]:
+            # phi_k at b^k and psi_k at b^(k+1).
+            for k, rest in self._periods(self._at(0, 0.0)):
+                here = self._at(k, g)
+                yield k, log(g) + log(self._mean(k, 0.0, g, here)), -math.inf, math.inf
+                yield k + 1, -math.inf, log(1 - g) + log(self._mean(k, g, 1.0, here)), rest
 
-    def _terms(self, g: float) -> Iterator[Term]:
-        """The terms of the series: phi_k at b^k and psi_k at b^(k+1)."""
-        base = self._at(0, 0.0)
-        for k, rest in self._periods(base):
-            here = self._at(k, g)
-            yield k, log(g) + log(self._mean(k, 0.0, g, here)), -math.inf, math.inf
-            yield k + 1, -math.inf, log(1 - g) + log(self._mean(k, g, 1.0, here)), rest
+        gain = log_ratio(terms(), self.epsilon)
+        return (gain > 0) - (gain < 0)
 
     def _periods(self, base: float, *, all_after: bool = False) -> Iterator[tuple[int, float]]:
         """The periods from the first one with a cost above ``base``, and the log of a bound of all later ones."""

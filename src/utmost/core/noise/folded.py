@@ -120,7 +120,10 @@ def _last_that_matters(powers: FloatPowers, period: float, cost: ReadCost) -> in
         least = float(np.max(weights * costs))
         parts = weights[:-1] * cost(sizes[1:] + period)
         before, last = (weights[-2:] * cost(sizes[-2:] + period)).tolist()
-    if not (math.isfinite(before + last) and _settles(before, last, least)):
+    # A geometric series that continues as from ``before`` to ``last`` must be negligible.
+    falls = 0 <= last < before
+    rest = last / (1 - last / before) if falls else last
+    if not (math.isfinite(before + last) and (falls or before == 0) and rest <= _NEGLIGIBLE * least):
         raise Unsupported(
             "the expected cost must be finite, and converge before exp(-epsilon k) underflows",
             came="a cost that grows about as fast as the probabilities fall",
@@ -128,13 +131,6 @@ def _last_that_matters(powers: FloatPowers, period: float, cost: ReadCost) -> in
         )
     beyond = np.append(np.cumsum(parts[::-1])[::-1], 0.0)
     return int(k[np.argmax(beyond <= 1e-17 * least)])
-
-
-def _settles(before: float, last: float, least: float) -> bool:
-    """Whether a geometric series that continues as from ``before`` to ``last`` is negligible against ``least``."""
-    if last == 0 or before == 0:
-        return last <= _NEGLIGIBLE * least
-    return last < before and last / (1 - last / before) <= _NEGLIGIBLE * least
 
 
 _FALLING = 1e-9

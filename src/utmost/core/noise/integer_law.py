@@ -325,13 +325,9 @@ class IntegerLaw(Law):
             return self.interval_between(-last, -first, bits)
         return 1 - self.tail_interval(1 - first, bits) - self.tail_interval(last + 1, bits)
 
-    @property
-    def _lost_bits(self) -> int:
-        """The number of bits of precision that the formulas are expected to lose."""
-        return 2 * max(map(cleared_bits, self.levels))
-
     def _enclosed(self, formula: Callable[[Arithmetic, int], Any], i: int, bits: int) -> Interval:
-        inner = bits + _GUARD + self._lost_bits
+        # The formulas are expected to lose twice the bits of the levels.
+        inner = bits + _GUARD + 2 * max(map(cleared_bits, self.levels))
         while True:
             found: Interval = formula(partial(IntervalPowers, bits=inner), i)
             if found.high - found.low <= 1 << (inner - bits):
@@ -360,16 +356,13 @@ class IntegerLaw(Law):
         masses = np.asarray(self.mass(FloatPowers, i), np.float64)
         logs = np.array(np.log(np.maximum(masses, _LEAST_TAIL)))
         for place in map(tuple, np.argwhere(masses <= _LEAST_TAIL).tolist()):
-            logs[place] = self._far_log_mass(int(np.asarray(i)[place]))
+            far, bits = int(np.asarray(i)[place]), 2048
+            while (found := self._enclosed(self.mass, far, bits)).low < 1 << 128:
+                bits *= 2
+                if bits > _FARTHEST_BITS:
+                    raise Unsupported(f"a probability must be at least 2^-{_FARTHEST_BITS}", came=f"that of {far}")
+            logs[place] = math.log(found.low) - bits * math.log(2)
         return logs
-
-    def _far_log_mass(self, i: int) -> float:
-        bits = 2048
-        while (found := self._enclosed(self.mass, i, bits)).low < 1 << 128:
-            bits *= 2
-            if bits > _FARTHEST_BITS:
-                raise Unsupported(f"a probability must be at least 2^-{_FARTHEST_BITS}", came=f"that of {i}")
-        return math.log(found.low) - bits * math.log(2)
 
     def _compare_tail(self, i: int, q: Fraction) -> int:
         """The sign of P(X >= i) - q; 0 for irrational numbers that agree to 4096 bits."""

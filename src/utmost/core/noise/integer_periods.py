@@ -84,8 +84,12 @@ class IntegerPeriods:
 
     def expectation(self, step: int) -> float:
         """E L(X) for the staircase of this step; 0 if the expectation underflows."""
-        total = -math.inf
-        for k, rest in self._costly_periods():
+        total, first = -math.inf, first_rise(lambda k: self._at((k + 1) * self.period - 1), 0, 0.0)
+        if first is None or self.rests.after(first - 1, 0.0) + math.log(2 * self.period) < first * self.epsilon - LOST:
+            return 0.0
+        for n in counted_periods(self.epsilon):
+            k = first + n
+            rest = self.rests.after(k, 0.0) + math.log(2 * self.period)
             # Each error counts twice, for both signs, and 0 once.
             inside = (2 * self._sum(k, 1, step) if step > 1 else 0.0) + self._at(k * self.period) * (2 if k else 1)
             outside = 2 * self._sum(k, step, self.period)
@@ -100,31 +104,20 @@ class IntegerPeriods:
         """The log of phi over b psi, with the sign of M(r) - V(r); or of a bound, if ``coefficient`` is one."""
 
         def terms() -> Iterator[Term]:
-            for k, rest in self._powers():
+            # The k for which c_k may be nonzero, and the log of a bound of all later terms, divided by b^k.
+            base = self._at(0)
+            k = first_rise(self._end, 0, base)
+            for _ in counted_periods(self.epsilon):
+                if k is None:
+                    return
                 weight = coefficient(k, r)
+                rest = self.rests.after(k, base) + math.log(2 * self.period) - self.epsilon
                 yield k, log(weight), log(-weight), rest
+                # Periods of constant cost contribute nothing.
+                is_changing = self._end(k) > self._at(k * self.period)
+                k = k + 1 if is_changing else first_rise(self._end, k + 1, self._at((k + 1) * self.period))
 
         return log_ratio(terms(), self.epsilon)
-
-    def _powers(self) -> Iterator[tuple[int, float]]:
-        """The k for which c_k may be nonzero, and the log of a bound of all later terms, divided by b^k."""
-        base = self._at(0)
-        k = first_rise(self._end, 0, base)
-        for _ in counted_periods(self.epsilon):
-            if k is None:
-                return
-            yield k, self.rests.after(k, base) + math.log(2 * self.period) - self.epsilon
-            # Periods of constant cost contribute nothing.
-            is_changing = self._end(k) > self._at(k * self.period)
-            k = k + 1 if is_changing else first_rise(self._end, k + 1, self._at((k + 1) * self.period))
-
-    def _costly_periods(self) -> Iterator[tuple[int, float]]:
-        """All periods from the first one with a cost, and the log of a bound of all later ones, divided by b^(k+1)."""
-        first = first_rise(lambda k: self._at((k + 1) * self.period - 1), 0, 0.0)
-        if first is None or self.rests.after(first - 1, 0.0) + math.log(2 * self.period) < first * self.epsilon - LOST:
-            return
-        for n in counted_periods(self.epsilon):
-            yield first + n, self.rests.after(first + n, 0.0) + math.log(2 * self.period)
 
     def _end(self, k: int) -> float:
         return self._at((k + 1) * self.period)

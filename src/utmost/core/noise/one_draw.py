@@ -109,7 +109,12 @@ class DrawLaw(Display, ABC):
 
     def variance_of(self, coefficients: Sequence[Any]) -> Fraction | float:
         """The variance of the sum of coefficients times cells, in closed form; one coefficient for each cell."""
-        numbers = self._coefficients(coefficients)
+        numbers = [exact(number, "coefficient") for number in sequence(coefficients, "coefficients")]
+        if len(numbers) != self.size:
+            remedy = f"Pass {self.size} numbers, with 0 for cells that are left out."
+            raise OutOfRange(
+                f"there must be {self.size} coefficients, one for each cell", came=len(numbers), remedy=remedy
+            )
         return number_at(self.ratio, lambda q: self.variance_at(q, numbers))
 
     @property
@@ -140,15 +145,6 @@ class DrawLaw(Display, ABC):
 
     def _cell(self, cell: int) -> int:
         return natural(cell, "cell", most=self.size - 1)
-
-    def _coefficients(self, coefficients: Sequence[Any]) -> list[Fraction]:
-        numbers = [exact(number, "coefficient") for number in sequence(coefficients, "coefficients")]
-        if len(numbers) != self.size:
-            remedy = f"Pass {self.size} numbers, with 0 for cells that are left out."
-            raise OutOfRange(
-                f"there must be {self.size} coefficients, one for each cell", came=len(numbers), remedy=remedy
-            )
-        return numbers
 
 
 @lru_cache(maxsize=1024)

@@ -106,7 +106,16 @@ def gain(law: Law, over: Law | Literal["laplace", "geometric"] = "laplace", cost
     >>> gain(optimal_noise(10, numbers="reals")), gain(Geometric(1))
     (14.840642..., 1.175201...)
     """
-    other = _other(law, over)
+    if not isinstance(over, Law) and not isinstance(law, Law):
+        raise OutOfRange("gain needs a distribution of noise", came=law)
+    if isinstance(over, Law):
+        other = over
+    elif isinstance(over, str) and over == "laplace":  # comparing an array with text would give an array
+        other = Laplace(law.level, law.sensitivity)
+    elif isinstance(over, str) and over == "geometric":
+        other = Geometric(law.level, law.sensitivity)
+    else:
+        raise OutOfRange('over must be "laplace", "geometric" or a distribution of noise', came=over, where="gain")
     chosen = cost if cost is not None else getattr(law, "cost", absolute)
     least = law.expected_cost(chosen)
     if least <= 0:
@@ -126,19 +135,6 @@ def _integral(sensitivity: Number, where: str) -> int:
     except NotANumber as error:
         remedy = 'For a query with real values pass numbers="reals".'
         raise NotANumber(error.required, came=error.came, where=where, remedy=remedy) from None
-
-
-def _other(law: Law, over: Law | str) -> Law:
-    if isinstance(over, Law):
-        return over
-    if not isinstance(law, Law):
-        raise OutOfRange("gain needs a distribution of noise", came=law)
-    named = over if isinstance(over, str) else None  # comparing an array with text would give an array
-    if named == "laplace":
-        return Laplace(law.level, law.sensitivity)
-    if named == "geometric":
-        return Geometric(law.level, law.sensitivity)
-    raise OutOfRange('over must be "laplace", "geometric" or a distribution of noise', came=over, where="gain")
 
 
 def gain_curve(

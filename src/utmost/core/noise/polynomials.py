@@ -104,7 +104,11 @@ def sign(level: Level, coefficients: Mapping[int, Fraction | int]) -> int:
     terms = {n - least: Fraction(c) for n, c in coefficients.items() if c}
     bits, tested = 128, False
     while terms:
-        value = _value(level, terms, bits)
+        value, power, reached = Interval.of(0, bits), Interval.of(1, bits), 0
+        alpha = level.alpha_interval(bits)
+        for n in sorted(terms):
+            power = power * alpha ** (n - reached) if n - reached < 64 else level.scaled(n).alpha_interval(bits)
+            value, reached = value + power * terms[n].numerator / terms[n].denominator, n
         if value.low > 0 or value.high < 0:
             return 1 if value.low > 0 else -1
         if bits > 128 and not tested:
@@ -124,25 +128,14 @@ def is_zero(level: Level, coefficients: Mapping[int, Fraction]) -> bool:
         exponent = level.power * n
         whole = exponent.numerator // exponent.denominator
         classes[exponent - whole][whole] = c
-    return all(_vanishes(level.base, terms) for terms in classes.values())
-
-
-def _value(level: Level, terms: Mapping[int, Fraction], bits: int) -> Interval:
-    total, power, reached = Interval.of(0, bits), Interval.of(1, bits), 0
-    alpha = level.alpha_interval(bits)
-    for n in sorted(terms):
-        power = power * alpha ** (n - reached) if n - reached < 64 else level.scaled(n).alpha_interval(bits)
-        total, reached = total + power * terms[n].numerator / terms[n].denominator, n
-    return total
-
-
-def _vanishes(base: Fraction, terms: Mapping[int, Fraction]) -> bool:
-    """Whether sum c base^n is zero. A nonzero residue decides quickly for large exponents."""
-    least, most = min(terms), max(terms)
-    u, v = base.numerator, base.denominator
-    scale = 1
-    for c in terms.values():
-        scale *= c.denominator
-    whole = {n: int(c * scale) for n, c in terms.items()}
-    residue = sum(c * pow(u, n - least, _PRIME) * pow(v, most - n, _PRIME) for n, c in whole.items())
-    return residue % _PRIME == 0 and sum(c * u ** (n - least) * v ** (most - n) for n, c in whole.items()) == 0
+    u, v = level.base.numerator, level.base.denominator
+    for part in classes.values():
+        least, most = min(part), max(part)
+        scale = math.prod(c.denominator for c in part.values())
+        integers = {n: int(c * scale) for n, c in part.items()}
+        # A nonzero residue decides quickly for large exponents.
+        if sum(c * pow(u, n - least, _PRIME) * pow(v, most - n, _PRIME) for n, c in integers.items()) % _PRIME:
+            return False
+        if sum(c * u ** (n - least) * v ** (most - n) for n, c in integers.items()):
+            return False
+    return True

@@ -36,21 +36,18 @@ class Doubled:
     def of(cls, value: Any) -> "Doubled":
         """Read a Fraction, a float (array), or integers of any size, to 106 bits."""
         if isinstance(value, Fraction):
-            high = nearest(value)
-            return cls(np.float64(high), np.float64(nearest(value - Fraction(high))))
+            first = nearest(value)
+            return cls(np.float64(first), np.float64(nearest(value - Fraction(first))))
         if isinstance(value, int) or (isinstance(value, np.ndarray) and value.dtype == object):
-            return cls._of_integers(np.asarray(value, dtype=object))
+            whole = np.asarray(value, dtype=object)
+            high = np.array([min(nearest(n), _LARGEST) for n in whole.ravel()]).reshape(whole.shape)
+            low = [min(nearest(n - int(h)), _LARGEST) for n, h in zip(whole.ravel(), high.ravel(), strict=True)]
+            return cls(high, np.where(high < _LARGEST, np.array(low).reshape(whole.shape), 0.0))
         numbers = np.asarray(value)
         if numbers.dtype.kind in "iu":
             rounded = numbers.astype(np.float64)
             return cls(rounded, (numbers - rounded.astype(np.int64)).astype(np.float64))
         return cls(numbers, np.zeros_like(numbers))
-
-    @classmethod
-    def _of_integers(cls, numbers: Any) -> "Doubled":
-        high = np.array([min(nearest(n), _LARGEST) for n in numbers.ravel()]).reshape(numbers.shape)
-        low = [min(nearest(n - int(h)), _LARGEST) for n, h in zip(numbers.ravel(), high.ravel(), strict=True)]
-        return cls(high, np.where(high < _LARGEST, np.array(low).reshape(numbers.shape), 0.0))
 
     def __add__(self, other: "Doubled") -> "Doubled":
         total = self.high + other.high

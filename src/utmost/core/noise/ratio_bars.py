@@ -152,7 +152,9 @@ class FiellerSet:
     @cached_property
     def _each(self) -> Fraction | None:
         """1 - confidence - eta, the miss allowed for the noise of U - rho V; None if the ratio is not determined."""
-        lost = Fraction(self.noises.of_ratio(None).tail(_just_below(abs(self.bottom))))
+        # P(|S| > a number slightly below x) is at least P(|S| >= x).
+        x = abs(self.bottom)
+        lost = Fraction(self.noises.of_ratio(None).tail(x - x / (1 << 60) if x else Fraction(-1)))
         return None if self.estimate is None or 2 * lost > self.miss else self.miss - lost
 
     def is_beyond(self, ratio: Fraction) -> bool:
@@ -162,7 +164,8 @@ class FiellerSet:
         )
 
     def bar(self) -> RatioBar:
-        shown, sure = None if self.estimate is None else _shown(self.estimate), 1 - self.miss
+        near = math.inf if self.estimate is None else round_up(self.estimate)
+        shown, sure = near if math.isfinite(near) else None, 1 - self.miss
         lower, upper = (self.end(way) for way in (-1, 1))
         if lower is None or upper is None:
             return RatioBar(shown, -math.inf, math.inf, sure)
@@ -283,17 +286,7 @@ def _nearest(
     return estimate + low * step, estimate + high * step
 
 
-def _just_below(x: Fraction) -> Fraction:
-    """A number slightly below x >= 0: P(|S| > that number) is at least P(|S| >= x)."""
-    return x - x / (1 << 60) if x else Fraction(-1)
-
-
 def _dyadic(x: Fraction) -> Fraction:
     """A rational next to x with a short denominator."""
     scale = Fraction(2) ** (x.numerator.bit_length() - x.denominator.bit_length() - 30)
     return round(x / scale) * scale if x else x
-
-
-def _shown(x: Fraction) -> float | None:
-    near = round_up(x)
-    return near if math.isfinite(near) else None

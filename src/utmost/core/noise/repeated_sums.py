@@ -66,27 +66,21 @@ class RepeatedSum(Display):
         if self.count == 1:
             return self.law.margin(1 - miss)
         margins = [self._by_chernoff(miss), self.count * self.law.margin(1 - miss / self.count)]
-        if self.count <= _MOST_COPIES:
-            margins += self._by_bins(miss)
-        return min(margins)
-
-    def _by_bins(self, miss: Fraction) -> list[int]:
-        """The least margin by the sums of the bins, as a list; empty if the bins do not reach so small a miss."""
-        shift, given_up = self._rounding_shift(miss)
-        required = math.ceil((1 - miss + given_up) * (1 << _BITS))
-        if self._cumulative[-1] < required:
-            return []
-        bins = first_integer(-1, len(self._cumulative) - 1, lambda bins: bool(self._cumulative[bins] >= required))
-        return [bins * self._bin + shift]
-
-    def _rounding_shift(self, miss: Fraction) -> tuple[int, Fraction]:
-        """The change of the sum by rounding to bins, and the probability of a larger change."""
-        # The change of one copy is symmetric and at most half a bin: Hoeffding's inequality bounds the sum.
+        if self.count > _MOST_COPIES:
+            return min(margins)
+        # By the sums of the bins, if they reach so small a miss. Rounding to bins changes each copy symmetrically by at
+        # most half a bin: Hoeffding's inequality, rounded up, bounds the change of the sum, except with the probability
+        # that is given up.
         half, given_up = self._bin // 2, miss / _GIVEN_UP
         log = math.log(2 * given_up.denominator) - math.log(given_up.numerator)
-        # Hoeffding's bound is rounded up.
-        mostly = math.ceil(half * math.sqrt(2 * self.count * log) * (1 + 1e-9))
-        return (mostly, given_up) if mostly < self.count * half else (self.count * half, Fraction(0))
+        shift = math.ceil(half * math.sqrt(2 * self.count * log) * (1 + 1e-9))
+        if shift >= self.count * half:
+            shift, given_up = self.count * half, Fraction(0)
+        required = math.ceil((1 - miss + given_up) * (1 << _BITS))
+        if self._cumulative[-1] >= required:
+            bins = first_integer(-1, len(self._cumulative) - 1, lambda bins: bool(self._cumulative[bins] >= required))
+            margins.append(bins * self._bin + shift)
+        return min(margins)
 
     @cached_property
     def _deviation(self) -> float:
@@ -100,28 +94,29 @@ class RepeatedSum(Display):
     @cached_property
     def _cumulative(self) -> list[int]:
         """Lower bounds of 2^96 P(|S'| <= k) for the sum S' in bins, k = 0, 1, ..."""
+        half, most_of_one = self._bin // 2, math.ceil(_OF_ONE * self._deviation / self._bin) + 1
+        # 2^96 P(X >= first) for the first integer of each bin of one copy, rounded down and rounded up.
+        firsts = [k * self._bin - half for k in range(1, most_of_one + 2)]
+        found = [interval.at(_BITS) for interval in self.law.tail_intervals(firsts, _BITS + 32)]
+        # The probabilities of the bins, rounded down.
+        halves = [(1 << _BITS) - 2 * found[0].high]
+        halves += [max(0, near.low - far.high) for near, far in pairwise(found)]
+
+        # Those of the sum of all copies, by squaring, never overestimated.
         most = math.ceil((_OF_ONE + _OF_ALL * math.sqrt(self.count)) * self._deviation / self._bin) + 1
-        copy_weights = self._one(math.ceil(_OF_ONE * self._deviation / self._bin) + 1)
-        weights = _power(copy_weights, self.count, most)
+        square, left, weights = halves[:0:-1] + halves, self.count, list[int]()
+        while left:
+            if left & 1:
+                weights = _times(weights, square, most) if weights else square
+            left >>= 1
+            square = _times(square, square, most) if left else square
+
         middle = len(weights) // 2
         sums, total = [], 0
         for k in range(middle + 1):
             total += weights[middle + k] * (1 if k == 0 else 2)
             sums.append(total)
         return sums
-
-    def _one(self, most: int) -> list[int]:
-        """The probabilities of the bins of one copy, from -most to most, rounded down."""
-        half = self._bin // 2
-        # 2^96 P(X >= first) for the first integer of each bin, rounded down and rounded up.
-        found = [
-            interval.at(_BITS)
-            for interval in self.law.tail_intervals([k * self._bin - half for k in range(1, most + 2)], _BITS + 32)
-        ]
-        tails = [(interval.low, interval.high) for interval in found]
-        halves = [(1 << _BITS) - 2 * tails[0][1]]
-        halves += [max(0, low - high) for (low, _), (_, high) in pairwise(tails)]
-        return halves[:0:-1] + halves
 
     def _by_chernoff(self, miss: Fraction) -> int:
         """The least over some slopes s of (n log M(s) + log(2/miss))/s, for M(s) = E exp(s X)."""
@@ -135,20 +130,6 @@ class RepeatedSum(Display):
             log_moment = self.law.log_mean_exponential(s)
             least = min(least, (self.count * log_moment + math.log(2) - log_miss) / s)
         return math.ceil(Fraction(round_up(Fraction(least))) * (1 + Fraction(1, 10**9)))
-
-
-def _power(weights: list[int], count: int, most: int) -> list[int]:
-    """The weights of the sum of ``count`` copies, from -most to most, never overestimated."""
-    product: list[int] | None = None
-    square = weights
-    while True:
-        if count & 1:
-            product = square if product is None else _times(product, square, most)
-        count >>= 1
-        if not count:
-            assert product is not None, "a count is at least 1"
-            return product
-        square = _times(square, square, most)
 
 
 def _times(first: list[int], second: list[int], most: int) -> list[int]:

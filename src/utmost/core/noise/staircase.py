@@ -78,7 +78,7 @@ def optimal_gamma(
         low, high = _moment_bracket(level, int(cost.order))
         return nearest((low + high) / 2)
     folded = _folded(level, period, cost)
-    return folded.crossing()[0] if isinstance(folded, FewPeriods) else _searched(folded, _enclosed(folded))
+    return folded.crossing()[0] if isinstance(folded, FewPeriods) else _searched(folded)
 
 
 def heuristic_gamma(epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> float:
@@ -130,18 +130,14 @@ def _folded(level: Level, period: Fraction, cost: Cost) -> Folded | FewPeriods:
     return FewPeriods.of(level, period, cost)
 
 
-def _enclosed(folded: Folded) -> Enclosure:
-    n = edge_count(folded.cost)
+def _searched(folded: Folded) -> float:
+    """The optimal gamma inside a bracket, by integrals of M that are extended from the lower end of the bracket."""
+    n, b = edge_count(folded.cost), folded.powers.b
     small = np.geomspace(1e-30, 1.0 / n, n // 4)
     edges = np.concatenate([[0.0], small, np.arange(2, n + 1) / n])
-    points, normaliser = edges * folded.period, edges + folded.powers.b * (1 - edges)
-    bracket = enclose_crossing(folded, points, points[1:], normaliser * folded.period, 0.0)
-    return Enclosure(float(bracket.low) / folded.period, min(float(bracket.high) / folded.period, 1.0))
-
-
-def _searched(folded: Folded, bracket: Enclosure) -> float:
-    """The optimal gamma inside a bracket, by integrals of M that are extended from the lower end of the bracket."""
-    b = folded.powers.b
+    points, normaliser = edges * folded.period, edges + b * (1 - edges)
+    enclosed = enclose_crossing(folded, points, points[1:], normaliser * folded.period, 0.0)
+    bracket = Enclosure(float(enclosed.low) / folded.period, min(float(enclosed.high) / folded.period, 1.0))
     # M jumps where the cost jumps. M - V may pass 0 in the jump, and then the optimum is the float before the jump.
     jump = largest_jump(folded, bracket.low, bracket.high)
     cuts = (bracket.low, bracket.high) if jump is None else (bracket.low, *jump, bracket.high)
@@ -154,20 +150,19 @@ def _searched(folded: Folded, bracket: Enclosure) -> float:
         value = (here * folded.powers.complement + b * total) / (g + b * (1 - g))
         return float(folded(np.array([g * folded.period]))[0]) / value - 1 if value > 0 else 0.0
 
+    def trial(low: float, high: float, share: float | None) -> float | None:
+        if high - low <= 1e-13 * high:  # the precision of the excess
+            return None
+        if share is not None:
+            return min(max(low + share * (high - low), math.nextafter(low, 1.0)), math.nextafter(high, 0.0))
+        return math.sqrt(low * high) if 0 < 4 * low < high else (low + high) / 2
+
     if jump is not None:
         is_before, is_after = excess(jump[0]) > 0, excess(jump[1]) < 0
         if not (is_before or is_after):
             return jump[0]
         bracket = Enclosure(bracket.low, jump[0]) if is_before else Enclosure(jump[1], bracket.high)
-    return float(find_crossing(excess, bracket, _trial))
-
-
-def _trial(low: float, high: float, share: float | None) -> float | None:
-    if high - low <= 1e-13 * high:  # the precision of the excess
-        return None
-    if share is not None:
-        return min(max(low + share * (high - low), math.nextafter(low, 1.0)), math.nextafter(high, 0.0))
-    return math.sqrt(low * high) if 0 < 4 * low < high else (low + high) / 2
+    return float(find_crossing(excess, bracket, trial))
 
 
 _LEAST_WIDTH = 1e-280
@@ -222,10 +217,22 @@ class Staircase(RealLaw):
         object.__setattr__(self, "level", law_level(epsilon, alpha, "Staircase"))
         object.__setattr__(self, "sensitivity", positive_number(sensitivity, "sensitivity", "Staircase"))
         object.__setattr__(self, "cost", cost)
-        chosen = optimal_gamma(self.level, self.sensitivity, cost) if gamma is None else _read_gamma(gamma)
+        # Gamma as a Fraction if it is rational; for a cost that is a function, the float found.
+        known: Fraction | None = None
+        if gamma is None:
+            chosen = optimal_gamma(self.level, self.sensitivity, cost)
+            half = self.level.scaled(Fraction(1, 2))
+            if not (isinstance(cost, Moment) and cost.is_integer):
+                known = Fraction(chosen)
+            elif cost == absolute and half.is_rational:
+                known = half.alpha_fraction() / (1 + half.alpha_fraction())
+        else:
+            known = exact(gamma, "gamma")
+            if not 0 <= known <= 1:
+                raise OutOfRange("gamma must lie in [0, 1]", came=gamma, where="Staircase")
+            chosen = nearest(known)
         read_cost(cost, nearest(self.sensitivity), integers=False)
         object.__setattr__(self, "gamma", chosen)
-        known = _rational_gamma(self.level, cost, chosen) if gamma is None else exact(gamma, "gamma")
         object.__setattr__(self, "exact_gamma", known)
         # The density, about the inverse of this width, must be a float.
         if float(self.profile.normaliser(FloatPowers(self.level))) * min(1.0, nearest(self.sensitivity)) < _LEAST_WIDTH:
@@ -291,10 +298,12 @@ class Staircase(RealLaw):
             return (half / (1 + half)).at(bits)
         if self.cost == squared:
             b = self.level.alpha_interval(inner)
-            return ((_cube_root(b * (1 + b) / 2) - b) / (1 - b)).at(bits)
+            cube = b * (1 + b) / 2
+            low, high = (integer_root(max(0, end) << 2 * inner, 3) for end in (cube.low, cube.high))
+            return ((Interval(low, high + 1, inner) - b) / (1 - b)).at(bits)
         assert isinstance(self.cost, Moment)
-        low, high = _moment_bracket(self.level, int(self.cost.order), bits)
-        return Interval(Interval.of(low, bits).low, Interval.of(high, bits).high, bits)
+        least, most = _moment_bracket(self.level, int(self.cost.order), bits)
+        return Interval(Interval.of(least, bits).low, Interval.of(most, bits).high, bits)
 
     @property
     def theorem(self) -> str:
@@ -369,25 +378,3 @@ class Staircase(RealLaw):
             return folded.expectation(self.gamma)
         below, above = folded.integral(0.0, self.gamma), folded.integral(self.gamma, 1.0)
         return float((below + powers.b * above) / self.profile.normaliser(powers))
-
-
-def _read_gamma(gamma: Number) -> float:
-    value = exact(gamma, "gamma")
-    if not 0 <= value <= 1:
-        raise OutOfRange("gamma must lie in [0, 1]", came=gamma, where="Staircase")
-    return nearest(value)
-
-
-def _rational_gamma(level: Level, cost: Cost, chosen: float) -> Fraction | None:
-    """The gamma chosen for a cost, as a Fraction if it is rational; for a cost that is a function, the float found."""
-    if not (isinstance(cost, Moment) and cost.is_integer):
-        return Fraction(chosen)
-    half = level.scaled(Fraction(1, 2))
-    if cost == absolute and half.is_rational:
-        return half.alpha_fraction() / (1 + half.alpha_fraction())
-    return None
-
-
-def _cube_root(x: Interval) -> Interval:
-    low, high = (integer_root(max(0, end) << 2 * x.bits, 3) for end in (x.low, x.high))
-    return Interval(low, high + 1, x.bits)

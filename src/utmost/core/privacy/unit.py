@@ -101,11 +101,26 @@ class Unit(PickledByFields):
                 remedy="Pass the largest change of one cell by one individual: 1 for a count.",
             )
         object.__setattr__(self, "sensitivity", number)
-        object.__setattr__(self, "cells", _cells(cells))
-        object.__setattr__(self, "neighbours", _neighbours(neighbours))
+        try:
+            count = exact_integer(cells, "cells")
+        except NotANumber as error:
+            raise OutOfRange("cells must be an integer", came=error.came) from None
+        if count > _LARGEST:
+            remedy = "Pass the number of cells of the table."
+            raise OutOfRange("cells must be at most 1e100", came="more", remedy=remedy)
+        if count < 1:
+            remedy = "Pass the number of released cells that one individual changes, over all released columns."
+            raise OutOfRange("cells must be at least 1", came=cells, remedy=remedy)
+        object.__setattr__(self, "cells", count)
+        remedy = "add-remove: one individual is added or removed; change-one: one individual's record is replaced."
+        object.__setattr__(self, "neighbours", one_of(neighbours, Neighbours, "neighbours", remedy=remedy))
         object.__setattr__(self, "amount", None if amount is None else Amount.of(amount))
         object.__setattr__(self, "nonnegative", _promised(nonnegative))
-        object.__setattr__(self, "in_all", _in_all(in_all, self.sensitivity, self.cells))
+        most = None if in_all is None else written_number(in_all, "in_all")
+        if most is not None and most < number:
+            remedy = "Pass the largest change of all cells together by one individual, or a smaller sensitivity."
+            raise OutOfRange("in_all must be at least the sensitivity", came=in_all, where="in_all", remedy=remedy)
+        object.__setattr__(self, "in_all", None if most is None or most >= number * count else most)
         object.__setattr__(self, "exactly", _promised(exactly, "exactly"))
         if exactly and (self.neighbours != "change-one" or not nonnegative):
             remedy = "Pass both, or leave out exactly=."
@@ -417,22 +432,6 @@ def _typed(number: Fraction) -> str:
     return str(number) if number.denominator == 1 else repr(str(number))
 
 
-def _cells(value: Number) -> int:
-    try:
-        number = exact_integer(value, "cells")
-    except NotANumber as error:
-        raise OutOfRange("cells must be an integer", came=error.came) from None
-    if number > _LARGEST:
-        raise OutOfRange("cells must be at most 1e100", came="more", remedy="Pass the number of cells of the table.")
-    if number < 1:
-        raise OutOfRange(
-            "cells must be at least 1",
-            came=value,
-            remedy="Pass the number of released cells that one individual changes, over all released columns.",
-        )
-    return number
-
-
 def _some(count: Fraction, noun: str) -> str:
     return f"{count} {noun}{'s' * (count != 1)}"
 
@@ -442,19 +441,3 @@ def _promised(value: bool, name: str = "nonnegative") -> bool:
         remedy = "Pass True or False."
         raise OutOfRange(f"{name} must be true or false", came=value, remedy=remedy)
     return value
-
-
-def _in_all(value: Number | None, sensitivity: Fraction, cells: int) -> Fraction | None:
-    if value is None:
-        return None
-    number = written_number(value, "in_all")
-    if number < sensitivity:
-        remedy = "Pass the largest change of all cells together by one individual, or a smaller sensitivity."
-        raise OutOfRange("in_all must be at least the sensitivity", came=value, where="in_all", remedy=remedy)
-    return None if number >= sensitivity * cells else number
-
-
-def _neighbours(value: str) -> Neighbours:
-    remedy = "add-remove: one individual is added or removed; change-one: one individual's record is replaced."
-    relation: Neighbours = one_of(value, Neighbours, "neighbours", remedy=remedy)
-    return relation

@@ -257,7 +257,25 @@ def exact_vertex(program: LinearProgram, basis: Basis, pivots: int = _MOST_PIVOT
     # Cost: two sparse rational solves for the basis, and two for each round of refinement.
     form = StandardForm.of(program)
     places = [*basis.columns.tolist(), *basis.rows.tolist()]
-    state = _refined(program, form, BasicSolution(form, places, form.cost))
+    state = BasicSolution(form, places, form.cost)
+    for _ in range(_ROUNDS):
+        if state.primal_fault() is None and state.dual_fault() is None:
+            break
+        # The program of the difference to the state, magnified so that both errors become about 1, which the solver
+        # sees: shifted bounds, and reduced costs as costs. Only its basis is used.
+        n, wider, dearer = program.shape[1], _power_above(state.primal_error()), _power_above(state.dual_error())
+        low, high = (
+            objects(_near(wider * (b - v)) if math.isfinite(b) else b for b, v in zip(side, state.values, strict=True))
+            for side in (form.lower, form.upper)
+        )
+        cost = objects(_near(dearer * d) for d in state.reduced[:n])
+        matrix = program.starts, program.columns, program.values
+        try:
+            magnified = LinearProgram(cost, *matrix, low[n:], high[n:], low[:n], high[:n])
+            found = solve(magnified, state.basis(program), _MAGNIFIED_TOLERANCE).basis
+            state = BasicSolution(form, [*found.columns.tolist(), *found.rows.tolist()], form.cost)
+        except SolverFailed:
+            break
     if state.primal_fault() is not None and state.dual_fault() is not None:
         numbered = enumerate(zip(state.cost, state.reduced, strict=True))
         # Costs are shifted so that no reduced cost has the wrong sign. A feasible basis of the shifted costs is then
@@ -265,31 +283,6 @@ def exact_vertex(program: LinearProgram, basis: Basis, pivots: int = _MOST_PIVOT
         shifted = [c - d if state.is_wrong(j, d) else c for j, (c, d) in numbered]
         state = BasicSolution(form, optimised(BasicSolution(form, state.places, shifted), pivots).places, form.cost)
     return optimised(state, pivots).solution(program)
-
-
-def _refined(program: LinearProgram, form: StandardForm, state: BasicSolution) -> BasicSolution:
-    """The basis after rounds of refinement, each by a magnified program."""
-    for _ in range(_ROUNDS):
-        if state.primal_fault() is None and state.dual_fault() is None:
-            break
-        try:
-            places = solve(_magnified(program, state), state.basis(program), _MAGNIFIED_TOLERANCE).basis
-            state = BasicSolution(form, [*places.columns.tolist(), *places.rows.tolist()], form.cost)
-        except SolverFailed:
-            break
-    return state
-
-
-def _magnified(program: LinearProgram, state: BasicSolution) -> LinearProgram:
-    """The program of the magnified difference to the state: shifted and magnified bounds, reduced costs as costs."""
-    # Both errors become about 1, which the solver sees; only its basis is used.
-    n, wider, dearer = program.shape[1], _power_above(state.primal_error()), _power_above(state.dual_error())
-    low, high = (
-        objects(_near(wider * (b - v)) if math.isfinite(b) else b for b, v in zip(side, state.values, strict=True))
-        for side in (state.form.lower, state.form.upper)
-    )
-    cost = objects(_near(dearer * d) for d in state.reduced[:n])
-    return LinearProgram(cost, program.starts, program.columns, program.values, low[n:], high[n:], low[:n], high[:n])
 
 
 def _near(number: Fraction) -> Fraction:

@@ -124,7 +124,14 @@ def solve_by_rows(program: LinearProgram, first: NDArray[np.intp]) -> LinearSolu
     added = first
     while True:
         is_in[added] = True
-        highs.addCols(added.size, *_columns_of_dual(program, added))
+        # Rows as columns of the dual, minimise -b y subject to A' y <= c: costs, bounds, number of entries, entries.
+        low, high = program.lower[added], program.upper[added]
+        has_low, has_high = np.isfinite(low), np.isfinite(high)
+        costs = -_UNIT * np.where(has_low, low, np.where(has_high, high, 0.0))
+        least, most = np.where(has_high, -np.inf, 0.0), np.where(has_low, np.inf, 0.0)
+        starts, columns, values = program.entries(added)
+        matrix = starts[:-1].astype(np.int32), columns.astype(np.int32), values
+        highs.addCols(added.size, costs, least, most, columns.size, *matrix)
         _run(highs)
         # With some of its rows the program may be unbounded, although with all of them it is not.
         if highs.getModelStatus() != highspy.HighsModelStatus.kOptimal or not highs.getBasis().valid:
@@ -357,16 +364,6 @@ def _run(highs: Any, *, is_long: bool = False) -> None:
             raise
     for steps in callbacks:  # an interrupted solver keeps its callbacks, because it may still be running
         steps.unsubscribe(leave)
-
-
-def _columns_of_dual(program: LinearProgram, rows: NDArray[np.intp]) -> tuple[Any, ...]:
-    """Rows as columns of the dual, minimise -b y subject to A' y <= c: costs, bounds, number of entries, entries."""
-    low, high = program.lower[rows], program.upper[rows]
-    has_low, has_high = np.isfinite(low), np.isfinite(high)
-    costs = -_UNIT * np.where(has_low, low, np.where(has_high, high, 0.0))
-    starts, columns, values = program.entries(rows)
-    matrix = starts[:-1].astype(np.int32), columns.astype(np.int32), values
-    return costs, np.where(has_high, -np.inf, 0.0), np.where(has_low, np.inf, 0.0), columns.size, *matrix
 
 
 def _basis(start: Basis) -> Any:

@@ -185,12 +185,25 @@ def sample(  # type: ignore[misc]  # a law's second argument is the shape, by po
         if not callable(getattr(type(law), "draw", None)):
             raise _no_sampler(law)
         return law.draw(secret, shape, randomness=randomness, method=method)
-    shape = _only_shape(secret, shape)
+    # Noise takes no secret: the shape may be passed in either place.
+    if isinstance(shape, tuple) and not shape:
+        shape = secret
+    elif not isinstance(secret, tuple) or secret:
+        remedy = "Leave one out."
+        raise OutOfRange("only one of shape and secret may be given", came="both", where="sample", remedy=remedy)
     bits = SYSTEM if randomness is None else source(randomness)
     if shape is None or (isinstance(shape, tuple) and not shape):
         if method is not None:
             plan_for(method, 1)  # refuses an unknown method
-        return _one(law, bits)
+        # Taken from hundreds that were drawn at once, so that its time does not depend on its value.
+        lattice_exponent, pending = _waiting(law, bits)
+        while True:
+            try:
+                noise: int = pending.pop()
+            except IndexError:
+                _draw_ahead(law, pending, bits)
+            else:
+                return noise if lattice_exponent is None else unsnapped_one(noise, lattice_exponent)
     size = (shape,) if not isinstance(shape, tuple) else shape
     if not all(is_integer(n) and n >= 0 for n in size):
         raise OutOfRange("shape must be integers of at least 0", came=shape, where="sample")
@@ -203,19 +216,16 @@ def sample(  # type: ignore[misc]  # a law's second argument is the shape, by po
     try:
         with progress_bar("Drawing") if count > _SHOWN else nullcontext():
             parts = _drawn(sampler, count, bits)
-            whole = joined(parts, count) if exponent is None else _floats(parts, count, exponent)
+            if exponent is None:
+                whole: NDArray[Any] = joined(parts, count)
+            else:
+                whole, start = np.empty(count, np.float64), 0
+                for part in parts:
+                    whole[start : start + part.size] = unsnapped(part, exponent)
+                    start += part.size
     except MemoryError:
         raise Unsupported("the draws must fit into memory", where="sample", remedy="Draw fewer at once.") from None
     return whole.reshape(size)
-
-
-def _only_shape(first: Shape, second: Shape) -> Shape:
-    """The shape, which may be passed in either place, since noise takes no secret."""
-    if isinstance(second, tuple) and not second:
-        return first
-    if isinstance(first, tuple) and not first:
-        return second
-    raise OutOfRange("only one of shape and secret may be given", came="both", where="sample", remedy="Leave one out.")
 
 
 def draws(law: IntegerLaw, count: int, *, randomness: Randomness, method: DrawMethod | None) -> Iterator[Integers]:
@@ -270,14 +280,6 @@ def _no_sampler(law: object) -> Unsupported:
     return Unsupported("exact draws need noise on the integers, Laplace or Staircase noise, or a channel", came=law)
 
 
-def _floats(parts: Iterator[Integers], count: int, exponent: int) -> NDArray[np.float64]:
-    whole, start = np.empty(count, np.float64), 0
-    for part in parts:
-        whole[start : start + part.size] = unsnapped(part, exponent)
-        start += part.size
-    return whole
-
-
 _samplers: dict[tuple[int, SamplingPlan], tuple[Law, IntegerSampler, int | None]] = {}
 
 
@@ -303,18 +305,6 @@ def _many(law: Profile | IntegerLaw, plan: SamplingPlan) -> IntegerSampler:
     from utmost.core.sampling.tail_sampler import TailSampler
 
     return TailSampler(law, plan)
-
-
-def _one(law: Law, randomness: Randomness) -> int | float:
-    """One draw, taken from hundreds that were drawn at once, so that its time does not depend on its value."""
-    exponent, pending = _waiting(law, randomness)
-    while True:
-        try:
-            noise: int = pending.pop()
-        except IndexError:
-            _draw_ahead(law, pending, randomness)
-        else:
-            return noise if exponent is None else unsnapped_one(noise, exponent)
 
 
 def _few(law: Law, count: int, randomness: Randomness) -> NDArray[Any]:

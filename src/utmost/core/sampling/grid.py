@@ -80,13 +80,9 @@ def _floors(x: NDArray[Any], exponent: int) -> Integers:
             return floors.astype(np.int64) >> down
     if x.dtype.kind in "iu" and largest_size(x).bit_length() + up < 63:
         return x.astype(np.int64) << up >> down
-    return objects(_floor(value, exponent) for value in x.tolist())
-
-
-def _floor(x: Any, exponent: int) -> int:
     # A Fraction may be made of NumPy integers, which would wrap.
-    numerator, denominator = map(int, x.as_integer_ratio())
-    return int((numerator << max(exponent, 0)) // (denominator << max(-exponent, 0)))
+    ratios = (map(int, value.as_integer_ratio()) for value in x.tolist())
+    return objects((numerator << up) // (denominator << max(-exponent, 0)) for numerator, denominator in ratios)
 
 
 def unsnapped(n: Integers, exponent: int) -> NDArray[np.float64]:

@@ -360,28 +360,25 @@ class GridPoints:
         """x/g for each axis: an integer, as a float, and the remainder in a ball."""
         rows = self.flat.reshape(-1, self.dimensions)[start:stop]
         for axis in range(self.dimensions):
-            steps = _in_steps(_ball_of(rows[:, axis]), self.grid)
+            steps = _in_steps(rows[:, axis], self.grid)
             whole = np.rint(steps.middle)
             # A float minus its nearest integer is a float: nothing is rounded.
             yield whole, Balls(steps.middle - whole, np.where(np.isfinite(whole), steps.radius, np.inf))
 
 
-def _in_steps(numbers: Balls, grid: Fraction) -> Balls:
-    """x/g, which is exact for a power of two g except for underflow."""
+def _in_steps(column: NDArray[Any], grid: Fraction) -> Balls:
+    """x/g in balls, which is exact for floats and a power of two g except for underflow."""
+    if column.dtype.kind == "f" and column.dtype.itemsize <= 8:
+        numbers = Balls.of(column)
+    else:
+        rounded = np.array([_nearest(number) for number in column.tolist()]) if column.dtype.kind == "O" else column
+        middle = rounded.astype(np.float64)
+        numbers = Balls(middle, np.abs(middle) * 2 * ROUNDING + TINY)
     top, bottom = grid.numerator, grid.denominator
     if top & (top - 1) or bottom & (bottom - 1) or max(top, bottom).bit_length() > _MOST_SCALED:
         return numbers / Balls.between(grid, grid)
     by = float(1 / grid)
     return Balls(numbers.middle * by, numbers.radius * by + TINY)
-
-
-def _ball_of(numbers: NDArray[Any]) -> Balls:
-    """Numbers in balls; the balls of floats have radius 0."""
-    if numbers.dtype.kind == "f" and numbers.dtype.itemsize <= 8:
-        return Balls.of(numbers)
-    middle = np.array([_nearest(number) for number in numbers.tolist()]) if numbers.dtype.kind == "O" else numbers
-    middle = middle.astype(np.float64)
-    return Balls(middle, np.abs(middle) * 2 * ROUNDING + TINY)
 
 
 def _nearest(number: Any) -> float:

@@ -75,7 +75,14 @@ class Identifiers:
         >>> len(Identifiers.of(["a", "b"])), Identifiers.of([1, 2]).kind
         (2, 'integers')
         """
-        row = values if isinstance(values, np.ndarray) else _object_row(values)
+        row = values
+        if not isinstance(values, np.ndarray):
+            try:
+                items = list(values)
+            except Exception:  # a user's own class may raise anything
+                raise _no_identifier(type(values).__name__) from None
+            row = np.empty(len(items), object)
+            row[:] = items
         if row.ndim != 1:
             raise WrongKind("identifiers must be one column", came=f"an array of {row.ndim} dimensions")
         if row.dtype.kind == "i" or (row.dtype.kind == "u" and int(row.max(initial=0)) < 1 << 63):
@@ -338,7 +345,12 @@ def _padded_tags(cipher: BlockCipher, column: Identifiers, offsets: NDArray[np.i
     for count in np.flatnonzero(np.bincount(blocks)).tolist():
         rows = np.flatnonzero(blocks == count)
         width = count * _BLOCK
-        least, texts, heads = _block_masks(column.kind, width)
+        # The text mask and the header of each length that fills the blocks.
+        lengths = np.arange(max(0, width - _BLOCK - _LENGTH + 1), width - _LENGTH + 1)
+        texts, heads = np.zeros((lengths.size, width), np.uint8), np.zeros((lengths.size, width), np.uint8)
+        texts[:, _LENGTH:] = np.where(np.arange(width - _LENGTH) < lengths[:, None], 0xFF, 0)
+        heads[:, 0] = _TYPES[column.kind]
+        heads[:, 1:_LENGTH] = lengths.astype(">u4").view(np.uint8).reshape(-1, 4)
         data = np.concatenate(
             [np.zeros(_LENGTH, np.uint8), column.data[offsets[0] : offsets[-1]], np.zeros(width, np.uint8)]
         )
@@ -346,33 +358,13 @@ def _padded_tags(cipher: BlockCipher, column: Identifiers, offsets: NDArray[np.i
         windows: NDArray[Any] = np.ndarray((data.size - width + 1,), f"V{width}", data, strides=(1,))
         for some in np.array_split(rows, -(-rows.size * count // _AT_ONCE)):
             words = windows[offsets[some] - offsets[0]].view("<u8").reshape(-1, 2 * count)
-            words &= texts.take(sizes[some] - least, axis=0)
-            words |= heads.take(sizes[some] - least, axis=0)
+            words &= texts.view("<u8").take(sizes[some] - lengths[0], axis=0)
+            words |= heads.view("<u8").take(sizes[some] - lengths[0], axis=0)
             state = cipher.encrypted(words[:, :2])
             for at in range(2, words.shape[1], 2):
                 state = cipher.encrypted(state ^ words[:, at : at + 2])
             tags[some] = state
     return tags
-
-
-def _block_masks(kind: str, width: int) -> tuple[int, NDArray[Any], NDArray[Any]]:
-    """For identifiers that fill ``width`` bytes: their least length, and the text mask and header of each length."""
-    lengths = np.arange(max(0, width - _BLOCK - _LENGTH + 1), width - _LENGTH + 1)
-    texts, heads = np.zeros((lengths.size, width), np.uint8), np.zeros((lengths.size, width), np.uint8)
-    texts[:, _LENGTH:] = np.where(np.arange(width - _LENGTH) < lengths[:, None], 0xFF, 0)
-    heads[:, 0] = _TYPES[kind]
-    heads[:, 1:_LENGTH] = lengths.astype(">u4").view(np.uint8).reshape(-1, 4)
-    return int(lengths[0]), texts.view("<u8"), heads.view("<u8")
-
-
-def _object_row(values: Any) -> NDArray[Any]:
-    try:
-        items = list(values)
-    except Exception:  # a user's own class may raise anything
-        raise _no_identifier(type(values).__name__) from None
-    row = np.empty(len(items), object)
-    row[:] = items
-    return row
 
 
 def _kind(identifier: Any) -> str | None:

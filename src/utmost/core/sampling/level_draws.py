@@ -48,7 +48,8 @@ def bridge_noise(transition: Bridge, apart: Integers, *, randomness: Randomness,
         # abs(-2^63) is no int64.
         apart = apart.astype(object if apart.size and int(apart.min()) == -(1 << 63) else np.int64, copy=False)
     sampler = _bridge(transition, plan_for(method, apart.size))
-    return joined(_parts(sampler, apart, randomness), apart.size)
+    chunks = (apart[start : start + CHUNK] for start in range(0, apart.size, CHUNK))
+    return joined((sampler.draw(chunk, randomness) for chunk in chunks), apart.size)
 
 
 class _ManyTightening:
@@ -87,7 +88,11 @@ class _ManyBridge:
         inward, mark = self._marked.draw(apart.size, randomness)
         # Drawn for all, although few need this number, so that the time does not depend on the marks.
         outward, _ = self._rise.draw(apart.size, randomness)
-        size, inward, outward = _narrow(np.abs(apart), inward, outward)
+        size = np.abs(apart)
+        # The smallest type that holds the sum of any two of these numbers, and its negative.
+        reach = max((int(part.max()) for part in (size, inward, outward) if part.size), default=0)
+        kind = smallest_type((2 * reach + 1).bit_length())
+        size, inward, outward = (part.astype(kind, copy=False) for part in (size, inward, outward))
         leaps = (mark == _LEAP) & (inward >= size)
         ahead = np.minimum(inward, size)
         ahead += outward * leaps
@@ -100,13 +105,6 @@ class _ManyBridge:
         return np.where(apart < 0, -ahead, ahead)
 
 
-def _narrow(*parts: Integers) -> list[Integers]:
-    """Nonnegative integers in the smallest type that holds the sum of any two of them, and its negative."""
-    reach = max((int(part.max()) for part in parts if part.size), default=0)
-    kind = smallest_type((2 * reach + 1).bit_length())
-    return [part.astype(kind, copy=False) for part in parts]
-
-
 def _probability(piece: Real) -> Real:
     """The same number, in intervals within [0, 1]."""
 
@@ -115,11 +113,6 @@ def _probability(piece: Real) -> Real:
         return Interval(max(interval.low, 0), min(interval.high, 1 << interval.bits), interval.bits)
 
     return within
-
-
-def _parts(sampler: _ManyBridge, apart: Integers, randomness: Randomness) -> Iterator[Integers]:
-    for start in range(0, apart.size, CHUNK):
-        yield sampler.draw(apart[start : start + CHUNK], randomness)
 
 
 @lru_cache(maxsize=_KEPT)
@@ -145,8 +138,13 @@ def sample_path(start: Level, *, noise: int | None = None, randomness: Randomnes
     else:  # the smaller of two Geom(alpha) with a known difference is Geom(alpha^2)
         common = _geometric(start.scaled(2), word)
         up, down = common + max(noise, 0), common + max(-noise, 0)
-    sizes = [*_cycles(up, word), *(-size for size in _cycles(down, word))]
-    return Path(start, tuple(Jump(size, _clock(word)) for size in sizes))
+    jumps = []
+    for size in [*_cycles(up, word), *(-size for size in _cycles(down, word))]:
+        cell = 0
+        for _ in range(_CLOCK_WORDS):
+            cell = cell << 64 | word()
+        jumps.append(Jump(size, Interval(cell, cell + 1, 64 * _CLOCK_WORDS)))
+    return Path(start, tuple(jumps))
 
 
 def _cycles(points: int, word: WordSource) -> Iterator[int]:
@@ -155,14 +153,6 @@ def _cycles(points: int, word: WordSource) -> Iterator[int]:
         size = 1 + one_below(points, word)
         yield size
         points -= size
-
-
-def _clock(word: WordSource) -> Interval:
-    """A uniform number, as the cell of its first bits."""
-    cell = 0
-    for _ in range(_CLOCK_WORDS):
-        cell = cell << 64 | word()
-    return Interval(cell, cell + 1, 64 * _CLOCK_WORDS)
 
 
 def _geometric(level: Level, word: WordSource) -> int:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
-from utmost.core.exact.intervals import Interval, round_up
+from utmost.core.exact.intervals import round_up
 from utmost.core.exact.numbers import Number, exact, first_integer, natural, read_confidence
 from utmost.core.exact.scalars import Q
 from utmost.core.noise.cells_draw import CellsDraw, chunk_points, chunk_points_from
@@ -47,9 +47,18 @@ def sample_one_draw(
     groups, plan = law.groups, plan_for(method, count)
     index = np.zeros(count, np.intp)
     if len(groups) > 1:
-        chosen = Categorical(lambda bits: _group_cuts(law, bits), word_bits=plan.word_bits, lookup=plan.lookup)
+
+        def cuts(q: Q) -> list[Q]:
+            sums = list(accumulate(law.masses_at(q)))
+            return [part / sums[-1] for part in sums[:-1]]
+
+        chosen = Categorical(
+            lambda bits: intervals_at(law.ratio, cuts, bits), word_bits=plan.word_bits, lookup=plan.lookup
+        )
         index = chosen.draw(count, bits).astype(np.intp)
     drawn: NDArray[np.object_] = np.zeros((count, law.size), object)
+    # The bits by which a value, or a sum of values, may be longer than the number of individuals.
+    room = 2 * (law.sensitivity * law.cells if isinstance(law, CellsDraw) else 1).bit_length() + 2
     geometric, samplers = geometric_sampler(law.ratio, plan), dict[int, ShellSampler]()
     for place in np.unique(index).tolist():
         group, where = groups[place], (index == place).nonzero()[0]
@@ -59,7 +68,7 @@ def sample_one_draw(
                 raise Unsupported("a shell of the noise must have no negative weight", came=repr(law))
             if id(series) not in samplers:
                 samplers[id(series)] = ShellSampler(series.heads, law.ratio, plan, geometric)
-            shells.append(samplers[id(series)].draw(where.size, bits, _room(law)))
+            shells.append(samplers[id(series)].draw(where.size, bits, room))
         if isinstance(law, CellsDraw):
             drawn[where] = _cells(law, group.raised, group.lowered, shells, bits)
         elif isinstance(law, TablesDraw):
@@ -81,22 +90,6 @@ def _with_total(law: DrawWithTotal, drawn: Integers, totals: Integers, randomnes
         cells[:, start : start + size] += (moved // size)[:, None] + (places < (moved % size)[:, None])
         start += size
     return narrowed(cells)
-
-
-def _group_cuts(law: DrawLaw, bits: int) -> list[Interval]:
-    """The cumulative probabilities of the groups except the last."""
-
-    def cuts(q: Q) -> list[Q]:
-        sums = list(accumulate(law.masses_at(q)))
-        return [part / sums[-1] for part in sums[:-1]]
-
-    return intervals_at(law.ratio, cuts, bits)
-
-
-def _room(law: DrawLaw) -> int:
-    """The bits by which a value, or a sum of values, may be longer than the number of individuals."""
-    widest = law.sensitivity * law.cells if isinstance(law, CellsDraw) else 1
-    return 2 * widest.bit_length() + 2
 
 
 def _cells(law: CellsDraw, raised: int, lowered: int, shells: list[Integers], randomness: Randomness) -> Integers:
@@ -269,8 +262,11 @@ def answer_margin(
         return _several_margin(law, tuple(numbers), sure)
     if len(cells) == 1:
         return abs(numbers[cells[0]]) * law.margin(sure, cells[0])
-    if isinstance(law, TablesDraw) and (times := _times_total(law, numbers)) is not None:
-        return abs(times) * law.total_margin(sure)
+    if isinstance(law, TablesDraw):
+        tables = [set(table) for table in law.split(numbers)]
+        if all(len(table) == 1 for table in tables):  # a multiple of the total
+            times: Fraction = sum((next(iter(table)) for table in tables), Fraction(0))
+            return abs(times) * law.total_margin(sure)
     return _several_margin(law, tuple(numbers), sure)
 
 
@@ -287,30 +283,23 @@ def _several_margin(law: DrawLaw | DrawWithTotal, numbers: tuple[Fraction, ...],
         sizes = np.sort(np.abs(_sampled(law, samples).astype(object) @ whole))
         bounds.append(Fraction(int(sizes[rank]), common))
     if isinstance(law, DrawLaw):
-        bounds.append(_by_cells(law, numbers, 1 - sure))
+        # The margins of the cells, at equal parts of the miss.
+        kinds = {place: _kind(law, place) for place, number in enumerate(numbers) if number}
+        margins = {kind: law.margin(1 - (1 - sure) / len(kinds), kind) for kind in set(kinds.values())}
+        bounds.append(sum((abs(numbers[place]) * margins[kind] for place, kind in kinds.items()), Fraction(0)))
     elif rank is None:
-        bounds.append(_by_both_draws(law, numbers, 1 - sure))
+        # The margins of the draw and of the separate total, at half the miss each, plus the rounding.
+        means, apart, start = Fraction(0), Fraction(0), 0
+        for size in law.tables:
+            mean = sum(numbers[start : start + size], Fraction(0)) / size
+            means += mean
+            apart += sum((abs(number - mean) for number in numbers[start : start + size]), Fraction(0))
+            start += size
+        moved, half_sure = means * law.weight, 1 - (1 - sure) / 2
+        of_cells = [number - moved * (place < law.tables[0]) for place, number in enumerate(numbers)]
+        of_draw, of_total = answer_margin(law.draw, of_cells, half_sure), abs(moved) * law.total.margin(half_sure)
+        bounds.append(of_draw + of_total + abs(means) + apart)
     return min(bounds)
-
-
-def _by_cells(law: DrawLaw, numbers: Sequence[Fraction], miss: Fraction) -> Fraction:
-    """A margin from the margins of the cells, at equal parts of the miss."""
-    kinds = {place: _kind(law, place) for place, number in enumerate(numbers) if number}
-    margins = {kind: law.margin(1 - miss / len(kinds), kind) for kind in set(kinds.values())}
-    return sum((abs(numbers[place]) * margins[kind] for place, kind in kinds.items()), Fraction(0))
-
-
-def _by_both_draws(law: DrawWithTotal, numbers: Sequence[Fraction], miss: Fraction) -> Fraction:
-    """A margin from those of the draw and of the separate total, at half the miss each, plus the rounding."""
-    means, apart, start = Fraction(0), Fraction(0), 0
-    for size in law.tables:
-        mean = sum(numbers[start : start + size], Fraction(0)) / size
-        means += mean
-        apart += sum((abs(number - mean) for number in numbers[start : start + size]), Fraction(0))
-        start += size
-    moved, sure = means * law.weight, 1 - miss / 2
-    of_cells = [number - moved * (place < law.tables[0]) for place, number in enumerate(numbers)]
-    return answer_margin(law.draw, of_cells, sure) + abs(moved) * law.total.margin(sure) + abs(means) + apart
 
 
 def _rank(sure: float, samples: int) -> int | None:
@@ -338,9 +327,3 @@ def _kind(law: DrawLaw, place: int) -> int:
     ends = list(accumulate(law.sizes))
     size = law.sizes[next(at for at, end in enumerate(ends) if place < end)]
     return next(end - at for at, end in zip(law.sizes, ends, strict=True) if at == size)
-
-
-def _times_total(law: TablesDraw, numbers: Sequence[Fraction]) -> Fraction | None:
-    """The factor of the total, if each table has one coefficient for all its cells, else None."""
-    tables = [set(table) for table in law.split(numbers)]
-    return sum((next(iter(table)) for table in tables), Fraction(0)) if all(len(t) == 1 for t in tables) else None

@@ -31,7 +31,13 @@ class TailSampler:
     def __init__(self, law: IntegerLaw, plan: SamplingPlan) -> None:
         self._law, self._reach = law, _reach(law, 2.0**-plan.tail_bits)
         self._choosers: dict[int, Callable[[WordSource], int]] = {}
-        self._index = Categorical(_near(law, self._reach), word_bits=plan.word_bits, lookup=plan.lookup)
+
+        def cuts(bits: int) -> list[Interval]:
+            # P(X < k) for k = 1 - m, ..., m: P(X <= -k) is the tail from k on, and P(X < k) is 1 minus it.
+            tails = law.tail_intervals(range(1, self._reach + 1), bits)
+            return [*reversed(tails), *(1 - tail for tail in tails)]
+
+        self._index = Categorical(cuts, word_bits=plan.word_bits, lookup=plan.lookup)
 
     def draw(self, count: int, randomness: Randomness) -> Integers:
         values = self._index.draw(count, randomness).astype(np.int64) - self._reach
@@ -69,17 +75,6 @@ def _reach(law: IntegerLaw, least: float) -> int:
             remedy="Count in larger units, or choose a larger epsilon.",
         )
     return int(np.argmax(tails <= least)) + 1
-
-
-def _near(law: IntegerLaw, reach: int) -> Cuts:
-    """P(X < k) for k = 1 - m, ..., m, the distribution of the index X + m."""
-
-    def cuts(bits: int) -> list[Interval]:
-        tails = law.tail_intervals(range(1, reach + 1), bits)
-        # P(X <= -k) is the tail from k on, and P(X < k) is 1 minus it.
-        return [*reversed(tails), *(1 - tail for tail in tails)]
-
-    return cuts
 
 
 def _window(law: IntegerLaw, first: int, count: int) -> Cuts:

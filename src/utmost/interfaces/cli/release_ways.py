@@ -26,6 +26,7 @@ from utmost.publish.releases.once import checked_table
 from utmost.publish.releases.tables_before_draw import measures_before_draw, table_before_draw
 from utmost.publish.workloads.planning.cells_plan import cells_plan
 from utmost.tables.files import files
+from utmost.tables.files.csv_table import CsvPieces
 from utmost.tables.files.file_pieces import FilePieces
 from utmost.tables.files.table_formats import holds_records
 from utmost.tables.frames.any_table import adapter_of
@@ -287,6 +288,8 @@ def table_of_columns(table: Path, request: ReleaseOptions) -> None:
         checked = checked_table(source, promise, request.level.read(), answer.confidence)
         if large is None:
             check_fits(answer, table_before_draw(source, promise))
+        elif request.dry_run and isinstance(large, CsvPieces):  # a release is refused while it is written
+            check_fits(answer, table_before_draw(large.table, promise))
         if request.dry_run:
             return give_promise(checked.statement(), answer)
         released = checked.released(secure(None))

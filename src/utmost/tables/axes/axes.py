@@ -480,12 +480,8 @@ def _distinct(labels: Sequence[Any]) -> tuple[Label, ...]:
             came=wrong,
             remedy="Declare dates and times by ut.workloads.periods.",
         )
-    return tuple(map(_label, labels))
-
-
-def _label(value: Any) -> Label:
-    is_whole = isinstance(value, int | np.integer) and not _is_truth(value)
-    return int(value) if is_whole else str(label_text(value))
+    whole = (isinstance(label, int | np.integer) and not _is_truth(label) for label in labels)
+    return tuple(int(label) if is_int else str(text) for label, is_int, text in zip(labels, whole, texts, strict=True))
 
 
 def _is_truth(value: Any) -> bool:

@@ -28,7 +28,17 @@ def axis_facts(axis: Axis) -> Any:
     if axis.column is not None:
         extras["column"] = axis.column
     if axis.edges is not None:
-        return {**_ordered_facts(axis), **_end_facts(axis), **extras}
+        # The labels of open ends, unless they are the default labels of listed edges.
+        label_of = whole_label if axis.whole else open_label
+        last = len(axis.edges) - 2
+        ends = {"below": (0, axis.edges[0] == -inf), "above": (last, axis.edges[-1] == inf)}
+        open_ends = {
+            name: label
+            for name, (place, is_open) in ends.items()
+            if is_open
+            and ((label := axis.labels[0][place]) != label_of(*axis.edges[place : place + 2]) or axis.whole is None)
+        }
+        return {**_ordered_facts(axis), **open_ends, **extras}
     declared = [_TRUTH.get(label, label) if axis.truth else label for label in axis.labels[0][: axis.declared]]
     if axis.rows is not None:
         return {"listed": [list(row) for row in axis.rows[: axis.declared]], "names": list(axis.columns), **extras}
@@ -79,20 +89,6 @@ def _group_facts(axis: Axis, level: int, stop: int) -> Any:
     }
 
 
-def _end_facts(axis: Axis) -> dict[str, Label]:
-    """The labels of open ends, unless they are the default labels of listed edges."""
-    assert axis.edges is not None, "only bins have edges"
-    label_of = whole_label if axis.whole else open_label
-    last = len(axis.edges) - 2
-    ends = {"below": (0, axis.edges[0] == -inf), "above": (last, axis.edges[-1] == inf)}
-    return {
-        name: label
-        for name, (place, is_open) in ends.items()
-        if is_open
-        and ((label := axis.labels[0][place]) != label_of(*axis.edges[place : place + 2]) or axis.whole is None)
-    }
-
-
 def _branches(axis: Axis, level: int, low: int, high: int) -> Any:
     ends = np.append(axis.starts[level][1:], axis.size)
     runs = [
@@ -111,14 +107,21 @@ def _edge(edge: Edge) -> int | str | None:
 
 def axis_of_facts(name: str, facts: Any) -> Any:
     """Read an axis from JSON values, as an argument of `Domain`. More than two bins are edges."""
-    _check_named(name, facts)
+    where = f"axis {name!r}"
+    whole = dict(facts) if isinstance(facts, Mapping) else {"values": facts}
+    values = whole.get("values")
+    if isinstance(values, list) and any(value is None or value == "" for value in values):
+        named = [value for value in values if value is not None and value != ""]
+        mended = {**whole, "values": named, "missing": whole.get("missing", "not stated")}
+        required = "the values of an axis must not be empty: an empty cell is missing"
+        remedy = f"Write {json.dumps(mended, ensure_ascii=False)}."
+        raise OutOfRange(required, came="an empty value", where=where, remedy=remedy)
     if not isinstance(facts, Mapping):
         return facts
     facts = spelled_periods(facts)
     if isinstance(facts.get("bins"), list) and len(facts["bins"]) > 2:
         facts = {"edges" if key == "bins" else key: value for key, value in facts.items()}
     kind = next((kind for kind in _WORDS if kind in facts), None)
-    where = f"axis {name!r}"
     if kind is None:
         months, numbers = '{"months": ["2026-01", "2026-07"]}', '{"bins": [0, 18, 65, null]}'
         raise OutOfRange(
@@ -148,18 +151,6 @@ def spelled_periods(facts: Mapping[str, Any]) -> Mapping[str, Any]:
         return facts
     rest = {key: value for key, value in facts.items() if key != f"{unit}s"}
     return {"periods": facts[f"{unit}s"], "every": unit, **rest}
-
-
-def _check_named(name: str, facts: Any) -> None:
-    """Refuse an empty value in a list, with a remedy that declares a label for missing values."""
-    whole = dict(facts) if isinstance(facts, Mapping) else {"values": facts}
-    values = whole.get("values")
-    if not isinstance(values, list) or not any(value is None or value == "" for value in values):
-        return
-    named = [value for value in values if value is not None and value != ""]
-    mended = json.dumps({**whole, "values": named, "missing": whole.get("missing", "not stated")}, ensure_ascii=False)
-    required = "the values of an axis must not be empty: an empty cell is missing"
-    raise OutOfRange(required, came="an empty value", where=f"axis {name!r}", remedy=f"Write {mended}.")
 
 
 def _made(kind: str, facts: Mapping[str, Any]) -> Any:

@@ -83,7 +83,11 @@ class Period:
         # Months and years differ in length: edge by edge.
         months, edges = _MONTHS[self.unit] * self.times, [first]
         while edges[-1] < last:
-            edges.append(_months_later(edges[-1], months))
+            day = _day(edges[-1])
+            year, month = divmod(day.year * 12 + day.month - 1 + months, 12)
+            if year > 9999:
+                raise OutOfRange("periods must end before the year 10000", came=year, where="stop")
+            edges.append(first_second(date(year, month + 1, 1)))
         return edges
 
     def starting(self, second: int) -> int:
@@ -129,8 +133,14 @@ class Clock:
     def span(self, cell: Any) -> Span | None:
         """The span of a date, time, text or integer on this clock; None if it is no time, or has an unusable zone."""
         if isinstance(cell, np.datetime64):
-            cell = _of_numpy(cell)
-        if isinstance(cell, str):
+            unit = np.datetime_data(cell.dtype)[0]
+            if np.isnat(cell) or unit in ("W", "generic"):
+                return None
+            if unit not in ("Y", "M"):
+                start = int(cell.astype("datetime64[s]").astype(np.int64))
+                return start, start + (DAY if unit == "D" else 1)
+            cell = _spelled_time(str(cell))
+        elif isinstance(cell, str):
             cell = self._spelled(cell.strip())
         elif isinstance(cell, int | float | Decimal | np.integer | np.floating):
             cell = self._numbered(cell)
@@ -296,32 +306,12 @@ def _period_spelled(parts: dict[str, int]) -> Span | None:
     return low, high
 
 
-def _of_numpy(cell: np.datetime64) -> Any:
-    """The span of a NumPy time: a day, month or year by its unit, else a second."""
-    unit = np.datetime_data(cell.dtype)[0]
-    if np.isnat(cell) or unit in ("W", "generic"):
-        return None
-    if unit in ("Y", "M"):
-        return _spelled_time(str(cell))
-    span = DAY if unit == "D" else 1
-    start = int(cell.astype("datetime64[s]").astype(np.int64))
-    return start, start + span
-
-
 def _whole_seconds(time: datetime) -> int:
     return first_second(time.date()) + time.hour * 3600 + time.minute * 60 + time.second
 
 
 def _day(second: int) -> date:
     return date.fromordinal(second // DAY + EPOCH)
-
-
-def _months_later(second: int, months: int) -> int:
-    day = _day(second)
-    year, month = divmod(day.year * 12 + day.month - 1 + months, 12)
-    if year > 9999:
-        raise OutOfRange("periods must end before the year 10000", came=year, where="stop")
-    return first_second(date(year, month + 1, 1))
 
 
 def _in_calendar(second: int) -> int:

@@ -123,14 +123,22 @@ class Domain(Display):
         >>> Domain(place=place, sex=["men", "women"]).family("sex region")
         (1, 0)
         """
-        if isinstance(name, tuple) and self._has(name):
-            return name
-        levels_taken = [len(axis.levels) for axis in self.axes]
-        levels = self._levels
-        is_text = isinstance(name, str) and name not in levels
-        for word in words_in(str(name), levels.__contains__) if is_text else _words(name):
+        tops = [len(axis.levels) for axis in self.axes]
+        if isinstance(name, tuple) and len(name) == len(tops):
+            numbers: tuple[Any, ...] = name
+            if all(type(level) is int and 0 <= level <= top for level, top in zip(numbers, tops, strict=True)):
+                return numbers
+        levels_taken = [*tops]
+        words: Any = name
+        if isinstance(name, str):
+            words = (name,) if name in self._levels else words_in(name, self._levels.__contains__)
+        elif not isinstance(name, Sequence):
+            raise wrong_kind("a table", "the names of its levels", name)
+        elif len(name) > _MOST_NAMES:
+            raise OutOfRange(f"a table must name at most {_MOST_NAMES} levels", came=len(name))
+        for word in words:
             axis, level = self.level_named(word)
-            if levels_taken[axis] < len(self.axes[axis].levels):
+            if levels_taken[axis] < tops[axis]:
                 raise OutOfRange(
                     "a table must name at most one level of each axis",
                     came=f"{word!r} and another level of its axis",
@@ -223,7 +231,8 @@ class Domain(Display):
             if level == DIFFERENCE:
                 sums = -np.diff(sums, axis=place)
             elif level < 0:
-                sums = hat_sums(_roomy(sums, -level * self.size), -level, place)
+                roomy = with_room_for(sums, -level * self.size) if sums.dtype.kind in "iu" else sums
+                sums = hat_sums(roomy, -level, place)
             elif level > 0:
                 sums = np.add.reduceat(sums, axis.group_starts(level), axis=place)
         return sums
@@ -326,12 +335,6 @@ class Domain(Display):
         """Whether another domain has the same axes, with the same labels, in the same order."""
         return json.dumps(self.facts()) == json.dumps(other.facts())
 
-    def _has(self, family: tuple[Any, ...]) -> bool:
-        """Whether a tuple has a level number for each axis."""
-        tops = [len(axis.levels) for axis in self.axes]
-        known = len(family) == len(tops) and all(type(level) is int for level in family)
-        return known and all(0 <= level <= top for level, top in zip(family, tops, strict=True))
-
     @property
     def _levels(self) -> dict[str, tuple[int, int]]:
         return {name: (a, level) for a, axis in enumerate(self.axes) for level, name in enumerate(axis.levels)}
@@ -364,11 +367,6 @@ def is_finer(finer: Family, coarser: Family) -> bool:
     return all(fine <= coarse for fine, coarse in zip(finer, coarser, strict=True))
 
 
-def _roomy(values: NDArray[Any], times: int) -> NDArray[Any]:
-    """Convert integers to a type that holds ``times`` times the largest; fractions and floats stay as they are."""
-    return with_room_for(values, times) if values.dtype.kind in "iu" else values
-
-
 @unpickler
 def _domain(axes: tuple[Axis, ...]) -> Domain:
     return Domain({axis.levels[0]: axis for axis in axes})
@@ -390,14 +388,6 @@ def _axis(name: str, axis: Any) -> Axis:
     return plain(axis).named(name)
 
 
-def _words(name: Any) -> tuple[str, ...]:
-    if not isinstance(name, Sequence):
-        raise wrong_kind("a table", "the names of its levels", name)
-    if not isinstance(name, str) and len(name) > _MOST_NAMES:
-        raise OutOfRange(f"a table must name at most {_MOST_NAMES} levels", came=len(name))
-    return (name,) if isinstance(name, str) else tuple(name)
-
-
 def _taken(axis: Axis, level: int, wanted: Any, name: str) -> NDArray[np.bool_]:
     """A mask of the values that a label, a slice of edges, or a list of these selects."""
     labels = [label_text(label) for label in axis.labels[level]]
@@ -415,16 +405,14 @@ def _taken(axis: Axis, level: int, wanted: Any, name: str) -> NDArray[np.bool_]:
             groups[labels.index(text)] = True
         else:
             near = get_close_matches(str(label), [text for text in labels if text], n=1)
-            remedy = f"Did you mean {near[0]!r}?" if near else _which(labels)
+            listed_out = ", ".join(repr(label) for label in labels[:LONGEST])
+            remedy = f"Its labels are {listed_out}."
+            if near:
+                remedy = f"Did you mean {near[0]!r}?"
+            elif len(listed_out) > LONGEST:
+                remedy = f"The axis has {len(labels)} labels; the first is {labels[0]!r}."
             raise OutOfRange("the axis must have this label", came=repr(label), where=repr(name), remedy=remedy)
     return np.asarray(groups[axis.group_of(level)] | within)
-
-
-def _which(labels: Sequence[str | None]) -> str:
-    listed_out = ", ".join(repr(label) for label in labels[:LONGEST])
-    if len(listed_out) > LONGEST:
-        return f"The axis has {len(labels)} labels; the first is {labels[0]!r}."
-    return f"Its labels are {listed_out}."
 
 
 def _between(axis: Axis, wanted: slice, name: str) -> NDArray[np.bool_]:

@@ -40,7 +40,12 @@ class FewCells:
         above = np.array(self.shape, dtype=object)
         if len(numbers) and ((places.min(axis=1) < 0).any() or (places.max(axis=1) >= above).any()):
             raise BadTable("every cell must lie in the domain", came="one outside")
-        if not _ascend(places) or (numbers == 0).any():
+        # Columns ascend in the order of tuples: the first row in which two differ, rises.
+        rises, falls = np.zeros(max(0, len(numbers) - 1), dtype=bool), False
+        for row in places:
+            falls = falls or bool((~rises & (row[1:] < row[:-1])).any())
+            rises |= row[1:] > row[:-1]
+        if falls or not rises.all() or (numbers == 0).any():
             raise BadTable("cells must ascend, without duplicates and zeros", came="others")
         object.__setattr__(self, "places", frozen(places.astype(np.min_scalar_type(max(self.shape, default=1)))))
         fits = numbers.dtype != object and int(numbers.max(initial=0)) < _FITS
@@ -80,7 +85,10 @@ class FewCells:
                 )
             of = places if level == 0 else axes[at].group_of(level)[places]
             groups = groups * axes[at].groups(level) + of
-        return _added(groups, numbers, size)
+        wide = with_room_for(numbers, max(1, len(numbers)))
+        sums: NDArray[Any] = np.zeros(size, wide.dtype)
+        np.add.at(sums, groups, wide)
+        return sums
 
 
 def check_laid(size: int) -> None:
@@ -88,20 +96,3 @@ def check_laid(size: int) -> None:
     if size > MOST_LAID:
         remedy = "Use fewer columns together: plan the tables that you want by ut.choose_plan, and release the plan."
         raise Unsupported(f"a table may have at most {MOST_LAID} cells", came=size, remedy=remedy)
-
-
-def _added(groups: NDArray[np.int64], numbers: NDArray[Any], size: int) -> NDArray[Any]:
-    wide = with_room_for(numbers, max(1, len(numbers)))
-    sums: NDArray[Any] = np.zeros(size, wide.dtype)
-    np.add.at(sums, groups, wide)
-    return sums
-
-
-def _ascend(places: NDArray[Any]) -> bool:
-    """Whether the columns ascend in the order of tuples, without duplicates."""
-    known = np.zeros(max(0, places.shape[1] - 1), dtype=bool)
-    for row in places:
-        if (~known & (row[1:] < row[:-1])).any():
-            return False
-        known |= row[1:] > row[:-1]
-    return bool(known.all())

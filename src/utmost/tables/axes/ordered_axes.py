@@ -198,22 +198,19 @@ def _listed(
     label_of = whole_label if is_whole else open_label
     levels: list[tuple[str, Sequence[Edge], LabelOf]] = [("", finest, label_of)]
     for name, coarse in groups.items():
+        _, before, label_below = levels[-1]
         if isinstance(coarse, Mapping):
-            levels.append((name, *_grouped(coarse, _labels(levels[-1], finest, ends), levels[-1][1], name)))
+            # The labels of the level below, as the axis will show them.
+            below = [_end_label(low, high, finest, ends) or label_below(low, high) for low, high in pairwise(before)]
+            levels.append((name, *_grouped(coarse, below, before, name)))
             continue
-        among, before = _edges(coarse, name), levels[-1][1]
+        among = _edges(coarse, name)
         if not set(among) <= set(before) or (among[0], among[-1]) != (finest[0], finest[-1]):
             required = "the edges of groups must be edges of the level below, from the first to the last"
             remedy = "Choose the edges of groups from the edges of bins, with the first and the last one."
             raise OutOfRange(required, came="other edges", where=repr(name), remedy=remedy)
         levels.append((name, among, label_of))
     return ordered_axis(levels, ends, spelling, whole=is_whole, column=column)
-
-
-def _labels(level: tuple[str, Sequence[Edge], LabelOf], finest: Sequence[Edge], ends: Ends) -> list[Label]:
-    """The labels of a level's groups, as the axis will show them."""
-    _, edges, label_of = level
-    return [_end_label(low, high, finest, ends) or label_of(low, high) for low, high in pairwise(edges)]
 
 
 def _grouped(

@@ -93,8 +93,11 @@ def periods(
     for name in _COARSER if groups is None else groups:
         period = Period.named(name)
         if groups is None:
-            edges = _nested(period, levels[-1][1], clock.period)
-            if len(edges) <= least:
+            shorter = levels[-1][1]
+            if period.unit == clock.period.unit or period.starting(shorter[0]) != shorter[0]:
+                continue
+            edges = period.edges(shorter[0], shorter[-1])
+            if edges[-1] != shorter[-1] or not set(edges) < set(shorter) or len(edges) <= least:
                 continue
         else:
             edges = _edges(period, first, last)
@@ -122,14 +125,6 @@ def _edges(period: Period, first: int, last: int) -> list[int]:
         required = f"the last {period} must not be cut off"
         raise OutOfRange(required, came=f"{shown_time(last)} as its end", where="stop", remedy=remedy)
     return edges
-
-
-def _nested(period: Period, below: Sequence[int], finest: Period) -> list[int]:
-    """The edges of longer periods that consist of whole shorter ones; none if they do not."""
-    if period.unit == finest.unit or period.starting(below[0]) != below[0]:
-        return []
-    edges = period.edges(below[0], below[-1])
-    return edges if edges[-1] == below[-1] and set(edges) < set(below) else []
 
 
 def _level(name: str, edges: Sequence[int], period: Period) -> tuple[str, Sequence[Edge], LabelOf]:

@@ -81,17 +81,10 @@ def time_pattern(text: str) -> TimePattern:
         pieces.append(f"(?P<{name}>{f'[0-9]{{{digits}}}' if is_fixed and digits > 1 else form})")
         names.append(name)
         width += digits
-    _check_parts(names, text)
-    is_digits = bool(parts) and all(is_numeric)
-    whole = re.compile("".join(pieces), re.IGNORECASE | re.ASCII)
-    return TimePattern(whole, width if is_digits else None, "zone" in names)
-
-
-def _check_parts(names: list[str], text: str) -> None:
-    """Check that a pattern has a year, and no part without the longer parts around it, each once."""
-    if _LITERAL_ZONE.search(text):
+    if isinstance(text, str) and _LITERAL_ZONE.search(text):
         remedy = "Write %z in place of it: it reads Z, UTC, +02:00 and -0500."
         raise OutOfRange("a pattern must read the zone of a time", came=repr(text), where="pattern", remedy=remedy)
+    # A pattern has a year, and no part without the longer parts around it, each once.
     had = {_KIND.get(name, name) for name in names}
     needs = {"month": "year", "quarter": "year", "day_of_year": "year", "day": "month", "hour": "day"}
     needs |= {"minute": "hour", "second": "minute", "fraction": "second", "zone": "hour"}
@@ -101,6 +94,10 @@ def _check_parts(names: list[str], text: str) -> None:
     if len(had) < len(names) or "year" not in had or not is_whole or not is_clock or {"quarter", "month"} <= had:
         required = "a pattern needs one year, a month for days, a day for hours, and no part twice"
         raise OutOfRange(required, came=repr(text), where="pattern", remedy=_REMEDY)
+
+    is_digits = bool(parts) and all(is_numeric)
+    whole = re.compile("".join(pieces), re.IGNORECASE | re.ASCII)
+    return TimePattern(whole, width if is_digits else None, "zone" in names)
 
 
 _LITERAL_ZONE = re.compile(r"%[HIMSf] ?(Z|UTC|GMT)$")
@@ -121,13 +118,18 @@ def _span(parts: dict[str, str]) -> tuple[int, int]:
     else:
         if not {"month", "short_month", "long_month"} & set(parts):
             return _months(year, 1, 12)
-        month = number("month") if "month" in parts else _month_named(parts)
+        named = parts.get("short_month") or parts.get("long_month")
+        month = number("month") if named is None else _SHORT.index(named[:3]) + 1
         if "day" not in parts:
             return _months(year, month, 1)
         start = first_second(date(year, month, number("day")))
     if not {"hour", "hour_of_12"} & set(parts):
         return start, start + DAY
-    hour = number("hour") if "hour" in parts else _of_24(number("hour_of_12"), parts["half"])
+    hour = number("hour" if "hour" in parts else "hour_of_12")
+    if "hour" not in parts:
+        if not 1 <= hour <= 12:
+            raise ValueError
+        hour = hour % 12 + 12 * parts["half"].startswith("p")
     minute, second = (number(name) if name in parts else 0 for name in ("minute", "second"))
     if hour > 23 or minute > 59 or second > 59:
         raise ValueError
@@ -143,16 +145,6 @@ def _offset(zone: str) -> int:
     if hours > 23 or minutes > 59:
         raise ValueError
     return (-1 if zone[0] == "-" else 1) * (hours * _HOUR + minutes * 60)
-
-
-def _month_named(parts: dict[str, str]) -> int:
-    return _SHORT.index((parts.get("short_month") or parts["long_month"])[:3]) + 1
-
-
-def _of_24(hour: int, half: str) -> int:
-    if not 1 <= hour <= 12:
-        raise ValueError
-    return hour % 12 + 12 * half.startswith("p")
 
 
 def first_second(day: date) -> int:

@@ -1,7 +1,7 @@
 """Readers of columns, which find the place of each cell among the values of an axis (labels, bins, periods)."""
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -44,16 +44,26 @@ def places_on(axis: Axis, name: str, general: Spelling = PLAIN, zeros: LeadingZe
     if axis.clock is not None:
         return period_reader(axis, name, spelling)
     if axis.on is not None:
-        return _age_reader(axis, name, spelling)
+        births = period_reader(axis.births, name, spelling)
+
+        def ages(column: Any) -> NDArray[np.int64]:
+            # Ages are counted from the last birth date back; later birth dates are outside.
+            places = births(column)
+            is_group = (places >= 0) & (places < axis.declared)
+            return np.where(is_group, axis.declared - 1 - places, places)
+
+        return ages
     if axis.edges is not None:
         return _bin_reader(axis, outside, name, spelling, zeros)
     # The integers among the labels as text of floats: "1.0" is what some libraries make of 1 in a column with a missing
     # cell.
-    padded, floats, missing = (
-        _without_zeros(labels),
-        frozenset(f"{label}.0" for label in labels if label is not None and _WHOLE.fullmatch(label)),
-        missing_place(axis),
-    )
+    floats = frozenset(f"{label}.0" for label in labels if label is not None and _WHOLE.fullmatch(label))
+    # The labels with leading zeros, by the integer that remains if a frame drops the zeros: 1 for "01".
+    padded: dict[str, list[str]] = {}
+    for label in labels:
+        if label is not None and _PADDED.fullmatch(label):
+            padded.setdefault(str(int(label)), []).append(label)
+    missing = missing_place(axis)
 
     def place(cell: Any) -> int:
         text = axis.text(cell)
@@ -65,7 +75,13 @@ def places_on(axis: Axis, name: str, general: Spelling = PLAIN, zeros: LeadingZe
             return missing
         alike = padded.get(text, ())
         if len(alike) > 1:
-            raise _lost_zeros(name)
+            raise BadTable(
+                "an integer must match one value of the axis",
+                came="one that matches several values with leading zeros",
+                where=f"column {name!r}",
+                remedy="Read the column as text, such as by pandas.read_csv(..., dtype=str), or list the values as in "
+                "the data.",
+            )
         if not alike and text.strip() in floats:
             raise refused_cell(float(text), name)
         return labels[alike[0]] if alike else outside
@@ -73,27 +89,8 @@ def places_on(axis: Axis, name: str, general: Spelling = PLAIN, zeros: LeadingZe
     return _by_known_cell(axis, name, place, zeros, labels)
 
 
-def _without_zeros(labels: Iterable[str | None]) -> dict[str, list[str]]:
-    """The labels with leading zeros, by the integer that remains if a frame drops the zeros: 1 for "01"."""
-    padded: dict[str, list[str]] = {}
-    for label in labels:
-        if label is not None and _PADDED.fullmatch(label):
-            padded.setdefault(str(int(label)), []).append(label)
-    return padded
-
-
 _PADDED = re.compile(r"0[0-9]{1,99}")
 _WHOLE = re.compile(r"-?(?:0|[1-9][0-9]{0,15})")
-
-
-def _lost_zeros(name: str) -> BadTable:
-    remedy = "Read the column as text, such as by pandas.read_csv(..., dtype=str), or list the values as in the data."
-    return BadTable(
-        "an integer must match one value of the axis",
-        came="one that matches several values with leading zeros",
-        where=f"column {name!r}",
-        remedy=remedy,
-    )
 
 
 def _by_known_cell(
@@ -118,16 +115,7 @@ def _by_known_cell(
     return lambda column: by_cell(column, axis, name, remembered, zeros, labels)
 
 
-def _age_reader(axis: Axis, name: str, spelling: Spelling) -> PlaceReader:
-    """A reader of birth dates, which counts ages from the last birth date back; later birth dates are outside."""
-    births = period_reader(axis.births, name, spelling)
-
-    def read(column: Any) -> NDArray[np.int64]:
-        places = births(column)
-        is_group = (places >= 0) & (places < axis.declared)
-        return np.where(is_group, axis.declared - 1 - places, places)
-
-    return read
+_NUMBERS = int, float, Fraction, Decimal, np.integer, np.floating
 
 
 def _bin_reader(axis: Axis, outside: int, name: str, spelling: Spelling, zeros: LeadingZeros | None) -> PlaceReader:
@@ -151,7 +139,7 @@ def _bin_reader(axis: Axis, outside: int, name: str, spelling: Spelling, zeros: 
                 came, remedy = odd_number(number, spelling)
                 remedy = f"{remedy} {MARK_ANYWAY} {DECLARE}" if came == TEXT_KIND else remedy
                 raise BadTable("the cells of bins must be numbers", came=came, where=f"column {name!r}", remedy=remedy)
-        elif not _is_number(cell):
+        elif not isinstance(cell, _NUMBERS) or isinstance(cell, bool | np.timedelta64):
             came = kind_of(cell)
             raise BadTable("the cells of bins must be numbers", came=came, where=f"column {name!r}", remedy=DECLARE)
         try:
@@ -187,12 +175,6 @@ def _bin_reader(axis: Axis, outside: int, name: str, spelling: Spelling, zeros: 
     return read
 
 
-def _is_number(cell: Any) -> bool:
-    """Whether the type of a cell is a number, finite or not."""
-    is_number = isinstance(cell, int | float | Fraction | Decimal | np.integer | np.floating)
-    return is_number and not isinstance(cell, bool | np.timedelta64)
-
-
 _INFINITE = ("inf", "infinity")
 
 
@@ -221,16 +203,15 @@ def _thresholds(edges: Sequence[Fraction], kind: str) -> NDArray[Any] | None:
         return np.array(least, dtype=np.int64) if _INT64.min <= least[0] and least[-1] <= _INT64.max else None
     if max(abs(edges[0]), abs(edges[-1])) > 10**300:
         return None
-    return np.array([_least_float(edge) for edge in edges], dtype=np.float64)
-
-
-def _least_float(edge: Fraction) -> float:
-    nearest = float(edge)  # the nearest float may be below the edge: go to the first float that is not
-    while exact(nearest) >= edge:
-        nearest = float(np.nextafter(nearest, -np.inf))
-    while exact(nearest) < edge:
-        nearest = float(np.nextafter(nearest, np.inf))
-    return nearest
+    floats = []
+    for edge in edges:
+        nearest = float(edge)  # the nearest float may be below the edge: go to the first float that is not
+        while exact(nearest) >= edge:
+            nearest = float(np.nextafter(nearest, -np.inf))
+        while exact(nearest) < edge:
+            nearest = float(np.nextafter(nearest, np.inf))
+        floats.append(nearest)
+    return np.array(floats, dtype=np.float64)
 
 
 def reader_of(
@@ -239,26 +220,19 @@ def reader_of(
     """The reader of an axis from a batch of columns: `places_on`, or for listed keys a reader of all their columns."""
     if axis.rows is None:
         (column,) = axis.columns
-        place = places_on(axis, column, general, zeros)
-        return lambda batch: place(batch[column])
-    return _key_reader(axis, axis.spelling.beside(general), zeros)
-
-
-def _key_reader(
-    axis: Axis, general: Spelling, zeros: LeadingZeros | None
-) -> Callable[[Mapping[str, Any]], NDArray[np.int64]]:
-    """A reader of listed keys: an unlisted key is outside, and a key with a missing cell is missing."""
-    # Keys are found from the left: the place of the first value among the groups of its level, then the next value.
-    assert axis.rows is not None, "the keys are listed"
-    keys = axis.rows[: axis.declared]
+        place_on_axis = places_on(axis, column, general, zeros)
+        return lambda batch: place_on_axis(batch[column])
+    # An unlisted key is outside, and a key with a missing cell is missing. Keys are found from the left: the place of
+    # the first value among the groups of its level, then the next value.
+    spelling, keys = axis.spelling.beside(general), axis.rows[: axis.declared]
     outside = OUTSIDE if axis.other is None else axis.size - 1
     readers, steps = [], []
     before = np.zeros(len(keys), dtype=np.int64)
-    for place, name in enumerate(axis.columns):
-        values = plain(dict.fromkeys(key[place] for key in keys))
-        readers.append(places_on(values, name, general, zeros))
-        number = {label_text(label): at for at, label in enumerate(values.labels[0])}
-        codes = before * values.size + np.array([number[label_text(key[place])] for key in keys], dtype=np.int64)
+    for at, name in enumerate(axis.columns):
+        values = plain(dict.fromkeys(key[at] for key in keys))
+        readers.append(places_on(values, name, spelling, zeros))
+        number = {label_text(label): place for place, label in enumerate(values.labels[0])}
+        codes = before * values.size + np.array([number[label_text(key[at])] for key in keys], dtype=np.int64)
         known, before = np.unique(codes, return_inverse=True)
         steps.append((values.size, known))
     row_of = np.empty(len(keys), dtype=np.int64)

@@ -48,7 +48,11 @@ def integer_cells(values: Any) -> CellValues:
         wide = object if flat.max(initial=0) >= 1 << 63 else np.int64
         return CellValues(flat.size, lambda start, stop: flat[start:stop].astype(wide), shape)
     elif kind == "f":
-        flat = _integral(flat, shape)
+        bad = np.flatnonzero(~np.isfinite(flat) | (flat != np.floor(flat)))
+        if bad.size:
+            raise _refusal(flat, int(bad[0]), shape, _NO_INTEGER, _USE_REALS)
+        fits = np.all(np.abs(flat) < _EXACT)
+        flat = flat.astype(np.int64) if fits else narrowed(_each(flat, shape, _integer))
     elif kind != "i" and flat.size:
         raise _refusal(flat, 0, shape, _NO_INTEGER, None)
     return CellValues(flat.size, lambda start, stop: flat[start:stop], shape)
@@ -110,16 +114,6 @@ def _each(flat: NDArray[Any], shape: tuple[int, ...] | None, read: Callable[[Any
         except NotANumber as error:
             raise _refusal(flat, place, shape, error.required, error.remedy) from None
     return numbers
-
-
-def _integral(flat: NDArray[Any], shape: tuple[int, ...] | None) -> Integers:
-    """Convert floats to integers."""
-    bad = np.flatnonzero(~np.isfinite(flat) | (flat != np.floor(flat)))
-    if bad.size:
-        raise _refusal(flat, int(bad[0]), shape, _NO_INTEGER, _USE_REALS)
-    if np.all(np.abs(flat) < _EXACT):
-        return flat.astype(np.int64)
-    return narrowed(_each(flat, shape, _integer))
 
 
 def _integer(value: Any) -> int:

@@ -36,7 +36,8 @@ def integer_column(column: Column, name: str, place: RowName, *, not_whole: str 
     cells = list(column) if array is None else array.tolist()
     if not set(map(type, cells)) <= {int}:
         cells = [_integer(cell, row, name, place, not_whole) for row, cell in enumerate(cells)]
-    whole = _integers(cells)
+    fits = not cells or (min(cells) >= _INT64.min and max(cells) <= _INT64.max)
+    whole = np.array(cells, dtype=np.int64 if fits else object)
     for row, cell in enumerate(cells) if whole.dtype == object else ():
         if cell.bit_length() > _MOST_WRITTEN:
             raise _refusal(cell, row, name, place, "an integer of at most 4200 digits", not_whole)
@@ -62,7 +63,12 @@ def real_column(column: Column, name: str, place: RowName) -> NDArray[Any]:
 
 def check_distinct(column: Column, name: str, place: RowName) -> None:
     """Check that no identifier is missing, and no two rows have the same one."""
-    if _is_plainly_distinct(column):
+    # A fast first test for integers and text.
+    if is_plainly_there(column) and isinstance(column, np.ndarray):
+        ascending = np.sort(column)
+        if not (ascending[1:] == ascending[:-1]).any():
+            return
+    elif is_plainly_there(column) and len(set(column)) == len(column):
         return
     seen: dict[Any, int] = {}
     for row, key in enumerate(column.tolist() if isinstance(column, np.ndarray) else column):
@@ -71,16 +77,6 @@ def check_distinct(column: Column, name: str, place: RowName) -> None:
         if key in seen:
             raise not_distinct(f"the one that is also in {place(seen[key])}", _where(row, name, place))
         seen[key] = row
-
-
-def _is_plainly_distinct(column: Column) -> bool:
-    """Whether a column of integers or text clearly has no missing and no duplicate cells. This is a fast first test."""
-    if not is_plainly_there(column):
-        return False
-    if isinstance(column, np.ndarray):
-        ascending = np.sort(column)
-        return not (ascending[1:] == ascending[:-1]).any()
-    return len(set(column)) == len(column)
 
 
 def is_plainly_there(column: Column) -> bool:
@@ -109,12 +105,6 @@ def _plain(column: Any, name: str, place: RowName) -> NDArray[Any] | None:
     return np.asarray(column)
 
 
-def _integers(cells: list[int]) -> NDArray[Any]:
-    if not cells or (min(cells) >= _INT64.min and max(cells) <= _INT64.max):
-        return np.array(cells, dtype=np.int64)
-    return np.array(cells, dtype=object)
-
-
 def _integer(cell: Any, row: int, name: str, place: RowName, not_whole: str) -> int:
     if isinstance(cell, Integral) and not isinstance(cell, bool | np.bool_):
         return int(cell)
@@ -134,10 +124,18 @@ def _real(cell: Any, row: int, name: str, place: RowName) -> Fraction:
 
 
 def _refusal(cell: Any, row: int, name: str, place: RowName, wanted: str, not_whole: str = _REALS) -> BadTable:
-    from utmost.tables.cells.odd_cells import declare_mark, odd_number  # loaded only for a refusal
+    from utmost.tables.cells.odd_cells import POINTS_OF_THOUSANDS, declare_mark, odd_number  # only for a refusal
 
-    came, remedy = kind_of(cell), _remedy(cell, not_whole)
-    if isinstance(cell, str) and not is_missing(cell):
+    came, remedy = kind_of(cell), "Correct the cell."
+    if is_missing(cell):
+        remedy = _FILL
+    elif isinstance(cell, bool | np.bool_):
+        remedy = "Count the individuals for whom it is true, and release the count."
+    elif isinstance(cell, float | np.floating | Decimal | Fraction) and exactly(cell) is not None:
+        # The usual reason for three decimals is a file with 1.234 for more than a thousand.
+        is_grouped = isinstance(cell, Decimal) and cell.as_tuple().exponent == -3 and 1 <= abs(cell) < 1000
+        remedy = f"{not_whole} {POINTS_OF_THOUSANDS}" if is_grouped else not_whole
+    elif isinstance(cell, str):
         came, remedy = ("text", _CAST) if PLAIN.number(cell) is not None else odd_number(cell, PLAIN)
         remedy = remedy if declare_mark(came, PLAIN) is None else _FILL
     return BadTable(f"the cell must be {wanted}", came=came, where=_where(row, name, place), remedy=remedy)
@@ -169,20 +167,6 @@ def is_hashable(cell: Any) -> bool:
     except TypeError:
         return False
     return True
-
-
-def _remedy(cell: Any, not_whole: str) -> str:
-    if is_missing(cell):
-        return _FILL
-    if isinstance(cell, bool | np.bool_):
-        return "Count the individuals for whom it is true, and release the count."
-    if isinstance(cell, float | np.floating | Decimal | Fraction) and exactly(cell) is not None:
-        # The usual reason for three decimals is a file with 1.234 for more than a thousand.
-        from utmost.tables.cells.odd_cells import POINTS_OF_THOUSANDS
-
-        is_grouped = isinstance(cell, Decimal) and cell.as_tuple().exponent == -3 and 1 <= abs(cell) < 1000
-        return f"{not_whole} {POINTS_OF_THOUSANDS}" if is_grouped else not_whole
-    return "Correct the cell."
 
 
 def number_cells(column: Any, spelling: Spelling) -> Any:

@@ -33,7 +33,9 @@ def rounded_amounts(column: Any, name: str, before: int, amount: Amount, spellin
         return _whole(cells, step)
     # The distinct cells of a list of integers and decimals (amounts of money have few); None for other columns.
     is_listed = isinstance(cells, list) and set(map(type, cells)) <= {int, Decimal}
-    few = list(dict.fromkeys(cells)) if is_listed and not any(map(_is_signal, cells)) else None
+    # A signalling NaN of Decimal cannot be compared.
+    has_signal = is_listed and any(isinstance(cell, Decimal) and cell.is_snan() for cell in cells)
+    few = list(dict.fromkeys(cells)) if is_listed and not has_signal else None
     try:
         read = real_column(cells if few is None else few, name, lambda row: f"row {before + row + 1}")
     except BadTable:
@@ -66,11 +68,6 @@ def without_missing(column: Any, spelling: Spelling = PLAIN) -> tuple[Any, NDArr
     if not gone.any():
         return cells, gone
     return [0 if missing else cell for cell, missing in zip(cells, gone.tolist(), strict=True)], gone
-
-
-def _is_signal(cell: Any) -> bool:
-    """Whether a cell is a signalling NaN of Decimal, which cannot be compared."""
-    return isinstance(cell, Decimal) and cell.is_snan()
 
 
 def _plain(column: Any, step: Fraction) -> tuple[Any, Fraction]:

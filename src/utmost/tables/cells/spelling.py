@@ -86,7 +86,15 @@ class Spelling:
 
     def without_currency(self, text: str) -> str:
         """The text of a number without the declared currency before or after it."""
-        return text if self.currency is None else _without(text, self.currency)
+        if self.currency is None:
+            return text
+        # The currency may also be between sign and digits.
+        sign, rest = (text[:1], text[1:].lstrip()) if text[:1] in ("+", "-") else ("", text)
+        if rest.startswith(self.currency):
+            rest = rest.removeprefix(self.currency).lstrip()
+        elif rest.endswith(self.currency):
+            rest = rest.removesuffix(self.currency).rstrip()
+        return sign + rest
 
     def number(self, text: str) -> int | Decimal | None:
         """The exact number that a text spells; None for other text.
@@ -178,16 +186,6 @@ def _missing_marks(marks: object) -> tuple[str, ...]:
 
 PLAIN = Spelling()
 """The default spelling: numbers with a point, and the empty cell as the only missing mark."""
-
-
-def _without(text: str, currency: str) -> str:
-    """Remove the currency before a number, also between sign and digits, or after the number."""
-    sign, rest = (text[:1], text[1:].lstrip()) if text[:1] in ("+", "-") else ("", text)
-    if rest.startswith(currency):
-        rest = rest.removeprefix(currency).lstrip()
-    elif rest.endswith(currency):
-        rest = rest.removesuffix(currency).rstrip()
-    return sign + rest
 
 
 _NO_CURRENCY = re.compile(r"[\d+\-.,'\u2019\s]")

@@ -54,7 +54,12 @@ class DuckRelation(LocalFrame):
         """The relation with only these columns, without collations: text compares by its bytes."""
         check_no_pattern(names)
         kinds = dict(zip(self.native.columns, map(str, self.native.types), strict=True))
-        return DuckRelation(self.native.project(", ".join(_bytewise(name, kinds[name]) for name in names)))
+        columns = []
+        for name in names:
+            quoted = '"' + name.replace('"', '""') + '"'
+            is_text = kinds[name] in ("VARCHAR", "UUID") or kinds[name].startswith("ENUM")  # to Arrow, a UUID is text
+            columns.append(f"{quoted}::VARCHAR COLLATE C AS {quoted}" if is_text else quoted)
+        return DuckRelation(self.native.project(", ".join(columns)))
 
     def mapped(self, work: BatchMap, schema: Any, constants: Constants) -> Any:
         """The relation of the mapped rows."""
@@ -120,12 +125,6 @@ def _batches(relation: Any) -> Generator[Any, None, None]:
         yield from reader
     finally:
         reader.close()
-
-
-def _bytewise(name: str, kind: str) -> str:
-    quoted = '"' + name.replace('"', '""') + '"'
-    text = kind in ("VARCHAR", "UUID") or kind.startswith("ENUM")  # to Arrow, a UUID is text
-    return f"{quoted}::VARCHAR COLLATE C AS {quoted}" if text else quoted
 
 
 def lake_relation(files: Sequence[Path], folders: FolderColumns) -> DuckRelation:

@@ -44,7 +44,18 @@ class SparkRows:
         """The dataframe of the mapped rows. Constant columns are literals of Spark."""
         in_rows = extra("pyarrow", "tables").schema([field for field in schema if field.name not in constants])
         frame = self._in_arrow(_OneByOne(work), in_rows)
-        return frame.select(*(_constant_or_column(field, constants) for field in schema)) if constants else frame
+        if not constants:
+            return frame
+        functions, types = extra("pyspark.sql.functions", "spark"), extra("pyspark.sql.pandas.types", "spark")
+        columns = []
+        for field in schema:
+            if field.name not in constants:
+                columns.append(functions.col(_ticked(field.name)))
+                continue
+            number, kind = constants[field.name], types.from_arrow_type(field.type)
+            written = functions.lit(str(number) if isinstance(number, int) else number)
+            columns.append(written.cast(kind).alias(field.name))
+        return frame.select(*columns)
 
     def check_mapped(self) -> None:
         """Do nothing: any dataframe can be mapped."""
@@ -86,7 +97,13 @@ class SparkRows:
 
     def _in_arrow(self, work: Any, schema: Any) -> Any:
         types = extra("pyspark.sql.pandas.types", "spark")
-        _choose_python(self.native)
+        # Workers on this machine run this Python unless the user chose another; Spark would run any `python3`. Workers
+        # on other machines and servers of Spark Connect have other paths, so nothing is set for them.
+        is_connected = type(self.native).__module__.startswith("pyspark.sql.connect.")
+        if "PYSPARK_PYTHON" not in os.environ and not is_connected:
+            context = self.native.sparkSession.sparkContext
+            if context.master.startswith("local") and context.pythonExec == "python3" and sys.executable:
+                context.pythonExec = sys.executable
         return self.native.mapInArrow(work, types.from_arrow_schema(schema))
 
 
@@ -148,25 +165,6 @@ def _added_up(worked: Any, schema: Any) -> Batches:
         raise getattr(errors, kind)(required, came=came, where=where, remedy=remedy)
     columns = {field.name: arrow.array([row[field.name] for row in rows], field.type) for field in schema}
     return iter([arrow.table(columns)])
-
-
-def _choose_python(frame: Any) -> None:
-    """Let workers on this machine run this Python unless the user chose another; Spark would run any `python3`."""
-    # Workers on other machines and servers of Spark Connect have other paths, so nothing is set for them.
-    if "PYSPARK_PYTHON" in os.environ or type(frame).__module__.startswith("pyspark.sql.connect."):
-        return
-    context = frame.sparkSession.sparkContext
-    if context.master.startswith("local") and context.pythonExec == "python3" and sys.executable:
-        context.pythonExec = sys.executable
-
-
-def _constant_or_column(field: Any, constants: Constants) -> Any:
-    functions = extra("pyspark.sql.functions", "spark")
-    if field.name not in constants:
-        return functions.col(_ticked(field.name))
-    kind = extra("pyspark.sql.pandas.types", "spark").from_arrow_type(field.type)
-    number = constants[field.name]
-    return functions.lit(str(number) if isinstance(number, int) else number).cast(kind).alias(field.name)
 
 
 def _ticked(name: str) -> str:

@@ -59,11 +59,13 @@ def write_together(writers: Mapping[Path, Writer], *, owner_only: bool = False, 
     locks: list[int] = []
     named: list[Path] = []
     before: dict[Path, Path] = {}
+    umask = os.umask(0)  # it can only be read by setting it
+    os.umask(umask)
     try:
         for path, writer in writers.items():
             _check_replaceable(path) if overwrite else _check_unused(path)
             _remove_abandoned(path)
-            aside[path] = _write_aside(path, writer, 0o600 if owner_only else 0o666 & ~_umask(), locks)
+            aside[path] = _write_aside(path, writer, 0o600 if owner_only else 0o666 & ~umask, locks)
         for path, temporary in reversed(aside.items()):
             # Checked again: writing may have taken hours, and another program may use the name by now.
             _check_replaceable(path) if overwrite else _check_unused(path)
@@ -192,9 +194,3 @@ def _opened_aside(path: Path, suffix: str) -> tuple[int, str]:
     except OSError as error:
         error.filename = str(path)
         raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -148,16 +148,12 @@ def _of_schema(path: Path) -> dict[str, Coded]:
             limits = limits if isinstance(limits, Mapping) else {}
             for each in one.get("categories") or limits.get("enum") or ():
                 value, label = (each.get("value"), each.get("label")) if isinstance(each, Mapping) else (each, "")
-                coded.add(_text(value), str(label or ""))
+                coded.add(str(value).lower() if isinstance(value, bool) else str(value), str(label or ""))
             if one.get("type") == "boolean" and not coded.codes:
                 coded.codes = {"false": "", "true": ""}
             coded.least, coded.most = _decimal(limits.get("minimum")), _decimal(limits.get("maximum"))
             coded.has_decimals = one.get("type") == "number"
     return variables
-
-
-def _text(value: Any) -> str:
-    return {True: "true", False: "false"}[value] if isinstance(value, bool) else str(value)
 
 
 def _of_table(path: Path) -> dict[str, Coded]:

@@ -160,8 +160,13 @@ def _block(text: bytes, width: int, delimiter: bytes, heads: int) -> CsvBlock:
         if (content[np.flatnonzero(returns) + 1] != _LINE).any():
             raise NotInBlocks
         lengths -= ends & returns[stops - 1] & (stops > 0)
-    starts, lengths = _grid(starts, lengths, ends, width)
-    starts, lengths = starts[heads:], lengths[heads:]
+    # Blank lines are skipped if a row has more than one cell.
+    if not _is_grid(ends, width) and width > 1:
+        blank = ends & (lengths == 0) & np.concatenate([[True], ends[:-1]])
+        starts, lengths, ends = starts[~blank], lengths[~blank], ends[~blank]
+    if not _is_grid(ends, width):
+        raise NotInBlocks
+    starts, lengths = starts.reshape(-1, width)[heads:], lengths.reshape(-1, width)[heads:]
     quoted = None
     if inside is not None:
         quoted = content[starts] == _QUOTE
@@ -186,16 +191,6 @@ def _inside_quotes(content: Bytes, delimiter: bytes) -> NDArray[np.bool_]:
     if not (starts_cell.all() and ends_cell.all()):
         raise NotInBlocks
     return np.asarray(np.add.accumulate(quotes.view(np.uint8), dtype=np.uint8) & 1, np.bool_)  # parity, modulo 256
-
-
-def _grid(starts: Offsets, lengths: Offsets, ends: NDArray[np.bool_], width: int) -> tuple[Offsets, Offsets]:
-    """Starts and lengths as rows and columns. Blank lines are skipped if a row has more than one cell."""
-    if not _is_grid(ends, width) and width > 1:
-        blank = ends & (lengths == 0) & np.concatenate([[True], ends[:-1]])
-        starts, lengths, ends = starts[~blank], lengths[~blank], ends[~blank]
-    if not _is_grid(ends, width):
-        raise NotInBlocks
-    return starts.reshape(-1, width), lengths.reshape(-1, width)
 
 
 def _is_grid(ends: NDArray[np.bool_], width: int) -> bool:

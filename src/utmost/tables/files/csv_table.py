@@ -62,7 +62,12 @@ def read(path: Path | str) -> CsvTable:
     """Check the whole file, and return it as a table without storing its cells."""
     path = TextFile.of(path if isinstance(path, Path) else Path(path))
     lines = records(path)
-    header = _named_header(next(lines, (1, []))[1], path)
+    first = next(lines, (1, []))[1]
+    if not first:
+        raise BadTable("a CSV file must start with a header", came="an empty file", where=str(path))
+    # A column without a name, such as R's row numbers, is named by its place.
+    names = [name if name.strip() else f"column {at}" for at, name in enumerate(first, 1)]
+    header = distinct_names(names, f"{path}, line 1")
     try:
         rows = sum(block.rows for block in read_blocks(path, len(header), delimiter_of(path)))
         return CsvTable(path, tuple(header), rows, in_blocks=True)
@@ -253,18 +258,17 @@ def _integers_or_cells(block: CsvBlock, at: int, path: Path) -> NDArray[np.int64
 
 def _one_column(parts: list[NDArray[np.int64] | list[Any]]) -> Column:
     """The whole column: an array if every cell is an integer that fits int64, else a list."""
-    packed = [part if isinstance(part, np.ndarray) else _packed(part) for part in parts]
+    packed: list[NDArray[np.int64] | list[Any]] = []
+    for part in parts:
+        if isinstance(part, list) and set(map(type, part)) == {int} and -_LARGEST <= min(part) <= max(part) <= _LARGEST:
+            packed.append(np.array(part, np.int64))
+        else:
+            packed.append(part)
     arrays = [part for part in packed if isinstance(part, np.ndarray)]
     # A column without rows is a list, since its type is unknown.
     if len(arrays) == len(packed) and any(part.size for part in arrays):
         return np.concatenate(arrays)
     return list(chain.from_iterable(part.tolist() if isinstance(part, np.ndarray) else part for part in packed))
-
-
-def _packed(cells: list[Any]) -> NDArray[np.int64] | list[Any]:
-    if set(map(type, cells)) == {int} and max(cells) <= _LARGEST and min(cells) >= -_LARGEST:
-        return np.array(cells, np.int64)
-    return cells
 
 
 def _block_written(table: CsvTable, block: CsvBlock, released: Mapping[str, Column], delimiter: bytes) -> bytes:
@@ -350,14 +354,6 @@ def _rows_counted(lines: Iterator[tuple[int, list[str]]], width: int, path: Path
                 else "Quote cells with the separator or a line break, or name the separator: --separator.",
             )
     return rows
-
-
-def _named_header(header: list[str], path: Path) -> list[str]:
-    """The names of the columns. A column without a name, such as R's row numbers, is named by its place."""
-    if not header:
-        raise BadTable("a CSV file must start with a header", came="an empty file", where=str(path))
-    names = [name if name.strip() else f"column {at}" for at, name in enumerate(header, 1)]
-    return distinct_names(names, f"{path}, line 1")
 
 
 def _is_headed(path: Path) -> bool:

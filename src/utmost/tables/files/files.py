@@ -92,8 +92,12 @@ def streamed(path: Path, *, by_cells: bool = False) -> FilePieces | None:
         return _pieces_of(path)
     if ending_of(path) not in (*PARQUET, *TEXT) or not path.is_file():
         return None
-    is_parquet = path.suffix.lower() in PARQUET
-    if path.stat().st_size < LARGE and not (by_cells and is_parquet and _are_many_cells(path)):
+    is_parquet, is_large = path.suffix.lower() in PARQUET, path.stat().st_size >= LARGE
+    if by_cells and is_parquet and not is_large:
+        from utmost.tables.files import parquet
+
+        is_large = _CELL * parquet.cells(path) >= LARGE
+    if not is_large:
         return None
     return _pieces_of(path) if is_parquet else CsvPieces(csv_table.read(path))
 
@@ -102,12 +106,6 @@ def _pieces_of(path: Path) -> "ParquetPieces":
     from utmost.tables.files.parquet_pieces import ParquetPieces
 
     return ParquetPieces.of(path)
-
-
-def _are_many_cells(path: Path) -> bool:
-    from utmost.tables.files import parquet
-
-    return _CELL * parquet.cells(path) >= LARGE
 
 
 def table_or_relation(path: Path, *, by_item: bool = False) -> Any:
@@ -288,13 +286,9 @@ def _rows(table: Any) -> tuple[list[str], Iterable[list[str]], int]:
         names = list(frame.schema().names)
         return names, (row for batch in frame.batches() for row in _batch_rows(batch)), 0
     if hasattr(table, "to_batches") and hasattr(table, "column_names"):
-        return table.column_names, _arrow_rows(table), table.num_rows
+        batches = table.to_batches(max_chunksize=10_000)
+        return table.column_names, (row for batch in batches for row in _batch_rows(batch)), table.num_rows
     return table_formats.as_rows(table)
-
-
-def _arrow_rows(table: Any) -> Iterator[list[str]]:
-    for batch in table.to_batches(max_chunksize=10_000):
-        yield from _batch_rows(batch)
 
 
 def _batch_rows(batch: Any) -> Iterator[list[str]]:

@@ -123,7 +123,15 @@ class ParquetPieces:
         with writer.ParquetWriter(file, schema) as out:
             for piece, columns in released:
                 cells = [columns[name] if name in columns else piece.batch.column(name) for name in names]
-                out.write_batch(arrow.record_batch(_in_arrow(cells, schema), schema=schema))
+                try:
+                    arrays = [
+                        arrow.array(column, field.type) if isinstance(column, np.ndarray) else column
+                        for column, field in zip(cells, schema, strict=True)
+                    ]
+                except (arrow.ArrowInvalid, OverflowError):
+                    remedy = "Write CSV, or release in larger units."
+                    raise BadTable("released integers must fit 64 bits", came="a larger one", remedy=remedy) from None
+                out.write_batch(arrow.record_batch(arrays, schema=schema))
                 yield piece.rows, b""
 
 
@@ -138,18 +146,6 @@ def _shown_name(root: Path, files: Sequence[Path], at: int) -> str:
     """The name of a file in messages, or its number if the names of its folders contain cells."""
     where = shown(root, files[at])
     return where if where == str(files[at]) else f"{where}, file {at + 1} of {len(files)}"
-
-
-def _in_arrow(cells: Sequence[Any], schema: Any) -> list[Any]:
-    arrow = extra("pyarrow", "tables")
-    try:
-        return [
-            arrow.array(column, field.type) if isinstance(column, np.ndarray) else column
-            for column, field in zip(cells, schema, strict=True)
-        ]
-    except (arrow.ArrowInvalid, OverflowError):
-        remedy = "Write CSV, or release in larger units."
-        raise BadTable("released integers must fit 64 bits", came="a larger one", remedy=remedy) from None
 
 
 def _plain_schema(schema: Any) -> Any:

@@ -21,7 +21,7 @@ from utmost.tables.files import files
 from utmost.tables.files.atomic import Writer, check_free_name, write_together
 from utmost.tables.files.json_files import encoded
 from utmost.tables.files.sidecars import check_free, publish
-from utmost.tables.files.signatures import Signer, signature_path, signer_of
+from utmost.tables.files.signatures import signature_path, signer_of
 from utmost.tables.files.text_files import PIPE, FormattedFile
 
 _TABLES = Path("table.csv")
@@ -67,7 +67,17 @@ def saved(
         return publication.said({"of": "file", "sha256": sha256(content.getvalue()).hexdigest()})
     signer = None if key is None else signer_of(key)
     if document is not None and out.suffix.lower() == ".json":
-        return _write_document(document(), out, signer, owner_only=publication.owner_only, overwrite=may_overwrite)
+        # The whole release as one JSON document, and its signature.
+        written, signature = document(), signature_path(out)
+        whole = encoded(written)
+        writers: dict[Path, Writer] = {out: lambda file: file.write(whole)}
+        if signer is not None:
+            signed = signer(whole)
+            writers[signature] = lambda file: file.write(signed)
+        write_together(writers, owner_only=publication.owner_only, overwrite=may_overwrite)
+        if may_overwrite and signer is None:
+            signature.unlink(missing_ok=True)
+        return written
     return publish(
         publication.table,
         publication.said,
@@ -108,21 +118,6 @@ def _destination(
 
 def _with_format(out: Path, format: str | None) -> Path:
     return FormattedFile.of(out, None if format is None else files.FORMATS[format])
-
-
-def _write_document(
-    document: dict[str, Any], out: Path, signer: Signer | None, *, owner_only: bool, overwrite: bool
-) -> dict[str, Any]:
-    """Write the whole release as one JSON document, and its signature."""
-    signature, content = signature_path(out), encoded(document)
-    writers: dict[Path, Writer] = {out: lambda file: file.write(content)}
-    if signer is not None:
-        signed = signer(content)
-        writers[signature] = lambda file: file.write(signed)
-    write_together(writers, owner_only=owner_only, overwrite=overwrite)
-    if overwrite and signer is None:
-        signature.unlink(missing_ok=True)
-    return document
 
 
 class SavedTable(Display):

@@ -72,7 +72,9 @@ def table_writers(
     text = bytearray()
 
     def write_table(file: BinaryIO) -> None:
-        files.write(table, file, out, watch, _within(report, out))
+        # A workbook holds its statement, too, without the digest of the file.
+        within = report({}) if files.ending_of(out) in files.EXCEL else {}
+        files.write(table, file, out, watch, {name: fact for name, fact in within.items() if name != "table"})
         file.seek(0)
         digest = _sha256(file)
         statement.update(report({"of": "file", "sha256": digest}))
@@ -84,13 +86,6 @@ def table_writers(
     if signer is not None:
         writers[signature_path(statement_path)] = lambda file: file.write(signer(bytes(text)))
     return writers, statement
-
-
-def _within(report: StatementOf, out: Path) -> dict[str, Any]:
-    """The statement within a workbook, without the digest of the file; empty for other formats."""
-    if files.ending_of(out) not in files.EXCEL:
-        return {}
-    return {name: fact for name, fact in report({}).items() if name != "table"}
 
 
 def publish_again(

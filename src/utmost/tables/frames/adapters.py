@@ -86,7 +86,12 @@ class _Columns(TableAdapter):
         columns_as_known = {}
         for name in column_order(list(own), after):
             known = own.get(name, name)
-            columns_as_known[known] = _like(columns[name], table.get(known)) if name in columns else table[known]
+            if name not in columns:
+                columns_as_known[known] = table[known]
+                continue
+            # An array if the table's own column was one, else a list of Python numbers.
+            array = np.asarray(columns[name])
+            columns_as_known[known] = array if isinstance(table.get(known), np.ndarray) else array.tolist()
         return Table(columns_as_known)
 
     def without(self, table: Any, names: Sequence[str]) -> Any:
@@ -183,9 +188,3 @@ def distinct_names(names: Iterable[str], where: str | None = None) -> list[str]:
 def column_order(names: Sequence[str], after: Mapping[str, str]) -> list[str]:
     """The names, with each new one after the column that it belongs to."""
     return [name for old in names for name in (old, *(new for new, owner in after.items() if owner == old))]
-
-
-def _like(column: Column, model: Any) -> Any:
-    """The column as an array if the table's own column was one, else as a list of Python numbers."""
-    array = np.asarray(column)
-    return array if isinstance(model, np.ndarray) else array.tolist()

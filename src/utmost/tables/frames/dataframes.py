@@ -81,8 +81,12 @@ class _DataframeAdapter(adapters.TableAdapter):
         return isinstance(frame, nw.DataFrame)
 
     def names(self, table: Any) -> list[str]:
-        _check_index(table)
-        return list(_eager(table).columns)
+        frame, index = _eager(table), getattr(table, "index", None)
+        # An index of names would be published, in frames that only resemble those of pandas.
+        if index is not None and frame.implementation.is_pandas_like() and list(index) != list(range(len(index))):
+            remedy = "Call reset_index() to make the index a column, or reset_index(drop=True) to leave it out."
+            raise BadTable("the rows must be numbered 0, 1, 2, ...", came="another index", remedy=remedy)
+        return list(frame.columns)
 
     def column(self, table: Any, name: str, most: int | None = None) -> Column:
         column = _eager(table).get_column(name)
@@ -128,7 +132,9 @@ class _ArrowAdapter(_DataframeAdapter):
     def column(self, table: Any, name: str, most: int | None = None) -> Column:
         arrow, column = extra("pyarrow", "tables"), _as_frame(table).column(name)
         column = column if most is None else column.slice(0, most)
-        if not column.null_count and _is_plain_number(arrow, column.type):
+        kinds, kind = arrow.types, column.type
+        is_number = kinds.is_integer(kind) or kinds.is_float32(kind) or kinds.is_float64(kind)
+        if is_number and not column.null_count:
             return _arrow_numbers(column)
         cells: list[Any] = column.to_pylist()
         return cells
@@ -151,11 +157,6 @@ class _ArrowAdapter(_DataframeAdapter):
         return f"dataframe:pyarrow{_BATCH}" if _is_batch(table) else "dataframe:pyarrow"
 
 
-def _is_plain_number(arrow: Any, kind: Any) -> bool:
-    kinds = arrow.types
-    return bool(kinds.is_integer(kind) or kinds.is_float32(kind) or kinds.is_float64(kind))
-
-
 def _eager(table: Any) -> Any:
     return through_narwhals(table, eager_only=True)
 
@@ -167,16 +168,6 @@ def through_narwhals(table: Any, **options: bool) -> Any:
         return nw.from_native(_as_frame(table), **options)
     except nw.exceptions.DuplicateError:
         raise BadTable("column names must be distinct", came="one name twice") from None
-
-
-def _check_index(table: Any) -> None:
-    """Refuse an index of names, which would be published, in frames that only resemble those of pandas."""
-    index = getattr(table, "index", None)
-    if index is None or not _eager(table).implementation.is_pandas_like():
-        return
-    if list(index) != list(range(len(index))):
-        remedy = "Call reset_index() to make the index a column, or reset_index(drop=True) to leave it out."
-        raise BadTable("the rows must be numbered 0, 1, 2, ...", came="another index", remedy=remedy)
 
 
 def _as_frame(table: Any) -> Any:

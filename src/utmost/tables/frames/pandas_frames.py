@@ -36,7 +36,13 @@ class PandasShape:
     @classmethod
     def of(cls, frame: Any) -> "PandasShape":
         columns = [named(name) for name in frame.columns]
-        levels = _levels(frame.index)
+        index = frame.index
+        if index.nlevels > 1:
+            levels = tuple(f"level_{at}" if name is None else named(name) for at, name in enumerate(index.names))
+        elif index.dtype.kind in "iu" and (index == np.arange(len(index))).all():
+            levels = ()  # it numbers the rows
+        else:
+            levels = ("index" if index.name is None else named(index.name),)
         adapters.distinct_names((*levels, *columns))
         return cls(levels, dict(zip(columns, frame.columns, strict=True)))
 
@@ -89,8 +95,14 @@ class _PandasAdapter(adapters.TableAdapter):
             cells = _typed(column, kind, frame.index)
             if name in shape.columns:
                 frame[shape.columns[name]] = cells
-            else:
-                frame.insert(*_behind(frame, shape, owner, name), cells)
+                continue
+            own = shape.columns[owner]
+            key: Hashable = name
+            if isinstance(own, tuple) and name.startswith(owner):
+                key = (*own[:-1], f"{own[-1]}{name.removeprefix(owner)}")
+            elif isinstance(own, tuple):
+                key = (*(name for _ in own[:-1]), name)
+            frame.insert(list(frame.columns).index(own) + 1, key, cells)
         if frame.columns.nlevels == 1:
             frame.columns = extra("pandas", "tables").Index(list(frame.columns), name=frame.columns.name)
         return frame
@@ -127,12 +139,19 @@ class _PandasAdapter(adapters.TableAdapter):
         own = {name: _spelled(shape.columns[name]) for name in names if name in shape.columns}
         kinds = {name: _type_family(frame[shape.columns[name]].dtype) for name in own}
         over = [None if name is None else str(name) for name in frame.columns.names]
+        # Columns of geometries with their coordinate reference systems, the active one last.
+        active = getattr(frame, "_geometry_column_name", None)
+        systems = []
+        for name in sorted(own, key=lambda name: name == active):
+            cells = _cells(frame, name)
+            if str(cells.dtype) == "geometry":
+                systems.append([name, None if cells.crs is None else cells.crs.to_wkt()])
         facts = {
             "index": [[name, frame.index.names[at]] for at, name in enumerate(shape.levels) if name in names],
             "columns": {name: spelled for name, spelled in own.items() if spelled != name},
             "over": [] if over == [None] else over,
             "types": {name: kind for name, kind in kinds.items() if kind},
-            "crs": _crs(frame, own),
+            "crs": systems,
         }
         if not any(facts.values()):
             return "dataframe:pandas"
@@ -144,11 +163,17 @@ class _PandasAdapter(adapters.TableAdapter):
         pandas, facts = extra("pandas", "tables"), json.loads(kind.removeprefix(_KIND))
         family = facts["types"]
         rows = pandas.RangeIndex(len(next(iter(columns.values()))))
+        types = {"nullable": pandas.Int64Dtype()}
+        if "arrow" in family.values():
+            types["arrow"] = pandas.ArrowDtype(extra("pyarrow", "tables").int64())
         frame = pandas.DataFrame(
-            {name: _typed(column, _example(family.get(name)), rows) for name, column in columns.items()}
+            {name: _typed(column, types.get(family.get(name)), rows) for name, column in columns.items()}
         )
         for name, crs in facts["crs"] or ():
-            frame = _with_geometry(frame, name, crs)
+            if name in frame.columns and find_spec("geopandas") is not None:
+                geopandas = extra("geopandas", "tables")
+                geometry = geopandas.GeoSeries.from_wkt(frame[name], crs=crs).rename(name)
+                frame = geopandas.GeoDataFrame(frame).set_geometry(geometry)
         if facts["index"]:
             frame = frame.set_index([name for name, _ in facts["index"]])
             frame.index.names = [own for _, own in facts["index"]]
@@ -172,15 +197,6 @@ def _frame(table: Any) -> Any:
     if hasattr(table, "columns"):
         return table
     return table.to_frame("value" if table.name is None else table.name)
-
-
-def _levels(index: Any) -> tuple[str, ...]:
-    """The names of an index's levels; none if the index numbers the rows."""
-    if index.nlevels == 1 and index.dtype.kind in "iu" and (index == np.arange(len(index))).all():
-        return ()
-    if index.nlevels == 1:
-        return ("index" if index.name is None else named(index.name),)
-    return tuple(f"level_{at}" if name is None else named(name) for at, name in enumerate(index.names))
 
 
 def _cells(frame: Any, name: str) -> Any:
@@ -216,14 +232,6 @@ def _type_family(kind: Any) -> str:
     return "nullable" if hasattr(kind, "numpy_dtype") and kind.kind in "iuf" else ""
 
 
-def _example(family: str | None) -> Any:
-    """An example of a type in a family."""
-    pandas = extra("pandas", "tables")
-    if family == "arrow":
-        return pandas.ArrowDtype(extra("pyarrow", "tables").int64())
-    return pandas.Int64Dtype() if family == "nullable" else None
-
-
 def _typed(column: Column, kind: Any, index: Any) -> Any:
     """Cells as a series, in the family of a type but always with 64 bits, since noise may exceed fewer bits."""
     # Integers beyond 64 bits become decimals or text in Arrow's family, and Python's integers in the others: the noise
@@ -240,18 +248,6 @@ def _typed(column: Column, kind: Any, index: Any) -> Any:
     return pandas.Series(cells, index=index)
 
 
-def _behind(frame: Any, shape: PandasShape, owner: str, name: str) -> tuple[int, Hashable]:
-    """The position and the own name of a new column."""
-    own = shape.columns[owner]
-    at = list(frame.columns).index(own) + 1
-    if isinstance(own, tuple):
-        return at, (*own[:-1], f"{own[-1]}{name.removeprefix(owner)}") if name.startswith(owner) else (
-            *(name for _ in own[:-1]),
-            name,
-        )
-    return at, name
-
-
 def _spelled(name: Hashable) -> Any:
     """A column's name as JSON: text and integers unchanged, a tuple as a list, anything else as text."""
     if isinstance(name, tuple):
@@ -259,26 +255,6 @@ def _spelled(name: Hashable) -> Any:
     if is_integer(name):
         return int(name)
     return str(name)
-
-
-def _crs(frame: Any, columns: Mapping[str, Any]) -> list[list[Any]]:
-    """The columns of geometries with their coordinate reference systems, the active one last."""
-    systems = []
-    active = getattr(frame, "_geometry_column_name", None)
-    for name in columns:
-        cells = _cells(frame, name)
-        if str(cells.dtype) == "geometry":
-            crs = cells.crs
-            systems.append((name == active, [name, None if crs is None else crs.to_wkt()]))
-    return [system for _, system in sorted(systems, key=lambda pair: pair[0])]
-
-
-def _with_geometry(frame: Any, name: str, crs: str | None) -> Any:
-    """The frame with a column of geometries read from their text, if GeoPandas is installed."""
-    if name not in frame.columns or find_spec("geopandas") is None:
-        return frame
-    geopandas = extra("geopandas", "tables")
-    return geopandas.GeoDataFrame(frame).set_geometry(geopandas.GeoSeries.from_wkt(frame[name], crs=crs).rename(name))
 
 
 def register() -> None:
