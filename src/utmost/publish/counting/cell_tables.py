@@ -88,7 +88,14 @@ def cells_table(
     ]
     places = _rows(adapter, table, declared, axis, marks)
     values = np.stack(numbers if axis is None else _differences(numbers, columns, adapter, table), axis=-1)
-    cells = _laid(values, places, declared, axis)
+    # The nested axis is the last of the values, and gets its place in the domain.
+    place = len(declared.axes) if axis is None else axis
+    outer = [size for at, size in enumerate(declared.shape) if at != place]
+    sums = np.full((int(np.prod(outer, dtype=object)) if outer else 1, values.shape[-1]), 0, dtype=object)
+    np.add.at(sums, places, values)
+    cells = np.moveaxis(sums.reshape(*outer, values.shape[-1]), -1, place).reshape(declared.shape)
+    if all(abs(number) < 1 << 62 for number in cells.ravel()):
+        cells = cells.astype(np.int64)
     return CountedTable(declared, cells, unit, adapter.kind(table, names), individual=individual)
 
 
@@ -159,15 +166,3 @@ def _rows(
             "every cell must have one row", came="two rows for one cell", remedy="Add the two rows up first."
         )
     return rows
-
-
-def _laid(values: NDArray[Any], places: NDArray[np.int64], domain: Domain, nested: int | None) -> NDArray[Any]:
-    """The numbers as an array of the domain's shape; ``values`` have the nested axis last."""
-    place = len(domain.axes) if nested is None else nested
-    outer = [size for at, size in enumerate(domain.shape) if at != place]
-    sums = np.full((int(np.prod(outer, dtype=object)) if outer else 1, values.shape[-1]), 0, dtype=object)
-    np.add.at(sums, places, values)
-    cells = np.moveaxis(sums.reshape(*outer, values.shape[-1]), -1, place)
-    shaped = cells.reshape(domain.shape)
-    fits = all(abs(number) < 1 << 62 for number in shaped.ravel())
-    return shaped.astype(np.int64) if fits else shaped

@@ -58,14 +58,11 @@ def gathered_totals(parts: Iterable[CellTotals], size: int) -> NDArray[Any]:
 
 
 def read_totals(batches: Iterable[Any]) -> Iterator[CellTotals]:
-    for batch in batches:
-        yield np.asarray(batch.column(CELL).to_numpy()), _narrowed(batch.column(TOTAL))
-
-
-def _narrowed(totals: Any) -> NDArray[Any]:
-    """Decimals as int64, or as Python integers where that could overflow."""
     arrow = extra("pyarrow", "tables")
-    try:
-        return np.asarray(totals.cast(arrow.int64()).to_numpy())
-    except arrow.ArrowInvalid:
-        return np.array([int(total) for total in totals.to_pylist()], dtype=object)
+    for batch in batches:
+        totals = batch.column(TOTAL)
+        try:
+            sums = np.asarray(totals.cast(arrow.int64()).to_numpy())
+        except arrow.ArrowInvalid:  # decimals beyond int64
+            sums = np.array([int(total) for total in totals.to_pylist()], dtype=object)
+        yield np.asarray(batch.column(CELL).to_numpy()), sums

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from utmost.core.exact.arguments import instance, one_of, wrong_kind
 from utmost.core.exact.numbers import Number, exact_integer
 from utmost.core.exact.progress_bar import Progress, progress_bar
-from utmost.core.privacy.amount import Amount
 from utmost.core.privacy.unit import Unit
 from utmost.errors import OutOfRange
 from utmost.publish.counting.bounding import Pairs, begins
@@ -111,13 +110,17 @@ def count_contributions(
         raise wrong_kind("limits", "a list of bounds", limits)
     largest = limits[-1] if bound != AT_MOST and limits else None
     read = CountedMeasure.of(replace(spec, per_cell=largest), each_row=counting.each_row, name=None)
-    bounds = _bounds(limits, bound, read.amount)
+    amount = read.amount
+    bounds = tuple(exact_integer(one, bound) if amount is None else amount.steps(one, bound) for one in limits)
+    if not bounds or bounds[0] < 1 or any(low >= high for low, high in pairwise(bounds)):
+        remedy = "Pass limits=[1, 2, 5, 10], say."
+        raise OutOfRange(f"the limits of {bound} must be positive and ascending", came=list(limits), remedy=remedy)
     axes = tuple(chosen_axes(declared_domain(domain, by), by))
     marks = spelling_of_table(events, spelling)
     rule = _Sized(counting.person, (read,), axes, None, marks, 1, None, b"", bounds=bounds, of=bound)
     flat, kind, report = counted_cells(events, rule, progress, read_outside(outside))
     labels: list[Label] = list(bounds)
-    if (amount := read.amount) is not None:
+    if amount is not None:
         labels = [
             amount.text(limit) if (limit * amount.step).denominator > 1 else int(limit * amount.step)
             for limit in bounds
@@ -126,19 +129,6 @@ def count_contributions(
     assert isinstance(flat, np.ndarray), "there are few bounds"
     axis = Domain({bound: plain(labels, other=MORE)})
     return CountedTable(axis, flat, unit, kind, report=report, individual=counting.individual, proved=True)
-
-
-def _bounds(listed: Sequence[Number], name: str, amount: Amount | None) -> tuple[int, ...]:
-    """The limits as integers, for amounts in steps."""
-    read = tuple(exact_integer(bound, name) if amount is None else amount.steps(bound, name) for bound in listed)
-    if not read or read[0] < 1 or any(low >= high for low, high in pairwise(read)):
-        remedy = "Pass limits=[1, 2, 5, 10], say."
-        raise OutOfRange(
-            f"the limits of {name} must be positive and ascending",
-            came=list(listed),
-            remedy=remedy,
-        )
-    return read
 
 
 @dataclass(slots=True, eq=False, repr=False)

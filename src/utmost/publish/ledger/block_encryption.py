@@ -33,7 +33,15 @@ def stored(integers: Integers, width: int) -> bytes:
     smallest, largest = (int(integers.min()), int(integers.max())) if integers.size else (0, 0)
     width = max(width, width_of(1 + max(largest, -smallest - 1).bit_length()))
     least = -(1 << (8 * width - 1))
-    return _block(integers.size, width, least, _words(narrowed(integers), least, width))
+    integers = narrowed(integers)
+    if width <= 8 or integers.dtype == object:
+        return _block(integers.size, width, least, _offsets(integers, least, width))
+    # int64 is never converted to Python integers.
+    low = integers.astype(np.int64)
+    words = np.empty((low.size, width // 8), "<u8")
+    words[:, 0] = low.view(np.uint64)
+    words[:, 1:] = _above(low, width)
+    return _block(integers.size, width, least, words.tobytes())
 
 
 def packed(integers: Integers) -> bytes:
@@ -78,17 +86,6 @@ def _block(count: int, width: int, least: int, words: bytes) -> bytes:
     base = least.to_bytes(least.bit_length() // 8 + 1, "little", signed=True)
     head = b"".join(n.to_bytes(4, "little") for n in (count, width, len(base)))
     return head + base + words
-
-
-def _words(integers: Integers, least: int, width: int) -> bytes:
-    """The integers minus ``least``, as words of ``width`` bytes; int64 is never converted to Python integers."""
-    if width <= 8 or integers.dtype == object:
-        return _offsets(integers, least, width)
-    low = integers.astype(np.int64)
-    words = np.empty((low.size, width // 8), "<u8")
-    words[:, 0] = low.view(np.uint64)
-    words[:, 1:] = _above(low, width)
-    return words.tobytes()
 
 
 def _above(low: Integers, width: int) -> Integers:

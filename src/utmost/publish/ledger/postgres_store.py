@@ -169,9 +169,12 @@ class PostgresStore:
 
     @staticmethod
     def _in_transaction(connection: Any, work: Callable[[Rows], T]) -> T:
+        def run(statement: str, values: Sequence[Any]) -> Any:
+            return connection.execute(statement.replace("?", "%s"), values, binary=True)
+
         with connection.transaction():
             load = partial(_copy, connection)
-            return work(Rows(_query(connection), lambda: {row[0] for row in connection.execute(_ASKED)}, "BYTEA", load))
+            return work(Rows(run, lambda: {row[0] for row in connection.execute(_ASKED)}, "BYTEA", load))
 
     def _own(self) -> list[Any]:
         """The idle connections of this process; those of a parent stay open: closing one would end its session."""
@@ -256,7 +259,3 @@ def _copy(connection: Any, parts: Iterable[EventPart]) -> None:
         copy.set_types(["int8", "int8", "bytea"])
         for part in chain([first], left):
             copy.write_row(part)
-
-
-def _query(connection: Any) -> Callable[[str, Sequence[Any]], Any]:
-    return lambda statement, values: connection.execute(statement.replace("?", "%s"), values, binary=True)

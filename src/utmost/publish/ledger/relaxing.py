@@ -79,21 +79,16 @@ class RowPermutation:
         return dict(columns) if self.rows is None else {name: column[self.rows] for name, column in columns.items()}
 
     def as_in_table(self, columns: Mapping[str, Integers]) -> dict[str, Integers]:
-        return (
-            dict(columns)
-            if self.rows is None
-            else {name: _placed(column, self.rows) for name, column in columns.items()}
-        )
+        if self.rows is None:
+            return dict(columns)
+        placed = {name: np.empty_like(column) for name, column in columns.items()}
+        for name, column in columns.items():
+            placed[name][self.rows] = column
+        return placed
 
 
 def _sorted(tags: Tags) -> NDArray[np.intp]:
     return np.lexsort((tags[:, 1], tags[:, 0]))
-
-
-def _placed(column: Integers, rows: NDArray[np.intp]) -> Integers:
-    placed = np.empty_like(column)
-    placed[rows] = column
-    return placed
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -278,8 +273,10 @@ def where_changed(transaction: Transaction, release: Published, source: Source) 
         stored_commitment(transaction, release),
         commitment(transaction.key, release.name, release.version, source),
     )
-    if committed != now and source.items is None and _are_reordered(transaction, release, source):
-        return "the rows are in another order than they were published in"
+    if committed != now and source.items is None and source.rows == release.rows:
+        then = TableDigests.opened(transaction.key, release.values, release.name, release.version)
+        if then.columns == value_digests(transaction.key, source):
+            return "the rows are in another order than they were published in"
     return difference(committed, now, source, release.rows)
 
 
@@ -300,10 +297,3 @@ def rows_are_renamed(key: Key, release: Published, source: Source) -> bool:
     then = TableDigests.opened(key, release.values, release.name, release.version)
     labels, texts = text_digests(key, source.texts(source.labels()))
     return then.labels == labels and then.texts != texts
-
-
-def _are_reordered(transaction: Transaction, release: Published, source: Source) -> bool:
-    if source.rows != release.rows:
-        return False
-    then = TableDigests.opened(transaction.key, release.values, release.name, release.version)
-    return then.columns == value_digests(transaction.key, source)

@@ -146,9 +146,12 @@ class ResponseFolder:
                 self._write_aside(release, at, frame, aside)
                 # One rename for the whole folder: readers find all files, already checked, or none.
                 os.replace(aside, place)
-            except OSError:
+            except OSError as error:
                 if self._manifest(release, at) is None:  # else another writer was first, with equal values
-                    _check_gone(place)
+                    if place.exists():
+                        required = "a level's folder must have a manifest"
+                        remedy = "Remove the folder: keep writes it again, with the same values."
+                        raise LedgerDamaged(required, came="none", where=str(place), remedy=remedy) from error
                     raise
             finally:
                 shutil.rmtree(aside, ignore_errors=True)
@@ -243,9 +246,19 @@ class ResponseFolder:
 
     def _write_aside(self, release: "Published", at: Level, frame: Any, aside: Path) -> None:
         """Write the frame and its manifest into the folder ``aside``, checked and forced to the disk."""
-        answered = engine_frame(frame)
-        _check_columns(release, answered.schema().names)
-        answered.written(aside)
+        assert release.items is not None
+        written = engine_frame(frame)
+        # No columns besides those of an answer, since files go to recipients.
+        answered = {*release.promise.id_column, *release.columns, *release.public, *_margins(release)}
+        other = [name for name in written.schema().names if name not in answered]
+        if other:
+            raise DataChanged(
+                "a frame must have only the columns of an answer",
+                came=", ".join(map(repr, other)),
+                where=repr(release.name),
+                remedy="Pass the answer of publish, relax or view, or drop the other columns.",
+            )
+        written.written(aside)
         files = sorted(part for part in aside.glob("*.parquet") if not part.name.startswith(("_", ".")))
         self._check(release, at, files)
         listed = [{"name": file.name, "sha256": _digest(file)} for file in files]
@@ -257,6 +270,8 @@ class ResponseFolder:
             force(path)
 
     def _check(self, release: "Published", at: Level, files: list[Path]) -> None:
+        from utmost.publish.ledger.engine_ledger import margin_of
+
         assert release.items is not None
         items = self.ledger.items
         key = items.commitment_key(release.name, version=release.version)
@@ -264,7 +279,15 @@ class ResponseFolder:
         work = CommittingRows(key, release.promise.id_column, answered)
         batches = _batches(files, [*release.promise.id_column, *release.columns])
         items.check_committed(release.name, gathered_commitment(work(batches))[0], version=release.version)
-        _check_margins(files, release, at)
+        # A column of margins holds the margin of the level in every row, and so no information on the data.
+        compute, margin = extra("pyarrow.compute", "tables"), margin_of(release, at)
+        for path in files:
+            there = [name for name in _margins(release) if name in parquet.opened(path).schema_arrow.names]
+            for batch in _batches([path], there) if there else ():
+                for name in there:
+                    if batch.num_rows and compute.unique(batch.column(name)).to_pylist() != [margin]:
+                        where = f"column {name!r}"
+                        raise DataChanged("a margin must be that of the level", came="another", where=where)
 
     def __repr__(self) -> str:
         return f"ResponseFolder({str(self.path)!r})"
@@ -272,40 +295,6 @@ class ResponseFolder:
 
 def _margins(release: "Published") -> list[str]:
     return [f"{name}_margin" for name in release.columns]
-
-
-def _check_columns(release: "Published", names: list[str]) -> None:
-    """Check that there are no columns besides those of an answer, since files go to recipients."""
-    assert release.items is not None
-    answered = {*release.promise.id_column, *release.columns, *release.public, *_margins(release)}
-    other = [name for name in names if name not in answered]
-    if other:
-        raise DataChanged(
-            "a frame must have only the columns of an answer",
-            came=", ".join(map(repr, other)),
-            where=repr(release.name),
-            remedy="Pass the answer of publish, relax or view, or drop the other columns.",
-        )
-
-
-def _check_margins(files: list[Path], release: "Published", at: Level) -> None:
-    """Check that a column of margins holds the margin of the level in every row, and so no information on the data."""
-    from utmost.publish.ledger.engine_ledger import margin_of
-
-    compute, margin = extra("pyarrow.compute", "tables"), margin_of(release, at)
-    for path in files:
-        there = [name for name in _margins(release) if name in parquet.opened(path).schema_arrow.names]
-        for batch in _batches([path], there) if there else ():
-            for name in there:
-                if batch.num_rows and compute.unique(batch.column(name)).to_pylist() != [margin]:
-                    where = f"column {name!r}"
-                    raise DataChanged("a margin must be that of the level", came="another", where=where)
-
-
-def _check_gone(place: Path) -> None:
-    if place.exists():
-        remedy = "Remove the folder: keep writes it again, with the same values."
-        raise LedgerDamaged("a level's folder must have a manifest", came="none", where=str(place), remedy=remedy)
 
 
 def _batches(files: list[Path], columns: list[str]) -> Iterator[Any]:

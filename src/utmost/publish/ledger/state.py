@@ -344,7 +344,14 @@ def folded(state: State, events: Iterable[tuple[Event, bytes]]) -> State:
             if (event.kind == "opened") != (event.number == 1):
                 raise LedgerDamaged("the first event, and no other, must open the ledger", came=event.kind)
             if event.kind == "opened":
-                folding = _opened(folding, facts)
+                folding = replace(
+                    folding,
+                    identity=facts["identity"],
+                    fingerprint=facts["key"],
+                    is_sealed=facts["sealed"],
+                    is_derived=facts["derived"],
+                    has_witness=facts["witness"],
+                )
             elif event.kind == "published":
                 release = _published(facts, event.number)
                 item = release.name, release.version
@@ -357,8 +364,11 @@ def folded(state: State, events: Iterable[tuple[Event, bytes]]) -> State:
                 if facts.get("request") is not None:
                     requests[facts["request"]] = item, release.spent
             elif event.kind == "answered":
-                item = facts["name"], facts["version"]
-                before, releases[item] = releases[item], _answered(releases[item], facts, event.number)
+                item, level = (facts["name"], facts["version"]), level_from_text(facts["level"])
+                before = releases[item]
+                if level in before.responses:
+                    raise LedgerDamaged("a level must be answered once", came=str(level), where=f"event {event.number}")
+                releases[item] = before.with_response(level, _response(facts, event.number, 0))
                 if releases[item].spent != before.spent:
                     account = accounts[before.dataset].minus(before.spent, before.part)
                     accounts[before.dataset] = account.plus(releases[item].spent, before.part)
@@ -476,17 +486,6 @@ def bound_facts(facts: Mapping[str, Any]) -> bytes:
     return sha256(json.dumps(bound, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode("ascii")).digest()
 
 
-def _opened(state: State, facts: Mapping[str, Any]) -> State:
-    return replace(
-        state,
-        identity=facts["identity"],
-        fingerprint=facts["key"],
-        is_sealed=facts["sealed"],
-        is_derived=facts["derived"],
-        has_witness=facts["witness"],
-    )
-
-
 def published_facts(
     request: PublishRequest,
     *,
@@ -549,13 +548,6 @@ def _published(facts: Mapping[str, Any], number: int) -> Published:
     first += 0 if release.labels is None else release.labels.parts
     responses[level_from_text(facts["level"])] = _response(facts, number, first)
     return release
-
-
-def _answered(release: Published, facts: Mapping[str, Any], number: int) -> Published:
-    level = level_from_text(facts["level"])
-    if level in release.responses:
-        raise LedgerDamaged("a level must be answered once", came=str(level), where=f"event {number}")
-    return release.with_response(level, _response(facts, number, 0))
 
 
 def _response(facts: Mapping[str, Any], number: int, first: int) -> StoredResponse:

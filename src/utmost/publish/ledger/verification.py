@@ -97,7 +97,15 @@ def verified(key: Key, transaction: Transaction) -> Verification:
         _check_step(state, events[-1])
         state = folded(state, [(events[-1], mac)])
         _check_limits(state, events[-1])
-    _check_places(transaction, events)
+    named = [(event.number, part) for event in events for part in range(event.facts.get("parts", 0))]
+    stored = list(rows.parts())
+    if stored != named:
+        odd = sorted(set(stored) ^ set(named))
+        raise LedgerDamaged(
+            "the parts must be those that the events name",
+            came=f"event {odd[0][0]}, part {odd[0][1]}",
+            where="utmost_parts",
+        )
     cells = sum(_check_responses(key, transaction, state, release) for release in state.releases.values())
     responses = sum(len(release.responses) for release in state.releases.values())
     spent = {d: state.spending(d) for d in state.datasets}
@@ -124,20 +132,18 @@ def history(transaction: Transaction, name: str | None, dataset: str | None) -> 
         # Only the events of the release, each verified by its mac: the time does not depend on the other releases.
         releases = [state.releases[name, version] for version in state.versions(name)]
         numbers = sorted(response.event for release in releases for response in release.responses.values())
-        events = [_event(transaction, number) for number in numbers]
+        events = []
+        for number in numbers:
+            row, before = transaction.rows.event(number), transaction.rows.mac(number - 1) or START
+            check_chain(transaction.key, number - 1, before, [] if row is None else [row])
+            if row is None:
+                raise LedgerDamaged("every event must be there", came="none", where=f"event {number}")
+            events.append(read_event(number, row[1]))
     else:
         rows = transaction.rows.events()
         check_chain(transaction.key, 0, START, rows)
         events = [read_event(number, body) for number, body, _ in rows]
     return tuple(event for event in events if _concerns(event, name, dataset, state))
-
-
-def _event(transaction: Transaction, number: int) -> Event:
-    row = transaction.rows.event(number)
-    check_chain(transaction.key, number - 1, transaction.rows.mac(number - 1) or START, [] if row is None else [row])
-    if row is None:
-        raise LedgerDamaged("every event must be there", came="none", where=f"event {number}")
-    return read_event(number, row[1])
 
 
 def _concerns(event: Event, name: str | None, dataset: str | None, state: State) -> bool:
@@ -175,19 +181,6 @@ def _check_limits(state: State, event: Event) -> None:
     limit, spends = state.limits.get(dataset), event.facts.get("how", "fresh") in ("fresh", "relax")
     if limit is not None and state.spending(dataset).exceeds(limit) and spends:
         raise LedgerDamaged("a budget must not be exceeded", came=f"dataset {dataset!r}", where=f"event {event.number}")
-
-
-def _check_places(transaction: Transaction, events: list[Event]) -> None:
-    """Check that the stored parts are exactly those that the events name."""
-    named = [(event.number, part) for event in events for part in range(event.facts.get("parts", 0))]
-    stored = list(transaction.rows.parts())
-    if stored != named:
-        odd = sorted(set(stored) ^ set(named))
-        raise LedgerDamaged(
-            "the parts must be those that the events name",
-            came=f"event {odd[0][0]}, part {odd[0][1]}",
-            where="utmost_parts",
-        )
 
 
 def _check_responses(key: Key, transaction: Transaction, state: State, release: Published) -> int:

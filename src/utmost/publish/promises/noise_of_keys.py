@@ -161,7 +161,13 @@ class NamingNoise(Noise):
         return NamedOnce({name: objects([_number_of(column)]) for name, column in listed.items()})
 
     def written(self, level: Level, response: Response) -> dict[str, NDArray[Any]]:
-        return {name: _column_of(_list_of(cells[0])) for name, cells in response.items()}
+        columns = {}
+        for name, cells in response.items():
+            listed = _list_of(cells[0])
+            column = np.array(listed) if len({type(part) for part in listed}) == 1 else objects(listed)
+            # NumPy drops trailing NULs of texts, and converts large integers to floats.
+            columns[name] = column if column.tolist() == listed else objects(listed)
+        return columns
 
     def column_bars(
         self, level: Level, columns: Sequence[str], confidence: Number
@@ -338,9 +344,3 @@ def _list_of(number: int) -> list[Any]:
     except ValueError:
         raise LedgerDamaged("a list of keys must be as it was written", came="another", where="responses") from None
     return list(column)
-
-
-def _column_of(column: list[Any]) -> NDArray[Any]:
-    cells = np.array(column) if len({type(part) for part in column}) == 1 else objects(column)
-    # NumPy drops trailing NULs of texts, and converts large integers to floats.
-    return cells if cells.tolist() == column else objects(column)

@@ -6,7 +6,7 @@ mechanism has a delta.
 """
 
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from fractions import Fraction
@@ -117,23 +117,20 @@ class KeySelection(Display, ProcessMemory):
                 if rare < last:
                     raise OutOfRange("delta can only grow", came=delta, where="KeySelection")
                 self._check_owner()
-                self._name(last, rare)
+                before = naming_law(self._level, last, self._each) if last else None
+                after = naming_law(self._level, rare, self._each)
+                chances: dict[int, Thresholds] = {}
+                word, fresh = self._randomness.word, set()
+                for key, n in self._counts:
+                    if key not in self._names:
+                        if n not in chances:
+                            chances[n] = Thresholds(appearing(before, after, n))
+                        if chances[n].decide(word(), 64, word) == 0:
+                            fresh.add(key)
+                self._names |= fresh
                 names = tuple(key for key, _ in self._counts if key in self._names)
                 self._answers[rare] = NamedKeys(names, self._level, rare, self._each)
             return self._answers[rare]
-
-    def _name(self, last: Fraction, rare: Fraction) -> None:
-        before = naming_law(self._level, last, self._each) if last else None
-        after = naming_law(self._level, rare, self._each)
-        chances: dict[int, Thresholds] = {}
-        word, fresh = self._randomness.word, set()
-        for key, n in self._counts:
-            if key not in self._names:
-                if n not in chances:
-                    chances[n] = Thresholds(appearing(before, after, n))
-                if chances[n].decide(word(), 64, word) == 0:
-                    fresh.add(key)
-        self._names |= fresh
 
     def __repr__(self) -> str:
         return f"KeySelection({self._level}, keys={self._each}, at {len(self._answers)} deltas)"
@@ -197,11 +194,15 @@ def counted_keys(counts: Any, shares: int | None = None) -> list[tuple[Any, int]
         raise BadTable("a key must have one count", where="counts")
     numbers = [int(n) for n in cells.integers(0, cells.size).tolist()]
     for place, (name, n) in enumerate(zip(names, numbers, strict=True)):
-        _check_key(name, place)
+        where = f"counts, entry {place + 1}"
+        for part in chain(name) if isinstance(name, tuple) else (name,):
+            if isinstance(part, float | np.floating) or not isinstance(part, str | int | np.integer | date):
+                required = "a key must be text, an integer, a date, or a tuple of them"
+                raise WrongKind(required, came=type(part).__name__, where=where)
+            if not isinstance(part, str | date) and abs(int(part)) >= _LARGEST_KEY:
+                raise OutOfRange("a key must have at most 4000 digits", came="more", where=where)
         if n < 0:
-            raise OutOfRange(
-                "a count of individuals must be at least 0", came="less", where=f"counts, entry {place + 1}"
-            )
+            raise OutOfRange("a count of individuals must be at least 0", came="less", where=where)
     for place, repeats in enumerate(Counter(names).values()):
         if repeats > 1:
             raise BadTable("a key must stand in one row", came=f"{repeats} rows", where=f"counts, key {place + 1}")
@@ -223,15 +224,3 @@ def _columns(counts: Any) -> tuple[list[Any], Any]:
         )
     keys, numbers = (adapter.column(counts, name) for name in names)
     return plain_cells(keys), numbers
-
-
-def _check_key(name: Hashable, place: int) -> None:
-    for part in chain(name) if isinstance(name, tuple) else (name,):
-        if isinstance(part, float | np.floating) or not isinstance(part, str | int | np.integer | date):
-            raise WrongKind(
-                "a key must be text, an integer, a date, or a tuple of them",
-                came=type(part).__name__,
-                where=f"counts, entry {place + 1}",
-            )
-        if not isinstance(part, str | date) and abs(int(part)) >= _LARGEST_KEY:
-            raise OutOfRange("a key must have at most 4000 digits", came="more", where=f"counts, entry {place + 1}")

@@ -56,8 +56,11 @@ class CheckedSums:
     def draw(self, randomness: Randomness) -> NoisySums:
         """The noisy sums, marginal by marginal."""
         counted, plan = self.counted, self.noise.plan
-        sums = plan.each_sums(counted.read_by(plan))
-        measured = {of: _sealed(noised_by(true, self.laws[of], None, randomness=randomness)) for of, true in sums}
+        measured = {}
+        for of, true in plan.each_sums(counted.read_by(plan)):
+            noisy = noised_by(true, self.laws[of], None, randomness=randomness)
+            # Read-only, so that a release need not copy them
+            measured[of] = frozen(noisy if noisy.base is None else noisy.base).reshape(noisy.shape)
         about = self.at_level.level, self.at_level.confidence, measured, counted.kind, self.weights
         return NoisySums(self.promise, *about, measure=counted.measure)
 
@@ -83,9 +86,3 @@ def counted_for(table: CountedTable | NDArray[Any], plan: Plan) -> tuple[Counted
     if not isinstance(counted, CountedTable):
         counted = CountedTable(whole, counted, plan.unit, together=plan.together)
     return counted, promise_for(plan, counted)
-
-
-def _sealed(sums: NDArray[Any]) -> NDArray[Any]:
-    """The same numbers, read-only, so that a release need not copy them."""
-    owner = sums if sums.base is None else sums.base
-    return frozen(owner).reshape(sums.shape)

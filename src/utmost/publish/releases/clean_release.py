@@ -192,6 +192,14 @@ class CleanTable(Display):
         if self.open_cells is not None:
             before = "all measured sums of them were"
             near = f"those of the nearest table{'' if not self.residual else f', within {_above(self.residual)},'}"
+        held = ""
+        if self.held is not None:
+            name = self.domain.family_name(self.held)
+            which = f"The sums over {name!r} are" if name else "The total is"
+            held = (
+                f" {which} held: as released, to the nearest {whole}, or 0 where that is negative. The error bars of "
+                "the release hold there, half a step wider."
+            )
         return (
             f"These {many} are {are}, not negative, and all sums of them agree. They are biased, for display and for "
             f"programs that need {many}: a true zero can only be raised, alone by {raised} on average, and larger "
@@ -199,17 +207,7 @@ class CleanTable(Display):
             f"{near} to the released sums that are not negative, by weighted least squares{moved}: the certificate "
             f"beside them proves it. In rounding, {how}; the largest move of a measured sum was "
             f"{self.largest_move:.3g}."
-            f"{facts}{self._held_words(whole)}"
-        )
-
-    def _held_words(self, whole: str) -> str:
-        if self.held is None:
-            return ""
-        name = self.domain.family_name(self.held)
-        which = f"The sums over {name!r} are" if name else "The total is"
-        return (
-            f" {which} held: as released, to the nearest {whole}, or 0 where that is negative. The error bars of the "
-            "release hold there, half a step wider."
+            f"{facts}{held}"
         )
 
     def facts(self) -> dict[str, Any]:

@@ -50,22 +50,18 @@ class Relations:
         parts: list[NDArray[np.intp]] = []
         for fine, coarse in permutations(nodes, 2):
             if is_finer(fine, coarse):
-                group = _coarse_groups(domain, fine, coarse)
+                along = [
+                    axis.group_of(high)[axis.group_starts(low)]
+                    for axis, low, high in zip(domain.axes, fine, coarse, strict=True)
+                ]
+                group = np.zeros(1, dtype=np.intp)
+                if along:
+                    group = np.ravel_multi_index(np.ix_(*along), domain.group_shape(coarse)).ravel()
                 order = np.argsort(group, kind="stable")
                 for number, cells in enumerate(np.split(order, np.flatnonzero(np.diff(group[order])) + 1)):
                     totals.append(places[coarse] + number)
                     parts.append(cells + places[fine])
         return cls(places, totals, parts)
-
-
-def _coarse_groups(domain: Domain, fine: Family, coarse: Family) -> NDArray[np.intp]:
-    """The group of a coarser marginal that contains each group of a finer one, in order."""
-    along = [
-        axis.group_of(high)[axis.group_starts(low)] for axis, low, high in zip(domain.axes, fine, coarse, strict=True)
-    ]
-    if not along:
-        return np.zeros(1, dtype=np.intp)
-    return np.ravel_multi_index(np.ix_(*along), domain.group_shape(coarse)).ravel()
 
 
 def complementary(
@@ -81,21 +77,7 @@ def complementary(
             known[cells] = shown[family]
             secret[cells] = published[family] & ~shown[family]
             size[cells] = sizes[family]
-    _protect(relations, known, secret, size)
-    return {
-        family: known[relations.places[family] : relations.places[family] + _size(domain, family)]
-        for family in published
-    }
-
-
-def _size(domain: Domain, family: Family) -> int:
-    return int(np.prod(domain.group_shape(family)))
-
-
-def _protect(
-    relations: Relations, known: NDArray[np.bool_], secret: NDArray[np.bool_], size: NDArray[np.float64]
-) -> None:
-    """Withhold further cells until no secret one follows from shown ones; change the arrays in place."""
+    # Further cells are withheld until no secret one follows from shown ones.
     members = [np.append(parts, total) for total, parts in zip(relations.totals, relations.parts, strict=True)]
     safe: set[bytes] = set()
     while True:
@@ -109,7 +91,15 @@ def _protect(
                     break
                 safe.add(component.tobytes())
         else:
-            return
+            break
+    return {
+        family: known[relations.places[family] : relations.places[family] + _size(domain, family)]
+        for family in published
+    }
+
+
+def _size(domain: Domain, family: Family) -> int:
+    return int(np.prod(domain.group_shape(family)))
 
 
 def _protect_by_one(

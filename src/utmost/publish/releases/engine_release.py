@@ -163,13 +163,6 @@ class ReleasableFrame:
         """The engine's frame of released and public columns, with the margin if given; ``answer`` computes values."""
         wanted = (*self.identifiers, *self.columns, *self.public)
         read = self.frame.select([name for name in self.frame.schema().names if name in wanted])
-        schema, margins = self._released_schema(margin), {}
-        if margin is not None:
-            margins = {f"{name}_margin": margin for name in self.columns}
-        made = extra("pyarrow", "tables").schema([field for field in schema if field.name not in margins])
-        return read.mapped(ItemNoiseMap(release, self.identifiers, made, answer), schema, margins)
-
-    def _released_schema(self, margin: int | float | None) -> Any:
         arrow = extra("pyarrow", "tables")
         fields = []
         for field in self.frame.schema():
@@ -182,7 +175,9 @@ class ReleasableFrame:
                     fields.append(arrow.field(f"{field.name}_margin", wide))
             elif field.name in self.public:
                 fields.append(arrow.field(field.name, field.type))
-        return arrow.schema(fields)
+        margins = {} if margin is None else {f"{name}_margin": margin for name in self.columns}
+        made = arrow.schema([field for field in fields if field.name not in margins])
+        return read.mapped(ItemNoiseMap(release, self.identifiers, made, answer), arrow.schema(fields), margins)
 
     def checked_rows(self) -> CheckedRows:
         """The counts and ranges of the rows, by one aggregate; BadTable for missing identifiers and invalid cells."""
@@ -191,20 +186,37 @@ class ReleasableFrame:
         rows = nw.from_native(used.native)
         expressions = {"rows": nw.len(), **self._wrong_cells(nw), **self._copies(nw)}
         counted = [count.alias(f"check_{at}") for at, count in enumerate(expressions.values())]
+        least_and_largest = [
+            end.alias(f"end_{at}_{side}")
+            for at, name in enumerate(self.columns)
+            for side, end in enumerate((nw.col(name).min(), nw.col(name).max()))
+        ]
         with progress_bar("Checking rows"):
-            totals = rows.select(*counted, *self._ends(nw)).collect()
+            totals = rows.select(*counted, *least_and_largest).collect()
         counts = {name: int(totals.item(0, at) or 0) for at, name in enumerate(expressions)}
         total = counts.pop("rows")
         for (what, name), count in ((key, count) for key, count in counts.items() if not isinstance(key, str)):
             if what == "copy" and total and count == total:
                 raise copied(*name)
+            if what == "infinite" and count:
+                required = "every released cell must be a finite number"
+                raise BadTable(required, came=f"{count} that are not", where=f"column {name!r}")
             if what != "copy" and count:
-                raise _wrong(what, name, count)
+                came, where = f"{count} that are", f"column {name!r}"
+                remedy = "Fill it or drop the row: whether a value is missing is itself information about individuals."
+                raise BadTable(f"no cell may be {what}", came=came, where=where, remedy=remedy)
         places = range(len(counted), len(counted) + 2 * len(self.columns), 2)
         ends = {
             name: (totals.item(0, at), totals.item(0, at + 1)) for name, at in zip(self.columns, places, strict=True)
         }
-        self._check_sizes(ends)
+        # Integers leave room for noise in their released type.
+        for name, room in self._rooms.items():
+            low, high = ends[name]
+            if low is not None and max(-int(low), int(high)) >= room:
+                wanted, remedy = "below 2^62", "Cast the column to decimal(38, 0)."
+                if room != _LARGEST:
+                    wanted, remedy = "below 5 10^37", "Count in larger units."
+                raise BadTable(f"integers must be {wanted}", came="a larger one", where=repr(name), remedy=remedy)
         return CheckedRows(total, ends)
 
     def check_distinct(self, rows: int) -> None:
@@ -251,33 +263,7 @@ class ReleasableFrame:
         rooms = {name: _HALF_DECIMAL if kinds.is_decimal(kind) else _LARGEST for name, kind in found.items()}
         return {} if self.numbers == "reals" else rooms
 
-    def _ends(self, nw: Any) -> list[Any]:
-        """Aggregates of the least and the largest cell of each released column."""
-        return [
-            end.alias(f"end_{at}_{side}")
-            for at, name in enumerate(self.columns)
-            for side, end in enumerate((nw.col(name).min(), nw.col(name).max()))
-        ]
-
-    def _check_sizes(self, ends: Mapping[str, tuple[Any, Any]]) -> None:
-        """Check that integers leave room for noise in their released type."""
-        for name, room in self._rooms.items():
-            low, high = ends[name]
-            if low is not None and max(-int(low), int(high)) >= room:
-                wanted, remedy = "below 2^62", "Cast the column to decimal(38, 0)."
-                if room != _LARGEST:
-                    wanted, remedy = "below 5 10^37", "Count in larger units."
-                raise BadTable(f"integers must be {wanted}", came="a larger one", where=repr(name), remedy=remedy)
-
 
 def _rows_where(nw: Any, holds: Any) -> Any:
     """An aggregate of the rows that satisfy a condition; Spark does not add up truth values."""
     return nw.when(holds).then(1).otherwise(0).sum()
-
-
-def _wrong(what: str, name: str, count: int) -> BadTable:
-    where = f"column {name!r}"
-    if what == "infinite":
-        return BadTable("every released cell must be a finite number", came=f"{count} that are not", where=where)
-    remedy = "Fill it or drop the row: whether a value is missing is itself information about individuals."
-    return BadTable(f"no cell may be {what}", came=f"{count} that are", where=where, remedy=remedy)

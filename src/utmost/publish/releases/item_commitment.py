@@ -208,7 +208,15 @@ def committed_rows(secret: bytes, identifiers: Sequence[Identifiers], columns: S
         some = slice(start, start + _AT_ONCE)
         tags = item_tags(secret, [column.part(some.start, some.stop) for column in identifiers])
         cells = (item_tags(of_rows, [Identifiers.of(column[some])]) for column in columns)
-        _add_up(sums, (tags[:, 0] % BLOCKS).astype(np.int64), compound_tags(of_rows, [tags, *cells]))
+        blocks, digests = (tags[:, 0] % BLOCKS).astype(np.int64), compound_tags(of_rows, [tags, *cells])
+        sums[:, 0] += np.bincount(blocks, minlength=BLOCKS)
+        # Two limbs at a time: sums of at most 2^16 numbers of 32 bits stay below 2^48, so that float64 is exact.
+        assert len(digests) <= _AT_ONCE
+        halves = digests.astype("<u8", copy=False).view("<u4").reshape(-1, _LIMBS // 2)
+        for half in range(_LIMBS // 2):
+            added = np.bincount(blocks, halves[:, half], BLOCKS).astype(np.int64)
+            sums[:, 1 + 2 * half] += added & ((1 << _LIMB_BITS) - 1)
+            sums[:, 2 + 2 * half] += added >> _LIMB_BITS
     return ItemCommitment(sums)
 
 
@@ -279,15 +287,3 @@ def first_difference(content: bytes, other: bytes) -> int:
         if content[at : at + size] != other[at : at + size]:
             return at // size + 1
     return 0
-
-
-def _add_up(sums: NDArray[np.int64], blocks: NDArray[np.int64], digests: Tags) -> None:
-    """Add the counts and digests of some rows to the sums of their blocks, two limbs at a time."""
-    # Sums of at most 2^16 numbers of 32 bits stay below 2^48, so that float64 is exact.
-    assert len(digests) <= _AT_ONCE
-    halves = digests.astype("<u8", copy=False).view("<u4").reshape(-1, _LIMBS // 2)
-    sums[:, 0] += np.bincount(blocks, minlength=BLOCKS)
-    for half in range(_LIMBS // 2):
-        added = np.bincount(blocks, halves[:, half], BLOCKS).astype(np.int64)
-        sums[:, 1 + 2 * half] += added & ((1 << _LIMB_BITS) - 1)
-        sums[:, 2 + 2 * half] += added >> _LIMB_BITS

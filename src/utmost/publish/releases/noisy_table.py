@@ -335,23 +335,20 @@ class NoisyTable(SavedTable):
         """
         problem = self.clean_problem(given, hold, column)
         whole = problem.solved()
-        if problem.facts is not None:
-            self._warn_of(problem.facts, problem, self.declaration.noise[self.cells.column(column)])
+        if (facts := problem.facts) is not None:
+            # Facts that the noisy sums practically exclude
+            domain, noise = problem.reconstruction.domain, self.declaration.noise[self.cells.column(column)]
+            (cells, divisor), far = problem.measured[domain.finest], []
+            miss = FAR_OFF / sum(len(facts.places(family)) for family in facts.bounds)
+            for family, (lower, upper) in facts.bounds.items():
+                sums = domain.sums(cells.astype(object), family).ravel()
+                reach = exact(noise.sum_of([noise.size] * (domain.size // len(sums))).margin_missed(miss))
+                for place in facts.places(family):
+                    value = Fraction(int(sums[place]), divisor)
+                    if lower.ravel()[place] - value > reach or value - upper.ravel()[place] > reach:
+                        far.append(f"{facts.fact(family, place)}, where {_plain(value)} was published")
+            warn_far_off(far)
         return whole
-
-    def _warn_of(self, facts: PublicFacts, problem: CleanProblem, noise: DeclaredNoise) -> None:
-        """Warn of facts that the noisy sums practically exclude."""
-        domain = problem.reconstruction.domain
-        (cells, divisor), far = problem.measured[domain.finest], []
-        miss = FAR_OFF / sum(len(facts.places(family)) for family in facts.bounds)
-        for family, (lower, upper) in facts.bounds.items():
-            sums = domain.sums(cells.astype(object), family).ravel()
-            reach = exact(noise.sum_of([noise.size] * (domain.size // len(sums))).margin_missed(miss))
-            for place in facts.places(family):
-                value = Fraction(int(sums[place]), divisor)
-                if lower.ravel()[place] - value > reach or value - upper.ravel()[place] > reach:
-                    far.append(f"{facts.fact(family, place)}, where {_plain(value)} was published")
-        warn_far_off(far)
 
     def clean_problem(
         self, given: "GivenFacts | None" = None, hold: "Families | None" = None, column: str | None = None
@@ -487,25 +484,22 @@ class NoisyCells(LabelledCells):
         name, sure = self.column(column), read_confidence(confidence)
         more, less = self._rows(rows), self._rows(minus)
         if mean:
-            return self._mean(name, more, less, sure)
+            if not more or more & less:
+                came, remedy = "none" if not more else "a row in both", "Select other labels."
+                raise OutOfRange("a mean needs rows of its own", came=came, remedy=remedy)
+            # The margins of both means hold at once.
+            each = sure if not less else 1 - (1 - sure) / 2
+            margin, value = Fraction(0), Fraction(0)
+            for sign, some in ((1, more), (-1, less)):
+                if some:
+                    margin += exact(self.sum_of(some, name).margin(each)) / len(some)
+                    value += sign * self._value(name, some) / len(some)
+            return SumOfCells(value, round_up(margin), len(more) + len(less), sure)
         value = self._value(name, more - less) - self._value(name, less - more)
         return SumOfCells(value, self.sum_of(more ^ less, name).margin(sure), len(more ^ less), sure)
 
     def _value(self, name: str, rows: frozenset[int]) -> Fraction:
         return sum((self.cells[name][row] for row in rows), Fraction(0))
-
-    def _mean(self, name: str, rows: frozenset[int], minus: frozenset[int], sure: Fraction) -> SumOfCells:
-        """A mean of cells, or a difference of means, whose margins hold at once."""
-        if not rows or rows & minus:
-            came, remedy = "none" if not rows else "a row in both", "Select other labels."
-            raise OutOfRange("a mean needs rows of its own", came=came, remedy=remedy)
-        each = sure if not minus else 1 - (1 - sure) / 2
-        margin, value = Fraction(0), Fraction(0)
-        for sign, some in ((1, rows), (-1, minus)):
-            if some:
-                margin += exact(self.sum_of(some, name).margin(each)) / len(some)
-                value += sign * self._value(name, some) / len(some)
-        return SumOfCells(value, round_up(margin), len(rows) + len(minus), sure)
 
     def ratio(
         self,

@@ -12,7 +12,6 @@ from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number, natural
 from utmost.core.gradual.euclidean_noise import MOST_DIMENSIONS
 from utmost.core.sampling.hidden_paths import GridPoints, HiddenPaths, PathBits
-from utmost.core.sampling.integers import Integers
 from utmost.core.sampling.process_memory import ProcessMemory
 from utmost.core.sampling.random_bits import KEY_BYTES, Randomness, secure
 from utmost.errors import NotANumber
@@ -123,7 +122,15 @@ class PlanarRelease(Display, ProcessMemory):
                 raise NotANumber(f"places must have the shape (k, {self.dimensions})", came=shape, where="places")
             allowed = np.array([float(number) for number in flat.tolist()]).reshape(shape)
         with self._alone():
-            answer = written(self._cells(law), law.grid).reshape(self._shape)
+            # The first level is the beginning of the paths.
+            if law.level not in self._levels:
+                self._check_owner()
+            unit = law.level.scaled(1 / self._per)
+            paths = self._paths or HiddenPaths(PathBits(self._key), unit, self.dimensions)
+            cells = paths.cells(GridPoints(self._flat, self.dimensions, law.grid), unit)
+            self._paths = paths
+            self._levels = tuple(sorted({*self._levels, law.level}))
+            answer = written(cells, law.grid).reshape(self._shape)
         return answer if allowed is None else nearest_places(answer, allowed)
 
     @property
@@ -166,17 +173,6 @@ class PlanarRelease(Display, ProcessMemory):
 
     def _law(self, level_of_law: Level) -> PlanarLaw:
         return PlanarLaw(level_of_law, self.dimensions, self._per, self._declared)
-
-    def _cells(self, law: PlanarLaw) -> Integers:
-        """The cells at a level, which is then spent; the first level is the beginning of the paths."""
-        if law.level not in self._levels:
-            self._check_owner()
-        unit = law.level.scaled(1 / self._per)
-        paths = self._paths or HiddenPaths(PathBits(self._key), unit, self.dimensions)
-        cells = paths.cells(GridPoints(self._flat, self.dimensions, law.grid), unit)
-        self._paths = paths
-        self._levels = tuple(sorted({*self._levels, law.level}))
-        return cells
 
     def __repr__(self) -> str:
         return f"PlanarRelease({self._flat.size // self.dimensions} points, spent={self.spent})"

@@ -165,7 +165,8 @@ class ReleaseFacts(Display):
         for title, words in ({} if self.promise is None else self.promise.texts).items():
             yield Fact(title, words, is_first=True)
         yield Fact("neighbouring datasets", self.neighbours)
-        yield Fact("definition", self._variant)
+        variant = f"{'pure' if self.delta is None else 'approximate'} differential privacy"
+        yield Fact("definition", variant if self.per is None else "metric privacy (geo-indistinguishability)")
         yield Fact("level", self._at, is_first=True)
         yield from self._of_participants()
         yield from self._stopped()
@@ -230,12 +231,6 @@ class ReleaseFacts(Display):
         """The numbers of the noise in the statement; empty for another form."""
         noise: Mapping[str, Any] = self.statement.get("noise", {})
         return noise
-
-    @property
-    def _variant(self) -> str:
-        if self.per is not None:
-            return "metric privacy (geo-indistinguishability)"
-        return f"{'pure' if self.delta is None else 'approximate'} differential privacy"
 
     @property
     def each(self) -> str:

@@ -50,7 +50,9 @@ def variance_bar(points: Sequence[Fraction], confidence: Fraction, mean_of: Mean
     grid = list[tuple[FiellerSet, Fraction, Fraction]]()
     for about in near:
         squares = mean_of([(point - about) ** 2 for point in points], each)
-        close, far = _distances(about, max(least, about - step / 2), min(most, about + step / 2))
+        # The least and the largest distance of a point from the mean, within half a step
+        begin, end = max(least, about - step / 2), min(most, about + step / 2)
+        close, far = max(begin - about, about - end, Fraction(0)), max(about - begin, end - about)
         grid.append((squares, close**2, far**2))
     # The intervals of most grid points lie within another one's, which a single test shows.
     lower, upper = largest, Fraction(0)
@@ -89,9 +91,3 @@ def deviation_bar(variance: RatioBar) -> RatioBar:
     lower = math.nextafter(lower, 0) if Fraction(lower) ** 2 > Fraction(variance.lower) else lower
     upper = math.nextafter(upper, math.inf) if Fraction(upper) ** 2 < Fraction(variance.upper) else upper
     return RatioBar(math.sqrt(variance.estimate), lower, upper, variance.confidence)
-
-
-def _distances(about: Fraction, least: Fraction, most: Fraction) -> tuple[Fraction, Fraction]:
-    """The least and the largest distance of a point from the points between two ends."""
-    below, above = about - least, most - about
-    return max(-below, -above, Fraction(0)), max(below, above)

@@ -87,15 +87,6 @@ def levels_by_distance(
     >>> levels_by_distance([("ann", "bo"), ("bo", "cy"), ("cy", "di")], owner="ann")
     {'bo': level(epsilon=1), 'cy': level(epsilon='1/2'), 'di': level(epsilon='1/3')}
     """
-    distances = _distances(_neighbours(graph), owner)
-    chosen = {d: level(epsilon(d)) for d in sorted(set(distances.values()) - {0})}
-    ordered = list(chosen.values())
-    if any(near < far for near, far in pairwise(ordered)):
-        raise OutOfRange("the level must not grow with the distance", came=chosen)
-    return {member: chosen[d] for member, d in distances.items() if d}
-
-
-def _neighbours(graph: object) -> dict[Recipient, list[Recipient]]:
     neighbours: dict[Recipient, list[Recipient]] = {}
     edges = getattr(graph, "edges", graph)
     if isinstance(edges, type) or not isinstance(edges, Iterable):
@@ -105,7 +96,12 @@ def _neighbours(graph: object) -> dict[Recipient, list[Recipient]]:
             raise BadTable("an edge must be a pair of names", came=type(edge).__name__, where=f"edge {at + 1}")
         for member, other in (edge, reversed(edge)):
             neighbours.setdefault(member, []).append(other)
-    return neighbours
+    distances = _distances(neighbours, owner)
+    chosen = {d: level(epsilon(d)) for d in sorted(set(distances.values()) - {0})}
+    ordered = list(chosen.values())
+    if any(near < far for near, far in pairwise(ordered)):
+        raise OutOfRange("the level must not grow with the distance", came=chosen)
+    return {member: chosen[d] for member, d in distances.items() if d}
 
 
 def _distances(neighbours: Mapping[Recipient, list[Recipient]], owner: Recipient) -> dict[Recipient, int]:
