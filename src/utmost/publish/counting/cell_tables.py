@@ -87,7 +87,19 @@ def cells_table(
         for name in columns
     ]
     places = _rows(adapter, table, declared, axis, marks)
-    values = np.stack(numbers if axis is None else _differences(numbers, columns, adapter, table), axis=-1)
+    if axis is not None:
+        # Each nested column counts the events of the column before it, and more.
+        numbers = [numbers[0], *(after - before for before, after in pairwise(numbers))]
+        for inner, column, more in zip(["0", *columns], columns, numbers, strict=False):
+            short = np.flatnonzero(more < 0)
+            if len(short):
+                raise BadTable(
+                    f"{column} must be at least {inner} in every row",
+                    came="a smaller number",
+                    where=adapter.place(table, int(short[0])),
+                    remedy="Correct the row: each nested column counts the events of the column before it, and more.",
+                )
+    values = np.stack(numbers, axis=-1)
     # The nested axis is the last of the values, and gets its place in the domain.
     place = len(declared.axes) if axis is None else axis
     outer = [size for at, size in enumerate(declared.shape) if at != place]
@@ -122,24 +134,6 @@ def _nested_axis(nested: Mapping[str, Sequence[str]], domain: Domain) -> tuple[i
             remedy="Each column counts the events of the column before it and more; the last column counts all.",
         )
     return place, list(columns)
-
-
-def _differences(
-    numbers: list[NDArray[Any]], columns: list[str], adapter: TableAdapter, table: Any
-) -> list[NDArray[Any]]:
-    """The events that each nested column counts beyond the column before it."""
-    differences = [numbers[0], *(after - before for before, after in pairwise(numbers))]
-    for place, difference in enumerate(differences):
-        short = np.flatnonzero(difference < 0)
-        if len(short):
-            inner = "0" if place == 0 else columns[place - 1]
-            raise BadTable(
-                f"{columns[place]} must be at least {inner} in every row",
-                came="a smaller number",
-                where=adapter.place(table, int(short[0])),
-                remedy="Correct the row: each nested column counts the events of the column before it, and more.",
-            )
-    return differences
 
 
 def _rows(

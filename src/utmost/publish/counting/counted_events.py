@@ -42,7 +42,7 @@ from utmost.publish.counting.counting_report import CountingReport
 from utmost.publish.counting.counting_rule import CountedCells, CountingRule
 from utmost.publish.counting.declared_axes import chosen_axes, declared_domain, part_axis, whole_rows
 from utmost.publish.counting.person_pairs import PersonsInBuckets, RowsAlone, persons_of
-from utmost.tables.axes.axes import Axis, Label
+from utmost.tables.axes.axes import Label
 from utmost.tables.axes.domain import Domain
 from utmost.tables.axes.few_cells import MOST_LAID, FewCells
 from utmost.tables.cells.event_batches import any_column, read_events, spelling_of_table
@@ -283,8 +283,14 @@ def _counted(
             individual=counting.individual,
             proved=True,
         )
-        for label, table in ({None: whole} if of_parts is None else _split(of_parts, cells, whole, identity)).items():
-            tables.setdefault(label, {})[name] = table
+        if of_parts is None:
+            tables.setdefault(None, {})[name] = whole
+            continue
+        for label, of_part in zip(of_parts.labels[0], cells, strict=True):
+            domain = whole.domain if whole.domain.axes else Domain({of_parts.levels[0]: [label]})
+            in_domain = of_part if isinstance(of_part, FewCells) else of_part.reshape(domain.shape)
+            part = identity, str(label)
+            tables.setdefault(label, {})[name] = replace(whole, domain=domain, cells=in_domain, part=part)
     return tables
 
 
@@ -332,7 +338,14 @@ def _warn_of_losses(report: CountingReport, rule: CountingRule, outside: str | N
         axes = ", ".join(repr(name) for name in report.outside if name in (*undeclared, *missing))
         text = f"Every event lies outside the declared domain, on {axes}: the table is zeros. Compare the declared "
         text += "values with the spelling and the type of the column's."
-        integers = [axis.levels[0] for axis in rule.read if any(_is_whole(label) for label in axis.labels[0])]
+        integers = [
+            axis.levels[0]
+            for axis in rule.read
+            if any(
+                isinstance(label, int) or (isinstance(label, str) and label.isascii() and label.isdigit())
+                for label in axis.labels[0]
+            )
+        ]
         if numbered := [name for name in integers if name in undeclared]:
             text += f' Integers are declared for {", ".join(map(repr, numbered))}: if the data write 01, declare "01".'
         warn(text, NothingCounted)
@@ -358,10 +371,6 @@ def _warn_of_losses(report: CountingReport, rule: CountingRule, outside: str | N
         warn(f"The bounds on one person keep less than half of the {report.kept_of}. {remedy}", FewEventsKept)
 
 
-def _is_whole(label: Label) -> bool:
-    return isinstance(label, int) or (isinstance(label, str) and label.isascii() and label.isdigit())
-
-
 def _added_by_engine(events: Any, rule: CountingRule) -> tuple[Iterator[CellTotals], str]:
     """The sums of cells of a frame in an engine: only sums are transferred; and the kind of dataframe."""
     frame = engine_frame(events)
@@ -383,15 +392,3 @@ def _added_by_engine(events: Any, rule: CountingRule) -> tuple[Iterator[CellTota
         batches = read.added_up_by(rule.person, PersonsInBuckets(rule), totals_schema(CELL))
     batches = rule.tally.taken_from(batches)
     return read_totals(batches if rule.seen is None else rule.seen.taken_from(batches)), frame.kind
-
-
-def _split(
-    part: Axis, cells_of_parts: Sequence[NDArray[Any] | FewCells], whole: CountedTable, identity: str
-) -> dict[Label, CountedTable]:
-    """A table for each part; ``identity`` names the partition."""
-    name, tables = part.levels[0], dict[Label, CountedTable]()
-    for label, cells in zip(part.labels[0], cells_of_parts, strict=True):
-        domain = whole.domain if whole.domain.axes else Domain({name: [label]})
-        shaped = cells if isinstance(cells, FewCells) else cells.reshape(domain.shape)
-        tables[label] = replace(whole, domain=domain, cells=shaped, part=(identity, str(label)))
-    return tables

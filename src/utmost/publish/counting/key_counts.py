@@ -157,8 +157,20 @@ class _Keys:
     texts: dict[str, int] = field(default_factory=dict)
 
     def placed(self, batch: Batch, before: int) -> tuple[NDArray[np.int64], None]:
-        """The code of each event's key; each event counts as 1."""
-        return _codes(batch[self.column], self.column, self.texts, self.spelling), None
+        """The code of each event's key, -1 without a key; each event counts as 1."""
+        codes, cells = distinct_cells(batch[self.column], self.column)
+        numbers = []
+        for cell in cells:
+            if is_missing(cell):
+                numbers.append(-1)
+                continue
+            text = text_of(cell)
+            if text is None:
+                where, remedy = f"column {self.column!r}", "Cast the column to text or to integers first."
+                raise BadTable("keys must be text or integers", came="other values", where=where, remedy=remedy)
+            # New keys get the next codes.
+            numbers.append(-1 if self.spelling.is_missing(text) else self.texts.setdefault(text, len(self.texts)))
+        return np.array([*numbers, -1], dtype=np.int64)[codes], None
 
     def counts(self, pairs: Pairs, persons: Sequence[str]) -> Iterator[tuple[str, int]]:
         """For each key that some person keeps, the number of these persons, or their shares."""
@@ -179,27 +191,6 @@ class _Keys:
         counted_keys = dict(self.counts(pairs, texts))
         counts = np.array(list(counted_keys.values()), dtype=np.int64)
         return arrow.record_batch({_KEY: arrow.array(list(counted_keys), arrow.string()), TOTAL: wide_integers(counts)})
-
-
-def _codes(column: Any, name: str, texts: dict[str, int], spelling: Spelling) -> Any:
-    """The code of each event's key, -1 without a key; new keys get the next codes."""
-    codes, cells = distinct_cells(column, name)
-    numbers = []
-    for cell in cells:
-        if is_missing(cell):
-            numbers.append(-1)
-            continue
-        text = text_of(cell)
-        if text is None:
-            remedy = "Cast the column to text or to integers first."
-            raise BadTable(
-                "keys must be text or integers", came="other values", where=f"column {name!r}", remedy=remedy
-            )
-        if spelling.is_missing(text):
-            numbers.append(-1)
-            continue
-        numbers.append(texts.setdefault(text, len(texts)))
-    return np.array([*numbers, -1], dtype=np.int64)[codes]
 
 
 def _kept(pairs: Pairs, most: int, persons: Sequence[str], names: Sequence[str], secret: bytes) -> tuple[Any, Any]:

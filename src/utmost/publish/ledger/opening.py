@@ -249,8 +249,13 @@ def restored(
                 came=target.place,
                 remedy="Name a new file, or an empty database.",
             )
+
+        def copy(transaction: Transaction) -> None:
+            verified(transaction.key, transaction)
+            copied(transaction.rows, rows)
+
         # Verified and copied in one transaction: the backup cannot be exchanged between check and copy.
-        old.read(lambda transaction: _verified_copy(transaction, rows))
+        old.read(copy)
         transaction = EventLog(target, read_key, None).transaction(rows)
         # The backup lacks the answers given after it: no new answers until somebody has assessed the loss.
         transaction.append("quarantined", {"reason": RESTORED})
@@ -262,11 +267,6 @@ def restored(
         log = open_log(target, lambda fresh: read_key, watching, None)
         set_mark(target, key_file_of(key, key_file))
         return log
-
-
-def _verified_copy(transaction: Transaction, to: Rows) -> None:
-    verified(transaction.key, transaction)
-    copied(transaction.rows, to)
 
 
 def copied(source: Rows, to: Rows) -> None:

@@ -171,11 +171,18 @@ class ResponseRequest:
             )
         numbers = self.answering.drawn([row for row in new.values() if row is not None], randomness)
         drawn = dict(zip(new, numbers, strict=True))
-        _keep(
-            transaction,
-            mechanism,
-            {tag: drawn[person] for person, tag in person_tags(transaction.key, mechanism, drawn).items()},
-        )
+        answers = {tag: drawn[person] for person, tag in person_tags(transaction.key, mechanism, drawn).items()}
+        event, width = transaction.state.number + 1, _width(mechanism)
+        seal = _seal(transaction.key, transaction.state, mechanism)
+        # In the order of their tags, which is random without the key: the order of the call would reveal who was
+        # answered together.
+        records = [tag + answers[tag].to_bytes(width, "big") for tag in sorted(answers)]
+        parts = [
+            seal.sealed(event, part, b"".join(records[start : start + BLOCK]))
+            for part, start in enumerate(range(0, len(records), BLOCK))
+        ]
+        facts = {"name": mechanism.name, "version": mechanism.version, "persons": len(records)}
+        transaction.append("drawn", facts | {"parts": len(parts), "root": parts_digest(parts)}, parts)
         return {person: stored[person] if person in stored else drawn[person] for person in self.rows}
 
     def _kept(self, state: State) -> KeptMechanism | None:
@@ -277,23 +284,6 @@ def checked_answers(key: Key, rows: Rows, state: State) -> int:
             raise LedgerDamaged("a person must be answered once", came="another number", where=f"event {event}")
         tags.update(new)
     return sum(map(len, seen.values()))
-
-
-def _keep(transaction: Transaction, mechanism: KeptMechanism, answers: Mapping[bytes, int]) -> None:
-    event, seal, width = (
-        transaction.state.number + 1,
-        _seal(transaction.key, transaction.state, mechanism),
-        _width(mechanism),
-    )
-    # In the order of their tags, which is random without the key: the order of the call would reveal who was
-    # answered together.
-    records = [tag + answers[tag].to_bytes(width, "big") for tag in sorted(answers)]
-    parts = [
-        seal.sealed(event, part, b"".join(records[start : start + BLOCK]))
-        for part, start in enumerate(range(0, len(records), BLOCK))
-    ]
-    facts = {"name": mechanism.name, "version": mechanism.version, "persons": len(records)}
-    transaction.append("drawn", facts | {"parts": len(parts), "root": parts_digest(parts)}, parts)
 
 
 def _records(rows: Rows, draw: DrawnAnswers, mechanism: KeptMechanism, seal: Seal) -> Iterator[tuple[bytes, int]]:

@@ -17,7 +17,7 @@ from urllib.parse import quote
 from weakref import finalize
 
 from utmost.core.sampling.process_memory import ProcessMemory
-from utmost.errors import LedgerDamaged, LedgerError, LedgerUnavailable
+from utmost.errors import LedgerDamaged, LedgerUnavailable
 from utmost.publish.ledger.key import make_file
 from utmost.publish.ledger.store import CHANGED, MEND_CHANGED, TABLES, Rows
 
@@ -164,7 +164,12 @@ def in_transaction(path: Path, work: Callable[[sqlite3.Connection], T], timeout:
             connection.close()
         return answer
     except sqlite3.Error as error:
-        raise _translated(error, str(path)) from None
+        # SQLite's messages contain no stored values.
+        if getattr(error, "sqlite_errorcode", 0) & 0xFF in _UNAVAILABLE:
+            required = "the ledger's file must be writable in time"
+            remedy = "Nothing was spent; make the same call again once the cause is removed."
+            raise LedgerUnavailable(required, came=str(error), where=str(path), remedy=remedy) from None
+        raise LedgerDamaged("the file must be a sound SQLite database", came=str(error), where=str(path)) from None
     except UnicodeDecodeError:  # SQLite's own message quotes a damaged name
         raise LedgerDamaged("the file must be a sound SQLite database", where=str(path)) from None
 
@@ -281,14 +286,3 @@ def _connected(path: Path, timeout: float, *, write: bool) -> sqlite3.Connection
         connection.close()
         raise
     return connection
-
-
-def _translated(error: sqlite3.Error, place: str) -> LedgerError:
-    """The error of this package for an error of SQLite, whose messages contain no stored values."""
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    if code in _UNAVAILABLE:
-        remedy = "Nothing was spent; make the same call again once the cause is removed."
-        return LedgerUnavailable(
-            "the ledger's file must be writable in time", came=str(error), where=place, remedy=remedy
-        )
-    return LedgerDamaged("the file must be a sound SQLite database", came=str(error), where=place)

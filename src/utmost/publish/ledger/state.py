@@ -340,7 +340,10 @@ def folded(state: State, events: Iterable[tuple[Event, bytes]]) -> State:
     for event, mac in events:
         facts = event.facts
         try:
-            _check_types(event.kind, facts)
+            for name, types in _TYPES.get(event.kind, {}).items():
+                fact = facts[name]
+                if type(fact) not in types or (type(fact) is int and not 0 <= fact < 1 << 62):
+                    raise TypeError(name)
             if (event.kind == "opened") != (event.number == 1):
                 raise LedgerDamaged("the first event, and no other, must open the ledger", came=event.kind)
             if event.kind == "opened":
@@ -464,14 +467,6 @@ _TYPES: Mapping[str, Mapping[str, tuple[type, ...]]] = {
     "resumed": {"missing": (dict,), "closed": (list,)},
 }
 """The types of the facts of an event; they are checked, since a ledger read without its key may be forged."""
-
-
-def _check_types(kind: str, facts: Mapping[str, Any]) -> None:
-    """Raise for facts that are missing, have another type, or are numbers out of range."""
-    for name, types in _TYPES.get(kind, {}).items():
-        fact = facts[name]
-        if type(fact) not in types or (type(fact) is int and not 0 <= fact < 1 << 62):
-            raise TypeError(name)
 
 
 _REQUESTED = json_forms(PublishRequest)

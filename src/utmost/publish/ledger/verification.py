@@ -93,10 +93,15 @@ def verified(key: Key, transaction: Transaction) -> Verification:
     state, events = State(0, START), []
     # Event by event: whether a level was allowed depends on the state at that time, not on the present one.
     for number, body, mac in chain:
-        events.append(read_event(number, body))
-        _check_step(state, events[-1])
-        state = folded(state, [(events[-1], mac)])
-        _check_limits(state, events[-1])
+        event = read_event(number, body)
+        events.append(event)
+        if event.kind in ("published", "answered"):
+            release = state.releases.get((event.facts["name"], event.facts["version"]))
+            step = Step.from_known(() if release is None else release.responses, level_from_text(event.facts["level"]))
+            if step.how != event.facts["how"]:
+                raise LedgerDamaged("a level must follow from those before it", came=step.how, where=f"event {number}")
+        state = folded(state, [(event, mac)])
+        _check_limits(state, event)
     named = [(event.number, part) for event in events for part in range(event.facts.get("parts", 0))]
     stored = list(rows.parts())
     if stored != named:
@@ -157,16 +162,6 @@ def _concerns(event: Event, name: str | None, dataset: str | None, state: State)
         item = facts["name"], facts["version"]
         return (state.releases.get(item) or state.mechanisms[item]).dataset == dataset
     return facts.get("dataset") == dataset or dataset in facts.get("missing", {})
-
-
-def _check_step(state: State, event: Event) -> None:
-    """Check that the steps to a response's level are those that the earlier levels require."""
-    if event.kind not in ("published", "answered"):
-        return
-    release = state.releases.get((event.facts["name"], event.facts["version"]))
-    step = Step.from_known(() if release is None else release.responses, level_from_text(event.facts["level"]))
-    if step.how != event.facts["how"]:
-        raise LedgerDamaged("a level must follow from those before it", came=step.how, where=f"event {event.number}")
 
 
 def _check_limits(state: State, event: Event) -> None:

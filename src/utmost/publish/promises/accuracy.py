@@ -93,7 +93,12 @@ def epsilon_for(
     last = _place(_LARGEST * int(sample.unit.charged), digits)
     if sample.law.numbers != "integers" or not 1 < sample.unit.sensitivity <= _FEW_STEPS:
         return _decimal(_bisected(first, last, is_met), digits)
-    return _decimal(_by_steps(first, last, is_met, lambda place: _step_of(noise(place))), digits)
+
+    def step(place: int) -> int:
+        periodicity = noise(place).law.periodicity
+        return 1 if periodicity is None else periodicity.start
+
+    return _decimal(_by_steps(first, last, is_met, step), digits)
 
 
 def epsilon_for_in_all(
@@ -156,11 +161,6 @@ def least_decimal(is_met: Callable[[Fraction], bool], bound: float, digits: int)
 def check_digits(digits: int) -> None:
     if not 1 <= integer(digits, "digits") <= _MOST_DIGITS:
         raise OutOfRange(f"digits must lie in 1..{_MOST_DIGITS}", came=digits, remedy="Pass digits=3, say.")
-
-
-def _step_of(noise: CellNoiseAtLevel) -> int:
-    periodicity = noise.law.periodicity
-    return 1 if periodicity is None else periodicity.start
 
 
 def _by_steps(first: int, last: int, is_met: Callable[[int], bool], step: Callable[[int], int]) -> int:

@@ -79,16 +79,11 @@ class Lattice:
         if self.block == 1:
             return None, noise
         half = self.block // 2
-        wide = noise if self._leaves_room(noise, half) else noise.astype(object)
+        # int64 where it holds the block, and the noise plus or minus half a block
+        noise_fits = noise.dtype == object or not noise.size or largest_size(noise) + half < 1 << 63
+        wide = noise if self.block < 1 << 63 and noise_fits else noise.astype(object)
         coarse = (wide + half) // self.block
         return narrowed(wide - coarse * self.block), narrowed(coarse)
-
-    def _leaves_room(self, noise: Integers, half: int) -> bool:
-        """Whether int64 holds the block, and the noise plus or minus half a block."""
-        if noise.dtype == object or not noise.size:
-            return self.block < 1 << 63
-        most = largest_size(noise) + half
-        return max(most, self.block) < 1 << 63
 
     def place(self, count: int, randomness: Randomness) -> Integers | None:
         """Uniform positions in the block, drawn once and used at every level; None without blocks."""

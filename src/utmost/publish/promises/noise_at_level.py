@@ -216,7 +216,11 @@ class CellNoiseAtLevel(Display):
 
     @property
     def _claim(self) -> str:
-        claim = self._drawn_for(self.cost).theorem
+        drawn = self.drawn
+        if isinstance(drawn, DiscreteStaircase) and _can_be_summed(self.cost, drawn.sensitivity):
+            # Constructed for this cost, so that its theorem names the cost if possible
+            drawn = DiscreteStaircase(drawn.level, drawn.sensitivity, in_steps(self.cost, self.width), step=drawn.step)
+        claim = drawn.theorem
         if self.relaxable and claim != THEOREM_11 and self._is_least_relaxable:
             claim = f"{claim}. No noise that is known to allow this has a smaller expected cost"
         width = self.grid
@@ -248,13 +252,6 @@ class CellNoiseAtLevel(Display):
             scale = math.pow(self.width, self.cost.order)
             return float(self.drawn.expected_cost(self.cost)) * scale
         return float(self.drawn.expected_cost(in_steps(self.cost, self.width)))
-
-    def _drawn_for(self, cost: Cost) -> IntegerLaw:
-        """The drawn distribution, constructed for this cost, so that its theorem names the cost if possible."""
-        if not isinstance(self.drawn, DiscreteStaircase) or not _can_be_summed(cost, self.drawn.sensitivity):
-            return self.drawn
-        made_for = in_steps(cost, self.width)
-        return DiscreteStaircase(self.drawn.level, self.drawn.sensitivity, made_for, step=self.drawn.step)
 
     @property
     def _is_least_relaxable(self) -> bool:

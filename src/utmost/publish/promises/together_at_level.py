@@ -295,19 +295,15 @@ def noise_of_way(
 ) -> NoiseTogetherAtLevel:
     """The plan with a chosen noise; its unit has ``nonnegative`` only if the noise needs it."""
     sure = read_confidence(confidence)
-    of_laws = {law: _margins(law, n, sure, halves) for law, n in dict(zip(way.laws, way.groups, strict=True)).items()}
+    of_laws = dict[Any, Sequence[int | float]]()
+    for law, cells in dict(zip(way.laws, way.groups, strict=True)).items():
+        of_laws[law] = law.margins(sure) if isinstance(law, SignedCells) else [law.margin(sure)] * cells
+        # The true values and the rounded ones are integers.
+        if halves == "toss" and isinstance(law, SignedCells | RotatedPair):
+            of_laws[law] = [ceil(margin) for margin in of_laws[law]]
     margins = [margin for law in way.laws for margin in of_laws[law]]
     plain = replace(unit, nonnegative=way.kind in RAISED, exactly=False)
     return NoiseTogetherAtLevel(level, plain, way, tuple(columns), halves, sure, tuple(margins), cost)
-
-
-def _margins(law: Any, cells: int, sure: Fraction, halves: Halves) -> Sequence[int | float]:
-    if isinstance(law, SignedCells):
-        return [ceil(margin) for margin in law.margins(sure)] if halves == "toss" else law.margins(sure)
-    margin: int | float = law.margin(sure)
-    if isinstance(law, RotatedPair) and halves == "toss":  # the true value and the rounded one are integers
-        margin = ceil(margin)
-    return [margin] * cells
 
 
 def way_of_facts(facts: Mapping[str, Any], level: Level, unit: Unit) -> CellsTogether:

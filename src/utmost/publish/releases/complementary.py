@@ -172,20 +172,10 @@ def _betrayed(
     for line in reduced:
         filled = [place for place in range(len(column)) if int(line[place])]
         if len(filled) == 1 and secret[component[filled[0]]]:
-            return _evidence(relations, members, rows, [int(part) for part in line[len(column) :]], known)
+            # The shown cells that occur in this combination of relations
+            weights: dict[int, int] = {}
+            for number, factor in zip(rows, map(int, line[len(column) :]), strict=True):
+                for cell in members[number].tolist() if factor else ():
+                    weights[cell] = weights.get(cell, 0) + (-factor if cell == relations.totals[number] else factor)
+            return np.array([cell for cell, weight in weights.items() if weight and known[cell]], dtype=np.intp)
     return None
-
-
-def _evidence(
-    relations: Relations,
-    members: Sequence[NDArray[np.intp]],
-    rows: Sequence[int],
-    factors: Sequence[int],
-    known: NDArray[np.bool_],
-) -> NDArray[np.intp]:
-    """The shown cells that occur in a combination of relations."""
-    weights: dict[int, int] = {}
-    for number, factor in zip(rows, factors, strict=True):
-        for cell in members[number].tolist() if factor else ():
-            weights[cell] = weights.get(cell, 0) + (-factor if cell == relations.totals[number] else factor)
-    return np.array([cell for cell, weight in weights.items() if weight and known[cell]], dtype=np.intp)

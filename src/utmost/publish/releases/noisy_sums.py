@@ -57,7 +57,6 @@ from utmost.publish.workloads.measuring.measured_families import measured_family
 from utmost.publish.workloads.planning.plan import Plan
 from utmost.publish.workloads.reconstruction.estimates import LeastSquares, values_by
 from utmost.publish.workloads.reconstruction.least_squares import precision_weights
-from utmost.publish.workloads.reconstruction.public_facts import PublicFacts
 from utmost.publish.workloads.workload import narrowed
 from utmost.tables.axes.domain import Domain, Family, Where
 from utmost.tables.files.saving import Digest, SavedContent, saved
@@ -882,8 +881,23 @@ class NoisySums(Display):
         """
         problem = self.clean_problem(given, hold)
         whole = problem.solved()
-        if problem.facts is not None:
-            self._warn_of(problem.facts)
+        if (facts := problem.facts) is not None:
+            # Facts that the released sums practically exclude, such as a mistyped total
+            count, far = sum(len(facts.places(family)) for family in facts.bounds), []
+            for family, bounds in facts.bounds.items():
+                try:
+                    sums, divisor = self.reconstruction.estimates(self.measured, family)
+                    kinds, laws = self._errors.of_family(family)
+                except NotDetermined:  # no released sums to compare with
+                    continue
+                reach = {kind: Fraction(law.margin(1 - FAR_OFF / count)) for kind, law in laws.items()}
+                estimates, (lower, upper) = sums.ravel(), (ends.ravel() for ends in bounds)
+                for place in facts.places(family):
+                    estimate, farthest = Fraction(int(estimates[place]), divisor), reach[int(kinds[place])]
+                    if lower[place] - estimate > farthest or estimate - upper[place] > farthest:
+                        answer = self._estimate(estimate, laws[int(kinds[place])], None, self.unit.amount)
+                        far.append(f"{facts.fact(family, place)}, where {answer} was released")
+            warn_far_off(far)
         return whole
 
     def clean_problem(self, given: GivenFacts | None = None, hold: Families | None = None) -> CleanProblem:
@@ -895,24 +909,6 @@ class NoisySums(Display):
             laws = [law for family in self.measured for law in self.laws(family).values()]
         cell = max(laws, key=lambda law: law.variance)
         return CleanProblem.of(self, self.reconstruction, cell, self.kind, given, hold)
-
-    def _warn_of(self, facts: PublicFacts) -> None:
-        """Warn of facts that the released sums practically exclude, such as a mistyped total."""
-        count, far = sum(len(facts.places(family)) for family in facts.bounds), []
-        for family, bounds in facts.bounds.items():
-            try:
-                sums, divisor = self.reconstruction.estimates(self.measured, family)
-                kinds, laws = self._errors.of_family(family)
-            except NotDetermined:  # no released sums to compare with
-                continue
-            reach = {kind: Fraction(law.margin(1 - FAR_OFF / count)) for kind, law in laws.items()}
-            estimates, (lower, upper) = sums.ravel(), (ends.ravel() for ends in bounds)
-            for place in facts.places(family):
-                estimate, farthest = Fraction(int(estimates[place]), divisor), reach[int(kinds[place])]
-                if lower[place] - estimate > farthest or estimate - upper[place] > farthest:
-                    answer = self._estimate(estimate, laws[int(kinds[place])], None, self.unit.amount)
-                    far.append(f"{facts.fact(family, place)}, where {answer} was released")
-        warn_far_off(far)
 
     def noise(self, form: ProductForm) -> Combination:
         """The distribution of an answer's error, for amounts in their own unit.

@@ -168,8 +168,24 @@ class ReleaseFacts(Display):
         variant = f"{'pure' if self.delta is None else 'approximate'} differential privacy"
         yield Fact("definition", variant if self.per is None else "metric privacy (geo-indistinguishability)")
         yield Fact("level", self._at, is_first=True)
-        yield from self._of_participants()
-        yield from self._stopped()
+        if self.promise is not None and self.per is None and self.delta is None:
+            steps = 2 if self.promise.unit.neighbours == "add-remove" else 1
+            told = f"the factor between any two values of your record is up to {factor_text(self.level.scaled(steps))}"
+            if self.stop is not None:
+                told = (
+                    f"{told} for this outcome, {factor_text(self.stop.promised.scaled(steps))} as promised beforehand"
+                )
+            yield Fact("if somebody knows that you took part", told)
+        if (stop := self.stop) is not None:
+            levels, promised = [level_words(level) for level in stop.levels], level_words(stop.promised)
+            rule = Until.of_facts(statement["promise"]["until"]).words
+            met = "this level was asked for beside it"
+            if stop.is_met is not None:
+                met = "it is met at this level" if stop.is_met else "it is not met, and this is the last level"
+            yield Fact("stops as soon as", f"{rule}: {met}. The rule reads released values alone", is_first=True)
+            yield Fact("ladder", f"epsilon = {', '.join(levels)}")
+            yield Fact("loss of this outcome", f"epsilon = {level_words(self.own_level)}", is_first=True)
+            yield Fact("promised beforehand", f"epsilon = {promised}, whatever the outcome", is_first=True)
         if self.delta is not None:
             yield Fact("delta", f"{self.delta}, the chance that epsilon does not bound", is_first=True)
         if self.answered:
@@ -196,30 +212,6 @@ class ReleaseFacts(Display):
         for line in self.on_trust:
             yield Fact("", line, section=TRUST)
         yield Fact("why this noise", self.why, section=ANNEX, is_first=True)
-
-    def _of_participants(self) -> Iterator[Fact]:
-        """The bound for a person of whom it is known that they took part."""
-        if self.promise is None or self.per is not None or self.delta is not None:
-            return
-        steps = 2 if self.promise.unit.neighbours == "add-remove" else 1
-        told = f"the factor between any two values of your record is up to {factor_text(self.level.scaled(steps))}"
-        if self.stop is not None:
-            told = f"{told} for this outcome, {factor_text(self.stop.promised.scaled(steps))} as promised beforehand"
-        yield Fact("if somebody knows that you took part", told)
-
-    def _stopped(self) -> Iterator[Fact]:
-        """The stopping rule, the levels, and the guarantee beforehand; nothing without a rule."""
-        if (stop := self.stop) is None:
-            return
-        levels, promised = [level_words(level) for level in stop.levels], level_words(stop.promised)
-        rule = Until.of_facts(self.statement["promise"]["until"]).words
-        met = "this level was asked for beside it"
-        if stop.is_met is not None:
-            met = "it is met at this level" if stop.is_met else "it is not met, and this is the last level"
-        yield Fact("stops as soon as", f"{rule}: {met}. The rule reads released values alone", is_first=True)
-        yield Fact("ladder", f"epsilon = {', '.join(levels)}")
-        yield Fact("loss of this outcome", f"epsilon = {level_words(self.own_level)}", is_first=True)
-        yield Fact("promised beforehand", f"epsilon = {promised}, whatever the outcome", is_first=True)
 
     @property
     def stop(self) -> Stop | None:

@@ -6,7 +6,7 @@ meanwhile is not released, and nothing stays on the disk.
 """
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -117,11 +117,25 @@ class CheckedPieces:
         check_released(chosen, names, promise.single_id_column)
         published, dropped = declared_columns(names, chosen, promise.public, promise.drop)
         check_margins_free({f"{name}_margin": name for name in chosen}, names)
-        state, count = _state(source), _checked_rows(source, noise, chosen, published, promise.single_id_column)
-        check_size(noise.unit, count, len(chosen))
+        state, rows = _state(source), 0
+        # Released cells are numbers, identifiers distinct, and no public column is a copy of a released one.
+        copies = {(name, released) for name in published for released in chosen}
+        with SpillFile(_BUCKETS) as spill:
+            seen = _SeenOnce(spill, promise.single_id_column)
+            for piece in source.pieces():
+                check_columns_exist(chosen, source.names)
+                place = partial(_place, source.path, rows)
+                true = {name: noise.read(piece.column(name), name, place) for name in chosen}
+                copies = {pair for pair in copies if same_cells(piece.column(pair[0]), true[pair[1]])}
+                seen.add(piece)
+                rows += piece.rows
+            seen.check(source.path)
+        for name, released in copies if rows else ():
+            raise copied(name, released)
+        check_size(noise.unit, rows, len(chosen))
         noise.warn()
         warn_of_rows(promise.rows)
-        return cls(source, promise, noise, chosen, published, dropped, state, count)
+        return cls(source, promise, noise, chosen, published, dropped, state, rows)
 
     def statement(self) -> dict[str, Any]:
         return statement_before(self.promise.as_read(self.columns, self.public), self.noise, self.rows)
@@ -139,26 +153,6 @@ def _state(source: FilePieces) -> StreamState:
 
 def _place(path: Path, before: int, row: int) -> str:
     return f"{path.name}, row {before + row + 1}"
-
-
-def _checked_rows(
-    source: FilePieces, noise: CellNoiseAtLevel, chosen: Sequence[str], public: Sequence[str], id_column: str | None
-) -> int:
-    """The number of rows, after a check that released cells are numbers, identifiers distinct, and no column a copy."""
-    rows = 0
-    copies = {(name, released) for name in public for released in chosen}
-    with SpillFile(_BUCKETS) as spill:
-        seen = _SeenOnce(spill, id_column)
-        for piece in source.pieces():
-            check_columns_exist(chosen, source.names)
-            true = {name: noise.read(piece.column(name), name, partial(_place, source.path, rows)) for name in chosen}
-            copies = {pair for pair in copies if same_cells(piece.column(pair[0]), true[pair[1]])}
-            seen.add(piece)
-            rows += piece.rows
-        seen.check(source.path)
-    for name, released in copies if rows else ():
-        raise copied(name, released)
-    return rows
 
 
 class _SeenOnce:

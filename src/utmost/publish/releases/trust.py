@@ -96,20 +96,10 @@ def levels_by_distance(
             raise BadTable("an edge must be a pair of names", came=type(edge).__name__, where=f"edge {at + 1}")
         for member, other in (edge, reversed(edge)):
             neighbours.setdefault(member, []).append(other)
-    distances = _distances(neighbours, owner)
-    chosen = {d: level(epsilon(d)) for d in sorted(set(distances.values()) - {0})}
-    ordered = list(chosen.values())
-    if any(near < far for near, far in pairwise(ordered)):
-        raise OutOfRange("the level must not grow with the distance", came=chosen)
-    return {member: chosen[d] for member, d in distances.items() if d}
-
-
-def _distances(neighbours: Mapping[Recipient, list[Recipient]], owner: Recipient) -> dict[Recipient, int]:
-    """The lengths of the shortest paths from the owner, by breadth-first search."""
     if label(owner, "owner") not in neighbours:
-        raise BadTable(
-            "owner must be a member of the network", came=repr(owner), remedy="Spell the name as in the edges."
-        )
+        remedy = "Spell the name as in the edges."
+        raise BadTable("owner must be a member of the network", came=repr(owner), remedy=remedy)
+    # The lengths of the shortest paths from the owner, by breadth-first search
     distances, waiting = {owner: 0}, deque([owner])
     while waiting:
         member = waiting.popleft()
@@ -117,4 +107,8 @@ def _distances(neighbours: Mapping[Recipient, list[Recipient]], owner: Recipient
             if other not in distances:
                 distances[other] = distances[member] + 1
                 waiting.append(other)
-    return distances
+    chosen = {d: level(epsilon(d)) for d in sorted(set(distances.values()) - {0})}
+    ordered = list(chosen.values())
+    if any(near < far for near, far in pairwise(ordered)):
+        raise OutOfRange("the level must not grow with the distance", came=chosen)
+    return {member: chosen[d] for member, d in distances.items() if d}

@@ -286,7 +286,22 @@ def withheld_families(
         raise OutOfRange("a rule is applied to different tables", came=came, where="withhold")
     shown = {table.name: rule.shows(table.estimates, table.margins) for table in tables}
     if rule.complementary:
-        shown = _protected(domain, tables, shown)
+        # A group of two tables of one marginal is published if either has it, and shown only if both show it.
+        published: dict[Family, NDArray[np.bool_]] = {}
+        stays: dict[Family, NDArray[np.bool_]] = {}
+        sizes: dict[Family, NDArray[np.float64]] = {}
+        for table in tables:
+            groups = len(table.published)
+            here = published.setdefault(table.family, np.zeros(groups, dtype=bool))
+            size = sizes.setdefault(table.family, np.zeros(groups))
+            here |= table.published
+            size[table.published] = np.abs(table.estimates.astype(np.float64))
+            passing = np.ones(groups, dtype=bool)
+            passing[table.published] = shown[table.name]
+            stays[table.family] = stays.get(table.family, passing) & passing
+        both = {family: here & stays[family] for family, here in published.items()}
+        whole = complementary(domain, published, both, sizes)
+        shown = {table.name: whole[table.family][table.published] for table in tables}
     withheld = {
         table.name: WithheldTable(
             _marked(table.table, {table.column: table.estimates}, {table.column: shown[table.name]}, rule),
@@ -302,24 +317,3 @@ def withheld_families(
         for table in tables
     }
     return WithheldTables(rule, withheld)
-
-
-def _protected(
-    domain: Domain, tables: Sequence[FamilyCells], shown: Mapping[str, NDArray[np.bool_]]
-) -> dict[str, NDArray[np.bool_]]:
-    """Whether each cell of each table is shown, after complementary withholding."""
-    # A group of two tables of one marginal is published if either has it, and shown only if both show it.
-    published: dict[Family, NDArray[np.bool_]] = {}
-    stays: dict[Family, NDArray[np.bool_]] = {}
-    sizes: dict[Family, NDArray[np.float64]] = {}
-    for table in tables:
-        groups = len(table.published)
-        here = published.setdefault(table.family, np.zeros(groups, dtype=bool))
-        size = sizes.setdefault(table.family, np.zeros(groups))
-        here |= table.published
-        size[table.published] = np.abs(table.estimates.astype(np.float64))
-        passing = np.ones(groups, dtype=bool)
-        passing[table.published] = shown[table.name]
-        stays[table.family] = stays.get(table.family, passing) & passing
-    whole = complementary(domain, published, {name: here & stays[name] for name, here in published.items()}, sizes)
-    return {table.name: whole[table.family][table.published] for table in tables}

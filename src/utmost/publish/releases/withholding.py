@@ -261,18 +261,14 @@ def shown_bias(rule: WithholdingRule, tails: NoiseTails | DeclaredTails, margin:
     # negative values are shown as well, both sides count.
     bound, width = rule.threshold(margin), max(exact(margin), tails.grid)
     truths = [math.ceil((bound + times * width) / tails.grid) * tails.grid for times in (-1, 0, 1, 2)]
-    return [_at(rule, tails, bound, truth) for truth in truths]
-
-
-def _at(rule: WithholdingRule, tails: NoiseTails | DeclaredTails, bound: Fraction, truth: Fraction) -> dict[str, Any]:
-    sides = [(bound - truth, 1)] + ([(bound + truth, -1)] if rule.below is None and bound > 0 else [])
-    chance = min(1.0, sum(tails.reach(least) for least, _ in sides))
-    moved = sum(sign * tails.mean_above(least) for least, sign in sides)
-    return {
-        "true": str(truth),
-        "chance_shown": _digits(chance),
-        "bias": _digits(moved / chance) if chance > _NEGLIGIBLE else None,
-    }
+    biases = list[dict[str, Any]]()
+    for true in truths:
+        sides = [(bound - true, 1)] + ([(bound + true, -1)] if rule.below is None and bound > 0 else [])
+        chance = min(1.0, sum(tails.reach(least) for least, _ in sides))
+        moved = sum(sign * tails.mean_above(least) for least, sign in sides)
+        bias = _digits(moved / chance) if chance > _NEGLIGIBLE else None
+        biases.append({"true": str(true), "chance_shown": _digits(chance), "bias": bias})
+    return biases
 
 
 def _digits(number: float) -> float:

@@ -47,20 +47,16 @@ class AnswerErrors:
         """Whether the margin of each answer excludes 0: by its variance if that suffices, else by its distribution."""
         for form in forms:
             self._check_adds(form)
-        reach = self._reaches(forms, miss)
+        reach = [math.inf] * len(forms)
+        if forms and isinstance(self.reconstruction, Reconstruction):
+            edges, heights = heights_at(np.array([ratio.epsilon_float for ratio in self.ratios.values()]), _EDGE)
+            by_family = dict(zip(self.ratios, heights.tolist(), strict=True))
+            squares = self.reconstruction.variances(forms, by_family)
+            reach = [float(far) for far in reaches(squares, heights, edges, miss)]
         return [
             float(abs(value)) * _SHORT > far or self.of(form).leaves_out(value, miss)
             for form, value, far in zip(forms, values, reach, strict=True)
         ]
-
-    def _reaches(self, forms: Sequence[ProductForm], miss: Fraction) -> list[float]:
-        """The margins of answers from their variance alone."""
-        if not forms or not isinstance(self.reconstruction, Reconstruction):
-            return [math.inf] * len(forms)
-        edges, heights = heights_at(np.array([ratio.epsilon_float for ratio in self.ratios.values()]), _EDGE)
-        by_family = dict(zip(self.ratios, heights.tolist(), strict=True))
-        squares = self.reconstruction.variances(forms, by_family)
-        return [float(far) for far in reaches(squares, heights, edges, miss)]
 
     def of_difference(self, first: ProductForm, second: ProductForm) -> Combination:
         """The distribution of the error of an answer minus another, which may overlap."""
