@@ -134,21 +134,16 @@ def declared_noise(
         raise OutOfRange(required, came=" and ".join([*given, *wrong]) or "none", remedy=remedy)
     (name,) = given
     size = sizes[name]
-    if name in ("scale", "variance") and isinstance(size, str) and not _is_number(size):
-        return DeclaredNoise(kind, Fraction(0), size)
+    if name in ("scale", "variance") and isinstance(size, str):
+        try:
+            exact(size)
+        except UtmostError:  # text that is no number names a column
+            return DeclaredNoise(kind, Fraction(0), size)
     number = positive_number(exact(size, name), name, "declared_noise")
     if name == "epsilon":
         wide = 1 if sensitivity is None else positive_number(sensitivity, "sensitivity", "declared_noise")
         number = wide / number
     return DeclaredNoise(kind, number * number if name == "sigma" else number)
-
-
-def _is_number(text: str) -> bool:
-    try:
-        exact(text)
-    except UtmostError:
-        return False
-    return True
 
 
 @dataclass(frozen=True, repr=False)

@@ -214,7 +214,20 @@ class NormStaircase(BallMixture):
         >>> NormStaircase.optimal(level(3), 2, 20)
         NormStaircase(epsilon=3, sensitivity=20, cells=2, norm='max', step=9)
         """
-        return cls(level, cells, sensitivity, norm, _best_step(level, cells, sensitivity, _norm(norm), cost))
+        kind = _norm(norm)
+        one_of(cost, CellCost, "cost")
+        sums, _ = moment_of(kind, cells, 1 if cost == "absolute" else 2)
+        low, high = 1, sensitivity
+        while True:
+            count = min(_SPREAD, high - low + 1)
+            steps = [low + (high - low) * at // max(1, count - 1) for at in range(count)]
+            u = np.array([(step - 1) / sensitivity for step in steps])
+            costs = _scaled(sums, u, level, sensitivity) / _scaled(points_of(kind, cells), u, level, sensitivity)
+            best = int(costs.argmin())
+            if high - low < _SPREAD:
+                return cls(level, cells, sensitivity, norm, steps[best])
+            # The next grid is finer, between the neighbours of the best step.
+            low, high = steps[max(0, best - 1)], steps[min(count - 1, best + 1)]
 
     @property
     def ball(self) -> Norm:
@@ -288,22 +301,6 @@ def _at(coefficients: tuple[int, ...], q: Q) -> Q:
     for coefficient in reversed(coefficients):
         value = value * q + coefficient
     return value
-
-
-def _best_step(level: Level, cells: int, sensitivity: int, norm: Norm, cost: CellCost) -> int:
-    one_of(cost, CellCost, "cost")
-    sums, _ = moment_of(norm, cells, 1 if cost == "absolute" else 2)
-    low, high = 1, sensitivity
-    while True:
-        count = min(_SPREAD, high - low + 1)
-        steps = [low + (high - low) * at // max(1, count - 1) for at in range(count)]
-        u = np.array([(step - 1) / sensitivity for step in steps])
-        costs = _scaled(sums, u, level, sensitivity) / _scaled(points_of(norm, cells), u, level, sensitivity)
-        best = int(costs.argmin())
-        if high - low < _SPREAD:
-            return steps[best]
-        # The next grid is finer, between the neighbours of the best step.
-        low, high = steps[max(0, best - 1)], steps[min(count - 1, best + 1)]
 
 
 def _scaled(points: fmpz_poly, u: NDArray[np.float64], level: Level, sensitivity: int) -> Floats:

@@ -66,24 +66,21 @@ class RepeatedSum(Display):
         if self.count == 1:
             return self.law.margin(1 - miss)
         margins = [self._by_chernoff(miss), self.count * self.law.margin(1 - miss / self.count)]
-        if self.count <= _MOST_COPIES:
-            margins += self._by_bins(miss)
-        return min(margins)
-
-    def _by_bins(self, miss: Fraction) -> list[int]:
-        """The least margin by the sums of the bins, as a list; empty if the bins do not reach so small a miss."""
-        # Rounding to bins changes each copy symmetrically by at most half a bin: Hoeffding's inequality, rounded up,
-        # bounds the change of the sum, except with the probability that is given up.
+        if self.count > _MOST_COPIES:
+            return min(margins)
+        # By the sums of the bins, if they reach so small a miss. Rounding to bins changes each copy symmetrically by at
+        # most half a bin: Hoeffding's inequality, rounded up, bounds the change of the sum, except with the probability
+        # that is given up.
         half, given_up = self._bin // 2, miss / _GIVEN_UP
         log = math.log(2 * given_up.denominator) - math.log(given_up.numerator)
         shift = math.ceil(half * math.sqrt(2 * self.count * log) * (1 + 1e-9))
         if shift >= self.count * half:
             shift, given_up = self.count * half, Fraction(0)
         required = math.ceil((1 - miss + given_up) * (1 << _BITS))
-        if self._cumulative[-1] < required:
-            return []
-        bins = first_integer(-1, len(self._cumulative) - 1, lambda bins: bool(self._cumulative[bins] >= required))
-        return [bins * self._bin + shift]
+        if self._cumulative[-1] >= required:
+            bins = first_integer(-1, len(self._cumulative) - 1, lambda bins: bool(self._cumulative[bins] >= required))
+            margins.append(bins * self._bin + shift)
+        return min(margins)
 
     @cached_property
     def _deviation(self) -> float:

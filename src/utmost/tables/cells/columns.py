@@ -124,10 +124,18 @@ def _real(cell: Any, row: int, name: str, place: RowName) -> Fraction:
 
 
 def _refusal(cell: Any, row: int, name: str, place: RowName, wanted: str, not_whole: str = _REALS) -> BadTable:
-    from utmost.tables.cells.odd_cells import declare_mark, odd_number  # loaded only for a refusal
+    from utmost.tables.cells.odd_cells import POINTS_OF_THOUSANDS, declare_mark, odd_number  # only for a refusal
 
-    came, remedy = kind_of(cell), _remedy(cell, not_whole)
-    if isinstance(cell, str) and not is_missing(cell):
+    came, remedy = kind_of(cell), "Correct the cell."
+    if is_missing(cell):
+        remedy = _FILL
+    elif isinstance(cell, bool | np.bool_):
+        remedy = "Count the individuals for whom it is true, and release the count."
+    elif isinstance(cell, float | np.floating | Decimal | Fraction) and exactly(cell) is not None:
+        # The usual reason for three decimals is a file with 1.234 for more than a thousand.
+        is_grouped = isinstance(cell, Decimal) and cell.as_tuple().exponent == -3 and 1 <= abs(cell) < 1000
+        remedy = f"{not_whole} {POINTS_OF_THOUSANDS}" if is_grouped else not_whole
+    elif isinstance(cell, str):
         came, remedy = ("text", _CAST) if PLAIN.number(cell) is not None else odd_number(cell, PLAIN)
         remedy = remedy if declare_mark(came, PLAIN) is None else _FILL
     return BadTable(f"the cell must be {wanted}", came=came, where=_where(row, name, place), remedy=remedy)
@@ -159,20 +167,6 @@ def is_hashable(cell: Any) -> bool:
     except TypeError:
         return False
     return True
-
-
-def _remedy(cell: Any, not_whole: str) -> str:
-    if is_missing(cell):
-        return _FILL
-    if isinstance(cell, bool | np.bool_):
-        return "Count the individuals for whom it is true, and release the count."
-    if isinstance(cell, float | np.floating | Decimal | Fraction) and exactly(cell) is not None:
-        # The usual reason for three decimals is a file with 1.234 for more than a thousand.
-        from utmost.tables.cells.odd_cells import POINTS_OF_THOUSANDS
-
-        is_grouped = isinstance(cell, Decimal) and cell.as_tuple().exponent == -3 and 1 <= abs(cell) < 1000
-        return f"{not_whole} {POINTS_OF_THOUSANDS}" if is_grouped else not_whole
-    return "Correct the cell."
 
 
 def number_cells(column: Any, spelling: Spelling) -> Any:

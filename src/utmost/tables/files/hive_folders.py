@@ -47,8 +47,19 @@ class FolderColumns:
                     raise BadTable(
                         "keys of folders and columns must differ in more than case", came=f"{key!r}, {name!r}"
                     )
-        arrays = {key: _cells([keyed[key] for keyed in folders]) for key in keys if key not in names}
-        schema = extra("pyarrow", "tables").schema([(key, array.type) for key, array in arrays.items()])
+        arrow, arrays = extra("pyarrow", "tables"), {}
+        for key in keys:
+            if key in names:
+                continue
+            texts = [keyed[key] for keyed in folders]
+            there = [text for text in texts if text is not None]
+            # 64-bit integers if all are spelled as such, else text.
+            if there and all(_INTEGER.fullmatch(text) and _INT64.min <= int(text) <= _INT64.max for text in there):
+                numbers = [None if text is None else int(text) for text in texts]
+                arrays[key] = arrow.array(numbers, arrow.int64())
+            else:
+                arrays[key] = arrow.array(texts, arrow.string())
+        schema = arrow.schema([(key, array.type) for key, array in arrays.items()])
         return cls(schema, tuple(arrays.values()))
 
     @property
@@ -122,14 +133,6 @@ def _decoded(text: str, root: Path, file: Path) -> str:
 
 def _listed(keys: Iterable[str]) -> str:
     return ", ".join(map(repr, keys)) or "none"
-
-
-def _cells(texts: Sequence[str | None]) -> Any:
-    """The cells of a key as an Arrow array: 64-bit integers if all are spelled as such, else text."""
-    arrow, there = extra("pyarrow", "tables"), [text for text in texts if text is not None]
-    if there and all(_INTEGER.fullmatch(text) and _INT64.min <= int(text) <= _INT64.max for text in there):
-        return arrow.array([None if text is None else int(text) for text in texts], arrow.int64())
-    return arrow.array(texts, arrow.string())
 
 
 def _unpadded(text: str) -> str | None:

@@ -226,7 +226,16 @@ def _opened(path: Path, *, data_only: bool) -> Iterator[Any]:
     """Open the workbook of a file or a pipe; openpyxl reads the parts while rows are read."""
     reader, where = extra("openpyxl", EXTRA), str(path)
     with path.open("rb") as file:
-        _check_size(file, where)
+        # Before the file is unpacked: its content must not be far larger than the file.
+        try:
+            with ZipFile(file) as packed:
+                size = sum(part.file_size for part in packed.infolist())
+        except BadZipFile:
+            came = "a file that is none, or is cut off"
+            raise BadTable("an .xlsx file must be a workbook of Excel", came=came, where=where) from None
+        most = max(_INFLATED, _INFLATION * file.seek(0, io.SEEK_END))
+        if size > most:
+            raise BadTable(f"a file of this size may hold {most} bytes of cells", came=size, where=where)
         try:
             with closing(reader.load_workbook(file, read_only=True, data_only=data_only)) as book:
                 for page in book.worksheets:
@@ -270,20 +279,6 @@ def _facts_of(lines: Iterable[Iterable[Any]]) -> dict[str, str]:
         last = name or last
         facts[last] = facts.get(last, "") + ("" if text is None else str(text))
     return facts
-
-
-def _check_size(file: BinaryIO, where: str) -> None:
-    """Check, before a file is unpacked, that its content is not far larger than the file."""
-    try:
-        with ZipFile(file) as packed:
-            size = sum(part.file_size for part in packed.infolist())
-    except BadZipFile:
-        raise BadTable(
-            "an .xlsx file must be a workbook of Excel", came="a file that is none, or is cut off", where=where
-        ) from None
-    most = max(_INFLATED, _INFLATION * file.seek(0, io.SEEK_END))
-    if size > most:
-        raise BadTable(f"a file of this size may hold {most} bytes of cells", came=size, where=where)
 
 
 def _pages(book: Any, path: Path, sheet: str | None) -> list[str]:

@@ -153,17 +153,15 @@ def as_arrow(table: Any) -> Any:
     if hasattr(table, "replace_schema_metadata") and hasattr(table, "to_batches"):
         return table
     columns = as_columns(table) if not isinstance(table, Mapping) else {str(name): table[name] for name in table}
-    return arrow.table({name: _arrow_cells(arrow, column) for name, column in columns.items()})
-
-
-def _arrow_cells(arrow: Any, column: Any) -> Any:
-    """An Arrow column; cells without an Arrow type become text."""
-    cells = column.tolist() if isinstance(column, np.ndarray) and column.dtype == object else column
-    try:
-        return arrow.array(cells)
-    except (arrow.ArrowException, OverflowError, TypeError, ValueError):
-        exact = [None if cell is None else str(cell) for cell in cells]
-        return arrow.array(exact, arrow.string())
+    arrays = {}
+    for name, column in columns.items():
+        cells = column.tolist() if isinstance(column, np.ndarray) and column.dtype == object else column
+        try:
+            arrays[name] = arrow.array(cells)
+        except (arrow.ArrowException, OverflowError, TypeError, ValueError):  # cells without an Arrow type become text
+            texts = [None if cell is None else str(cell) for cell in cells]
+            arrays[name] = arrow.array(texts, arrow.string())
+    return arrow.table(arrays)
 
 
 def with_blanks(table: Any, columns: Mapping[str, list[Any]], after: Mapping[str, str]) -> Any:

@@ -95,8 +95,14 @@ class _PandasAdapter(adapters.TableAdapter):
             cells = _typed(column, kind, frame.index)
             if name in shape.columns:
                 frame[shape.columns[name]] = cells
-            else:
-                frame.insert(*_behind(frame, shape, owner, name), cells)
+                continue
+            own = shape.columns[owner]
+            key: Hashable = name
+            if isinstance(own, tuple) and name.startswith(owner):
+                key = (*own[:-1], f"{own[-1]}{name.removeprefix(owner)}")
+            elif isinstance(own, tuple):
+                key = (*(name for _ in own[:-1]), name)
+            frame.insert(list(frame.columns).index(own) + 1, key, cells)
         if frame.columns.nlevels == 1:
             frame.columns = extra("pandas", "tables").Index(list(frame.columns), name=frame.columns.name)
         return frame
@@ -240,18 +246,6 @@ def _typed(column: Column, kind: Any, index: Any) -> Any:
         wide = wide_in_arrow(column)
         cells = pandas.array(wide.to_pylist(), dtype=pandas.ArrowDtype(wide.type))
     return pandas.Series(cells, index=index)
-
-
-def _behind(frame: Any, shape: PandasShape, owner: str, name: str) -> tuple[int, Hashable]:
-    """The position and the own name of a new column."""
-    own = shape.columns[owner]
-    at = list(frame.columns).index(own) + 1
-    if isinstance(own, tuple):
-        return at, (*own[:-1], f"{own[-1]}{name.removeprefix(owner)}") if name.startswith(owner) else (
-            *(name for _ in own[:-1]),
-            name,
-        )
-    return at, name
 
 
 def _spelled(name: Hashable) -> Any:
