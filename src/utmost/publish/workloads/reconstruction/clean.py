@@ -6,7 +6,7 @@ every public sum to the integer below or above it, with the least total change: 
 parts. Where the marginals form two chains, each of marginals that refine one another, the sums are two laminar families
 of sets, their incidence matrix is totally unimodular, and the program's vertices are integers [edmonds1970]. Otherwise
 (three-way tables) the solution may have fractions; they are rounded, and the largest move of a sum is reported. An
-integer program over the public sums makes these hold. """
+integer program over the public sums makes these hold."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
