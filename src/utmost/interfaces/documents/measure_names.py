@@ -101,7 +101,16 @@ def leakage_report(C: Channel, prior: Array, measure: Measure, space: Space | No
         ],
         "strategy": _strategy(C, prior, measure),
     }
-    return report if space is None else report | {"smallest_epsilon": _kept(C, space)}
+    if space is not None:
+        # The smallest epsilon that the channel keeps, with the pair of secrets and the outcome that need it.
+        epsilon = smallest_epsilon(C, space)
+        pair = None if epsilon.pair is None else [str(space.labels[x]) for x in epsilon.pair]
+        outcomes = range(C.shape[1]) if C.outcomes is None else C.outcomes
+        outcome = None if epsilon.outcome is None else str(outcomes[epsilon.outcome])
+        level = None if epsilon.level is None else str(epsilon.level)
+        value = epsilon.value if epsilon.value != float("inf") else None
+        report["smallest_epsilon"] = {"value": value, "level": level, "pair": pair, "outcome": outcome}
+    return report
 
 
 def _from_file(make: Any, text: str) -> Measure:
@@ -150,17 +159,6 @@ def _strategy(C: Channel, prior: Array, measure: Measure) -> list[dict[str, Any]
         {"outcome": str(y), "action": str(named[action]), "tie": k in ties}
         for k, (y, action) in compress(enumerate(zip(outcomes, actions, strict=True)), can_come)
     ]
-
-
-def _kept(C: Channel, space: Space) -> dict[str, Any]:
-    """Return the smallest epsilon that the channel keeps, with the pair of secrets and the outcome that need it."""
-    epsilon = smallest_epsilon(C, space)
-    pair = None if epsilon.pair is None else [str(space.labels[x]) for x in epsilon.pair]
-    outcomes = range(C.shape[1]) if C.outcomes is None else C.outcomes
-    outcome = None if epsilon.outcome is None else str(outcomes[epsilon.outcome])
-    level = None if epsilon.level is None else str(epsilon.level)
-    value = epsilon.value if epsilon.value != float("inf") else None
-    return {"value": value, "level": level, "pair": pair, "outcome": outcome}
 
 
 def _number(value: Any) -> dict[str, Any]:

@@ -145,29 +145,26 @@ def places_figure(
     # Each title in `maps` has a share for every place, row by row.
     canvas, panels = page(3.9 * len(maps), 4.2, nrows=1, ncols=len(maps), squeeze=False)
     for axes, (title, shares) in zip(panels[0], maps.items(), strict=True):
-        _draw(axes, title, np.asarray(shares, dtype=np.float64).reshape(shape), marked)
+        grid = np.asarray(shares, dtype=np.float64).reshape(shape)
+        shown = np.ma.masked_less(grid, _EMPTY * grid.max())
+        image = axes.imshow(np.sqrt(shown), cmap="YlGnBu", vmin=0)
+        axes.set_title(title, fontsize=10)
+        axes.set_xticks(np.arange(-0.5, grid.shape[1]), minor=True)
+        axes.set_yticks(np.arange(-0.5, grid.shape[0]), minor=True)
+        axes.grid(which="minor", color="#e4e4e4", linewidth=0.6)
+        axes.tick_params(which="both", length=0, labelbottom=False, labelleft=False)
+        for side in axes.spines.values():
+            side.set_visible(False)
+        down, across = divmod(marked, grid.shape[1])
+        axes.plot(across, down, "o", markersize=13, markerfacecolor="none", markeredgecolor=RED, markeredgewidth=1.8)
+        bar = axes.figure.colorbar(image, ax=axes, orientation="horizontal", shrink=0.75, pad=0.03, aspect=30)
+        ends = np.sqrt(np.array([0, 0.25, 1]) * grid.max())
+        bar.set_ticks(ends, labels=[f"{share:.1%}" for share in ends**2])
+        bar.outline.set_visible(False)
+        bar.ax.tick_params(length=0, labelsize=8)
     if caption:
         canvas.supxlabel(caption, fontsize=9)
     write(canvas, file, path.suffix[1:].lower())
-
-
-def _draw(axes: Any, title: str, shares: Any, marked: int) -> None:
-    shown = np.ma.masked_less(shares, _EMPTY * shares.max())
-    image = axes.imshow(np.sqrt(shown), cmap="YlGnBu", vmin=0)
-    axes.set_title(title, fontsize=10)
-    axes.set_xticks(np.arange(-0.5, shares.shape[1]), minor=True)
-    axes.set_yticks(np.arange(-0.5, shares.shape[0]), minor=True)
-    axes.grid(which="minor", color="#e4e4e4", linewidth=0.6)
-    axes.tick_params(which="both", length=0, labelbottom=False, labelleft=False)
-    for side in axes.spines.values():
-        side.set_visible(False)
-    row, column = divmod(marked, shares.shape[1])
-    axes.plot(column, row, "o", markersize=13, markerfacecolor="none", markeredgecolor=RED, markeredgewidth=1.8)
-    bar = axes.figure.colorbar(image, ax=axes, orientation="horizontal", shrink=0.75, pad=0.03, aspect=30)
-    ends = np.sqrt(np.array([0, 0.25, 1]) * shares.max())
-    bar.set_ticks(ends, labels=[f"{share:.1%}" for share in ends**2])
-    bar.outline.set_visible(False)
-    bar.ax.tick_params(length=0, labelsize=8)
 
 
 def mechanism(file: BinaryIO, kind: str, matrix: Any, title: str) -> None:

@@ -57,15 +57,13 @@ def short(number: Any) -> str:
 
 def tag(name: str, *content: Any, **attributes: Any) -> Svg:
     """Return an element; ``class_`` stands for the attribute class, and ``a_b`` for a-b."""
-    named = [(key.rstrip("_").replace("_", "-"), value) for key, value in attributes.items() if value is not None]
-    inside = "".join([f' {key}="{_plain(value)}"' for key, value in named])
+    inside = ""
+    for key, value in attributes.items():
+        if value is not None:
+            shown = f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else escape(str(value))
+            inside += f' {key.rstrip("_").replace("_", "-")}="{shown}"'
     held = "".join(part if isinstance(part, Svg) else escape(str(part)) for part in content)
     return Svg(f"<{name}{inside}>{held}</{name}>")
-
-
-def _plain(value: Any) -> str:
-    """Return the escaped text of an attribute."""
-    return f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else escape(str(value))
 
 
 def chart(title: str, drawn: Iterable[Svg], wide: float = _WIDE, tall: float = _TALL) -> Svg:

@@ -113,7 +113,11 @@ def _inside(service: Service, settings: Settings, lifespan: Any = None) -> FastA
     app.state.service, app.state.metrics, app.state.files = service, Metrics(), KeptFiles()
     app.state.limits = RateLimits(settings.rate, settings.burst)
     app.state.openid = OpenId(settings.oidc_issuer, settings.oidc_audience) if settings.oidc_issuer else None
-    app.state.sign_in = _sign_in(service, settings, app.state.openid) if settings.oidc_client else None
+    app.state.sign_in = None
+    if settings.oidc_client:
+        key = service.ledger.beside("service sign-in")[1]
+        about = settings.oidc_client, client_secret(settings.oidc_secret_file), settings.address, settings.oidc_scopes
+        app.state.sign_in = SignIn(app.state.openid, *about, key)
     app.state.address = settings.address
     app.state.notices = Notices(service, settings) if settings.webhook or settings.mail_to else None
     app.state.session_hours = settings.session_hours
@@ -127,12 +131,6 @@ def _inside(service: Service, settings: Settings, lifespan: Any = None) -> FastA
     _add_health(app)
     describe(app)
     return app
-
-
-def _sign_in(service: Service, settings: Settings, openid: OpenId) -> SignIn:
-    key = service.ledger.beside("service sign-in")[1]
-    about = settings.oidc_client, client_secret(settings.oidc_secret_file), settings.address, settings.oidc_scopes
-    return SignIn(openid, *about, key)
 
 
 def _add_health(app: FastAPI) -> None:

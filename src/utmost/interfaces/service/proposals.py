@@ -301,7 +301,10 @@ class Proposals:
             ]
             again = self._context.again(store, "begun", name, (wanted[0] if len(wanted) == 1 else wanted))
             # Also for a repeated request: the approval must hold when the answer is given.
-            self._check_all(store, token, new, proposals)
+            if self.required and new:
+                person = self._context.person(store, token)
+                for request in new:
+                    check_approved(_proposal(store, proposals.get(request.name)), person, request)
             if again is None:
                 versions = {request.name: request.version for request in requests}
                 first, *others = versions.values()
@@ -327,18 +330,6 @@ class Proposals:
 
         if any(proposal is not None for proposal in proposals.values()):
             self._context.records.write(work)
-
-    def _check_all(
-        self,
-        store: RecordTransaction,
-        token: Token,
-        new: Sequence[PublishRequest | AnswerRequest],
-        proposals: Mapping[str, str | None],
-    ) -> None:
-        if self.required and new:
-            person = self._context.person(store, token)
-            for request in new:
-                check_approved(_proposal(store, proposals.get(request.name)), person, request)
 
     def _check_sees(self, token: Token) -> None:
         if not token.may_ever("propose"):

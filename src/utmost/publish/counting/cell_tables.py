@@ -77,7 +77,15 @@ def cells_table(
         if name not in names:
             raise no_column(name, names)
     marks = spelling_of_table(table, spelling)
-    numbers = [_integers(adapter, table, name, marks) for name in columns]
+    numbers = [
+        integer_column(
+            number_cells(adapter.label(table, name), marks),
+            name,
+            lambda row: adapter.place(table, row),
+            not_whole=SMALLER_UNIT,
+        ).astype(object)
+        for name in columns
+    ]
     places = _rows(adapter, table, declared, axis, marks)
     values = np.stack(numbers if axis is None else _differences(numbers, columns, adapter, table), axis=-1)
     cells = _laid(values, places, declared, axis)
@@ -107,15 +115,6 @@ def _nested_axis(nested: Mapping[str, Sequence[str]], domain: Domain) -> tuple[i
             remedy="Each column counts the events of the column before it and more; the last column counts all.",
         )
     return place, list(columns)
-
-
-def _integers(adapter: TableAdapter, table: Any, name: str, spelling: Spelling) -> NDArray[Any]:
-    return integer_column(
-        number_cells(adapter.label(table, name), spelling),
-        name,
-        lambda row: adapter.place(table, row),
-        not_whole=SMALLER_UNIT,
-    ).astype(object)
 
 
 def _differences(

@@ -6,7 +6,6 @@ person's own rows only, so that one person changes one cell by 1: proofs/theory/
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from functools import partial
 from itertools import pairwise
 from typing import Any, Literal
@@ -117,7 +116,12 @@ def count_contributions(
     marks = spelling_of_table(events, spelling)
     rule = _Sized(counting.person, (read,), axes, None, marks, 1, None, b"", bounds=bounds, of=bound)
     flat, kind, report = counted_cells(events, rule, progress, read_outside(outside))
-    labels: list[Label] = [_label(limit, read.amount) for limit in bounds]
+    labels: list[Label] = list(bounds)
+    if (amount := read.amount) is not None:
+        labels = [
+            amount.text(limit) if (limit * amount.step).denominator > 1 else int(limit * amount.step)
+            for limit in bounds
+        ]
     unit = Unit(1, 1, counting.neighbours, nonnegative=counting.neighbours == "change-one")
     assert isinstance(flat, np.ndarray), "there are few bounds"
     axis = Domain({bound: plain(labels, other=MORE)})
@@ -135,12 +139,6 @@ def _bounds(listed: Sequence[Number], name: str, amount: Amount | None) -> tuple
             remedy=remedy,
         )
     return read
-
-
-def _label(bound: int, amount: Amount | None) -> Label:
-    """A limit as a label, for amounts in their own unit."""
-    number = Fraction(bound) if amount is None else bound * amount.step
-    return int(number) if number.denominator == 1 or amount is None else amount.text(bound)
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -170,11 +168,10 @@ class _Sized(CountingRule):
         sizes: NDArray[Any] = np.diff(starts, append=len(changed.persons))
         if self.of != AT_MOST and len(starts):
             over_cells = np.maximum if self.of == PER_CELL else np.add
-            sizes = over_cells.reduceat(_added_without_wrapping(np.abs(changed.sums)), starts)
+            amounts = np.abs(changed.sums)
+            if int(amounts.max(initial=0)) * len(amounts) >= _FITS:
+                amounts = amounts.astype(object)  # sums of int64 would wrap
+            sizes = over_cells.reduceat(amounts, starts)
         kind = np.int64 if sizes.dtype != object and self.bounds[-1] < _FITS else object
         cells = np.searchsorted(np.array(self.bounds, dtype=kind), sizes.astype(kind), side="left")
         return Pairs(changed.persons[starts], cells.astype(np.int64), np.ones(len(starts), dtype=np.int64))
-
-
-def _added_without_wrapping(sizes: NDArray[Any]) -> NDArray[Any]:
-    return sizes.astype(object) if int(sizes.max(initial=0)) * len(sizes) >= _FITS else sizes

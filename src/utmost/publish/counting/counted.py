@@ -283,18 +283,15 @@ class CountedTable(CountedFacts, Display):
         return saved(publication, path, format=format, overwrite=overwrite)
 
     def facts(self) -> dict[str, Any]:
-        """JSON values of the unit, the domain and the true value of each cell."""
-        return {**self._about(), **self._numbers()}
+        """JSON values of the unit, the domain and the cells; in a vast domain indices and values of nonzero cells."""
+        about = self._about()
+        if isinstance(self.cells, FewCells):
+            return about | {"places": self.cells.places.tolist(), "numbers": self.cells.numbers.tolist()}
+        return about | {"cells": self.cells.ravel().tolist()}
 
     def _about(self) -> dict[str, Any]:
         """JSON values of everything but the cells."""
         return {"unit": self.unit.facts(), **facts_of(self), "domain": self.domain.facts()}
-
-    def _numbers(self) -> dict[str, Any]:
-        """JSON values of the cells; in a vast domain indices and values of nonzero cells."""
-        if not isinstance(self.cells, FewCells):
-            return {"cells": self.cells.ravel().tolist()}
-        return {"places": self.cells.places.tolist(), "numbers": self.cells.numbers.tolist()}
 
     def _document(self) -> dict[str, Any]:
         return {"kind": DOCUMENT_KIND, "format": 1, "utmost": __version__, **self.facts()}

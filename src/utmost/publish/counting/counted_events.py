@@ -304,7 +304,12 @@ def counted_cells(
         if is_engine_frame(events):
             totals, kind = _added_by_engine(events, rule)
         else:
-            totals, kind = _added_here(events, rule, progress)
+            read = read_events(events, rule.columns, rule.amount_columns)
+            if read.folders is not None:
+                read.folders.check_labels((*rule.read, *rule.valued))
+            kept = (rule.chosen(pairs, texts) for pairs, texts in persons_of(rule, read, progress))
+            totals = map(added_by_cell, kept if rule.seen is None else map(rule.seen.taken, kept))
+            kind = read.kind
         flat = AddedCells.of(totals) if rule.size > MOST_LAID else gathered_totals(totals, rule.size)
     except BadTable as error:
         if not is_engine_frame(events):
@@ -355,15 +360,6 @@ def _warn_of_losses(report: CountingReport, rule: CountingRule, outside: str | N
 
 def _is_whole(label: Label) -> bool:
     return isinstance(label, int) or (isinstance(label, str) and label.isascii() and label.isdigit())
-
-
-def _added_here(events: Any, rule: CountingRule, progress: Progress | None) -> tuple[Iterator[CellTotals], str]:
-    """The sums of cells over a few persons at a time, and the kind of dataframe."""
-    read = read_events(events, rule.columns, rule.amount_columns)
-    if read.folders is not None:
-        read.folders.check_labels((*rule.read, *rule.valued))
-    kept = (rule.chosen(pairs, texts) for pairs, texts in persons_of(rule, read, progress))
-    return map(added_by_cell, kept if rule.seen is None else map(rule.seen.taken, kept)), read.kind
 
 
 def _added_by_engine(events: Any, rule: CountingRule) -> tuple[Iterator[CellTotals], str]:

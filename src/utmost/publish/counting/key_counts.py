@@ -128,24 +128,20 @@ def count_keys(
     if key is not None and not isinstance(key, bytes):
         raise wrong_kind("key", "bytes", key)
     keys = _Keys(person, column, most, token_bytes(KEY_BYTES) if key is None else key, divided, marks)
-    if is_engine_frame(events):
-        return keys.table(_counted_by_engine(events, keys), counts)
     found: dict[str, int] = defaultdict(int)
-    for pairs, texts in persons_of(keys, read_events(events, [person, column]), progress):
-        for name, count in keys.counts(pairs, texts):
-            found[name] += count
+    if is_engine_frame(events):
+        # Only the keys and their counts leave the engine.
+        frame = engine_frame(events)
+        check_columns_exist([person, column], frame.schema().names)
+        totals = totals_schema(_KEY, text=True)
+        for batch in frame.select([person, column]).added_up_by(person, PersonsInBuckets(keys), totals):
+            for name, count in zip(batch.column(_KEY).to_pylist(), batch.column(TOTAL).to_pylist(), strict=True):
+                found[name] += int(count)
+    else:
+        for pairs, texts in persons_of(keys, read_events(events, [person, column]), progress):
+            for name, count in keys.counts(pairs, texts):
+                found[name] += count
     return keys.table(found, counts)
-
-
-def _counted_by_engine(events: Any, keys: "_Keys") -> dict[str, int]:
-    """The counts of a frame in an engine: only the keys and their counts are transferred."""
-    frame, wanted = engine_frame(events), [keys.person, keys.column]
-    check_columns_exist(wanted, frame.schema().names)
-    counts: dict[str, int] = defaultdict(int)
-    for batch in frame.select(wanted).added_up_by(keys.person, PersonsInBuckets(keys), totals_schema(_KEY, text=True)):
-        for name, count in zip(batch.column(_KEY).to_pylist(), batch.column(TOTAL).to_pylist(), strict=True):
-            counts[name] += int(count)
-    return counts
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

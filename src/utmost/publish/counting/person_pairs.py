@@ -151,16 +151,25 @@ class PersonsInBuckets:
                 persons = persons.take(arrow.array(np.tile(np.arange(rows), len(cells) // rows)))
             laid = {_PERSON: persons, _CELL: arrow.array(cells)}
             if amounts is not None:
-                laid[_AMOUNT] = _amounts_in_arrow(amounts)
+                laid[_AMOUNT] = (
+                    arrow.array(amounts)
+                    if amounts.dtype != object  # else some exceed 64 bits
+                    else arrow.array([str(int(amount)) for amount in amounts], arrow.string())
+                )
             table = arrow.table(laid)
             inside = cells >= 0
             yield table if inside.all() else table.filter(arrow.array(inside))
 
     def _pairs(self, tables: Iterator[Any], rows: int) -> tuple[Pairs, Sequence[str]]:
         """The pairs of these events, and the persons' texts."""
-        if rows > self.largest:
-            return self._pairs_by_table(tables)
         arrow, tally = extra("pyarrow", "tables"), EventSums()
+        if rows > self.largest:  # more than memory may hold, such as most events by one person
+            assert self.reader.person is not None, "rows that are persons are not gathered"
+            by_table = Persons(self.reader.person, self.reader.spelling)
+            for table in tables:
+                who = by_table.codes(table[_PERSON])
+                tally.add(who, _cells_of(table), _amounts_of(table) if _AMOUNT in table.column_names else None)
+            return tally.pairs(), by_table.texts
         events = list(tables)
         if not rows:
             return tally.pairs(), []
@@ -174,15 +183,6 @@ class PersonsInBuckets:
         del events, whole
         tally.add(who, cells, amounts)
         return tally.pairs(), TextsInArrow(persons.dictionary)
-
-    def _pairs_by_table(self, tables: Iterator[Any]) -> tuple[Pairs, Sequence[str]]:
-        """`_pairs` for more events than memory may hold, such as most events by one person."""
-        assert self.reader.person is not None, "rows that are persons are not gathered"
-        persons, tally = Persons(self.reader.person, self.reader.spelling), EventSums()
-        for table in tables:
-            who = persons.codes(table[_PERSON])
-            tally.add(who, _cells_of(table), _amounts_of(table) if _AMOUNT in table.column_names else None)
-        return tally.pairs(), persons.texts
 
 
 class _Aside:
@@ -274,14 +274,6 @@ def _wide(column: Any) -> Any:
 
 def _cells_of(table: Any) -> NDArray[np.int64]:
     return np.asarray(table[_CELL].to_numpy()).astype(np.int64)
-
-
-def _amounts_in_arrow(amounts: NDArray[Any]) -> Any:
-    """Integers as an Arrow array; as text where some exceed 64 bits."""
-    arrow = extra("pyarrow", "tables")
-    if amounts.dtype != object:
-        return arrow.array(amounts)
-    return arrow.array([str(int(amount)) for amount in amounts], arrow.string())
 
 
 def _amounts_of(table: Any) -> NDArray[Any]:

@@ -159,8 +159,17 @@ def charged(log: EventLog, dataset: str, level: Level, what: str, *, is_independ
         if known is None:
             log.check_writable(transaction)
             check_names_differ(state, dataset)
-            if not is_independent:
-                _check_charged(state, dataset)
+            names = state.datasets
+            if not is_independent and names and dataset not in names:
+                # A misspelt name would split the budget.
+                raise OutOfRange(
+                    "what was spent must be charged to a dataset of the ledger: "
+                    f"{few(list(map(repr, names)), _MOST_NAMED)}",
+                    came=repr(dataset),
+                    where="dataset",
+                    remedy=f"Pass dataset={names[0]!r}; "
+                    "or independent=True if nobody of these people is in any of them.",
+                )
             check_budget(state, dataset, spending_with(state, dataset, [(level, None)]))
             transaction.append("charged", {"dataset": dataset, "level": level_text(level), "what": what})
         elif known != level:
@@ -173,18 +182,6 @@ def charged(log: EventLog, dataset: str, level: Level, what: str, *, is_independ
         return Budget(dataset, state.limits.get(dataset), transaction.state.spending(dataset))
 
     return log.write(work)
-
-
-def _check_charged(state: State, dataset: str) -> None:
-    """Refuse a charge to an unknown dataset if the ledger has others: a misspelt name would split the budget."""
-    known = state.datasets
-    if known and dataset not in known:
-        raise OutOfRange(
-            f"what was spent must be charged to a dataset of the ledger: {few(list(map(repr, known)), _MOST_NAMED)}",
-            came=repr(dataset),
-            where="dataset",
-            remedy=f"Pass dataset={known[0]!r}; or independent=True if nobody of these people is in any of them.",
-        )
 
 
 def spending_after(

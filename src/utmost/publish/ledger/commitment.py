@@ -12,10 +12,8 @@ from fractions import Fraction
 from hashlib import sha256
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
-from utmost.core.sampling.integers import Integers
 from utmost.errors import DataChanged
 from utmost.publish.ledger.block_encryption import packed
 from utmost.publish.ledger.key import Key
@@ -32,9 +30,16 @@ def commitment(key: Key, name: str, version: int, source: Source) -> bytes:
         by_item = commitment_secret(key, name, version)
         return committed_rows(by_item, [source.items], list(source.columns.values())).content
     secret = key.derived("commitment", name, str(version))
-    columns = [_packed_runs(column) for column in source.columns.values()]
+    columns = list[list[bytes]]()
+    for column in source.columns.values():
+        step = _run(column.size)
+        # Bytes that are a function of the values, not of the array's type
+        columns.append([cell_bytes(column[start : start + step]) for start in range(0, column.size, step)])
     if source.identifiers is not None:
-        columns.append(_text_runs(source.identifiers))
+        step = _run(source.identifiers.size)
+        texts = [text.encode("utf-8", "surrogatepass") for text in source.identifiers.tolist()]
+        sized = [len(text).to_bytes(8, "big") + text for text in texts]
+        columns.append([b"".join(sized[start : start + step]) for start in range(0, len(sized), step)])
     return b"".join(
         hmac.digest(secret, c.to_bytes(4, "big") + b.to_bytes(4, "big") + run, sha256)[:_BYTES]
         for c, runs in enumerate(columns)
@@ -86,12 +91,6 @@ def difference(committed: bytes, now: bytes, source: Source, rows: int) -> str |
     return f"column {names[column]!r}, {span}"
 
 
-def _packed_runs(column: Integers) -> list[bytes]:
-    """The runs of a column as bytes that are a function of the values, not of the array type."""
-    step = _run(column.size)
-    return [cell_bytes(column[start : start + step]) for start in range(0, column.size, step)]
-
-
 def cell_bytes(column: NDArray[Any]) -> bytes:
     """Cells as bytes that are a function of the values, not of the array type."""
     if column.dtype.kind == "f":
@@ -99,13 +98,6 @@ def cell_bytes(column: NDArray[Any]) -> bytes:
     if column.size and isinstance(column[0], Fraction):
         return ",".join(map(str, column.tolist())).encode()
     return packed(column)
-
-
-def _text_runs(column: NDArray[np.object_]) -> list[bytes]:
-    step = _run(column.size)
-    texts = [text.encode("utf-8", "surrogatepass") for text in column.tolist()]
-    sized = [len(text).to_bytes(8, "big") + text for text in texts]
-    return [b"".join(sized[start : start + step]) for start in range(0, len(sized), step)]
 
 
 def _run(rows: int) -> int:

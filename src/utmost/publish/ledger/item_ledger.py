@@ -241,7 +241,13 @@ class ItemLedger:
             if at in release.responses:
                 transaction.repeated.add(release.responses[at].event)
                 return _with_secret(transaction, release, at)
-            return _answer(transaction, release, at) if may_draw else None
+            if not may_draw:
+                return None
+            _check_kept_nowhere(release)
+            check_answerable(transaction, release, at)
+            step, about = Step.from_known(release.responses, at), {"name": release.name, "version": release.version}
+            transaction.append("answered", about | _without_responses(step, release.noise, ()), ())
+            return _with_secret(transaction, transaction.state.release(release.name, release.version), at)
 
         return self._log.answer(answer, look=True)
 
@@ -367,14 +373,6 @@ def _publish(
     facts |= _without_responses(step, request.promise.lasting_noise, (content,))
     transaction.append("published", facts, (content,))
     return _with_secret(transaction, transaction.state.release(request.name, version), request.level, content)
-
-
-def _answer(transaction: Transaction, release: Published, at: Level) -> ItemResponder:
-    _check_kept_nowhere(release)
-    check_answerable(transaction, release, at)
-    step, about = Step.from_known(release.responses, at), {"name": release.name, "version": release.version}
-    transaction.append("answered", about | _without_responses(step, release.noise, ()), ())
-    return _with_secret(transaction, transaction.state.release(release.name, release.version), at)
 
 
 def _check_kept_nowhere(release: Published) -> None:

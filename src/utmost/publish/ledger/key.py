@@ -133,7 +133,12 @@ def make_key_file(path: Path) -> None:
             file.write(entropy(KEY_BYTES).hex() + "\n")
             file.flush()
             os.fsync(file.fileno())
-        _link(draft, path)
+        try:
+            os.link(draft, path)
+        except FileExistsError:
+            pass
+        else:
+            force(path.parent)
     except OSError as error:
         remedy = (
             "Make the folder first."
@@ -145,14 +150,6 @@ def make_key_file(path: Path) -> None:
         raise KeyRefused("the key file must be writable", came=error.strerror, where=str(path), remedy=remedy) from None
     finally:
         draft.unlink(missing_ok=True)
-
-
-def _link(draft: Path, path: Path) -> None:
-    try:
-        os.link(draft, path)
-    except FileExistsError:
-        return
-    force(path.parent)
 
 
 def _of_environment() -> GivenKey:

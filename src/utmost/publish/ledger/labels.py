@@ -114,8 +114,11 @@ def label_parts(
 ) -> tuple[bytes, ...]:
     """The cells of public columns in blocks, as an event stores them; ``first`` is the number of the first block."""
     try:
-        cells = {name: _written_column(plain_cells(column)) for name, column in columns.items()}
-        blocks = ({name: column[at : at + BLOCK] for name, column in cells.items()} for at in range(0, rows, BLOCK))
+        written = dict[str, list[Any]]()
+        for name, column in columns.items():
+            cells = plain_cells(column)
+            written[name] = cells if set(map(type, cells)) <= {str} else list(map(_written, cells))
+        blocks = ({name: cells[at : at + BLOCK] for name, cells in written.items()} for at in range(0, rows, BLOCK))
         texts = [json.dumps(block, separators=(",", ":")).encode("ascii") for block in blocks]
     except ValueError:  # Python's limit for the conversion of integers to text
         remedy = "Convert the column to text."
@@ -148,11 +151,6 @@ def stored_labels(rows: Rows, event: int, end: int, labels: Labels | None, seal:
         return {name: list(map(_read, chain.from_iterable(block[name] for block in blocks))) for name in names}
     except (ValueError, KeyError, TypeError, IndexError, ArithmeticError, AttributeError, zlib.error):
         raise LedgerDamaged("labels must be as they were written", came="others", where=f"event {event}") from None
-
-
-def _written_column(cells: list[Any]) -> list[Any]:
-    """A column as JSON values; a column of texts, the usual case, is returned as it is."""
-    return cells if set(map(type, cells)) <= {str} else list(map(_written, cells))
 
 
 def _written(cell: Any) -> Any:

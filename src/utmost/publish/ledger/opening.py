@@ -8,7 +8,6 @@ from typing import Any
 
 from utmost.core.exact import arguments
 from utmost.core.exact.disk import force
-from utmost.core.exact.levels import Level
 from utmost.core.sampling.random_bits import entropy
 from utmost.errors import KeyRefused, LedgerDamaged, LedgerUnavailable, NotPublished, OutOfRange, Unsupported
 from utmost.publish.ledger.block_encryption import recipient_seal
@@ -19,7 +18,7 @@ from utmost.publish.ledger.key import GivenKey, Key, found_key, key_file_of, key
 from utmost.publish.ledger.labels import opened_label_seal
 from utmost.publish.ledger.responses import answer_alone, by_column, labels_of, stored_blocks
 from utmost.publish.ledger.sqlite_store import SqliteStore
-from utmost.publish.ledger.state import Published, State, folded
+from utmost.publish.ledger.state import State, folded
 from utmost.publish.ledger.store import EventPart, Rows, Store
 from utmost.publish.ledger.verification import verified
 from utmost.publish.ledger.witness import Witness
@@ -209,20 +208,16 @@ def backed_up(log: EventLog, path: Path) -> None:
     try:
         # One reading transaction around the copy: the copy is of one moment, even if others write meanwhile.
         log.read(lambda transaction: store.transact(lambda to: copied(transaction.rows, to), write=True))
-        _name_draft(draft, path)
+        try:
+            os.link(draft, path)
+        except FileExistsError:
+            raise _taken(path) from None
+        # A link fails if the name is taken; a rename would replace the other backup.
+        except OSError:  # a file system without links
+            draft.replace(path)
         force(path.parent)
     finally:
         draft.unlink(missing_ok=True)
-
-
-def _name_draft(draft: Path, path: Path) -> None:
-    try:
-        os.link(draft, path)
-    except FileExistsError:
-        raise _taken(path) from None
-    # A link fails if the name is taken; a rename would replace the other backup.
-    except OSError:  # a file system without links
-        draft.replace(path)
 
 
 def _taken(path: Path) -> OutOfRange:
@@ -332,7 +327,11 @@ def _read(rows: Rows, name: str, key: bytes, version: int | None) -> Answer[Any]
     # A key does not name its level: it is tried on each level, and fails authentication on all but its own.
     for level in release.levels:
         try:
-            return _opened(rows, state, release, level, key)
+            seal = recipient_seal(key, state.identity, release, level)
+            columns = by_column(release, list(stored_blocks(rows, release, level, seal)))
+            response = release.responses[level]
+            labels = labels_of(rows, release, opened_label_seal(seal, response.event, response.label_key))
+            return answer_alone(release, level, columns, labels, state.ledger_facts(release, level).seen_at(level))
         except (LedgerDamaged, KeyRefused):
             continue
     raise KeyRefused(
@@ -341,11 +340,3 @@ def _read(rows: Rows, name: str, key: bytes, version: int | None) -> Answer[Any]
         where=repr(name),
         remedy="The key is of another level, version or ledger, or the file is not as the ledger wrote it.",
     )
-
-
-def _opened(rows: Rows, state: State, release: Published, level: Level, key: bytes) -> Answer[Any]:
-    response = release.responses[level]
-    seal = recipient_seal(key, state.identity, release, level)
-    columns = by_column(release, list(stored_blocks(rows, release, level, seal)))
-    labels = labels_of(rows, release, opened_label_seal(seal, response.event, response.label_key))
-    return answer_alone(release, level, columns, labels, state.ledger_facts(release, level).seen_at(level))

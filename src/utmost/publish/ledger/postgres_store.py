@@ -90,8 +90,9 @@ class PostgresStore:
 
     @property
     def place(self) -> str:
-        """Host and database, without the password."""
-        return _place(self._address)
+        """Host and database, parsed as libpq does; empty if a password may stand elsewhere in the address."""
+        rest = re.sub(r"^[^@/]*@", "", self._address.partition("://")[2]).partition("?")[0]
+        return "postgresql://" + ("" if "@" in rest else re.sub(r":\d+(?=[,/]|$)", "", rest))
 
     def name_of_database(self) -> str:
         """Host, port, database and schema as the server reports them: the same for every form of the address."""
@@ -235,12 +236,6 @@ class PostgresStore:
             return LedgerDamaged("the database must hold the ledger's tables", came=came, where=self.place)
         remedy = "Nothing was spent; make the same call again once the cause is removed."
         return LedgerUnavailable("the server must be reachable, with room", came=came, where=self.place, remedy=remedy)
-
-
-def _place(address: str) -> str:
-    """Host and database of an address, parsed as libpq does; empty if a password may stand elsewhere in it."""
-    rest = re.sub(r"^[^@/]*@", "", address.partition("://")[2]).partition("?")[0]
-    return "postgresql://" + ("" if "@" in rest else re.sub(r":\d+(?=[,/]|$)", "", rest))
 
 
 def _odd(rows: Rows) -> list[str]:

@@ -82,7 +82,10 @@ class SqliteStore:
         # SQLite opens existing files only (mode=rw): the file is made here, with the mode of a ledger's file.
         make_file(self._path)
         # Threads queue here: SQLite waits by polling, and one thread could starve until its timeout.
-        lock = self._lock()
+        pid, lock = self._turn
+        if pid != os.getpid():
+            # A lock that was held at the fork stays held for ever in the child.
+            self._turn = pid, lock = os.getpid(), threading.Lock()
         if not lock.acquire(timeout=self._timeout):
             raise LedgerUnavailable("the ledger must be free to write", came="other writers", where=self.place)
 
@@ -104,14 +107,6 @@ class SqliteStore:
 
     def close(self) -> None:
         forget_idle()
-
-    def _lock(self) -> threading.Lock:
-        """The lock of this process's threads; a forked child gets a new one."""
-        pid, lock = self._turn
-        if pid != os.getpid():
-            # A lock that was held at the fork stays held for ever in the child.
-            self._turn = pid, lock = os.getpid(), threading.Lock()
-        return lock
 
 
 class VolatileStore(ProcessMemory):

@@ -130,7 +130,8 @@ class Witness:
         # The events are pending here; or the first one is settled, so that the others follow it; or the witness is
         # empty. Otherwise somebody has written to the ledger without this witness.
         def work(connection: sqlite3.Connection) -> None:
-            settled = [_at(connection, row[0]) for row in rows]
+            query = "SELECT number, body, mac FROM utmost_witness WHERE number = ?"
+            settled: list[StoredRow | None] = [connection.execute(query, row[:1]).fetchone() for row in rows]
             pending = {row[0]: row for row in _rows(connection, "utmost_pending")}
             # An event that is not pending is added if it follows a settled one, or if the witness is empty.
             follow = settled[0] is not None or _last(connection) is None
@@ -217,12 +218,6 @@ def _last(connection: sqlite3.Connection) -> tuple[int, bytes] | None:
     return number, mac
 
 
-def _at(connection: sqlite3.Connection, number: int) -> StoredRow | None:
-    query = "SELECT number, body, mac FROM utmost_witness WHERE number = ?"
-    row: StoredRow | None = connection.execute(query, (number,)).fetchone()
-    return row
-
-
 def _rows(connection: sqlite3.Connection, table: str) -> list[StoredRow]:
     return list(connection.execute(f"SELECT number, body, mac FROM {table} ORDER BY number"))
 
@@ -268,27 +263,23 @@ def rollback_loss(common: State, witness: State, ledger: State) -> RollbackLoss:
     for dataset, spending in witness.missing.items():
         if spending != common.missing.get(dataset):
             missing.setdefault(dataset, []).extend(spending.levels)
-    closed += [item for item, release in witness.releases.items() if _is_closed_since(item, release.relaxable, ledger)]
+    closed += [
+        item
+        for item, release in witness.releases.items()
+        if not release.relaxable and item in ledger.releases and ledger.releases[item].relaxable
+    ]
     closed += [
         item
         for item, mechanism_seen in witness.mechanisms.items()
         if not mechanism_seen.open and item in ledger.mechanisms
     ]
-    charged = {dataset: tuple(levels) for dataset, levels in missing.items() if levels}
-    return RollbackLoss(charged, tuple(dict.fromkeys(closed)), _forgotten_limits(common, witness, ledger))
-
-
-def _forgotten_limits(common: State, witness: State, ledger: State) -> dict[str, Level]:
     forgotten = {}
     for dataset, limit in witness.limits.items():
-        mine = ledger.limits.get(dataset)
-        if limit != common.limits.get(dataset) and (mine == common.limits.get(dataset) or mine is None or limit < mine):
+        before, mine = common.limits.get(dataset), ledger.limits.get(dataset)
+        if limit != before and (mine == before or mine is None or limit < mine):
             forgotten[dataset] = limit
-    return forgotten
-
-
-def _is_closed_since(item: ReleaseKey, relaxable: bool, ledger: State) -> bool:
-    return not relaxable and item in ledger.releases and ledger.releases[item].relaxable
+    charged = {dataset: tuple(levels) for dataset, levels in missing.items() if levels}
+    return RollbackLoss(charged, tuple(dict.fromkeys(closed)), forgotten)
 
 
 def _difference(large: Level, small: Level) -> Level:

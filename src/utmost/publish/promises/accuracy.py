@@ -91,7 +91,7 @@ def epsilon_for(
     sample = planned(Fraction(1))
     first = _place(_lower_bound(sample, wanted), digits)
     last = _place(_LARGEST * int(sample.unit.charged), digits)
-    if not _few_steps(sample):
+    if sample.law.numbers != "integers" or not 1 < sample.unit.sensitivity <= _FEW_STEPS:
         return _decimal(_bisected(first, last, is_met), digits)
     return _decimal(_by_steps(first, last, is_met, lambda place: _step_of(noise(place))), digits)
 
@@ -156,10 +156,6 @@ def least_decimal(is_met: Callable[[Fraction], bool], bound: float, digits: int)
 def check_digits(digits: int) -> None:
     if not 1 <= integer(digits, "digits") <= _MOST_DIGITS:
         raise OutOfRange(f"digits must lie in 1..{_MOST_DIGITS}", came=digits, remedy="Pass digits=3, say.")
-
-
-def _few_steps(noise: CellNoiseAtLevel) -> bool:
-    return noise.law.numbers == "integers" and 1 < noise.unit.sensitivity <= _FEW_STEPS
 
 
 def _step_of(noise: CellNoiseAtLevel) -> int:

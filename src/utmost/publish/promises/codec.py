@@ -79,9 +79,14 @@ class StatementForm(Form[Value]):
         if not isinstance(statement, Mapping):
             raise wrong_kind("statement", f"{self.noun}, as a mapping", statement)
         check_header(statement, self.kind, self.noun)
-        with _promise_that_holds():
+        try:
             value = self.value(statement)
             expected = json.loads(json.dumps(self.statement(value, digest_of(statement))))
+        except (BadTable, Unsupported):
+            raise
+        except (UtmostError, *_WRONG_FIELDS) as error:
+            came = error.required if isinstance(error, UtmostError) else type(error).__name__
+            raise BadTable("a statement must hold a promise that can be made", came=came) from None
         stated_field(statement, "utmost", str)
         if path := _first_difference(statement, written_by(expected, statement), self.rounded):
             raise does_not_follow(".".join(path))
@@ -100,18 +105,6 @@ def written_by(expected: Any, statement: Any) -> Any:
     again = {name: written_by(fact, statement.get(name)) for name, fact in expected.items()}
     is_document = isinstance(again.get("utmost"), str) and isinstance(statement.get("utmost"), str)
     return again | {"utmost": statement["utmost"]} if is_document else again
-
-
-@contextmanager
-def _promise_that_holds() -> Iterator[None]:
-    """Raise BadTable for any error of parsing a promise, except Unsupported."""
-    try:
-        yield
-    except (BadTable, Unsupported):
-        raise
-    except (UtmostError, *_WRONG_FIELDS) as error:
-        came = error.required if isinstance(error, UtmostError) else type(error).__name__
-        raise BadTable("a statement must hold a promise that can be made", came=came) from None
 
 
 def _first_difference(stated: Mapping[str, Any], expected: Mapping[str, Any], rounded: frozenset[str]) -> list[str]:

@@ -89,17 +89,16 @@ def listed_names(names: str | Sequence[str], where: str) -> tuple[str, ...]:
     """The names of columns, given as one name or several; integers and tuples, as in dataframes, become text."""
     if isinstance(names, str | int) and not isinstance(names, bool):
         names = (str(names),)
-    listed = tuple(map(_as_text, names)) if hasattr(names, "__iter__") else (None,)
+    listed: tuple[Any, ...] = (None,)
+    if hasattr(names, "__iter__"):
+        listed = tuple(
+            named(name) if isinstance(name, Integral | tuple) and not isinstance(name, bool) else name for name in names
+        )
     if not all(isinstance(name, str) and name for name in listed):
         remedy = 'Pass columns=["n"], say.' if where == "columns" else f'Pass {where}=["name"], say.'
         required = "columns must name at least one column" if where == "columns" else f"{where} must name columns"
         raise OutOfRange(required, came=names, remedy=remedy)
     return listed
-
-
-def _as_text(name: Any) -> Any:
-    """The name of a column as text if it is an integer or a tuple of names; other values are returned unchanged."""
-    return named(name) if isinstance(name, Integral | tuple) and not isinstance(name, bool) else name
 
 
 def check_margins_free(margins: Mapping[str, str], names: Iterable[str], *, folds_case: bool = False) -> None:

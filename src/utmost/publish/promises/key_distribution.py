@@ -105,8 +105,8 @@ class NamingLaw:
     def _lost_bits(self) -> int:
         """The number of bits that the largest power and the quotient lose."""
         slope = self.delta / (self.ratio - 1)
-        largest = 1 / self.delta
-        return sum(max(0, math.ceil(_log2(x))) for x in (slope, 1 / slope, largest, self.ratio)) + 8
+        sizes = slope, 1 / slope, 1 / self.delta, self.ratio
+        return sum(max(0, math.ceil(math.log2(x.numerator) - math.log2(x.denominator))) for x in sizes) + 8
 
     def thresholds(self, count: int, randomness: Randomness) -> Iterator[int]:
         """``count`` independent exact draws of T."""
@@ -213,30 +213,19 @@ def _power_beyond(base: Fraction, bound: Fraction) -> int:
     """The least n >= 0 with base^n > bound, for base > 1 and bound >= 1; decided exactly."""
     bits = 128
     while True:
-        quotient = log_interval(bound, bits) / log_interval(base, bits) if _apart(base, bits) else None
-        if quotient is not None:
+        divisor = log_interval(base, bits)
+        if divisor.low > 1 << bits // 2:
+            quotient = log_interval(bound, bits) / divisor
             low, high = quotient.low >> bits, quotient.high >> bits
             if low == high:
                 return low + 1
             if bits > 1 << 12 and high == low + 1:  # the quotient equals high, or nearly
-                return high + 1 if _is_power_within(base, high, bound) else high
+                if high * base.numerator.bit_length() > _MOST_BITS:
+                    raise Unsupported("the chances must differ from each other before 2^24 bits", where="delta")
+                return high + 1 if base**high <= bound else high
         bits *= 2
-
-
-def _apart(base: Fraction, bits: int) -> bool:
-    return log_interval(base, bits).low > 1 << bits // 2
-
-
-def _is_power_within(base: Fraction, n: int, bound: Fraction) -> bool:
-    if n * base.numerator.bit_length() > _MOST_BITS:
-        raise Unsupported("the chances must differ from each other before 2^24 bits", where="delta")
-    return base**n <= bound
 
 
 def _within_one(chance: Interval) -> Interval:
     whole = 1 << chance.bits
     return Interval(min(max(0, chance.low), whole), min(max(0, chance.high), whole), chance.bits)
-
-
-def _log2(x: Fraction) -> float:
-    return math.log2(x.numerator) - math.log2(x.denominator)

@@ -320,7 +320,10 @@ class OneDraw(ColumnNoise):
             if self.unit.step != 1:
                 self.unit.check_plain()
             return
-        _check_signs(self.unit, counted)
+        if self.unit.nonnegative and not raised(counted.unit).nonnegative:
+            remedy = "Leave out nonnegative=, or count amounts that are never negative."
+            required = "nonnegative=True needs a counted table in which nobody lowers a cell"
+            raise OutOfRange(required, came="a table without that proof", remedy=remedy)
 
     def check_size(self, rows: int, columns: int) -> None:
         """Check that the number of released cells is the one of the noise."""
@@ -334,29 +337,18 @@ class OneDraw(ColumnNoise):
 
     def guarantee(self, level: Level, columns: Sequence[str]) -> str:
         """The guarantee at a level, in plain words."""
-        return _guarantee(level, self.unit)
+        unit = self.unit
+        many = f"{unit.many('released cell')}, and that" if unit.cells == 1 else f"{unit.many('released cell')}, each"
+        signs = ", and lowers none" * unit.nonnegative
+        whole = ", and that every individual is counted so" * unit.exactly
+        changes = f"at most {many} by at most {unit.most}{signs}{whole}"
+        return promise_text(level, unit.neighbours, "the released columns", changes)
 
 
 def raised(unit: Unit) -> Unit:
     """The unit of a counted table, with ``nonnegative`` if counting proves that nobody lowers a count."""
     is_raised = unit.nonnegative or (unit.amount is None and unit.neighbours == "add-remove")
     return replace(unit, nonnegative=is_raised)
-
-
-def _check_signs(unit: Unit, counted: Any) -> None:
-    """Check that counting proved that nobody lowers a cell, if the noise needs it."""
-    if unit.nonnegative and not raised(counted.unit).nonnegative:
-        remedy = "Leave out nonnegative=, or count amounts that are never negative."
-        required = "nonnegative=True needs a counted table in which nobody lowers a cell"
-        raise OutOfRange(required, came="a table without that proof", remedy=remedy)
-
-
-def _guarantee(level: Level, unit: Unit) -> str:
-    many = f"{unit.many('released cell')}, and that" if unit.cells == 1 else f"{unit.many('released cell')}, each"
-    signs = ", and lowers none" * unit.nonnegative
-    whole = ", and that every individual is counted so" * unit.exactly
-    changes = f"at most {many} by at most {unit.most}{signs}{whole}"
-    return promise_text(level, unit.neighbours, "the released columns", changes)
 
 
 @dataclass(frozen=True, slots=True, init=False)

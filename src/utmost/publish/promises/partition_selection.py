@@ -211,8 +211,10 @@ def counted_keys(counts: Any, shares: int | None = None) -> list[tuple[Any, int]
 
 def _columns(counts: Any) -> tuple[list[Any], Any]:
     """Keys and counts, from a mapping or a table of two columns."""
-    if isinstance(counts, Mapping) and not (len(counts) == 2 and all(map(_is_column, counts.values()))):
-        return list(counts), list(counts.values())
+    if isinstance(counts, Mapping):
+        are_columns = (hasattr(value, "__len__") and not isinstance(value, str | bytes) for value in counts.values())
+        if len(counts) != 2 or not all(are_columns):
+            return list(counts), list(counts.values())
     adapter = adapter_of(counts)
     names = adapter.names(counts)
     if len(names) != 2:
@@ -221,10 +223,6 @@ def _columns(counts: Any) -> tuple[list[Any], Any]:
         )
     keys, numbers = (adapter.column(counts, name) for name in names)
     return plain_cells(keys), numbers
-
-
-def _is_column(value: Any) -> bool:
-    return hasattr(value, "__len__") and not isinstance(value, str | bytes)
 
 
 def _check_key(name: Hashable, place: int) -> None:

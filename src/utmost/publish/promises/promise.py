@@ -383,11 +383,11 @@ class Promise(Display):
                 and labels that are neither public nor dropped.
         """
         counted: Any = table if isinstance(table, CountedFacts) else None
-        if self.part != (None if counted is None else counted.part):
-            came = "a table of no part" if counted is None or counted.part is None else _part_in_words(counted.part)
+        part = None if counted is None else counted.part
+        if self.part != part:
             raise OutOfRange(
                 "the promise must name the same part as the counted table",
-                came=came,
+                came="a table of no part" if part is None else f"a table of {part[1]!r} of {part[0]!r}",
                 where="part",
                 remedy="Make the promise with part=(partition, part), or without part= for a whole table.",
             )
@@ -531,10 +531,6 @@ def _noise(unit: Unit | None, noise: "PlannedNoise | Plan | None") -> PlannedNoi
 
 def _listed(columns: str | Sequence[str] | None) -> tuple[str, ...]:
     return () if columns is None else listed_names(columns, "columns")
-
-
-def _part_in_words(part: Part) -> str:
-    return f"a table of {part[1]!r} of {part[0]!r}"
 
 
 def _identifiers(columns: str | Sequence[str]) -> tuple[str, ...]:

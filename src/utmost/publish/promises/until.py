@@ -346,13 +346,11 @@ def within(share: Number, where: "Where | None" = None, *, steps: int = 7) -> Un
     for name, wanted in ({} if where is None else mapping(where, "where")).items():
         one = isinstance(wanted, str) or not hasattr(wanted, "__iter__")
         labels[text(name, "where")] = (str(wanted),) if one else tuple(map(str, sequence(wanted, "where")))
-    return Until(_read_share(share), tuple(labels.items()), steps)
-
-
-def _read_share(share: Number) -> Fraction:
     if isinstance(share, str) and share.rstrip().endswith("%"):
-        return exact(share.rstrip()[:-1].strip(), "share") / 100
-    return exact(share, "share")
+        most = exact(share.rstrip()[:-1].strip(), "share") / 100
+    else:
+        most = exact(share, "share")
+    return Until(most, tuple(labels.items()), steps)
 
 
 _PARTS = 1 << 8

@@ -114,19 +114,16 @@ class CellBars:
             step = self.noise.unit.step
             return fieller(top / step, bottom / step, u, v, law.ratio, counts=counts, confidence=sure)
         half = 1 - (1 - sure) / 2
-        return _of_two_bars(top, bottom, exact(self.total(above, half)), exact(self.total(below, half)), sure)
+        # All ratios of numbers within two margins; not determined if the denominator may be 0
+        up, down = exact(self.total(above, half)), exact(self.total(below, half))
+        estimate = round_up(top / bottom) if bottom else None
+        if abs(bottom) <= down:
+            return RatioBar(estimate, -math.inf, math.inf, sure)
+        corners = [(top + a * up) / (bottom + b * down) for a in (-1, 1) for b in (-1, 1)]
+        return RatioBar(estimate, round_down(min(corners)), round_up(max(corners)), sure)
 
     def _in_units(self, steps: int | float, count: int) -> int | float:
         """A margin in steps of the noise as a margin of values; on a grid, including the rounding of each cell."""
         if self.noise.grid is None:
             return self.noise.unit.margin(steps)
         return round_up((Fraction(steps) + count * FARTHEST) * self.noise.grid)
-
-
-def _of_two_bars(top: Fraction, bottom: Fraction, up: Fraction, down: Fraction, sure: Fraction) -> RatioBar:
-    """All ratios of numbers within two margins; not determined if the denominator may be 0."""
-    estimate = round_up(top / bottom) if bottom else None
-    if abs(bottom) <= down:
-        return RatioBar(estimate, -math.inf, math.inf, sure)
-    corners = [(top + a * up) / (bottom + b * down) for a in (-1, 1) for b in (-1, 1)]
-    return RatioBar(estimate, round_down(min(corners)), round_up(max(corners)), sure)

@@ -1,7 +1,7 @@
 """Clean tables: nonnegative integers whose sums all agree, published beside a release, never instead of it."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import nan
@@ -297,7 +297,8 @@ class CleanProblem:
         held, bounds = None if hold is None else read_table(domain, hold), facts
         if held is not None:
             numbers = {family: numbers_of(*sums) for family, sums in measured.items()}
-            whole = _whole_sums(reconstruction, numbers, held)
+            estimates, divisor = reconstruction.estimates(numbers, held)
+            whole = [max(0, round(Fraction(estimate) / divisor)) for estimate in estimates.ravel().tolist()]
             bounds = with_sums(domain, facts, held, whole, amount)
         return cls(release, reconstruction, measured, cell_noise, kind, facts, held, bounds)
 
@@ -337,12 +338,6 @@ class CleanProblem:
             certificate=certificate,
             open_cells=None if self.reconstruction.curvatures[0] else self.reconstruction,
         )
-
-
-def _whole_sums(reconstruction: SumSquares, measured: Mapping[Family, NDArray[Any]], family: Family) -> list[int]:
-    """The estimates of a marginal's sums, rounded to nonnegative integers."""
-    sums, divisor = reconstruction.estimates(measured, family)
-    return [max(0, round(Fraction(number) / divisor)) for number in sums.ravel().tolist()]
 
 
 def _guarantee_given(facts: PublicFacts, guarantee: str) -> str:

@@ -177,7 +177,9 @@ class ReleasableFrame:
                 kind = released_type(field, self.numbers)
                 fields.append(arrow.field(field.name, kind))
                 if margin is not None:
-                    fields.append(arrow.field(f"{field.name}_margin", _margin_type(kind, margin)))
+                    fits = isinstance(margin, int) and margin < _LARGEST
+                    wide = arrow.float64() if isinstance(margin, float) else arrow.int64() if fits else kind
+                    fields.append(arrow.field(f"{field.name}_margin", wide))
             elif field.name in self.public:
                 fields.append(arrow.field(field.name, field.type))
         return arrow.schema(fields)
@@ -227,14 +229,14 @@ class ReleasableFrame:
 
     def _copies(self, nw: Any) -> dict[Any, Any]:
         """Aggregates that count the rows in which a public and a released column are equal."""
-        copies, schema = {}, self.frame.schema()
+        copies, schema, kinds = {}, self.frame.schema(), extra("pyarrow", "tables").types
         for name in self.public:
             kind = schema.field(name).type
             for released in self.columns:
                 true = nw.col(released)
                 if is_text(kind):
                     same = nw.col(name).str.strip_chars() == true.cast(nw.String)
-                elif _is_number(kind):
+                elif kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_decimal(kind):
                     same = nw.col(name) == true
                 else:
                     continue
@@ -279,14 +281,3 @@ def _wrong(what: str, name: str, count: int) -> BadTable:
         return BadTable("every released cell must be a finite number", came=f"{count} that are not", where=where)
     remedy = "Fill it or drop the row: whether a value is missing is itself information about individuals."
     return BadTable(f"no cell may be {what}", came=f"{count} that are", where=where, remedy=remedy)
-
-
-def _is_number(kind: Any) -> bool:
-    kinds = extra("pyarrow", "tables").types
-    return bool(kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_decimal(kind))
-
-
-def _margin_type(kind: Any, margin: int | float) -> Any:
-    arrow = extra("pyarrow", "tables")
-    fits = isinstance(margin, int) and margin < _LARGEST
-    return arrow.float64() if isinstance(margin, float) else arrow.int64() if fits else kind

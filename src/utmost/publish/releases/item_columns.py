@@ -180,17 +180,14 @@ class TellingApart:
             schema = sums.schema
             yield sums
         if schema is not None:
-            twice = sum(_alike(np.concatenate(part)) for part in pieces.values())
+            twice = 0
+            for part in pieces.values():
+                ordered = np.sort(np.concatenate(part))
+                twice += int((ordered[1:] == ordered[:-1]).sum())
             cells = {BLOCK: _TWICE, COUNT: twice, **{f"limb_{limb}": 0 for limb in range(_LIMBS)}}
             yield arrow.record_batch(
                 [arrow.array([cells.get(field.name)], field.type) for field in schema], schema=schema
             )
-
-
-def _alike(halves: NDArray[np.uint64]) -> int:
-    """The number of values that are equal to an earlier one."""
-    ordered = np.sort(halves)
-    return int((ordered[1:] == ordered[:-1]).sum())
 
 
 def _sums_batch(blocks: NDArray[np.int64], sums: NDArray[np.int64], tags: list[bytes | None] | None = None) -> Any:

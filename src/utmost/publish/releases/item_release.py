@@ -206,7 +206,9 @@ class ItemResponder:
         texts: dict[Level, str] = {}
         for at, to in enumerate(self.path):
             steps[to] = step = Step.from_known(self.path[:at], to)
-            texts[to] = _node(step, texts)
+            # The name of a level depends on the levels that its noise is computed from, recursively.
+            parts = [level_text(to), *("" if end is None else texts[end] for end in (step.lower, step.higher))]
+            texts[to] = sha256(length_prefixed(parts)).hexdigest()
         wanted: set[Level] = set()
         for level in levels:
             if level not in steps:
@@ -245,12 +247,6 @@ def drawn_by_item(step: Step, lattice: Lattice, known: Mapping[Level, Integers],
     return add(above, item_bridge(law, minus(below, above), words))
 
 
-def _node(step: Step, texts: Mapping[Level, str]) -> str:
-    """The name of a level in a path, which depends on the levels that its noise is computed from, recursively."""
-    parts = [level_text(step.to), *("" if end is None else texts[end] for end in (step.lower, step.higher))]
-    return sha256(length_prefixed(parts)).hexdigest()
-
-
 def _chunks(tags: Tags) -> list[Tags]:
     return [tags[start : start + _AT_ONCE] for start in range(0, len(tags), _AT_ONCE)]
 
@@ -266,11 +262,11 @@ def read_columns(lattice: Lattice, columns: Sequence[str], values: Any, count: i
     missing = [name for name in columns if name not in values]
     if missing:
         raise BadTable("every released column must be there", came=f"no column {missing[0]!r}")
-    return {name: _steps(lattice, values[name], count, name) for name in columns}
-
-
-def _steps(lattice: Lattice, values: Any, count: int, name: str) -> Integers:
-    cells = lattice.read(values)
-    if cells.shape != (count,):
-        raise BadTable("a column must have one value for each identifier", came=str(cells.shape), where=repr(name))
-    return lattice.steps(cells)
+    steps = {}
+    for name in columns:
+        cells = lattice.read(values[name])
+        if cells.shape != (count,):
+            required = "a column must have one value for each identifier"
+            raise BadTable(required, came=str(cells.shape), where=repr(name))
+        steps[name] = lattice.steps(cells)
+    return steps

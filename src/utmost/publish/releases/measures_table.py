@@ -65,7 +65,14 @@ class MeasuresTable:
             remedy = 'Count them by ut.count_measures: {"income": ut.mean("income", each=(0, 1000))}.'
             raise OutOfRange("releases must be of ut.mean, by name", came="others, or none", remedy=remedy)
         alike = [
-            (_seen(one), one.level, one.confidence, _whom(one), one.promise.with_noise(first.promise.noise))
+            (
+                _seen(one),
+                one.level,
+                one.confidence,
+                one.unit.neighbours,
+                one.unit.cells,
+                one.promise.with_noise(first.promise.noise),
+            )
             for one in (first, *others)
         ]
         is_named = all(
@@ -81,7 +88,10 @@ class MeasuresTable:
             raise OutOfRange(
                 "the amounts of one table must be of the whole data", came="a part", remedy="Count without part=."
             )
-        histories = [_history(release) for release in self.releases.values()]
+        histories = [
+            None if facts is None else (facts.data_version, facts.levels, facts.together)
+            for facts in (release.ledger_facts for release in self.releases.values())
+        ]
         if any(history != histories[0] for history in histories):
             required = "the amounts of one table must have the same history in a ledger"
             raise OutOfRange(required, came="others", remedy="Publish and relax them together: publish_means.")
@@ -372,13 +382,3 @@ def _seen(release: NoisySums) -> list[Any]:
     name = _pair(release).amount.name
     axes = dict(zip(release.domain.columns, release.domain.axes, strict=True))
     return [Domain({axis: axes[axis]}).facts() for axis in axes if axis != name]
-
-
-def _history(release: NoisySums) -> tuple[Any, ...] | None:
-    """The version and the levels of a release in a ledger; None without a ledger."""
-    facts = release.ledger_facts
-    return None if facts is None else (facts.data_version, facts.levels, facts.together)
-
-
-def _whom(release: NoisySums) -> tuple[str, int]:
-    return release.unit.neighbours, release.unit.cells

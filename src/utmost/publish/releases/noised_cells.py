@@ -45,12 +45,12 @@ class History:
         noise = step.drawn(lattice, below, above, self.where.size, randomness, method)
         return History(self.where, self._block(lattice, randomness), {**self.known, level: noise})
 
+    def _block(self, lattice: Lattice, randomness: Randomness) -> Integers | None:
+        return lattice.place(self.where.size, randomness) if self.block is None else self.block
+
     def part(self, some: NDArray[np.bool_]) -> "History":
         block = None if self.block is None else self.block[some]
         return History(self.where[some], block, {known_level: noise[some] for known_level, noise in self.known.items()})
-
-    def _block(self, lattice: Lattice, randomness: Randomness) -> Integers | None:
-        return lattice.place(self.where.size, randomness) if self.block is None else self.block
 
 
 def gathered(parts: list[tuple[NDArray[np.intp], Integers]], count: int) -> Integers:

@@ -599,22 +599,20 @@ def noisy_table(
             remedy = f"Pass drop={f'{name}_margin'!r}, or rename it."
             required = f"the table must leave the name '{name}_margin' free"
             raise BadTable(required, came="a column of it", remedy=remedy)
-    sized = {name: _sized(name, one, kept, public) for name, one in declared.items()}
+    sized = dict[str, DeclaredNoise]()
+    for name, one in declared.items():
+        sized[name] = one
+        if one.column is not None:
+            # The size of a row is in a column: the noise is declared for the largest.
+            if one.column not in public:
+                raise no_column(one.column, list(public))
+            sized[name] = replace(one, size=max(row_sizes(one.column, kept[one.column]), default=Fraction(1)))
     for name, one in sized.items():
         kept[name] = [_plain(cell) for cell in noisy_numbers(name, kept[name], one)]
     declaration = NoiseDeclaration(
         sized, public, len(kept[next(iter(sized))]), source, claim, read_confidence(confidence)
     )
     return NoisyTable(_with_margins(kept, declaration), declaration)
-
-
-def _sized(name: str, noise: DeclaredNoise, columns: Mapping[str, Any], public: Sequence[str]) -> DeclaredNoise:
-    """The noise with the largest size of a row, if a column has the sizes."""
-    if noise.column is None:
-        return noise
-    if noise.column not in public:
-        raise no_column(noise.column, list(public))
-    return replace(noise, size=max(row_sizes(noise.column, columns[noise.column]), default=Fraction(1)))
 
 
 def row_sizes(name: str, column: Sequence[Any]) -> list[Fraction]:

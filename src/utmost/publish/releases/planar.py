@@ -116,7 +116,12 @@ class PlanarRelease(Display, ProcessMemory):
         """
         wanted = level(epsilon)
         law = self._law(wanted)
-        allowed = None if places is None else _places(places, self.dimensions)
+        allowed: NDArray[np.float64] | None = None
+        if places is not None:
+            flat, shape = read_reals(places)
+            if shape is None or len(shape) != 2 or shape[1] != self.dimensions or not shape[0]:
+                raise NotANumber(f"places must have the shape (k, {self.dimensions})", came=shape, where="places")
+            allowed = np.array([float(number) for number in flat.tolist()]).reshape(shape)
         with self._alone():
             answer = written(self._cells(law), law.grid).reshape(self._shape)
         return answer if allowed is None else nearest_places(answer, allowed)
@@ -187,10 +192,3 @@ def nearest_places(answers: NDArray[np.float64], places: NDArray[np.float64]) ->
         squared = sum((part[:, None, axis] - places[None, :, axis]) ** 2 for axis in range(rows.shape[1]))
         nearest[start : start + at_once] = np.asarray(squared).argmin(axis=1)
     return nearest.reshape(answers.shape[:-1])
-
-
-def _places(places: ArrayLike, dimensions: int) -> NDArray[np.float64]:
-    flat, shape = read_reals(places)
-    if shape is None or len(shape) != 2 or shape[1] != dimensions or not shape[0]:
-        raise NotANumber(f"places must have the shape (k, {dimensions})", came=shape, where="places")
-    return np.array([float(number) for number in flat.tolist()]).reshape(shape)

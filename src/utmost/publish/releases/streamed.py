@@ -82,18 +82,17 @@ class StreamedTable:
                 found[name] = noised_by(true, self.noise.drawn, self.noise.exponent, randomness=self.randomness)
             for name in self.after:
                 found[name] = np.full(piece.rows, self.noise.margin)
-            self._show(piece, found)
+            few = range(min(piece.rows, _SHOWN - len(self.shown)))
+            if few:
+                columns = [found[name] if name in found else piece.column(name) for name in self.names]
+                self.shown.extend(
+                    ["" if column[row] is None else str(column[row]) for column in columns] for row in few
+                )
             before += piece.rows
             yield piece, found
         if before != self.rows or _state(self.source) != self.state:
             came = f"{before} rows" if before != self.rows else "another file"
             raise BadTable("the file must not change while it is released", came=came, where=str(self.source.path))
-
-    def _show(self, piece: FilePiece, found: ReleasedColumns) -> None:
-        few = range(min(piece.rows, _SHOWN - len(self.shown)))
-        if few:
-            columns = [found[name] if name in found else piece.column(name) for name in self.names]
-            self.shown.extend(["" if column[row] is None else str(column[row]) for column in columns] for row in few)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

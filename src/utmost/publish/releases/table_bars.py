@@ -47,7 +47,13 @@ def laws_of_groups(
         return kinds, {kind: law(kind) for kind in range(len(places))}
     known: list[Combination] = []
     number = np.zeros(len(places), dtype=np.intp)
-    for others, members in _by_others(places, reconstruction.place).items():
+    # The kinds in each group of the other axes, in the order of the axis of hat functions
+    along = reconstruction.place
+    by_others: dict[tuple[int, ...], list[int]] = {}
+    for kind in sorted(range(len(places)), key=lambda kind: places[kind][along]):
+        others = tuple(group for axis, group in enumerate(places[kind]) if axis != along) or (0,)
+        by_others.setdefault(others, []).append(kind)
+    for others, members in by_others.items():
         terms = reconstruction.coefficients(family, others)
         which, laws = _near_laws(terms, ratios, among(members))
         number[members] = which + len(known)
@@ -64,14 +70,6 @@ def places_of(number: int, shape: Sequence[int]) -> tuple[int, ...]:
     return tuple(reversed(places))
 
 
-def _by_others(places: Sequence[tuple[int, ...]], along: int) -> dict[tuple[int, ...], list[int]]:
-    """The kinds in each group of the other axes, in the order of the axis of hat functions."""
-    others: dict[tuple[int, ...], list[int]] = {}
-    for kind in sorted(range(len(places)), key=lambda kind_place: places[kind_place][along]):
-        others.setdefault(tuple(group for a, group in enumerate(places[kind]) if a != along) or (0,), []).append(kind)
-    return others
-
-
 def _near_laws(
     terms: Sequence[tuple[Family, Floats, int]], ratios: Mapping[Family, Level], law: Callable[[int], Combination]
 ) -> tuple[NDArray[np.intp], list[Combination]]:
@@ -82,32 +80,22 @@ def _near_laws(
     counts = np.concatenate([np.full(piece.shape[1], float(count)) for _, piece, count in terms])
     # beyond a level of 600 there is hardly any noise, and an order of magnitude suffices here
     deviations = np.sqrt(sizes**2 @ (counts / 2 / np.sinh(np.clip(epsilons, 1e-150, 600.0) / 2) ** 2))
+    at_once = max(1, _AT_ONCE // sizes.shape[1])
     which: NDArray[np.intp] = np.full(len(sizes), -1, dtype=np.intp)
     laws: list[Combination] = []
     while (which < 0).any():
         left = np.flatnonzero(which < 0)
         first = int(left[deviations[left].argmax()])
-        spreads_of_laws = _spreads(sizes, left, first, epsilons, counts)
-        wider = np.array([piece.reach(_MISS) for piece in spreads_of_laws]) + 2 * (deviations[first] - deviations[left])
+        bounds: list[SpreadBound] = []
+        for start in range(0, len(left), at_once):
+            bounds += spreads(sizes[left[start : start + at_once]] - sizes[first], epsilons, counts)
+        wider = np.array([bound.reach(_MISS) for bound in bounds]) + 2 * (deviations[first] - deviations[left])
         near = (wider <= _WIDER * deviations[first]) | (left == first)
         which[left[near]] = len(laws)
-        laws.append(_law([piece for piece, on in zip(spreads_of_laws, near, strict=True) if on], law(first)))
+        exactly, alike = law(first), [bound for bound, on in zip(bounds, near, strict=True) if on]
+        if len(alike) == 1:
+            laws.append(exactly)
+        else:
+            bound = SpreadBound(max(bound.square for bound in alike), min(bound.steepest for bound in alike))
+            laws.append(NearLaw(exactly, bound))
     return which, laws
-
-
-def _law(members: Sequence[SpreadBound], exactly: Combination) -> Combination:
-    if len(members) == 1:
-        return exactly
-    return NearLaw(
-        exactly, SpreadBound(max(member.square for member in members), min(member.steepest for member in members))
-    )
-
-
-def _spreads(
-    sizes: Floats, places: NDArray[np.intp], first: int, epsilons: Floats, counts: Floats
-) -> list[SpreadBound]:
-    step = max(1, _AT_ONCE // sizes.shape[1])
-    pieces: list[SpreadBound] = []
-    for start in range(0, len(places), step):
-        pieces += spreads(sizes[places[start : start + step]] - sizes[first], epsilons, counts)
-    return pieces

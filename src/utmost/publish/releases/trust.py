@@ -49,7 +49,8 @@ def check_coalitions(levels: Mapping[Hashable, Number | Level], *, reach: int = 
     >>> check_coalitions({"ann": level(alpha="1/2"), "bo": level(alpha="2/3"), "cy": level(alpha="2/3")})
     Coalitions(coalitions=7, laws=3, exact=True, discrepancy=0.0)
     """
-    read, reach = _read_levels(levels), natural(reach, "reach", least=0)
+    read = {recipient: level(epsilon) for recipient, epsilon in mapping(levels, "levels").items()}
+    reach = natural(reach, "reach", least=0)
     different = sorted(set(read.values()))
     sets = [some for size in range(1, len(different) + 1) for some in combinations(different, size)]
     exact, worst = True, 0.0
@@ -65,10 +66,6 @@ def check_coalitions(levels: Mapping[Hashable, Number | Level], *, reach: int = 
 
 
 Recipient = Hashable
-
-
-def _read_levels(levels: Mapping[Recipient, Number | Level]) -> dict[Recipient, Level]:
-    return {recipient: level(epsilon) for recipient, epsilon in mapping(levels, "levels").items()}
 
 
 def levels_by_distance(

@@ -211,7 +211,13 @@ def bound_costs(
         cells = 1 if pair[AT_MOST] is None else exact_integer(pair[AT_MOST], AT_MOST)
         sensitivity = most if amount is None else amount.steps(most, PER_CELL)
         unit = Unit(sensitivity, min(cells, domain.size), histogram.neighbours, amount)
-        law, margin = _noise(spent, unit, histogram.name, sure)
+        law: Geometric | IntegerLaw
+        if histogram.name == IN_ALL:  # the geometric noise of a plan's cells
+            law = Geometric(unit.per_cell(spent), unit.sensitivity)
+            margin = unit.margin(law.margin(sure))
+        else:
+            of_cells = cell_noise_at(spent, unit=unit, confidence=sure)
+            law, margin = of_cells.drawn, of_cells.margin
         cut = histogram.answer([Fraction(at > place) for at in range(len(needs))], sure)
         lost = histogram.answer([max(Fraction(0), need - bound) * (at > place) for at, need in enumerate(needs)], sure)
         noise = float(law.variance()) * float(width) ** 2 * (domain.size // groups)
@@ -220,15 +226,6 @@ def bound_costs(
         shown = int(bound) if bound.denominator == 1 else float(bound)
         rows.append(BoundCost(shown, margin, cut, lost, sqrt(noise), each * sqrt(loss) / groups))
     return BoundCosts(histogram.name, tuple(rows), spent, histogram.level, sure)
-
-
-def _noise(spent: Level, unit: Unit, name: str, sure: Fraction) -> tuple[Geometric | IntegerLaw, int | float]:
-    """The distribution of a cell's noise, and its margin of error; for in_all the geometric noise of a plan's cells."""
-    if name == IN_ALL:
-        law = Geometric(unit.per_cell(spent), unit.sensitivity)
-        return law, unit.margin(law.margin(sure))
-    noise = cell_noise_at(spent, unit=unit, confidence=sure)
-    return noise.drawn, noise.margin
 
 
 @dataclass(frozen=True, slots=True)

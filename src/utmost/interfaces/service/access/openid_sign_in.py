@@ -71,7 +71,13 @@ class SignIn:
     def finish(self, query: Mapping[str, str], cookie: str) -> tuple[dict[str, Any], str, str]:
         """Return the signed claims of whoever came back, the state (which is valid once), and the page to show next."""
         # Refuses unless the sign-in began in this browser, within ten minutes, and the provider signed for it.
-        held, state, code = self._opened(cookie), query.get("state", ""), query.get("code", "")
+        body, _, mac = cookie.partition(".")
+        if not hmac.compare_digest(hmac.digest(self.key, body.encode(), sha256).hex().encode(), mac.encode()):
+            raise _no_sign_in()
+        held: dict[str, Any] = json.loads(urlsafe_b64decode(body + "=" * (-len(body) % 4)))
+        if not self.clock() < held["until"]:
+            raise _no_sign_in()
+        state, code = query.get("state", ""), query.get("code", "")
         if not hmac.compare_digest(held["state"].encode(), state.encode()):
             raise _no_sign_in()
         issuer = query.get("iss")
@@ -119,15 +125,6 @@ class SignIn:
         if not isinstance(known, list) or "client_secret_basic" in known:
             return {"data": form, "auth": (quote(self.client, safe=""), quote(self.secret, safe=""))}
         return {"data": form | {"client_id": self.client, "client_secret": self.secret}}
-
-    def _opened(self, cookie: str) -> dict[str, Any]:
-        body, _, mac = cookie.partition(".")
-        if not hmac.compare_digest(hmac.digest(self.key, body.encode(), sha256).hex().encode(), mac.encode()):
-            raise _no_sign_in()
-        held: dict[str, Any] = json.loads(urlsafe_b64decode(body + "=" * (-len(body) % 4)))
-        if not self.clock() < held["until"]:
-            raise _no_sign_in()
-        return held
 
 
 def client_secret(path: str) -> str:

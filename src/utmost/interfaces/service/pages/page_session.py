@@ -99,17 +99,15 @@ def viewer_of(request: Request) -> Token:
     held = session(request)
     if not held or held.startswith(_GUEST):
         raise NotAuthenticated("a page must be asked for with a token", remedy="Sign in.")
-    viewer = _of_session(request, held) if held.startswith(SESSION) else presented_to(request, held)
+    if held.startswith(SESSION):  # whoever signed in through the OpenID provider
+        openid = request.app.state.openid
+        if openid is None:
+            raise NotAuthenticated("the session has ended, or never began")
+        viewer = counted(request, lambda: service_of(request).sessions.bearer(held, openid.issuer))
+    else:
+        viewer = presented_to(request, held)
     request.state.viewer = viewer
     return viewer
-
-
-def _of_session(request: Request, held: str) -> Token:
-    """Return the token of a viewer who signed in through the OpenID provider."""
-    openid = request.app.state.openid
-    if openid is None:
-        raise NotAuthenticated("the session has ended, or never began")
-    return counted(request, lambda: service_of(request).sessions.bearer(held, openid.issuer))
 
 
 Viewer = Annotated[Token, Depends(viewer_of)]

@@ -139,7 +139,15 @@ def _spaces(workload: Workload, place: int, families: Sequence[Family]) -> tuple
     for space in blocks.spaces():
         parts = []
         for part in workload.parts:
-            energy = _energy([sums for a, sums in enumerate(part.sums) if a != place], rest, blocks.chains, space)
+            # The sum of |Q_T w|^2 over the sums w on the other axes.
+            beside = [sums for a, sums in enumerate(part.sums) if a != place]
+            energy = Fraction(1)
+            for axis, axis_sums, chain, at in zip(rest.axes, beside, blocks.chains, space, strict=False):
+                even = axis.blocks
+                assert even is not None, "the levels of the other axes are even"
+                after = chain.index(at) + 1
+                end = chain[after] if after < len(chain) else len(even)
+                energy *= sum(axis_sums.spectrum(even)[at:end], start=Fraction(0))
             if energy:
                 parts.append((part.sums[place], float(part.weight * energy / part.answers)))
         if parts:
@@ -148,18 +156,6 @@ def _spaces(workload: Workload, place: int, families: Sequence[Family]) -> tuple
             cells = np.array([blocks.cells_in(other) for other in others], dtype=float)
             spaces.append(_ErrorSpace(axes[place], tuple(rows), cells, tuple(parts)))
     return tuple(spaces)
-
-
-def _energy(sums: Sequence[AxisSums], rest: Domain, chains: Sequence[Sequence[int]], space: Family) -> Fraction:
-    """The sum of |Q_T w|^2 over the sums w on the other axes."""
-    energy = Fraction(1)
-    for axis, axis_sums, chain, level in zip(rest.axes, sums, chains, space, strict=False):
-        blocks = axis.blocks
-        assert blocks is not None, "the levels of the other axes are even"
-        after = chain.index(level) + 1
-        end = chain[after] if after < len(chain) else len(blocks)
-        energy *= sum(axis_sums.spectrum(blocks)[level:end], start=Fraction(0))
-    return energy
 
 
 @lru_cache(maxsize=8)

@@ -16,7 +16,7 @@ Source: proofs/theory/marginals.md; [nelder1965].
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise, product
@@ -70,7 +70,9 @@ class MarginalReconstruction:
         parts, bound = [], 0
         for space in self._spaces.below(axes):
             part, largest = self._part(measured, space)
-            times = math.prod(self._groups(axis, level + 1) for axis, level in _levels(axes, space, self._all))
+            # Along an axis that the space averages out, the index behind its levels, for all its values.
+            levels = {axis: len(self._spaces.chains[axis].levels) - 1 for axis, _ in axes} | dict(space)
+            times = math.prod(self._groups(axis, levels[axis] + 1) for axis, _ in axes)
             # An upper bound on every sum: int64 if it fits, else Python's integers.
             bound += largest * times
             parts.append((part, times, dict(space)))
@@ -136,10 +138,6 @@ class MarginalReconstruction:
 
     def _groups(self, axis: int, level: int) -> int:
         return self._spaces.chains[axis].groups[level]
-
-    def _all(self, axis: int) -> int:
-        """The index behind the levels of an axis, for all its values."""
-        return len(self._spaces.chains[axis].levels) - 1
 
     def _shares(self, space: MarginalSpace) -> dict[int, int]:
         """c_ST * 2^20 of the marginals that a space lies in: positive integers with sum 2^20."""
@@ -304,10 +302,3 @@ def _tells_apart(sums: Sequence[NDArray[Any]], at: int) -> bool:
     fine, coarse = sums[at], sums[at + 1] if at + 1 < len(sums) else sums[at].sum(keepdims=True)
     ratio = len(fine) // len(coarse)
     return bool((fine * ratio != np.repeat(coarse, ratio)).any())
-
-
-def _levels(axes: Sequence[tuple[int, int]], space: MarginalSpace, last: Any) -> Iterator[tuple[int, int]]:
-    """The level of a space on each axis; ``last`` where the space averages the axis out."""
-    inside = dict(space)
-    for axis, _ in axes:
-        yield axis, inside.get(axis, last(axis))
