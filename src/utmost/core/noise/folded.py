@@ -125,7 +125,7 @@ def _last_that_matters(powers: FloatPowers, period: float, cost: ReadCost) -> in
     rest = last / (1 - last / before) if falls else last
     if not (math.isfinite(before + last) and (falls or before == 0) and rest <= _NEGLIGIBLE * least):
         raise Unsupported(
-            "the expected cost must be finite, and converge before exp(-epsilon k) underflows",
+            "the expected cost must be finite, and its sum must converge before exp(-epsilon k) is 0 in floats",
             came="a cost that grows about as fast as the probabilities fall",
             remedy="Use a cost that grows more slowly.",
         )

@@ -61,7 +61,7 @@ class Similarity:
         return frozen(np.exp(-self.level.epsilon_float * np.array([near_length(d) for d in self.lengths])))
 
     def intervals(self, bits: int) -> tuple[Interval, ...]:
-        """Return intervals around alpha^d for each kind, a few units of 2^-bits wide."""
+        """Return an interval around alpha^d for each distance d of the space, a few units of 2^-bits wide."""
         return power_intervals(self.level, self.lengths, bits)
 
     def matrix(self, sign: int = 1, floats: bool = False) -> Array:

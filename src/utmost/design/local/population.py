@@ -155,7 +155,7 @@ def _evidence_of_reports(how: CategoryReport, reports: object) -> _Evidence:
         raise OutOfRange("there must be at least one report", came="none", where="answers")
     if len(different) * how.size > _MOST_MEMBERS:
         raise Unsupported(
-            "reports must have at most 2^27 members together",
+            "all reports must have at most 2^27 members in total",
             came=f"{len(different) * how.size}",
             remedy="Use CategoryCounts.",
         )

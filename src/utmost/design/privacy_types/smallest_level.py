@@ -142,7 +142,7 @@ def kept_level(law: Law, shift: Number | None = None) -> Level:
             "the shift must not be 0: equal answers satisfy every level",
             came=shift,
             where="kept_level",
-            remedy="Pass the largest difference of two answers.",
+            remedy="Pass shift=, the largest difference of the answers on two neighbouring datasets.",
         )
     return strictest
 

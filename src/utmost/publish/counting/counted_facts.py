@@ -50,7 +50,7 @@ def read_part(part: object) -> Part | None:
     return part[0], part[1]
 
 
-EACH_ROW = "one row: a person with k rows is protected at k times epsilon"
+EACH_ROW = "one row: for a person with k rows epsilon is k times as large"
 """Who one individual is where each row counts as another person, which counting cannot check."""
 
 _PROVED: dict[str | bool, str] = {

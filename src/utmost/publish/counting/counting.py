@@ -40,7 +40,7 @@ class Counting:
     Source: bounded contributions, proofs/theory/counting.md.
 
     >>> Counting("user", at_most=2).individual, Counting(each_row=True).individual
-    ('one value of the column user, with all its rows', 'one row: a person with k rows is protected at k times epsilon')
+    ('one value of the column user, with all its rows', 'one row: for a person with k rows epsilon is k times as large')
     >>> Counting("user", at_most=2), Counting(each_row=True).at_most
     (Counting(person='user', each_row=False, at_most=2, together=None, neighbours='add-remove'), 1)
     """

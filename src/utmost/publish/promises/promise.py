@@ -23,6 +23,7 @@ from utmost.core.noise.costs import Cost
 from utmost.core.privacy.unit import Unit, read_unit
 from utmost.errors import OutOfRange, Unsupported
 from utmost.publish.counting.counted_facts import (
+    EACH_ROW,
     INDIVIDUAL_FORM,
     PART_FORM,
     PROVED_FORM,
@@ -67,7 +68,7 @@ _ROWS: dict[str | bool, str] = {
 }
 
 
-_COUNTED = "Utmost counted the table, and so enforced what one individual changes."
+_COUNTED = "Utmost counted the table, and so enforced what one {} changes."
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
@@ -290,7 +291,8 @@ class Promise(Display):
     def sentences(self) -> str:
         """The texts as sentences, and whether the unit is proved; empty if there are none."""
         said = [f"{title[0].upper()}{title[1:]} {words}." for title, words in self.texts.items()]
-        return " ".join([*said, _COUNTED] if self.proved else said)
+        counted = _COUNTED.format("row" if self.individual == EACH_ROW else "individual")
+        return " ".join([*said, counted] if self.proved else said)
 
     def facts(self) -> dict[str, Any]:
         """The promise as JSON, with numbers as text; `of_facts` reads it."""

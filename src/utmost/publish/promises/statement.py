@@ -40,10 +40,12 @@ from utmost.tables.files.saving import Digest
 from utmost.tables.frames.any_table import adapter_of
 
 ON_TRUST_OF_DRAWS = "utmost drew the noise as stated"
+CHOSEN_BEFOREHAND = "epsilon, and the ends of amounts, were chosen without looking at the data"
 
 ON_TRUST = (
     "one individual changes no more than stated",
     "the public columns and a declared list of rows would be the same without any one individual",
+    CHOSEN_BEFOREHAND,
     ON_TRUST_OF_DRAWS,
 )
 """The assumptions that a reader cannot check."""
@@ -51,6 +53,7 @@ ON_TRUST = (
 PLACES_ON_TRUST = (
     "the columns are coordinates in one unit of length, and distances are measured in it",
     "the public columns and a declared list of rows would be the same without any one individual",
+    CHOSEN_BEFOREHAND,
     ON_TRUST_OF_DRAWS,
 )
 """The assumptions that a reader of points cannot check."""

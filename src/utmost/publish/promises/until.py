@@ -304,11 +304,11 @@ class Stop:
 def within(share: Number, where: "Where | None" = None, *, steps: int = 7) -> Until:
     """The rule "every cell is within 10 %": a release tries increasing levels, and stops at the first accurate one.
 
-    Passed as ``until`` to a `Promise`, it makes ``epsilon`` the most that a release may spend: levels from epsilon / 64
-    up are answered in turn, until the margin of each chosen cell, at 95 %, is at most this share of its released value,
-    or epsilon is reached. Only the level at which the release stops is spent. Margins are wider than at a level chosen
-    beforehand, so that over all releases by the rule they hold with their confidence, wherever each stops. Among the
-    releases that stop unusually early more margins are missed, since lucky noise stopped them.
+    Pass it as ``until`` to a `Promise`. A release then answers epsilon / 64, epsilon / 32, ... in turn. It stops as
+    soon as the 95 % margin of each chosen cell is at most this share of its released value, and at epsilon in any case.
+    Only the level at which it stops is spent. Margins are wider than at a level chosen beforehand, so that over all
+    releases by the rule they hold with their confidence, wherever each stops. Among the releases that stop unusually
+    early more margins are missed, since lucky noise stopped them.
 
     Args:
         share: Required margin, as a share of the released value: "10 %" or 0.1.

@@ -562,7 +562,7 @@ def noisy_table(
     Raises:
         BadTable: for a missing column, a cell that is not a number, and decimals with declared integer noise.
         OutOfRange, WrongKind: for other invalid arguments.
-        Unsupported: for a frame that an engine evaluates.
+        Unsupported: for a frame that an engine evaluates later, such as a lazy one.
 
     >>> from utmost.interop import declared_noise
     >>> counts = {"region": ["north", "south"], "people": [412, 388]}

@@ -104,7 +104,7 @@ def _proved(
 
 
 def beside_estimates(release: NoisySums | DetailedSums, clean: CleanTable, family: Families) -> dict[str, Any]:
-    """Return the columns of integer cells; for a release in one stage, estimates and margins come before them."""
+    """Return the clean table of a marginal; for a release in one stage, with its estimates and margins first."""
     estimates = files.columns(release[family]) if isinstance(release, NoisySums) else {}
     return estimates | files.columns(clean[family])
 

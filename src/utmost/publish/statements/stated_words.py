@@ -199,7 +199,7 @@ def sums_in_words(statement: Mapping[str, Any], release: "NoisySums") -> Release
         public=possible_values(
             [name for name in release.domain.columns if amounts is None or name != amounts.amount.name]
         ),
-        unprotected="nothing: the domain was declared beforehand, and every sum over it has noise",
+        unprotected=NOTHING_UNPROTECTED,
         noises=noises,
         why=str(statement["noise"]["theorem"]),
         beyond=beyond_unit(release.promise, release.unit, "cell"),

@@ -161,7 +161,7 @@ def beyond_unit(promise: Promise, unit: Unit, cell: str) -> str:
     if not promise.proved:
         return "how much one individual changes: nothing here shows that utmost counted this table; ask who counted"
     if promise.individual == EACH_ROW:
-        return "what lies outside the declared lists and bounds: it is in no figure, and no margin covers it"
+        return "rows with values outside the declared lists: they are in no figure, and no margin covers them"
     return f"{unit.beyond(cell)}: it is in no figure, and no margin covers it"
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from utmost.errors import BadTable
 from utmost.publish.promises.promise import Promise
-from utmost.publish.promises.statement import is_blank
+from utmost.publish.promises.statement import CHOSEN_BEFOREHAND, is_blank
 from utmost.publish.promises.statement_kinds import is_whole
 from utmost.publish.releases.measures_table import MEASURES_FORM, MeasuresTable
 from utmost.publish.releases.noisy_sums import SUMS_TABLE_FORM, NoisySums
@@ -22,6 +22,7 @@ def trust_of_sums(promise: Promise) -> tuple[str, ...]:
     return (
         *(counted_on_trust(promise) if promise.proved else (declared,)),
         "the lists of possible values would be the same without any one individual",
+        CHOSEN_BEFOREHAND,
         "utmost drew the noise as stated, and the published sums come from this draw",
         *(() if part is None else (f"the parts of {part[0]} share nobody",)),
     )

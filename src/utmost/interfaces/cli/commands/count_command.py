@@ -57,7 +57,7 @@ def count(
     spelling: table_options.NumberSpelling,
     out: Annotated[
         Path | None,
-        option("FILE", "File of true counts and unit (.json), for the owner alone."),
+        option("FILE", "File to write (.json): true counts and unit, for the owner alone."),
     ] = None,
     report: Annotated[
         Path | None,

@@ -92,7 +92,7 @@ def plan(
     values: Annotated[str | None, option("COLUMN", "Column of the amounts to sum.")] = None,
     step: Annotated[str | None, option("STEP", "Step of the amounts; 1.")] = None,
     neighbours: Annotated[
-        str | None, option("NAME", "Neighbours: add-remove (default), or change-one, charged twice.")
+        str | None, option("NAME", "Neighbours: add-remove (default), or change-one (twice the noise).")
     ] = None,
     nonnegative: Annotated[bool, flag("No person lowers a cell; counting proves it under change-one.")] = False,
     exactly: Annotated[

@@ -56,7 +56,7 @@ ELSEWHERE = {
 
 
 def release(table: file_options.TableOrLake, *, request: ReleaseOptions) -> None:
-    """Publish a table with the least noise that the privacy level allows, and a statement of its promise.
+    """Publish a table with the least noise that the privacy level allows, and its statement.
 
     utmost release survey.csv --each-row --by region,sex --domain domain.json --epsilon 1 --out released.csv
 

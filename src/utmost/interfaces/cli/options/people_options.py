@@ -65,7 +65,7 @@ class PersonOptions:
     leave_out: LeftOut = None
     neighbours: Annotated[
         str | None,
-        option("NAME", "Neighbours: add-remove (default), or change-one, charged twice."),
+        option("NAME", "Neighbours: add-remove (default), or change-one (twice the noise)."),
     ] = None
 
     per_cell: Annotated[str | None, option("S", "Most by which one person changes a cell: 1, or LOW,HIGH.")] = None

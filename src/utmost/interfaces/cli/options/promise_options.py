@@ -80,7 +80,7 @@ class Protected(Changed):
 
     neighbours: Annotated[
         str | None,
-        option("NAME", "Neighbours: add-remove (default), or change-one, charged twice."),
+        option("NAME", "Neighbours: add-remove (default), or change-one (twice the noise)."),
     ] = None
 
 

@@ -33,7 +33,7 @@ CostName = Annotated[
     option("NAME", "Cost of an error: absolute, squared, moment:3 or costs.csv."),
 ]
 Numbers = Annotated[str, option("NAME", "Kind of numbers: integers or reals.")]
-NeighboursName = Annotated[str, option("NAME", "Neighbours: add-remove (default), or change-one, charged twice.")]
+NeighboursName = Annotated[str, option("NAME", "Neighbours: add-remove (default), or change-one (twice the noise).")]
 Relaxable = Annotated[bool, flag("Noise that can be relaxed later without loss.")]
 Confidence = Annotated[str, option("NUMBER", "Confidence of the margins; 0.95 by default.")]
 PriorName = Annotated[

@@ -1,13 +1,12 @@
 """Nonnegative integer cells nearest to noisy sums: controlled rounding of the least squares.
 
-All answers are sums of cells, so that integer, nonnegative cells make all sums agree, and tables need no constraints
-between them. `nonnegative_squares` is the first step. The second step takes every cell, every measured sum and every
-public sum to the integer below or above it, with the least total change: a linear program over the fractional parts.
-Where the marginals form two chains, each of marginals that refine one another, the sums are two laminar families of
-sets, their incidence matrix is totally unimodular, and the program's vertices are integers [edmonds1970]. Otherwise
+Every answer is a sum of cells: once the cells are integers and not negative, all sums agree, and no constraint between
+tables is needed. `nonnegative_squares` is the first step. The second step takes every cell, every measured sum and
+every public sum to the integer below or above it, with the least total change: a linear program over the fractional
+parts. Where the marginals form two chains, each of marginals that refine one another, the sums are two laminar families
+of sets, their incidence matrix is totally unimodular, and the program's vertices are integers [edmonds1970]. Otherwise
 (three-way tables) the solution may have fractions; they are rounded, and the largest move of a sum is reported. An
-integer program over the public sums makes these hold.
-"""
+integer program over the public sums makes these hold."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass

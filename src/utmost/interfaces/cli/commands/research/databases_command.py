@@ -76,7 +76,7 @@ def databases(
     ] = None,
     answer: options.Output,
 ) -> None:
-    """Decide whether seeing the whole database beats seeing its count, over all small databases.
+    """Decide whether a mechanism that sees the whole database loses less than one that sees its count.
 
     It does not for a prior over counts (Proposition 6.2); --conflict shows Theorem 6.3.
 
