@@ -289,8 +289,8 @@ def _counted(
         for label, of_part in zip(of_parts.labels[0], cells, strict=True):
             domain = whole.domain if whole.domain.axes else Domain({of_parts.levels[0]: [label]})
             in_domain = of_part if isinstance(of_part, FewCells) else of_part.reshape(domain.shape)
-            part = identity, str(label)
-            tables.setdefault(label, {})[name] = replace(whole, domain=domain, cells=in_domain, part=part)
+            table = replace(whole, domain=domain, cells=in_domain, part=(identity, str(label)))
+            tables.setdefault(label, {})[name] = table
     return tables
 
 

@@ -147,22 +147,17 @@ class Statement:
             raise does_not_follow("promise")
         rows = stated_rows(document) if promise.noise.rows is None else promise.noise.rows
         statement = cls(promise, noise, rows, digest_of(document), LedgerFacts.of_statement(document, level))
-        statement._check_stop()
+        # The stopping rule could have stopped at this level, and the margins hold there.
+        ledger, until = statement.ledger, promise.until
+        if ledger is not None and (stop := ledger.stop) is not None:
+            ladder = () if until is None or not stop.levels else until.levels(stop.promised)
+            climbed = tuple(rung for rung in ladder if rung <= level)
+            is_stop = ledger.levels == climbed and (stop.is_met or level == stop.promised)
+            if stop.levels != ladder or level not in ladder or not (is_stop or stop.is_met is None):
+                raise does_not_follow("stopped")
+            if noise.confidence != promise.at_stop(level, stop).confidence:
+                raise does_not_follow("stopped")
         return statement
-
-    def _check_stop(self) -> None:
-        """Check that the stopping rule could have stopped at this level, and that the margins hold there."""
-        ledger, until = self.ledger, self.promise.until
-        if ledger is None or ledger.stop is None:
-            return
-        stop = ledger.stop
-        ladder = () if until is None or not stop.levels else until.levels(stop.promised)
-        climbed = tuple(level for level in ladder if level <= self.level)
-        is_stop = ledger.levels == climbed and (stop.is_met or self.level == stop.promised)
-        if stop.levels != ladder or self.level not in ladder or not (is_stop or stop.is_met is None):
-            raise does_not_follow("stopped")
-        if self.noise.confidence != self.promise.at_stop(self.level, stop).confidence:
-            raise does_not_follow("stopped")
 
     def check(self, table: Any, *, digested: bool = True) -> NoiseAtLevel:
         """Check that a table is the one of this statement: columns, rows, margins, cells and digest.

@@ -121,24 +121,21 @@ class Until(Display):
             Unsupported: for noise that is not of single cells.
         """
         if noise.is_by_plan:
-            self._check_tables(noise)
+            from utmost.publish.promises.sum_noise import SumNoise
+
+            assert isinstance(noise, SumNoise), "no other noise is by a plan"
+            # A table of the workload has the cells that the rule chooses.
+            tables = noise.plan.tables
+            for name, labels in self.where:
+                known = [columns[name] for columns in tables.values() if self.reads(columns)]
+                if not known or not all(any(label in there for there in known) for label in labels):
+                    required, came = "a wanted table must have the chosen cells", f"{name} is {' or '.join(labels)}"
+                    remedy = f"Choose labels of one table: {'; '.join(map(', '.join, filter(None, tables.values())))}."
+                    raise OutOfRange(required, came=came, where="until", remedy=remedy)
         elif not isinstance(noise, CellNoise):
             required = "until= needs cells that each have noise of their own, or the tables of a plan"
             remedy = "Leave until= out and choose the level; or promise the cells with unit=."
             raise Unsupported(required, came=noise.kind, remedy=remedy)
-
-    def _check_tables(self, noise: PlannedNoise) -> None:
-        """Check that a table of the workload has the cells that the rule chooses."""
-        from utmost.publish.promises.sum_noise import SumNoise
-
-        assert isinstance(noise, SumNoise), "no other noise is by a plan"
-        tables = noise.plan.tables
-        for name, labels in self.where:
-            known = [columns[name] for columns in tables.values() if self.reads(columns)]
-            if not known or not all(any(label in there for there in known) for label in labels):
-                required, came = "a wanted table must have the chosen cells", f"{name} is {' or '.join(labels)}"
-                remedy = f"Choose labels of one table: {'; '.join(map(', '.join, filter(None, tables.values())))}."
-                raise OutOfRange(required, came=came, where="until", remedy=remedy)
 
     def reads(self, columns: Container[str]) -> bool:
         """Whether a table with these columns has cells that the rule chooses."""

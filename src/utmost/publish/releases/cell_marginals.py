@@ -31,7 +31,20 @@ def marginal(answer: Answer[Any], names: str | Sequence[str] | Family) -> Labell
     """
     noise = answer.promise.noise
     if isinstance(noise, OneWayDraw):
-        return _one_of_tables(answer, noise, names)
+        # One of the tables in one draw, or a further table, with a column of labels for each of its levels
+        family = noise.domain.family(names)
+        by_family = {noise.domain.family(""): TOTAL} | {family: name for name, family in noise.families.items()}
+        if family not in by_family:
+            remedy = f"The tables are: {', '.join(noise.families)}, and the total."
+            raise OutOfRange("the release must have the table", came=repr(names), remedy=remedy)
+        adapter = adapter_of(answer.table)
+        tables = [str(name) for name in adapter.column(answer.table, TABLE)]
+        of_table = [row for row, name in enumerate(tables) if name == by_family[family]]
+        counts = {
+            name: np.array([adapter.column(answer.table, name)[row] for row in of_table])
+            for name in (COUNT, f"{COUNT}_margin")
+        }
+        return labelled(adapter.kind(answer.table, ()), noise.domain.group_labels(family), counts)
     cells, margin_of = _cells_and_margins(answer)
     known = (*cells.labels, *cells.cells)
     wanted = list(words_in(names, known.__contains__)) if isinstance(names, str) else sequence_of(names, text, "names")
@@ -63,19 +76,3 @@ def _cells_and_margins(answer: Answer[Any]) -> tuple[LabelledCells, MarginOf]:
     drawn = LabelledCells(numbers, row_labels(answer.table, answer.columns))
     places = range(drawn.rows * len(drawn.cells))
     return drawn, cache(lambda n: noise.sum_margin([Fraction(int(at < n)) for at in places], answer.confidence))
-
-
-def _one_of_tables(answer: Answer[Any], noise: OneWayDraw, names: str | Sequence[str] | Family) -> LabelledTable:
-    """One of the tables in one draw, or a further table, with a column of labels for each of its levels."""
-    family = noise.domain.family(names)
-    by_family = {noise.domain.family(""): TOTAL} | {family: name for name, family in noise.families.items()}
-    if family not in by_family:
-        remedy = f"The tables are: {', '.join(noise.families)}, and the total."
-        raise OutOfRange("the release must have the table", came=repr(names), remedy=remedy)
-    adapter = adapter_of(answer.table)
-    tables = [str(name) for name in adapter.column(answer.table, TABLE)]
-    rows = [row for row, name in enumerate(tables) if name == by_family[family]]
-    columns = {
-        name: np.array([adapter.column(answer.table, name)[row] for row in rows]) for name in (COUNT, f"{COUNT}_margin")
-    }
-    return labelled(adapter.kind(answer.table, ()), noise.domain.group_labels(family), columns)

@@ -190,7 +190,7 @@ class TellingApart:
             )
 
 
-def _sums_batch(blocks: NDArray[np.int64], sums: NDArray[np.int64], tags: list[bytes | None] | None = None) -> Any:
+def _sums_batch(blocks: NDArray[np.int64], sums: NDArray[np.int64], tags: list[bytes | None] | None) -> Any:
     arrow, schema = extra("pyarrow", "tables"), commitment_schema(tagged=tags is not None)
     columns = [arrow.array(column) for column in (blocks.astype(np.int64), *np.ascontiguousarray(sums.T))]
     return arrow.record_batch([*columns, *([] if tags is None else [arrow.array(tags, arrow.binary())])], schema=schema)

@@ -999,7 +999,7 @@ class NoisySums(Display):
         return replace(bar, confidence=self._shown_confidence(confidence))
 
     def _estimate(
-        self, value: Fraction, law: Combination, confidence: Number | None, amount: Amount | None = None
+        self, value: Fraction, law: Combination, confidence: Number | None, amount: Amount | None
     ) -> Estimate:
         return self._as_shown(estimate_of(value, law, self._sure(confidence), amount), confidence)
 
