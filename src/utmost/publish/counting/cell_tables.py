@@ -88,7 +88,7 @@ def cells_table(
     ]
     places = _rows(adapter, table, declared, axis, marks)
     if axis is not None:
-        # Each nested column counts the events of the column before it, and more.
+        # The events that each nested column counts beyond the column before it
         numbers = [numbers[0], *(after - before for before, after in pairwise(numbers))]
         for inner, column, more in zip(["0", *columns], columns, numbers, strict=False):
             short = np.flatnonzero(more < 0)

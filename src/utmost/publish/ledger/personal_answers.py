@@ -171,11 +171,11 @@ class ResponseRequest:
             )
         numbers = self.answering.drawn([row for row in new.values() if row is not None], randomness)
         drawn = dict(zip(new, numbers, strict=True))
+        # The event holds them in the order of their tags, which is random without the key: the order of the call would
+        # reveal who was answered together.
         answers = {tag: drawn[person] for person, tag in person_tags(transaction.key, mechanism, drawn).items()}
         event, width = transaction.state.number + 1, _width(mechanism)
         seal = _seal(transaction.key, transaction.state, mechanism)
-        # In the order of their tags, which is random without the key: the order of the call would reveal who was
-        # answered together.
         records = [tag + answers[tag].to_bytes(width, "big") for tag in sorted(answers)]
         parts = [
             seal.sealed(event, part, b"".join(records[start : start + BLOCK]))

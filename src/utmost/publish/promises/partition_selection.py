@@ -88,10 +88,7 @@ class KeySelection(Display, ProcessMemory):
         randomness: Randomness | None = None,
     ) -> None:
         self._level, self._each = level(epsilon), keys_of_one(keys)
-        self._start(counted_keys(counts), secure(randomness))
-
-    def _start(self, counts: Sequence[tuple[Any, int]], randomness: Randomness) -> None:
-        self._counts, self._randomness = counts, randomness
+        self._counts, self._randomness = counted_keys(counts), secure(randomness)
         self._names: set[Any] = set()
         self._answers: dict[Fraction, NamedKeys] = {}
 

@@ -69,7 +69,6 @@ def _cells_and_margins(answer: Answer[Any]) -> tuple[LabelledCells, MarginOf]:
     noise = answer.noise
     if not isinstance(noise, OneDrawAtLevel):
         cells = AnswerCells.of(answer)
-
         first = next(iter(cells.cells))
         return cells, cache(lambda n: cells.total(frozenset(range(n)), first, confidence=answer.confidence).margin)
     numbers = cell_numbers(answer.table, answer.columns, is_whole=noise.unit.step.denominator == 1)

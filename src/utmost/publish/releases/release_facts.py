@@ -168,14 +168,15 @@ class ReleaseFacts(Display):
         variant = f"{'pure' if self.delta is None else 'approximate'} differential privacy"
         yield Fact("definition", variant if self.per is None else "metric privacy (geo-indistinguishability)")
         yield Fact("level", self._at, is_first=True)
+        # The bound for a person of whom it is known that they took part
         if self.promise is not None and self.per is None and self.delta is None:
             steps = 2 if self.promise.unit.neighbours == "add-remove" else 1
             told = f"the factor between any two values of your record is up to {factor_text(self.level.scaled(steps))}"
             if self.stop is not None:
-                told = (
-                    f"{told} for this outcome, {factor_text(self.stop.promised.scaled(steps))} as promised beforehand"
-                )
+                beforehand = factor_text(self.stop.promised.scaled(steps))
+                told = f"{told} for this outcome, {beforehand} as promised beforehand"
             yield Fact("if somebody knows that you took part", told)
+        # The stopping rule, the levels, and the guarantee beforehand
         if (stop := self.stop) is not None:
             levels, promised = [level_words(level) for level in stop.levels], level_words(stop.promised)
             rule = Until.of_facts(statement["promise"]["until"]).words
