@@ -146,10 +146,7 @@ class ResponseRequest:
     def answers(self, transaction: Transaction, randomness: Randomness, *, may_draw: bool) -> AnswerNumbers | None:
         """All answers, after drawing the missing ones; None if one is missing and ``may_draw`` is False."""
         mechanism = self._kept(transaction.state)
-        stored: AnswerNumbers = {}
-        if mechanism is not None:
-            tags = person_tags(transaction.key, mechanism, self.rows)
-            stored = self.index.found(transaction, (mechanism.name, mechanism.version), tags)
+        stored = {} if mechanism is None else self._found(transaction, mechanism)
         if len(stored) == len(self.rows) or not may_draw:
             return stored if len(stored) == len(self.rows) else None
         new = {person: row for person, row in self.rows.items() if person not in stored}
@@ -207,6 +204,11 @@ class ResponseRequest:
             remedy = f"Leave dataset= out: it is {mechanism.dataset!r}."
             raise OutOfRange("a mechanism must stay in its dataset", came=self.dataset, where=self.name, remedy=remedy)
         return mechanism
+
+    def _found(self, transaction: Transaction, mechanism: KeptMechanism) -> AnswerNumbers:
+        return self.index.found(
+            transaction, (mechanism.name, mechanism.version), person_tags(transaction.key, mechanism, self.rows)
+        )
 
     def _offered(self, transaction: Transaction) -> KeptMechanism:
         """Bind the mechanism to the name and charge its level."""

@@ -367,11 +367,8 @@ def folded(state: State, events: Iterable[tuple[Event, bytes]]) -> State:
                 if facts.get("request") is not None:
                     requests[facts["request"]] = item, release.spent
             elif event.kind == "answered":
-                item, level = (facts["name"], facts["version"]), level_from_text(facts["level"])
-                before = releases[item]
-                if level in before.responses:
-                    raise LedgerDamaged("a level must be answered once", came=str(level), where=f"event {event.number}")
-                releases[item] = before.with_response(level, _response(facts, event.number, 0))
+                item = facts["name"], facts["version"]
+                before, releases[item] = releases[item], _answered(releases[item], facts, event.number)
                 if releases[item].spent != before.spent:
                     account = accounts[before.dataset].minus(before.spent, before.part)
                     accounts[before.dataset] = account.plus(releases[item].spent, before.part)
@@ -543,6 +540,13 @@ def _published(facts: Mapping[str, Any], number: int) -> Published:
     first += 0 if release.labels is None else release.labels.parts
     responses[level_from_text(facts["level"])] = _response(facts, number, first)
     return release
+
+
+def _answered(release: Published, facts: Mapping[str, Any], number: int) -> Published:
+    level = level_from_text(facts["level"])
+    if level in release.responses:
+        raise LedgerDamaged("a level must be answered once", came=str(level), where=f"event {number}")
+    return release.with_response(level, _response(facts, number, 0))
 
 
 def _response(facts: Mapping[str, Any], number: int, first: int) -> StoredResponse:
