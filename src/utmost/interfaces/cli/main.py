@@ -43,7 +43,7 @@ from utmost.interfaces.cli.options.option_kinds import GROUP, SHARED
 from utmost.interfaces.cli.options.shared_options import NEEDED, explained_once, with_families
 from utmost.interfaces.cli.screens.control_characters import harmless
 from utmost.interfaces.cli.screens.help_page import HelpContext
-from utmost.interfaces.cli.screens.screen import on_signal
+from utmost.interfaces.cli.screens.signals import on_signal
 from utmost.version import __version__
 
 GROUPS = {

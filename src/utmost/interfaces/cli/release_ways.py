@@ -24,7 +24,6 @@ from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.releases.once import checked_table
 from utmost.publish.releases.tables_before_draw import measures_before_draw, table_before_draw
-from utmost.publish.workloads.planning.cells_plan import cells_plan
 from utmost.tables.files import files
 from utmost.tables.files.csv_table import CsvPieces
 from utmost.tables.files.file_pieces import FilePieces
@@ -319,6 +318,7 @@ def table_of_measures(table: Path, counted: "dict[str, CountedTable]", request: 
     """Publish counts, sums and means of several amounts in one table, each with an equal share of the level."""
     from utmost.interfaces.cli.screens.workload_screens import give_measures, give_promised_measures
     from utmost.publish.releases.measures_table import MeasuresTable, release_measures
+    from utmost.publish.workloads.planning.cells_plan import cells_plan
 
     answer, level = request.answer, request.level.read()
     beside = request.promised.columns, request.promised.texts, request.promised.stopping

@@ -5,23 +5,26 @@ values can be negative, and a sign is all that a writer of text reads of a numbe
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from utmost.publish.promises.promise import Promise
-from utmost.publish.promises.sum_noise import SumNoise
-from utmost.publish.workloads.amount_pair import value_column
-from utmost.publish.workloads.planning.plan import Plan
 from utmost.tables.engines.engines import is_engine_frame
 from utmost.tables.frames.any_table import adapter_of
+
+if TYPE_CHECKING:  # a table that is no plan loads none
+    from utmost.publish.workloads.planning.plan import Plan
 
 
 def table_before_draw(table: Any, promise: Promise) -> Any:
     """The table of an answer before any draw; None where it is a document, an engine's frame, or a choice of rows."""
     noise = promise.noise
-    if isinstance(noise, SumNoise):
+    if noise.is_by_plan:
+        from utmost.publish.promises.sum_noise import SumNoise
+
+        assert isinstance(noise, SumNoise), "the only noise by a plan"
         is_of_cells = set(noise.plan.shares) == {noise.plan.domain.finest}
         return cells_before_draw(noise.plan) if is_of_cells else None
     rows = None if noise.names_rows or is_engine_frame(table) else promise.rows_of(table)
@@ -39,8 +42,10 @@ def table_before_draw(table: Any, promise: Promise) -> Any:
     return adapter.with_columns(adapter.without(measured, left_out), values, margins)
 
 
-def cells_before_draw(plan: Plan) -> dict[str, NDArray[Any]]:
+def cells_before_draw(plan: "Plan") -> dict[str, NDArray[Any]]:
     """The table of all cells of a plan's domain, with the means of an amount."""
+    from utmost.publish.workloads.amount_pair import value_column
+
     domain, amounts = plan.domain, plan.amount_pair
     if amounts is None:
         family, value = domain.finest, value_column(plan.unit)
@@ -54,7 +59,7 @@ def cells_before_draw(plan: Plan) -> dict[str, NDArray[Any]]:
     return {**columns, **_values(names, rows)}
 
 
-def measures_before_draw(plans: Iterable[Plan]) -> dict[str, NDArray[Any]]:
+def measures_before_draw(plans: Iterable["Plan"]) -> dict[str, NDArray[Any]]:
     """The table of several amounts, each with its plan: see `MeasuresTable`."""
     columns: dict[str, NDArray[Any]] = {}
     for plan in plans:

@@ -2,7 +2,6 @@
 
 import signal
 import sys
-import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from fractions import Fraction
@@ -14,6 +13,7 @@ from utmost.core.exact.compilation import on_compilation
 from utmost.core.exact.progress_bar import Report, progress_bar, shows_progress
 from utmost.core.exact.written_levels import level_words
 from utmost.errors import PrivacyWarning, warn
+from utmost.interfaces.cli.screens.signals import on_signal
 from utmost.interfaces.cli.screens.terminal import Screen, ScreenColumn, ScreenGroup, ScreenTable, ScreenText
 
 if TYPE_CHECKING:
@@ -173,19 +173,6 @@ def narrowed(what: str, *, ends_at_once: bool) -> Iterator[Callable[[int, float]
 
     with logged_progress(what), on_signal(signal.SIGINT, stop) if ends_at_once else nullcontext():
         yield say
-
-
-@contextmanager
-def on_signal(number: signal.Signals, call: Callable[..., NoReturn]) -> Iterator[None]:
-    """Call a function at a signal; threads other than the main thread get no signals."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(number, call)
-    try:
-        yield
-    finally:
-        signal.signal(number, before)
 
 
 def tallied(items: Iterable[Item], what: str) -> Iterator[Item]:
