@@ -352,16 +352,18 @@ class CountedMeasure:
             sums = cut[part, numbers].astype(np.int64 if self.bound < 1 << 62 else object)
         return Pairs(pairs.persons, pairs.cells, sums).where(sums != 0)
 
-    def amounts(self, batch: Batch, before: int, spelling: Spelling) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
+    def amounts(
+        self, batch: Batch, before: int, spelling: Spelling, known: dict[str, Any] | None = None
+    ) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
         """The amounts of a batch in steps, and whether each is missing; missing amounts that are left out are 0."""
         assert self.column is not None, "amounts are summed"
         column, gone = batch[self.column], None
         if self.leaves_missing:
-            column, gone = without_missing(column, spelling)
+            column, gone = without_missing(column, spelling, known)
         try:
             if self.is_rounded:
                 assert self.amount is not None, "a step is of amounts"
-                return rounded_amounts(column, self.column, before, self.amount, spelling), gone
+                return rounded_amounts(column, self.column, before, self.amount, spelling, known), gone
             return amounts_in(column, self.column, before, spelling), gone
         except BadTable as error:
             declare = declare_mark(error.came, spelling)

@@ -57,6 +57,7 @@ class CountingRule:
     tally: ReportTally = field(init=False)
     seen: ValuesSeen | None = field(init=False)  # distinct values so far
     _readers: list[Callable[[Batch], NDArray[np.int64]]] = field(init=False, default_factory=list)
+    _numbers: dict[str, Any] = field(init=False, default_factory=dict)  # texts of amounts that were read, and numbers
 
     def __post_init__(self) -> None:
         measures = self.measures
@@ -189,7 +190,7 @@ class CountingRule:
         self, measure: CountedMeasure, batch: Batch, before: int, inside: NDArray[np.bool_]
     ) -> list[NDArray[Any] | None]:
         """The amount of each event; for sums and counts a list for the parts, first None: each event counts as 1."""
-        amounts, missing = measure.amounts(batch, before, self.spelling)
+        amounts, missing = measure.amounts(batch, before, self.spelling, self._numbers)
         moved, is_moved = measure.within(amounts), inside
         if missing is not None:
             is_moved = inside & ~missing

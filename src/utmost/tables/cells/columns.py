@@ -169,8 +169,13 @@ def is_hashable(cell: Any) -> bool:
     return True
 
 
-def number_cells(column: Any, spelling: Spelling) -> Any:
+_MOST_KNOWN = 1 << 18
+
+
+def number_cells(column: Any, spelling: Spelling, known: dict[str, Any] | None = None) -> Any:
     """Replace text by the numbers that it spells, and missing cells by None; other cells stay.
+
+    ``known`` holds the texts that were read in earlier batches, for as long as the caller keeps it.
 
     >>> number_cells(["7", "1.234,5", "NA", 3], Spelling(",", ".", ("NA",)))
     [7, Decimal('1234.5'), None, 3]
@@ -193,8 +198,15 @@ def number_cells(column: Any, spelling: Spelling) -> Any:
     if is_masked_array(column):
         return column
     cells = column.tolist() if isinstance(column, np.ndarray) else column
-    if not spelling.missing_numbers and not any(issubclass(kind, str) for kind in set(map(type, cells))):
+    kinds_of_cells = set(map(type, cells))
+    if not spelling.missing_numbers and not any(issubclass(kind, str) for kind in kinds_of_cells):
         return column
+    if kinds_of_cells == {str}:
+        numbers = {} if known is None else known
+        if len(numbers) > _MOST_KNOWN:
+            numbers.clear()
+        numbers.update((cell, spelling.cell(cell)) for cell in dict.fromkeys(cells) if cell not in numbers)
+        return list(map(numbers.__getitem__, cells))
     texts: dict[str, Any] = {}
     read = []
     for cell in cells:

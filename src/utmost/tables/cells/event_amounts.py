@@ -6,6 +6,7 @@ only where they cannot be wrong, and all other numbers are rounded as rationals.
 """
 
 from collections.abc import Iterable
+from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -15,41 +16,59 @@ from numpy.typing import NDArray
 
 from utmost.core.exact.arrays import largest_size
 from utmost.core.privacy.amount import Amount
-from utmost.errors import BadTable
 from utmost.tables.cells.cell_values import is_masked_array
 from utmost.tables.cells.columns import is_missing, number_cells, real_column
 from utmost.tables.cells.spelling import PLAIN, Spelling
 
 _FITS = 1 << 62
+_LONGEST = 4000  # size of the exponent of a decimal that is rounded as integers
 _EXACT = 1 << 53
 _SURE = 2.0**-50
 """An upper bound of the relative error of a quotient of floats, which is at most 2^-51."""
 
 
-def rounded_amounts(column: Any, name: str, before: int, amount: Amount, spelling: Spelling = PLAIN) -> NDArray[Any]:
+def rounded_amounts(
+    column: Any,
+    name: str,
+    before: int,
+    amount: Amount,
+    spelling: Spelling = PLAIN,
+    known: dict[str, Any] | None = None,
+) -> NDArray[Any]:
     """Read a column of amounts in steps, as int64 or Python integers; ``before`` is the number of earlier rows."""
-    cells, step = _plain(number_cells(column, spelling), amount.step)
+    cells, step = _plain(number_cells(column, spelling, known), amount.step)
     if isinstance(cells, np.ndarray) and cells.dtype.kind in "iu" and not is_masked_array(cells):
         return _whole(cells, step)
     # The distinct cells of a list of integers and decimals (amounts of money have few); None for other columns.
     is_listed = isinstance(cells, list) and set(map(type, cells)) <= {int, Decimal}
-    # A signalling NaN of Decimal cannot be compared.
-    has_signal = is_listed and any(isinstance(cell, Decimal) and cell.is_snan() for cell in cells)
-    few = list(dict.fromkeys(cells)) if is_listed and not has_signal else None
-    try:
-        read = real_column(cells if few is None else few, name, lambda row: f"row {before + row + 1}")
-    except BadTable:
-        real_column(cells, name, lambda row: f"row {before + row + 1}")  # names the row
-        raise
-    if read.dtype.kind == "f":
-        return _binary(read, step)
-    steps = [round(number / step) for number in read]
-    return _packed(steps if few is None else map(dict(zip(few, steps, strict=True)).__getitem__, cells))
+    few: Iterable[int | Decimal] | None = None
+    if is_listed:
+        with suppress(TypeError):  # a signalling NaN has no hash
+            few = dict.fromkeys(cells)
+    if few is not None and all(isinstance(cell, int) or _is_short(cell) for cell in few):
+        steps = {cell: _nearest(*cell.as_integer_ratio(), step) for cell in few}
+        fits = all(abs(whole) < _FITS for whole in steps.values())
+        return np.array(list(map(steps.__getitem__, cells)), dtype=np.int64 if fits else object)
+    read = real_column(cells, name, lambda row: f"row {before + row + 1}")
+    return _binary(read, step) if read.dtype.kind == "f" else _packed(round(number / step) for number in read)
 
 
-def without_missing(column: Any, spelling: Spelling = PLAIN) -> tuple[Any, NDArray[np.bool_]]:
+def _is_short(number: Decimal) -> bool:
+    return number.is_finite() and abs(number.adjusted()) <= _LONGEST
+
+
+def _nearest(numerator: int, denominator: int, step: Fraction) -> int:
+    """A rational in whole steps, half to even."""
+    above, below = numerator * step.denominator, denominator * step.numerator
+    steps, rest = divmod(above, below)
+    return steps + (2 * rest > below or (2 * rest == below and steps % 2 == 1))
+
+
+def without_missing(
+    column: Any, spelling: Spelling = PLAIN, known: dict[str, Any] | None = None
+) -> tuple[Any, NDArray[np.bool_]]:
     """Replace missing amounts by 0; return the column and a mask of the missing amounts."""
-    cells = number_cells(column, spelling)
+    cells = number_cells(column, spelling, known)
     if hasattr(cells, "dictionary_encode"):
         import pyarrow.types as kinds
 
