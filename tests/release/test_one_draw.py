@@ -139,7 +139,16 @@ def test_further_tables_have_noise_of_their_own(tmp_path):
     assert answer["sex age"]["count_margin"].tolist() == [own.margin("0.95")] * 6
     assert answer["age"]["count_margin"].tolist() == [law.margin(cell=4)] * 3
     assert list(answer["age sex"]) == ["sex", "age", "count", "count_margin"]
-    assert answer[""]["count"].tolist() == [answer.table["count"][0]]
+    assert answer[""]["count"].tolist() == answer["total"]["count"].tolist() == [answer.table["count"][0]]
+    assert answer.total().exact == answer.total({}).exact == answer.table["count"][0]
+    own_rows = {"table": "sex age", "group": ["men old", "women old"]}
+    assert answer.total({"age": "old", "sex": ["men", "women"]}) == answer.total(own_rows)
+    assert answer.total({"smoker": "yes"}) == answer.total({"table": "smoker", "group": "yes"})
+    with pytest.raises(OutOfRange, match="The tables are: sex"):
+        answer.total({"sex": "men", "smoker": "yes"})
+    for words in ({"family": "age"}, {"means": True}):
+        with pytest.raises(OutOfRange, match="needs a release by a plan"):
+            answer.save(tmp_path / "none.csv", **words)
     two = {"table": "sex age", "group": ["men young", "women young"]}
     assert answer.total(two).margin == Combination([1, 1], "1/4").margin("0.95")
     assert answer.total(two).variance == pytest.approx(2 * float(own.variance()))

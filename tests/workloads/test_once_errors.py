@@ -132,6 +132,10 @@ def test_other_tables_and_units_have_none():
         ((8, 9), {"x0": 1, "x1": 1}, Unit(1, 1, "change-one")),
     ]:
         assert choose_plan(Workload(domain_of(shape), wanted), unit, epsilon=1).once_errors == {}
+    named = Domain(total=[0, 1], sex=[0, 1])  # the name of the total in the released table
+    assert choose_plan(Workload(named, {"total": 1, "sex": 1}), Unit(1, 1), epsilon=1).once_errors == {}
+    many = {f"x{at}": 1 for at in range(8)} | {"x0 x1": 1, "x2 x3": "1e-30"}  # which has no share left
+    assert choose_plan(Workload(domain_of((2,) * 8), many), Unit(1, 1), epsilon=1).once_errors == {}
 
 
 def test_cells_of_one_draw_serve_every_sum():

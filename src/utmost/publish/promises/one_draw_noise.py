@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
 from itertools import accumulate
+from math import prod
 from typing import Any, ClassVar
 
 import numpy as np
@@ -413,11 +414,13 @@ class OneWayDraw(ColumnNoise):
         shares = _read_table_shares({} if table_shares is None else table_shares)
         drawn = {declared.family(""), *_families(declared).values()}
         for name, share in shares.items():
-            if declared.family(name) in drawn or share <= 0:
-                remedy = "Pass the names of two or more levels, or a coarser level, and a positive share."
-                raise OutOfRange(
-                    "a further table must not be one of the draw", came=repr(name), where="table_shares", remedy=remedy
-                )
+            if share <= 0:
+                remedy = f"Leave out {name!r}, or pass a share such as 1/10."
+                raise OutOfRange("a share must be positive", came=share, where="table_shares", remedy=remedy)
+            if declared.family(name) in drawn:
+                remedy = "Name two or more levels, or a coarser level, each table once."
+                required = "a further table must be in addition to the draw and to other further tables"
+                raise OutOfRange(required, came=repr(name), where="table_shares", remedy=remedy)
             drawn.add(declared.family(name))
         own = _read_share(total_share, whom)
         if sum(shares.values(), own or Fraction(0)) >= 1:
@@ -470,7 +473,10 @@ class OneWayDraw(ColumnNoise):
         shares = self.table_shares or {}
         law = drawn_law(self._draw, level, self.total_share or Fraction(0), sum(shares.values(), Fraction(0)))
         beside = tuple(
-            (len(self.tables[name]), Geometric(self.unit.per_cell(level.scaled(share))))
+            (
+                prod(self.domain.group_shape(self.domain.family(name))),
+                Geometric(self.unit.per_cell(level.scaled(share))),
+            )
             for name, share in shares.items()
         )
         rows = (None, *range(law.size))

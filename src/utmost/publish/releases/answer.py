@@ -13,7 +13,7 @@ from utmost.core.exact.display import Display
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, read_confidence
 from utmost.core.privacy.unit import Unit
-from utmost.errors import Unsupported
+from utmost.errors import OutOfRange, Unsupported
 from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.noise_at_level import NoiseAtLevel, bar_column
 from utmost.publish.promises.promise import Promise
@@ -288,6 +288,10 @@ class Answer(Display, Generic[TableT_co]):
         answer = self if confidence is None else self.with_confidence(confidence)
         if (sums := answer._sums_of_plan) is not None:
             return sums.save(path, family=family, means=means, format=format, sign=sign, overwrite=overwrite)
+        if family is not None or means:
+            name = "means" if family is None else "family"
+            remedy = f"Leave out {name}=; answer[...] reads one table."
+            raise OutOfRange(f"{name}= needs a release by a plan", came="a table of cells", where=name, remedy=remedy)
         return saved(answer.publication, path, format=format, sign=sign, overwrite=overwrite)
 
     @property

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from fractions import Fraction
 from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from utmost.core.exact.numbers import Number, exact, read_confidence
 from utmost.core.noise.ratio_bars import RatioBar
 from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.publish.promises.noise_at_level import CellNoiseAtLevel
-from utmost.publish.promises.one_draw_noise import OneDrawAtLevel
+from utmost.publish.promises.one_draw_noise import GROUP, TABLE, TOTAL, OneDrawAtLevel, OneWayDraw
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.cell_bars import CellBars
 from utmost.publish.releases.estimates import Estimate
@@ -344,11 +345,30 @@ def one_draw_total(
     """A sum of cells with the noise of one draw, with its margin."""
     numbers = cell_numbers(answer.table, answer.columns, is_whole=noise.unit.step.denominator == 1)
     cells = LabelledCells(numbers, row_labels(answer.table, answer.columns))
-    chosen, rows = cells.column(column), cells.rows_where(where)
+    planned = answer.promise.noise
+    selected = _in_one_table(planned, where) if isinstance(planned, OneWayDraw) else where
+    chosen, rows = cells.column(column), cells.rows_where(selected)
     value = sum((cells.cells[chosen][row] for row in rows), Fraction(0))
     taken = [Fraction(int(name == chosen and row in rows)) for name in cells.cells for row in range(cells.rows)]
     shown = int(value) if value.denominator == 1 else float(value)
     return Estimate(shown, noise.sum_margin(taken, sure), noise.sum_variance(taken), sure, value)
+
+
+def _in_one_table(noise: OneWayDraw, where: Where | None) -> Where:
+    """A selection by names of levels as one of rows; without a selection the total."""
+    wanted = {} if where is None else mapping(where, "where")
+    if not wanted:
+        return {TABLE: TOTAL}
+    if wanted.keys() <= {TABLE, GROUP}:
+        return wanted
+    family = noise.domain.family(list(wanted))
+    name = next((name for name, own in noise.families.items() if own == family), None)
+    if name is None:
+        remedy = f"The tables are: {', '.join(noise.families)}, and the total."
+        raise OutOfRange("a selection must be of one released table", came=" ".join(wanted), remedy=remedy)
+    listed = [wanted[level] for level in noise.domain.level_names(family)]
+    labels = [one if isinstance(one, list | tuple | set | frozenset) else [one] for one in listed]
+    return {TABLE: name, GROUP: [" ".join(map(str, group)) for group in product(*labels)]}
 
 
 def cell_numbers(table: object, released: Sequence[str], *, is_whole: bool) -> dict[str, list[Fraction]]:

@@ -32,7 +32,7 @@ def marginal(answer: Answer[Any], names: str | Sequence[str] | Family) -> Labell
     noise = answer.promise.noise
     if isinstance(noise, OneWayDraw):
         # One of the tables in one draw, or a further table, with a column of labels for each of its levels
-        family = noise.domain.family(names)
+        family = noise.domain.family("" if names == TOTAL else names)
         by_family = {noise.domain.family(""): TOTAL} | {family: name for name, family in noise.families.items()}
         if family not in by_family:
             remedy = f"The tables are: {', '.join(noise.families)}, and the total."
@@ -40,10 +40,10 @@ def marginal(answer: Answer[Any], names: str | Sequence[str] | Family) -> Labell
         adapter = adapter_of(answer.table)
         tables = [str(name) for name in adapter.column(answer.table, TABLE)]
         of_table = [row for row, name in enumerate(tables) if name == by_family[family]]
-        counts = {
-            name: np.array([adapter.column(answer.table, name)[row] for row in of_table])
-            for name in (COUNT, f"{COUNT}_margin")
-        }
+        counts = {}
+        for name in (COUNT, f"{COUNT}_margin"):
+            column = adapter.column(answer.table, name)
+            counts[name] = np.array([column[row] for row in of_table])
         return labelled(adapter.kind(answer.table, ()), noise.domain.group_labels(family), counts)
     cells, margin_of = _cells_and_margins(answer)
     known = (*cells.labels, *cells.cells)
@@ -56,10 +56,13 @@ def marginal(answer: Answer[Any], names: str | Sequence[str] | Family) -> Labell
     for row in range(cells.rows):
         groups.setdefault(tuple(cells.labels[name][row] for name in wanted), []).append(row)
     first_rows = [rows[0] for rows in groups.values()]
-    labels = {name: [adapter.column(answer.table, name)[row] for row in first_rows] for name in wanted}
+    labels = {}
+    for name in wanted:
+        cells_of_label = adapter.column(answer.table, name)
+        labels[name] = [cells_of_label[row] for row in first_rows]
     columns: dict[str, Any] = {}
-    for name, column in cells.cells.items():
-        columns[name] = plain_column([sum((column[row] for row in rows), Fraction(0)) for rows in groups.values()])
+    for name, numbers in cells.cells.items():
+        columns[name] = plain_column([sum((numbers[row] for row in rows), Fraction(0)) for rows in groups.values()])
         columns[f"{name}_margin"] = np.array([margin_of(len(rows)) for rows in groups.values()])
     return labelled(adapter.kind(answer.table, ()), labels, columns)
 

@@ -7,7 +7,7 @@ from utmost.publish.promises.one_draw_noise import OneDrawAtLevel
 from utmost.publish.promises.places_statements import places_drawn, places_line, places_theorem
 from utmost.publish.promises.point_noise import PointNoiseAtLevel
 from utmost.publish.promises.promised_noise import Noise
-from utmost.publish.promises.statement import ON_TRUST, ON_TRUST_OF_DRAWS, PLACES_ON_TRUST, Statement
+from utmost.publish.promises.statement import CHOSEN_BEFOREHAND, ON_TRUST, ON_TRUST_OF_DRAWS, PLACES_ON_TRUST, Statement
 from utmost.publish.promises.table_statements import promise_line
 from utmost.publish.promises.together_at_level import NoiseTogetherAtLevel, noise_of_way
 from utmost.publish.releases.release_facts import MOST_BARS, StatedNoise
@@ -183,6 +183,6 @@ def _of_any_noise(statement: Statement) -> NoiseWords:
         after="nothing",
         beyond="",
         composition="",
-        on_trust=("one individual changes no more than stated", ON_TRUST_OF_DRAWS) if noise.names_rows else ON_TRUST,
+        on_trust=(ON_TRUST[0], CHOSEN_BEFOREHAND, ON_TRUST_OF_DRAWS) if noise.names_rows else ON_TRUST,
         domain=f"Tables of {noise.subject}.",
     )

@@ -205,6 +205,8 @@ async def _parsed(request: Request) -> FilledForm:
             if isinstance(value, UploadFile):
                 if value.filename:
                     files[name] = await value.read()
+            elif name in fields:
+                raise HTTPException(400, f"The form has the field {name!r} twice.")
             else:
                 fields[name] = value
     except MultiPartException:

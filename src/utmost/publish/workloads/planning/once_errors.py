@@ -81,7 +81,7 @@ def _noises_of_cells(workload: Workload, unit: Unit, level: Level) -> Iterator[O
         return
 
     def hoped(share: Fraction) -> float:
-        """The error if variances fell with the square of the level, which is at most the true one."""
+        """The error if variances fell with the square of the level; the true error is rarely smaller."""
         rest = float(1 - share) ** 2
         own = float(total_noise(level.scaled(share), whole).variance())
         both = 1 / (rest / total + 1 / own)
@@ -103,7 +103,8 @@ def _noises_of_tables(workload: Workload, unit: Unit, level: Level) -> Iterator[
     is_known = unit.neighbours == "add-remove" or unit.nonnegative
     are_tables = len(weights) == len(workload.parts) and all(_is_table(part, domain) for part in workload.parts)
     is_small = sum(sizes.values()) - len(sizes) <= _MOST_GROUPS
-    is_drawn = len(sizes) > 1 and not weights.keys().isdisjoint(sizes)  # the draw of one table is that of its cells
+    # The draw of one table is that of its cells; no axis may have the name of the total.
+    is_drawn = len(sizes) > 1 and not weights.keys().isdisjoint(sizes) and "total" not in sizes
     if not (is_unit and is_known and are_tables and is_small and is_drawn):
         return
 
@@ -138,6 +139,8 @@ def _noises_of_tables(workload: Workload, unit: Unit, level: Level) -> Iterator[
 
     none, whole = Fraction(0), drawn(Fraction(0), Fraction(0))
     share = least_share(lambda share: whole / float(1 - share) ** 2 + beside(shares_of(share))) if others else none
+    if others and not share:  # a weight is so small that its share is none
+        return
     shares = shares_of(share) if others else {}
     spent, apart = sum(shares.values(), none), beside(shares)
     yield OnceNoise(ONE_WAY_DRAW, none, shares, drawn(spent, none) + apart)
