@@ -20,14 +20,14 @@ import utmost
 import utmost as ut
 from streams import drawn_elsewhere, some_words
 
-# Draws are proved word by word: which bits become which value shows in no public answer.
-# The streams themselves are compared, and not what is drawn of them.
+# The streams themselves are compared, and not what is drawn of them; and the operating system's source is broken.
 from utmost.core.sampling import random_bits
 from utmost.core.sampling.random_bits import SYSTEM, KeyedRandomness, Keystream, SystemRandomness, source
 from utmost.errors import EntropyFailed, PromiseBroken, Unsupported
 from utmost.local import PermanentResponses
 from utmost.noise import Geometric
 from utmost.releases import GradualRelease, add_noise, bridge, path, relax, tighten
+from utmost.sampling import sample
 from utmost.testing import SeededRandomness
 
 posix = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
@@ -146,6 +146,15 @@ def test_the_key_changes_after_a_bounded_output(monkeypatch):
     assert {(len(key), len(nonce)) for key, nonce in keys} == {(32, 16)}
 
 
+def test_draws_made_ahead_end_with_their_stream(monkeypatch):
+    """They are kept with the key: a fork, a thread or a change of key leaves none behind."""
+    bits = SystemRandomness()
+    sample(Geometric(epsilon=1), randomness=bits)
+    assert bits.ahead
+    monkeypatch.setattr(random_bits, "_BYTES_PER_KEY", 0)
+    assert not bits.ahead
+
+
 def test_only_the_system_source_is_the_default_and_secure():
     assert source(None) is SYSTEM
     assert SYSTEM.is_secure is True
@@ -255,3 +264,40 @@ def test_no_source_with_a_fixed_key_counts_as_secure():
         ):
             with pytest.raises(PromiseBroken, match="predict"):
                 refused(keyed)
+
+
+# NIST SP 800-38A, F.5.5 CTR-AES256.Encrypt: the key, the first counter block, the first two output blocks.
+KEY = bytes.fromhex("603deb1015ca71be2b73aef0857d77811f352c073b6108d72d9810a30914dff4")
+COUNTER = bytes.fromhex("f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff")
+OUTPUT = bytes.fromhex("0bdf7df1591716335e9a8b15c860c5025a6e699d536119065433863c8f657b94")
+
+
+def test_the_stream_is_that_of_the_published_vectors():
+    assert Keystream(KEY, COUNTER).words(32, 8).tobytes() == OUTPUT
+
+
+@pytest.mark.parametrize("bits", [8, 16, 32, 64])
+def test_words_of_any_width_are_the_same_bytes_in_order(bits):
+    stream = Keystream(KEY, COUNTER)
+    parts = [stream.words(n, bits) for n in (1, 0, 7, (1 << 18) + 5, 3)]
+    whole = Keystream(KEY, COUNTER).words(sum(part.nbytes for part in parts), 8)
+    assert b"".join(part.tobytes() for part in parts) == whole.tobytes()
+    assert stream.taken == whole.size
+    assert {part.dtype for part in parts} == {np.dtype(f"u{bits // 8}")}
+
+
+def test_single_words_never_repeat_and_never_meet_the_arrays():
+    stream = Keystream(KEY, COUNTER)
+    single = [stream.word() for _ in range(700)]
+    array = stream.words(700, 64).tolist()
+    single += [stream.word() for _ in range(700)]
+    assert len(set(single) | set(array)) == 2100
+
+
+def test_an_array_of_words_is_its_own():
+    stream = Keystream(KEY, COUNTER)
+    first = stream.words(10, 64)
+    kept = first.copy()
+    stream.words(10, 64)
+    assert (first == kept).all()
+    assert first.flags.writeable

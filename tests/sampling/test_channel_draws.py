@@ -14,9 +14,6 @@ from auditing import epsilon_refuted
 from goodness import LEVEL, Written
 from utmost import losses, priors
 from utmost.channels import GeometricMatrix, geometric_channel, randomized_response
-
-# The sampler of a channel reads bits that the test wrote.
-from utmost.design.channels.channel_draws import RowSampler
 from utmost.errors import OutOfRange, PromiseBroken, Unsupported, WrongKind
 from utmost.optima import repair
 from utmost.spaces import counts, grid, points
@@ -34,10 +31,10 @@ def channels(draw, most=5):
     return ut.channels.Channel([[Fraction(w, sum(row)) for w in row] for row in rows])
 
 
-def outcome_of(sampler, row, digits, method):
+def outcome_of(channel, row, digits, method):
     """The outcome when the random bits are the binary digits of ``digits`` / 2^320, five words of them."""
     first, *later = (digits >> 64 * k & (1 << 64) - 1 for k in reversed(range(5)))
-    return int(sampler.draw(np.array([row]), Written(later, [[first]]), method)[0])
+    return int(channel.draw([row], randomness=Written(later, [[first]]), method=method)[0])
 
 
 @BOTH
@@ -49,7 +46,7 @@ def test_the_decision_tree_has_exactly_the_law_of_each_row(method, channel):
     it is the number of cuts passed. So the law is known from the smallest U at which each outcome begins, here to 320
     digits: an error of 2^-320 at most, and none where the cut has so many digits.
     """
-    sampler, scale = RowSampler(channel.matrix), 1 << 320
+    scale = 1 << 320
     for row, law in enumerate(channel.matrix.tolist()):
         ends = [0, *accumulate(law)]
         for cut in ends[1:-1]:
@@ -57,19 +54,20 @@ def test_the_decision_tree_has_exactly_the_law_of_each_row(method, channel):
             for digits in {edge - 1, edge} & set(range(max(edge - 1, 0), min(edge, scale - 1) + 1)):
                 U = Fraction(digits, scale)
                 expected = sum(end <= U for end in ends[1:-1])
-                assert outcome_of(sampler, row, digits, method) == expected
+                assert outcome_of(channel, row, digits, method) == expected
                 assert ends[expected] <= U < ends[expected + 1]
 
 
 @given(channels(), st.lists(st.integers(0, (1 << 64) - 1), min_size=1, max_size=30), st.data())
 def test_both_methods_read_the_same_bits_alike(channel, words, data):
     """Also words at the cells of cuts, and with the bits all 0 or all 1 after them."""
-    sampler = RowSampler(channel.matrix)
-    words += [min(max(u + d, 0), (1 << 64) - 1) for u in sampler._cut_words.ravel().tolist() for d in (-1, 0, 1)]
+    cuts = [int(cut * 2**64) for row in channel.matrix.tolist() for cut in accumulate(row[:-1])]
+    words += [min(max(u + d, 0), (1 << 64) - 1) for u in cuts for d in (-1, 0, 1)]
     rows = np.array([data.draw(st.integers(0, channel.shape[0] - 1)) for _ in words])
     for then in (0, (1 << 64) - 1):
         one, other = (
-            sampler.draw(rows, Written(arrays=[words], then=then), method) for method in ("constant", "table")
+            channel.draw(rows, randomness=Written(arrays=[words], then=then), method=method)
+            for method in ("constant", "table")
         )
         assert one.tolist() == other.tolist()
 
@@ -90,11 +88,11 @@ def test_draws_fit_their_rows(method):
 def test_an_impossible_outcome_is_never_drawn_whatever_the_bits():
     """Columns of probability 0 at both ends and inside; a certain outcome is certain."""
     channel = ut.channels.Channel([[0, "1/2", 0, "1/2", 0], [0, 0, 1, 0, 0]])
-    sampler = RowSampler(channel.matrix)
     for method in ("constant", "table"):
         for word in (0, 1, (1 << 63) - 1, 1 << 63, (1 << 64) - 1):
             for then in (0, (1 << 64) - 1):
-                one, certain = sampler.draw(np.array([0, 1]), Written(arrays=[[word, word]], then=then), method)
+                bits = Written(arrays=[[word, word]], then=then)
+                one, certain = channel.draw([0, 1], randomness=bits, method=method)
                 assert one == (1 if word < 1 << 63 else 3)
                 assert certain == 2
 

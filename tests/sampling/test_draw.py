@@ -1,20 +1,22 @@
 """One function for exact draws: the right law, shape, type and method, for one draw or many."""
 
 import threading
+from collections import Counter
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
-from goodness import LEVEL, chi_square, kolmogorov_smirnov
+from goodness import LEVEL, Written, chi_square, kolmogorov_smirnov
 
-# Draws are proved word by word: which bits become which value shows in no public answer.
-# Each method is tried below the size at which it would be chosen.
+# The segments of a staircase are compared with its law exactly, and how many draws are made ahead shows in no answer.
 from utmost.core.sampling import draw
-from utmost.core.sampling.geometric_draws import CONSTANT, TABLE, MarkedGeometricSampler, signs
-from utmost.core.sampling.random_bits import SystemRandomness
 from utmost.errors import OutOfRange, Unsupported
+from utmost.exact import Interval
 from utmost.noise import DiscreteStaircase, Geometric, Laplace, Staircase
 from utmost.sampling import sample
 from utmost.testing import SeededRandomness
@@ -22,12 +24,17 @@ from utmost.testing import SeededRandomness
 INTEGER_LAWS = [
     Geometric(epsilon=1),
     Geometric(alpha="1/2"),
+    Geometric(alpha="99/100"),
+    Geometric(epsilon="1e-15"),
     Geometric(epsilon="1e-6", sensitivity=10**9),
+    Geometric(epsilon=4),
     Geometric(epsilon=50),
     DiscreteStaircase(epsilon=1, sensitivity=5),
     DiscreteStaircase(epsilon=2, sensitivity=1),
     DiscreteStaircase(epsilon=1, sensitivity=10**9),
     DiscreteStaircase.half_step(epsilon="1/2", sensitivity=7),
+    *(DiscreteStaircase(epsilon=epsilon, sensitivity=7, step=3) for epsilon in ("1e-6", "0.1", 5, 50)),
+    *(DiscreteStaircase(1, period, step=step) for period, step in ((2, 1), (5, 5), (1000, 269), (10**15, 1))),
 ]
 REAL_LAWS = [
     Laplace(epsilon=1, sensitivity=2.5),
@@ -45,6 +52,44 @@ def test_integer_draws_fit_the_law(law, method):
     assert draws.dtype == np.int64
     assert chi_square(draws, law.cdf) > LEVEL
     assert kolmogorov_smirnov(draws, law.cdf) > LEVEL
+
+
+def test_both_ends_of_the_words_are_ordinary_draws():
+    """All zeros draw 0; nothing loops, whatever the level."""
+    for epsilon in ("1e-15", "1e-6", "0.03", 1, 4, 50):
+        assert sample(Geometric(epsilon), 4, randomness=Written(), method="constant").tolist() == [0] * 4
+
+
+@given(st.fractions(Fraction(1, 99), Fraction(98, 99), max_denominator=99), st.integers(1, 9), st.data())
+def test_segments_a_geometric_variable_and_a_place_make_the_staircase(a, period, data):
+    """sum over segments and places of w/length (1-a) a^k = p(x), for every x of four periods on both sides."""
+    step = data.draw(st.integers(1, period))
+    segments = draw.Segments(lambda bits: Interval.of(a, bits), period, step)
+    law, found = DiscreteStaircase(alpha=a, sensitivity=period, step=step), Counter()
+    weights = [Fraction(step), a * (period - step), Fraction(step - 1), a * (period - step + 1)]
+    for segment, probability in enumerate(segments.probabilities()):
+        weight = weights[segment] / sum(weights)
+        for bits in (64, 200):
+            assert probability(bits).contains(weight)
+            assert probability(bits).width <= Fraction(16, 1 << bits) / a
+        for k, place in product(range(4), range(segments.lengths[segment])):
+            x = (segments.starts[segment] + place + k * period) ^ -(segment >> 1)
+            found[x] += weight / segments.lengths[segment] * (1 - a) * a**k
+    assert all(law.pmf(x) == found[x] for x in range(-4 * period, 4 * period))
+
+
+@pytest.mark.parametrize("epsilon", ["1", "1/2", "1/10"])
+@pytest.mark.parametrize("period", [2**60, 2**61 + 1, 2**62, 2**63 - 1, 2**64 + 1, 10**30])
+def test_no_number_of_periods_wraps(period, epsilon):
+    """Drawn one by one and together: each array is of int64 exactly where that holds it."""
+    law, bits = DiscreteStaircase(epsilon, period, step=period // 3), SeededRandomness(f"{period} {epsilon}")
+    alone = [sample(law, 1, randomness=bits, method="constant") for _ in range(1000)]
+    assert all((one.dtype == np.int64) == (-(2**63) <= one[0] < 2**63) for one in alone)
+    together = sample(law, 3000, randomness=bits, method="constant")
+    small = DiscreteStaircase(epsilon, 10**6, step=333_333)
+    for draws in ([int(one[0]) for one in alone], together.tolist()):
+        assert max(map(abs, draws)) > 2 * period
+        assert kolmogorov_smirnov(np.array([x * 10**6 // period for x in draws], np.int64), small.cdf) > LEVEL
 
 
 @pytest.mark.parametrize("law", REAL_LAWS, ids=repr)
@@ -240,15 +285,6 @@ def test_small_arrays_beyond_64_bits_are_of_integers(monkeypatch):
     assert {type(noise) for noise in wide.tolist()} == {int}
 
 
-def test_draws_made_ahead_end_with_their_stream(monkeypatch):
-    """They are kept with the key: a fork, a thread or a change of key leaves none behind."""
-    bits, law = SystemRandomness(), Geometric(epsilon=1)
-    sample(law, randomness=bits)
-    assert bits.ahead
-    monkeypatch.setattr("utmost.core.sampling.random_bits._BYTES_PER_KEY", 0)
-    assert not bits.ahead
-
-
 def test_threads_draw_different_noise():
     law, found = Geometric(epsilon=Fraction(1, 10**15)), []
 
@@ -278,34 +314,17 @@ def timed(draws, rounds):
     return noise, times
 
 
-@pytest.mark.parametrize(
-    ("epsilon", "plan", "low", "high"),
-    [
-        (1, CONSTANT, 1e-9, 1e-8),
-        ("1e-15", CONSTANT, 1e-8, 1e-7),
-        (1, TABLE, 1 / 6500, 1 / 5500),
-        ("1e-15", TABLE, 1 / 85, 1 / 75),
-    ],
-)
-def test_a_second_look_is_as_rare_as_the_theory_page_says(epsilon, plan, low, high):
-    """The cells left over, of the top part and of all groups of digits: one look more for a draw that meets any."""
-    ratio = Geometric(epsilon=epsilon).profile.level.alpha_interval
-    marked = MarkedGeometricSampler(ratio, signs(ratio), plan)
-    stages = [marked._top, *(digits for _, digits in marked._groups)]
-    assert low < sum(1 - stage._whole / 2**stage._word_bits for stage in stages) < high
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("epsilon", ["0.01", "1"])
 def test_time_does_not_tell_the_noise(epsilon):
     """|Spearman(|noise|, time)| <= 0.05, for single draws and for arrays of one; a rejection sampler is found out."""
-    law, bits = Geometric(epsilon=epsilon), SystemRandomness()
-    for draws in (lambda: sample(law, randomness=bits), lambda: sample(law, 1, randomness=bits, method="constant")[0]):
+    law = Geometric(epsilon=epsilon)
+    for draws in (lambda: sample(law), lambda: sample(law, 1, method="constant")[0]):
         timed(draws, 2000)
         assert abs(spearmanr(*timed(draws, 20_000)).statistic) <= 0.05
 
     def by_trials():
-        word, x = bits.word, 0
+        word, x = draw.SYSTEM.word, 0
         while word() > int(2**64 * np.exp(-float(epsilon))):
             x += 0
         while word() < int(2**64 * np.exp(-float(epsilon))):

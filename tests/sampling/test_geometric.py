@@ -3,6 +3,7 @@
 from fractions import Fraction
 from itertools import pairwise, product
 
+import flint
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from goodness import LEVEL, Written, chi_square
 
-# Draws are proved word by word: which bits become which value shows in no public answer.
+# The parts multiply to the law exactly, to 200 bits: draws alone show errors of a hundredth.
 from utmost.core.sampling.geometric_draws import (
     CONSTANT,
     TABLE,
@@ -21,9 +22,11 @@ from utmost.core.sampling.geometric_draws import (
     digits,
     geometric_parts,
     marked,
+    signs,
     squared_often,
 )
 from utmost.exact import Interval, level
+from utmost.sampling import Thresholds
 from utmost.testing import SeededRandomness
 
 ratios = st.fractions(Fraction(1, 50), Fraction(49, 50), max_denominator=50)
@@ -187,3 +190,52 @@ def test_a_cut_tail_is_found(monkeypatch):
 
     monkeypatch.setattr(MarkedGeometricSampler, "_tops", cut)
     assert p_value() < LEVEL
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "plan", "low", "high"),
+    [
+        (1, CONSTANT, 1e-9, 1e-8),
+        ("1e-15", CONSTANT, 1e-8, 1e-7),
+        (1, TABLE, 1 / 6500, 1 / 5500),
+        ("1e-15", TABLE, 1 / 85, 1 / 75),
+    ],
+)
+def test_a_second_look_is_as_rare_as_the_theory_page_says(epsilon, plan, low, high):
+    """The cells left over, of the top part and of all groups of digits: one look more for a draw that meets any."""
+    ratio = level(epsilon).alpha_interval
+    marked = MarkedGeometricSampler(ratio, signs(ratio), plan)
+    stages = [marked._top, *(digits for _, digits in marked._groups)]
+    assert low < sum(1 - stage._whole / 2**stage._word_bits for stage in stages) < high
+
+
+LAWS = {
+    "signs": lambda ratio: lambda bits: [signs(ratio)[0](bits)],
+    "digits": lambda ratio: digits(ratio, 3),
+    "top": lambda ratio: marked(squared_often(ratio, 3), signs(ratio), 4),
+}
+
+
+@pytest.mark.parametrize("epsilon", ["1e-15", "1e-6", "0.1", "1", "5", "50"])
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("bits", [16, 64, 300])
+def test_cells_are_those_of_ball_arithmetic(epsilon, law, bits):
+    """Two routes to the same cells: our intervals, and Arb; beside a bound of cells, one more may be open."""
+    before, flint.ctx.prec = flint.ctx.prec, 5000
+    try:
+        parts = Fraction(epsilon)
+        a = (-flint.arb(parts.numerator) / parts.denominator).exp()
+        if law == "signs":
+            true = [1 / (1 + a)]
+        elif law == "digits":
+            true = [sum(a**i for i in range(d)) / sum(a**i for i in range(8)) for d in range(1, 8)]
+        else:
+            q = a**8
+            true = [1 - q**k + q**k * share * (1 - q if k < 4 else 1) for k in range(5) for share in (0, 1 / (1 + a))]
+            true = true[1:]
+        fine = [int((t * 2 ** (bits + 12)).floor().unique_fmpz()) for t in true]
+    finally:
+        flint.ctx.prec = before
+    for first, last, place in zip(*Thresholds(LAWS[law](level(epsilon).alpha_interval)).cells(bits), fine, strict=True):
+        assert first <= place >> 12 <= last <= first + 1
+        assert first == last or place % (1 << 12) in (0, (1 << 12) - 1)

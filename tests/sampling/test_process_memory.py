@@ -7,21 +7,15 @@ import pickle
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from importlib import import_module
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import utmost as ut
-
-# Draws are proved word by word: which bits become which value shows in no public answer.
-from utmost.core.sampling.process_memory import ProcessMemory
 from utmost.errors import Unsupported
 from utmost.local import PermanentResponses
 from utmost.releases import KeySelection
 
-TREE = Path(ut.__file__).parent
 PAIR = {"men": np.arange(40), "women": np.arange(40)}
 
 # How each kind is made, and its answer at the k-th of growing levels as something that can be compared.
@@ -50,36 +44,25 @@ MAKERS = {
 kinds = pytest.mark.parametrize("kind", MAKERS)
 
 
-def rooms():
-    """Every room of the package."""
-    return [
-        import_module(".".join(("utmost", *p.parent.relative_to(TREE).parts))) for p in TREE.glob("*/*/__init__.py")
-    ]
-
-
-def public_classes():
-    """Every class that a room lists, and those that stand in the files of rooms with memories."""
-    found = [getattr(room, name) for room in rooms() for name in getattr(room, "__all__", ())]
-    for wing in ("publish/promises", "publish/releases", "publish/ledger", "design/local"):
-        for path in (TREE / wing).glob("[a-z]*.py"):
-            found += vars(import_module(f"utmost.{wing.replace('/', '.')}.{path.stem}")).values()
-    return {value for value in found if inspect.isclass(value)}
-
-
-def test_whatever_answers_again_and_draws_is_one_memory():
-    """A class with a verb of asking and randomness of its own inherits the guard, or keeps its memory in a store."""
-    asking = {
-        kind for kind in public_classes() if {"at", "view"} & set(vars(kind)) and "randomness" in parameters(kind)
-    }
-    assert {kind.__name__ for kind in asking if issubclass(kind, ProcessMemory)} == set(MAKERS)
-    assert {kind.__name__ for kind in asking} - set(MAKERS) <= {"Ledger"}, "the ledger's memory is its store"
-
-
 def parameters(kind):
     try:
         return inspect.signature(kind).parameters
     except (TypeError, ValueError):
         return {}
+
+
+def test_whatever_answers_again_and_draws_is_one_memory():
+    """Each public class with a verb of asking and randomness of its own is tried here, or has its memory in a store."""
+    public = [getattr(ut, name) for name in ut.__all__]
+    public += [
+        getattr(room, name) for room in public if inspect.ismodule(room) for name in getattr(room, "__all__", ())
+    ]
+    asking = {
+        kind.__name__
+        for kind in filter(inspect.isclass, public)
+        if {"at", "view"} & set(vars(kind)) and "randomness" in parameters(kind)
+    }
+    assert asking == {*MAKERS, "Ledger"}
 
 
 @kinds

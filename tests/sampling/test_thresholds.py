@@ -3,15 +3,11 @@
 from bisect import bisect_right
 from fractions import Fraction
 
-import flint
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from goodness import Written
-
-# Draws are proved word by word: which bits become which value shows in no public answer.
-from utmost.core.sampling.geometric_draws import digits, marked, signs, squared_often
 from utmost.exact import Interval, level
 from utmost.sampling import Thresholds
 
@@ -75,43 +71,11 @@ def test_a_dyadic_threshold_does_not_loop(slack):
 
 
 def test_words_that_spell_out_an_irrational_threshold_are_decided_by_their_first_other_bit():
-    """P(plain) = 1/(1+e^-1): its own first 400 bits, then a zero or a one where the threshold has the other."""
-    plain = Thresholds(lambda bits: [signs(level(1).alpha_interval)[0](bits)])
+    """The threshold e^-1: its own first 400 bits, then a zero or a one where the threshold has the other."""
+    plain = Thresholds(lambda bits: [level(1).alpha_interval(bits)])
     (first,), _ = plain.cells(464)
     for u, index in ((first - 5, 0), (first + 5, 1)):
         spelled = [u >> shift & (2**64 - 1) for shift in range(464 - 16 - 64, -1, -64)]
         bits = Written(spelled)
         assert plain.decide(u >> 448, 16, bits.word) == index
         assert bits.served == 7
-
-
-LAWS = {
-    "signs": lambda ratio: lambda bits: [signs(ratio)[0](bits)],
-    "digits": lambda ratio: digits(ratio, 3),
-    "top": lambda ratio: marked(squared_often(ratio, 3), signs(ratio), 4),
-}
-
-
-@pytest.mark.parametrize("epsilon", ["1e-15", "1e-6", "0.1", "1", "5", "50"])
-@pytest.mark.parametrize("law", LAWS)
-@pytest.mark.parametrize("bits", [16, 64, 300])
-def test_cells_are_those_of_ball_arithmetic(epsilon, law, bits):
-    """Two routes to the same cells: our intervals, and Arb; beside a bound of cells, one more may be open."""
-    before, flint.ctx.prec = flint.ctx.prec, 5000
-    try:
-        parts = Fraction(epsilon)
-        a = (-flint.arb(parts.numerator) / parts.denominator).exp()
-        if law == "signs":
-            true = [1 / (1 + a)]
-        elif law == "digits":
-            true = [sum(a**i for i in range(d)) / sum(a**i for i in range(8)) for d in range(1, 8)]
-        else:
-            q = a**8
-            true = [1 - q**k + q**k * share * (1 - q if k < 4 else 1) for k in range(5) for share in (0, 1 / (1 + a))]
-            true = true[1:]
-        fine = [int((t * 2 ** (bits + 12)).floor().unique_fmpz()) for t in true]
-    finally:
-        flint.ctx.prec = before
-    for first, last, place in zip(*Thresholds(LAWS[law](level(epsilon).alpha_interval)).cells(bits), fine, strict=True):
-        assert first <= place >> 12 <= last <= first + 1
-        assert first == last or place % (1 << 12) in (0, (1 << 12) - 1)
