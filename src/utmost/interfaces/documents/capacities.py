@@ -37,15 +37,43 @@ KIND = "utmost capacity"
 
 
 def _facts(capacities: Sequence[TypeCapacity]) -> dict[str, Any]:
-    return {
-        **type_facts(capacities[0].certificate.ptype),
-        "capacities": [_capacity(capacity) for capacity in capacities],
-    }
+    written = []
+    for capacity in capacities:
+        certificate, multipliers = capacity.certificate, capacity.certificate.multipliers
+        written.append(
+            {
+                "capacity": certificate.kind,
+                "value": plain(certificate.upper),
+                "lower": plain(certificate.lower),
+                "method": capacity.method,
+                "theorem": certificate.theorem,
+                "mechanism": _mechanism(certificate.mechanism),
+                "dual": _dual(certificate.dual),
+                "multipliers": None
+                if multipliers is None
+                else {name: plain(getattr(multipliers, name)) for name in ("x", "y", "j", "values")},
+            }
+        )
+    return {**type_facts(capacities[0].certificate.ptype), "capacities": written}
 
 
 def _capacities(facts: Mapping[str, Any]) -> Sequence[TypeCapacity]:
-    ptype = stated_type(facts)
-    capacities = [_read_capacity(ptype, capacity_facts) for capacity_facts in facts["capacities"]]
+    ptype, capacities = stated_type(facts), []
+    for written in facts["capacities"]:
+        if written["method"] not in METHODS:
+            raise BadTable(f"a capacity must be found by one of {', '.join(METHODS)}", came="another", where="method")
+        if written["capacity"] not in ("multiplicative", "additive"):
+            raise BadTable("a capacity must be multiplicative or additive", came=written["capacity"])
+        multipliers = None
+        if written["multipliers"] is not None:
+            x, y, j = places = [np.array(written["multipliers"][name], dtype=np.int64) for name in ("x", "y", "j")]
+            values = _fractions(written["multipliers"]["values"])
+            if any(at.shape != values.shape or (at < 0).any() or (at >= ptype.space.size).any() for at in places):
+                raise BadTable("multipliers must stand at pairs of secrets and a column")
+            multipliers = PairMultipliers(x, y, j, values)
+        mechanism, dual = _read_mechanism(ptype, written["mechanism"]), _read_dual(written["dual"])
+        certificate = CapacityCertificate(ptype, written["capacity"], mechanism, dual, multipliers)
+        capacities.append(TypeCapacity.of(certificate, written["method"]))
     if len({capacity.certificate.kind for capacity in capacities}) != len(capacities) or not capacities:
         raise BadTable("a file must hold each capacity once", came=f"{len(capacities)} of them")
     return capacities
@@ -53,37 +81,6 @@ def _capacities(facts: Mapping[str, Any]) -> Sequence[TypeCapacity]:
 
 CAPACITIES = Form(KIND, "a file of capacities", _facts, _capacities, frozenset({"value", "lower"}))
 document, read = CAPACITIES.document, CAPACITIES.read
-
-
-def _capacity(capacity: TypeCapacity) -> dict[str, Any]:
-    certificate, multipliers = capacity.certificate, capacity.certificate.multipliers
-    return {
-        "capacity": certificate.kind,
-        "value": plain(certificate.upper),
-        "lower": plain(certificate.lower),
-        "method": capacity.method,
-        "theorem": certificate.theorem,
-        "mechanism": _mechanism(certificate.mechanism),
-        "dual": _dual(certificate.dual),
-        "multipliers": None
-        if multipliers is None
-        else {name: plain(getattr(multipliers, name)) for name in ("x", "y", "j", "values")},
-    }
-
-
-def _read_capacity(ptype: PrivacyType, facts: Mapping[str, Any]) -> TypeCapacity:
-    if facts["method"] not in METHODS:
-        raise BadTable(f"a capacity must be found by one of {', '.join(METHODS)}", came="another", where="method")
-    if facts["capacity"] not in ("multiplicative", "additive"):
-        raise BadTable("a capacity must be multiplicative or additive", came=facts["capacity"])
-    certificate = CapacityCertificate(
-        ptype,
-        facts["capacity"],
-        _read_mechanism(ptype, facts["mechanism"]),
-        _read_dual(facts["dual"]),
-        None if facts["multipliers"] is None else _read_multipliers(ptype, facts["multipliers"]),
-    )
-    return TypeCapacity.of(certificate, facts["method"])
 
 
 def _mechanism(mechanism: Channel | ImplicitMechanism) -> dict[str, Any]:
@@ -142,15 +139,6 @@ def _read_dual(facts: dict[str, Any]) -> Any:
         case "vector":
             return _fractions(facts["values"])
     raise BadTable("a dual must have a form that is known", came=facts["form"])
-
-
-def _read_multipliers(ptype: PrivacyType, facts: dict[str, Any]) -> PairMultipliers:
-    places = [np.array(facts[name], dtype=np.int64) for name in ("x", "y", "j")]
-    values = _fractions(facts["values"])
-    if any(place.shape != values.shape or (place < 0).any() or (place >= ptype.space.size).any() for place in places):
-        raise BadTable("multipliers must stand at pairs of secrets and a column")
-    x, y, j = places
-    return PairMultipliers(x, y, j, values)
 
 
 def _fractions(texts: list[Any]) -> Array:

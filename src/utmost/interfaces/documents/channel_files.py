@@ -8,7 +8,8 @@ from typing import Any, BinaryIO
 
 from utmost.design.channels.channel import Channel
 from utmost.design.channels.on_counts import geometric_channel
-from utmost.design.geometry.refining import refines
+from utmost.design.geometry.orders import MaxCaseVerdict, PrivacyOrderVerdict
+from utmost.design.geometry.refining import RefinementVerdict, refines
 from utmost.design.optima.reading import expected_loss
 from utmost.errors import BadTable, NotAChannel, OutOfRange
 from utmost.interfaces.documents import designs
@@ -124,7 +125,13 @@ def _csv_cells(path: Path) -> _Cells:
 def _read_json(path: Path) -> Channel:
     document = read_json(path, "a channel must")
     if isinstance(document, dict) and "kind" in document:
-        return _mechanism(path) if document["kind"] == designs.KIND else CHANNEL.of(document, str(path))
+        if document["kind"] != designs.KIND:
+            return CHANNEL.of(document, str(path))
+        certificate = designs.read(path)
+        if certificate.matrix is not None:
+            return Channel(certificate.matrix)
+        assert certificate.remap is not None, "a design has a remap or a matrix"
+        return geometric_channel(certificate.ptype.space.size, certificate.ptype.level) @ certificate.remap
     document = read_json(path, "a channel must", parse_float=str)
     rows = document.get("matrix") if isinstance(document, dict) else document
     if not isinstance(rows, list) or not rows or not all(isinstance(row, list) and row for row in rows):
@@ -138,16 +145,6 @@ def _read_json(path: Path) -> Channel:
     ]
     names = [document.get(key) if isinstance(document, dict) else None for key in ("secrets", "outcomes")]
     return _channel(_Cells(cells, [f"{path}, row {x}" for x in range(len(rows))], *names), path)
-
-
-def _mechanism(path: Path) -> Channel:
-    """Return the channel of a design: its matrix, or the geometric mechanism followed by its remap."""
-    certificate = designs.read(path)
-    if certificate.matrix is not None:
-        return Channel(certificate.matrix)
-    assert certificate.remap is not None, "a design has a remap or a matrix"
-    ptype = certificate.ptype
-    return geometric_channel(ptype.space.size, ptype.level) @ certificate.remap
 
 
 def _channel(cells: _Cells, path: Path) -> Channel:
@@ -195,8 +192,7 @@ def comparison(first: Channel, second: Channel, order: str) -> dict[str, Any]:
         raise OutOfRange(
             f"--order must be one of {', '.join(ORDERS)}", came=order, remedy="Leave it out for refinement."
         )
-    by_order = {"refinement": _by_refinement, "max-case": _by_worst_case, "privacy": _by_privacy}[order]
-    down, up = by_order(first, second), by_order(second, first)
+    down, up = _direction(first, second, order), _direction(second, first, order)
     return {
         **codec.header("utmost comparison"),
         "order": order,
@@ -207,44 +203,27 @@ def comparison(first: Channel, second: Channel, order: str) -> dict[str, Any]:
     }
 
 
-def _by_refinement(B: Channel, A: Channel) -> dict[str, Any]:
-    verdict = refines(better=B, worse=A)
-    if verdict.remap is not None:
-        return {"holds": True, "verified": verdict.verify(), "remap": document(verdict.remap)}
-    assert verdict.consumer is not None, "a verdict has one of the two proofs"
-    # A consumer who prefers A to B, with the expected loss of each channel.
-    above, below = expected_loss(B, verdict.consumer), expected_loss(A, verdict.consumer)
-    return {
-        "holds": False,
-        "verified": verdict.verify(),
-        "consumer": {
+def _direction(B: Channel, A: Channel, order: str) -> dict[str, Any]:
+    """Return whether A is below B, with the proof."""
+    verdict, proof = refines(better=B, worse=A, order=order), dict[str, Any]()
+    if isinstance(verdict, RefinementVerdict) and verdict.remap is not None:
+        proof["remap"] = document(verdict.remap)
+    elif isinstance(verdict, RefinementVerdict) and verdict.consumer is not None:
+        # A consumer who prefers A to B, with the expected loss of each channel.
+        above, below = expected_loss(B, verdict.consumer), expected_loss(A, verdict.consumer)
+        proof["consumer"] = {
             "prior": plain(verdict.consumer.prior),
             "loss": plain(verdict.consumer.loss),
             "expected_loss_above": float(above),
             "expected_loss_below": float(below),
             "expected_loss_above_exact": exact_text(above),
             "expected_loss_below_exact": exact_text(below),
-        },
-    }
-
-
-def _by_worst_case(B: Channel, A: Channel) -> dict[str, Any]:
-    verdict = refines(better=B, worse=A, order="max-case")
-    if verdict.weights is not None:
-        return {"holds": True, "verified": verdict.verify(), "weights": plain(verdict.weights)}
-    assert verdict.separator is not None, "a verdict has one of the two proofs"
-    return {
-        "holds": False,
-        "verified": verdict.verify(),
-        "outcome": verdict.outcome,
-        "separator": plain(verdict.separator),
-    }
-
-
-def _by_privacy(B: Channel, A: Channel) -> dict[str, Any]:
-    verdict = refines(better=B, worse=A, order="privacy")
-    if verdict.pair is None:
-        return {"holds": True, "verified": verdict.verify()}
-    x, z = verdict.pair
-    ratios = {"ratio_above": plain(verdict.loose[x, z]), "ratio_below": plain(verdict.strict[x, z])}
-    return {"holds": False, "verified": verdict.verify(), "pair": [x, z], **ratios}
+        }
+    elif isinstance(verdict, MaxCaseVerdict) and verdict.weights is not None:
+        proof["weights"] = plain(verdict.weights)
+    elif isinstance(verdict, MaxCaseVerdict):
+        proof |= {"outcome": verdict.outcome, "separator": plain(verdict.separator)}
+    elif isinstance(verdict, PrivacyOrderVerdict) and verdict.pair is not None:
+        x, z = verdict.pair
+        proof |= {"pair": [x, z], "ratio_above": plain(verdict.loose[x, z]), "ratio_below": plain(verdict.strict[x, z])}
+    return {"holds": bool(verdict), "verified": verdict.verify(), **proof}

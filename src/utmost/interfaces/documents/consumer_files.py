@@ -37,7 +37,34 @@ _MOST_EXACT = 400
 
 def consumer_of(prior: str, loss: str, space: Space, level: Level) -> Consumer:
     """Return the consumer with this prior and this loss, each a name or a file."""
-    belief, rule = _prior(prior, space, level), _loss(loss, space)
+    on_counts = isinstance(space.metric, LineMetric)
+    if prior.startswith(COLUMN):
+        # The prior in proportion to a column of the file of places.
+        name = prior.removeprefix(COLUMN)
+        if not isinstance(space, Places):
+            raise OutOfRange(
+                "--prior column:NAME needs a space of places",
+                came=name,
+                remedy="Write --space places:FILE, or --prior uniform.",
+            )
+        belief = priors.from_counts(
+            [number_in(v, f"column {name!r}, place {space.labels[k]!r}") for k, v in enumerate(space.column(name))]
+        )
+    elif is_file(prior):
+        belief = prior_file(prior, space.size, space.names)
+    elif not on_counts and prior.strip().lower() != "uniform":
+        raise OutOfRange(
+            "--prior must be uniform or a file, unless the secrets are counts",
+            came=prior,
+            remedy="Write --prior uniform.",
+        )
+    else:
+        belief = prior_named(prior, space.size, level.is_rational and space.size <= _MOST_EXACT)
+    rule = loss_of(loss, space)
+    is_named = not is_file(loss) and loss.strip().lower() != "distance"
+    if is_named and not on_counts and rule not in (losses.binary, losses.nib):
+        required = "--loss must be binary, nib, distance or a file, unless the secrets are counts"
+        raise OutOfRange(required, came=loss, remedy="Write --loss distance.")
     try:
         return Consumer(belief, rule)
     except NotALoss as error:
@@ -54,7 +81,16 @@ def prior_file(text: str, size: int | None = None, labels: Sequence[Hashable] | 
     rows = number_rows(path) if named is None else named
     try:
         weights = as_array(_by_secret(rows, size) if len(rows[0]) == 2 else _in_order(rows, size))
-        return priors.from_counts(weights) if text.startswith(WEIGHTS) else _checked(weights)
+        if text.startswith(WEIGHTS):
+            return priors.from_counts(weights)
+        total = weights.sum()
+        off = abs(total - 1)
+        try:
+            return priors.prior(to_floats(weights) if 0 < off <= _ROUNDED else weights)
+        except NotAPrior as error:
+            remedy = f"For numbers that are not normalised write {WEIGHTS}FILE." if off else error.remedy
+            came = f"a sum {'above' if total > 1 else 'below'} 1" if off else None
+            raise NotAPrior(error.required, came=came, remedy=remedy) from None
     except NotAPrior as error:
         raise NotAPrior(error.required, came=error.came, where=str(path), remedy=error.remedy) from None
 
@@ -69,41 +105,6 @@ def loss_of(text: str, space: Space) -> Loss | Array:
 def usual_loss(space: Space) -> str:
     """Return the name of the default loss: the size of the error."""
     return "absolute" if isinstance(space.metric, LineMetric) else "distance"
-
-
-def _prior(text: str, space: Space, level: Level) -> Array:
-    if text.startswith(COLUMN):
-        # The prior in proportion to a column of the file of places.
-        name = text.removeprefix(COLUMN)
-        if not isinstance(space, Places):
-            raise OutOfRange(
-                "--prior column:NAME needs a space of places",
-                came=name,
-                remedy="Write --space places:FILE, or --prior uniform.",
-            )
-        values = space.column(name)
-        return priors.from_counts(
-            [number_in(v, f"column {name!r}, place {space.labels[k]!r}") for k, v in enumerate(values)]
-        )
-    if is_file(text):
-        return prior_file(text, space.size, space.names)
-    exactly = level.is_rational and space.size <= _MOST_EXACT
-    if not isinstance(space.metric, LineMetric) and text.strip().lower() != "uniform":
-        raise OutOfRange(
-            "--prior must be uniform or a file, unless the secrets are counts",
-            came=text,
-            remedy="Write --prior uniform.",
-        )
-    return prior_named(text, space.size, exactly)
-
-
-def _loss(text: str, space: Space) -> Loss | Array:
-    rule = loss_of(text, space)
-    named = not is_file(text) and text.strip().lower() != "distance"
-    if named and not isinstance(space.metric, LineMetric) and rule not in (losses.binary, losses.nib):
-        required = "--loss must be binary, nib, distance or a file, unless the secrets are counts"
-        raise OutOfRange(required, came=text, remedy="Write --loss distance.")
-    return rule
 
 
 def _by_label(path: Path, labels: Sequence[Hashable]) -> list[list[Fraction]] | None:
@@ -162,17 +163,6 @@ def _by_secret(rows: list[list[Fraction]], size: int | None) -> list[Fraction]:
     return [weights.get(Fraction(secret), Fraction(0)) for secret in range(count)]
 
 
-def _checked(probabilities: Array) -> Array:
-    total = probabilities.sum()
-    off = abs(total - 1)
-    try:
-        return priors.prior(to_floats(probabilities) if 0 < off <= _ROUNDED else probabilities)
-    except NotAPrior as error:
-        remedy = f"For numbers that are not normalised write {WEIGHTS}FILE." if off else error.remedy
-        came = f"a sum {'above' if total > 1 else 'below'} 1" if off else None
-        raise NotAPrior(error.required, came=came, remedy=remedy) from None
-
-
 ADDED = ("answer", "low", "high", "expected_loss")
 
 Read = Callable[[int, int], "Reading"]
@@ -209,15 +199,12 @@ def with_readings(table: Any, column: str, n: int | str, read: Read, nearest: Ne
             raise BadTable(
                 f"a clamped response must lie in 0..{top}", came="another", where=f"{place(row)}, column {column!r}"
             )
-    rows = list(map(_row_reader(read, nearest), responses, largest))
-    laid = {name: np.array([row[at] for row in rows]) for at, name in enumerate(ADDED)}
-    return adapter.with_columns(table, laid, dict.fromkeys(ADDED, column))
 
-
-def _row_reader(read: Read, nearest: Nearest) -> Callable[[int, int], tuple[int, int, int, float]]:
     @cache
-    def row(response: int, n: int) -> tuple[int, int, int, float]:
-        remapped = read(response, n)
-        return remapped.action, *remapped.interval, float(remapped.loss)
+    def reading_of(response: int, top: int) -> tuple[int, int, int, float]:
+        reading = read(response, top)
+        return reading.action, *reading.interval, float(reading.loss)
 
-    return lambda response, n: row(nearest(response, n), n)
+    rows = [reading_of(nearest(z, top), top) for z, top in zip(responses, largest, strict=True)]
+    added = {name: np.array([row[at] for row in rows]) for at, name in enumerate(ADDED)}
+    return adapter.with_columns(table, added, dict.fromkeys(ADDED, column))

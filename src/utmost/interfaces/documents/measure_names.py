@@ -76,6 +76,9 @@ def leakage_report(C: Channel, prior: Array, measure: Measure, space: Space | No
     """Return the leakage of a channel by one measure as plain data; an exact number is a float and a text."""
     # With a space, the report has the smallest epsilon that the channel keeps.
     leaked = hyper(C, prior)
+    # max C[x, y] / C[x', y] over secrets x, x' and possible outcomes y.
+    highs, lows = C.matrix.max(axis=0), C.matrix.min(axis=0)
+    largest_ratio = max(high / low if low else inf for high, low in zip(highs, lows, strict=True) if high)
     multiplicative = None  # for gains with negative entries
     with suppress(NotALoss):
         multiplicative = _number(measure.multiplicative_leakage(C, prior))
@@ -94,7 +97,7 @@ def leakage_report(C: Channel, prior: Array, measure: Measure, space: Space | No
         "additive_capacity": _capacity(C, measure, "additive"),
         "multiplicative_capacity_any_gain": _number(capacity(C).value),
         "additive_capacity_any_gain": _number(capacity(C, kind="additive").value),
-        "max_case_capacity": _number(_largest_ratio(C)),
+        "max_case_capacity": _number(largest_ratio),
         "hyper": [
             {"weight": _number(w), "posterior": [_number(p) for p in column]}
             for w, column in zip(leaked.weights, leaked.posteriors.T, strict=True)
@@ -129,12 +132,6 @@ def _capacity(C: Channel, measure: Measure, kind: CapacityKind) -> dict[str, Any
         return _number(measure.capacity(C, kind).value)
     except (NotALoss, Unsupported):
         return None
-
-
-def _largest_ratio(C: Channel) -> Any:
-    """Return max C[x, y] / C[x', y] over secrets x, x' and possible outcomes y."""
-    highs, lows = C.matrix.max(axis=0), C.matrix.min(axis=0)
-    return max(high / low if low else inf for high, low in zip(highs, lows, strict=True) if high)
 
 
 def _strategy(C: Channel, prior: Array, measure: Measure) -> list[dict[str, Any]] | None:

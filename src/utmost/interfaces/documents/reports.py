@@ -45,7 +45,6 @@ def print_json(value: Any) -> None:
 
 
 def _as_json(cell: Any) -> Any:
-    """A cell of a table in JSON, as in a file of JSON lines: a date or time as text."""
     if isinstance(cell, np.generic):
         return cell.item()
     return float(cell) if isinstance(cell, Decimal) else str(cell)
@@ -125,6 +124,11 @@ def design_report(optimum: "Optimum", space: str, prior: str, loss: str) -> dict
         face_value = float(
             face_value_loss(geometric_channel(consumer.secrets, certificate.ptype.level), consumer.to_floats())
         )
+    attacks = None  # of an attacker with the consumer's prior; not computed for large matrices
+    if max(consumer.secrets, consumer.actions) <= _LARGEST_MATRIX:
+        attack, secrets = optimum.attack(), certificate.ptype.space
+        answers = secrets.names if consumer.actions == secrets.size else None
+        attacks = [attack_facts(attack, secrets, answers), *(attack_facts(other, secrets) for other in attack.others)]
     return {
         "space": space,
         **level_facts(certificate.ptype.level),
@@ -139,18 +143,8 @@ def design_report(optimum: "Optimum", space: str, prior: str, loss: str) -> dict
         "verified": certificate.verify(),
         "face_value_loss": face_value,
         "remap": None if optimum.remap is None else remap_runs(optimum.remap),
-        "attack": _attack_facts(optimum),
+        "attack": attacks,
     }
-
-
-def _attack_facts(optimum: "Optimum") -> list[dict[str, Any]] | None:
-    """Gains of an attacker with the consumer's prior, from the optimum and from others; None for large matrices."""
-    consumer = optimum.certificate.consumer
-    if max(consumer.secrets, consumer.actions) > _LARGEST_MATRIX:
-        return None
-    told, space = optimum.attack(), optimum.certificate.ptype.space
-    answers = space.names if consumer.actions == space.size else None
-    return [attack_facts(told, space, answers), *(attack_facts(other, space) for other in told.others)]
 
 
 _MOST = 5  # answers of a place
@@ -171,16 +165,16 @@ def labelled_answers(optimum: "Optimum") -> dict[str, Any]:
     }
 
 
-def attack_facts(told: "Attack", space: "Space", answers: Sequence[Hashable] | None = None) -> dict[str, Any]:
+def attack_facts(attack: "Attack", space: "Space", answers: Sequence[Hashable] | None = None) -> dict[str, Any]:
     """Report on an attack: exact numbers, or floats that err on the safe side."""
-    odds = told.odds
+    odds = attack.odds
     return {
-        "mechanism": told.mechanism,
-        "guessed_before": told.prior_vulnerability,
-        "guessed_after": told.vulnerability,
-        "error_before": told.prior_error,
-        "error_after": told.error,
-        "reader_loses": told.loss,
+        "mechanism": attack.mechanism,
+        "guessed_before": attack.prior_vulnerability,
+        "guessed_after": attack.vulnerability,
+        "error_before": attack.prior_error,
+        "error_after": attack.error,
+        "reader_loses": attack.loss,
         "worst_odds": None
         if odds is None
         else {

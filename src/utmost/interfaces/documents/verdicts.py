@@ -65,8 +65,11 @@ class StatedVerdict:
         if not is_member(self.ptype, self.channel) or self.asked not in (ANY, THIS):
             return False
         if self.better is not None:
-            is_alone = self.dominance is None and self.conflict is None
-            return is_alone and not self.holds and self.asked == THIS and self._is_better(*self.better)
+            if self.dominance is not None or self.conflict is not None or self.holds or self.asked != THIS:
+                return False
+            prior, other = self.better
+            own, theirs = (exact_expected_loss(C.matrix, self.loss, prior) for C in (self.channel, other))
+            return is_member(self.ptype, other) and bool(theirs < own)
         if self.dominance is None or not self.dominance.verify():
             return False
         if self.holds or self.conflict is None:
@@ -74,10 +77,6 @@ class StatedVerdict:
         if self.asked != ANY or self.conflict.regret != self.dominance.slack:
             return False
         return self.conflict.verify()
-
-    def _is_better(self, prior: Array, other: AnyChannel) -> bool:
-        mine, theirs = (exact_expected_loss(channel.matrix, self.loss, prior) for channel in (self.channel, other))
-        return bool(is_member(self.ptype, other) and theirs < mine)
 
 
 def _plain(value: Any) -> Any:
@@ -117,14 +116,38 @@ def _stated(facts: Mapping[str, Any]) -> StatedVerdict:
     loss, channel = numbers.rational_table(facts["loss"]), numbers.channel(facts["mechanism"])
     conflict, better = facts["conflict"], facts["better"]
     regret = None if facts["regret"] is None else numbers.one(facts["regret"])
+    dominated = None
+    if facts["duals"] is not None:
+        # The cells are computed again, because a file could leave some out.
+        with images_decide():  # `verify` checks the cells without it
+            cells = Complex.of(channel.matrix, loss)
+        known = {tuple(map(numbers.of_a_ray, prior)): tuple(map(numbers.one, z)) for prior, z in facts["duals"]}
+        wrong = [prior for prior in cells.priors if len(known.get(prior, ())) != numbers.size]
+        if len(known) != len(cells.priors) or wrong or regret is None or regret < 0:
+            required = "a verdict must have a regret, and multipliers for every vertex of the cells"
+            raise BadTable(required, came=wrong[:1])
+        dominated = Dominance(ptype, loss, channel, regret, cells, known)
+    contradiction = None
+    if conflict is not None:
+        if regret is None:
+            raise BadTable("a conflict must have a regret", came="none")
+        contradiction = Conflict(
+            ptype,
+            loss,
+            tuple(map(numbers.prior, conflict["priors"])),
+            tuple(map(numbers.one, conflict["weights"])),
+            tuple(map(numbers.channel, conflict["mechanisms"])),
+            tuple(numbers.row(conflict["multipliers"])),
+            regret,
+        )
     stated = StatedVerdict(
         ptype,
         loss,
         facts["asked"],
         facts["verdict"] is True,
         channel,
-        None if facts["duals"] is None else _dominance(facts["duals"], numbers, loss, channel, regret),
-        None if conflict is None else _conflict(conflict, numbers, loss, regret),
+        dominated,
+        contradiction,
         None if better is None else (numbers.prior(better["prior"]), numbers.channel(better["mechanism"])),
     )
     if not stated.verify():
@@ -188,28 +211,3 @@ class _Numbers:
         if len(array) != self.size:
             raise BadTable(f"{self.size} entries or rows must stand for as many secrets", came=len(array))
         return array
-
-
-def _dominance(duals: Any, numbers: _Numbers, loss: Array, channel: AnyChannel, regret: Any) -> Dominance:
-    """Read a proof of dominance; compute the cells again, because a file could leave some out."""
-    with images_decide():  # what they are is checked without
-        cells = Complex.of(channel.matrix, loss)
-    known = {tuple(map(numbers.of_a_ray, prior)): tuple(map(numbers.one, z)) for prior, z in duals}
-    wrong = [prior for prior in cells.priors if len(known.get(prior, ())) != numbers.size]
-    if len(known) != len(cells.priors) or wrong or regret is None or regret < 0:
-        raise BadTable("a verdict must have a regret, and multipliers for every vertex of the cells", came=wrong[:1])
-    return Dominance(numbers.ptype, loss, channel, regret, cells, known)
-
-
-def _conflict(facts: dict[str, Any], numbers: _Numbers, loss: Array, regret: Any) -> Conflict:
-    if regret is None:
-        raise BadTable("a conflict must have a regret", came="none")
-    return Conflict(
-        numbers.ptype,
-        loss,
-        tuple(map(numbers.prior, facts["priors"])),
-        tuple(map(numbers.one, facts["weights"])),
-        tuple(map(numbers.channel, facts["mechanisms"])),
-        tuple(numbers.row(facts["multipliers"])),
-        regret,
-    )
