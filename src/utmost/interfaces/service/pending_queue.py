@@ -45,8 +45,7 @@ class Waiting(JsonRecord):
     release: ReleaseName
     version: Count
     level: LevelText
-    # Proposer.
-    asker: Person
+    proposer: Person
     # Time since which it waits, in seconds since 1970.
     made: Seconds
     # Whether any curator may send the table.
@@ -56,21 +55,25 @@ class Waiting(JsonRecord):
 
     def is_for(self, person: Token) -> bool:
         """Check whether it waits for a person: a decision for all but the proposer, a table for the proposer."""
-        is_own = person.is_of((self.asker, *self.also))
+        is_own = person.is_of((self.proposer, *self.also))
         return is_own or self.anyone if self.verb == TABLE else not is_own
 
 
 def note_proposal(store: RecordTransaction, proposal: Proposal) -> None:
     """Record what a proposal waits for now: a second person, then the table, then nothing."""
     verb = {PROPOSED: DECISION, APPROVED: TABLE}.get(proposal.state)
+    if verb is None:
+        return note_done(store, proposal.name)
     about = (proposal.release, proposal.version, proposal.level, proposal.proposer)
     since = proposal.made if proposal.decided is None else proposal.decided
-    _note(store, proposal.name, verb and Waiting(proposal.name, verb, *about, since, proposal.anyone, proposal.also))
+    waiting = Waiting(proposal.name, verb, *about, since, proposal.anyone, proposal.also)
+    store.put(_KIND, proposal.name, waiting.kept())
+    store.told.append(verb)
 
 
 def note_done(store: RecordTransaction, name: str) -> None:
     """Delete the record of a proposal that waits for nobody any more."""
-    _note(store, name, None)
+    store.drop(_KIND, name)
 
 
 def open_proposals(store: RecordTransaction) -> list[Waiting]:
@@ -85,14 +88,6 @@ def undecided(store: RecordTransaction) -> list[Waiting]:
 
 def waits(store: RecordTransaction, name: str) -> bool:
     return store.get(_KIND, name) is not None
-
-
-def _note(store: RecordTransaction, name: str, waiting: Waiting | str | bool | None) -> None:
-    if isinstance(waiting, Waiting):
-        store.put(_KIND, name, waiting.kept())
-        store.told.append(waiting.verb)
-    else:
-        store.drop(_KIND, name)
 
 
 class PendingQueue:

@@ -33,6 +33,7 @@ from utmost.interfaces.service.service_context import ServiceContext
 from utmost.publish.ledger.budgets import name_as_read
 from utmost.publish.ledger.ledger import Ledger
 from utmost.publish.ledger.requests import AnswerRequest, PublishRequest
+from utmost.publish.ledger.state import Published
 
 _LONGEST_REASON, _A_PAGE = 1000, 1000
 _PUBLICATION, _LISTED, _PROPOSER = "publication", "proposals", "proposer"
@@ -175,15 +176,17 @@ class Proposals:
             there = [_proposal(store, waiting.name) for waiting in mine if waiting.name != name]
             return [(one, store.get(_PUBLICATION, one.name) or {}) for one in there if one is not None]
 
-        found = [one for one, facts in self._context.records.read(work) if self._dataset(one, facts) == dataset]
-        return sorted(found, key=lambda one: one.number)
+        beside = []
+        for one, facts in self._context.records.read(work):
+            relaxed = self.relaxed(one)
+            if dataset == (facts.get("dataset") if relaxed is None else relaxed.dataset):
+                beside.append(one)
+        return sorted(beside, key=lambda one: one.number)
 
-    def _dataset(self, proposal: Proposal, facts: Mapping[str, Any]) -> Any:
-        """Return the dataset of a proposal; None for the relaxation of a release that does not exist."""
-        if proposal.verb == "publish":
-            return facts.get("dataset")
+    def relaxed(self, proposal: Proposal) -> Published | None:
+        """Return the release that a proposal relaxes; None if it publishes, or if there is no such release."""
         try:
-            return self._ledger.release(proposal.release, proposal.version).dataset
+            return None if proposal.verb == "publish" else self._ledger.release(proposal.release, proposal.version)
         except NotPublished:
             return None
 
@@ -201,10 +204,8 @@ class Proposals:
         """Return the promise of a proposal; None for the relaxation of a release that does not exist."""
         if proposal.verb == "publish":
             return of_request(facts, proposal.proposer)
-        try:
-            return of_release(self._ledger.release(proposal.release, proposal.version), proposal.level)
-        except NotPublished:
-            return None
+        relaxed = self.relaxed(proposal)
+        return None if relaxed is None else of_release(relaxed, proposal.level)
 
     def decide(self, token: Token, name: str, state: str, reason: str = "") -> Proposal:
         """Approve or refuse a proposal; the same decision again changes nothing."""
@@ -344,7 +345,7 @@ class Proposals:
         remedy = "Refuse it, and ask for a new proposal."
         required = "an approver must be able to see the complete request"
         if proposal.verb == "relax":
-            if self.shown(proposal, facts) is None:
+            if self.relaxed(proposal) is None:
                 came = "the relaxation of a release that does not exist"
                 raise Unsupported(required, came=came, where=proposal.name, remedy=remedy)
             return

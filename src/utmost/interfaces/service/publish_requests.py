@@ -25,7 +25,7 @@ be approved."""
 def read_request(members: Mapping[str, Any]) -> PublishRequest:
     """Read a request to publish from JSON values, see `PublishRequest.facts`; missing fields have defaults."""
     noise = mapping(mapping(members, "request").get("promise") or {}, "promise").get("noise")
-    check_listed(_parsed(noise.get("plan")) if isinstance(noise, Mapping) else None)
+    check_listed(plan_json(noise.get("plan")) if isinstance(noise, Mapping) else None)
     return served(PublishRequest.of_facts(_with_short_level(members)))
 
 
@@ -76,9 +76,9 @@ def _with_short_level(members: Mapping[str, Any]) -> dict[str, Any]:
     return {**members} if written is None else {**members, "level": level_text(read_level(written))}
 
 
-def _parsed(plan: Any) -> Any:
-    """Return the JSON values in the text of a plan; None if there are none."""
+def plan_json(plan: Any) -> Any:
+    """Return the JSON in the text of a plan; the text itself if it is no JSON."""
     try:
         return json.loads(plan) if isinstance(plan, str) else plan
     except (ValueError, RecursionError):
-        return None
+        return plan

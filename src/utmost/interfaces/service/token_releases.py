@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -46,7 +46,7 @@ class View:
     remembered: LedgerFacts
 
 
-def seen_alone(table: Any) -> Any:
+def without_larger_levels(table: Any) -> Any:
     """Return an answer without facts about larger levels."""
     if not isinstance(table, NoisySums) or table.ledger_facts is None:
         return table
@@ -64,7 +64,7 @@ def view_of(release: Published, answer: Answer[Any]) -> View:
     at, remembered = answer.level, answer.ledger_facts
     assert remembered is not None, "a ledger gave it"
     margin = margin_of(release.noise, at) if remembered.stop is None else answer.noise.margin
-    return View(release, at, seen_alone(answer.table), margin, remembered.seen_at(at))
+    return View(release, at, without_larger_levels(answer.table), margin, remembered.seen_at(at))
 
 
 @contextmanager
@@ -173,7 +173,8 @@ class Releases:
                 if self.may_know(token, "publish", request.dataset, request.name):
                     continue
                 checked_table(tables[request.name], request.promise, request.level)
-                if self._is_spent(request.dataset):
+                with suppress(NotPublished):  # nobody spends this dataset, and it has no limit
+                    self._ledger.budget(request.dataset)
                     raise _others_dataset()
             published = self._ledger.publish_measures(named, tables)
         self._proposals.done(approved, proposals)
@@ -263,14 +264,6 @@ class Releases:
             raise _others_dataset()
         with _hidden_dataset_names(apart):
             return self._ledger.rehearse(name, epsilon=at, dataset=dataset, independent=apart)
-
-    def _is_spent(self, dataset: str) -> bool:
-        """Check whether a dataset exists: a release spends it, or it has a limit."""
-        try:
-            self._ledger.budget(dataset)
-        except NotPublished:
-            return False
-        return True
 
     def may_know(self, token: Token, verb: str, dataset: str, name: str) -> bool:
         """Check whether a dataset is spent by releases that a token may see, or has the name of the release."""

@@ -111,7 +111,7 @@ class Bearers:
             if record is not None:
                 # The secret is stored nowhere, so it cannot be shown again.
                 return Token.of_kept(name, record), None
-            _check_told_apart(store, fresh)
+            _check_owner(store, fresh)
             store.put("token", name, fresh.kept())
             self._context.trail(store, maker, "make token", made=name, bearer=owner, role=role)
             return fresh, None if secret is None else bearer(name, secret)
@@ -148,11 +148,10 @@ class Bearers:
                 comes = {
                     admin.name
                     for admin in there
-                    if _is_admin(admin) and admin.is_valid(now) and (admin.digest or admin.name == token.name)
+                    if admin.may("tokens") and admin.is_valid(now) and (admin.digest or admin.name == token.name)
                 }
                 if comes and comes <= {revoked.name}:
-                    remedy = "Make another admin's token first, for all releases; "
-                    remedy += "where there is one, let its bearer revoke it."
+                    remedy = "Make another admin's token for all releases first, or let another admin revoke this one."
                     raise NotAllowed(
                         "the last valid token of an admin must not be revoked", came="that one", remedy=remedy
                     )
@@ -178,7 +177,7 @@ class Bearers:
         """Return the expiry, in seconds since 1970, of the last token that can make tokens; None if there is none."""
         # Tokens for an OpenID person count only if no other is there: perhaps nobody can present them.
         now = self._context.clock()
-        admins = [token for token in self._tokens() if _is_admin(token) and token.is_valid(now)]
+        admins = [token for token in self._tokens() if token.may("tokens") and token.is_valid(now)]
         own = [token for token in admins if token.digest is not None]
         return max((token.expires for token in own or admins), default=None)
 
@@ -186,11 +185,7 @@ class Bearers:
         return self._context.records.read(tokens_of)
 
 
-def _is_admin(token: Token) -> bool:
-    return token.may("tokens")
-
-
-def _check_told_apart(store: RecordTransaction, new: Token) -> None:
+def _check_owner(store: RecordTransaction, new: Token) -> None:
     """Check that a new owner's name differs visibly from all others, and that a subject has one owner."""
     # Otherwise two persons would count as one, permanently.
     owner, subject = new.owner, new.subject

@@ -102,6 +102,9 @@ class OpenId:
 
     def _ask(self) -> None:
         """Fetch the provider's keys, at most once a minute, so that forged tokens cause no flood of requests."""
+        import httpx
+        import jwt
+
         with self._turn:
             if self._clock() < self._again:
                 if self._is_out:
@@ -109,24 +112,25 @@ class OpenId:
                 return
             self._is_out = True
             try:
-                self._about, self._keys = self._found()
-                self._is_out = False
+                about = self._fetch(self.issuer.rstrip("/") + _DISCOVERY)
+                if about["issuer"] != self.issuer:
+                    raise ValueError
+                check_provider_address(about["jwks_uri"])
+                known = jwt.PyJWKSet.from_dict(self._fetch(about["jwks_uri"])).keys
+                self._keys = {key.key_id: key for key in known if key.public_key_use in (None, "sig")}
+                self._about, self._is_out = about, False
+            except (
+                httpx.HTTPError,
+                jwt.PyJWTError,
+                OutOfRange,
+                ValueError,
+                TypeError,
+                KeyError,
+                AttributeError,
+            ) as error:
+                raise _silent(type(error).__name__) from None
             finally:
                 self._again = self._clock() + (_PAUSE if self._is_out else _APART)
-
-    def _found(self) -> tuple[Mapping[str, Any], dict[str | None, Any]]:
-        import httpx
-        import jwt
-
-        try:
-            about = self._fetch(self.issuer.rstrip("/") + _DISCOVERY)
-            if about["issuer"] != self.issuer:
-                raise ValueError
-            check_provider_address(about["jwks_uri"])
-            known = jwt.PyJWKSet.from_dict(self._fetch(about["jwks_uri"])).keys
-        except (httpx.HTTPError, jwt.PyJWTError, OutOfRange, ValueError, TypeError, KeyError, AttributeError) as error:
-            raise _silent(type(error).__name__) from None
-        return about, {key.key_id: key for key in known if key.public_key_use in (None, "sig")}
 
 
 def _silent(came: str) -> LedgerUnavailable:

@@ -97,13 +97,18 @@ class SignIn:
         return claims, state, held["next"]
 
     def _exchanged(self, code: str, verifier: str) -> str:
-        """Exchange a code for a signed token."""
+        """Exchange a code for a signed token, with the client's credentials (RFC 6749, Section 2.3.1)."""
         import httpx
 
         form = {"grant_type": "authorization_code", "code": code, "redirect_uri": self.back, "code_verifier": verifier}
         place, headers = self.openid.place("token_endpoint"), {"Accept": "application/json"}
+        known, credentials = self.openid.says("token_endpoint_auth_methods_supported"), None
+        if self.secret and (not isinstance(known, list) or "client_secret_basic" in known):
+            credentials = quote(self.client, safe=""), quote(self.secret, safe="")
+        else:
+            form |= {"client_id": self.client} | ({"client_secret": self.secret} if self.secret else {})
         try:
-            answer = httpx.post(place, **self._signed(form), headers=headers, timeout=_PATIENCE)
+            answer = httpx.post(place, data=form, auth=credentials, headers=headers, timeout=_PATIENCE)
         except httpx.HTTPError as error:
             raise _unreached(type(error).__name__) from None
         if answer.status_code >= 500:
@@ -116,15 +121,6 @@ class SignIn:
         if not isinstance(statement, str):
             raise _no_sign_in()
         return statement
-
-    def _signed(self, form: dict[str, str]) -> dict[str, Any]:
-        """Return a token request with the client's credentials (RFC 6749, Section 2.3.1)."""
-        known = self.openid.says("token_endpoint_auth_methods_supported")
-        if not self.secret:
-            return {"data": form | {"client_id": self.client}}
-        if not isinstance(known, list) or "client_secret_basic" in known:
-            return {"data": form, "auth": (quote(self.client, safe=""), quote(self.secret, safe=""))}
-        return {"data": form | {"client_id": self.client, "client_secret": self.secret}}
 
 
 def client_secret(path: str) -> str:

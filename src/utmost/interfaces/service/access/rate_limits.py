@@ -65,8 +65,7 @@ _HELD = 2
 """Memory for all bodies at once, in bodies of the largest size."""
 
 
-def _no_one(route: str, method: str, status: int, seconds: float) -> None:
-    """Count nothing."""
+def _count_nothing(route: str, method: str, status: int, seconds: float) -> None: ...
 
 
 class Guards:
@@ -85,7 +84,7 @@ class Guards:
         few_bytes: int,
         limits: "RateLimits",
         patience: float = 60.0,
-        counted: CountRequest = _no_one,
+        counted: CountRequest = _count_nothing,
     ) -> None:
         self.inside, self._most_bytes, self._few_bytes = app, most_bytes, min(few_bytes, most_bytes)
         self._limits, self._held = limits, Held(_HELD * most_bytes)
@@ -97,7 +96,9 @@ class Guards:
         method = scope["method"]
         if method == "HEAD":  # answered as GET is, without the body
             scope = {**scope, "method": "GET"}
-        name, began, sent, body = entropy(8).hex(), time.perf_counter(), {"status": 0}, self._body(receive)
+        name, began, sent = entropy(8).hex(), time.perf_counter(), {"status": 0}
+        until = time.monotonic() + self._patience
+        body = Body(receive, self._few_bytes, until, longer=self._most_bytes, held=self._held)
         scope.setdefault("state", {}).update(request=name, body=body)
         routed(scope)
 
@@ -122,7 +123,7 @@ class Guards:
                 return await _refuse(answered, 429, "TooOften", TOO_OFTEN, again)
             if len(scope.get("raw_path") or b"") + len(scope.get("query_string") or b"") > _LONGEST_ADDRESS:
                 return await _refuse(answered, *TOO_LONG)
-            if _declared(scope) > self._most_bytes:
+            if _declared_length(scope) > self._most_bytes:
                 return await _refuse(answered, *TOO_LARGE)
             try:
                 await self.inside(scope, body.receive, answered)
@@ -146,10 +147,6 @@ class Guards:
             entry |= {"status": sent["status"], "ms": round(1000 * seconds, 1)}
             LOG.info(json.dumps(entry | ({} if token is None else {"token": token})))
             self._counted(route, method, sent["status"], seconds)
-
-    def _body(self, receive: Receive) -> "Body":
-        until = time.monotonic() + self._patience
-        return Body(receive, self._few_bytes, until, longer=self._most_bytes, held=self._held)
 
 
 class Body:
@@ -263,7 +260,7 @@ def address_of(scope: Scope) -> str:
     return str((scope.get("client") or ("",))[0])
 
 
-def _declared(scope: Scope) -> int:
+def _declared_length(scope: Scope) -> int:
     for key, value in scope["headers"]:
         # Ignore an impossible length: reading a million digits would take seconds.
         if key == b"content-length" and value.isdigit() and len(value) < 16:

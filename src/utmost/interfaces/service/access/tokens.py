@@ -63,7 +63,7 @@ _ACTIONS: Mapping[str, str] = {
 
 _SECRET_BYTES = 32
 _BEARER = re.compile(r"utmost_([0-9a-f]{24})_([A-Za-z0-9_-]{43})", re.ASCII)
-_MEND = "Ask for a token that has not expired, and send it as: Authorization: Bearer utmost_..."
+_REMEDY = "Ask for a token that has not expired, and send it as: Authorization: Bearer utmost_..."
 EVERY = "*"
 _CLAIM = "claim "
 
@@ -93,15 +93,13 @@ class Grant(JsonRecord):
         return level is None or self.up_to is None or not level > self.up_to
 
 
-def _grant(record: Mapping[str, Any]) -> Grant:
-    return Grant(record["release"], read_level_if_any(record["up_to"]))
-
-
 @dataclass(frozen=True, slots=True)
 class Token(JsonRecord):
     """The rights of a bearer."""
 
-    READ: ClassVar = {"grants": lambda grants: tuple(map(_grant, grants))}
+    READ: ClassVar = {
+        "grants": lambda grants: tuple(Grant(each["release"], read_level_if_any(each["up_to"])) for each in grants)
+    }
     UNKEPT: ClassVar = frozenset({"name", "also"})
 
     name: Record  # public part of what the bearer presents
@@ -227,7 +225,7 @@ def read_bearer(presented: object) -> tuple[str, str]:
     """Split the text that a bearer presents into the token's name and the digest of its secret."""
     matched = _BEARER.fullmatch(presented) if isinstance(presented, str) else None
     if matched is None:
-        raise NotAuthenticated("a request must carry a token", remedy=_MEND)
+        raise NotAuthenticated("a request must carry a token", remedy=_REMEDY)
     return matched[1], _digest(matched[2])
 
 
@@ -237,7 +235,7 @@ def checked_token(token: Token | None, digest: str, now: float) -> Token:
     stored = token.digest if token is not None and token.digest is not None else "0" * len(digest)
     same = hmac.compare_digest(stored.encode(), digest.encode())
     if token is None or not same or not token.is_valid(now):
-        raise NotAuthenticated("a token must be valid now", remedy=_MEND)
+        raise NotAuthenticated("a token must be valid now", remedy=_REMEDY)
     return token
 
 

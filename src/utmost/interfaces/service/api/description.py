@@ -41,7 +41,7 @@ def describe(app: FastAPI) -> None:
                 for operation in path.values():
                     operation["tags"] = [address.split("/")[2]]
                     for status, answer in operation["responses"].items():
-                        _tell(answer["content"], int(status), schemas)
+                        _add_example(answer["content"], int(status), schemas)
                     for content in operation.get("requestBody", {}).get("content", {}).values():
                         content["example"] = example_of(content["schema"], schemas)
             app.openapi_schema = described
@@ -50,7 +50,7 @@ def describe(app: FastAPI) -> None:
     app.openapi = description  # type: ignore[method-assign]  # as FastAPI has it
 
 
-def _tell(content: dict[str, Any], status: int, schemas: dict[str, Any]) -> None:
+def _add_example(content: dict[str, Any], status: int, schemas: dict[str, Any]) -> None:
     """Add an example to the content of an answer; errors have their own media type."""
     ((kind, answer),) = list(content.items())
     if status >= 400:

@@ -33,7 +33,7 @@ BUSY = "The service is busy with others."
 MEDIA_TYPE = "application/problem+json"
 LINES_TYPE = "application/x-ndjson"
 BROKEN = "The service cannot answer. Its operator finds the reason in the log."
-_MOST_FAULTS, _MOST_TOLD = 1000, 20
+_MOST_FAULTS, _MOST_LISTED = 1000, 20
 _PLACES = frozenset({
     "body", "query", "path", "header", "Idempotency-Key", "epsilon", "version", "confidence", "dataset", "after",
     "most", "name", "str", "int", "float", "list",
@@ -91,17 +91,16 @@ def said_of(error: errors.UtmostError) -> str:
 def problem_of_shape(faults: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return the problem details of a request of the wrong shape: where it is wrong, and the expected type."""
     # A place is described by numbers and words of the API description; everything else came from the caller.
-    wanted = {f"{_place(fault['loc'])}: {fault['type'].replace('_', ' ')}" for fault in faults[:_MOST_FAULTS]}
+    wrong, known = set[str](), _words_of_places()
+    for fault in faults[:_MOST_FAULTS]:
+        place = ".".join(str(part) if isinstance(part, int) or part in known else "?" for part in fault["loc"])
+        wrong.add(f"{place}: {fault['type'].replace('_', ' ')}")
     detail = "The request does not have the shape of the API description."
-    return problem(422, "WrongShape", detail, wrong=sorted(wanted)[:_MOST_TOLD])
-
-
-def _place(parts: Sequence[Any]) -> str:
-    return ".".join(str(part) if isinstance(part, int) or part in _words() else "?" for part in parts)
+    return problem(422, "WrongShape", detail, wrong=sorted(wrong)[:_MOST_LISTED])
 
 
 @cache
-def _words() -> frozenset[str]:
+def _words_of_places() -> frozenset[str]:
     """Return the words that may describe a place: fields and headers of the API, and names of simple types."""
     from utmost.interfaces.service.api import request_models as shapes
 

@@ -112,26 +112,14 @@ def view(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Respo
 def make_token(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
     """Make a token, and show its secret once."""
     options: dict[str, Any] = {"days": sent.optional("days") or 90, "subject": sent.optional("subject")}
-    grants = _grants(sent.text("grants")) or _chosen_grants(sent)
+    # A line of the list is a release, perhaps with <= and its largest level; without a list, the rows are read.
+    lines = [line.partition("<=") for line in sent.text("grants").splitlines() if line.strip()]
+    rows = [(sent.text(f"release-{row}"), sent.text(f"up_to-{row}")) for row in range(1, _GRANTS + 1)]
+    pairs = [(name.strip(), most.strip()) for name, _, most in lines] or [row for row in rows if row[0]]
+    grants = tuple(Grant(name, read_level(most) if most else None) for name, most in pairs)
     not_there = service.releases.not_there(viewer, grants)  # first, so that nothing can fail after the secret is made
     made, presented = service.bearers.make(viewer, _key(sent), sent.text("owner"), sent.text("role"), grants, **options)
     return render(request, "token_made.html", viewer, made=made, presented=presented, not_there=not_there)
-
-
-def _grants(text: str) -> tuple[Grant, ...]:
-    """Read grants from text: a release in each line, optionally followed by <= and the largest level."""
-    found = []
-    for line in text.splitlines():
-        name, _, most = line.partition("<=")
-        if line.strip():
-            found.append(Grant(name.strip(), read_level(most.strip()) if most.strip() else None))
-    return tuple(found)
-
-
-def _chosen_grants(sent: FilledForm) -> tuple[Grant, ...]:
-    """Read grants from the rows of a form: a release, and its largest level."""
-    rows = ((sent.text(f"release-{row}"), sent.text(f"up_to-{row}")) for row in range(1, _GRANTS + 1))
-    return tuple(Grant(name, read_level(most) if most else None) for name, most in rows if name)
 
 
 @forms.post("/tokens/revocation")

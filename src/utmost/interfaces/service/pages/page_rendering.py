@@ -1,6 +1,7 @@
 """Pages: templates that escape all values, and static files whose address changes with their content."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cache
 from hashlib import sha256
@@ -134,12 +135,16 @@ def render(request: Request, template: str, viewer: Token | None, /, status: int
         (group, [(path, name) for path, name, verbs in pages if viewer is not None and may_any(viewer, verbs)])
         for group, pages in PLACES
     ]
+    waits = ""
+    if viewer is not None and status < 400:
+        with suppress(Exception):  # the page is shown without the number of waiting things
+            waits = request.app.state.service.waiting.count(viewer)
     shared = {
         "viewer": viewer,
         "may": (lambda verbs: viewer is not None and may_any(viewer, verbs)),
         "places": [(group, pages) for group, pages in places if pages],
         "here": request.url.path,
-        "waits": _waits(request, viewer) if status < 400 else "",
+        "waits": waits,
         "ends": viewer.expires
         if viewer and viewer.expires - request.app.state.service.context.clock() < SOON
         else None,
@@ -152,14 +157,6 @@ def render(request: Request, template: str, viewer: Token | None, /, status: int
     if guest:
         put_session(request, response, guest)
     return response
-
-
-def _waits(request: Request, viewer: Token | None) -> str:
-    """Return the number of waiting things for the menu; empty if unknown, because the page is shown anyway."""
-    try:
-        return "" if viewer is None else request.app.state.service.waiting.count(viewer)
-    except Exception:
-        return ""
 
 
 def see(request: Request, path: str, **query: Any) -> Response:

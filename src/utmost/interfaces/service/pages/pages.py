@@ -15,7 +15,7 @@ from starlette.exceptions import HTTPException
 from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.core.exact.levels import Level
 from utmost.core.exact.written_levels import level_text, level_words
-from utmost.errors import NotPublished, UtmostError
+from utmost.errors import UtmostError
 from utmost.interfaces.documents.statement_readers import stated_release
 from utmost.interfaces.figures import inline_svg as charts
 from utmost.interfaces.figures.inline_svg import short
@@ -53,10 +53,7 @@ _A_PAGE = 200
 _NO_DIGEST = {"of": "file", "sha256": "0" * 64}  # shown nowhere; the file of the statement has the digest of the values
 
 
-_DECIDED_AT = {
-    DECISION: ("/proposal", "A proposal to decide"),
-    TABLE: ("/proposal", "A table to upload"),
-}
+_WAITS_FOR = {DECISION: "A proposal to decide", TABLE: "A table to upload"}
 
 
 @pages.get("/")
@@ -146,7 +143,7 @@ def waiting_page(request: Request, service: Served, viewer: Viewer) -> Response:
     shown: dict[str, Any] = {
         "waiting": waiting[:_A_PAGE],
         "not_shown": len(waiting[_A_PAGE:]),
-        "places_of": _DECIDED_AT,
+        "waits_for": _WAITS_FOR,
     }
     return render(request, "waiting.html", viewer, **shown)
 
@@ -203,9 +200,8 @@ def _in_full(service: Service, proposal: Proposal, facts: Mapping[str, Any]) -> 
     shown: dict[str, Any] = {"exact": "", "size": proposal.size, "digest": proposal.digest, "answered": ()}
     if proposal.verb == "publish":
         return shown | ({"exact": exact_text(facts)} if facts else {})
-    try:
-        release = service.ledger.release(proposal.release, proposal.version)
-    except NotPublished:
+    release = service.proposals.relaxed(proposal)
+    if release is None:
         return shown
     text = request_text(relaxed_facts(release, proposal.level))
     whole = json.loads(text)

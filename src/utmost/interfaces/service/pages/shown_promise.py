@@ -19,7 +19,7 @@ from utmost.core.privacy.unit import Unit
 from utmost.errors import UtmostError
 from utmost.interfaces.service.api.record_forms import JsonRecord
 from utmost.interfaces.service.approvals import request_digest
-from utmost.interfaces.service.publish_requests import read_request
+from utmost.interfaces.service.publish_requests import plan_json, read_request
 from utmost.publish.ledger.requests import PublishRequest
 from utmost.publish.ledger.state import Published
 from utmost.publish.promises.noise_kinds import KINDS, kind_named
@@ -133,7 +133,7 @@ def _with_plan(facts: Mapping[str, Any]) -> dict[str, Any]:
     noise = facts.get("noise")
     if not isinstance(noise, Mapping):
         return dict(facts)
-    return {**facts, "noise": {name: _parsed(fact) if name == "plan" else fact for name, fact in noise.items()}}
+    return {**facts, "noise": {name: plan_json(fact) if name == "plan" else fact for name, fact in noise.items()}}
 
 
 def _taken(facts: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
@@ -173,17 +173,6 @@ def visible_line(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)
-
-
-def _parsed(plan: Any) -> Any:
-    """Return the JSON in the text of a plan; the text itself if it is no JSON."""
-    if not isinstance(plan, str):
-        return plan
-    try:
-        parsed = json.loads(plan)
-    except (ValueError, RecursionError):
-        return plan
-    return parsed
 
 
 def _part(left: dict[str, Any]) -> Iterator[Line]:

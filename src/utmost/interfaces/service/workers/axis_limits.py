@@ -30,17 +30,17 @@ def check_axes(domain: Any) -> None:
     >>> check_axes({"age": {"bins": [0, 100], "width": 5}})
     >>> check_axes({"age": {"bins": [0, "1e8"]}})
     Traceback (most recent call last):
-    utmost.errors.OutOfRange: axis 'age': the axes over the wire must have at most 200000 values together; got 10000...
+    utmost.errors.OutOfRange: axis 'age': the axes in a request must have at most 200000 values together; got 1000...
     """
     axes = domain if isinstance(domain, Mapping) else {}
     if len(axes) > MOST_AXES:
-        raise OutOfRange(f"a domain over the wire must have at most {MOST_AXES} axes", came=len(axes), where="domain")
+        raise OutOfRange(f"a domain in a request must have at most {MOST_AXES} axes", came=len(axes), where="domain")
     together = 0
     for name, axis in axes.items():
-        together += _length(axis) if isinstance(axis, Mapping) else 0
+        together += _axis_length(axis) if isinstance(axis, Mapping) else 0
         if together > MOST_VALUES:
             raise OutOfRange(
-                f"the axes over the wire must have at most {MOST_VALUES} values together",
+                f"the axes in a request must have at most {MOST_VALUES} values together",
                 came=f"{together} of them",
                 where=f"axis {str(name)!r}",
                 remedy="Declare wider bins or longer periods; or publish it on the machine that has the ledger.",
@@ -53,17 +53,14 @@ def check_listed(plan: Any) -> None:
         return
     check_axes(plan.get("domain"))
     shares = plan.get("shares")
-    names = sum(
-        len(part)
-        for share in (shares if isinstance(shares, list) else ())
-        for part in ([part for part in share if isinstance(part, list)] if isinstance(share, list) else [])
-    )
+    lists = [share for share in (shares if isinstance(shares, list) else ()) if isinstance(share, list)]
+    names = sum(len(part) for share in lists for part in share if isinstance(part, list))
     if names > MOST_NAMES:
         raise OutOfRange(
-            f"the families over the wire must name at most {MOST_NAMES} axes together",
+            f"the measured tables in a request must name at most {MOST_NAMES} axes together",
             came=f"{names} of them",
             where="plan",
-            remedy="Measure fewer families; or publish it on the machine that has the ledger.",
+            remedy="Measure fewer tables; or publish it on the machine that has the ledger.",
         )
     listed = plan.get("rows")
     for axis in listed if isinstance(listed, list) else ():
@@ -73,14 +70,14 @@ def check_listed(plan: Any) -> None:
         values = max((len(row) for row in rows if isinstance(row, list)), default=0)
         if max(values, len(rows)) * len(rows) ** 2 > MOST_PRODUCTS:
             raise OutOfRange(
-                f"rows over the wire, squared, times the values must be at most {MOST_PRODUCTS}",
+                f"max(rows, values) times rows squared must be at most {MOST_PRODUCTS} for each axis",
                 came=f"{len(rows)} rows of {values} values",
                 where="plan",
                 remedy="List fewer rows; or publish it on the machine that has the ledger.",
             )
 
 
-def _length(axis: Mapping[str, Any]) -> int:
+def _axis_length(axis: Mapping[str, Any]) -> int:
     """Return the number of bins or periods of an axis; 0 for a text that describes none."""
     try:
         axis = spelled_periods(axis)

@@ -234,17 +234,16 @@ def _trusted(fields: Mapping[str, str]) -> dict[str, Any]:
     if len(edges) > _MOST_EDGES or len(members) > _MOST_MEMBERS:
         raise OutOfRange(f"a page shows at most {_MOST_MEMBERS} members and {_MOST_EDGES} edges", where="edges")
     owner, first = fields["owner"].strip(), read_level(fields["nearest"])
-    levels = levels_by_distance(edges, owner, lambda d: first.scaled(f"1/{d}"))
-    near, far, ring = _neighbours(edges), {owner: 0}, [owner]
-    while ring:
-        following = []
-        for member in ring:
-            for name in near.get(member, ()):
-                if name not in far:
-                    far[name] = far[member] + 1
-                    following.append(name)
-        ring = following
+    distances = dict[Level, int]()
+
+    def level_at(distance: int) -> Level:
+        at = first.scaled(f"1/{distance}")
+        distances[at] = distance
+        return at
+
+    levels = levels_by_distance(edges, owner, level_at)
     reached = [name for name in members if name in levels]
+    far = {owner: 0} | {name: distances[levels[name]] for name in reached}
     rows = [(name, far[name], level_words(levels[name]), Geometric(levels[name]).margin("0.95")) for name in reached]
     rows.sort(key=lambda row: (row[1], row[0]))
     titles = {name: f"{name}: epsilon {level_words(levels[name])}" if name in levels else name for name in members}
@@ -260,19 +259,15 @@ def _trusted(fields: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def _neighbours(edges: list[tuple[str, str]]) -> dict[str, list[str]]:
-    neighbours: dict[str, list[str]] = {}
-    for member, other in edges:
-        neighbours.setdefault(member, []).append(other)
-        neighbours.setdefault(other, []).append(member)
-    return neighbours
-
-
 def _seats(
     edges: list[tuple[str, str]], owner: str, far: Mapping[str, int], members: list[str]
 ) -> dict[str, tuple[float, float]]:
     """Place the owner in the middle and each distance on a ring, members near those through whom they are reached."""
-    near, rings = _neighbours(edges), max(far.values(), default=0) + (1 if len(far) < len(members) else 0)
+    near = dict[str, list[str]]()
+    for member, other in edges:
+        near.setdefault(member, []).append(other)
+        near.setdefault(other, []).append(member)
+    rings = max(far.values(), default=0) + (1 if len(far) < len(members) else 0)
     turns: dict[str, float] = {owner: 0.0}
     seats = {owner: (0.0, 0.0)}
     for ring in range(1, rings + 1):

@@ -48,15 +48,21 @@ class Worker:
     def __init__(self) -> None:
         environment = {name: value for name, value in os.environ.items() if name.upper().startswith(_PASSED)}
         self._channel, its_end = connection.Pipe()
+        number, inherited = its_end.fileno(), dict[str, Any]()  # the process inherits only its end of the channel
+        if sys.platform != "win32":
+            inherited["pass_fds"] = (number,)
+        else:
+            os.set_handle_inheritable(number, True)
+            inherited["startupinfo"] = subprocess.STARTUPINFO(lpAttributeList={"handle_list": [number]})
         with its_end:
             self.process = subprocess.Popen(
-                [sys.executable, "-P", "-m", "utmost.interfaces.service.workers.processes", str(its_end.fileno())],
+                [sys.executable, "-P", "-m", "utmost.interfaces.service.workers.processes", str(number)],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 env=environment | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
                 cwd=os.path.abspath(os.sep),
-                **_inherited(its_end.fileno()),
+                **inherited,
             )
         self._answer(_TO_BEGIN, 0)  # the worker reports that it is ready
 
@@ -104,14 +110,6 @@ def _facts(said: bytes, number: int) -> dict[str, Any] | None:
         return None
     is_answer = type(answered) is int and answered == number and isinstance(told, dict) and told.keys() == _FACTS
     return told if is_answer else None
-
-
-def _inherited(number: int) -> dict[str, Any]:
-    """Return the options by which a process inherits only this end of a channel."""
-    if sys.platform != "win32":
-        return {"pass_fds": (number,)}
-    os.set_handle_inheritable(number, True)
-    return {"startupinfo": subprocess.STARTUPINFO(lpAttributeList={"handle_list": [number]})}
 
 
 class Workers:
@@ -227,15 +225,12 @@ def _work() -> None:
         _, most = resource.getrlimit(resource.RLIMIT_AS)
         resource.setrlimit(resource.RLIMIT_AS, (_MEMORY if most < 0 else min(_MEMORY, most), most))
         begun, ended = (lambda: signal.alarm(2 * ceil(SECONDS))), (lambda: signal.alarm(0))
-    serve(_own_end(int(sys.argv[1])), begun, ended)
-
-
-def _own_end(number: int) -> connection.Connection:
-    """Return this process's end of the channel, which its children do not inherit."""
+    number = int(sys.argv[1])  # of this process's end of the channel, which its children do not inherit
     if sys.platform == "win32":
-        return connection.PipeConnection(number)
-    os.set_inheritable(number, False)
-    return connection.Connection(number)
+        serve(connection.PipeConnection(number), begun, ended)
+    else:
+        os.set_inheritable(number, False)
+        serve(connection.Connection(number), begun, ended)
 
 
 def _no_alarm() -> int:
