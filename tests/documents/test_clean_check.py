@@ -84,7 +84,7 @@ def test_another_release_and_other_figures_are_refused():
     document = json.loads(RELEASE.read_text(encoding="utf-8"))
     release = NoisySums.of_facts(document)
     made = release.clean()
-    table, statement = made["sex"], json.loads(json.dumps(made.said(None, "sex")))
+    table, statement = made["sex"], json.loads(json.dumps(made.statement_with(None, "sex")))
     check_clean(statement, table, document)
     for name, other in (
         ("of", {"measured": "0" * 64}),
@@ -191,7 +191,7 @@ def test_a_table_that_another_solver_found_is_verified_by_its_certificate(given)
     made = certified(problem, reals, cells, multiplier)
     assert made.residual < 1e-4
     assert made.facts_moved <= 1e-6
-    said = json.loads(json.dumps(made.said(None, made.domain.finest)))
+    said = json.loads(json.dumps(made.statement_with(None, made.domain.finest)))
     assert check_clean(said, made[made.domain.finest], document).residual == made.residual
     own = release.clean(given)
     apart = (own.cells - own.certificate.cells).ravel() + own.certificate.rest.ravel() / 2**own.certificate.bits
@@ -206,7 +206,7 @@ def test_a_table_that_was_moved_from_what_it_says_is_refused():
     release = NoisySums.of_facts(document)
     clean = release.clean()
     finest, table = clean.domain.finest, clean[clean.domain.finest]
-    said = json.loads(json.dumps(clean.said(None, finest)))
+    said = json.loads(json.dumps(clean.statement_with(None, finest)))
     check_clean(said, table, document)
     for cell, step in itertools.product(range(clean.domain.size), (-1, 1)):
         moved = clean.cells.ravel().copy()
@@ -253,7 +253,7 @@ def test_no_table_is_farther_from_the_nearest_than_its_certificate_proves(seed):
 def test_what_is_no_certificate_is_refused_by_type():
     document = json.loads(RELEASE.read_text(encoding="utf-8"))
     clean = NoisySums.of_facts(document).clean(hold="total")
-    said, table = json.loads(json.dumps(clean.said(None, "sex"))), clean["sex"]
+    said, table = json.loads(json.dumps(clean.statement_with(None, "sex"))), clean["sex"]
     check_clean(said, table, document)
     honest = said["certificate"]
     forged = [

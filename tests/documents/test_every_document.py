@@ -120,7 +120,10 @@ def test_whatever_is_changed_of_a_clean_table_is_refused_or_proves_the_same(publ
     plan = ut.workloads.Plan(AMOUNTS, counted.unit, {"county sex": "1/2", "sex": "1/2"})
     release = seeded_workload_release(counted, plan, seed=3)
     document, clean = json.loads(json.dumps(release.facts())), release.clean(**public)
-    said, table = json.loads(json.dumps(clean.said({"of": "file", "sha256": "0" * 64}, "county"))), clean["county"]
+    said, table = (
+        json.loads(json.dumps(clean.statement_with({"of": "file", "sha256": "0" * 64}, "county"))),
+        clean["county"],
+    )
     assert said["kind"] == CLEAN_KIND
     believed, shown = [], check_clean(said, table, document).words
     for path, value in places(said):

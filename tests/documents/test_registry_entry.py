@@ -101,21 +101,21 @@ def _named(noise):
 
 def _withheld(**rule):
     release = ut.release(TABLE, ut.Promise(columns=["n", "m"], public="place", **UNIT), epsilon="1/2", once=True)
-    return _saved(release.withhold(**rule).said({"of": "cells", "sha256": "0" * 64}))
+    return _saved(release.withhold(**rule).statement_with({"of": "cells", "sha256": "0" * 64}))
 
 
 def _withheld_plan():
     plan = Plan(ut.Domain(sex=["men", "women"], age=["<40", "40+"]), ut.Unit(1, 1), {"sex age": 1})
     release = ut.release(np.array([[500, 70], [30, 900]]), plan, epsilon=1, once=True).table
     tables = release.withhold("sex age", "sex=men", below=90, complementary=True)
-    return _saved(tables["sex age"].said(None))
+    return _saved(tables["sex age"].statement_with(None))
 
 
 def _measures():
     people = {"sex": ["m", "w", "w"], "income": [5, None, 8], "rent": [1, 2, 3]}
     measures = {"income": ut.mean("income", each=(0, 9), missing="leave out"), "rent": ut.mean("rent", each=(0, 5))}
     tables = ut.count_measures(people, {"sex": ["m", "w"]}, ut.Counting(each_row=True), measures)
-    return _saved(release_measures(tables, epsilon=1).said({"of": "file", "sha256": "0" * 64}))
+    return _saved(release_measures(tables, epsilon=1).statement_with({"of": "file", "sha256": "0" * 64}))
 
 
 STATEMENTS = {

@@ -34,11 +34,11 @@ def documents(folder):
     counted = ut.counting.CountedTable(ut.Domain(town=["A", "B"]), np.array([3, 5]), ut.Unit(1, 1))
     release = ut.release(counted, ut.workloads.Plan(counted.domain, counted.unit, {"town": 1}), epsilon=1)
     clean = release.clean(given={"town=A": 3})
-    yield "clean table", json.loads(json.dumps(clean.said(None, "town")))
+    yield "clean table", json.loads(json.dumps(clean.statement_with(None, "town")))
     noise = ut.interop.declared_noise("discrete gaussian", variance="v")
     noisy = ut.interop.noisy_table({"n": [7, 9], "v": [1, 4]}, {"n": noise}, source="Tumult", claim="1-zCDP")
     yield "table of declared noise", json.loads(json.dumps(noisy.statement))
-    yield "withheld table of declared noise", json.loads(json.dumps(noisy.withhold(below=8).said(None)))
+    yield "withheld table of declared noise", json.loads(json.dumps(noisy.withhold(below=8).statement_with(None)))
 
 
 def test_every_document_fits_its_schema_and_no_mutated_one_does(tmp_path):

@@ -121,7 +121,7 @@ def test_only_the_release_shows_that_too_much_is_missing_or_a_value_is_another(t
 def test_another_release_is_no_evidence(table, planned, tmp_path):
     release, _ = table
     withheld = release.withhold(below=90)
-    said = json.loads(json.dumps(withheld.said(None)))
+    said = json.loads(json.dumps(withheld.statement_with(None)))
     other = ut.release(NOISY, ut.Promise(columns=["n", "m"], public="place", unit=ut.Unit(1, 2)), epsilon=1, once=True)
     other.save(tmp_path / "other.csv")
     check_withheld(said, withheld.table)
@@ -167,7 +167,7 @@ def test_the_command_withholds_what_the_method_does(table, planned, tmp_path, ru
 def test_a_statement_that_does_not_follow_from_itself_is_refused(table):
     release, _ = table
     withheld = release.withhold(below=90)
-    said = json.loads(json.dumps(withheld.said(None)))
+    said = json.loads(json.dumps(withheld.statement_with(None)))
     for forged in (
         said | {"release": said["release"] | {"table": {"of": "cells", "sha256": "0" * 64}}},
         said | {"release": {}},

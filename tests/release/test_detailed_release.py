@@ -259,7 +259,7 @@ def test_two_stages_are_cleaned_over_their_rows_and_take_no_facts_and_no_held_ta
         with pytest.raises(Unsupported, match="cleaned without facts or held tables"):
             release.clean(**words)
     document, total = json.loads(json.dumps(release.facts())), str(clean.cells.sum())
-    stated, table = json.loads(json.dumps(clean.said(None, "part"))), clean["part"]
+    stated, table = json.loads(json.dumps(clean.statement_with(None, "part"))), clean["part"]
     assert check_clean(stated, table, document).cells.tolist() == clean.cells.tolist()
     fact = {"family": [], "sums": [[[], total, total]]}
     for forged in ({"held": []}, {"held": ["county"]}, {"held": ["nothing"]}, {"given": [fact]}, {"given": []}):

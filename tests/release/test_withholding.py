@@ -50,7 +50,7 @@ def test_a_cell_is_shown_exactly_where_its_noisy_value_satisfies_the_rule():
 def test_withholding_is_a_function_of_the_noisy_values_and_costs_nothing():
     """Another release of the same noisy values, whatever the true ones were, gives the same table and statement."""
     release = _released()
-    assert release.withhold(below=90).said(None) == release.withhold(below=90).said(None)
+    assert release.withhold(below=90).statement_with(None) == release.withhold(below=90).statement_with(None)
     assert release.withhold(below=90).table == release.withhold(below=90).table
     assert release.level == ut.level(1)
 
@@ -78,13 +78,13 @@ def test_what_is_no_rule_is_refused():
 
 def test_no_digest_of_the_whole_release_stands_beside_a_withheld_table():
     """By it a withheld value would be found out: one tries integers until the digest fits."""
-    said = _released().withhold(below=90).said({"of": "cells", "sha256": "0"})
+    said = _released().withhold(below=90).statement_with({"of": "cells", "sha256": "0"})
     assert said["release"]["table"] is None
     whole = _planned()
     for table in whole.withhold("department sex", "", below=90).values():
-        assert table.said(None)["release"]["table"] is None
-        assert "sums" not in table.said(None)["release"]
-        assert whole.statement["table"]["sha256"] not in str(table.said(None))
+        assert table.statement_with(None)["release"]["table"] is None
+        assert "sums" not in table.statement_with(None)["release"]
+        assert whole.statement["table"]["sha256"] not in str(table.statement_with(None))
 
 
 CASES = {
@@ -101,9 +101,9 @@ def test_the_bias_is_the_mean_of_shown_cells_less_the_truth(case, rule):
     """Beside a sum over the probabilities themselves, one by one."""
     release, name, laws = CASES[case]()
     if name == "n":
-        margin, said = release.margin(), release.withhold(**rule).said(None)
+        margin, said = release.margin(), release.withhold(**rule).statement_with(None)
     else:
-        margin, said = release.bars(name)[name], release.withhold(name, **rule)[name].said(None)
+        margin, said = release.bars(name)[name], release.withhold(name, **rule)[name].statement_with(None)
     noise, single = np.arange(-400, 401), np.eye(801)[400]
     for law in laws:
         single = np.convolve(single, [float(law.pmf(k)) for k in noise.tolist()], "same")
@@ -125,7 +125,7 @@ def test_the_bias_of_estimates_made_of_several_noises_is_right_to_a_few_hundredt
     draws = np.zeros(10**6)
     for size, own, count in zip(noise.coefficients, noise.levels, noise.counts, strict=True):
         draws += float(size) * sample(Geometric(own), (10**6, count)).sum(axis=1)
-    for fact in release.withhold("department", below=90)["department"].said(None)["bias"][:3]:
+    for fact in release.withhold("department", below=90)["department"].statement_with(None)["bias"][:3]:
         shown = draws[float(fact["true"]) + draws >= 90]
         assert len(shown) / 10**6 == pytest.approx(fact["chance_shown"], abs=0.006)
         assert shown.mean() == pytest.approx(fact["bias"], rel=0.07, abs=0.015)

@@ -283,11 +283,11 @@ def by_derived(world):
     """A clean table, and tables with cells withheld: each holds the release that it is made of, or names it."""
     sums = ut.release(PART, SUMS, epsilon=1)
     withheld = sums.withhold(below=5)["sex"]
-    yield SUMS, stated_release(json.loads(json.dumps(withheld.said(None)))).promise, UNPUBLISHED
-    check_pages(withheld.said(None), SUMS)
+    yield SUMS, stated_release(json.loads(json.dumps(withheld.statement_with(None)))).promise, UNPUBLISHED
+    check_pages(withheld.statement_with(None), SUMS)
     cells = ut.release(TABLE, CELLS, epsilon=1).withhold(below=5)
-    yield CELLS, stated_release(json.loads(json.dumps(cells.said(None)))).promise, UNPUBLISHED
-    check_pages(cells.said(None), CELLS)
+    yield CELLS, stated_release(json.loads(json.dumps(cells.statement_with(None)))).promise, UNPUBLISHED
+    check_pages(cells.statement_with(None), CELLS)
     sums.save(world.path / "s.json")
     world.run("clean", world.path / "s.json", "--out", world.path / "c.csv", "--given", "total: 2")
     report = json.loads(world.run("verify", world.path / "c.csv", "--release", world.path / "s.json", "--json"))

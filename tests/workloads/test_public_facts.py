@@ -112,12 +112,12 @@ def test_the_promise_is_said_to_hold_given_the_facts():
     assert "It holds given facts that are public and not protected: total = 1091; department=A sex=men at most 600" in (
         clean.guarantee
     )
-    stated = clean.said(None, "sex")
+    stated = clean.statement_with(None, "sex")
     assert (stated["format"], stated["guarantee"]) == (1, clean.guarantee)
     assert (release.clean(clean.given).cells == clean.cells).all()
     plain = release.clean({})
-    assert plain.said(None, "sex").keys() == stated.keys() - {"guarantee", "given"}
-    assert (plain.said(None, "sex")["format"], plain.guarantee, plain.given) == (1, None, None)
+    assert plain.statement_with(None, "sex").keys() == stated.keys() - {"guarantee", "given"}
+    assert (plain.statement_with(None, "sex")["format"], plain.guarantee, plain.given) == (1, None, None)
 
 
 def test_many_facts_are_counted_in_the_sentence():
@@ -151,7 +151,7 @@ def test_a_held_table_has_the_sums_of_the_release():
         release.clean({"total": 10**6}, hold="total")
     with pytest.raises(OutOfRange, match="whole table"):
         release.clean(hold="a=3")
-    plain, held = release.clean().said(None, "a"), release.clean(hold="a").said(None, "")
+    plain, held = release.clean().statement_with(None, "a"), release.clean(hold="a").statement_with(None, "")
     assert (held["format"], held["held"], "guarantee" in held, "held" in plain) == (1, ["a"], False, False)
 
 

@@ -176,7 +176,7 @@ class AnsweredTable(SavedTable):
     def rows(self) -> int:
         return int(self.facts["rows"])
 
-    def said(self, digest: Mapping[str, str] | None) -> dict[str, Any]:
+    def statement_with(self, digest: Mapping[str, str] | None) -> dict[str, Any]:
         """Return the statement, with the digest of the published table."""
         return self.facts | {"table": None if digest is None else dict(digest)}
 

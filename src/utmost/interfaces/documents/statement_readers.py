@@ -66,12 +66,12 @@ READERS = {
 """Readers by kind. A clean table follows from its release and has none, see `check_clean`."""
 
 
-def stated_release(said: Mapping[str, Any]) -> ReleaseFacts:
+def stated_release(statement: Mapping[str, Any]) -> ReleaseFacts:
     """Check the statement of any release, and return it in words.
 
     Args:
-        said: Statement of an answer, of answers of `utmost respond`, of a withheld table; or a complete release by a
-            plan.
+        statement: Statement of an answer, of answers of `utmost respond`, or of a withheld table; or a complete release
+            by a plan.
 
     Raises:
         BadTable: for a statement that is inconsistent.
@@ -88,13 +88,13 @@ def stated_release(said: Mapping[str, Any]) -> ReleaseFacts:
     >>> stated.noises[0].law, stated.noises[0].bars
     ("Geometric(epsilon='1/4', sensitivity=1)", ((Fraction(1, 2), 3), (Fraction(19, 20), 12), (Fraction(99, 100), 18)))
     """
-    if not isinstance(said, Mapping):
-        raise wrong_kind("said", "a statement, as a mapping", said)
-    kind = said.get("kind")
+    if not isinstance(statement, Mapping):
+        raise wrong_kind("statement", "a statement, as a mapping", statement)
+    kind = statement.get("kind")
     if not isinstance(kind, str) or kind not in READERS:
         known = ", ".join(name.removeprefix("utmost ") for name in READERS)
         raise Unsupported(
             f"a statement must be of one of these kinds: {known}",
             came=repr(kind[:60]) if isinstance(kind, str) else "a document without a kind",
         )
-    return READERS[kind].words(said)
+    return READERS[kind].words(statement)

@@ -399,7 +399,7 @@ def _counted(counted: Any) -> tuple[str, list[str]]:
 
 
 def _released(table: Any) -> tuple[str, list[str]]:
-    statement = table.said(None)
+    statement = table.statement_with(None)
     names, rows, length = columns_of(table.table)
     header, joined = with_bars(names, rows)
     return f"{length} rows", _said(stated_release(statement), [markup.rows_table(header, joined)])

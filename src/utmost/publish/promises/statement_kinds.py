@@ -34,8 +34,6 @@ KINDS_BESIDE_TABLES = frozenset(
 )
 """The kinds of statements in a file beside their table."""
 
-"""The kinds of independent noise of cells."""
-
 
 def noise_kind(document: Mapping[str, Any]) -> str:
     """The kind of noise of the promise in a statement; "" for other documents."""

@@ -129,7 +129,7 @@ class CleanTable(Display):
         steps = int(form.of(self.domain.sums(self.cells, form.family), form.family))
         return steps if self.amount is None else self.amount.number(steps)
 
-    def said(self, digest: Digest | None, family: str | Sequence[str] | Family) -> dict[str, Any]:
+    def statement_with(self, digest: Digest | None, family: str | Sequence[str] | Family) -> dict[str, Any]:
         """The statement beside the table of one marginal: text, figures, and the digest of the noisy sums."""
         return table_statement(CLEAN_KIND, self.fields(family), digest)
 
@@ -167,7 +167,7 @@ class CleanTable(Display):
             Unsupported, OutOfRange, KeyRefused: as for `saved`.
         """
         chosen = self.domain.finest if family is None else family
-        publication = SavedContent(self[chosen], lambda digest: self.said(digest, chosen))
+        publication = SavedContent(self[chosen], lambda digest: self.statement_with(digest, chosen))
         return saved(publication, path, format=format, sign=sign, overwrite=overwrite)
 
     @property

@@ -143,9 +143,9 @@ class MeasuresTable:
     @property
     def statement(self) -> dict[str, Any]:
         """The public statement: the guarantee for all amounts together, and the statement of each with its sums."""
-        return self.said(None)
+        return self.statement_with(None)
 
-    def said(self, digest: Digest | None) -> dict[str, Any]:
+    def statement_with(self, digest: Digest | None) -> dict[str, Any]:
         """The statement, with the digest of the published table."""
         return MEASURES_FORM.statement(self, digest)
 
@@ -194,7 +194,7 @@ class MeasuresTable:
         Args:
             path, format, sign, overwrite: Arguments of `saved`.
         """
-        publication = SavedContent(self.table, self.said)
+        publication = SavedContent(self.table, self.statement_with)
         return saved(publication, path, format=format, sign=sign, overwrite=overwrite)
 
     @property

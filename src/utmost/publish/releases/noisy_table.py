@@ -221,9 +221,9 @@ class NoisyTable(SavedTable):
     @property
     def statement(self) -> dict[str, Any]:
         """The statement beside the table, as a dict with the digest of its cells."""
-        return self.said(cells_digest(self.table) if self._digest is None else self._digest)
+        return self.statement_with(cells_digest(self.table) if self._digest is None else self._digest)
 
-    def said(self, digest: Digest | None) -> dict[str, Any]:
+    def statement_with(self, digest: Digest | None) -> dict[str, Any]:
         """The statement, with the digest of the published table."""
         return NOISY_TABLE_FORM.statement(self.declaration, digest)
 
@@ -312,7 +312,7 @@ class NoisyTable(SavedTable):
             self.table,
             {name: np.array(margins[f"{name}_margin"]) for name in self.columns},
             self.declaration.bias(rule),
-            self.said(None),
+            self.statement_with(None),
             rule,
         )
 

@@ -84,7 +84,7 @@ class WithheldTable(SavedTable, Generic[TableT]):
             return f"{self.rule.condition} The rule looks at noisy values alone, and protects nobody."
         return self.rule.words
 
-    def said(self, digest: Digest | None) -> dict[str, Any]:
+    def statement_with(self, digest: Digest | None) -> dict[str, Any]:
         """The statement: the guarantee of the release, and the rule with its effect, in words and as facts."""
         return table_statement(WITHHELD_KIND, self.facts(), digest)
 

@@ -7,7 +7,6 @@ without privacy loss, or of a release, whose level adds up with later releases o
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
 from itertools import pairwise
 from math import hypot, prod, sqrt
 from typing import Any
@@ -256,7 +255,14 @@ class _Histogram:
             name, bounds = _axis(_listed(contributions.domain))
             counts = [int(count) for count in np.asarray(contributions.summable)]
             share = Fraction(1) if persons is None else Fraction(persons, max(1, sum(counts)))
-            return cls(name, bounds, partial(_exactly, counts, share), None, contributions.unit.neighbours)
+
+            def of_public_counts(weights: Sequence[Fraction], sure: Fraction) -> Estimate:
+                value = share * sum(
+                    (count * weight for count, weight in zip(counts, weights, strict=True)), Fraction(0)
+                )
+                return Estimate(int(value) if value.denominator == 1 else float(value), 0, 0.0, sure, value)
+
+            return cls(name, bounds, of_public_counts, None, contributions.unit.neighbours)
         if not isinstance(contributions, Answer):
             raise wrong_kind("contributions", "a counted table of contributions, or its answer", contributions)
         read = AnswerCells.of(contributions)
@@ -264,7 +270,13 @@ class _Histogram:
         if noise.drawn.ratio is None or noise.grid is not None:
             remedy = "Release the contributions without half_step=, cost= and grid=."
             raise Unsupported("contributions must have geometric noise", came=type(noise.drawn).__name__, remedy=remedy)
-        return cls(name, bounds, partial(_noisily, cells, noise.drawn.ratio), noise.level, noise.unit.neighbours)
+        ratio = noise.drawn.ratio
+
+        def of_noisy_cells(weights: Sequence[Fraction], sure: Fraction) -> Estimate:
+            value = sum((cell * weight for cell, weight in zip(cells, weights, strict=True)), Fraction(0))
+            return estimate_of(value, Combination(weights, ratio), sure)
+
+        return cls(name, bounds, of_noisy_cells, noise.level, noise.unit.neighbours)
 
 
 def _listed(domain: Domain) -> dict[str, Sequence[Any]]:
@@ -278,15 +290,3 @@ def _axis(labels: Mapping[str, Sequence[Any]]) -> tuple[str, tuple[Fraction, ...
         remedy = "Release a table of ut.count_contributions, or of utmost count --contributions at-most=1,2,5."
         raise OutOfRange("contributions must be a table of count_contributions", came="another table", remedy=remedy)
     return name, tuple(exact(bound, name) for bound in labels[name][:-1])
-
-
-def _exactly(counts: Sequence[int], share: Fraction, weights: Sequence[Fraction], sure: Fraction) -> Estimate:
-    """A weighted sum of public counts, without noise."""
-    value = sum((count * weight for count, weight in zip(counts, weights, strict=True)), Fraction(0)) * share
-    return Estimate(int(value) if value.denominator == 1 else float(value), 0, 0.0, sure, value)
-
-
-def _noisily(cells: Sequence[Fraction], noise: Level, weights: Sequence[Fraction], sure: Fraction) -> Estimate:
-    """A weighted sum of released cells, each with separate noise."""
-    value = sum((cell * weight for cell, weight in zip(cells, weights, strict=True)), Fraction(0))
-    return estimate_of(value, Combination(weights, noise), sure)

@@ -48,7 +48,9 @@ def read_domain(path: Path | str) -> Domain:
 def _value(facts: Mapping[str, Any]) -> CountedTable:
     domain, unit = Domain.of_facts(facts["domain"]), Unit.of_facts(facts["unit"])
     known = json_forms(CountedFacts)
-    said = arguments_of(CountedFacts, {name: fact for name, fact in facts.items() if name in known}, "a counted table")
+    metadata = arguments_of(
+        CountedFacts, {name: fact for name, fact in facts.items() if name in known}, "a counted table"
+    )
     if "places" in facts:
         places, numbers = facts["places"], facts["numbers"]
         if not all(type(number) is int for number in (*numbers, *(place for row in places for place in row))):
@@ -59,12 +61,12 @@ def _value(facts: Mapping[str, Any]) -> CountedTable:
             np.array(places, dtype=np.int64).reshape(len(domain.shape), -1),
             np.array(numbers, dtype=np.int64 if fits else object),
         )
-        return CountedTable(domain, few, unit, **said)
+        return CountedTable(domain, few, unit, **metadata)
     cells = facts["cells"]
     if not all(type(cell) is int for cell in cells) or len(cells) != domain.size:
         raise BadTable("there must be an integer for each cell of the domain", came=f"{len(cells)} values")
     whole = np.array(cells, dtype=np.int64 if all(abs(cell) < 1 << 62 for cell in cells) else object)
-    return CountedTable(domain, whole.reshape(domain.shape), unit, **said)
+    return CountedTable(domain, whole.reshape(domain.shape), unit, **metadata)
 
 
 COUNTED_FORM = Form(DOCUMENT_KIND, "a counted table", CountedTable.facts, _value)

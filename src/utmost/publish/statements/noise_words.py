@@ -50,13 +50,19 @@ def _of_columns_together(statement: Statement, at_level: NoiseTogetherAtLevel) -
     if at_level.way.kind == "signed":
         ends = "fractions are kept" if at_level.halves == "keep" else "fractions are rounded by a coin"
         after = f"columns are computed from noisy signed sums; {ends}"
+
+    def with_confidence(sure: Fraction) -> NoiseTogetherAtLevel:
+        way, halves, cost = at_level.way, at_level.halves, at_level.cost
+        columns, level, unit = at_level.columns, at_level.level, at_level.unit
+        return noise_of_way(columns, level, unit, way, halves=halves, confidence=sure, cost=cost)
+
     noises = tuple(
         StatedNoise(
             name,
             f"each cell of {listed('column', [name])}",
             at_level.drawn_for(at),
             "the cells of one row share epsilon",
-            bars(at_level.confidence, lambda sure, at=at: _together_margin(at_level, sure, at)),
+            bars(at_level.confidence, lambda sure, at=at: with_confidence(sure).margins[at]),
         )
         for at, name in enumerate(at_level.columns)
     )
@@ -110,19 +116,6 @@ def _of_one_draw(statement: Statement, at_level: OneDrawAtLevel) -> NoiseWords:
         on_trust=trust_of_cells(statement.promise),
         domain=table_domain(statement, statement.promise.noise.subject),
     )
-
-
-def _together_margin(at_level: NoiseTogetherAtLevel, sure: Fraction, at: int) -> int | float:
-    asked = noise_of_way(
-        at_level.columns,
-        at_level.level,
-        at_level.unit,
-        at_level.way,
-        halves=at_level.halves,
-        confidence=sure,
-        cost=at_level.cost,
-    )
-    return asked.margins[at]
 
 
 def _of_points(statement: Statement, at_level: PointNoiseAtLevel) -> NoiseWords:

@@ -97,24 +97,37 @@ def statement_page(
     """
     if not isinstance(stated, ReleaseFacts):
         raise wrong_kind("stated", "ReleaseFacts", stated)
-    said = Deployment() if deployment is None else deployment
-    title = said.title or str(stated.statement.get("name", ""))
-    by = ", ".join(said.curators)
-    head = " · ".join(text for text in (by, said.published, said.region) if text)
+    about = Deployment() if deployment is None else deployment
+    title = about.title or str(stated.statement.get("name", ""))
+    head = " · ".join(text for text in (", ".join(about.curators), about.published, about.region) if text)
+    questions = (
+        "Ask the publisher about each point of the list above.",
+        *((_WHO,) if (stated.per is None and stated.individual is None) else ()),
+        "Ask what else was published about the same people: levels add up.",
+        "Check the signature with the publisher's public key: utmost verify FILE --public-key KEY."
+        if is_signed
+        else "Ask for a signed copy, and check the files: utmost verify FILE.",
+    )
+    asked = f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in questions)}</ul>"
+    released = {} if tables is None else mapping(tables, "tables")
+    shown = [_released(name, columns) for name, columns in released.items() if columns]
+    others = ", ".join(name for name, columns in released.items() if not columns)
     unsigned = {title: [Fact("", UNSIGNED_TRUST)] if title == TRUST and not is_signed else [] for title in SECTIONS}
     parts = [
         f'<p class="kind">{HEADING}</p>\n<h1>{escape(title)}</h1>' if title else f"<h1>{HEADING}</h1>",
         f"<p><small>{escape(head)}</small></p>" if head else "",
-        _paragraph(said.description),
+        _paragraph(about.description),
         f'<p class="promise">{escape(stated.line)}</p>',
         _paragraph(_beyond_line(stated)),
         *(
-            (_section(ASKED, _asked(stated, is_signed)) if title == ANNEX else "")
+            (_section(ASKED, asked) if title == ANNEX else "")
             + _section(title, _rows(title, [*stated.of_section(title), *unsigned[title]], stated))
             for title in SECTIONS
         ),
         _footer(stated, is_signed, is_compared),
-        *_released_tables({} if tables is None else mapping(tables, "tables"), stated),
+        *shown,
+        _paragraph(f"Also released, and not shown: {others}." if others else ""),
+        _paragraph(f"Each margin holds at {float(100 * stated.confidence):g} % confidence." if shown else ""),
     ]
     body = "\n".join(part for part in parts if part)
     return (
@@ -161,19 +174,6 @@ def _rows(title: str, facts: Sequence[Fact], stated: ReleaseFacts) -> str:
     return _table(head, cells) + _paragraph(words)
 
 
-def _asked(stated: ReleaseFacts, is_signed: bool) -> str:
-    """The list of questions that a reader should ask."""
-    lines = (
-        "Ask the publisher about each point of the list above.",
-        *((_WHO,) if (stated.per is None and stated.individual is None) else ()),
-        "Ask what else was published about the same people: levels add up.",
-        "Check the signature with the publisher's public key: utmost verify FILE --public-key KEY."
-        if is_signed
-        else "Ask for a signed copy, and check the files: utmost verify FILE.",
-    )
-    return f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in lines)}</ul>"
-
-
 def _table(head: str, rows: Iterable[Sequence[str]]) -> str:
     lines = (
         f"<tr><th>{escape(label)}</th><td>{value}</td>"
@@ -182,13 +182,6 @@ def _table(head: str, rows: Iterable[Sequence[str]]) -> str:
         for label, value, *numbers in rows
     )
     return f"<table>{head}<tbody>{''.join(lines)}</tbody></table>"
-
-
-def _released_tables(tables: Mapping[str, Mapping[str, Sequence[Any]]], stated: ReleaseFacts) -> list[str]:
-    shown = [_released(name, columns) for name, columns in tables.items() if columns]
-    others = ", ".join(name for name, columns in tables.items() if not columns)
-    margins = f"Each margin holds at {float(100 * stated.confidence):g} % confidence." if shown else ""
-    return [*shown, _paragraph(f"Also released, and not shown: {others}." if others else ""), _paragraph(margins)]
 
 
 def _released(name: str, columns: Mapping[str, Sequence[Any]]) -> str:
@@ -220,11 +213,10 @@ _NUMBER = re.compile(r"-?\d+(\.\d*)?(e[-+]?\d+)?|nan", re.ASCII)
 
 
 def _footer(stated: ReleaseFacts, is_signed: bool, is_compared: bool) -> str:
-    said = stated.statement
-    digest = said.get("table") or {}
+    digest, version = stated.statement.get("table") or {}, stated.statement["utmost"]
     of = {"file": "the released file", "cells": "the released cells"}.get(digest.get("of", ""), "the noisy sums")
     compared = "was compared with the statement" if is_compared else "was not compared: utmost verify FILE does it"
-    lines = [f"Made from the statement by utmost {said['utmost']}; the figures of the statement were computed again."]
+    lines = [f"Made from the statement by utmost {version}; the figures of the statement were computed again."]
     if digest:
         file = f" The file {compared}." if digest.get("of") == "file" else ""
         lines.append(f"SHA-256 of {of}: {digest['sha256']}.{file}")

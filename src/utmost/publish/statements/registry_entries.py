@@ -13,6 +13,7 @@ from typing import Any
 
 from utmost.core.exact.arguments import wrong_kind
 from utmost.core.exact.display import Display
+from utmost.core.exact.intervals import round_up, settled
 from utmost.core.exact.written_levels import level_name, level_words
 from utmost.errors import OutOfRange
 from utmost.publish.releases.release_facts import NOISE, ReleaseFacts, short_bar
@@ -117,8 +118,8 @@ def registry_entry(stated: ReleaseFacts, deployment: Deployment | None = None) -
     >>> from utmost.statements import stated_release
     >>> from utmost import release
     >>> answer = release({"n": [7]}, Promise(columns="n", unit=Unit(1, 1)), epsilon="1/2")
-    >>> said = Deployment("Counts", ["An Office"], published="2026-01-31")
-    >>> entry = registry_entry(stated_release(answer.statement), said)
+    >>> deployment = Deployment("Counts", ["An Office"], published="2026-01-31")
+    >>> entry = registry_entry(stated_release(answer.statement), deployment)
     >>> entry["url_slug"], entry["deployment"]["privacy_loss"]["privacy_parameters"]
     ('counts-an-office-2026', {'epsilon': 0.5})
     """
@@ -139,6 +140,25 @@ def registry_entry(stated: ReleaseFacts, deployment: Deployment | None = None) -
         "the bits and a released value.",
         "- Random bits come from the operating system, through AES-256.",
     ]
+    epsilon = float(round_up(settled(stated.level.epsilon_interval)))
+    if epsilon == float("inf"):
+        raise OutOfRange("the registry's epsilon is a float", came="a level above all floats", where="epsilon")
+    parameters, details = {"epsilon": epsilon}, f"Exactly, epsilon = {level_words(stated.level)}{stated.each}"
+    if stated.delta is not None:
+        details += f", and delta = {stated.delta}"
+        parameters["delta"] = round_up(stated.delta)
+    details += "."
+    is_kept, version = bool(stated.answered) and stated.is_relaxed, stated.statement.get("data_version", 1)
+    releases = "One release. "
+    if is_kept:
+        details += (
+            f" That is what all answers cost together; the one described here cost {level_name(stated.own_level)}."
+        )
+        releases = (
+            "The release is kept and may be answered again: a larger epsilon costs its difference from the largest "
+            "so far, a smaller one nothing. "
+        )
+    texts = "" if stated.promise is None else stated.promise.sentences
     trust = "\n".join(f"- {line}" for line in stated.on_trust)
     checked = "Anyone can compute again what the statement says, with `utmost verify`."
     entry: dict[str, Any] = {
@@ -157,8 +177,22 @@ def registry_entry(stated: ReleaseFacts, deployment: Deployment | None = None) -
             "data_domain": stated.domain,
             "unprotected_quantities": f"{sentence_of(stated.unprotected)} Published without noise: {stated.public}.",
         },
-        "privacy_loss": _loss(stated),
-        "deployment_model": _model(stated),
+        "privacy_loss": {
+            "privacy_unit": sentence_of(stated.unit),
+            "privacy_unit_details": f"{texts} Neighbouring: {stated.neighbours}.".lstrip(),
+            "privacy_parameters": parameters,
+            "privacy_parameters_details": f"{details} {stated.guarantee}",
+        },
+        "deployment_model": {
+            "model_name": "Central",
+            "actors": "- The curator holds the true data, draws the noise, and must be trusted with both.\n"
+            "- Readers, and anyone who attacks, see what is published, and need not be trusted.",
+            "release_type": "Many releases" if is_kept else "One release",
+            "release_type_details": f"{releases}Any further release of the same data that is not counted here adds up.",
+            "data_source_type": "Static" if version == 1 else "Dynamic",
+            "data_source_type_details": f"This is version {version} of the data.",
+            "access_type": "Non-interactive",
+        },
         "accounting": {"post_processing": sentence_of(stated.after), "composition": sentence_of(stated.composition)},
         "implementation": {
             "preprocessing_and_hyperparameter_tuning": sentence_of(stated.before)
@@ -179,52 +213,6 @@ def slug_of(basic: Mapping[str, Any]) -> str:
     """The name of an entry in URLs, as the registry makes it: title, curators and year."""
     parts = (basic["name"], "-".join(basic["data_curators"]), basic["publication_date"].split("-")[0])
     return "_".join(re.sub(r"\W+", "_", part.lower()) for part in parts).replace("_", "-")
-
-
-def _loss(stated: ReleaseFacts) -> dict[str, Any]:
-    from utmost.core.exact.intervals import round_up, settled
-
-    epsilon = float(round_up(settled(stated.level.epsilon_interval)))
-    if epsilon == float("inf"):
-        raise OutOfRange("the registry's epsilon is a float", came="a level above all floats", where="epsilon")
-    details = f"Exactly, epsilon = {level_words(stated.level)}{stated.each}"
-    parameters: dict[str, float] = {"epsilon": epsilon}
-    if stated.delta is not None:
-        details += f", and delta = {stated.delta}"
-        parameters["delta"] = round_up(stated.delta)
-    details += "."
-    if stated.answered and stated.is_relaxed:
-        details += (
-            f" That is what all answers cost together; the one described here cost {level_name(stated.own_level)}."
-        )
-    told = "" if stated.promise is None else stated.promise.sentences
-    return {
-        "privacy_unit": sentence_of(stated.unit),
-        "privacy_unit_details": f"{told} Neighbouring: {stated.neighbours}.".lstrip(),
-        "privacy_parameters": parameters,
-        "privacy_parameters_details": f"{details} {stated.guarantee}",
-    }
-
-
-def _model(stated: ReleaseFacts) -> dict[str, Any]:
-    is_kept = bool(stated.answered) and stated.is_relaxed
-    releases = (
-        "The release is kept and may be answered again: a larger epsilon costs its difference from the largest "
-        "so far, a smaller one nothing. "
-        if is_kept
-        else "One release. "
-    )
-    version = stated.statement.get("data_version", 1)
-    return {
-        "model_name": "Central",
-        "actors": "- The curator holds the true data, draws the noise, and must be trusted with both.\n"
-        "- Readers, and anyone who attacks, see what is published, and need not be trusted.",
-        "release_type": "Many releases" if is_kept else "One release",
-        "release_type_details": f"{releases}Any further release of the same data that is not counted here adds up.",
-        "data_source_type": "Static" if version == 1 else "Dynamic",
-        "data_source_type_details": f"This is version {version} of the data.",
-        "access_type": "Non-interactive",
-    }
 
 
 def sentence_of(words: str) -> str:

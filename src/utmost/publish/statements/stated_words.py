@@ -14,7 +14,6 @@ from utmost.core.exact.display import few
 from utmost.core.exact.levels import Level
 from utmost.core.exact.written_levels import level_name
 from utmost.core.noise.geometric import Geometric
-from utmost.core.privacy.unit import Unit
 from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.noise_at_level import CellNoiseAtLevel
 from utmost.publish.promises.promised_noise import Noise
@@ -188,6 +187,19 @@ def sums_in_words(statement: Mapping[str, Any], release: "NoisySums") -> Release
         bounded = "each individual's contribution was limited to what is stated above; "
         bounded += f"events with a value outside the domain were left out{counted}"
         before = bounded if amount is None or amount.clipped is None else f"{amount.clipped}; {bounded}"
+    if release.unit.is_distinct:
+        after = "nothing: each noisy cell is published as it is"
+    elif release.unit.is_shared:
+        after = (
+            "every sum of amounts and every count of events is computed from the noisy sums by least squares, without "
+            "bias. It costs no more epsilon"
+        )
+    else:
+        numbers = "whole numbers" if release.unit.step == 1 else f"multiples of {release.unit.text(1)}"
+        after = (
+            "every table and total is computed from the noisy sums by least squares, without bias; a clean copy, where "
+            f"one is published, holds {numbers} that are not negative and whose sums agree. Neither costs more epsilon"
+        )
     return ReleaseFacts(
         statement=statement,
         level=total,
@@ -204,9 +216,7 @@ def sums_in_words(statement: Mapping[str, Any], release: "NoisySums") -> Release
         why=str(statement["noise"]["theorem"]),
         beyond=beyond_unit(release.promise, release.unit, "cell"),
         before=f"{rounded(release.unit, 'cell')}{before}",
-        after="nothing: each noisy cell is published as it is"
-        if release.unit.is_distinct
-        else _sums_of_cells(release.unit),
+        after=after,
         composition=f"{split}{adds or ADDS_UP}{part}",
         domain=f"{counts} over a declared domain of {domain.size} cells: {', '.join(domain.columns)}.",
         on_trust=trust_of_sums(release.promise),
@@ -272,20 +282,6 @@ _DIVIDED = "about the margin shown, divided by the number that the mean divides 
 """The margin of a mean, which depends on the size of its group."""
 
 
-def _sums_of_cells(unit: Unit) -> str:
-    """The sentence about the tables that are computed from noisy sums."""
-    if unit.is_shared:
-        return (
-            "every sum of amounts and every count of events is computed from the noisy sums by least squares, without "
-            "bias. It costs no more epsilon"
-        )
-    whole = "whole numbers" if unit.step == 1 else f"multiples of {unit.text(1)}"
-    return (
-        "every table and total is computed from the noisy sums by least squares, without bias; a clean copy, where "
-        f"one is published, holds {whole} that are not negative and whose sums agree. Neither costs more epsilon"
-    )
-
-
 def _laws(release: "NoisySums") -> list[tuple[Any, Geometric]]:
     from utmost.publish.promises.sum_laws import noise_laws
 
@@ -316,13 +312,13 @@ def level_in_ledger(ledger: LedgerFacts | None, own: Level) -> tuple[Level, tupl
     return ledger.together, (adds, FEWER_LEVELS if len(ledger.levels) > 1 else "")
 
 
-def sums_table_in_words(said: Mapping[str, Any]) -> ReleaseFacts:
+def sums_table_in_words(statement: Mapping[str, Any]) -> ReleaseFacts:
     """The statement in words of one table of a release by a plan: its margins, then the noisy sums."""
     from utmost.publish.releases.noisy_sums import SUMS_TABLE_FORM
     from utmost.publish.workloads.workload import narrowed
 
-    table = SUMS_TABLE_FORM.checked(said)
-    release, facts = table.release, sums_in_words(said["release"], table.release)
+    table = SUMS_TABLE_FORM.checked(statement)
+    release, facts = table.release, sums_in_words(statement["release"], table.release)
     family, labels = narrowed(release.domain, table.family)
     if family in release.plan.shares:
         return facts
@@ -372,17 +368,17 @@ def _computed(release: "NoisySums", family: Any, labels: Mapping[int, Any]) -> t
     )
 
 
-def measures_in_words(said: Mapping[str, Any]) -> ReleaseFacts:
+def measures_in_words(statement: Mapping[str, Any]) -> ReleaseFacts:
     """The statement in words of a table of several amounts."""
     from utmost.publish.releases.measures_table import MEASURES_FORM
 
-    measures = MEASURES_FORM.checked(said)
+    measures = MEASURES_FORM.checked(statement)
     first = next(iter(measures.releases.values()))
     each = [
-        sums_in_words(said["releases"][name], replace(release, measure=name))
+        sums_in_words(statement["releases"][name], replace(release, measure=name))
         for name, release in measures.releases.items()
     ]
-    share = next(iter(said["shares"].values()))
+    share = next(iter(statement["shares"].values()))
     is_alone = len(each) == 1
     own = "" if is_alone else f"{share} of epsilon"
     axes = [axis for axis in first.domain.columns if axis not in measures.releases]
@@ -404,7 +400,7 @@ def measures_in_words(said: Mapping[str, Any]) -> ReleaseFacts:
         adds = f"{split} {adds or ADDS_UP}"
     return replace(
         each[0],
-        statement=said,
+        statement=statement,
         domain=f"Counts, sums and means of {', '.join(measures.releases)} over a declared domain: {', '.join(axes)}.",
         public=possible_values(axes),
         level=together,

@@ -82,13 +82,18 @@ def words_of_cells(statement: Statement, at_level: CellNoiseAtLevel) -> NoiseWor
     else:
         half = at_level.grid * FARTHEST
         before = f"each value was rounded to the nearest multiple of {at_level.grid}, by at most {half}"
+
+    def margin(sure: Fraction) -> int | float:
+        steps = at_level.drawn.margin(sure)
+        return unit.margin(steps) if at_level.grid is None else round_up((steps + FARTHEST) * at_level.grid)
+
     noise = StatedNoise(
         ", ".join(columns),
         f"each cell of {listed('column', columns)}",
         repr(at_level.drawn)
         + ("" if at_level.width is None else f" in steps of {at_level.width if at_level.grid else unit.text(1)}"),
         "" if unit.charged == 1 else level_name(at_level.law.level),
-        bars(at_level.confidence, lambda sure: _margin(at_level, sure)),
+        bars(at_level.confidence, margin),
         "± {} for each released cell",
     )
     numbers = "integers" if at_level.grid is None else "real numbers"
@@ -113,11 +118,6 @@ def words_of_cells(statement: Statement, at_level: CellNoiseAtLevel) -> NoiseWor
         on_trust=trust_of_cells(statement.promise),
         domain=table_domain(statement, numbers),
     )
-
-
-def _margin(at_level: CellNoiseAtLevel, sure: Fraction) -> int | float:
-    steps = at_level.drawn.margin(sure)
-    return at_level.unit.margin(steps) if at_level.grid is None else round_up((steps + FARTHEST) * at_level.grid)
 
 
 def table_domain(statement: Statement, numbers: str) -> str:

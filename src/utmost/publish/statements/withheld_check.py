@@ -109,7 +109,15 @@ def check_withheld(
                 raise BadTable(f"a mark must be {SHOWN!r} or {described.rule.mark!r}", came="another mark", where=where)
             if is_blank(cell) != (mark != SHOWN and described.rule.is_blank):
                 raise BadTable("exactly the withheld cells must be blank", came="another cell", where=where)
-            if not is_blank(cell) and _passes(cell, margin, described.rule, where) != (mark == SHOWN):
+            if is_blank(cell):
+                continue
+            try:
+                value, bar = exact(cell), exact(margin)
+            except UtmostError:
+                required = "a shown cell and its margin must be numbers"
+                raise BadTable(required, came="something else", where=where) from None
+            number = int(value) if value.denominator == 1 else float(value)
+            if described.rule.passes(number, bar) != (mark == SHOWN):
                 required = (
                     "a shown cell must satisfy the rule" if mark == SHOWN else "a marked cell must break the rule"
                 )
@@ -144,14 +152,6 @@ def _check_columns(statement: Mapping[str, Any], described: WithheldTable[Any], 
     for name, cells in fixed.items():
         if any(map(unlike, columns[name], cells)):
             raise BadTable("labels and margins must be those of the release", came="other values", where=repr(name))
-
-
-def _passes(cell: Any, margin: Any, rule: WithholdingRule, where: str) -> bool:
-    try:
-        value, bar = exact(cell), exact(margin)
-    except UtmostError:
-        raise BadTable("a shown cell and its margin must be numbers", came="something else", where=where) from None
-    return rule.passes(int(value) if value.denominator == 1 else float(value), bar)
 
 
 def _check_made_of(described: WithheldTable[Any], columns: TextColumns, answer: Answer[Any] | NoisyTable) -> None:

@@ -35,7 +35,7 @@ class SavedContent:
     """The content of the files: a table and its statement, or one document with both."""
 
     table: Any
-    said: Callable[[Digest | None], dict[str, Any]]  # from the digest of the table to its statement
+    statement_with: Callable[[Digest | None], dict[str, Any]]  # from the digest of the table to its statement
     document: Callable[[], dict[str, Any]] | None = None  # the whole as one document, for a file that ends in .json
     owner_only: bool = False  # whether only the owner of the file may read it
 
@@ -64,7 +64,7 @@ def saved(
             sys.stdout.flush()
             stream.write(content.getvalue())
             stream.flush()
-        return publication.said({"of": "file", "sha256": sha256(content.getvalue()).hexdigest()})
+        return publication.statement_with({"of": "file", "sha256": sha256(content.getvalue()).hexdigest()})
     signer = None if key is None else signer_of(key)
     if document is not None and out.suffix.lower() == ".json":
         # The whole release as one JSON document, and its signature.
@@ -80,7 +80,7 @@ def saved(
         return written
     return publish(
         publication.table,
-        publication.said,
+        publication.statement_with,
         _with_format(out, named_format),
         signer=signer,
         owner_only=publication.owner_only,
@@ -127,7 +127,7 @@ class SavedTable(Display):
 
     table: Any
 
-    def said(self, digest: Digest | None) -> dict[str, Any]:
+    def statement_with(self, digest: Digest | None) -> dict[str, Any]:
         """The statement, with the digest of the published table."""
         raise Unsupported("a release must have a statement", came=type(self).__name__)
 
@@ -151,5 +151,5 @@ class SavedTable(Display):
         Returns:
             The statement, with the digest of the file.
         """
-        publication = SavedContent(self.table, self.said)
+        publication = SavedContent(self.table, self.statement_with)
         return saved(publication, path, format=format, sign=sign, overwrite=overwrite)

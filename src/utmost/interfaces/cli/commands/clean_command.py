@@ -71,8 +71,8 @@ def clean(
             came, remedy = repr(want), "Leave out --want: the cells are written."
             raise Unsupported("--want needs a release by a plan", came=came, remedy=remedy)
         cells = released.clean(None if given is None else _facts(given), hold=hold)
-        said = partial(cells.said, family=cells.domain.finest)
-        return _give(released.beside(cells), said, out, form, as_json=as_json)
+        statement_with = partial(cells.statement_with, family=cells.domain.finest)
+        return _give(released.beside(cells), statement_with, out, form, as_json=as_json)
     if not isinstance(released, NoisySums | DetailedSums):
         raise Unsupported(
             "`clean` works on releases by a plan",
@@ -105,14 +105,19 @@ def clean(
     whole = released.clean(None if given is None else _facts(given), hold=hold)
     columns = beside_estimates(released, whole, chosen)
     table = {name: np.array(column, dtype=object) for name, column in columns.items()}
-    _give(table, partial(whole.said, family=chosen), out, form, as_json=as_json)
+    _give(table, partial(whole.statement_with, family=chosen), out, form, as_json=as_json)
 
 
 def _give(
-    table: Any, said: Callable[[Digest | None], dict[str, Any]], out: Path | None, form: str | None, *, as_json: bool
+    table: Any,
+    statement_with: Callable[[Digest | None], dict[str, Any]],
+    out: Path | None,
+    form: str | None,
+    *,
+    as_json: bool,
 ) -> None:
     """Write the clean table and its statement, and print them."""
-    report = said(None) if out is None else publish(table, said, out)
+    report = statement_with(None) if out is None else publish(table, statement_with, out)
     if as_json:
         return print_json(report | {"table": files.columns(table)})
     if out is None:

@@ -107,7 +107,7 @@ def respond(
     answered = answered_table(saved, source, columns, None if book is None else book.answers)
     about = {} if book is None else book.facts()
     answered = replace(answered, facts=answered.facts | about)
-    statement = answered.facts if out is None else publish(answered.table, answered.said, out)
+    statement = answered.facts if out is None else publish(answered.table, answered.statement_with, out)
     if as_json:
         return print_json(statement if out is not None else {"statement": statement, "table": answered.table})
     if out is None:

@@ -154,18 +154,21 @@ def statement(
     path, is_piped = release, isinstance(release, file_options.StandardInput)
     if not is_piped and (release.suffix.lower() != ".json" or sidecars.sidecar_path(release).is_file()):
         path = sidecars.statement_beside(release)
-        said = read_statement(path)
+        stated_facts = read_statement(path)
     else:
         document = whole_document(release)
-        said = read_statement(release) if document is None else dict(document)
+        stated_facts = read_statement(release) if document is None else dict(document)
     # A table beside the statement must be the stated one.
-    beside, digest = path.with_name(path.name.removesuffix(".json")) if path == release else release, said.get("table")
+    beside, digest = (
+        path.with_name(path.name.removesuffix(".json")) if path == release else release,
+        stated_facts.get("table"),
+    )
     table: Path | None = None
     if beside != path and beside.is_file() and isinstance(digest, Mapping) and digest.get("of") == "file":
         table = beside
-        sidecars.check_unchanged(table, dict(said))
+        sidecars.check_unchanged(table, dict(stated_facts))
 
-    declared = declared_in(said)
+    declared = declared_in(stated_facts)
     if declared is not None:
         if as_json or html is not None or out is not None:
             remedy = "Leave out the options to see what was declared; or write utmost verify FILE."
@@ -176,7 +179,7 @@ def statement(
         write_together(files_of_package)
         return screen(stderr=True).print(ScreenText(f"Written: {' and '.join(map(str, files_of_package))}"))
 
-    stated = stated_release(said)
+    stated = stated_release(stated_facts)
     is_signed = signatures.signature_path(path).is_file()
     tables = {} if html is None else _shown_tables(table, release)
     page = partial(

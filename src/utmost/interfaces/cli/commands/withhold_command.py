@@ -89,10 +89,12 @@ def withhold(
 
     signer = None if sign is None else signer_of(sign)
     writers: dict[Path, Writer] = {}
-    statements: dict[str, dict[str, Any]] = {name: table.said(None) for name, table in withheld.items()}
+    statements: dict[str, dict[str, Any]] = {name: table.statement_with(None) for name, table in withheld.items()}
     for name, place in places.items():
         check_free(Path("table.csv"), place, sign)
-        mine, statements[name] = table_writers(withheld[name].table, withheld[name].said, place, signer=signer)
+        mine, statements[name] = table_writers(
+            withheld[name].table, withheld[name].statement_with, place, signer=signer
+        )
         writers |= mine
     if writers:
         write_together(writers)

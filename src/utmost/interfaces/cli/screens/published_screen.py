@@ -44,7 +44,7 @@ def show_published(
     """Print a table and its statement in words."""
     if isinstance(published, DetailedSums):
         return show_detailed(published, as_json=as_json)
-    statement = published.said(None) if isinstance(published, WithheldTable) else dict(published.statement)
+    statement = published.statement_with(None) if isinstance(published, WithheldTable) else dict(published.statement)
     is_document = isinstance(published.table, dict) and not all(
         isinstance(column, list) for column in published.table.values()
     )

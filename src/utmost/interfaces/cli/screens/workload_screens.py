@@ -317,16 +317,16 @@ def give_cells(
     finest = release.domain.finest
     family = release.domain.family_name(finest) if amounts is None else amounts.name(finest)
     table = _with_means(release, family)
-    said = SumsTable(release, family, amounts is not None).statement
+    statement_with = SumsTable(release, family, amounts is not None).statement
     out = answer.file
     more = undetermined_means(table)
     facts = _said(release, headline, "" if out is None else f"{out} and {out}.json", more)
-    _give(table, said, facts, answer, signer, again=again)
+    _give(table, statement_with, facts, answer, signer, again=again)
 
 
 def _give(
     table: Any,
-    said: Callable[[Digest | None], dict[str, Any]],
+    statement_with: Callable[[Digest | None], dict[str, Any]],
     facts: ScreenGroup,
     answer: TableAnswer,
     signer: Signer | None,
@@ -337,9 +337,9 @@ def _give(
     out = answer.file
     written = None
     if out is not None:
-        written = (publish_again if again else publish)(table, said, out, watched, signer)
+        written = (publish_again if again else publish)(table, statement_with, out, watched, signer)
     if answer.as_json:
-        return print_json(written or {"statement": said(None), "table": files.columns(table)})
+        return print_json(written or {"statement": statement_with(None), "table": files.columns(table)})
     if out is None:
         give_table(table, answer.form)
         return screen(stderr=True).print(ScreenText(), facts)
@@ -370,7 +370,7 @@ def give_measures(
     then = "" if measures.is_in_ledger else ADDS_UP
     more = undetermined_means(measures.table)
     facts = shown_facts(headline, measures_in_words(measures.statement), answer.file, more=more, then=then)
-    _give(measures.table, measures.said, facts, answer, signer, again=again)
+    _give(measures.table, measures.statement_with, facts, answer, signer, again=again)
 
 
 def give_promised_measures(measures: MeasuresTable, answer: TableAnswer) -> None:
