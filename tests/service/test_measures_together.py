@@ -10,7 +10,7 @@ from ledger.crash_points import a_draw_fails
 from service.conftest import ALL, TABLE, TERMS
 from service.publications import Terms, document, publish_by
 from service.test_client import Inside
-from service.visiting import Visitor
+from service.visiting import Forms, Visitor
 from utmost.errors import (
     AlreadyPublished,
     BudgetExceeded,
@@ -347,6 +347,19 @@ def test_by_page_several_means_are_one_table_under_one_name(visitor):
     assert {"count", "income_mean", "rent_mean"} <= set(table)
     again = ada.fill(ada.get("/publish"), "/publish/means", files=sent, **words | {"epsilon": "2"})
     assert again.status_code == 409, again.text
+
+
+def test_a_field_or_file_that_stands_twice_in_a_form_is_refused(visitor):
+    """The last one would be taken, in silence."""
+    ada, service = visitor("Ada", "curator", approvals=False)
+    (_, fields), *_ = [form for form in Forms(ada.get("/publish").text).found if form[0] == "/publish/means"]
+    words = fields | {"name": "wages", "epsilon": "1", "dataset": "payroll"}
+    files = [("table-1", in_file(table)) for table in wages().values()]
+    for sent in (files, [*files[:1], ("epsilon", (None, b"2"))]):
+        refused = ada.send("POST", "/publish/means", data=words, files=sent)
+        assert (refused.status_code, "twice" in refused.text) == (400, True), refused.text
+    assert service.ledger.releases == ()
+    assert "Published." in ada.send("POST", "/publish/means", data=words, files=files[:1]).text
 
 
 def test_by_page_several_means_are_approved_by_their_promises_and_brought_together(visitor):

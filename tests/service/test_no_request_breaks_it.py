@@ -166,6 +166,17 @@ def test_a_column_that_stands_twice_is_not_lost(callers):
         assert told["title"] == "WrongShape"
 
 
+def test_a_parameter_that_stands_twice_in_an_address_is_refused(callers, app):
+    """Of two levels in one address the last would be taken, in silence; a stranger is not told."""
+    view = "/v1/releases/admissions/view?epsilon=1/8&epsilon=1/4"
+    for path in (view, "/v1/releases/admissions/margin?epsilon=1&epsilon=1", "/v1/history?most=1&most=2"):
+        told = check(callers["curator"]("GET", path), 422)
+        (wrong,) = told["wrong"]
+        assert wrong in ("query.epsilon: given twice", "query.most: given twice")
+        assert check(Caller(app)("GET", path), 401)
+    assert callers["curator"]("GET", "/release?name=a&name=b", headers={"accept": "text/html"}).status_code == 422
+
+
 def test_bad_paths_queries_and_headers(callers):
     """Names, levels and numbers in the address, keys and kinds in headers, methods that there are none of."""
     curator = callers["curator"]

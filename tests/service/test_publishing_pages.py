@@ -19,7 +19,7 @@ from utmost.counting import CountedTable
 from utmost.exact import level
 from utmost.noise import Geometric
 from utmost.privacy import Unit
-from utmost.promises import Promise
+from utmost.promises import Promise, key_noise
 from utmost.releases import NoisySums
 from utmost.service import Settings, application
 from utmost.statements import read_release
@@ -123,6 +123,24 @@ def test_a_promise_is_brought_as_a_file(visitor, service):
     table = {"table": ("a.csv", CSV, "text/csv")}
     assert "Published." in ada.fill(ada.proposal(), "/proposals/table", files=table).text
     assert service.ledger.release("fresh").noise == promise.noise
+
+
+def test_a_chance_to_name_keys_that_protects_nobody_is_shown_to_curator_and_approver(visitor):
+    """In the words of the library's own warning; a small chance and a small epsilon are not warned of."""
+    ada, grace = visitor("Ada", "curator"), visitor("Grace", "approver")
+    page = ada.get("/publish")
+    for delta, is_weak in (("0.1", True), ("1e-6", False)):
+        promise = Promise(noise=key_noise(["word", "n"], delta=delta))
+        words = promise.at(1).weakness()
+        assert bool(words) == is_weak
+        brought = {"plan": ("promise.json", json.dumps(document(promise)).encode(), "application/json")}
+        seen = looked(ada, page, brought, name=f"words {delta}", kind="plan", epsilon="1")
+        assert ("This delta protects practically nobody" in seen.text) == is_weak
+        ada.fill(ada.get("/publish"), "/proposals", {"kind": "plan"}, brought, name=f"words {delta}", epsilon="1")
+        shown = grace.proposal().text
+        assert (words in shown) == is_weak or not words
+        assert ("This delta protects practically nobody" in shown) == is_weak
+        grace.fill(grace.proposal(), "/proposals/decision", {"state": "refused"}, reason="seen")
 
 
 def test_a_plan_is_looked_at_before_it_is_proposed(visitor):

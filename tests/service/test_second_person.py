@@ -444,7 +444,7 @@ def test_an_approver_sees_what_it_would_come_to(service, who, published):
     seen = preview(service.ledger, terms.request("more", level(11), 1), anything)
     assert seen.after is None
     assert "must stay within" in seen.problem
-    assert [warning.split()[0] for warning in seen.warnings] == ["Above", "The"]
+    assert [warning[:43] for warning in seen.warnings] == ["This level protects practically nobody: eps"]
     terms = Terms.read(PLANNED)
     assert [name for name, _ in preview(service.ledger, terms.request("plan", ONE, 1), anything).bars] == ["sex"]
     two = Plan(PLAN.domain, Unit(1, 1), {"sex outcome": "1/4", "sex": "1/2", "": "1/4"})

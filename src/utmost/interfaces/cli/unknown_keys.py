@@ -14,6 +14,7 @@ from utmost.interfaces.cli.screens.terminal import ScreenGroup, ScreenText
 from utmost.interfaces.documents.reports import print_json
 from utmost.publish.counting.key_counts import count_keys
 from utmost.publish.ledger.releasing import release
+from utmost.publish.promises.noise_at_level import warn_of_weakness
 from utmost.publish.promises.noise_of_keys import key_noise
 from utmost.publish.promises.promise import Promise
 from utmost.publish.statements.counted_files import read_domain
@@ -92,7 +93,7 @@ class UnknownKeys:
         names = [column, counts_are if column != counts_are else "count"]
         noise = key_noise(names, delta=self.delta, keys=people.at_most, shares=self.shares)
         with options.protected(yes):
-            noise.at(at).warn()
+            warn_of_weakness(noise.at(at).weakness())
         axes = {} if people.domain is None else dict(read_domain(people.domain).facts())
         if out is not None and out.suffix.lower() != ".json":
             required, remedy = "--out must be a domain's file, which ends in .json", "Write --out keys.json, say."

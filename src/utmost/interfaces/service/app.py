@@ -38,7 +38,7 @@ from utmost.interfaces.service.api.problems import (
     problem_of_shape,
     status_of,
 )
-from utmost.interfaces.service.api.routes import LATE, Who, arrived, identified, router
+from utmost.interfaces.service.api.routes import Who, arrived, identified, router
 from utmost.interfaces.service.metrics import Metrics
 from utmost.interfaces.service.notices import Notices
 from utmost.interfaces.service.pages.page_downloads import KeptFiles
@@ -183,7 +183,7 @@ def _note_refusal(request: Request, error: UtmostError) -> None:
 async def _misshapen(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     try:
-        if request.scope["route"].name in LATE:  # identify the caller before reporting what is wrong
+        if request.url.path.startswith("/v1/"):  # identify the caller before reporting what is wrong
             await to_thread.run_sync(identified, request)
     except UtmostError as unknown:
         return await _refused(request, unknown)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from time import monotonic
 
-from utmost.core.exact.levels import Level, level
+from utmost.core.exact.levels import Level
 from utmost.errors import UtmostError
 from utmost.interfaces.service.api.problems import said_of
 from utmost.interfaces.service.approvals import Proposal
@@ -22,7 +22,6 @@ from utmost.publish.releases.noisy_sums import NoisySums
 _SURE, _MOST_BARS = Fraction(19, 20), 12
 _STEPS = ("1/4", "1/2", "1", "2", "4")
 _LOOKING = 2.0  # seconds after which no further level is previewed
-_MUCH = level(10)
 UNREADABLE = (ArithmeticError, AttributeError, LookupError, MemoryError, TypeError, ValueError)
 _NOT_SHOWN = "Your token includes no release of this dataset: its budget is not shown to you."
 
@@ -91,7 +90,7 @@ def preview(
     # written.
     bars: tuple[tuple[str, int | float], ...] = ()
     before, level, further = None, request.level, 0
-    separate: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
     others: tuple[Budget, ...] = ()
     try:
         if isinstance(request, PublishRequest):
@@ -100,24 +99,26 @@ def preview(
         else:
             release = ledger.release(request.name, request.version)
             dataset, noise, part, independent = release.dataset, release.noise, release.part, False
+        weakness = noise.at(level).weakness()
+        warnings = (weakness,) if weakness else ()
         bars, further = _published_bars(noise, level)
         if isinstance(request, PublishRequest) and request.promise.until is not None:
             bars = tuple((f"{name}, at the last level", margin) for name, margin in bars)
         if not may_know(dataset):
-            return ProposalPreview(bars, warnings=(*_unusual(level, bars), _NOT_SHOWN), further=further)
+            return ProposalPreview(bars, warnings=(*warnings, _NOT_SHOWN), further=further)
         there = {budget.dataset: budget for budget in ledger.status().datasets}
         before = there.get(dataset, Budget(dataset, None, Spending()))
         others = tuple(budget for name, budget in there.items() if name != dataset and may_know(name))
         if isinstance(request, PublishRequest) and not independent:
             known = {kept.dataset for kept in ledger.releases} | {kept.dataset for kept in ledger.mechanisms}
             words = separate_from(known, dataset)
-            separate = () if words is None else (f"{words}.",)
+            warnings += () if words is None else (f"{words}.",)
         after = ledger.rehearse(
             request.name, epsilon=level, version=request.version, dataset=dataset, independent=independent, part=part
         )
     except UtmostError as error:
-        return ProposalPreview(bars, before, None, said_of(error), (*_unusual(level, bars), *separate), others, further)
-    return ProposalPreview(bars, before, after, "", (*_unusual(level, bars), *separate), others, further)
+        return ProposalPreview(bars, before, None, said_of(error), warnings, others, further)
+    return ProposalPreview(bars, before, after, "", warnings, others, further)
 
 
 def _published_bars(noise: Noise, level: Level) -> tuple[tuple[tuple[str, int | float], ...], int]:
@@ -138,15 +139,6 @@ def _published_bars(noise: Noise, level: Level) -> tuple[tuple[tuple[str, int | 
             for column, margin in columns.items()
         ]
     return tuple(bars), len(wanted) - len(shown)
-
-
-def _unusual(level: Level, bars: tuple[tuple[str, int | float], ...]) -> tuple[str, ...]:
-    unusual = []
-    if level > _MUCH:
-        unusual.append("Above epsilon 10 practically nobody is protected.")
-    if any(margin == 0 for _, margin in bars):
-        unusual.append("The margin of error is 0: almost every released value is the true value.")
-    return tuple(unusual)
 
 
 def ladder(

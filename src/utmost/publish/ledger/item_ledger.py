@@ -29,7 +29,7 @@ from utmost.publish.ledger.state import ItemFacts, Published, published_facts
 from utmost.publish.promises.declared_columns import check_released, check_size
 from utmost.publish.promises.lattice import Lattice
 from utmost.publish.promises.level_steps import Step
-from utmost.publish.promises.noise_at_level import warn_of_rows
+from utmost.publish.promises.noise_at_level import warn_of_rows, warn_of_weakness
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.releases.item_commitment import CommitmentKey, ItemCommitment, first_difference
@@ -121,7 +121,7 @@ class ItemLedger:
         """`publish`, for a request with its columns in order; ``universe`` as in `ItemFacts`."""
         request.promise.check_fixed("noise by identifier, of which the ledger keeps no answers")
         check_size(request.promise.lasting_noise.unit, commitment.rows, len(request.promise.columns))
-        request.promise.at(request.level).warn()
+        warn_of_weakness(request.promise.at(request.level).weakness())
         warn_of_rows(request.promise.rows)
 
         def answer(transaction: Transaction, may_draw: bool) -> ItemResponder | None:
@@ -175,7 +175,7 @@ class ItemLedger:
 
         known = self.release(name, version)
         if known is not None:
-            known.promise.at(at).warn()
+            warn_of_weakness(known.promise.at(at).weakness())
         return self._answered(found, at)
 
     def view(

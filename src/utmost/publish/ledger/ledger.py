@@ -41,7 +41,7 @@ from utmost.publish.ledger.responses import answer_alone, key_of_level
 from utmost.publish.ledger.shared_measures import at_hand
 from utmost.publish.ledger.store import Store
 from utmost.publish.ledger.verification import resumed
-from utmost.publish.promises.noise_at_level import warn_of_rows
+from utmost.publish.promises.noise_at_level import warn_of_rows, warn_of_weakness
 from utmost.publish.promises.promise import Promise, promise_for
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.measures_table import MeasuresTable
@@ -350,8 +350,8 @@ class Ledger(Responding, Accounts, Display):
         """The answers to requests, in one transaction; each request comes with its table and the parsed source."""
         for request, _, _ in wanted:
             warn_of_rows(request.promise.rows)
-        loosest = max((request for request, _, _ in wanted), key=lambda request: request.level)
-        loosest.promise.at(loosest.level).warn()
+        for weakness in {request.promise.at(request.level).weakness() for request, _, _ in wanted}:
+            warn_of_weakness(weakness)
         read = [(request, source) for request, _, source in wanted]
         answers = list[Answer[Any]]()
         for (request, table, source), answered in zip(
@@ -478,7 +478,7 @@ class Ledger(Responding, Accounts, Display):
 
     def _relaxed(self, wanted: Sequence[Relaxation], progress: Progress | None) -> list[Answer[Any]]:
         loosest = max(wanted, key=lambda relaxation: relaxation.request.level)
-        loosest.release.promise.at(loosest.request.level).warn()
+        warn_of_weakness(loosest.release.promise.at(loosest.request.level).weakness())
         for relaxation in wanted:
             warn_of_names(self._log.key, relaxation.release, relaxation.source)
         answers = list[Answer[Any]]()

@@ -21,7 +21,7 @@ from utmost.publish.ledger.ledger import Ledger
 from utmost.publish.ledger.publishing import check_new
 from utmost.publish.ledger.sqlite_store import VolatileStore
 from utmost.publish.promises.ledger_facts import PROCESS_NAME
-from utmost.publish.promises.noise_at_level import warn_of_rows
+from utmost.publish.promises.noise_at_level import warn_of_rows, warn_of_weakness
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.statement import Statement
 from utmost.publish.releases.answer import Answer
@@ -194,5 +194,5 @@ def check_release(table: Any, promise: Promise, at: Level) -> None:
     if source.items is not None:
         source.check_distinct(item_tags(entropy(SECRET_BYTES), [source.items]))
     source.promise.lasting_noise.check_level(at)
-    promise.at(at).warn()
+    warn_of_weakness(promise.at(at).weakness())
     warn_of_rows(source.promise.rows)

@@ -97,8 +97,8 @@ class NoiseAtLevel(Protocol):
     def bars(self, columns: Sequence[str]) -> Mapping[str, tuple[str, "Margin"]]:
         """The columns of margins by name, each with the column that it belongs to, and the margin."""
 
-    def warn(self) -> None:
-        """Warn of a level that protects practically nobody, see `warn_of_level`."""
+    def weakness(self) -> str:
+        """Why the level protects practically nobody, see `weakness_of`; empty if it protects."""
 
     def read(self, column: Any, name: str, place: RowName) -> NDArray[Any]:
         """The values of a column in the form that `noised` takes; BadTable for a cell that cannot be released."""
@@ -170,9 +170,9 @@ class CellNoiseAtLevel(Display):
         """The column of margins of each released column, with the margin."""
         return {f"{name}_margin": (name, self.margin) for name in columns}
 
-    def warn(self) -> None:
-        """Warn of a level that protects practically nobody."""
-        warn_of_level(self.level, self.law)
+    def weakness(self) -> str:
+        """Why the level protects practically nobody; empty if it protects."""
+        return weakness_of(self.level, self.law)
 
     def facts(self) -> dict[str, Any]:
         """The noise as JSON values, for a statement."""
@@ -373,15 +373,21 @@ _WEAK = 10  # the epsilon above which odds change by a factor of more than 22 00
 _SURE = Fraction(19, 20)
 
 
-def warn_of_level(level: Level, law: "Law | DrawLaw") -> None:
-    """Warn (LittleProtection) if epsilon is above 10, or if 19 in 20 released cells are the true ones."""
+def weakness_of(level: Level, law: "Law | DrawLaw") -> str:
+    """Why a level protects practically nobody: epsilon above 10, or 19 in 20 true cells; empty if it protects."""
     if level.epsilon_interval(64).lower > _WEAK:
         said = f"epsilon is above {_WEAK}, so the odds of any guess about an individual may grow more than 22 000-fold"
     elif law.numbers == "integers" and law.margin(_SURE) == 0:
         said = "more than 19 in 20 released cells will be the true ones"
     else:
-        return
-    warn(f"This level protects practically nobody: {said}. Choose a smaller one.", LittleProtection)
+        return ""
+    return f"This level protects practically nobody: {said}. Choose a smaller one."
+
+
+def warn_of_weakness(weakness: str) -> None:
+    """Warn (LittleProtection) in the words of `weakness_of`; empty words are no warning."""
+    if weakness:
+        warn(weakness, LittleProtection)
 
 
 def warn_of_rows(rows_from: str) -> None:

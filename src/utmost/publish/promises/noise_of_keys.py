@@ -24,12 +24,12 @@ from utmost.core.noise.geometric import Geometric
 from utmost.core.privacy.unit import Unit
 from utmost.core.sampling.integers import Integers
 from utmost.core.sampling.random_bits import Randomness
-from utmost.errors import BadTable, LedgerDamaged, LittleProtection, NeedsTable, OutOfRange, Unsupported, warn
+from utmost.errors import BadTable, LedgerDamaged, NeedsTable, OutOfRange, Unsupported
 from utmost.publish.counting.key_counts import counts_in_shares
 from utmost.publish.promises.declared_columns import listed_names
 from utmost.publish.promises.drawing import NewResponse, Responder
 from utmost.publish.promises.key_distribution import NamingLaw, naming_law, read_delta
-from utmost.publish.promises.noise_at_level import warn_of_level
+from utmost.publish.promises.noise_at_level import weakness_of
 from utmost.publish.promises.partition_selection import (
     counted_keys,
     key_columns,
@@ -104,11 +104,12 @@ class NamingNoise(Noise):
         """The number of bytes of an empty list; a longer list takes more, since its content is public."""
         return 16
 
-    def warn(self, level: Level) -> None:
-        warn_of_level(level, Geometric(level.scaled(Fraction(1, self.unit.cells))))
+    def weakness(self, level: Level) -> str:
+        weakness = weakness_of(level, Geometric(level.scaled(Fraction(1, self.unit.cells))))
         if self.delta is not None and self.delta > _WEAK_DELTA:
             said = f"delta is above {_WEAK_DELTA}: a key of one person alone is named that often"
-            warn(f"This delta protects practically nobody: {said}. Choose a smaller one, 1e-6, say.", LittleProtection)
+            weakness += f" This delta protects practically nobody: {said}. Choose a smaller one, 1e-6, say."
+        return weakness.strip()
 
     def released(self, columns: tuple[str, ...]) -> tuple[str, ...]:
         if columns not in ((), self.columns):

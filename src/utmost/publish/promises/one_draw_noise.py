@@ -35,7 +35,7 @@ from utmost.errors import OutOfRange, Unsupported, WrongKind
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.promises.cell_noise import ColumnNoise
 from utmost.publish.promises.declared_columns import check_size
-from utmost.publish.promises.noise_at_level import Margin, NoiseAtLevel, warn_of_level
+from utmost.publish.promises.noise_at_level import Margin, NoiseAtLevel, weakness_of
 from utmost.publish.promises.table_statements import promise_text
 from utmost.publish.workloads.measuring.least_draw import least_draw
 from utmost.tables.axes.domain import Domain, Family
@@ -133,8 +133,8 @@ class OneDrawAtLevel(Display):
         drawn = COMBINED if isinstance(self.law, DrawWithTotal) else NOT_BETTER_KNOWN
         return drawn + "; further tables have independent noise, at their shares of epsilon" * bool(self.beside)
 
-    def warn(self) -> None:
-        warn_of_level(self.level, self.draw)
+    def weakness(self) -> str:
+        return weakness_of(self.level, self.draw)
 
     def read(self, column: Any, name: str, place: RowName) -> NDArray[Any]:
         return integer_column(column, name, place)

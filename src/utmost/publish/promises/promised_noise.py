@@ -224,8 +224,9 @@ class Noise(PlannedNoise):
     def word(self, level: Level) -> int:
         """The number of bytes of a stored cell, a function of public facts alone."""
 
-    def warn(self, level: Level) -> None:
-        """Warn of a level that protects practically nobody, see `warn_of_level`."""
+    def weakness(self, level: Level) -> str:
+        """Why a level protects practically nobody, see `weakness_of`; empty if it protects."""
+        return ""
 
     @abstractmethod
     def cells(self, column: Any, name: str, place: Callable[[int], str]) -> NDArray[Any]:
@@ -302,8 +303,8 @@ class AnyNoiseAtLevel(Display):
     def bars(self, columns: Sequence[str]) -> Mapping[str, tuple[str, Margin]]:
         return self.noise.column_bars(self.level, columns, self.confidence)
 
-    def warn(self) -> None:
-        self.noise.warn(self.level)
+    def weakness(self) -> str:
+        return self.noise.weakness(self.level)
 
     def read(self, column: Any, name: str, place: RowName) -> NDArray[Any]:
         return self.noise.cells(column, name, place)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from utmost.core.exact.levels import Level
 from utmost.core.noise.geometric import Geometric
-from utmost.publish.promises.noise_at_level import warn_of_level
+from utmost.publish.promises.noise_at_level import weakness_of
 from utmost.publish.workloads.measuring.measured_families import load_of
 from utmost.publish.workloads.measuring.unit_charge import is_total
 from utmost.publish.workloads.planning.plan import Plan
@@ -17,7 +17,7 @@ def noise_laws(plan: Plan, spent: Level) -> dict[Family, Geometric]:
     return {family: Geometric(of, wide * load_of(family)) for family, of in plan.levels(spent).items()}
 
 
-def warn_of_laws(plan: Plan, level: Level, laws: Mapping[Family, Geometric]) -> None:
-    """Warn of a level that protects practically nobody; the noise of a public total does not count."""
+def weakness_of_laws(plan: Plan, level: Level, laws: Mapping[Family, Geometric]) -> str:
+    """Why a level protects practically nobody, empty if it protects; the noise of a public total does not count."""
     secret = [law for of, law in laws.items() if not (plan.unit.exactly and is_total(plan.domain, of))]
-    warn_of_level(level, max(secret or laws.values(), key=lambda law: law.level))
+    return weakness_of(level, max(secret or laws.values(), key=lambda law: law.level))

@@ -26,7 +26,7 @@ from utmost.publish.promises.drawing import BLOCK, NewResponse, Responder
 from utmost.publish.promises.lattice import Lattice
 from utmost.publish.promises.promised_noise import AnyNoiseAtLevel, Response
 from utmost.publish.promises.response_noise import NoiseByRuns, NoiseOnLattice
-from utmost.publish.promises.sum_laws import noise_laws, warn_of_laws
+from utmost.publish.promises.sum_laws import noise_laws, weakness_of_laws
 from utmost.publish.promises.table_statements import LISTS_ASSUMED, assumed_line, promise
 from utmost.publish.workloads.amount_pair import value_column
 from utmost.publish.workloads.measuring.measured_families import load_of
@@ -137,9 +137,8 @@ class SumNoise(LatticeNoise):
         """The margin of the marginal with the smallest share."""
         return self._bar(self.widest.of(level), confidence)
 
-    def warn(self, level: Level) -> None:
-        """Warn of a level that protects practically nobody, see `warn_of_level`."""
-        warn_of_laws(self.plan, level, noise_laws(self.plan, level))
+    def weakness(self, level: Level) -> str:
+        return weakness_of_laws(self.plan, level, noise_laws(self.plan, level))
 
     def named_bars(self, level: Level, confidence: Number, most: int) -> tuple[tuple[str, int | float], ...]:
         """The largest margins, each of one marginal."""

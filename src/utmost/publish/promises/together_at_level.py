@@ -93,9 +93,9 @@ class NoiseTogetherAtLevel(Display):
         """The column of margins of each column, with the margin."""
         return {f"{name}_margin": (name, margin) for name, margin in zip(self.columns, self.margins, strict=True)}
 
-    def warn(self) -> None:
-        """Warn of a level that protects practically nobody, as for independent noise of cells."""
-        cell_noise_at(self.level, unit=self.unit).warn()
+    def weakness(self) -> str:
+        """Why the level protects practically nobody, as for independent noise of cells."""
+        return cell_noise_at(self.level, unit=self.unit).weakness()
 
     def read(self, column: Any, name: str, place: RowName) -> Integers:
         return integer_column(column, name, place)

@@ -13,9 +13,9 @@ from utmost.core.exact.numbers import Number
 from utmost.core.noise.geometric import Geometric
 from utmost.core.sampling.random_bits import Randomness
 from utmost.publish.counting.counted import CountedTable
-from utmost.publish.promises.noise_at_level import NoiseAtLevel
+from utmost.publish.promises.noise_at_level import NoiseAtLevel, warn_of_weakness
 from utmost.publish.promises.promise import Promise, promise_for
-from utmost.publish.promises.sum_laws import noise_laws, warn_of_laws
+from utmost.publish.promises.sum_laws import noise_laws, weakness_of_laws
 from utmost.publish.promises.sum_noise import SumNoise
 from utmost.publish.promises.values import noised_by
 from utmost.publish.releases.answer import Answer
@@ -50,7 +50,7 @@ class CheckedSums:
         laws = noise_laws(plan, at_level.level)
         weights = precision_weights({family: law.ratio for family, law in laws.items()})
         plan.measurement.reconstruction(weights)
-        warn_of_laws(plan, at_level.level, laws)
+        warn_of_weakness(weakness_of_laws(plan, at_level.level, laws))
         return cls(counted, promise, noise, at_level, laws, weights)
 
     def draw(self, randomness: Randomness) -> NoisySums:

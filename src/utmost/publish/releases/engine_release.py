@@ -24,7 +24,7 @@ from utmost.publish.promises.declared_columns import (
     declared_columns,
 )
 from utmost.publish.promises.lattice import Lattice
-from utmost.publish.promises.noise_at_level import CellNoiseAtLevel, warn_of_rows
+from utmost.publish.promises.noise_at_level import CellNoiseAtLevel, warn_of_rows, warn_of_weakness
 from utmost.publish.promises.promise import Promise
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.item_columns import (
@@ -64,7 +64,7 @@ class CheckedFrame:
         rows = frame.checked_rows().rows
         frame.check_distinct(rows)
         check_size(noise.unit, rows, len(frame.columns))
-        noise.warn()
+        warn_of_weakness(noise.weakness())
         warn_of_rows(promise.rows)
         return cls(frame, promise, noise, rows)
 

@@ -9,7 +9,7 @@ from utmost.core.exact.numbers import Number
 from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import Unsupported
 from utmost.publish.promises.declared_columns import check_margins_free
-from utmost.publish.promises.noise_at_level import CellNoiseAtLevel, NoiseAtLevel, warn_of_rows
+from utmost.publish.promises.noise_at_level import CellNoiseAtLevel, NoiseAtLevel, warn_of_rows, warn_of_weakness
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.promises.statement import Statement
@@ -70,7 +70,7 @@ class CheckedTable:
         source = checked_source(table, rows, promise, noise.read)
         margins = {margin: name for margin, (name, _) in noise.bars(promise.columns).items()}
         check_margins_free(margins, source.order)
-        noise.warn()
+        warn_of_weakness(noise.weakness())
         warn_of_rows(promise.rows)
         return cls(source, noise)
 

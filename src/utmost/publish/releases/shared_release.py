@@ -8,7 +8,7 @@ from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, read_confidence
 from utmost.core.sampling.random_bits import Randomness, secure
 from utmost.publish.counting.counted import CountedTable
-from utmost.publish.promises.noise_at_level import warn_of_level
+from utmost.publish.promises.noise_at_level import warn_of_weakness, weakness_of
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.checked_sums import CheckedSums, counted_for
 from utmost.publish.releases.noisy_sums import NoisySums
@@ -62,5 +62,5 @@ def release_shared(
     for name, plan in shared.plans.items():
         checks[name] = CheckedSums.of(*counted_for(tables[name], plan), levels[name], sure)
     laws = checks[min(levels, key=levels.__getitem__)].laws
-    warn_of_level(whole, next(iter(laws.values())))
+    warn_of_weakness(weakness_of(whole, next(iter(laws.values()))))
     return {name: own.released(bits) for name, own in checks.items()}

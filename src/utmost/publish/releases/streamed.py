@@ -26,7 +26,7 @@ from utmost.publish.promises.declared_columns import (
     declared_columns,
     same_cells,
 )
-from utmost.publish.promises.noise_at_level import CellNoiseAtLevel, warn_of_rows
+from utmost.publish.promises.noise_at_level import CellNoiseAtLevel, warn_of_rows, warn_of_weakness
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.values import noised_by
 from utmost.publish.releases.answer import Answer
@@ -133,7 +133,7 @@ class CheckedPieces:
         for name, released in copies if rows else ():
             raise copied(name, released)
         check_size(noise.unit, rows, len(chosen))
-        noise.warn()
+        warn_of_weakness(noise.weakness())
         warn_of_rows(promise.rows)
         return cls(source, promise, noise, chosen, published, dropped, state, rows)
 

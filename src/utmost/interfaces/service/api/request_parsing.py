@@ -5,11 +5,13 @@ the stack ends. This parser refuses all of them, as it refuses text that is no J
 """
 
 import json
+from collections import Counter
 from collections.abc import Callable, Coroutine, MutableMapping
 from typing import Any
 from urllib.parse import unquote
 
 from fastapi import Request, Response
+from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
 
@@ -69,6 +71,13 @@ def strict_json(body: bytes) -> Any:
     if isinstance(parsed, dict) and len(parsed) > _MOST_MEMBERS:
         raise json.JSONDecodeError("too many members", "", 0)
     return parsed
+
+
+async def check_query(request: Request) -> None:
+    """Refuse an address that gives a parameter twice: a reader would take one of the values in silence."""
+    times = Counter(name for name, _ in request.query_params.multi_items())
+    if twice := [name for name, number in times.items() if number > 1]:
+        raise RequestValidationError([{"loc": ("query", name), "type": "given_twice"} for name in twice])
 
 
 def routed(scope: MutableMapping[str, Any]) -> None:

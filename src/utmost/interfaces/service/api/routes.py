@@ -31,7 +31,7 @@ from utmost.interfaces.service.api.request_models import (
     Relaxations,
     RelaxBody,
 )
-from utmost.interfaces.service.api.request_parsing import AuthenticatedRoute, name_of_part
+from utmost.interfaces.service.api.request_parsing import AuthenticatedRoute, check_query, name_of_part
 from utmost.interfaces.service.api.requested_levels import read_level
 from utmost.interfaces.service.approvals import Proposal
 from utmost.interfaces.service.service import Service
@@ -67,6 +67,7 @@ class JsonLinesResponse(StreamingResponse):
 router = APIRouter(
     prefix="/v1",
     responses=_PROBLEMS,
+    dependencies=[Depends(check_query)],
     route_class=AuthenticatedRoute,
     generate_unique_id_function=lambda route: route.name,  # a generated client calls `publish`, `relax`, `view`
 )
@@ -84,9 +85,6 @@ _SENT = {
     "charge": "budgets",
     "check_receipt": "verify",
 }
-LATE = frozenset({"view"})
-"""Routes that identify the caller themselves; a request of the wrong shape is answered after that."""
-
 BRINGING = frozenset({"publish", "relax", "publish_measures", "relax_measures", "propose"})
 """Actions whose body has a table or a plan, and may be longer."""
 

@@ -4,9 +4,10 @@ from base64 import b64encode
 from dataclasses import replace
 from typing import Any
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Depends, Request, Response
 
 from utmost.interfaces.service.access.tokens import Grant, Token
+from utmost.interfaces.service.api.request_parsing import check_query
 from utmost.interfaces.service.api.requested_levels import read_level
 from utmost.interfaces.service.api.routes import Served
 from utmost.interfaces.service.pages.page_counted import brought_counted
@@ -21,7 +22,7 @@ from utmost.interfaces.service.workers.processes import WORKERS
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger.requests import AnswerRequest, PublishRequest
 
-forms = APIRouter(include_in_schema=False)
+forms = APIRouter(include_in_schema=False, dependencies=[Depends(check_query)])
 forms.include_router(sign_in)
 forms.include_router(publishing)
 forms.include_router(measures)

@@ -202,13 +202,12 @@ async def _parsed(request: Request) -> FilledForm:
     try:
         form = await parser.parse()
         for name, value in form.multi_items():
-            if isinstance(value, UploadFile):
-                if value.filename:
-                    files[name] = await value.read()
-            elif name in fields:
+            if name in fields or name in files:
                 raise HTTPException(400, f"The form has the field {name!r} twice.")
-            else:
+            if not isinstance(value, UploadFile):
                 fields[name] = value
+            elif value.filename:
+                files[name] = await value.read()
     except MultiPartException:
         raise HTTPException(400, "The form cannot be read.") from None
     finally:  # also after a truncated form, whose files the parser would keep

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Annotated, Any
 from urllib.parse import quote, urlencode
 
-from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from fastapi.responses import RedirectResponse
 from starlette.exceptions import HTTPException
 
@@ -22,6 +22,7 @@ from utmost.interfaces.figures.inline_svg import short
 from utmost.interfaces.service.access.bearers import SOON
 from utmost.interfaces.service.access.tokens import ALLOWED, ROLES, Token
 from utmost.interfaces.service.api.request_models import SPELLED
+from utmost.interfaces.service.api.request_parsing import check_query
 from utmost.interfaces.service.api.requested_levels import read_level
 from utmost.interfaces.service.api.response_models import columns, paged, statement_of
 from utmost.interfaces.service.api.routes import After, NextPage, Served, Version, trail_lines, version_name
@@ -43,7 +44,7 @@ from utmost.publish.ledger.state import Published
 from utmost.publish.releases.withholding import WithholdingRule
 from utmost.publish.statements.stated_words import sums_in_words
 
-pages = APIRouter(include_in_schema=False)
+pages = APIRouter(include_in_schema=False, dependencies=[Depends(check_query)])
 pages.include_router(tools)
 pages.include_router(downloads)
 
