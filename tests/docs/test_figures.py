@@ -8,9 +8,7 @@ import pytest
 
 import utmost as ut
 from running import called
-
-# The pictures of two pages are drawn of plans that no command writes.
-from utmost.interfaces.figures.plan_pictures import clean_figure, plan_figure
+from utmost.interfaces.figures.canvas import write
 from utmost.publish.workloads.planning.plan import Alternatives
 from utmost.testing import seeded_workload_release
 
@@ -110,11 +108,18 @@ def test_plans_and_clean_tables(tmp_path):
     )
     drawn = tmp_path / "plans.svg"
     with drawn.open("wb") as file:
-        plan_figure(Alternatives({name: choices[name] for name in shown}), file, drawn)
+        write(ut.plot(Alternatives({name: choices[name] for name in shown})), file, "svg")
     check_same(drawn, drawn.name)
     released = seeded_workload_release(counted, plan, "aircraft")
     drawn = tmp_path / "raw-and-clean.svg"
     with drawn.open("wb") as file:
-        truth = counted.domain.sums(counted.summable, counted.domain.family("carrier month"))
-        clean_figure(released, "carrier month", file, drawn, truth=truth)
+        figure = ut.plot(released, family="carrier month", rows=counted.domain.size)
+        (axes,) = figure.axes
+        true = counted.domain.sums(counted.summable, counted.domain.family("carrier month")).ravel()
+        axes.containers[0].set_label("released")
+        clean = released.clean()["carrier month"]["clean"]
+        axes.plot(range(len(clean)), clean, "_r", markersize=9, markeredgewidth=2, zorder=3, label="clean")
+        axes.plot(range(len(true)), true, "xk", markersize=5, zorder=3, label="true")
+        axes.legend(frameon=False)
+        write(figure, file, "svg")
     check_same(drawn, drawn.name)

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from utmost.errors import OutOfRange
 
-# Dots of a curve in a terminal, and round numbers on an axis, one by one.
-from utmost.interfaces.figures.canvas import _round_step, braille, check_format, figure, terminal
+# Dots of a curve in a terminal, one by one.
+from utmost.interfaces.figures.canvas import braille, check_format, figure, terminal
 
 
 @given(st.integers(1, 30), st.integers(1, 10), st.floats(0.1, 100))
@@ -29,10 +29,13 @@ def test_every_row_of_a_picture_is_equally_wide_and_fits_a_terminal():
 
 
 @given(st.floats(1e-6, 1e6))
-def test_a_round_step_is_the_next_of_its_kind(least):
-    step = _round_step(least)
-    assert least <= step <= 2.51 * least
-    assert f"{step:.15e}"[:3] in ("1.0", "2.0", "2.5", "5.0")
+def test_the_ticks_are_round_numbers_and_have_room_for_the_curve(top):
+    rows = terminal([0, 1], {"a": [0, top]})
+    ticks = [float(tick.removesuffix("┤")) for ((tick, _), *_) in rows[:-2] if tick.endswith("┤")]
+    highest, *_, lowest = ticks
+    assert f"{lowest:.5e}"[:3] in ("1.0", "2.0", "2.5", "5.0")
+    assert highest == pytest.approx(5 * lowest)
+    assert top <= highest * (1 + 1e-5) <= 2.51 * top
 
 
 @pytest.mark.parametrize(("kind", "start"), [("svg", b"<?xml"), ("png", b"\x89PNG"), ("pdf", b"%PDF")])

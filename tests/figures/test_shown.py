@@ -77,6 +77,7 @@ def public():
         ut.geometry.vertices(ptype),
         ut.noise.Combination([1], 1, counts=[3]),
         ut.releases.cell_noise_at(1, unit=ut.Unit(1, 1)),
+        ut.choose_plan(ut.Workload(ut.Domain(a=["x", "y"]), {"a": 1, "": 1}), ut.Unit(1, 1), epsilon=1).alternatives(),
     ]
 
 

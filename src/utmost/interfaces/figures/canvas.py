@@ -1,6 +1,8 @@
 """Shared pages of pictures: curves in a terminal or a file, mechanisms as shaded cells, maps of places."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -17,9 +19,24 @@ BY_TRUST = ("#12355b", "#1f6fb2", "#5aa5d8", "#94c8e8", "#c3e0f1", "#e8f2f9")
 """Colours from near to far."""
 
 
+@cache
+def _figure_type() -> Any:
+    """Return a class of matplotlib figures that a notebook shows without pyplot and its global state."""
+    plain = extra("matplotlib.figure", "plot").Figure
+
+    # matplotlib is imported on first use, so that type checkers do not know the base class.
+    class NotebookFigure(plain):  # type: ignore[misc, valid-type]
+        def _repr_png_(self) -> bytes:
+            out = BytesIO()
+            self.savefig(out, format="png", dpi=110)
+            return out.getvalue()
+
+    return NotebookFigure
+
+
 def page(width: float, height: float, **subplots: Any) -> tuple[Any, Any]:
     """Return a figure of this size in inches, and its axes."""
-    figure = extra("matplotlib.figure", "plot").Figure(figsize=(width, height), layout="constrained")
+    figure = _figure_type()(figsize=(width, height), layout="constrained")
     return figure, figure.subplots(**subplots)
 
 
@@ -67,7 +84,10 @@ def braille(xs: Sequence[float], ys: Sequence[float], top: float, width: int, he
 
 def terminal(xs: Sequence[float], curves: Curves) -> list[list[tuple[str, int]]]:
     """Draw curves, from 0 upwards, as rows of (text, number of the curve in `curves`, or -1 for none)."""
-    step = _round_step(max(max(ys) for ys in curves.values()) / _TICKS)
+    # The step of the ticks: the least of 1, 2, 2.5, 5 times a power of ten that has room for the curves.
+    least = max(max(ys) for ys in curves.values()) / _TICKS
+    size = 10.0 ** np.floor(np.log10(least)) if least > 0 else 1.0
+    step = next(float(size * factor) for factor in (1, 2, 2.5, 5, 10) if size * factor >= least)
     height = _TICKS * _ROWS_A_TICK
     drawn = [braille(xs, ys, step * _TICKS, _WIDTH, height) for ys in curves.values()]
     rows = []
@@ -88,12 +108,6 @@ def terminal(xs: Sequence[float], curves: Curves) -> list[list[tuple[str, int]]]
         line = line.ljust(_WIDTH * i // 5 - (len(mark) - 1) // 2) + mark
     rows.append([("       " + line, -1)])
     return rows
-
-
-def _round_step(least: float) -> float:
-    """Return the least of 1, 2, 2.5, 5 times a power of ten that is not below `least`."""
-    size = 10.0 ** np.floor(np.log10(least)) if least > 0 else 1.0
-    return next(float(size * step) for step in (1, 2, 2.5, 5, 10) if size * step >= least)
 
 
 def check_format(path: Path) -> None:

@@ -33,12 +33,20 @@ def card(value: Any) -> str:
     >>> card(Geometric(1)).startswith('<div') and "smaller expected cost" in card(Geometric(1))
     True
     """
+    kind: Any = type(value)
     maker = kind_of(value, CARDS)
     try:
-        summary, parts = _named(value) if maker is None else maker(value)
+        if maker is not None:
+            summary, parts = maker(value)
+        elif kind.__repr__ is not Display.__repr__:  # a class that writes its own text
+            summary, parts = one_line_of(value), []
+        else:
+            summary = str(bool(value)) if "__bool__" in dir(kind) else ""
+            rows = ((name.replace("_", " "), getattr(value, name)) for name in displayed_fields(value))
+            parts = [markup.facts_table(rows)]
     except UtmostError as error:  # such as a closed ledger: the notebook shows the error and goes on
         summary, parts = one_line_of(value), [markup.sentence(str(error))]
-    return markup.page_of(type(value).__name__, summary, parts)
+    return markup.page_of(kind.__name__, summary, parts)
 
 
 def kind_of(value: Any, table: dict[str, Any]) -> Any:
@@ -51,17 +59,6 @@ def one_line_of(value: Any) -> str:
     """Return the text of a value without the name of its class."""
     text = repr(value) if len(repr(value)) <= 240 else one_line(value)
     return text.removeprefix(type(value).__name__)
-
-
-def _named(value: Any) -> tuple[str, list[str]]:
-    """Return the fields in the text of a value as rows; the text itself if the class writes its own."""
-    kind: Any = type(value)
-    if kind.__repr__ is not Display.__repr__:
-        return one_line_of(value), []
-    summary = str(bool(value)) if "__bool__" in dir(type(value)) else ""
-    return summary, [
-        markup.facts_table((name.replace("_", " "), getattr(value, name)) for name in displayed_fields(value))
-    ]
 
 
 def columns_of(table: Any, most: int = _MOST_ROWS) -> tuple[list[str], list[list[Any]], int]:
@@ -117,7 +114,7 @@ def _whiskers(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[str]:
 
 def _statement(statement: Any) -> tuple[str, list[str]]:
     if not is_of_sums(statement):
-        return "", _said(stated_release(statement), [])
+        return "", _promised(stated_release(statement), [])
     # The statement of sums also holds the sums, which are left out here.
     shown = [(name, fact) for name, fact in statement.items() if isinstance(fact, str | int | float) and name != "kind"]
     return "", [markup.facts_table((name.replace("_", " "), fact) for name, fact in shown)]
@@ -142,11 +139,7 @@ def _estimate(estimate: Any) -> tuple[str, list[str]]:
     return str(estimate), [markup.facts_table(facts)]
 
 
-def _table(table: Any) -> tuple[str, list[str]]:
-    return f"{table.rows} rows", table_part(table)
-
-
-def _said(facts: ReleaseFacts, table: list[str]) -> list[str]:
+def _promised(facts: ReleaseFacts, table: list[str]) -> list[str]:
     """Return the promise in a line, a table, and the first facts."""
     rows = markup.facts_table((fact.label, fact.value) for fact in facts.first)
     return [markup.sentence(facts.line), *table, rows]
@@ -242,10 +235,6 @@ def _optimum(optimum: Any) -> tuple[str, list[str]]:
     return "", [markup.facts_table(facts), *_channel(optimum.channel)[1]]
 
 
-def _minimax(optimum: Any) -> tuple[str, list[str]]:
-    return "", [markup.facts_table([("worst expected loss", optimum.loss)]), *_channel(optimum.channel)[1]]
-
-
 def _capacity(capacity: Any) -> tuple[str, list[str]]:
     lower = getattr(capacity, "lower", capacity.value)
     facts = [
@@ -308,7 +297,7 @@ def _reading(reading: Any) -> tuple[str, list[str]]:
 def _answer(answer: Any) -> tuple[str, list[str]]:
     if answer.is_by_plan:
         return one_line_of(answer), _workload(answer.table)[1]
-    return one_line_of(answer), _said(stated_release(answer.statement_with(None)), table_part(answer.table))
+    return one_line_of(answer), _promised(stated_release(answer.statement_with(None)), table_part(answer.table))
 
 
 def _clean(release: Any) -> tuple[str, list[str]]:
@@ -329,7 +318,7 @@ def _workload(release: Any) -> tuple[str, list[str]]:
     for family in islice(release.plan.shares, 2):
         parts.append(markup.sentence(f"by {release.table_name(family) or 'total'}:"))
         parts += table_part(release[family])
-    return one_line_of(release), _said(sums_in_words(release.statement, release), parts)
+    return one_line_of(release), _promised(sums_in_words(release.statement, release), parts)
 
 
 def _gradual(release: Any) -> tuple[str, list[str]]:
@@ -373,17 +362,9 @@ def _space(space: Any) -> tuple[str, list[str]]:
     ] if small else []
 
 
-def _consumer(consumer: Any) -> tuple[str, list[str]]:
-    return one_line_of(consumer), [_bars("The prior", consumer.prior)]
-
-
 def _plan(chosen: Any) -> tuple[str, list[str]]:
     rows = [[chosen.family_words(family) or "total", share] for family, share in chosen.shares.items()]
     return one_line_of(chosen), [markup.rows_table(["measured", "share"], rows[:_MOST_ROWS])]
-
-
-def _decomposition(mixture: Any) -> tuple[str, list[str]]:
-    return f"a mixture of {len(mixture.weights)} kernels", [_bars("The weights", mixture.weights)]
 
 
 def _counted(counted: Any) -> tuple[str, list[str]]:
@@ -399,10 +380,10 @@ def _counted(counted: Any) -> tuple[str, list[str]]:
 
 
 def _released(table: Any) -> tuple[str, list[str]]:
-    statement = table.statement_with(None)
     names, rows, length = columns_of(table.table)
     header, joined = with_bars(names, rows)
-    return f"{length} rows", _said(stated_release(statement), [markup.rows_table(header, joined)])
+    stated = stated_release(table.statement_with(None))
+    return f"{length} rows", _promised(stated, [markup.rows_table(header, joined)])
 
 
 def _domain(domain: Any) -> tuple[str, list[str]]:
@@ -422,7 +403,10 @@ CARDS: dict[str, Card] = {
     "Law": _law,
     "Channel": _channel,
     "Optimum": _optimum,
-    "MinimaxOptimum": _minimax,
+    "MinimaxOptimum": lambda optimum: (
+        "",
+        [markup.facts_table([("worst expected loss", optimum.loss)]), *_channel(optimum.channel)[1]],
+    ),
     "Capacity": _capacity,
     "Verdict": _order,
     "UniversalityVerdict": _universality,
@@ -439,13 +423,16 @@ CARDS: dict[str, Card] = {
     "Ledger": _ledger,
     "Status": _status,
     "Space": _space,
-    "Consumer": _consumer,
+    "Consumer": lambda consumer: (one_line_of(consumer), [_bars("The prior", consumer.prior)]),
     "Plan": _plan,
-    "Decomposition": _decomposition,
+    "Decomposition": lambda mixture: (
+        f"a mixture of {len(mixture.weights)} kernels",
+        [_bars("The weights", mixture.weights)],
+    ),
     "Domain": _domain,
     "CountedTable": _counted,
     "AnsweredTable": _released,
-    "TableVerbs": _table,
+    "TableVerbs": lambda table: (f"{table.rows} rows", table_part(table)),
     "StatementFacts": _statement,
     "RatioBar": _ratio,
     "QuantileBar": _quantile,

@@ -50,7 +50,7 @@ def short(number: Any) -> str:
     if isinstance(number, float) and number != number:
         return "none"
     value = float(number)
-    if value == int(value) if abs(value) < 1e15 else False:
+    if abs(value) < 1e15 and value == int(value):
         return f"{int(value):,}".replace(",", "\u202f")
     return f"{value:.4g}"
 
@@ -73,11 +73,11 @@ def chart(title: str, drawn: Iterable[Svg], wide: float = _WIDE, tall: float = _
 
 def self_coloured(picture: Svg) -> Svg:
     """Replace classes by inline styles, for a page without our style sheet."""
-    return Svg(re.sub(r'class="([^"]*)"', lambda found: f'style="{_style(found[1])}"', picture))
 
+    def style(classes: re.Match[str]) -> str:
+        return f'style="{";".join(_STYLES[name] for name in classes[1].split() if name in _STYLES)}"'
 
-def _style(classes: str) -> str:
-    return ";".join(_STYLES[name] for name in classes.split() if name in _STYLES)
+    return Svg(re.sub(r'class="([^"]*)"', style, picture))
 
 
 def ticks(low: float, high: float, most: int = 6) -> list[float]:
@@ -91,9 +91,7 @@ def ticks(low: float, high: float, most: int = 6) -> list[float]:
 
 
 class Axes:
-    """Positions of numbers on a chart, and the lines that show them."""
-
-    # The ends of a logarithmic axis are positive.
+    """Positions of numbers on a chart, and the lines that show them; the ends of a logarithmic axis are positive."""
 
     def __init__(
         self,
@@ -194,8 +192,10 @@ def columns_chart(
     drawn += axes.drawn()
     for x, y in heights:
         at = axes.y(float(y))
-        told = tag("title", f"{short(x)}: {short(float(y))}")
-        drawn.append(tag("rect", told, x=axes.x(x) - width / 2, y=at, width=width, height=bottom - at, class_="bar"))
+        title_of_bar = tag("title", f"{short(x)}: {short(float(y))}")
+        drawn.append(
+            tag("rect", title_of_bar, x=axes.x(x) - width / 2, y=at, width=width, height=bottom - at, class_="bar")
+        )
     if line:
         drawn.append(tag("polyline", points=_path(axes, line), class_="line s1"))
     for k, (x, title_of_mark) in enumerate(marks):

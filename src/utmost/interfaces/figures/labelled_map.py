@@ -1,6 +1,5 @@
 """A map of labelled places: a disc at each, as large as its share."""
 
-from collections.abc import Callable
 from math import cos, pi, radians, sqrt
 from typing import Any
 
@@ -14,7 +13,7 @@ _NAMED = 20  # labels beside the largest discs: more would cover each other
 _LARGEST = 420.0  # area of the largest disc, in square points
 
 
-def map_of_answers(optimum: Any, place: Any = None, *, caption: str = "", page_of: Callable[..., Any] = page) -> Any:
+def map_of_answers(optimum: Any, place: Any = None, *, caption: str = "") -> Any:
     """Draw the prior over places and, beside it, the answers for one place (by default the likeliest)."""
     places, prior = optimum.certificate.ptype.space, optimum.certificate.consumer.prior
     if place is not None and place not in places.labels:
@@ -22,7 +21,7 @@ def map_of_answers(optimum: Any, place: Any = None, *, caption: str = "", page_o
     row = int(prior.argmax()) if place is None else places.labels.index(place)
     positions = places.coordinates
     maps = {"prior": prior, f"answers for {places.labels[row]}": optimum.channel.matrix[row]}
-    figure, panels = page_of(5.4 * len(maps), 5.2, nrows=1, ncols=len(maps), squeeze=False)
+    figure, panels = page(5.4 * len(maps), 5.2, nrows=1, ncols=len(maps), squeeze=False)
     for axes, (title, shares) in zip(panels[0], maps.items(), strict=True):
         draw_places(axes, np.asarray(shares, dtype=np.float64), positions, places, row)
         axes.set_title(title, fontsize=10, color=INK)

@@ -4,8 +4,7 @@ A figure shows released values, or facts about no individual.
 """
 
 from collections.abc import Callable
-from functools import cache
-from io import BytesIO
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,13 +14,14 @@ from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.core.exact.display import Display
 from utmost.core.exact.numbers import Number, natural, read_confidence
 from utmost.errors import OutOfRange, Unsupported
-from utmost.interfaces.figures.canvas import BLUE, GOLD, GREEN, INK, PALE, RED, bare
+from utmost.interfaces.figures.canvas import BLUE, GOLD, GREEN, INK, PALE, RED, bare, page
 from utmost.interfaces.figures.cards import columns_of, constraints_of, kind_of
-from utmost.tables.optional_imports import extra
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+_MARKS = ("o", "s", "D", "^", "v", "P", "X", "<", ">", "p", "h", "*")
+_SHADES = (BLUE, RED, GOLD, GREEN, INK)
 _ARROWS = {"down": "↓", "up": "↑", "slack": "", "zero": "0"}
 _WRITTEN_UP_TO = 12
 _MOST_POINTS, _MOST_BARS, _MOST_SHADED = 2001, 300, 400
@@ -41,7 +41,8 @@ def plot(
     """Draw a value as a matplotlib figure, to be changed, shown and saved (``figure.axes``, ``figure.savefig``).
 
     Args:
-        value: A law, channel, design, capacity, release, ledger, plan, or another value that has a picture.
+        value: A law, channel, design, capacity, release, ledger, plan, alternatives of a plan, or another value that
+            has a picture.
         column: Name of the released column. In a release of counts and sums: "count", or the name of the amounts.
         family: Marginal of a release of sums, as in ``release["department sex"]``.
         rows: Number of rows, from the first; 40 if left out. For keys: from the most frequent.
@@ -65,8 +66,7 @@ def plot(
     if draw is None:
         remedy = f"Pass one of {', '.join(sorted(DRAWN))}."
         raise Unsupported("plot needs a value that has a picture", came=kind, remedy=remedy)
-    code = draw.__code__
-    known = code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount]
+    _, *known = signature(draw).parameters
     options = {
         "column": optional(column, text, "column"),
         "family": family,
@@ -87,28 +87,8 @@ def plot(
     return figure
 
 
-@cache
-def _figure_type() -> Any:
-    """Return a class of matplotlib figures that a notebook shows without pyplot and its global state."""
-    plain = extra("matplotlib.figure", "plot").Figure
-
-    # matplotlib is imported on first use, so that type checkers do not know the base class.
-    class Picture(plain):  # type: ignore[misc, valid-type]
-        def _repr_png_(self) -> bytes:
-            out = BytesIO()
-            self.savefig(out, format="png", dpi=110)
-            return out.getvalue()
-
-    return Picture
-
-
-def _page(width: float, height: float, **subplots: Any) -> tuple[Any, Any]:
-    figure = _figure_type()(figsize=(width, height), layout="constrained")
-    return figure, figure.subplots(**subplots)
-
-
 def _law(law: Any, *, confidence: Any = DEFAULT_CONFIDENCE, width: Any = "0.999") -> Any:
-    figure, axes = _page(6.4, 3.2)
+    figure, axes = page(6.4, 3.2)
     far, near = law.margin(width), law.margin(confidence)
     if law.numbers == "integers" and far <= _MOST_BARS:
         xs: Any = np.arange(-int(far), int(far) + 1)
@@ -159,7 +139,7 @@ def _check_size(shape: tuple[int, ...]) -> None:
 def _matrix(matrix: Any, rows: Any, columns: Any, numbers: bool | None, names: tuple[str, str], title: str = "") -> Any:
     _check_size(matrix.shape)
     n, m = matrix.shape
-    figure, axes = _page(min(12, 1.4 + 0.75 * m), min(12, 1.3 + 0.55 * n))
+    figure, axes = page(min(12, 1.4 + 0.75 * m), min(12, 1.3 + 0.55 * n))
     _heat(axes, matrix, rows, columns, numbers)
     axes.set(xlabel=names[0], ylabel=names[1])
     axes.set_title(title, loc="left", fontsize=10)
@@ -181,7 +161,7 @@ def _optimum(optimum: Any, *, numbers: bool | None = None, place: Any = None) ->
     if numbers is None and getattr(space, "geography", None) is not None:
         from utmost.interfaces.figures.labelled_map import map_of_answers
 
-        return map_of_answers(optimum, place, page_of=_page)
+        return map_of_answers(optimum, place)
     if place is not None:
         raise Unsupported(
             "place= needs the map of a design for places", came="another picture", remedy="Leave out place=."
@@ -198,17 +178,13 @@ def _capacity(capacity: Any, *, numbers: bool | None = None) -> Any:
 
 
 def _order(verdict: Any, *, numbers: bool | None = None) -> Any:
-    figure, both = _page(9, 3.6, ncols=2)
+    figure, both = page(9, 3.6, ncols=2)
     named = {"better": verdict.better, "worse": verdict.worse}
     for axes, (name, channel) in zip(both, named.items(), strict=True):
         _heat(axes, channel.matrix, channel.secrets, channel.outcomes, numbers)
         axes.set_title(name, loc="left", fontsize=10)
     figure.suptitle("holds" if verdict else "does not hold", fontsize=11)
     return figure
-
-
-def _existence(verdict: Any, *, numbers: bool | None = None) -> Any:
-    return _channel(verdict.mechanism, numbers=numbers)
 
 
 def _universality(verdict: Any) -> Any:
@@ -218,7 +194,7 @@ def _universality(verdict: Any) -> Any:
 
 
 def _words(words: str) -> Any:
-    figure, axes = _page(4.8, 1.2)
+    figure, axes = page(4.8, 1.2)
     axes.annotate(words, (0.5, 0.5), ha="center", va="center", fontsize=12, color=INK)
     axes.set_axis_off()
     return figure
@@ -231,7 +207,7 @@ def _losslessness(verdict: Any) -> Any:
         return _words("lossless" if verdict else f"not lossless: {type(verdict.obstacle).__name__}")
     far = max(6, min(60, len(noise.listed)))
     xs = [k * noise.unit for k in range(-far, far + 1)]
-    figure, axes = _page(6.4, 3.2)
+    figure, axes = page(6.4, 3.2)
     axes.bar([float(x) for x in xs], [float(noise.pmf(x)) for x in xs], width=0.85 * float(noise.unit), color=BLUE)
     axes.set(xlabel="the noise between the two laws", ylabel="probability", ylim=(0, None))
     bare(axes)
@@ -240,7 +216,7 @@ def _losslessness(verdict: Any) -> Any:
 
 def _clean(release: Any) -> Any:
     """Draw the clean table of the first level as bars."""
-    figure, axes = _page(6.4, 3.2)
+    figure, axes = page(6.4, 3.2)
     names, rows, _ = columns_of(release[release.domain.level_names(release.domain.finest)[0]], 40)
     axes.bar([str(row[0]) for row in rows], [row[names.index("clean")] for row in rows], color=BLUE)
     axes.set(xlabel=names[0], ylabel="clean")
@@ -254,7 +230,7 @@ def _hyper(hyper: Any, *, numbers: bool | None = None) -> Any:
 
 
 def _beliefs(beliefs: dict[str, Any], x: str) -> Any:
-    figure, axes = _page(6.4, 3.2)
+    figure, axes = page(6.4, 3.2)
     for (name, belief), colour in zip(beliefs.items(), (BLUE, GOLD, GREEN), strict=False):
         axes.bar(range(len(belief)), [float(share) for share in belief], color=colour, label=name, alpha=0.85)
     axes.set(xlabel=x, ylabel="probability", ylim=(0, None))
@@ -272,10 +248,6 @@ def _reading(reading: Any) -> Any:
     return figure
 
 
-def _consumer(consumer: Any) -> Any:
-    return _beliefs({"prior": consumer.prior}, "secret")
-
-
 def _space(space: Any, *, numbers: bool | None = None) -> Any:
     _check_size((space.size,))
     return _matrix(space.distances, space.labels, space.labels, numbers, ("", ""), space.unit or "distance")
@@ -288,7 +260,7 @@ def _table(table: Any, value: str, margin: str, rows: int, title: str, other: tu
         k for k, name in enumerate(names) if k not in (at, bar) and not name.endswith("_margin") and name not in other
     ]
     labels = [", ".join(str(row[k]) for k in shown) or str(i) for i, row in enumerate(cells)]
-    figure, axes = _page(max(4.0, min(14.0, 1.5 + 0.35 * len(labels))), 3.6)
+    figure, axes = page(max(4.0, min(14.0, 1.5 + 0.35 * len(labels))), 3.6)
     axes.errorbar(
         range(len(labels)),
         [float(row[at]) for row in cells],
@@ -322,7 +294,7 @@ def _answer(release: Any, *, column: str | None = None, rows: int = 40, family: 
     if len(margins) < len(names):  # one margin for all coordinates of a point
         header, points, _ = columns_of(release.table, _MOST_POINTS)
         x, y = (header.index(name) for name in (release.columns * 2)[:2])
-        figure, axes = _page(5, 5)
+        figure, axes = page(5, 5)
         axes.plot([point[x] for point in points], [point[y] for point in points], ".", color=BLUE)
         axes.set(xlabel=header[x], ylabel=header[y], title=f"each within {release.margin():.6g} of the true place")
         axes.title.set_fontsize(10)
@@ -346,20 +318,16 @@ def _workload(release: Any, *, family: Any = None, rows: int = 40, column: str |
 
 def _levels(release: Any) -> Any:
     named = {str(level): level.epsilon_float for level in release.levels}
-    figure, axes = _page(6.4, 1.2 + 0.3 * max(1, len(named)))
+    figure, axes = page(6.4, 1.2 + 0.3 * max(1, len(named)))
     axes.barh(list(named), list(named.values()), color=BLUE)
     axes.set(xlabel="epsilon", title="levels answered" if named else "no level answered yet")
     bare(axes)
     return figure
 
 
-def _ledger(ledger: Any) -> Any:
-    return _status(ledger.status())
-
-
 def _status(status: Any) -> Any:
     names = [dataset.dataset for dataset in status.datasets]
-    figure, axes = _page(6.4, 1.5 + 0.3 * max(1, len(names)))
+    figure, axes = page(6.4, 1.5 + 0.3 * max(1, len(names)))
     axes.barh(names, [float(dataset.spent) for dataset in status.datasets], color=BLUE, label="spent")
     limits = [
         (k, dataset.limit.epsilon_float) for k, dataset in enumerate(status.datasets) if dataset.limit is not None
@@ -374,7 +342,7 @@ def _status(status: Any) -> Any:
 
 
 def _plan(chosen: Any) -> Any:
-    figure, axes = _page(6.4, 1.2 + 0.3 * len(chosen.shares))
+    figure, axes = page(6.4, 1.2 + 0.3 * len(chosen.shares))
     names = [chosen.family_words(family) or "total" for family in chosen.shares]
     axes.barh(names, [float(share) for share in chosen.shares.values()], color=BLUE)
     part = "" if chosen.measurement.adds_to_one(chosen.shares) else f"{chosen.unit.per_cell_words} of "
@@ -383,9 +351,40 @@ def _plan(chosen: Any) -> Any:
     return figure
 
 
+def _alternatives(choices: Any) -> Any:
+    """Draw the standard deviation of each wanted table for each plan, on a logarithmic axis."""
+    deviations = choices.deviations
+    parts = list(next(iter(deviations.values())))
+    figure, axes = page(7.2, 1.5 + 0.42 * len(parts) + 0.1 * len(deviations))
+    rows = np.arange(len(parts))[::-1]
+    for row, part in zip(rows.tolist(), parts, strict=True):
+        values = [deviation[part] for deviation in deviations.values()]
+        axes.plot([min(values), max(values)], [row, row], color=PALE, linewidth=1, zorder=1)
+    for place, (name, by_part) in enumerate(deviations.items()):
+        mark, shade = _MARKS[place % len(_MARKS)], _SHADES[place % len(_SHADES)]
+        axes.plot([by_part[part] for part in parts], rows, mark, color=shade, label=name, markersize=6, alpha=0.9)
+    axes.set_xscale("log")
+    axes.set_yticks(rows, labels=[part or "total" for part in parts])
+    axes.set_ylim(-0.6, len(parts) - 0.4)
+    axes.set_xlabel("standard deviation")
+    # Round numbers on a logarithmic axis: 1, 2 and 5 times powers of ten.
+    everything = [value for deviation in deviations.values() for value in deviation.values()]
+    low, high = np.log10(min(everything)), np.log10(max(everything))
+    powers = range(int(np.floor(low)) - 1, int(np.ceil(high)) + 1)
+    ticks = [size * 10.0**power for power in powers for size in (1, 2, 5)]
+    shown = [tick for tick in ticks if 10**low / 1.6 <= tick <= 10**high * 1.6]
+    axes.set_xlim(10**low / 1.15, 10**high * 1.15)
+    axes.set_xticks(shown, labels=[f"{tick:g}" for tick in shown], minor=False)
+    axes.set_xticks([], minor=True)
+    axes.set_xlim(10**low / 1.15, 10**high * 1.15)
+    axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False, fontsize=8.5)
+    bare(axes)
+    return figure
+
+
 def _costs(costs: Any) -> Any:
-    """Draw the expected error of a sum for each bound, and its two parts: noise, and removed amounts."""
-    figure, axes = _page(6.4, 3.6)
+    """Draw the expected error of a sum for each bound, and its two parts: noise, and what the bound removes."""
+    figure, axes = page(6.4, 3.6)
     bounds = [float(row.bound) for row in costs.rows]
     for name, values, colour in (
         ("expected error", [row.error for row in costs.rows], INK),
@@ -407,11 +406,11 @@ DRAWN: dict[str, Callable[..., Any]] = {
     "MinimaxOptimum": _optimum,
     "Capacity": _capacity,
     "Verdict": _order,
-    "ExistenceVerdict": _existence,
+    "ExistenceVerdict": lambda verdict, numbers=None: _channel(verdict.mechanism, numbers=numbers),
     "UniversalityVerdict": _universality,
     "Hyper": _hyper,
     "Reading": _reading,
-    "Consumer": _consumer,
+    "Consumer": lambda consumer: _beliefs({"prior": consumer.prior}, "secret"),
     "Space": _space,
     "Answer": _answer,
     "NoisySums": _workload,
@@ -419,9 +418,10 @@ DRAWN: dict[str, Callable[..., Any]] = {
     "Losslessness": _losslessness,
     "GradualRelease": _levels,
     "PlanarRelease": _levels,
-    "Ledger": _ledger,
+    "Ledger": lambda ledger: _status(ledger.status()),
     "Status": _status,
     "Plan": _plan,
+    "Alternatives": _alternatives,
     "BoundCosts": _costs,
 }
 """Pictures by class name."""

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from utmost.core.exact.arrays import Array
 from utmost.errors import OutOfRange
-from utmost.interfaces.figures.canvas import check_format, write
-from utmost.tables.optional_imports import extra
+from utmost.interfaces.figures.canvas import check_format, page, write
 
 COLOURS = ("#2a78b5", "#d1495b", "#3c8d6e", "#b7791f", "#7d4e9e")
 _INK, _FAINT = "#333333", "#d9d9d9"
@@ -64,11 +63,10 @@ def simplex_figure(
     check_format(path)
     if len(labels) != 3:
         raise OutOfRange("only beliefs about three secrets can be drawn in a triangle", came=f"{len(labels)} secrets")
-    canvas = extra("matplotlib.figure", "plot").Figure(figsize=(4.6 * len(panels), 4.9), layout="constrained")
-    axes = np.atleast_1d(canvas.subplots(1, len(panels)))
-    for where, panel in zip(axes, panels, strict=True):
+    figure, axes = page(4.6 * len(panels), 4.9, nrows=1, ncols=len(panels), squeeze=False)
+    for where, panel in zip(axes[0], panels, strict=True):
         draw_simplex(where, panel, labels)
-    write(canvas, file, path.suffix[1:].lower())
+    write(figure, file, path.suffix[1:].lower())
 
 
 def draw_simplex(axes: Any, panel: Panel, labels: Sequence[str] = ("0", "1", "2")) -> None:
@@ -106,9 +104,10 @@ def draw_simplex(axes: Any, panel: Panel, labels: Sequence[str] = ("0", "1", "2"
             sizes = np.hypot(*arms.T)
             ways = np.where(sizes[:, None] > 1e-6, arms / np.maximum(sizes, 1e-9)[:, None], [0.0, -1.0])
             for place, way, text, weight in zip(places, ways, points.weights, weights, strict=True):
+                words = str(text) if "/" in str(text) and len(str(text)) <= 7 else f"{weight:.3g}"
                 far = 11 + np.sqrt(_AREA * weight / np.pi)
                 style = {"textcoords": "offset points", "ha": "center", "va": "center", "fontsize": 9, "color": _INK}
-                axes.annotate(_short(text), place, tuple(way * [far + 4, far]), zorder=7, **style)
+                axes.annotate(words, place, tuple(way * [far + 4, far]), zorder=7, **style)
     if panel.prior is not None:
         axes.plot(
             *in_the_plane(np.reshape(panel.prior, (3, 1))).T, "+", color=_INK, ms=11, mew=1.8, label="prior", zorder=6
@@ -132,12 +131,6 @@ def _around(places: Any) -> Any:
     return places[np.argsort(np.arctan2(arms[:, 1], arms[:, 0]))]
 
 
-def _short(weight: Any) -> str:
-    """Format a weight: a short fraction as it is, other weights to three digits."""
-    text = str(weight)
-    return text if "/" in text and len(text) <= 7 else f"{float(weight):.3g}"
-
-
 _BEHIND = "#9a9a9a"
 
 # A regular tetrahedron: secrets 0, 1, 2 below, secret 3 on top; seen from the front, a little from the right and above.
@@ -146,6 +139,10 @@ _TETRAHEDRON = np.array(
 )
 _TURN, _TILT = np.radians(-16.0), np.radians(16.0)
 _LIGHT = np.array([-0.45, -0.75, 0.5]) / np.linalg.norm([-0.45, -0.75, 0.5])
+# The directions to the right, towards the eye, and up.
+_RIGHT = np.array([np.cos(_TURN), np.sin(_TURN), 0.0])
+_EYE = np.array([np.sin(_TURN) * np.cos(_TILT), -np.cos(_TURN) * np.cos(_TILT), np.sin(_TILT)])
+_UP = np.cross(_EYE, _RIGHT)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -159,7 +156,7 @@ class Solid:
 def draw_tetrahedron(axes: Any, solid: Solid, marked: tuple[NDArray[np.float64], Array], labels: list[str]) -> None:
     """Draw the simplex on four secrets, a solid, and marked posteriors (4, m) with weights (m,) and hull."""
     flat, centre = _flat(_TETRAHEDRON), _flat(_TETRAHEDRON).mean(axis=0)
-    hidden = int(np.argmin(_depth(_TETRAHEDRON)))
+    hidden = int(np.argmin(_TETRAHEDRON @ _EYE))
     for x in range(4):
         for y in range(x):
             behind = hidden in (x, y)
@@ -172,32 +169,23 @@ def draw_tetrahedron(axes: Any, solid: Solid, marked: tuple[NDArray[np.float64],
     places = solid.corners.T @ _TETRAHEDRON
     middle = places.mean(axis=0)
     faces = [_around_face(places, face) for face in solid.faces]
-    for face in sorted(faces, key=lambda face: _depth(places[face]).mean()):
-        _draw_face(axes, places, face, middle)
-    seen = {corner for face in faces if _faces_us(places, face, middle) for corner in face}
+    seen = set()
+    for face in sorted(faces, key=lambda face: (places[face] @ _EYE).mean()):
+        flat, normal = _flat(places[face]), _normal(places, face, middle)
+        border = np.vstack([flat, flat[:1]]).T
+        if normal @ _EYE > 1e-9:
+            seen |= set(face)
+            shade = 0.12 + 0.42 * (1 - float(normal @ _LIGHT)) / 2
+            axes.fill(*flat.T, facecolor=COLOURS[0], alpha=shade, zorder=3)
+            axes.plot(*border, color=COLOURS[0], linewidth=1.5, zorder=4)
+        else:
+            axes.plot(*border, color=COLOURS[0], linewidth=0.7, alpha=0.5, ls=(0, (3, 3)), zorder=2)
     front = np.array([k in seen for k in range(len(places))])
     flat = _flat(places)
     axes.plot(*flat[~front].T, "o", ms=4, color=_BEHIND, zorder=2)
     axes.plot(*flat[front].T, "o", ms=5.5, color=_INK, mec="white", mew=0.8, label="vertices", zorder=6)
-    _draw_marked(axes, *marked)
-    axes.set(aspect="equal")
-    axes.axis("off")
-    axes.margins(0.07)
-    axes.legend(loc="upper center", bbox_to_anchor=(0.5, 0.02), frameon=False, fontsize=10, ncols=3)
-
-
-def _draw_face(axes: Any, places: Any, face: list[int], middle: Any) -> None:
-    flat, ours = _flat(places[face]), _faces_us(places, face, middle)
-    if not ours:
-        axes.plot(*np.vstack([flat, flat[:1]]).T, color=COLOURS[0], linewidth=0.7, alpha=0.5, ls=(0, (3, 3)), zorder=2)
-        return
-    shade = 0.12 + 0.42 * (1 - float(_normal(places, face, middle) @ _LIGHT)) / 2
-    axes.fill(*flat.T, facecolor=COLOURS[0], alpha=shade, zorder=3)
-    axes.plot(*np.vstack([flat, flat[:1]]).T, color=COLOURS[0], linewidth=1.5, zorder=4)
-
-
-def _draw_marked(axes: Any, beliefs: Any, weights: Any) -> None:
-    """Draw posteriors with areas like their weights, and lines between all of them."""
+    # The marked posteriors, with areas like their weights, and lines between all of them.
+    beliefs, weights = marked
     flat = _flat(beliefs.T @ _TETRAHEDRON)
     for x in range(len(flat)):
         for y in range(x):
@@ -206,6 +194,10 @@ def _draw_marked(axes: Any, beliefs: Any, weights: Any) -> None:
     axes.scatter(*flat.T, s=areas, color=COLOURS[1], alpha=0.9, edgecolors="white", linewidths=1, zorder=8)
     axes.plot([], [], "o", ms=8, color=COLOURS[1], mec="white", label="a kernel")
     axes.plot(*_flat(np.full((1, 4), 0.25) @ _TETRAHEDRON).T, "+", color=_INK, ms=11, mew=1.8, label="prior", zorder=9)
+    axes.set(aspect="equal")
+    axes.axis("off")
+    axes.margins(0.07)
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, 0.02), frameon=False, fontsize=10, ncols=3)
 
 
 def _around_face(places: Any, face: Any) -> list[int]:
@@ -224,21 +216,6 @@ def _normal(places: Any, face: list[int], middle: Any) -> Any:
     return normal if normal @ (points.mean(axis=0) - middle) > 0 else -normal
 
 
-def _faces_us(places: Any, face: list[int], middle: Any) -> bool:
-    return bool(_depth(np.array([_normal(places, face, middle)]))[0] > 1e-9)
-
-
-def _view() -> tuple[Any, Any, Any]:
-    """Return the directions to the right, up, and towards the eye."""
-    right = np.array([np.cos(_TURN), np.sin(_TURN), 0.0])
-    eye = np.array([np.sin(_TURN) * np.cos(_TILT), -np.cos(_TURN) * np.cos(_TILT), np.sin(_TILT)])
-    return right, np.cross(eye, right), eye
-
-
 def _flat(points: Any) -> Any:
-    right, up, _ = _view()
-    return np.column_stack([points @ right, points @ up])
-
-
-def _depth(points: Any) -> Any:
-    return points @ _view()[2]
+    """Return the picture of points of space (m, 3) in the plane (m, 2)."""
+    return np.column_stack([points @ _RIGHT, points @ _UP])

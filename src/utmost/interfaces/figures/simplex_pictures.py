@@ -1,6 +1,6 @@
 """Pictures of beliefs: region, vertices and a kernel of a privacy type; the hypers of channels, side by side."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import combinations
 from pathlib import Path
 from typing import BinaryIO
@@ -18,7 +18,7 @@ from utmost.design.privacy_types.smallest_level import smallest_epsilon
 from utmost.design.spaces.space import Space
 from utmost.errors import OutOfRange
 from utmost.interfaces.documents.space_names import secret_names
-from utmost.interfaces.figures.canvas import check_format, write
+from utmost.interfaces.figures.canvas import check_format, page, write
 from utmost.interfaces.figures.simplex import (
     COLOURS,
     Panel,
@@ -28,7 +28,6 @@ from utmost.interfaces.figures.simplex import (
     draw_tetrahedron,
     simplex_figure,
 )
-from utmost.tables.optional_imports import extra
 
 
 def check_drawable(ptype: PrivacyType, path: Path) -> None:
@@ -43,8 +42,7 @@ def type_figure(ptype: PrivacyType, file: BinaryIO, path: Path, name: str = "") 
     chosen, names = most_leaking(ptype), secret_names(ptype.space)
     if ptype.space.size == 3:
         return simplex_figure([type_panel(ptype, chosen, title=_title(ptype, name))], file, path, names)
-    figure = extra("matplotlib.figure", "plot").Figure(figsize=(6.4, 6.2), layout="constrained")
-    axes = figure.subplots()
+    figure, axes = page(6.4, 6.2)
     draw_tetrahedron(axes, type_solid(ptype), beliefs_of(chosen), names)
     axes.set_title(_title(ptype, name), fontsize=12, pad=14)
     write(figure, file, path.suffix[1:].lower())
@@ -94,31 +92,21 @@ def hyper_figure(
     channels: Mapping[str, Channel], prior: Array, space: Space | None, file: BinaryIO, path: Path
 ) -> None:
     """Draw the hyper of each channel; with a space, inside the posteriors that its smallest epsilon allows."""
-    # The region of prior p: a vertex v of the type, a posterior of the uniform prior, becomes p v / sum p v.
-    labels = [str(name) for name in _labels(channels, space, len(prior))]
+    labels: Iterable[object] = range(len(prior)) if space is None else space.labels
+    labels = next((C.secrets for C in channels.values() if C.secrets is not None), labels)
     panels = []
     for k, (title, C) in enumerate(channels.items()):
+        regions = []
+        if space is not None and space.size == 3:
+            epsilon = smallest_epsilon(C, space)
+            if epsilon.pair is not None and epsilon.value != float("inf"):
+                ptype = PrivacyType(space, epsilon.level if epsilon.level is not None else epsilon.value)
+                # A vertex v of the type, a posterior of the uniform prior, becomes p v / sum p v for the prior p.
+                weighed = to_floats(vertices(ptype).columns) * to_floats(prior)[:, None]
+                regions = [Region(weighed / weighed.sum(axis=0), f"private at {ptype.level}")]
         posteriors = hyper(C, prior)
         cloud = PosteriorPoints(
             posteriors.posteriors, "posteriors", posteriors.weights, COLOURS[1 + k % (len(COLOURS) - 1)], joined=True
         )
-        panels.append(Panel(title, _region(C, prior, space), [cloud], prior))
-    simplex_figure(panels, file, path, labels)
-
-
-def _region(C: Channel, prior: Array, space: Space | None) -> list[Region]:
-    if space is None or space.size != 3:
-        return []
-    epsilon = smallest_epsilon(C, space)
-    if epsilon.pair is None or epsilon.value == float("inf"):
-        return []
-    ptype = PrivacyType(space, epsilon.level if epsilon.level is not None else epsilon.value)
-    weighed = to_floats(vertices(ptype).columns) * to_floats(prior)[:, None]
-    return [Region(weighed / weighed.sum(axis=0), f"private at {ptype.level}")]
-
-
-def _labels(channels: Mapping[str, Channel], space: Space | None, secrets: int) -> list[object]:
-    named = next((C.secrets for C in channels.values() if C.secrets is not None), None)
-    if named is not None:
-        return list(named)
-    return list(range(secrets)) if space is None else list(space.labels)
+        panels.append(Panel(title, regions, [cloud], prior))
+    simplex_figure(panels, file, path, list(map(str, labels)))
