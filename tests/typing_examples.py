@@ -12,14 +12,14 @@ import utmost as ut
 from utmost.counting import CountedTable, count_keys
 from utmost.errors import BudgetExceeded, UtmostError
 from utmost.exact import Level
+
+# No checker knows that a frame has these verbs.
 from utmost.interfaces.interop.frame_verbs import FrameVerbs
 from utmost.interop import register_frames
 from utmost.ledger import Budget, Release
 from utmost.optima import Optimum
 from utmost.promises import Promise
-from utmost.publish.releases.clean_release import CleanTable
-from utmost.publish.releases.withheld import WithheldTables
-from utmost.releases import Answer, Estimate, WithheldTable
+from utmost.releases import Answer, CleanTable, Estimate, WithheldTable, WithheldTables
 
 TABLE: dict[str, list[str] | list[int]] = {"department": ["A", "B"], "admitted": [601, 370]}
 EVENTS: dict[str, list[Any]] = {"user": ["ann", "bob"], "page": ["A", "B"], "amount": [3, 4]}

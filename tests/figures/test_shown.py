@@ -19,7 +19,7 @@ from utmost import losses, priors
 # The table of all classes that have a card or a picture: each is tried.
 from utmost.core.exact.display import LONGEST, Display, brief
 from utmost.errors import OutOfRange, Unsupported, UtmostError
-from utmost.interfaces.figures.cards import CARDS, card
+from utmost.interfaces.figures.cards import CARDS
 from utmost.interfaces.figures.plots import DRAWN
 from utmost.spaces import counts
 
@@ -165,10 +165,20 @@ def test_cards_are_well_formed_and_need_no_matplotlib(monkeypatch):
 
 
 def test_names_in_cards_are_escaped():
-    """A label is text, whatever it looks like."""
-    named = ut.channels.Channel([[1, 0], [0, 1]], secrets=["<script>", "b&c"], outcomes=["x", "y"])
-    assert "<script>" not in card(named)
-    assert "&lt;script&gt;" in card(named)
+    """A label is text, whatever it looks like: in words, in tables and in charts."""
+    name = "<script>"
+    table, one = {name: [name, "y"], "n": [1, 2]}, ut.Unit(1, 1)
+    workload = ut.Workload(ut.Domain({name: [name, "y"]}), {name: 1})
+    for named in (
+        ut.channels.Channel([[1, 0], [0, 1]], secrets=[name, "b&c"], outcomes=["x", "y"]),
+        ut.Promise(name, public="p", unit=one),
+        ut.release(table, ut.Promise("n", public=name, unit=one), epsilon=1).table,
+        workload,
+        ut.choose_plan(workload, one, epsilon=1),
+    ):
+        html = named._repr_html_()
+        assert name not in html
+        assert "&lt;script&gt;" in html
 
 
 def test_every_kind_with_a_picture_draws_it():

@@ -1,7 +1,9 @@
 """Tables that another tool noised: margins against SciPy and simulation, our own release's verbs, what is verified."""
 
 import json
+from contextlib import nullcontext
 from fractions import Fraction
+from hashlib import sha256
 from math import exp
 
 import numpy as np
@@ -233,6 +235,19 @@ def test_every_changed_field_and_cell_is_found(tmp_path):
     path.write_text(content.replace("412", "413"))
     with pytest.raises(BadTable):
         ut.read_release(path)
+
+
+def test_margins_that_do_not_follow_are_refused_whatever_the_statement_says_of_the_file(tmp_path):
+    """Compared as numbers: blanks and texts are others, and another spelling is none."""
+    path = tmp_path / "declared.csv"
+    statement = noisy().save(path)
+    rows = [line.split(",") for line in path.read_text().splitlines()]
+    for cell, is_same in ((rows[1][-1], True), (f"{rows[1][-1]}.0", True), ("1", False), ("", False), ("x", False)):
+        path.write_text("\n".join(",".join(row) for row in [rows[0], [*rows[1][:-1], cell], *rows[2:]]) + "\n")
+        table = {"of": "file", "sha256": sha256(path.read_bytes()).hexdigest()}
+        path.with_name("declared.csv.json").write_text(json.dumps(statement | {"table": table}))
+        with nullcontext() if is_same else pytest.raises(BadTable, match="margins must follow"):
+            ut.read_release(path)
 
 
 def test_the_commands_read_a_declared_table(tmp_path):

@@ -4,13 +4,15 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 from scipy import stats
 
 import utmost as ut
 from goodness import LEVEL
 from utmost.errors import NotALevel, NotANumber, OutOfRange, PromiseBroken
 from utmost.exact import level
-from utmost.gradual import Bridge, LaplaceRelaxing, LaplaceTightening, Relaxing, Tightening
+from utmost.gradual import LaplaceRelaxing, LaplaceTightening, Relaxing, Tightening
 from utmost.releases import bridge, path, relax, tighten
 from utmost.testing import SeededRandomness
 
@@ -25,14 +27,6 @@ def fits(drawn, pmf, reach=15):
     e, o = expected[often], observed[often]
     e, o = np.append(e, drawn.size - e.sum()), np.append(o, drawn.size - o.sum())
     return stats.chisquare(o, e).pvalue > LEVEL
-
-
-def test_steps_on_the_integers_have_the_transitions_laws():
-    half, one, two = level(epsilon="1/2"), level(epsilon=1), level(epsilon=2)
-    assert fits(tighten(np.full(N, 100), strict="1/2", loose=2) - 100, Tightening(half, two).pmf)
-    assert fits(relax(np.full(N, -2), strict="1/2", loose=2), lambda k: Relaxing(half, two).pmf(k, -2))
-    mid = bridge(np.full(N, 97), np.full(N, 100), strict="1/2", at=1, loose=2)
-    assert fits(mid - 100, lambda k: Bridge(half, one, two).pmf(k, -3))
 
 
 def test_sensitivity_and_cells_share_the_level():
@@ -78,6 +72,23 @@ def test_half_steps_move_by_blocks():
     assert ((mid - noise) % 5 == 0).all()
     with pytest.raises(OutOfRange):
         bridge(noise + 1, noise, strict=1, at=2, loose=3, cell_noise=HALF_STEPS)
+
+
+edges = st.sampled_from([-(2**63), 1 - 2**63, -1, 0, 1, 2**62, 2**63 - 2, 2**63 - 1]) | st.integers(-(2**63), 2**63)
+
+
+@given(st.integers(0, 10**6) | st.integers(2**60, 2**64), edges, edges)
+@example(1, 2**62, 0)
+@example(2**62 - 1, 1, -1)
+def test_blocks_and_noise_of_any_size_never_wrap(half, coarse, place):
+    """Noise is a place in the middle of a block and whole blocks: at a level so large that none is left, the place."""
+    block = 2 * half + 1
+    how = {"cell_noise": ut.CellNoise(ut.Unit(block, 1), half_step=True)}
+    for noise in (place, block * coarse + place):
+        assert relax(noise, 1, 1, **how) == noise
+        found = relax(noise, 1, 300, **how)
+        assert abs(found) <= half
+        assert (noise - found) % block == 0
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,4 @@
-"""The search for shares: never worse than what anybody would try, than fine grids, or than exchanges of a step.
-
-The families that are left out of a search show in no plan: so those that it looks at are imported from where they are.
-"""
+"""The search for shares: never worse than what anybody would try, than fine grids, or than exchanges of a step."""
 
 from contextlib import suppress
 from fractions import Fraction
@@ -14,7 +11,6 @@ from hypothesis import strategies as st
 from utmost.errors import NotALevel, OutOfRange
 from utmost.exact import level
 from utmost.privacy import Unit
-from utmost.publish.workloads.planning.candidate_families import candidate_families
 from utmost.workloads import Domain, Plan, Workload, choose_plan
 from workload_cases import berkeley, geography, two_way, workloads
 
@@ -53,19 +49,6 @@ def check_never_worse(wanted, epsilon, parts):
     for tried in ([everything[0]], everything, [family for family in everything for _ in range(drawn.get(family, 0))]):
         shares = {family: Fraction(tried.count(family), len(tried)) for family in everything}
         assert found.value <= error(wanted, shares, epsilon) * (1 + 1e-9)
-
-
-@given(workloads(most=40), st.lists(st.integers(0, 5), min_size=60, max_size=60))
-def test_families_left_out_are_never_better(wanted, parts):
-    """Moving the shares of all families to the candidates that stand for them makes no error larger."""
-    drawn = dict(zip(wanted.domain.families(), [parts[0] + 1, *parts[1:]], strict=False))
-    shares = {family: Fraction(part, sum(drawn.values())) for family, part in drawn.items() if part}
-    moved = dict.fromkeys(candidate_families(wanted), Fraction(0))
-    for family, share in shares.items():
-        above = [T for T in wanted.eigenspaces if all(a <= b for a, b in zip(family, T, strict=True))]
-        moved[tuple(map(min, zip(*above, strict=True))) if above else next(iter(moved))] += share
-    for epsilon in ("0.1", 3):
-        assert error(wanted, moved, epsilon) <= error(wanted, shares, epsilon) * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("epsilon", ["0.1", 1, 3])
