@@ -28,8 +28,8 @@ def test_theorem_6_1(alpha):
 
 
 def test_the_flows_and_the_second_program_agree():
-    """Two routes: zero flows of the unique dual on counts; and on a table of the same distances, which is not known to be
-    a line, the largest slack over all optimal channels.
+    """Two routes: zero flows of the unique dual on counts; on a table of the same distances, which is not known to be a
+    line, the largest slack over all optimal channels.
     """
     rng, unique = random.Random(1), []
     for k in range(60):
