@@ -2,13 +2,16 @@
 
 import csv
 import io
+import re
+from decimal import Decimal
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from utmost.errors import BadTable
+import utmost as ut
+from utmost.errors import BadTable, OutOfRange
 
 # Two readers of one file are compared; which of them reads a file shows in no answer.
 # Each of the two readers by itself; a release takes whichever can.
@@ -94,6 +97,52 @@ def test_a_column_of_integers_is_an_array_and_any_other_a_list(tmp_path):
     adapter, table = csv_table._CsvAdapter(), csv_table.read(path)
     assert [adapter.column(table, name).tolist() for name in "nm"] == [[1, -2], [3, 4]]
     assert adapter.column(table, "x") == [2**63 - 1, -(2**63)]
+
+
+_decimal_cells = st.one_of(
+    st.decimals(-(10**6), 10**6, places=2).map(str),
+    st.from_regex(r"[+-]?[0-9]{1,17}([.][0-9]{1,17})?", fullmatch=True),
+    st.sampled_from(["5.", ".5", "-", "+", "", " 1", "1..2", "1.2.3", "-.", "-0.0", "00.10", "1e3", "x.5", "9" * 19]),
+)
+
+
+@given(st.lists(_decimal_cells, min_size=1, max_size=6))
+def test_decimals_of_a_block_are_the_numbers_that_its_cells_spell(tmp_path_factory, cells):
+    path = tmp_path_factory.mktemp("decimals") / "t.csv"
+    path.write_text("a,b\n" + "".join(f"x,{cell}\n" for cell in cells))
+    (block,) = read_blocks(path, 2, ",")
+    read = block.decimals(1)
+    plain = [re.fullmatch(r"[+-]?([0-9]+)([.][0-9]+)?", cell) for cell in cells]
+    scale = max([len(cell[2] or ".") - 1 for cell in plain if cell], default=0)
+    if not all(plain) or max(len(cell[1]) for cell in plain if cell) + scale > 18:
+        assert read is None
+    else:
+        assert read is not None
+        units, decimals = read
+        assert decimals == scale
+        assert [Decimal(int(unit)).scaleb(-scale) for unit in units] == list(map(Decimal, cells))
+
+
+@pytest.mark.parametrize(
+    "cells", [["12.00", "7", "-0.50"], ["1,5", "2"], ["0.005", "0.015", "0.025"], ["9.99", "-9", "1.5"], ["1.5", "-9.0"]]
+)
+@pytest.mark.parametrize(
+    "spelling", [ut.Spelling(), ut.Spelling(decimal=","), ut.Spelling(missing_marks=[-9]), ut.Spelling(thousands=",")]
+)
+@pytest.mark.parametrize("mean", [ut.sum("amount", per_cell=(-9, 99), step="0.01"), ut.sum("amount", per_cell=(-9, 99))])
+def test_decimals_are_counted_as_their_texts_are(tmp_path, monkeypatch, cells, spelling, mean):
+    path = tmp_path / "t.csv"
+    path.write_text("who,place,amount\n" + "".join(f'{row},{row},"{cell}"\n' for row, cell in enumerate(cells)))
+    seen = []
+    for rows in (1 << 40, 0):  # texts, then Arrow's decimals
+        monkeypatch.setattr("utmost.tables.cells.event_batches._MANY", rows)
+        try:
+            counting = ut.Counting(person="who", at_most=1, key=b"k" * 32)
+            counted = ut.count_table(path, {"place": ["0", "1", "2"]}, counting, measure=mean, spelling=spelling)
+            seen.append([int(cell) for cell in counted.cells])
+        except (BadTable, OutOfRange) as error:
+            seen.append((type(error), str(error), getattr(error, "__notes__", [])))
+    assert seen[0] == seen[1]
 
 
 @given(st.floats())

@@ -16,7 +16,7 @@ from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.core.exact.display import Display
 from utmost.core.exact.intervals import Interval, round_down, round_up, settled
 from utmost.core.exact.levels import Level
-from utmost.core.exact.numbers import Number, between_0_and_1, exact, first_integer, natural, read_confidence
+from utmost.core.exact.numbers import Number, between_0_and_1, exact, natural, read_confidence
 from utmost.core.noise.geometric import Geometric
 from utmost.core.noise.inversion import Chernoff, OnIntegers, Smoothed, TermGroups, not_zero
 from utmost.core.noise.law import law_level
@@ -271,8 +271,7 @@ class Combination(Display):
             return round_up(Fraction(above) * self._unit)
         # Chernoff's margin is certified: the least margin is at most that.
         most = max(1, math.ceil(self._chernoff.margin(_log(miss)))) if self.counts else 0
-        steps = first_integer(-1, most, lambda k: self._exceeded(k * step, chance) <= chance)
-        return _number(steps * step, self.coefficients)
+        return _number(_least_below(most, lambda k: self._exceeded(k * step, chance), chance) * step, self.coefficients)
 
     def _exceeded(self, margin: Fraction, miss: float | None) -> float:
         """An upper bound of P(|S| > margin) for margin >= 0: the best of the three bounds."""
@@ -341,6 +340,27 @@ class Combination(Display):
     @cached_property
     def _inversion(self) -> OnIntegers | Smoothed:
         return OnIntegers.of(self._groups, self._chernoff) or Smoothed.of(self._groups, self._chernoff)
+
+
+def _least_below(most: int, missed: Callable[[int], float], chance: float) -> int:
+    """The least k in 0..most at which a falling chance is at most ``chance``, as it is at ``most``."""
+    # Tails fall like exponentials, so that a line through two logarithms finds k in a few steps. Each step that leaves
+    # more than half of the interval is followed by one from its middle.
+    low, high, is_slow = -1, most, False
+    at_low, at_high = 0.0, -math.inf
+    target = _log(Fraction(chance))
+    while high - low > 1:
+        middle, width = (low + high) // 2, high - low
+        if not is_slow and -math.inf < at_high < at_low:
+            middle = min(max(low + round(width * (at_low - target) / (at_low - at_high)), low + 1), high - 1)
+        value = missed(middle)
+        log_value = math.log(value) if value > 0 else -math.inf
+        if value <= chance:
+            high, at_high = middle, log_value
+        else:
+            low, at_low = middle, log_value
+        is_slow = 2 * (high - low) > width
+    return high
 
 
 def simultaneous_margins(

@@ -44,7 +44,7 @@ def _of_column(
     for _ in range(_MOST):
         before = 0
         try:
-            for batch in read_events(events, columns, values).batches():
+            for batch in read_events(events, columns, values, spelling).batches():
                 read(batch, before, spelling)
                 before += len(next(iter(batch.values())))
             return

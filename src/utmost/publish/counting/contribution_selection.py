@@ -16,7 +16,8 @@ def by_cell(pairs: Pairs, size: int) -> tuple[Pairs, NDArray[np.int64]]:
     """The distinct (person, cell) pairs of several tables, and the index of each given pair in these."""
     # Cell number m * size + a is cell a of table m. The sums of the distinct pairs are their indices.
     cells = pairs.cells % size
-    order = np.lexsort((cells, pairs.persons))
+    fits = int(pairs.persons.max(initial=0)) < (1 << 62) // size
+    order = np.argsort(pairs.persons * size + cells) if fits else np.lexsort((cells, pairs.persons))
     who, which = pairs.persons[order], cells[order]
     new = begins(who, which)
     numbers = np.empty(len(order), dtype=np.int64)

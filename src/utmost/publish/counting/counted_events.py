@@ -310,7 +310,7 @@ def counted_cells(
         if is_engine_frame(events):
             totals, kind = _added_by_engine(events, rule)
         else:
-            read = read_events(events, rule.columns, rule.amount_columns)
+            read = read_events(events, rule.columns, rule.amount_columns, rule.spelling)
             if read.folders is not None:
                 read.folders.check_labels((*rule.read, *rule.valued))
             kept = (rule.chosen(pairs, texts) for pairs, texts in persons_of(rule, read, progress))

@@ -14,7 +14,7 @@ import numpy as np
 from utmost.core.exact.arguments import instance
 from utmost.core.exact.progress_bar import Progress, report_progress
 from utmost.errors import BadTable
-from utmost.tables.cells.spelling import Spelling
+from utmost.tables.cells.spelling import PLAIN, Spelling
 from utmost.tables.engines.engines import engine_frame
 from utmost.tables.files import files
 from utmost.tables.files.csv_table import CsvPieces, CsvTable, spelling_of
@@ -53,11 +53,13 @@ class Events:
                 progress(done, self.rows)
 
 
-def read_events(events: Any, wanted: Sequence[str], values: Sequence[str] = ()) -> Events:
+def read_events(
+    events: Any, wanted: Sequence[str], values: Sequence[str] = (), spelling: Spelling = PLAIN
+) -> Events:
     """Open a table of events for some of its columns, or for any column that shows the number of rows."""
     # Events are a dict of columns, a list of dicts (rows), a structured NumPy array, a frame of any library that
     # narwhals reads, a CSV table, or the path of a file or of a directory of Parquet files. ``values`` are columns of
-    # amounts.
+    # amounts, in numbers of this spelling.
     if isinstance(events, Path):
         if events.is_dir() or events.suffix.lower() in files.PARQUET:
             whole = ParquetPieces.of(events)
@@ -70,7 +72,7 @@ def read_events(events: Any, wanted: Sequence[str], values: Sequence[str] = ()) 
         check_columns_exist(wanted, events.header)
         wanted = wanted or any_column(events.header)
         in_arrow = events.rows >= _MANY and find_spec("pyarrow") is not None
-        return Events("columns:", events.rows, lambda: _csv_batches(events, wanted, values, in_arrow), in_memory=False)
+        return Events("columns:", events.rows, lambda: _csv_batches(events, wanted, values, in_arrow, spelling), False)
     if isinstance(events, list):
         events = _columns_of_rows(events)
     if isinstance(events, np.ndarray) and events.dtype.names is not None:
@@ -174,10 +176,13 @@ def _slices(columns: Mapping[str, Any], rows: int) -> Iterator[Batch]:
         yield {name: column[start : start + _ROWS] for name, column in columns.items()}
 
 
-def _csv_batches(events: CsvTable, wanted: Sequence[str], values: Sequence[str], in_arrow: bool) -> Iterator[Batch]:
+def _csv_batches(
+    events: CsvTable, wanted: Sequence[str], values: Sequence[str], in_arrow: bool, spelling: Spelling
+) -> Iterator[Batch]:
+    has_points = in_arrow and spelling.decimal != ","
     for piece in CsvPieces(events).pieces():
         texts = piece.in_arrow if in_arrow else piece.texts
-        yield {name: piece.amounts(name) if name in values else texts(name) for name in wanted}
+        yield {name: piece.amounts(name, has_points) if name in values else texts(name) for name in wanted}
 
 
 def _arrow_or_list(series: Any, nw: Any) -> Any:

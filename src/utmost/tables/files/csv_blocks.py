@@ -89,6 +89,37 @@ class CsvBlock:
             values += np.where(there, digit, 0) * np.int64(10**place)
         return np.where(first == ord("-"), -values, values), np.flatnonzero(odd)
 
+    def decimals(self, at: int) -> tuple[NDArray[np.int64], int] | None:
+        """One column in units of its last decimal, and the number of its decimals; None if a cell is no plain number.
+
+        A plain number is a sign, digits, and a point between digits: at most 18 digits with the decimals of the column.
+        """
+        lengths, last = self.lengths[:, at], self.starts[:, at] + self.lengths[:, at] - 1
+        first = self.content[self.starts[:, at]]
+        digits = lengths - ((first == ord("+")) | (first == ord("-")))
+        longest = int(digits.max(initial=0))
+        if not self.rows or digits.min() < 1 or longest > _DIGITS + 1:
+            return None
+        values, decimals = np.zeros(self.rows, np.int64), np.zeros(self.rows, np.int64)
+        has_point = np.zeros(self.rows, np.bool_)
+        for place in range(longest):
+            byte = self.content[last - place]
+            there = digits > place
+            is_point = there & (byte == ord("."))
+            digit = byte - np.uint8(_ZERO)  # a byte below "0" wraps to one above 9
+            wrong = is_point & (has_point | (place == 0) | (digits == place + 1)) | there & ~is_point & (digit > 9)
+            if wrong.any():
+                return None
+            power = np.where(has_point, np.int64(10 ** max(place - 1, 0)), np.int64(10 ** min(place, _DIGITS)))
+            values += np.where(there & ~is_point, digit, 0) * power
+            decimals[is_point] = place
+            has_point |= is_point
+        scale = int(decimals.max())
+        if int((digits - has_point + scale - decimals).max()) > _DIGITS:
+            return None
+        values *= np.int64(10) ** (scale - decimals)
+        return np.where(first == ord("-"), -values, values), scale
+
     def marked(self, delimiter: bytes) -> NDArray[np.bool_]:
         """Whether each cell needs quotes, shape (rows, columns)."""
         special = self.content == delimiter[0]

@@ -400,12 +400,20 @@ class CsvPiece:
             return _integers_or_cells(self.block, at, self.table.path)
         return numbers_of((row[at] for row in self.body), spelling_of(self.table.path))
 
-    def amounts(self, name: str) -> Column:
-        """The integers of one column if every cell is a short integer, else its cells as text."""
+    def amounts(self, name: str, has_points: bool) -> Any:
+        """One column as integers, or as Arrow's decimals if they have points, where all cells are; else its texts."""
         if self.block is not None:
-            values, odd = self.block.integers(self.table.header.index(name))
+            at = self.table.header.index(name)
+            values, odd = self.block.integers(at)
             if not odd.size:
                 return values
+            decimals = self.block.decimals(at) if has_points else None
+            if decimals is not None:
+                arrow = extra("pyarrow", "tables")
+                units, scale = decimals
+                words = np.stack([units, units >> 63], axis=1)  # the low and the high half of 128 bits
+                kind = arrow.decimal128(38, scale)
+                return arrow.Array.from_buffers(kind, self.rows, [None, arrow.py_buffer(words)])
         return self.texts(name)
 
     def texts(self, name: str) -> list[str]:
