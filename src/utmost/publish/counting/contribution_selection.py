@@ -17,7 +17,7 @@ def by_cell(pairs: Pairs, size: int) -> tuple[Pairs, NDArray[np.int64]]:
     # Cell number m * size + a is cell a of table m. The sums of the distinct pairs are their indices.
     cells = pairs.cells % size
     fits = int(pairs.persons.max(initial=0)) < (1 << 62) // size
-    order = np.argsort(pairs.persons * size + cells) if fits else np.lexsort((cells, pairs.persons))
+    order = np.argsort(pairs.persons * size + cells, kind="stable") if fits else np.lexsort((cells, pairs.persons))
     who, which = pairs.persons[order], cells[order]
     new = begins(who, which)
     numbers = np.empty(len(order), dtype=np.int64)

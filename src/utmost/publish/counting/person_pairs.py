@@ -148,7 +148,8 @@ class PersonsInBuckets:
             rows = len(persons)
             before += rows
             if len(cells) > rows:  # several measures of each event
-                persons = persons.take(arrow.array(np.tile(np.arange(rows), len(cells) // rows)))
+                pieces = persons.chunks if isinstance(persons, arrow.ChunkedArray) else [persons]
+                persons = arrow.chunked_array(pieces * (len(cells) // rows))
             laid = {_PERSON: persons, _CELL: arrow.array(cells)}
             if amounts is not None:
                 laid[_AMOUNT] = (
