@@ -348,10 +348,10 @@ def _least_below(most: int, missed: Callable[[int], float], chance: float) -> in
     # more than half of the interval is followed by one from its middle.
     low, high, is_slow = -1, most, False
     at_low, at_high = 0.0, -math.inf
-    target = _log(Fraction(chance))
+    target = math.log(chance) if chance > 0 else -math.inf
     while high - low > 1:
         middle, width = (low + high) // 2, high - low
-        if not is_slow and -math.inf < at_high < at_low:
+        if not is_slow and -math.inf < min(at_high, target) and at_high < at_low:
             middle = min(max(low + round(width * (at_low - target) / (at_low - at_high)), low + 1), high - 1)
         value = missed(middle)
         log_value = math.log(value) if value > 0 else -math.inf
