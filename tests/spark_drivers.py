@@ -66,13 +66,13 @@ def answers(spark, folder, once=lambda work: work(), lossy=lambda frame: frame):
     """Published, evaluated twice, relaxed and viewed; in each of the first stages a process may be lost."""
     frame = lossy(on(spark, wards()))
     with ledger_of(folder) as ledger:
-        strict = once(
+        lower = once(
             lambda: ledger.publish("visits", frame, ut.Promise(**PROMISE), epsilon="1/2", request="monday").table
         )
-        found = {"published": once(lambda: by_ward(strict)), "repartitioned": by_ward(strict.repartition(5))}
-        loose = once(lambda: ledger.relax("visits", frame, epsilon=2).table)
-        found["relaxed"] = by_ward(loose)
-        found["viewed"] = by_ward(ledger.view("visits", table=loose, table_at=2, epsilon=1).table)
+        found = {"published": once(lambda: by_ward(lower)), "repartitioned": by_ward(lower.repartition(5))}
+        higher = once(lambda: ledger.relax("visits", frame, epsilon=2).table)
+        found["relaxed"] = by_ward(higher)
+        found["viewed"] = by_ward(ledger.view("visits", table=higher, table_at=2, epsilon=1).table)
     return found
 
 

@@ -126,7 +126,7 @@ def nouns() -> dict[str, Any]:
     loss = losses.loss_matrix([[0, 1, 2], [1, 0, 1], [2, 1, 0]])
     consumer = utmost.Consumer(prior, loss)
     bits = local.BitResponse("3/4", "1/4")
-    loose = local.BitResponse("9/10", "1/10")
+    higher = local.BitResponse("9/10", "1/10")
     vertices = utmost.geometry.vertices(ptype)
     workload = utmost.release(np.arange(8).reshape(2, 4), MEASURES, epsilon=1, once=True).table
     return {
@@ -134,7 +134,7 @@ def nouns() -> dict[str, Any]:
         "clean": workload.clean(),
         "planar": utmost.PlanarRelease([[1, 2]]),
         "level": half,
-        "looser": utmost.level("3"),
+        "higher": utmost.level("3"),
         "ptype": ptype,
         "channel": channel,
         "prior": prior,
@@ -148,10 +148,10 @@ def nouns() -> dict[str, Any]:
         "bits": bits,
         "remap": utmost.channels.Remap([0, 1, 2], 3),
         "vertices": vertices,
-        "loose bits": loose,
+        "higher bits": higher,
         "loss rule": losses.absolute,
         "bloom": local.Bloom(8, 2, 1, bytes(32)),
-        "pair": local.ThresholdedPair(local.ThresholdedLaplace(bits), local.ThresholdedLaplace(loose)),
+        "pair": local.ThresholdedPair(local.ThresholdedLaplace(bits), local.ThresholdedLaplace(higher)),
         "hyper": utmost.leakage.hyper(channel, prior),
         "optimum": utmost.optimal_mechanism(ptype, consumer),
         "kernels": utmost.geometry.kernels(ptype),
@@ -225,13 +225,13 @@ PLAUSIBLE: dict[str, list[Any]] = {
     "high": [4],
     "response": [1, "=bits", [3, 4]],
     "responses": [[True, False]],
-    "strict": ["=level", "=bits", "=law"],
-    "loose": ["=looser", "=loose bits"],
+    "lower": ["=level", "=bits", "=law"],
+    "higher": ["=higher", "=higher bits"],
     "one": ["=level", "1/4", "=loss"],
     "other": ["=level", "=channel"],
     "two": ["=loss"],
     "zero": ["3/4"],
-    "levels": [{"a": 1, "b": 2}, ["=level", "=looser"]],
+    "levels": [{"a": 1, "b": 2}, ["=level", "=higher"]],
     "reports": [[[True] * 8]],
     "cohorts": [[0], 1],
     "key": [bytes(32)],

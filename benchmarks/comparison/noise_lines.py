@@ -179,16 +179,18 @@ def relaxing(line: Line) -> None:
     contender = script("sampling", "timing").Contender
     n, work = 10_000 if line.quick else 10_000_000, "a response at another level"
     noise = sample(Geometric("1/2"), n)
-    loose = relax(noise, strict="1/2", loose=2)
+    at_two = relax(noise, from_epsilon="1/2", to_epsilon=2)
     answer = GradualRelease(np.arange(n), sensitivity=1)
     answer.at(epsilon="1/2")
     levels = iter(f"{100 + i}/100" for i in range(1000))
     calls = {
-        "utmost, relax 1/2 to 1": lambda: relax(noise, strict="1/2", loose=1),
-        "utmost, relax 1/2 to 1, constant time": lambda: relax(noise, strict="1/2", loose=1, method="constant"),
-        "utmost, tighten 2 to 1": lambda: tighten(loose, strict=1, loose=2),
-        "utmost, bridge 1/2 and 2 to 1": lambda: bridge(noise, loose, strict="1/2", at=1, loose=2),
-        "utmost, a gradual release at a looser level": lambda: answer.at(epsilon=next(levels)),
+        "utmost, relax 1/2 to 1": lambda: relax(noise, from_epsilon="1/2", to_epsilon=1),
+        "utmost, relax 1/2 to 1, constant time": lambda: relax(
+            noise, from_epsilon="1/2", to_epsilon=1, method="constant"
+        ),
+        "utmost, tighten 2 to 1": lambda: tighten(at_two, from_epsilon=2, to_epsilon=1),
+        "utmost, bridge 1/2 and 2 to 1": lambda: bridge(noise, at_two, lower="1/2", middle=1, higher=2),
+        "utmost, a gradual release at a higher epsilon": lambda: answer.at(epsilon=next(levels)),
     }
     line.alone(*calls.values())
     contenders = [contender(name, call, n) for name, call in calls.items()]
@@ -204,11 +206,11 @@ def relaxing(line: Line) -> None:
             line.checks[f"{name.removeprefix('utmost, ')}: chi-square"] = fits(LAW, calls[name]())
     relaxed = calls["utmost, relax 1/2 to 1"]()
     step = np.corrcoef(noise - relaxed, relaxed)[0, 1]
-    line.checks["the stricter noise is the looser and a step that is not correlated with it"] = bool(
+    line.checks["the noise at the lower epsilon is that at the higher plus an uncorrelated step"] = bool(
         abs(step) < 6 / n**0.5
     )
     sizes = [n // 100, n // 10, n]
     once = script("sampling", "timing").compared(
-        [contender(str(m), lambda m=m: relax(noise[:m], strict="1/2", loose=1), 1) for m in sizes], repeats=3
+        [contender(str(m), lambda m=m: relax(noise[:m], from_epsilon="1/2", to_epsilon=1), 1) for m in sizes], repeats=3
     )
     line.grows("utmost, relax", {m: once[str(m)][0] for m in sizes})

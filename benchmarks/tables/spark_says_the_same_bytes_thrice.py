@@ -193,11 +193,11 @@ def fits(seen, wanted, rows):
     return float(chi2.sf(((seen - wanted) ** 2 / wanted).sum(), wanted.size - 1))
 
 
-def laws(strict, loose, rows, reach=12):
+def laws(lower, higher, rows, reach=12):
     """By chi-square one level and two jointly; and what dp-accounting makes of the two as they were seen."""
     true = F.pmod(F.col("cell"), F.lit(97))
-    joint = strict.select("cell", (F.col("visits") - true).alias("x")).join(
-        loose.select("cell", (F.col("visits") - true).alias("y")), "cell"
+    joint = lower.select("cell", (F.col("visits") - true).alias("x")).join(
+        higher.select("cell", (F.col("visits") - true).alias("y")), "cell"
     )
     counts = joint.groupBy("x", "y").count().collect()
     axis = np.arange(-reach, reach + 1)
@@ -231,7 +231,7 @@ def judge(seen, levels):
     for epsilon in (0.5, 1.0, 1.5):
         alone = float(ut.privacy_types.delta(Geometric(levels[1]), epsilon))
         said = found.get_delta_for_epsilon(epsilon)
-        print(f"  delta({epsilon}) of both as seen {said:.4f}, of the looser alone {alone:.4f}")
+        print(f"  delta({epsilon}) of both as seen {said:.4f}, of the higher epsilon alone {alone:.4f}")
         assert abs(said - alone) < 0.01
 
 
@@ -247,14 +247,14 @@ def main():
     frame = spark.range(0, rows, 1, 8).selectExpr("id AS cell", "id % 97 AS visits")
     with tempfile.TemporaryDirectory() as here, ut.Ledger.open(f"{here}/l.db", create=True, key=bytes(32)) as ledger:
         start = time.perf_counter()
-        strict = ledger.publish("visits", frame, ut.Promise(**SAY), epsilon="1/2").table
+        lower = ledger.publish("visits", frame, ut.Promise(**SAY), epsilon="1/2").table
         print(f"  checked, committed and published in {time.perf_counter() - start:.1f} s", flush=True)
         if only is None:
-            three_times(strict)
+            three_times(lower)
         if only != "law":
-            beside_identity(frame, strict, rows, int(sys.argv[4]) if len(sys.argv) > 4 else 7)
+            beside_identity(frame, lower, rows, int(sys.argv[4]) if len(sys.argv) > 4 else 7)
         if only != "cost":
-            laws(strict, ledger.relax("visits", frame, epsilon=2).table, rows)
+            laws(lower, ledger.relax("visits", frame, epsilon=2).table, rows)
     spark.stop()
 
 

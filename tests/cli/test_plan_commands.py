@@ -307,7 +307,7 @@ def test_a_signed_release_by_a_plan_is_verified(run, counted, plan, tmp_path):
 
 
 def test_a_ledger_keeps_a_release_by_a_plan(run, counted, plan, tmp_path):
-    """Published, relaxed and viewed: each answer is the document at its level, and together they cost the loosest."""
+    """Published, relaxed and viewed: each answer is the document at its level; together they cost the highest level."""
     place = ["--ledger", new_ledger(tmp_path / "l.db"), "--name", "admissions"]
     outs = [tmp_path / name for name in ("a.json", "b.json", "c.json")]
     say = ["release", counted, "--plan", plan, *place]

@@ -17,8 +17,8 @@ from utmost.spaces import Consumer
 def files(tmp_path):
     """The channels of this page as files."""
     channels = {
-        "loose": geometric_channel(3, alpha="1/4"),
-        "strict": geometric_channel(3, alpha="1/2"),
+        "higher": geometric_channel(3, alpha="1/4"),
+        "lower": geometric_channel(3, alpha="1/2"),
         "response": randomized_response(3, alpha="1/2"),
         "swapped": Channel(geometric_channel(3, alpha="1/2").matrix[:, ::-1]),
         "rounded": geometric_channel(3, epsilon=1),
@@ -32,16 +32,16 @@ def files(tmp_path):
 @pytest.mark.parametrize(
     ("first", "second", "order", "relation"),
     [
-        ("loose", "strict", "refinement", "the first is above"),
-        ("strict", "loose", "refinement", "the second is above"),
-        ("strict", "swapped", "refinement", "equal"),
-        ("strict", "response", "refinement", "incomparable"),
-        ("loose", "rounded", "refinement", "the first is above"),
-        ("loose", "strict", "max-case", "the first is above"),
-        ("strict", "response", "max-case", "incomparable"),
-        ("strict", "response", "privacy", "the first is above"),
-        ("response", "loose", "privacy", "the second is above"),
-        ("strict", "swapped", "privacy", "equal"),
+        ("higher", "lower", "refinement", "the first is above"),
+        ("lower", "higher", "refinement", "the second is above"),
+        ("lower", "swapped", "refinement", "equal"),
+        ("lower", "response", "refinement", "incomparable"),
+        ("higher", "rounded", "refinement", "the first is above"),
+        ("higher", "lower", "max-case", "the first is above"),
+        ("lower", "response", "max-case", "incomparable"),
+        ("lower", "response", "privacy", "the first is above"),
+        ("response", "higher", "privacy", "the second is above"),
+        ("lower", "swapped", "privacy", "equal"),
     ],
 )
 def test_relations(run, files, first, second, order, relation):
@@ -58,31 +58,31 @@ def test_relations(run, files, first, second, order, relation):
 
 
 def test_the_screen_says_who_is_better_and_shows_both_witnesses(run, files):
-    _, out, _ = run("research", "refine", files("loose"), files("strict"))
-    assert "loose.csv is better for everyone: strict.csv is loose.csv, post-processed" in out
-    assert re.search(r"strict.csv below loose.csv\s+yes", out)
+    _, out, _ = run("research", "refine", files("higher"), files("lower"))
+    assert "higher.csv is better for everyone: lower.csv is higher.csv, post-processed" in out
+    assert re.search(r"lower.csv below higher.csv\s+yes", out)
     assert re.search(
-        r"loose.csv below strict.csv\s+no: a consumer loses \S+ with loose.csv and \S+ with strict.csv", out
+        r"higher.csv below lower.csv\s+no: a consumer loses \S+ with higher.csv and \S+ with lower.csv", out
     )
     assert re.search(r"1\s+7/27\s+13/27\s+7/27", out)
-    assert "Who prefers loose.csv to strict.csv" in out
+    assert "Who prefers higher.csv to lower.csv" in out
 
 
 def test_the_remap_is_written_and_does_what_it_says(run, files, tmp_path):
     """As CSV the remap alone, whichever direction has one; as JSON all that was found."""
-    for pair in (("loose", "strict"), ("strict", "loose")):
+    for pair in (("higher", "lower"), ("lower", "higher")):
         path = tmp_path / f"{pair[0]}-remap.csv"
         code, out, _ = run("research", "refine", files(pair[0]), files(pair[1]), "--out", path)
         assert code == 0
         assert "written" in out
         remap = ut.read_design(path)
-        assert (ut.read_design(files("loose")) @ remap).same_as(ut.read_design(files("strict")))
+        assert (ut.read_design(files("higher")) @ remap).same_as(ut.read_design(files("lower")))
     path = tmp_path / "found.json"
-    run("research", "refine", files("strict"), files("response"), "--out", path)
+    run("research", "refine", files("lower"), files("response"), "--out", path)
     found = json.loads(path.read_text(encoding="utf-8"))
     consumer = found["second_below_first"]["consumer"]
     who = Consumer(consumer["prior"], consumer["loss"])
-    assert prefers(who, ut.read_design(files("response")), ut.read_design(files("strict")))
+    assert prefers(who, ut.read_design(files("response")), ut.read_design(files("lower")))
     gap = Fraction(consumer["expected_loss_above_exact"]) - Fraction(consumer["expected_loss_below_exact"])
     assert gap > 0
 
@@ -97,12 +97,12 @@ def test_large_witnesses_are_counted_and_not_shown(run, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        (["strict", "two"], 1, "both channels must have as many secrets; got 3 in"),
-        (["strict", "loose", "--order", "best"], 2, "must be one of refinement, max-case, privacy; got best"),
-        (["strict", "loose", "--out", "out.txt"], 2, "--out must end in .json"),
-        (["strict", "response", "--out", "out.csv"], 1, "--out needs a remap"),
-        (["strict"], 2, "Missing argument"),
-        (["strict", "missing"], 2, "does not exist"),
+        (["lower", "two"], 1, "both channels must have as many secrets; got 3 in"),
+        (["lower", "higher", "--order", "best"], 2, "must be one of refinement, max-case, privacy; got best"),
+        (["lower", "higher", "--out", "out.txt"], 2, "--out must end in .json"),
+        (["lower", "response", "--out", "out.csv"], 1, "--out needs a remap"),
+        (["lower"], 2, "Missing argument"),
+        (["lower", "missing"], 2, "does not exist"),
     ],
 )
 def test_refusals(run, files, tmp_path, monkeypatch, arguments, code, said):
@@ -114,7 +114,7 @@ def test_refusals(run, files, tmp_path, monkeypatch, arguments, code, said):
     assert not (tmp_path / "out.csv").exists()
 
 
-def test_the_looser_of_two_is_better_for_everyone(files):
-    ended = called("research", "refine", files("loose"), files("strict"))
+def test_the_higher_level_of_two_is_better_for_everyone(files):
+    ended = called("research", "refine", files("higher"), files("lower"))
     assert (ended.returncode, ended.stderr) == (0, "")
     assert "better for everyone" in ended.stdout

@@ -82,8 +82,8 @@ def test_a_run_made_again_ends_well_and_writes_nothing(run, events, way, ending)
         table = {"events": "counted.json", "plan of a counted table": "counted.json"}[way]
         if way == "events":
             assert run("count", "e.csv", *EACH, "--out", table)[0] == 0
-        loose = "loose.json" if ending == "json" else f"loose.{ending}"
-        relaxed = run("relax", table, "--ledger", "r.db", "--name", "v", "--epsilon", "3", "--out", loose)
+        higher = "higher.json" if ending == "json" else f"higher.{ending}"
+        relaxed = run("relax", table, "--ledger", "r.db", "--name", "v", "--epsilon", "3", "--out", higher)
         assert relaxed[0] == 0, relaxed[2]
         code, _, err = run(*call)
         assert code == 0, err
@@ -113,7 +113,7 @@ def test_a_view_needs_a_level_once_there_are_several(run, events):
     code, _, err = run(*view, "--out", "only.csv")
     assert code == 0, err
     assert (events / "only.csv").read_bytes() == (events / "o.csv").read_bytes()
-    assert run(*view, "--epsilon", "1/4", "--out", "strict.csv")[0] == 0
+    assert run(*view, "--epsilon", "1/4", "--out", "lower.csv")[0] == 0
     code, _, err = run(*view, "--out", "which.csv")
     assert code == 2
     assert "0.25, 0.5" in err

@@ -143,8 +143,8 @@ def test_a_ledger_keeps_it_as_a_table_and_counts_it_again(run, tmp_path):
     assert run("view", *kept, "--epsilon", "1/2", "--out", tmp_path / "view.csv")[0] == 0
     for file in (first, second, third, tmp_path / "view.csv"):
         assert run("verify", file)[0] == 0
-    looser = run(*with_recipe("release", *words, *kept, "--epsilon", "1/3", "--out", tmp_path / "d.csv"))
-    assert shlex.split(looser[2].partition(": utmost ")[2])[0] == "view"
+    higher = run(*with_recipe("release", *words, *kept, "--epsilon", "1/3", "--out", tmp_path / "d.csv"))
+    assert shlex.split(higher[2].partition(": utmost ")[2])[0] == "view"
 
 
 def test_a_request_that_is_made_again_gives_the_table_that_is_there(run, tmp_path):

@@ -13,7 +13,7 @@ from utmost.noise import DiscreteStaircase, Geometric, costs
 from utmost.optima import gradual_loss
 from utmost.programs import LinearProgram, solve
 
-# THEORY 4.4, in percent: both levels may lose; the strict one exact; the loose one exact.
+# THEORY 4.4, in percent: both levels may lose; the lower one exact; the higher one exact.
 KNOWN = [
     (3, 1, "3/2", 0.31, 0.46, 0.94),
     (3, "3/2", 2, 0.0024, 0.021, 0.0028),
@@ -22,28 +22,28 @@ KNOWN = [
 ]
 
 
-@pytest.mark.parametrize(("D", "strict", "loose", "both", "first", "second"), KNOWN)
-def test_known_losses(D, strict, loose, both, first, second):
-    assert 100 * gradual_loss(D, strict, loose) == pytest.approx(both, rel=0.05)
-    assert 100 * gradual_loss(D, strict, loose, keep="strict") == pytest.approx(first, rel=0.05)
+@pytest.mark.parametrize(("D", "lower", "higher", "both", "first", "second"), KNOWN)
+def test_known_losses(D, lower, higher, both, first, second):
+    assert 100 * gradual_loss(D, lower, higher) == pytest.approx(both, rel=0.05)
+    assert 100 * gradual_loss(D, lower, higher, keep="lower") == pytest.approx(first, rel=0.05)
     if D == 3:
-        assert 100 * gradual_loss(D, strict, loose, keep="loose", reach=6) == pytest.approx(second, rel=0.06)
+        assert 100 * gradual_loss(D, lower, higher, keep="higher", reach=6) == pytest.approx(second, rel=0.06)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("D", "strict", "loose", "both"), [(5, 2, 3, 0.24), (6, 1, 2, 0.58)])
-def test_more_known_losses(D, strict, loose, both):
-    assert 100 * gradual_loss(D, strict, loose, reach=3) == pytest.approx(both, rel=0.05)
+@pytest.mark.parametrize(("D", "lower", "higher", "both"), [(5, 2, 3, 0.24), (6, 1, 2, 0.58)])
+def test_more_known_losses(D, lower, higher, both):
+    assert 100 * gradual_loss(D, lower, higher, reach=3) == pytest.approx(both, rel=0.05)
 
 
 @pytest.mark.parametrize(
-    ("D", "strict", "loose"), [(1, 1, 2), (2, 1, 2), (3, 1, 2), (3, 2, 3), (3, 1, "3/2"), (4, 1, 2)]
+    ("D", "lower", "higher"), [(1, 1, 2), (2, 1, 2), (3, 1, 2), (3, 2, 3), (3, 1, "3/2"), (4, 1, 2)]
 )
 @pytest.mark.parametrize("cost", [costs.absolute, costs.squared], ids=str)
-def test_the_loss_is_zero_where_lossless_release_is_possible(D, strict, loose, cost):
+def test_the_loss_is_zero_where_lossless_release_is_possible(D, lower, higher, cost):
     """Deconvolution and the joint program agree."""
-    laws = [DiscreteStaircase(e, D, cost) for e in (strict, loose)]
-    loss = gradual_loss(D, strict, loose, cost=cost, reach=5 if D < 4 else 4)
+    laws = [DiscreteStaircase(e, D, cost) for e in (lower, higher)]
+    loss = gradual_loss(D, lower, higher, cost=cost, reach=5 if D < 4 else 4)
     assert (loss < 1e-5) == bool(losslessness(*laws))
 
 
@@ -51,7 +51,7 @@ def test_the_loss_falls_as_the_reach_grows():
     """Each program is a family of designs inside the next one."""
     losses = [gradual_loss(3, 1, "3/2", reach=r) for r in (1, 2, 3, 4)]
     assert losses == sorted(losses, reverse=True)
-    assert gradual_loss(3, 1, "3/2", keep="strict") > losses[-1]
+    assert gradual_loss(3, 1, "3/2", keep="lower") > losses[-1]
 
 
 @pytest.mark.parametrize("epsilon", ["1/3", 1, 3])

@@ -70,10 +70,10 @@ def test_one_sided_distances_are_designed_for_and_checked(data):
     found = policy_mechanism(ptype, consumer)
     assert found.loss == found.lower
     assert found.verify()
-    stricter = PolicyType(Policy(np.minimum(policy.distances, policy.distances.T)), alpha="1/2")
+    lower = PolicyType(Policy(np.minimum(policy.distances, policy.distances.T)), alpha="1/2")
     both_ways = Policy(np.maximum(policy.distances, policy.distances.T))
-    looser = [] if both_ways.is_public else [PolicyType(both_ways, alpha="1/2")]
-    losses_of = [policy_mechanism(one, consumer).loss for one in (*looser, ptype, stricter)]
+    higher = [] if both_ways.is_public else [PolicyType(both_ways, alpha="1/2")]
+    losses_of = [policy_mechanism(one, consumer).loss for one in (*higher, ptype, lower)]
     assert losses_of == sorted(losses_of)
 
 

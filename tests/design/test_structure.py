@@ -181,7 +181,7 @@ def test_derivability_is_the_three_term_condition():
             assert (G @ found.remap).same_as(Channel(X))
 
 
-def test_a_stricter_release_is_a_looser_one_remapped():
+def test_a_lower_release_is_a_higher_one_remapped():
     """G(a1) = G(a2) K with K >= 0 exactly when a2 <= a1."""
     K = between_levels(3, level(alpha="1/2"), level(alpha="1/4"))
     assert K.matrix.tolist() == [
@@ -190,10 +190,10 @@ def test_a_stricter_release_is_a_looser_one_remapped():
         [F(1, 9), F(1, 9), F(7, 9)],
     ]
     for n in (0, 1, 5):
-        for loose, strict in (("1/9", "1/3"), ("1/2", "1/2"), ("1/10", "9/10")):
-            K = between_levels(n + 1, level(alpha=strict), level(alpha=loose))
-            G = geometric_channel(n + 1, alpha=loose)
-            assert (G @ K).same_as(geometric_channel(n + 1, alpha=strict))
+        for higher, lower in (("1/9", "1/3"), ("1/2", "1/2"), ("1/10", "9/10")):
+            K = between_levels(n + 1, level(alpha=lower), level(alpha=higher))
+            G = geometric_channel(n + 1, alpha=higher)
+            assert (G @ K).same_as(geometric_channel(n + 1, alpha=lower))
         floats = between_levels(n + 1, level(epsilon=1), level(epsilon=2))
         assert (geometric_channel(n + 1, epsilon=2) @ floats).same_as(
             geometric_channel(n + 1, epsilon=1), tolerance=1e-14

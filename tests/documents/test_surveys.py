@@ -179,7 +179,7 @@ def test_a_survey_is_read_back_and_a_changed_one_is_refused():
         Survey(("a", "b"), survey.how)
 
 
-def test_a_phone_draws_at_a_level_that_is_a_little_stricter():
+def test_a_phone_draws_at_a_level_that_is_a_little_lower():
     survey = Survey(("a", "b", "c"), BlockSelection(balanced_family(3, 1), level(1)))
     with pytest.raises(Unsupported, match="alpha must be a fraction"):
         survey_files(survey)

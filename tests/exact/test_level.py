@@ -51,10 +51,10 @@ def test_scaling_multiplies_epsilon(alpha, factor):
 
 @given(alphas, alphas, factors)
 def test_order_is_the_order_of_epsilon(a, b, factor):
-    stricter, looser = level(alpha=max(a, b)), level(alpha=min(a, b))
-    assert stricter <= looser
-    assert (stricter == looser) == (a == b)
-    assert (stricter.scaled(factor) < stricter) == (factor < 1)
+    lower, higher = level(alpha=max(a, b)), level(alpha=min(a, b))
+    assert lower <= higher
+    assert (lower == higher) == (a == b)
+    assert (lower.scaled(factor) < lower) == (factor < 1)
 
 
 @given(epsilons)

@@ -71,11 +71,11 @@ def audit():
 
 
 def kernels():
-    """V_loose + W has the strict law, and the relaxing law is Bayes' rule on that sum: in rationals."""
-    strict, loose = level(alpha="1/2"), level(alpha="1/3")
-    W, R, near = Tightening(strict, loose), Relaxing(strict, loose), range(-2, 3)
-    at_strict, at_loose = Geometric(strict), Geometric(loose)
-    return all(R.pmf(y, x) * at_strict.pmf(x) == W.pmf(x - y) * at_loose.pmf(y) for x in near for y in near) and sum(
+    """V_higher + W has the law of V_lower, and the relaxing law is Bayes' rule on that sum: in rationals."""
+    lower, higher = level(alpha="1/2"), level(alpha="1/3")
+    W, R, near = Tightening(lower, higher), Relaxing(lower, higher), range(-2, 3)
+    at_lower, at_higher = Geometric(lower), Geometric(higher)
+    return all(R.pmf(y, x) * at_lower.pmf(x) == W.pmf(x - y) * at_higher.pmf(y) for x in near for y in near) and sum(
         W.pmf(k) for k in range(-40, 41)
     ) > 1 - Fraction(1, 10**11)
 
@@ -96,7 +96,7 @@ def same_answer_again():
 def seeded_sources_refused():
     try:
         GradualRelease([1], sensitivity=1, randomness=SeededRandomness(1))
-        level_steps.tighten(1, 1, 2, randomness=SeededRandomness(1))
+        level_steps.tighten(1, 2, 1, randomness=SeededRandomness(1))
     except PromiseBroken:
         return True
     return False

@@ -108,12 +108,12 @@ def edited_responses_are_told(folder):
 def a_level_key_opens_its_level_alone(folder):
     place = folder / "l.db"
     with Ledger.open(place, create=True) as ledger:
-        strict = ledger.publish("r", many(), ut.Promise(**UNIT), epsilon="1/2").table["n"]
+        lower = ledger.publish("r", many(), ut.Promise(**UNIT), epsilon="1/2").table["n"]
         ledger.relax("r", many(), epsilon=4)
         ledger.publish("s", many(), ut.Promise(**UNIT), epsilon="1/2", dataset="r")
-        key, loose = (ledger.level_key("r", epsilon=epsilon) for epsilon in ("1/2", 4))
+        key, higher = (ledger.level_key("r", epsilon=epsilon) for epsilon in ("1/2", 4))
     read = read_sealed(place, "r", key).table["n"]
-    return key != loose and list(read) == list(strict) and refused(read_sealed, place, "s", key)
+    return key != higher and list(read) == list(lower) and refused(read_sealed, place, "s", key)
 
 
 def believed_facts_are_the_published_ones(folder):

@@ -75,7 +75,7 @@ def wrong_weight_in_the_draw(plant):
 
 
 def the_bridge_ignored(plant):
-    """A level between two others is made from the looser one alone."""
+    """A level between two others is made from the response at the higher one alone."""
     real = Step.drawn
 
     def drawn(self, unit, below, above, *rest):

@@ -33,16 +33,16 @@ TRUE = [918273645564738, 564738291827364, 827364519182736]
 def public():
     """A value of every kind that has a card or a picture, none of which holds a person's data."""
     ptype, consumer = ut.PrivacyType(counts(4), alpha="1/2"), ut.Consumer(priors.uniform(5), losses.absolute)
-    strict, loose = (ut.channels.geometric_channel(5, alpha=alpha) for alpha in ("3/4", "1/2"))
+    lower, higher = (ut.channels.geometric_channel(5, alpha=alpha) for alpha in ("3/4", "1/2"))
     optimum = ut.optimal_mechanism(ptype, consumer)
     cycle = ut.PrivacyType(ut.spaces.cycle(4), alpha="1/2")
-    floats = loose.to_floats()
+    floats = higher.to_floats()
     return [
         optimum,
         optimum.certificate,
         optimum.attack(),
         ut.optima.minimax_mechanism(ptype, losses.absolute),
-        loose,
+        higher,
         floats,
         ut.channels.Channel([[1, 0], [0, 1]]),
         ut.channels.Channel([[1]]),
@@ -53,26 +53,26 @@ def public():
         ut.noise.Laplace(1),
         ut.noise.Staircase(1, 1, gamma="1/2"),
         ut.noise.DiscreteStaircase(1, 3, step=1),
-        ut.refines(better=strict, worse=loose),
-        ut.refines(better=loose, worse=strict),
+        ut.refines(better=lower, worse=higher),
+        ut.refines(better=higher, worse=lower),
         ut.refines(better=floats, worse=floats),
-        ut.refines(better=strict, worse=loose, order="max-case"),
-        ut.refines(better=strict, worse=loose, order="privacy"),
+        ut.refines(better=lower, worse=higher, order="max-case"),
+        ut.refines(better=lower, worse=higher, order="privacy"),
         ut.capacity(ptype),
-        ut.capacity(loose),
-        ut.leakage.hyper(loose, priors.uniform(5)),
+        ut.capacity(higher),
+        ut.leakage.hyper(higher, priors.uniform(5)),
         ut.optima.read(ut.level(1), consumer, 2),
         ptype,
         ptype.space,
         consumer,
         ut.universal_mechanism(ptype, losses.absolute),
         ut.universal_mechanism(cycle, ut.spaces.losses.binary),
-        ut.geometry.universality(ptype, losses.absolute, loose),
-        ut.geometry.universality(ptype, losses.absolute, strict),
-        ut.geometry.decompose(ptype, strict),
+        ut.geometry.universality(ptype, losses.absolute, higher),
+        ut.geometry.universality(ptype, losses.absolute, lower),
+        ut.geometry.decompose(ptype, lower),
         ut.gradual.losslessness(ut.noise.Geometric(1), ut.noise.Geometric(2)),
         ut.gradual.losslessness(ut.noise.Laplace(1), ut.noise.Laplace(2)),
-        ut.privacy_types.smallest_epsilon(loose, counts(4)),
+        ut.privacy_types.smallest_epsilon(higher, counts(4)),
         ut.geometry.kernels(ptype),
         ut.geometry.vertices(ptype),
         ut.noise.Combination([1], 1, counts=[3]),

@@ -96,7 +96,7 @@ def test_randomised_response_is_a_kernel(k, alpha):
 
 
 def test_what_is_no_kernel():
-    """A looser level's mechanism has no vertices; a mixture of two kernels has dependent ones or too many."""
+    """A higher level's mechanism has no vertices; a mixture of two kernels has dependent ones or too many."""
     ptype = PrivacyType(counts(2), **HALF)
     assert not is_vertex_mechanism(ptype, geometric_channel(3, alpha="3/4"))
     assert not is_kernel(ptype, geometric_channel(3, alpha="3/4"))

@@ -157,13 +157,13 @@ def test_the_induced_metric_is_the_least_promise_kept():
 
 def test_floats_are_compared_up_to_the_tolerance():
     """The same mechanism in floats, and a really different one."""
-    loose, strict = geometric_channel(4, epsilon=2), geometric_channel(4, epsilon=1)
+    higher, lower = geometric_channel(4, epsilon=2), geometric_channel(4, epsilon=1)
     for order in ("max-case", "privacy"):
-        assert is_below(strict, loose, order)
-        assert is_below(loose.to_floats(), loose, order)
-        assert not is_below(loose, strict, order)
-    assert refines(better=loose, worse=strict, order="max-case").verify()
-    assert refines(better=strict, worse=loose, order="max-case").verify()
+        assert is_below(lower, higher, order)
+        assert is_below(higher.to_floats(), higher, order)
+        assert not is_below(higher, lower, order)
+    assert refines(better=higher, worse=lower, order="max-case").verify()
+    assert refines(better=lower, worse=higher, order="max-case").verify()
 
 
 def test_false_witnesses_of_the_max_case_order_are_told():
@@ -208,4 +208,4 @@ def test_verdicts_are_of_their_channels():
     ratios = refines(better=better, worse=worse, order="privacy")
     assert not ratios
     assert ratios.verify()
-    assert not replace(ratios, loose=ratios.strict, pair=None).verify()
+    assert not replace(ratios, better_ratios=ratios.worse_ratios, pair=None).verify()

@@ -140,12 +140,12 @@ def test_the_order_of_channels():
     assert not refines(better=B, worse=tell_all)
 
 
-def test_stricter_geometric_mechanisms_are_refinements():
+def test_geometric_mechanisms_at_lower_levels_are_refinements():
     """Gradual release of counts: G(1/2) is G(1/4), post-processed, and never the other way round; so for responses."""
     for family in (lambda a: geometric_channel(7, alpha=a), lambda a: randomized_response(5, alpha=a)):
-        loose, strict = family("1/4"), family("1/2")
-        assert (loose @ refines(better=loose, worse=strict).remap).same_as(strict)
-        assert prefers(refines(better=strict, worse=loose).consumer, loose, strict)
+        higher, lower = family("1/4"), family("1/2")
+        assert (higher @ refines(better=higher, worse=lower).remap).same_as(lower)
+        assert prefers(refines(better=lower, worse=higher).consumer, higher, lower)
 
 
 def test_outcomes_that_say_the_same_or_cannot_occur():
@@ -209,17 +209,17 @@ def test_a_float_among_exact_channels_makes_both_floats():
 
 def test_witnesses_that_prove_nothing_are_told():
     """A remap of another pair, and a consumer with no or the opposite preference."""
-    loose, strict = geometric_channel(3, alpha="1/4"), geometric_channel(3, alpha="1/2")
-    P, consumer = refines(better=loose, worse=strict).remap, refines(better=strict, worse=loose).consumer
-    assert not replace(refines(better=strict, worse=loose), remap=P, consumer=None).verify()
-    assert not prefers(consumer, strict, loose)
-    assert not prefers(Consumer(priors.uniform(3), [[1], [1], [1]]), loose, strict)
-    assert not prefers(consumer, loose, loose)
-    verdict = refines(better=loose, worse=strict)
+    higher, lower = geometric_channel(3, alpha="1/4"), geometric_channel(3, alpha="1/2")
+    P, consumer = refines(better=higher, worse=lower).remap, refines(better=lower, worse=higher).consumer
+    assert not replace(refines(better=lower, worse=higher), remap=P, consumer=None).verify()
+    assert not prefers(consumer, lower, higher)
+    assert not prefers(Consumer(priors.uniform(3), [[1], [1], [1]]), higher, lower)
+    assert not prefers(consumer, higher, higher)
+    verdict = refines(better=higher, worse=lower)
     assert not replace(verdict, remap=Channel(np.eye(3, dtype=int))).verify()
     assert not replace(verdict, remap=None).verify()
     with pytest.raises(NotAChannel, match="3 rows"):
-        prefers(consumer, loose, geometric_channel(2, alpha="1/2"))
+        prefers(consumer, higher, geometric_channel(2, alpha="1/2"))
 
 
 def test_losses_have_few_digits():

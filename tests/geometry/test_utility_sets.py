@@ -48,10 +48,10 @@ def test_trivial_losses_are_in_every_set_and_alone_in_that_of_nothing(loss):
 @given(small_losses, strategies.channels(3, 2))
 def test_a_less_refined_mechanism_serves_more(loss, after):
     """Theorem 6(2): M refined by M' implies that the set of M holds that of M'."""
-    loose = geometric_channel(3, **HALF)
-    strict = loose @ after
-    assert refines(better=loose, worse=strict)
-    assert loss not in UtilitySet(LINE, strict) or loss in UtilitySet(LINE, loose)
+    higher = geometric_channel(3, **HALF)
+    lower = higher @ after
+    assert refines(better=higher, worse=lower)
+    assert loss not in UtilitySet(LINE, lower) or loss in UtilitySet(LINE, higher)
 
 
 @given(
@@ -213,8 +213,8 @@ def test_two_secrets_have_one_mechanism_for_everyone(distance):
     (T,) = kernels(ptype)
     assert unserved_consumer(ptype, T) is None
     assert unserved_consumer(ptype, Channel([[1], [1]])).verify(ptype)
-    strict = T @ Channel([["1/2", "1/2"], ["1/3", "2/3"]])
-    assert refines(better=T, worse=strict)
+    lower = T @ Channel([["1/2", "1/2"], ["1/3", "2/3"]])
+    assert refines(better=T, worse=lower)
 
 
 @pytest.mark.parametrize("space", [counts(2), counts(3), discrete(3), discrete(4), hamming(2)])

@@ -68,18 +68,18 @@ def test_the_events_between_two_levels_are_negative_binomial(n, ratio):
     assert chances.sum() == pytest.approx(1, rel=1e-6)
     assert made.stay == pytest.approx(float(ratio) ** (n + 1)) == chances[0]
     mean = (chances * np.arange(chances.size)).sum()
-    missing = EuclideanLaplace(made.strict, n).mean_squared - EuclideanLaplace(made.loose, n).mean_squared
+    missing = EuclideanLaplace(made.lower, n).mean_squared - EuclideanLaplace(made.higher, n).mean_squared
     assert 2 * n * mean == pytest.approx(missing, rel=1e-5)  # E|W|^2 = 2 n E T, T of M exponential times of rate 1
 
 
 def test_one_dimension_is_laplace():
     """In one dimension law, margin and tightening are those of Laplace noise."""
-    strict, loose = level("1/2"), level(2)
-    one, known = EuclideanTightening(strict, loose, 1), LaplaceTightening(strict, loose)
+    lower, higher = level("1/2"), level(2)
+    one, known = EuclideanTightening(lower, higher, 1), LaplaceTightening(lower, higher)
     assert one.stay == pytest.approx(float(known.stay))
     t = np.linspace(-4, 4, 9)
     assert np.allclose(one.characteristic(t[:, None]), known.characteristic(t))
-    assert float(EuclideanLaplace(strict, 1).density([0.7])) == pytest.approx(0.25 * math.exp(-0.35))
+    assert float(EuclideanLaplace(lower, 1).density([0.7])) == pytest.approx(0.25 * math.exp(-0.35))
 
 
 def test_the_joint_transform_of_one_level_and_of_equal_ones():

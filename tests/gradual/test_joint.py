@@ -25,17 +25,17 @@ def probability_of_requests(order, noise):
     known = {}
     total = Fraction(1)
     for at in order:
-        strict = max((one for one in known if one < at), default=None)
-        loose = min((one for one in known if at < one), default=None)
-        if strict is None and loose is None:
+        lower = max((one for one in known if one < at), default=None)
+        higher = min((one for one in known if at < one), default=None)
+        if lower is None and higher is None:
             total *= Geometric(alpha=at.alpha).pmf(noise[at])
-        elif loose is None:
-            total *= Relaxing(strict, at).pmf(noise[at], known[strict])
-        elif strict is None:
-            total *= Tightening(at, loose).pmf(noise[at] - known[loose])
+        elif higher is None:
+            total *= Relaxing(lower, at).pmf(noise[at], known[lower])
+        elif lower is None:
+            total *= Tightening(at, higher).pmf(noise[at] - known[higher])
         else:
-            bridge = Bridge(strict, at, loose)
-            total *= bridge.pmf(noise[at] - known[loose], known[strict] - known[loose])
+            bridge = Bridge(lower, at, higher)
+            total *= bridge.pmf(noise[at] - known[higher], known[lower] - known[higher])
         known[at] = noise[at]
     return total
 
@@ -70,12 +70,12 @@ def test_any_set_of_levels_is_private_at_the_largest_and_no_less(levels):
 @given(triples)
 def test_summing_out_a_level_gives_the_joint_law_of_the_rest(levels):
     """Each margin is the joint law of the levels left (to the mass that a finite sum leaves out)."""
-    strict, at, loose = levels
+    lower, at, higher = levels
     reach = math.ceil(60 / min(one.epsilon_float for one in levels))
     middle = np.arange(-reach, reach + 1)
     for x, y in ((0, 0), (3, 1), (-2, 1)):
-        total = joint_pmf([x, middle, y], [strict, at, loose]).sum()
-        assert total == pytest.approx(float(joint_pmf([x, y], [strict, loose])), rel=1e-12)
+        total = joint_pmf([x, middle, y], [lower, at, higher]).sum()
+        assert total == pytest.approx(float(joint_pmf([x, y], [lower, higher])), rel=1e-12)
 
 
 def test_equal_levels_give_equal_responses():
@@ -87,12 +87,12 @@ def test_equal_levels_give_equal_responses():
 @given(triples)
 def test_correlation_and_expected_change(levels):
     """Cov(V_1, V_2) = Var V_2; E|V_1 - V_2| by summing the joint law."""
-    strict, _, loose = levels
-    one, other = (Geometric(alpha=x.alpha).variance() for x in (strict, loose))
-    assert correlation(strict, loose) == correlation(loose, strict) == pytest.approx(math.sqrt(other / one))
-    W, k = Tightening(strict, loose), np.arange(1, math.ceil(45 / strict.epsilon_float))
-    assert expected_change(loose, strict) == pytest.approx(2 * (k * W.pmf(k)).sum())
-    assert (correlation(loose, loose), expected_change(loose, loose)) == (1, 0)
+    lower, _, higher = levels
+    one, other = (Geometric(alpha=x.alpha).variance() for x in (lower, higher))
+    assert correlation(lower, higher) == correlation(higher, lower) == pytest.approx(math.sqrt(other / one))
+    W, k = Tightening(lower, higher), np.arange(1, math.ceil(45 / lower.epsilon_float))
+    assert expected_change(higher, lower) == pytest.approx(2 * (k * W.pmf(k)).sum())
+    assert (correlation(higher, higher), expected_change(higher, higher)) == (1, 0)
 
 
 def test_small_levels_behave_like_laplace_noise():

@@ -31,24 +31,24 @@ PAIRS = [
 POINTS = np.array([-3.0, -1.0, -0.25, 0.0, 0.5, 2.0])
 
 
-@pytest.mark.parametrize(("strict", "loose"), PAIRS, ids=str)
-def test_tightening_and_relaxing_are_one_joint_law(strict, loose):
+@pytest.mark.parametrize(("lower", "higher"), PAIRS, ids=str)
+def test_tightening_and_relaxing_are_one_joint_law(lower, higher):
     """l_1(x) P(V_2 = y | x) = l_2(y) P(V_1 = x | y), as densities off the diagonal and as densities on it."""
-    e1, e2 = strict.epsilon_float, loose.epsilon_float
-    R, W = LaplaceRelaxing(strict, loose), LaplaceTightening(strict, loose)
+    e1, e2 = lower.epsilon_float, higher.epsilon_float
+    R, W = LaplaceRelaxing(lower, higher), LaplaceTightening(lower, higher)
     x, y = POINTS[:, None], POINTS
     one, two = stats.laplace(scale=1 / e1), stats.laplace(scale=1 / e2)
     assert one.pdf(x) * R.density(y, x) == pytest.approx(two.pdf(y) * W.density(x - y))
     assert one.pdf(POINTS) * R.pieces(POINTS).stay == pytest.approx(two.pdf(POINTS) * float(W.stay))
 
 
-@pytest.mark.parametrize(("strict", "loose"), PAIRS, ids=str)
+@pytest.mark.parametrize(("lower", "higher"), PAIRS, ids=str)
 @pytest.mark.parametrize("x", [0.0, 1.5, -2.0])
-def test_distribution_functions_integrate_the_densities(strict, loose, x):
-    R, W = LaplaceRelaxing(strict, loose), LaplaceTightening(strict, loose)
+def test_distribution_functions_integrate_the_densities(lower, higher, x):
+    R, W = LaplaceRelaxing(lower, higher), LaplaceTightening(lower, higher)
     assert sum(R.pieces(x)) == pytest.approx(1)
     for y in (-2.5, -0.5, 0.0, 0.75, 3.0):
-        marks = sorted({-60 / strict.epsilon_float, *(p for p in (0.0, x) if p < y), y})
+        marks = sorted({-60 / lower.epsilon_float, *(p for p in (0.0, x) if p < y), y})
         area = sum(integrate.quad(R.density, a, b, args=(x,), epsabs=1e-12)[0] for a, b in pairwise(marks))
         assert R.cdf(y, x) == pytest.approx(area + R.pieces(x).stay * (y >= x), abs=1e-9)
         assert W.cdf(y) - W.cdf(-y) == pytest.approx(
@@ -57,31 +57,31 @@ def test_distribution_functions_integrate_the_densities(strict, loose, x):
     assert R.cdf(x, x) - R.cdf(np.nextafter(x, -9), x) == pytest.approx(R.pieces(x).stay)
 
 
-@pytest.mark.parametrize(("strict", "loose"), PAIRS, ids=str)
-def test_tightened_noise_is_laplace_again(strict, loose):
+@pytest.mark.parametrize(("lower", "higher"), PAIRS, ids=str)
+def test_tightened_noise_is_laplace_again(lower, higher):
     """The characteristic function of W is the quotient of the two; moments follow."""
-    e1, e2 = strict.epsilon_float, loose.epsilon_float
-    W, t = LaplaceTightening(strict, loose), np.linspace(-9, 9, 7)
+    e1, e2 = lower.epsilon_float, higher.epsilon_float
+    W, t = LaplaceTightening(lower, higher), np.linspace(-9, 9, 7)
     assert W.characteristic(t) * (e2**2 / (e2**2 + t**2)) == pytest.approx(e1**2 / (e1**2 + t**2))
     assert W.mean_absolute == pytest.approx((1 - (e1 / e2) ** 2) / e1)
     assert float(W.stay) == pytest.approx((e1 / e2) ** 2)
 
 
-@pytest.mark.parametrize(("strict", "loose"), PAIRS)
+@pytest.mark.parametrize(("lower", "higher"), PAIRS)
 @pytest.mark.parametrize("x", [0.0, 0.5, -3.0, 40.0])
-def test_the_mean_of_relaxing(strict, loose, x):
-    R = LaplaceRelaxing(strict, loose)
-    far = 100 / loose.epsilon_float
+def test_the_mean_of_relaxing(lower, higher, x):
+    R = LaplaceRelaxing(lower, higher)
+    far = 100 / higher.epsilon_float
     marks = sorted({-far - 3, -far / 9, 0.0, x, x + far / 9, x + far})
     area = sum(integrate.quad(lambda y: y * R.density(y, x), a, b, epsabs=1e-12)[0] for a, b in pairwise(marks))
     assert R.mean(x) == pytest.approx(area + x * R.pieces(x).stay, abs=1e-9)
 
 
 def test_the_transitions_on_a_fine_lattice_tend_to_these():
-    strict, loose = PAIRS[0]
+    lower, higher = PAIRS[0]
     unit = 10**6
-    R, W = LaplaceRelaxing(strict, loose), LaplaceTightening(strict, loose)
-    fine = [one.scaled(1 / level(epsilon=unit).epsilon) for one in (strict, loose)]
+    R, W = LaplaceRelaxing(lower, higher), LaplaceTightening(lower, higher)
+    fine = [one.scaled(1 / level(epsilon=unit).epsilon) for one in (lower, higher)]
     r, w = Relaxing(*fine), Tightening(*fine)
     for x in (0.0, 1.5, -2.0):
         assert list(r.pieces(round(x * unit))) == pytest.approx(list(R.pieces(x)), rel=1e-5, abs=1e-6)
@@ -105,24 +105,24 @@ def test_correlation():
     one, three, half = level(epsilon=1), level(epsilon=3), level(alpha="1/2")
     assert laplace_correlation(one, three) == laplace_correlation(three, one) == Fraction(1, 3)
     assert laplace_correlation(one, one) == 1
-    for strict, loose in ((one, three), (half, one), (half, level(alpha="1/4"))):
-        assert laplace_correlation(strict, loose) ** 2 == LaplaceTightening(strict, loose).stay
-        shared, whole = Laplace(loose).variance(), Laplace(strict).variance()
-        assert float(laplace_correlation(strict, loose)) == pytest.approx(math.sqrt(float(shared / whole)))
+    for lower, higher in ((one, three), (half, one), (half, level(alpha="1/4"))):
+        assert laplace_correlation(lower, higher) ** 2 == LaplaceTightening(lower, higher).stay
+        shared, whole = Laplace(higher).variance(), Laplace(lower).variance()
+        assert float(laplace_correlation(lower, higher)) == pytest.approx(math.sqrt(float(shared / whole)))
 
 
 def test_refusals():
     one, three = level(epsilon=1), level(epsilon=3)
     with pytest.raises(OutOfRange, match="tighten"):
-        LaplaceTightening(strict=three, loose=one)
+        LaplaceTightening(lower=three, higher=one)
     for start, to in ((three, one), (one, one)):
         with pytest.raises(OutOfRange, match="relax"):
-            LaplaceRelaxing(strict=start, loose=to)
+            LaplaceRelaxing(lower=start, higher=to)
     with pytest.raises(OutOfRange, match="larger"):
         laplace_expected_jumps(three, one)
     for bad in (math.nan, "1", True):
         with pytest.raises(NotANumber):
-            LaplaceTightening(strict=one, loose=three).density(bad)
+            LaplaceTightening(lower=one, higher=three).density(bad)
 
 
 TRIPLES = [("1", "2", "3"), ("1/10", "1/9", "5"), ("1/2", "3", "4")]
@@ -132,11 +132,11 @@ TRIPLES = [("1", "2", "3"), ("1/10", "1/9", "5"), ("1/2", "3", "4")]
 @pytest.mark.parametrize("w", [0.7, -2.0])
 def test_the_bridge_is_bayes_rule_on_two_tightenings(epsilons, w):
     """Its atoms and its density are those of W' given W' + W'' = w, for the two tightening laws."""
-    strict, at, loose = map(level, epsilons)
-    bridge, whole = LaplaceBridge(strict, at, loose), LaplaceTightening(strict, loose)
-    near, far = LaplaceTightening(at, loose), LaplaceTightening(strict, at)
+    lower, at, higher = map(level, epsilons)
+    bridge, whole = LaplaceBridge(lower, at, higher), LaplaceTightening(lower, higher)
+    near, far = LaplaceTightening(at, higher), LaplaceTightening(lower, at)
     assert bridge.home == pytest.approx(float(near.stay) * far.density(w) / whole.density(w))
-    assert bridge.home == pytest.approx(float((at.power**2 - strict.power**2) / (loose.power**2 - strict.power**2)))
+    assert bridge.home == pytest.approx(float((at.power**2 - lower.power**2) / (higher.power**2 - lower.power**2)))
     assert bridge.stay(w) == pytest.approx(near.density(w) * float(far.stay) / whole.density(w))
     k = POINTS
     assert bridge.density(k, w) == pytest.approx(near.density(k) * far.density(w - k) / whole.density(w))

@@ -12,19 +12,19 @@ from utmost.exact import Surd, exp_interval
 PAIRS = ((0.25, 0.5), (0.5, 1), (1, 2), (1, 1.5), (0.5, 0.6), (1, 1.1), (2, 3), (2, 4), (3, 5))
 
 
-def difference_by_fft(strict, loose, dimension, size):
+def difference_by_fft(lower, higher, dimension, size):
     """W = V_1 - V_2 for two laws prop. to exp(-epsilon |x|), by discrete Fourier transforms on a torus, and V_1."""
     axis = np.fft.fftfreq(size, 1 / size)
     distance = np.sqrt(sum(grid**2 for grid in np.meshgrid(*[axis] * dimension, indexing="ij")))
-    one, two = (np.exp(-epsilon * distance) for epsilon in (strict, loose))
+    one, two = (np.exp(-epsilon * distance) for epsilon in (lower, higher))
     one, two = one / one.sum(), two / two.sum()
     return np.fft.ifftn(np.fft.fftn(one) / np.fft.fftn(two)).real, one
 
 
-@pytest.mark.parametrize(("strict", "loose"), PAIRS)
-def test_planar_laws_are_lossless_wherever_floats_can_tell(strict, loose):
+@pytest.mark.parametrize(("lower", "higher"), PAIRS)
+def test_planar_laws_are_lossless_wherever_floats_can_tell(lower, higher):
     """Evidence, no proof: W > 0 wherever it stands out of the rounding, and never below it elsewhere."""
-    W, one = difference_by_fft(strict, loose, 2, 512)
+    W, one = difference_by_fft(lower, higher, 2, 512)
     assert W.min() > -1e-15
     assert (W[one > 1e-12] > 0).all()
 
@@ -77,8 +77,8 @@ def test_the_law_in_space_is_not_lossless_over_small_steps_below_epsilon_5():
     """
     bits, reach = 160, 12
     unit = 1 << bits
-    loose, strict = Fraction(5), Fraction(4999, 1000)
-    two, one = exact_masses(loose, reach, bits), exact_masses(strict, reach, bits)
+    higher, lower = Fraction(5), Fraction(4999, 1000)
+    two, one = exact_masses(higher, reach, bits), exact_masses(lower, reach, bits)
     axis = np.fft.fftfreq(64, 1 / 64)
     torus = np.exp(-5 * np.sqrt(sum(grid**2 for grid in np.meshgrid(*[axis] * 3, indexing="ij"))))
     near = middle(np.fft.fftshift(np.fft.ifftn(1 / np.fft.fftn(torus)).real), reach)
@@ -90,7 +90,7 @@ def test_the_law_in_space_is_not_lossless_over_small_steps_below_epsilon_5():
     residue = product_in_space(two, c)
     residue[(residue.shape[0] // 2,) * 3] -= unit * unit
     size = Fraction(int(np.abs(c).sum()), unit)
-    unknown = Fraction(8 * two.size, unit) + missed(strict, reach)  # of either law: roundings, and what lies outside
+    unknown = Fraction(8 * two.size, unit) + missed(lower, reach)  # of either law: roundings, and what lies outside
     defect = Fraction(int(np.abs(residue).sum()), unit * unit) + size * unknown
     error = size * defect / (1 - defect) + size * unknown
     places = product(range(-reach, reach + 1), repeat=3)

@@ -1,4 +1,4 @@
-"""The decision whether V_strict = V_loose + W: against plain deconvolution, and with verdicts known in advance."""
+"""The decision whether V_lower = V_higher + W: against plain deconvolution, and with verdicts known in advance."""
 
 import math
 from fractions import Fraction
@@ -18,11 +18,11 @@ def staircase(epsilon, D, r=None):
     return DiscreteStaircase(epsilon, D, step=r)
 
 
-def deconvolved(strict, loose, size=1 << 14):
+def deconvolved(lower, higher, size=1 << 14):
     """W by the quotient of two discrete Fourier transforms, and the smallest |characteristic function| divided by."""
     i = np.arange(size)
     away = np.minimum(i, size - i)
-    one, two = np.fft.fft(strict.pmf(away)).real, np.fft.fft(loose.pmf(away)).real
+    one, two = np.fft.fft(lower.pmf(away)).real, np.fft.fft(higher.pmf(away)).real
     return np.fft.ifft(one / two).real, np.abs(two).min(), np.abs(one / two).max()
 
 
@@ -31,9 +31,9 @@ def test_the_verdict_agrees_with_plain_deconvolution(D, data):
     """Where floats can tell, they say the same."""
     steps = st.integers(1, D)
     e1, e2 = sorted(data.draw(st.lists(st.integers(4, 40), min_size=2, max_size=2, unique=True)))
-    strict, loose = (staircase(Fraction(e, 10), D, data.draw(steps)) for e in (e1, e2))
-    W, smallest, largest = deconvolved(strict, loose)
-    verdict = losslessness(strict, loose)
+    lower, higher = (staircase(Fraction(e, 10), D, data.draw(steps)) for e in (e1, e2))
+    W, smallest, largest = deconvolved(lower, higher)
+    verdict = losslessness(lower, higher)
     if isinstance(verdict.obstacle, LargerCharacteristic):
         assert largest > 1
         return
@@ -52,7 +52,7 @@ def test_the_verdict_agrees_with_plain_deconvolution(D, data):
 def test_geometric_noise_is_lossless_with_the_tightening_law(b, power):
     a = Fraction(1) - (1 - b) / power
     verdict = losslessness(Geometric(alpha=a), Geometric(alpha=b))
-    W = Tightening(strict=level(alpha=a), loose=level(alpha=b))
+    W = Tightening(lower=level(alpha=a), higher=level(alpha=b))
     assert [verdict.difference.pmf(k) for k in range(-7, 8)] == [W.pmf(k) for k in range(-7, 8)]
 
 
@@ -62,7 +62,7 @@ def test_the_half_step_staircase_is_lossless(D, pair):
     """D odd, r = (D+1)/2: W = D times the tightening law, in rationals."""
     a, b = pair
     verdict = losslessness(DiscreteStaircase.half_step(None, D, alpha=a), DiscreteStaircase.half_step(None, D, alpha=b))
-    W = Tightening(strict=level(alpha=a), loose=level(alpha=b))
+    W = Tightening(lower=level(alpha=a), higher=level(alpha=b))
     for k in range(-3, 4):
         assert verdict.difference.pmf(D * k) == W.pmf(k)
         assert D == 1 or verdict.difference.pmf(D * k + 1) == 0
@@ -72,13 +72,13 @@ def test_the_half_step_staircase_is_lossless(D, pair):
 
 def test_a_half_step_of_a_divisor_is_lossless_too():
     """Blocks of 9 are blocks of 3 with 3 times a block of 3: periods may differ."""
-    strict, loose = DiscreteStaircase.half_step(1, 9), DiscreteStaircase.half_step(2, 3)
-    verdict = losslessness(strict, loose)
+    lower, higher = DiscreteStaircase.half_step(1, 9), DiscreteStaircase.half_step(2, 3)
+    verdict = losslessness(lower, higher)
     assert verdict
-    assert not losslessness(strict, DiscreteStaircase.half_step(1, 3))
+    assert not losslessness(lower, DiscreteStaircase.half_step(1, 3))
     i = np.arange(-400, 401)
     W = np.array([float(verdict.difference.pmf(int(k))) for k in i])
-    assert np.convolve(W, loose.pmf(i))[400:-400][300:-300] == pytest.approx(strict.pmf(i)[300:-300], abs=1e-12)
+    assert np.convolve(W, higher.pmf(i))[400:-400][300:-300] == pytest.approx(lower.pmf(i)[300:-300], abs=1e-12)
 
 
 EPS0 = Fraction("0.0962437879995078627")  # rounded up: 0.09624378799950786264725...
@@ -100,7 +100,7 @@ def test_period_two_is_lossless_from_eps0_on():
 
 
 KNOWN = [
-    # period, strict epsilon and step, loose epsilon and step, verdict; steps are optimal for |x| unless remarked
+    # period, lower epsilon and step, higher epsilon and step, verdict; steps are optimal for |x| unless remarked
     (2, "0.0211", 1, "0.05", 1, False),
     (3, "3/2", 1, 2, 1, False),
     (3, "3/2", 1, 3, 1, True),
@@ -113,7 +113,7 @@ KNOWN = [
     (8, 2, 3, 3, 2, False),
     (8, 2, 3, 4, 1, True),
     (3, 1, 3, 2, 3, False),  # r = D never
-    (5, 2, 2, 1, 3, False),  # towards a looser level never
+    (5, 2, 2, 1, 3, False),  # towards a higher level never
 ]
 
 
@@ -145,24 +145,24 @@ def test_lossless_steps_need_not_split():
 
 @pytest.mark.parametrize(("D", "r"), [(2, 1), (3, 1), (8, 3)])
 def test_the_difference_leads_from_one_law_to_the_other(D, r):
-    """V_loose + W has the law of V_strict, far into the tail."""
-    strict, loose = staircase(2, D, r), staircase(4, D, 1)
-    W = losslessness(strict, loose).difference
+    """V_higher + W has the law of V_lower, far into the tail."""
+    lower, higher = staircase(2, D, r), staircase(4, D, 1)
+    W = losslessness(lower, higher).difference
     i = np.arange(-600, 601)
     masses = np.array([float(W.pmf(int(k))) for k in i])
-    sums = np.convolve(masses, loose.pmf(i))[600:-600]
+    sums = np.convolve(masses, higher.pmf(i))[600:-600]
     near = np.abs(i) < 100
-    assert sums[near] == pytest.approx(strict.pmf(i[near]), rel=1e-9)
+    assert sums[near] == pytest.approx(lower.pmf(i[near]), rel=1e-9)
     assert masses.sum() == pytest.approx(1)
 
 
 def test_a_larger_characteristic_function_is_checked_by_hand():
     """The obstacle is a point of the unit circle at which |E z^V1| > |E z^V2|."""
-    strict, loose = staircase(1, 4, 2), staircase(2, 4, 2)
-    w = losslessness(strict, loose).obstacle
+    lower, higher = staircase(1, 4, 2), staircase(2, 4, 2)
+    w = losslessness(lower, higher).obstacle
     assert w.x**2 + w.y**2 == 1
     angle, k = math.atan2(w.y, w.x), np.arange(-800, 801)
-    one, two = (abs((law.pmf(k) * np.cos(k * angle)).sum()) for law in (strict, loose))
+    one, two = (abs((law.pmf(k) * np.cos(k * angle)).sum()) for law in (lower, higher))
     assert one / two == pytest.approx(w.ratio, rel=1e-6)
     assert w.ratio > 1
 

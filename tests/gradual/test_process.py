@@ -52,24 +52,24 @@ def test_jumps_from_infinity_down_add_up_to_geometric_noise(a):
 @given(pairs)
 def test_jumps_between_two_levels_add_up_to_the_tightening(pair):
     """The cumulants of W are the moments of the jump measure: sum 2 j^2 (a^j - b^j)/j = Var W."""
-    strict, loose = pair
+    lower, higher = pair
     sizes = range(1, 900)
-    jumps = [2 * float(expected_jumps_of_size(j, strict, loose)) for j in sizes]
+    jumps = [2 * float(expected_jumps_of_size(j, lower, higher)) for j in sizes]
     total = sum(j * j * many for j, many in zip(sizes, jumps, strict=True))
-    assert total == pytest.approx(float(Tightening(strict, loose).variance), rel=1e-9)
-    assert expected_jumps(strict, loose) == pytest.approx(sum(jumps), rel=1e-9)
+    assert total == pytest.approx(float(Tightening(lower, higher).variance), rel=1e-9)
+    assert expected_jumps(lower, higher) == pytest.approx(sum(jumps), rel=1e-9)
 
 
 @given(pairs)
 def test_the_number_of_jumps_is_poisson(pair):
-    strict, loose = pair
-    assert jump_count_pmf(0, strict, loose) == pytest.approx(float(no_jump_probability(strict, loose)))
-    assert no_jump_probability(strict, loose) < Tightening(strict, loose).pmf(0), "a path may leave and come back"
+    lower, higher = pair
+    assert jump_count_pmf(0, lower, higher) == pytest.approx(float(no_jump_probability(lower, higher)))
+    assert no_jump_probability(lower, higher) < Tightening(lower, higher).pmf(0), "a path may leave and come back"
     n = np.arange(100)
-    pmf = jump_count_pmf(n, strict, loose)
-    assert (pmf.sum(), (n * pmf).sum()) == pytest.approx((1, expected_jumps(strict, loose)))
-    assert no_jump_probability(strict) == Geometric(alpha=strict.alpha).pmf(0) * (1 - strict.alpha**2)
-    assert jump_count_pmf(-1, strict) == 0
+    pmf = jump_count_pmf(n, lower, higher)
+    assert (pmf.sum(), (n * pmf).sum()) == pytest.approx((1, expected_jumps(lower, higher)))
+    assert no_jump_probability(lower) == Geometric(alpha=lower.alpha).pmf(0) * (1 - lower.alpha**2)
+    assert jump_count_pmf(-1, lower) == 0
 
 
 @given(alphas, st.integers(1, 9))
@@ -85,8 +85,8 @@ def test_the_size_of_a_jump(a, j):
 @given(pairs, st.integers(-4, 4))
 def test_thinning_the_cycles_of_a_random_permutation_relaxes_the_noise(pair, x):
     """Given V_start = x the jumps are the cycles of two uniform permutations; keep size k with chance (b/a)^k."""
-    strict, loose = pair
-    a, b = float(strict.alpha), float(loose.alpha)
+    lower, higher = pair
+    a, b = float(lower.alpha), float(higher.alpha)
     reach = math.ceil(-20 / math.log(a)) + abs(x)
     if reach > 150:
         return
@@ -97,7 +97,7 @@ def test_thinning_the_cycles_of_a_random_permutation_relaxes_the_noise(pair, x):
             stays = (b / a) ** k
             kept[n] += (1 - stays) / n * kept[n - k]
             kept[n, k:] += stays / n * kept[n - k, : reach + 1 - k]
-    R = Relaxing(strict, loose)
+    R = Relaxing(lower, higher)
     m = np.arange(reach + 1 - abs(x))
     weights = (1 - a * a) * a ** (2.0 * m)
     for y in range(-3, 4):
@@ -159,18 +159,18 @@ def test_a_path_refuses_what_it_does_not_know():
 
 
 def test_processes_refuse_reversed_levels():
-    strict, loose = level(epsilon=1), level(epsilon=2)
+    lower, higher = level(epsilon=1), level(epsilon=2)
     for function in (expected_jumps, no_jump_probability):
         with pytest.raises(OutOfRange, match="larger"):
-            function(loose, strict)
+            function(higher, lower)
     with pytest.raises(OutOfRange, match="larger"):
-        expected_jumps_of_size(1, loose, strict)
+        expected_jumps_of_size(1, higher, lower)
     with pytest.raises(OutOfRange, match="other than 0"):
-        expected_jumps_of_size(0, strict)
+        expected_jumps_of_size(0, lower)
 
 
 def test_small_levels_jump_like_laplace_noise():
     """2/(e^epsilon - 1) ~ 2/epsilon, and 2 ln(e_2/e_1) jumps between two levels."""
-    strict, loose = level(epsilon="1e-9"), level(epsilon="3e-9")
-    assert jump_intensity(strict) == pytest.approx(2e9, rel=1e-8)
-    assert expected_jumps(strict, loose) == pytest.approx(2 * math.log(3), rel=1e-8)
+    lower, higher = level(epsilon="1e-9"), level(epsilon="3e-9")
+    assert jump_intensity(lower) == pytest.approx(2e9, rel=1e-8)
+    assert expected_jumps(lower, higher) == pytest.approx(2 * math.log(3), rel=1e-8)

@@ -34,9 +34,9 @@ def masses(table):
 @pytest.mark.parametrize(("D", "r"), [(1, 1), (2, 1), (3, 2), (5, 2)])
 @pytest.mark.parametrize(("a", "b"), [("1/4", "1/64"), ("1/8", "1/27"), ("1/2", "1/3")])
 def test_a_staircase_by_its_masses_has_the_verdict_of_the_staircase(D, r, a, b):
-    strict, loose = (DiscreteStaircase(None, D, step=r, alpha=alpha) for alpha in (a, b))
-    known, found = losslessness(strict, loose), losslessness(own(strict), own(loose))
-    assert bool(known) == bool(found) == bool(losslessness(own(strict), loose))
+    lower, higher = (DiscreteStaircase(None, D, step=r, alpha=alpha) for alpha in (a, b))
+    known, found = losslessness(lower, higher), losslessness(own(lower), own(higher))
+    assert bool(known) == bool(found) == bool(losslessness(own(lower), higher))
     if known:
         assert [known.difference.pmf(k) for k in range(9)] == [found.difference.pmf(k) for k in range(9)]
     else:
@@ -60,10 +60,10 @@ def test_a_table_beside_a_geometric_law_is_the_difference():
     st.sampled_from(["1/3", "1/5", "1/10"]),
 )
 @settings(max_examples=60)
-def test_the_verdict_is_that_of_the_fourier_quotient(strict, loose, a, b):
+def test_the_verdict_is_that_of_the_fourier_quotient(lower, higher, a, b):
     """Where neither is near the boundary: a negative coefficient, and a law, are seen by both."""
-    first = TailedTable(dict(enumerate([*reversed(strict), *strict[1:]], 1 - len(strict))), a)
-    second = TailedTable(dict(enumerate([*reversed(loose), *loose[1:]], 1 - len(loose))), b)
+    first = TailedTable(dict(enumerate([*reversed(lower), *lower[1:]], 1 - len(lower))), a)
+    second = TailedTable(dict(enumerate([*reversed(higher), *higher[1:]], 1 - len(higher))), b)
     top, bottom = (np.fft.fft(np.fft.ifftshift(masses(table))) for table in (first, second))
     if np.abs(bottom).min() < 1e-6:
         return

@@ -19,7 +19,7 @@ integers = st.integers(-6, 6)
 
 
 def levels_of(*alphas):
-    """Levels from the strictest to the loosest."""
+    """Levels from the lowest to the highest."""
     return [level(alpha=a) for a in sorted(map(Fraction, alphas), reverse=True)]
 
 
@@ -37,39 +37,39 @@ def difference(p, b, k):
 @given(ordered_levels(2), integers)
 def test_tightened_noise_is_geometric_again(levels, k):
     """V_start + W has the geometric law: deconvolving that law gives W back."""
-    strict, loose = levels
-    W = Tightening(strict=strict, loose=loose)
-    assert W.pmf(k) == difference(Geometric(alpha=strict.alpha).pmf, loose.alpha, k)
+    lower, higher = levels
+    W = Tightening(lower=lower, higher=higher)
+    assert W.pmf(k) == difference(Geometric(alpha=lower.alpha).pmf, higher.alpha, k)
 
 
 @given(ordered_levels(2), integers, integers)
 def test_relaxing_is_bayes_rule_on_tightening(levels, x, y):
     """P(V_to = y | V_start = x) = P(V_to = y) P(W = x - y) / P(V_start = x)."""
-    strict, loose = levels
-    joint = Geometric(alpha=loose.alpha).pmf(y) * Tightening(strict, loose).pmf(x - y)
-    assert Relaxing(strict, loose).pmf(y, x) == joint / Geometric(alpha=strict.alpha).pmf(x)
+    lower, higher = levels
+    joint = Geometric(alpha=higher.alpha).pmf(y) * Tightening(lower, higher).pmf(x - y)
+    assert Relaxing(lower, higher).pmf(y, x) == joint / Geometric(alpha=lower.alpha).pmf(x)
 
 
 @given(ordered_levels(3), integers, integers)
 def test_the_bridge_is_bayes_rule_on_two_tightenings(levels, w, k):
-    strict, at, loose = levels
-    joint = Tightening(at, loose).pmf(k) * Tightening(strict, at).pmf(w - k)
-    assert Bridge(strict, at, loose).pmf(k, w) == joint / Tightening(strict, loose).pmf(w)
+    lower, at, higher = levels
+    joint = Tightening(at, higher).pmf(k) * Tightening(lower, at).pmf(w - k)
+    assert Bridge(lower, at, higher).pmf(k, w) == joint / Tightening(lower, higher).pmf(w)
 
 
 @given(ordered_levels(2), integers, integers)
 def test_relaxing_is_the_bridge_to_no_noise(levels, x, y):
-    strict, loose = levels
-    assert Bridge(strict, loose, None).pmf(y, x) == Relaxing(strict, loose).pmf(y, x)
+    lower, higher = levels
+    assert Bridge(lower, higher, None).pmf(y, x) == Relaxing(lower, higher).pmf(y, x)
 
 
 @given(ordered_levels(3), integers)
 def test_every_mixture_sums_to_one(levels, x):
-    strict, at, loose = levels
-    assert sum(Relaxing(strict, loose).pieces(x)) == 1
-    for bridge in (Bridge(strict, at, loose), Bridge(strict, at, None)):
+    lower, at, higher = levels
+    assert sum(Relaxing(lower, higher).pieces(x)) == 1
+    for bridge in (Bridge(lower, at, higher), Bridge(lower, at, None)):
         assert bridge.home.fraction() + bridge.across.fraction() + bridge.stay.fraction() + bridge.leap.fraction() == 1
-    W = Tightening(strict, loose)
+    W = Tightening(lower, higher)
     assert W.stay.fraction() + W.change.fraction() == 1
     assert W.cdf(x) + W.ccdf(x) == 1
     assert W.cdf(x) - W.cdf(x - 1) == W.pmf(x)
@@ -78,8 +78,8 @@ def test_every_mixture_sums_to_one(levels, x):
 @given(ordered_levels(3), st.integers(1, 5))
 def test_the_table_of_the_bridge_is_its_pmf(levels, w):
     """Enumerating home, across, stay and leap (K = sG or -s(1 + J) or w + sJ) gives P(K = k | W = w)."""
-    strict, at, loose = levels
-    B = Bridge(strict, at, loose)
+    lower, at, higher = levels
+    B = Bridge(lower, at, higher)
     q, rho = B.rise.fraction(), B.fall.fraction()
     for k in range(-4, w + 5):
         if k < 0:
@@ -95,10 +95,10 @@ def test_the_table_of_the_bridge_is_its_pmf(levels, w):
 @given(ordered_levels(2), integers)
 def test_the_pieces_of_relaxing_are_its_pmf(levels, x):
     """Stay, across, inward and outward, enumerated, are the pmf; staying and coming back together are `keep`."""
-    strict, loose = levels
-    R = Relaxing(strict, loose)
+    lower, higher = levels
+    R = Relaxing(lower, higher)
     A, B, C, D = R.pieces(x)
-    a, b, m, s = strict.alpha, loose.alpha, abs(x), -1 if x < 0 else 1
+    a, b, m, s = lower.alpha, higher.alpha, abs(x), -1 if x < 0 else 1
     for k in range(-4, m + 5):
         mass = A * (k == m)
         if k < 0:
@@ -114,10 +114,10 @@ def test_the_pieces_of_relaxing_are_its_pmf(levels, x):
 @given(ordered_levels(2), st.integers(-40, 40))
 def test_the_mean_of_relaxing(levels, x):
     """E[V_to | V_start = x] by its closed form and by its pieces, in rationals."""
-    strict, loose = levels
-    R = Relaxing(strict, loose)
+    lower, higher = levels
+    R = Relaxing(lower, higher)
     A, B, C, D = R.pieces(x)
-    q, rho, m, s = strict.alpha * loose.alpha, loose.alpha / strict.alpha, abs(x), -1 if x < 0 else 1
+    q, rho, m, s = lower.alpha * higher.alpha, higher.alpha / lower.alpha, abs(x), -1 if x < 0 else 1
     inner = sum(k * rho**k for k in range(m)) / sum(rho**k for k in range(m)) if m else 0
     assert R.mean(x) == s * (A * m - B / (1 - q) + C * inner + D * (m + q / (1 - q)))
 
@@ -125,9 +125,9 @@ def test_the_mean_of_relaxing(levels, x):
 @given(ordered_levels(2))
 def test_moments_of_the_tightening(levels):
     """Var V_to = Var V_start + Var W; E|W| from the tails; w is the squared correlation."""
-    strict, loose = levels
-    W = Tightening(strict, loose)
-    a, b = strict.alpha, loose.alpha
+    lower, higher = levels
+    W = Tightening(lower, higher)
+    a, b = lower.alpha, higher.alpha
     assert 2 * b / (1 - b) ** 2 + W.variance == 2 * a / (1 - a) ** 2
     assert W.mean_absolute == 2 * W.ccdf(0) / (1 - a)
     assert W.stay.fraction() == (b / (1 - b) ** 2) / (a / (1 - a) ** 2)
@@ -135,15 +135,15 @@ def test_moments_of_the_tightening(levels):
 
 @given(ordered_levels(3))
 def test_tightening_in_two_steps_is_tightening_in_one(levels):
-    """W(loose -> strict) = W(loose -> at) + W(at -> strict) in law, by deconvolving both of them."""
-    strict, at, loose = levels
-    w = {(1, 2): Tightening(at, loose), (0, 1): Tightening(strict, at), (0, 2): Tightening(strict, loose)}
+    """W(higher -> lower) = W(higher -> at) + W(at -> lower) in law, by deconvolving both of them."""
+    lower, at, higher = levels
+    w = {(1, 2): Tightening(at, higher), (0, 1): Tightening(lower, at), (0, 2): Tightening(lower, higher)}
     for t in (0.3, 1.0, 3.0):
         assert cf(w[0, 2], t) == pytest.approx(cf(w[0, 1], t) * cf(w[1, 2], t), rel=1e-12)
 
 
 def cf(W, t):
-    stay, a = float(W.stay.number), float(W.strict.alpha)
+    stay, a = float(W.stay.number), float(W.lower.alpha)
     return stay + (1 - stay) * (1 - a) ** 2 / (1 - 2 * a * np.cos(t) + a * a)
 
 
@@ -166,34 +166,34 @@ PAIRS = [
 ]
 
 
-@pytest.mark.parametrize(("strict", "loose"), PAIRS, ids=str)
-def test_floats_agree_with_rationals_near_by(strict, loose):
+@pytest.mark.parametrize(("lower", "higher"), PAIRS, ids=str)
+def test_floats_agree_with_rationals_near_by(lower, higher):
     """A rational alpha within 1e-40 of an irrational one gives the same answer to a float's last digits."""
-    near = [level(alpha=one.alpha_interval(400).lower) for one in (strict, loose)]
-    assert [one.alpha for one in near] == pytest.approx([strict.alpha, loose.alpha])
+    near = [level(alpha=one.alpha_interval(400).lower) for one in (lower, higher)]
+    assert [one.alpha for one in near] == pytest.approx([lower.alpha, higher.alpha])
     for x in (0, 1, -3):
         for y in (0, 1, 2, -3):
-            exact, floats = Relaxing(*near), Relaxing(strict, loose)
+            exact, floats = Relaxing(*near), Relaxing(lower, higher)
             assert floats.pmf([y], x) == pytest.approx([float(exact.pmf(y, x))], rel=1e-13)
             assert floats.mean(x) == pytest.approx(float(exact.mean(x)), rel=1e-12)
-        assert Tightening(strict, loose).pmf(x) == pytest.approx(float(Tightening(*near).pmf(x)), rel=1e-13)
+        assert Tightening(lower, higher).pmf(x) == pytest.approx(float(Tightening(*near).pmf(x)), rel=1e-13)
 
 
-@pytest.mark.parametrize(("strict", "loose"), PAIRS, ids=str)
-def test_bridge_in_floats_sums_to_one(strict, loose):
-    at = level(epsilon=(strict.epsilon_float + loose.epsilon_float) / 2)
-    for end in (loose, None):
-        B = Bridge(strict, at, end)
+@pytest.mark.parametrize(("lower", "higher"), PAIRS, ids=str)
+def test_bridge_in_floats_sums_to_one(lower, higher):
+    at = level(epsilon=(lower.epsilon_float + higher.epsilon_float) / 2)
+    for end in (higher, None):
+        B = Bridge(lower, at, end)
         total = B.home.number + B.across.number + B.stay.number + B.leap.number
         assert total == pytest.approx(1, rel=1e-13)
         assert min(B.across.number, B.stay.number, B.leap.number) > 0
-    assert Bridge(strict, at, None).home.number == 0
+    assert Bridge(lower, at, None).home.number == 0
 
 
 def test_kinds_of_numbers():
     """Integers are answered in fractions, numeric arrays in floats, object arrays in fractions."""
-    strict, loose = levels_of("1/2", "1/4")
-    R = Relaxing(strict, loose)
+    lower, higher = levels_of("1/2", "1/4")
+    R = Relaxing(lower, higher)
     assert isinstance(R.pmf(0, 1), Fraction)
     assert R.pmf([0, 1], 1).dtype == np.float64
     assert R.pmf(np.array([0, 1], dtype=object), 1).tolist() == [R.pmf(0, 1), R.pmf(1, 1)]
@@ -206,43 +206,43 @@ def test_kinds_of_numbers():
     with pytest.raises(NotANumber, match="integers"):
         R.pmf(0.5, 1)
     with pytest.raises(NotANumber):
-        Tightening(strict, loose).pmf(True)
+        Tightening(lower, higher).pmf(True)
 
 
 def test_far_away():
     """The transitions are exact however large the noise is."""
-    strict, loose = level(epsilon=1).scaled("1e-9"), level(epsilon=2).scaled("1e-9")
+    lower, higher = level(epsilon=1).scaled("1e-9"), level(epsilon=2).scaled("1e-9")
     x = 3 * 10**9
-    assert Relaxing(strict, loose).keep(x) == pytest.approx(np.exp(-3) / 2, rel=1e-6)
-    assert Tightening(strict, loose).ccdf(10**11) == pytest.approx(0.75 / 2 * np.exp(-100), rel=1e-6)
-    assert Relaxing(strict, loose).pmf(10**30, x) == 0.0
+    assert Relaxing(lower, higher).keep(x) == pytest.approx(np.exp(-3) / 2, rel=1e-6)
+    assert Tightening(lower, higher).ccdf(10**11) == pytest.approx(0.75 / 2 * np.exp(-100), rel=1e-6)
+    assert Relaxing(lower, higher).pmf(10**30, x) == 0.0
 
 
 def test_transitions_are_values():
-    strict, at, loose = levels_of("1/2", "1/3", "1/4")
-    for transition in (Tightening(strict, loose), Relaxing(strict, loose), Bridge(strict, at, loose)):
+    lower, at, higher = levels_of("1/2", "1/3", "1/4")
+    for transition in (Tightening(lower, higher), Relaxing(lower, higher), Bridge(lower, at, higher)):
         assert pickle.loads(pickle.dumps(transition)) == transition
         assert hash(transition) == hash(pickle.loads(pickle.dumps(transition)))
 
 
 @given(ordered_levels(3))
 def test_the_wrong_order_is_refused(levels):
-    strict, at, loose = levels
+    lower, at, higher = levels
     for one, other in pairwise(levels):
         with pytest.raises(OutOfRange, match="tighten"):
-            Tightening(strict=other, loose=one)
+            Tightening(lower=other, higher=one)
         with pytest.raises(OutOfRange, match="relax"):
-            Relaxing(strict=other, loose=one)
-    for wrong in ((strict, strict, loose), (strict, loose, loose), (at, strict, loose), (strict, loose, at)):
+            Relaxing(lower=other, higher=one)
+    for wrong in ((lower, lower, higher), (lower, higher, higher), (at, lower, higher), (lower, higher, at)):
         with pytest.raises(OutOfRange, match="between"):
             Bridge(*wrong)
     with pytest.raises(OutOfRange, match="relax"):
-        Relaxing(strict, strict)
+        Relaxing(lower, lower)
 
 
 @given(st.lists(alphas, min_size=2, max_size=2, unique=True), integers, integers)
 def test_the_laws_differ_from_a_fresh_draw(drawn, x, y):
-    """The transition depends on x: a draw of fresh noise at the looser level would be independent of it."""
-    strict, loose = levels_of(*drawn)
+    """The transition depends on x: a draw of fresh noise at the higher level would be independent of it."""
+    lower, higher = levels_of(*drawn)
     assume(x != 0)
-    assert Relaxing(strict, loose).pmf(x, x) > Geometric(alpha=loose.alpha).pmf(x)
+    assert Relaxing(lower, higher).pmf(x, x) > Geometric(alpha=higher.alpha).pmf(x)

@@ -77,22 +77,22 @@ def test_it_composes_with_opendps_own(dp):
 
 
 @pytest.mark.oracle
-def test_a_queryable_answers_at_any_level_and_costs_the_loosest(dp):
+def test_a_queryable_answers_at_any_level_and_costs_the_highest_level(dp):
     law = ut.noise.Geometric(2)
     measurement = ut.interop.gradual_measurement(law)
     assert measurement.map(1) == pytest.approx(2)
     asked = measurement(100)
-    strict, loose = asked("1/10"), asked(2)
-    assert asked("1/10") == strict
-    assert asked(2) == loose
-    assert abs(loose - 100) < 60
+    lower, higher = asked("1/10"), asked(2)
+    assert asked("1/10") == lower
+    assert asked(2) == higher
+    assert abs(higher - 100) < 60
     with pytest.raises(Exception, match="at most"):
         asked(3)
 
 
 @pytest.mark.oracle
 def test_answers_of_a_queryable_are_those_of_one_process(dp):
-    """Joint law of two levels: the tighter response is the looser one plus noise; their correlation is ours."""
+    """Joint law of two levels: the response at the lower is the other plus noise; their correlation is ours."""
     levels = [ut.level("1/2"), ut.level(2)]
     pairs = []
     for _ in range(400):

@@ -18,7 +18,7 @@ from utmost.service import Grant, Service, Settings, application, connect
 from utmost.workloads import Domain, Plan, bins
 
 KEY = bytes(range(32))
-STRICT, LOOSE = level("1/8"), level(20)
+LOWER, HIGHER = level("1/8"), level(20)
 TABLE = {"ward": [f"w{at}" for at in range(40)], "n": [at * 7 % 50 for at in range(40)]}
 DOMAIN = Domain(x=bins(40))
 ONE = ut.Unit(1, 1)
@@ -60,9 +60,9 @@ def saved(answer, folder):
 
 VERBS = {
     "table": lambda answer, folder: plain(answer.table),
-    "release": lambda answer, folder: plain(answer.release.at(STRICT)),
-    "view": lambda answer, folder: plain(answer.release.view(epsilon=STRICT)),
-    "relax": lambda answer, folder: plain(answer.release.relax(epsilon=STRICT)),
+    "release": lambda answer, folder: plain(answer.release.at(LOWER)),
+    "view": lambda answer, folder: plain(answer.release.view(epsilon=LOWER)),
+    "relax": lambda answer, folder: plain(answer.release.relax(epsilon=LOWER)),
     "statement": lambda answer, folder: answer.statement,
     "save": saved,
     "margin": lambda answer, folder: answer.margin(),
@@ -80,34 +80,34 @@ def test_asked_again_after_a_relaxation_the_same_bytes(tmp_path, noise, memory):
     promise, table = NOISES[noise]
     again = MEMORIES[memory](tmp_path)
     first = again()
-    answer = first.publish("r", table, promise, epsilon=STRICT, request="monday")
+    answer = first.publish("r", table, promise, epsilon=LOWER, request="monday")
     verbs = {name: verb for name, verb in VERBS.items() if noise != "points" or name not in ("total", "read")}
     told = {name: verb(answer, tmp_path / name) for name, verb in verbs.items()}
     only = first["r"].at()
     of_history = only.statement, plain(only), saved(only, tmp_path / "only")
     assert of_history == (told["statement"], told["table"], told["save"]), "with one answer the history takes it"
     other = again()
-    other.relax("r", table, epsilon=LOOSE)
+    other.relax("r", table, epsilon=HIGHER)
     other.relax("r", table, epsilon=1)
     entrances = {
         "before": answer,
-        "request": again().publish("r", table, promise, epsilon=STRICT, request="monday"),
-        "call": again().publish("r", table, promise, epsilon=STRICT),
+        "request": again().publish("r", table, promise, epsilon=LOWER, request="monday"),
+        "call": again().publish("r", table, promise, epsilon=LOWER),
     }
     for entrance, one in entrances.items():
         for name, verb in verbs.items():
             assert verb(one, tmp_path / f"{entrance} {name}") == told[name], (entrance, name)
     history = again()["r"]
     assert (
-        plain(again().view("r", epsilon=STRICT).table)
-        == plain(other.relax("r", table, epsilon=STRICT).table)
+        plain(again().view("r", epsilon=LOWER).table)
+        == plain(other.relax("r", table, epsilon=LOWER).table)
         == told["table"]
     )
-    assert again().view("r", epsilon=STRICT).statement == told["statement"]
-    assert saved(history.at(STRICT), tmp_path / "history") == told["save"]
-    assert history.at(STRICT).margin() == told["margin"]
-    assert answer.release.levels == history.levels == (STRICT, level(1), LOOSE), "the history goes on"
-    assert (answer.release.spent, answer.level) == (LOOSE, STRICT)
+    assert again().view("r", epsilon=LOWER).statement == told["statement"]
+    assert saved(history.at(LOWER), tmp_path / "history") == told["save"]
+    assert history.at(LOWER).margin() == told["margin"]
+    assert answer.release.levels == history.levels == (LOWER, level(1), HIGHER), "the history goes on"
+    assert (answer.release.spent, answer.level) == (HIGHER, LOWER)
 
 
 @pytest.mark.parametrize("memory", MEMORIES)
@@ -115,8 +115,8 @@ def test_a_history_of_several_answers_needs_a_level(tmp_path, memory):
     """The error names the levels and the argument, and the argument mends it."""
     promise, table = NOISES["sums"]
     ledger = MEMORIES[memory](tmp_path)()
-    ledger.publish("r", table, promise, epsilon=STRICT)
-    ledger.relax("r", table, epsilon=LOOSE)
+    ledger.publish("r", table, promise, epsilon=LOWER)
+    ledger.relax("r", table, epsilon=HIGHER)
     history = ledger["r"]
     calls = {
         "at": lambda: history.at(),
@@ -126,16 +126,16 @@ def test_a_history_of_several_answers_needs_a_level(tmp_path, memory):
             print(name, call())
     for name in ("table", "statement", "margin", "total", "save", "level"):
         assert not hasattr(history, name), "a history has no values of its own"
-    assert ledger.view("r", epsilon=LOOSE).statement["epsilon"] == "20"
+    assert ledger.view("r", epsilon=HIGHER).statement["epsilon"] == "20"
     assert "answered at" in history._repr_html_()
 
 
 def test_a_process_keeps_an_answer_at_its_level():
-    made = ut.release(TABLE, NOISES["cells"][0], epsilon=STRICT)
+    made = ut.release(TABLE, NOISES["cells"][0], epsilon=LOWER)
     told = plain(made.table), made.statement, made.total(), made.margin()
-    loose = made.release.at(LOOSE)
+    higher = made.release.at(HIGHER)
     assert (plain(made.table), made.statement, made.total(), made.margin()) == told
-    assert plain(loose) != told[0]
+    assert plain(higher) != told[0]
     assert repr(made).startswith("Answer(columns=('n',), rows=40, level=level(epsilon='1/8')")
     assert repr(made.release) == "Release(name='release', version=1, spent=level(epsilon=20))"
 
@@ -156,14 +156,14 @@ def test_an_engines_answer_keeps_its_level(tmp_path, engine):
 
     promise = Promise("n", public="ward", id_column="ward", unit=ONE)
     with opened(tmp_path) as ledger:
-        answer = ledger.publish("r", frame, promise, epsilon=STRICT, request="monday")
+        answer = ledger.publish("r", frame, promise, epsilon=LOWER, request="monday")
         told = values(answer.table)
         with opened(tmp_path) as other:
-            loose = other.relax("r", frame, epsilon=LOOSE).table
-            assert values(loose) != told
-            nightly = other.publish("r", frame, promise, epsilon=STRICT, request="monday").table
-        assert values(nightly) == values(answer.table) == values(answer.release.at(STRICT).table) == told
-        assert answer.margin() == promise.margin(STRICT, "0.95")
+            higher = other.relax("r", frame, epsilon=HIGHER).table
+            assert values(higher) != told
+            nightly = other.publish("r", frame, promise, epsilon=LOWER, request="monday").table
+        assert values(nightly) == values(answer.table) == values(answer.release.at(LOWER).table) == told
+        assert answer.margin() == promise.margin(LOWER, "0.95")
 
 
 def test_the_statement_of_an_answer_is_of_its_own_time(tmp_path):
@@ -182,16 +182,16 @@ def test_the_statement_of_an_answer_is_of_its_own_time(tmp_path):
 
 
 def test_publish_and_relax_in_a_race(tmp_path):
-    """Whoever asks for the strict answer gets it, while others relax."""
+    """Whoever asks for the answer at the lower level gets it, while others relax."""
     promise, table = NOISES["cells"]
     with opened(tmp_path) as ledger:
-        told = ledger.publish("r", table, promise, epsilon=STRICT)
+        told = ledger.publish("r", table, promise, epsilon=LOWER)
         first = plain(told.table), json.dumps(told.statement)
 
         def asked(at):
             if at % 3 == 0:
                 return ledger.relax("r", table, epsilon=1 + at).table and None
-            answer = ledger.publish("r", table, promise, epsilon=STRICT, request="monday" if at % 3 == 1 else None)
+            answer = ledger.publish("r", table, promise, epsilon=LOWER, request="monday" if at % 3 == 1 else None)
             return plain(answer.table), json.dumps(answer.statement)
 
         with ThreadPoolExecutor(6) as pool:

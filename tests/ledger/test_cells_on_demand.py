@@ -29,15 +29,15 @@ def test_an_answer_is_the_same_whenever_and_in_whatever_order_it_is_asked_for(tm
     names = ["influenza", "nobody", "cold", "zzz"]
     with opened(tmp_path) as ledger:
         first = ledger.cells_on_demand.publish("w", COUNTS, WORDS, most=100, epsilon=1)
-        strict = first.answers(names)
-        assert [first[name] for name in reversed(names)] == [strict[name] for name in reversed(names)]
-        loose = ledger.cells_on_demand.relax("w", COUNTS, WORDS, epsilon=3)
-        better = loose.answers(names)
+        lower = first.answers(names)
+        assert [first[name] for name in reversed(names)] == [lower[name] for name in reversed(names)]
+        higher = ledger.cells_on_demand.relax("w", COUNTS, WORDS, epsilon=3)
+        better = higher.answers(names)
         assert ledger.spent("w") == level(3)
     turned = dict(reversed([*COUNTS.items(), ("nobody", 0)]))
     with opened(tmp_path) as ledger:
-        assert ledger.cells_on_demand.publish("w", turned, WORDS, most=100, epsilon=1).answers(names) == strict
-        assert ledger.cells_on_demand.view("w", turned, WORDS, epsilon=1).answers(names) == strict
+        assert ledger.cells_on_demand.publish("w", turned, WORDS, most=100, epsilon=1).answers(names) == lower
+        assert ledger.cells_on_demand.view("w", turned, WORDS, epsilon=1).answers(names) == lower
         assert ledger.cells_on_demand.relax("w", turned, WORDS, epsilon=3).answers(names) == better
         between = ledger.cells_on_demand.view("w", turned, WORDS, epsilon=2)
         assert ledger.spent("w") == level(3)
@@ -52,10 +52,10 @@ def test_cells_of_nobody_have_the_law_of_all_others(tmp_path):
     cells = Tuples(range(10**12), ["f", "m"])
     held = {(at, "f"): 7 for at in range(3000)}
     with opened(tmp_path) as ledger:
-        strict = ledger.cells_on_demand.publish("c", held, cells, most=5000, keys=2, epsilon=2)
-        loose = ledger.cells_on_demand.relax("c", held, cells, epsilon=4)
+        lower = ledger.cells_on_demand.publish("c", held, cells, most=5000, keys=2, epsilon=2)
+        higher = ledger.cells_on_demand.relax("c", held, cells, epsilon=4)
     nobodies = [(10**11 + at, "m") for at in range(3000)]
-    for table, epsilon in ((strict, 1.0), (loose, 2.0)):
+    for table, epsilon in ((lower, 1.0), (higher, 2.0)):
         alpha = exp(-epsilon)
         for keys, count in ((list(held), 7), (nobodies, 0)):
             noise = [answer - count for answer in table.answers(keys).values()]
@@ -65,7 +65,7 @@ def test_cells_of_nobody_have_the_law_of_all_others(tmp_path):
                 assert abs(Counter(noise)[value] - 3000 * chance) < 6 * deviation
             variance = sum(x * x for x in noise) / 3000
             assert variance == pytest.approx(1 / (cosh(epsilon) - 1), rel=0.25)
-    pairs = [(strict[key], loose[key]) for key in nobodies[:1000]]
+    pairs = [(lower[key], higher[key]) for key in nobodies[:1000]]
     assert sum(a == b for a, b in pairs) > 400, "a relaxed answer often stays where it was"
 
 

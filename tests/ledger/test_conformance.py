@@ -328,7 +328,7 @@ def test_what_is_released_once_has_its_law(noise):
 
 
 @pytest.mark.parametrize("noise", [name for name, kind in NOISES.items() if not kind.is_once])
-def test_beyond_the_loosest_level_the_table_is_needed(tmp_path, noise):
+def test_beyond_the_highest_level_the_table_is_needed(tmp_path, noise):
     kind = NOISES[noise]
     in_book(tmp_path, kind.promise(4), kind.table(4), 1)
     release = Ledger.open(tmp_path / "kept.db", key=KEY)["r"]

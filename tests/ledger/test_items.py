@@ -57,16 +57,16 @@ def test_the_order_of_the_rows_changes_no_answer(tmp_path, derived):
     for at, (first, then) in enumerate([(np.arange(N), SHUFFLED), (OTHER, np.arange(N))]):
         (tmp_path / str(at)).mkdir()
         with opened(tmp_path / str(at), derived=derived) as ledger:
-            strict = ledger.publish("r", table(first), ut.Promise(**BY_ITEM), epsilon="1/2").table
-            assert strict["id"] == table(first)["id"], "the answer follows the table"
+            lower = ledger.publish("r", table(first), ut.Promise(**BY_ITEM), epsilon="1/2").table
+            assert lower["id"] == table(first)["id"], "the answer follows the table"
             again = ledger.publish("r", table(then), ut.Promise(**BY_ITEM), epsilon="1/2").table
-            loose = ledger.relax("r", table(then), epsilon=2).table
-            assert loose["id"] == again["id"] == table(then)["id"]
+            higher = ledger.relax("r", table(then), epsilon=2).table
+            assert higher["id"] == again["id"] == table(then)["id"]
             viewed = {e: ledger.view("r", epsilon=e).table for e in (1, "1/4", "1/2")}
             middle = by_item(ledger.relax("r", table(then), epsilon=1).table)
-            assert by_item({"id": strict["id"], **viewed[1]}) == middle
-            assert by_item({"id": strict["id"], **viewed["1/2"]}) == by_item(again) == by_item(strict)
-            said.append((by_item(strict), by_item(loose), middle, by_item({"id": strict["id"], **viewed["1/4"]})))
+            assert by_item({"id": lower["id"], **viewed[1]}) == middle
+            assert by_item({"id": lower["id"], **viewed["1/2"]}) == by_item(again) == by_item(lower)
+            said.append((by_item(lower), by_item(higher), middle, by_item({"id": lower["id"], **viewed["1/4"]})))
             assert ledger.verify().responses == 4
             assert str(ledger.spent("r")) == "epsilon=2"
     assert said[0] == said[1]
@@ -294,11 +294,11 @@ def test_many_blocks_of_rows_and_half_steps(tmp_path):
     asks = {"columns": "n", "id_column": "id", "public": "id", "keyed_by_id": True}
     promise = {"sensitivity": 3, "cells": 1, "half_step": True}
     with opened(tmp_path) as ledger:
-        strict = ledger.publish("r", big, **asked(**asks, **promise, epsilon=1)).table
-        loose = ledger.relax("r", {name: column[order] for name, column in big.items()}, epsilon=2).table
-        assert not ((strict["n"][order] - loose["n"]) % 3).any()
+        lower = ledger.publish("r", big, **asked(**asks, **promise, epsilon=1)).table
+        higher = ledger.relax("r", {name: column[order] for name, column in big.items()}, epsilon=2).table
+        assert not ((lower["n"][order] - higher["n"]) % 3).any()
         made = ledger.items.view("r", epsilon=2)
-        assert (made.responses([Identifiers.of(big["id"])], big)["n"][order] == loose["n"]).all()
+        assert (made.responses([Identifiers.of(big["id"])], big)["n"][order] == higher["n"]).all()
         assert ledger.verify().cells == 2 * n
 
 

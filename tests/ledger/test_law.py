@@ -23,27 +23,27 @@ N = 20_000
 
 
 def answered(ledger, order, values, **promise):
-    """Ask for levels in an order, as a curator does: relax beyond the loosest level, view below it."""
+    """Ask for levels in an order, as a curator does: relax beyond the highest level, view below it."""
     table = {"n": values}
     promise = {"columns": "n", "unit": ut.Unit(1, 1)} | promise
     ledger.publish("r", table, **asked(epsilon=order[0], **promise))
     for one in order[1:]:
-        loosest = max(ledger.levels("r"))
-        ledger.relax("r", table, epsilon=one).table if loosest < one else ledger.view("r", epsilon=one).table
+        highest = max(ledger.levels("r"))
+        ledger.relax("r", table, epsilon=one).table if highest < one else ledger.view("r", epsilon=one).table
     return {one: np.asarray(ledger.view("r", epsilon=one).table["n"]) for one in order}
 
 
 def conditional(known, to, noise):
     """P(noise at a level | noise at its nearest known neighbours), by the laws of the process."""
-    strict = max((one for one in known if one < to), default=None)
-    loose = min((one for one in known if to < one), default=None)
-    if strict is None and loose is None:
+    lower = max((one for one in known if one < to), default=None)
+    higher = min((one for one in known if to < one), default=None)
+    if lower is None and higher is None:
         return "fresh", Geometric(to).pmf(noise[to])
-    if loose is None:
-        return "relax", Relaxing(strict, to).pmf(noise[to], noise[strict])
-    if strict is None:
-        return "tighten", Tightening(to, loose).pmf(noise[to] - noise[loose])
-    return "bridge", Bridge(strict, to, loose).pmf(noise[to] - noise[loose], noise[strict] - noise[loose])
+    if higher is None:
+        return "relax", Relaxing(lower, to).pmf(noise[to], noise[lower])
+    if lower is None:
+        return "tighten", Tightening(to, higher).pmf(noise[to] - noise[higher])
+    return "bridge", Bridge(lower, to, higher).pmf(noise[to] - noise[higher], noise[lower] - noise[higher])
 
 
 @pytest.mark.parametrize("order", list(permutations(range(3))), ids=str)

@@ -23,7 +23,7 @@ from utmost.exact import level
 
 FOLDER = os.environ.get("UTMOST_JUDGES")
 CELLS = int(os.environ.get("UTMOST_DRAWS", "200000"))
-STRICT, LOOSE = "1/2", "1"
+LOWER, HIGHER = "1/2", "1"
 EDGE = 5
 NOT_NAMED = -(10**6)
 SUREST = 0.01
@@ -64,11 +64,11 @@ def judges():
 
 
 def responses(kind, memory, folder):
-    """Steps of noise at a level and, asked for later, at a looser one: a row for each cell."""
+    """Steps of noise at a level and, asked for later, at a higher one: a row for each cell."""
     folder.mkdir()
     table = kind.table(CELLS)
-    release = MEMORIES[memory](folder, kind.promise(CELLS), table, STRICT).release
-    answers = [release.at(asked_level, table=table).table for asked_level in (STRICT, LOOSE)]
+    release = MEMORIES[memory](folder, kind.promise(CELLS), table, LOWER).release
+    answers = [release.at(asked_level, table=table).table for asked_level in (LOWER, HIGHER)]
     return np.stack([np.asarray(kind.steps(answer, table)) for answer in answers], axis=1)
 
 
@@ -80,14 +80,14 @@ def pairs(steps, shift):
 
 @pytest.mark.parametrize(("noise", "memory"), CASES)
 def test_no_judge_refutes_the_level(judges, tmp_path, noise, memory):
-    """Both responses together keep the looser level for a move by one step, and half of it they do not."""
+    """Both responses together keep the higher level for a move by one step, and half of it they do not."""
     kind = NOISES[noise]
     here, there = (pairs(responses(kind, memory, tmp_path / str(shift)), shift) for shift in (0, 1))
     judge(
         judges,
         here,
         there,
-        float(kind.lattice.of(level(LOOSE)).epsilon),
+        float(kind.lattice.of(level(HIGHER)).epsilon),
         (2 * EDGE + 1) ** 2,
         f"{noise:>12} {memory:>8}",
     )
@@ -153,7 +153,7 @@ def named(noise, memory, folder, count, words):
     """Of words that all have one count: the step above it that is named; -1 where the word is not."""
     folder.mkdir()
     table = {"word": words, "n": np.full(len(words), count)}
-    answer = MEMORIES[memory](folder, Promise(noise=NAMING[noise]), table, LOOSE).at(LOOSE, table=table)
+    answer = MEMORIES[memory](folder, Promise(noise=NAMING[noise]), table, HIGHER).at(HIGHER, table=table)
     shown = dict(zip(map(str, answer["word"]), map(int, answer["n"]), strict=True))
     return np.array([shown[word] - count if word in shown else NOT_NAMED for word in words])
 
@@ -174,4 +174,4 @@ def test_no_judge_refutes_what_is_named(judges, tmp_path, noise, memory):
         steps = named(noise, memory, tmp_path / f"more {more}", count + more, words)
         return np.where(steps == NOT_NAMED, 2 * EDGE + 1, np.clip(steps + more, -EDGE, EDGE) + EDGE)
 
-    judge(judges, events(0), events(1), float(level(LOOSE).epsilon), 2 * EDGE + 2, f"{noise:>12} {memory:>8}")
+    judge(judges, events(0), events(1), float(level(HIGHER).epsilon), 2 * EDGE + 2, f"{noise:>12} {memory:>8}")

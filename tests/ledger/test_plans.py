@@ -45,12 +45,12 @@ def measured(release):
 
 def test_a_plan_is_published_viewed_and_relaxed_without_loss(ledger, reopened):
     first = ledger.publish("census", counted(), ut.Promise(noise=choose_plan()), epsilon="1/4").table
-    strict = ledger.view("census", epsilon="1/8").table
-    loose = ledger.relax("census", counted(), epsilon=1).table
-    assert [list(one.measured) for one in (first, strict, loose)] == [list(choose_plan().shares)] * 3
+    lower = ledger.view("census", epsilon="1/8").table
+    higher = ledger.relax("census", counted(), epsilon=1).table
+    assert [list(one.measured) for one in (first, lower, higher)] == [list(choose_plan().shares)] * 3
     assert ledger.spent("census") == level(1)
     again = reopened()
-    for at, said in (("1/4", first), ("1/8", strict), (1, loose)):
+    for at, said in (("1/4", first), ("1/8", lower), (1, higher)):
         assert measured(again.view("census", epsilon=at).table) == measured(said)
     assert measured(
         again.publish("census", counted(), ut.Promise(noise=choose_plan()), epsilon="1/4").release.at("1/4").table
@@ -132,7 +132,7 @@ def test_derived_noise_of_two_families_is_not_the_same(tmp_path):
 
 
 @pytest.mark.oracle
-def test_all_responses_of_all_families_cost_what_the_loosest_level_costs():
+def test_all_responses_of_all_families_cost_what_the_highest_level_costs():
     """Google's dp-accounting composes both families, each at 1/4 and 1 of the level, and finds the profile of 1."""
     accounting = pytest.importorskip("dp_accounting.pld.privacy_loss_distribution")
 
@@ -292,9 +292,9 @@ def test_a_release_that_is_relaxed_costs_as_if_it_had_been_published_so(ledger):
     """Whole releases and parts, in both ways of writing a level, relaxed in any order."""
     steps = [("a", None, "1/2", level(1)), ("b", None, level(alpha="3/4"), level(alpha="1/2"))]
     steps += [("c", "x", "1/10", level("1/5")), ("d", "y", "1/5", level("2/5"))]
-    tables = {name: charged(ledger, name, label, strict) for name, label, strict, _ in steps}
-    for name, _, _, loose in reversed(steps):
-        ledger.relax(name, tables[name], epsilon=loose)
+    tables = {name: charged(ledger, name, label, lower) for name, label, lower, _ in steps}
+    for name, _, _, higher in reversed(steps):
+        ledger.relax(name, tables[name], epsilon=higher)
     by_alpha, by_epsilon = level(alpha="1/2"), level("7/5")
     assert ledger.spent(dataset="d").epsilon_float == pytest.approx(by_alpha.epsilon_float + by_epsilon.epsilon_float)
     ledger.budget("d", limit="2.0931")
@@ -306,9 +306,9 @@ def test_counts_without_a_plan_are_relaxed_as_they_were_published(ledger):
     """What was published of a counted table is relaxed with the very same object, and with no other."""
     domain = Domain(sex=["men", "women"], town=["Bern", "Basel"])
     table = CountedTable(domain, np.array([[60, 7], [3, 40]]), ONE)
-    strict = ledger.publish("counts", table, ut.Promise.of_counted(table, columns="n", drop="town"), epsilon=1).table
-    loose = ledger.relax("counts", table, epsilon=2).table
-    assert list(loose) == list(strict) == ["sex", "n", "n_margin"]
-    assert ledger.relax("counts", table, epsilon=1).table["n"].tolist() == strict["n"].tolist()
+    lower = ledger.publish("counts", table, ut.Promise.of_counted(table, columns="n", drop="town"), epsilon=1).table
+    higher = ledger.relax("counts", table, epsilon=2).table
+    assert list(higher) == list(lower) == ["sex", "n", "n_margin"]
+    assert ledger.relax("counts", table, epsilon=1).table["n"].tolist() == lower["n"].tolist()
     with pytest.raises(DataChanged):
         ledger.relax("counts", CountedTable(domain, np.array([[60, 7], [3, 41]]), ONE), epsilon=3)

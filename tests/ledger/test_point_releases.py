@@ -103,8 +103,8 @@ def test_a_level_that_is_not_stored_needs_the_points(ledger):
     for at in ("1/2", 2):
         with pytest.raises(NeedsTable):
             ledger.view("homes", epsilon=at)
-    strict = ledger.relax("homes", TABLE, epsilon="1/2").table
-    assert (points(ledger.view("homes", epsilon="1/2").table) == points(strict)).all()
+    lower = ledger.relax("homes", TABLE, epsilon="1/2").table
+    assert (points(ledger.view("homes", epsilon="1/2").table) == points(lower)).all()
     assert ledger.levels("homes") == (level("1/2"), level(1))
 
 
@@ -150,10 +150,10 @@ def test_changed_points_are_refused_to_the_last_digit(ledger):
 def test_a_key_of_a_level_opens_that_level_and_every_fact_is_bound(tmp_path):
     with opened(tmp_path) as ledger:
         first = ledger.publish("homes", TABLE, ut.Promise(**ASKED), epsilon=1).table
-        loose = ledger.relax("homes", TABLE, epsilon=4).table
+        higher = ledger.relax("homes", TABLE, epsilon=4).table
         keys = {at: ledger.level_key("homes", epsilon=at) for at in (1, 4)}
         ledger.backup(tmp_path / "copy.db")
-    for at, answer in ((1, first), (4, loose)):
+    for at, answer in ((1, first), (4, higher)):
         assert (points(read_sealed(tmp_path / "copy.db", "homes", keys[at]).table) == points(answer)).all()
     with pytest.raises(KeyRefused):
         read_sealed(tmp_path / "copy.db", "homes", bytes(32))

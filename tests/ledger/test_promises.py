@@ -34,15 +34,15 @@ PROMISE = {"columns": ["admitted"], "public": ["department"], "drop": ["applied"
 def test_a_release_goes_through_levels_in_any_order(ledger):
     """Published, relaxed, viewed between and below: each level answers with one table, and the largest is spent."""
     first = ledger.publish("admissions", TABLE, ut.Promise(**PROMISE), epsilon="1/2").table
-    loose = ledger.relax("admissions", TABLE, epsilon=2).table
+    higher = ledger.relax("admissions", TABLE, epsilon=2).table
     between = ledger.view("admissions", epsilon=1).table
-    strict = ledger.view("admissions", epsilon=ut.level(alpha="9/10")).table
+    lower = ledger.view("admissions", epsilon=ut.level(alpha="9/10")).table
     assert ledger.levels("admissions") == tuple(sorted([level("1/2"), level(2), level(1), level(alpha="9/10")]))
     assert ledger.spent("admissions") == ledger.spent(dataset="admissions") == level(2)
     assert ledger.view("admissions", epsilon="1/2").table == first
-    assert ledger.relax("admissions", TABLE, epsilon=2).table["admitted"] == loose["admitted"]
+    assert ledger.relax("admissions", TABLE, epsilon=2).table["admitted"] == higher["admitted"]
     assert ledger.view("admissions", epsilon=1).table == between
-    assert ledger.view("admissions", epsilon=ut.level(alpha="9/10")).table == strict
+    assert ledger.view("admissions", epsilon=ut.level(alpha="9/10")).table == lower
     assert ledger.verify()
 
 
@@ -146,7 +146,7 @@ def test_the_bars_of_sums_are_in_the_amounts_own_unit():
     assert noise.named_bars(level(1), "0.95", 9) == (("shop", cents[0] / 100), ("total", cents[1] / 100))
 
 
-def test_beyond_the_loosest_level_a_view_needs_the_table(ledger):
+def test_beyond_the_highest_level_a_view_needs_the_table(ledger):
     ledger.publish("admissions", TABLE, ut.Promise(**PROMISE), epsilon=1)
     with pytest.raises(NeedsTable, match="relax"):
         ledger.view("admissions", epsilon=2)

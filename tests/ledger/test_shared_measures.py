@@ -60,26 +60,26 @@ def shared(tables):
 
 def test_all_are_published_relaxed_viewed_and_checked_at_their_shares(place, tables, shared):
     with ut.Ledger.open(place, create=True) as ledger:
-        strict = publish_shared(ledger, tables, shared)
-        assert {name: release.level for name, release in strict.items()} == shared.levels(ut.level(1))
+        lower = publish_shared(ledger, tables, shared)
+        assert {name: release.level for name, release in lower.items()} == shared.levels(ut.level(1))
         assert ledger.spent(dataset="sales").epsilon == 1
-        loose = ledger.relax_shared(tables, shared, epsilon=2)
+        higher = ledger.relax_shared(tables, shared, epsilon=2)
         assert ledger.spent(dataset="sales").epsilon == 2
         again = publish_shared(ledger, tables, shared)
-        for name, release in strict.items():
+        for name, release in lower.items():
             assert again[name].statement == release.statement
             NoisySums.of_facts(release.table.facts())
-            NoisySums.of_facts(loose[name].table.facts())
+            NoisySums.of_facts(higher[name].table.facts())
             assert ledger.view(name, epsilon=release.level).statement == release.statement
         twice = ledger.relax_shared(tables, shared, epsilon=2)
         assert {name: release.statement for name, release in twice.items()} == {
-            name: release.statement for name, release in loose.items()
+            name: release.statement for name, release in higher.items()
         }
         kinds = [event.kind for event in ledger.history()]
         assert kinds.count("published") == kinds.count("answered") == 3
         assert ledger.verify().events == len(kinds)
     with ut.Ledger.open(place) as ledger:
-        assert ledger.view("spent", epsilon=loose["spent"].level).statement == loose["spent"].statement
+        assert ledger.view("spent", epsilon=higher["spent"].level).statement == higher["spent"].statement
 
 
 def test_one_transaction_writes_them_all(place, tables, shared, monkeypatch):
@@ -120,23 +120,23 @@ def test_the_budget_has_room_for_all_or_nothing_is_drawn(place, tables, shared, 
         ledger.relax_shared(tables, shared, epsilon=2)  # in place of what was spent, and not beside it
         assert ledger.spent(dataset="sales").epsilon == 2
         first, second, _ = tables
-        looser, stricter = ledger.release(first).spent.scaled("101/100"), ledger.release(second).spent.scaled("1/3")
-        requests = [AnswerRequest(first, looser, None), AnswerRequest(second, stricter, None)]
-        nothing_may_be_drawn(monkeypatch)  # a stricter level beside costs no less than it did
+        higher, lower = ledger.release(first).spent.scaled("101/100"), ledger.release(second).spent.scaled("1/3")
+        requests = [AnswerRequest(first, higher, None), AnswerRequest(second, lower, None)]
+        nothing_may_be_drawn(monkeypatch)  # a lower level beside costs no less than it did
         with pytest.raises(BudgetExceeded):
             ledger.relax_measures(requests, tables)
 
 
 def test_what_is_stored_of_all_is_given_without_the_lock_of_writers(place, tables, shared, monkeypatch):
     with ut.Ledger.open(place, create=True) as ledger:
-        strict = publish_shared(ledger, tables, shared)
-        loose = ledger.relax_shared(tables, shared, epsilon=2)
+        lower = publish_shared(ledger, tables, shared)
+        higher = ledger.relax_shared(tables, shared, epsilon=2)
         nothing_may_be_written(monkeypatch)
         again = publish_shared(ledger, tables, shared)
-        looser = ledger.relax_shared(tables, shared, epsilon=2)
+        higher = ledger.relax_shared(tables, shared, epsilon=2)
         for name in tables:
-            assert again[name].statement == strict[name].statement
-            assert looser[name].statement == loose[name].statement
+            assert again[name].statement == lower[name].statement
+            assert higher[name].statement == higher[name].statement
 
 
 def test_what_was_published_alone_keeps_its_answer(place, tables, shared):

@@ -99,7 +99,7 @@ def seen(folder, table, *, sealed=True, place=None, **promise):
     return said, files, stored
 
 
-def test_the_lengths_of_blocks_tell_nothing_of_looser_responses(tmp_path):
+def test_the_lengths_of_blocks_tell_nothing_of_responses_at_higher_levels(tmp_path):
     """The attack of issue 10: 127 or 128, published at 1/100 and relaxed to 12, reported from the file without the
     key."""
     lengths = {truth: set() for truth in (127, 128)}

@@ -322,13 +322,13 @@ def test_derived_noise_repeats_itself_after_a_rollback(here):
     with opened(here, **options) as ledger:
         ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon="1/4")
         shutil.copy(here / "l.db", here / "old.db")
-        loose = ledger.relax("r", TABLE, epsilon=2).table
-        strict, between = ledger.view("r", epsilon="1/8").table, ledger.view("r", epsilon=1).table
+        higher = ledger.relax("r", TABLE, epsilon=2).table
+        lower, between = ledger.view("r", epsilon="1/8").table, ledger.view("r", epsilon=1).table
     shutil.copy(here / "old.db", here / "l.db")
     with opened(here, **options) as ledger:
         assert ledger.relax("r", TABLE, epsilon=1).table == between
-        assert ledger.relax("r", TABLE, epsilon=2).table == loose
-        assert ledger.view("r", epsilon="1/8").table == strict
+        assert ledger.relax("r", TABLE, epsilon=2).table == higher
+        assert ledger.view("r", epsilon="1/8").table == lower
 
 
 @pytest.mark.parametrize("watched", [True, False])

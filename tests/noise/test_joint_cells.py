@@ -149,11 +149,11 @@ def test_the_rotated_pair_is_half_the_sum_of_two_geometric_laws(q):
 
 def test_extreme_levels():
     """From nearly no privacy left to give to nearly none given."""
-    strict, loose = JointCells("1/1000000", 4), JointCells(50, 4)
-    assert strict.mean_size == pytest.approx(2.5e6, rel=1e-9)  # (k+1)/(2 epsilon), the law on the reals
-    assert strict.variance == pytest.approx(1e13, rel=1e-9)  # (k+1)(k+2)/(3 epsilon^2)
-    assert loose.margin("0.95") == 0
-    assert loose.mean_size == pytest.approx(2 * 27 * math.exp(-50), rel=1e-12)
+    lower, higher = JointCells("1/1000000", 4), JointCells(50, 4)
+    assert lower.mean_size == pytest.approx(2.5e6, rel=1e-9)  # (k+1)/(2 epsilon), the law on the reals
+    assert lower.variance == pytest.approx(1e13, rel=1e-9)  # (k+1)(k+2)/(3 epsilon^2)
+    assert higher.margin("0.95") == 0
+    assert higher.mean_size == pytest.approx(2 * 27 * math.exp(-50), rel=1e-12)
     assert RotatedPair("1/1000000").mean_size == pytest.approx(1.5e6, rel=1e-9)
     assert JointCells(1, 40).mean_size == pytest.approx(20.5, rel=0.01)
 
@@ -173,11 +173,11 @@ def test_refusals():
         JointCells(1, 2).pmf([1, 2, 3])
 
 
-def quotient(strict, loose, k, size):
+def quotient(lower, higher, k, size):
     """The only candidate for W between two joint laws of k cells, by discrete Fourier transforms on a torus."""
     axis = np.abs(np.fft.fftfreq(size, 1 / size))
     largest = np.max(np.meshgrid(*[axis] * k, indexing="ij"), axis=0)
-    one, two = (np.exp(-epsilon * largest) for epsilon in (strict, loose))
+    one, two = (np.exp(-epsilon * largest) for epsilon in (lower, higher))
     return np.fft.ifftn(np.fft.fftn(one / one.sum()) / np.fft.fftn(two / two.sum())).real
 
 

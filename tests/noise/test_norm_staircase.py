@@ -192,19 +192,19 @@ def folded(alpha, norm, k, size):
     return [mass / whole for mass in masses]
 
 
-def quotient(strict, loose, k, size):
-    """The only W on the torus with P_strict = P_loose * W, solved in rationals."""
+def quotient(lower, higher, k, size):
+    """The only W on the torus with P_lower = P_higher * W, solved in rationals."""
     points = list(product(range(size), repeat=k))
     index = {point: sum(c * size**at for at, c in enumerate(point)) for point in points}
-    matrix = [loose[index[tuple((a - b) % size for a, b in zip(x, y, strict=True))]] for x in points for y in points]
+    matrix = [higher[index[tuple((a - b) % size for a, b in zip(x, y, strict=True))]] for x in points for y in points]
     n = len(points)
-    right = fmpq_mat(n, 1, [fmpq(strict[index[x]].numerator, strict[index[x]].denominator) for x in points])
+    right = fmpq_mat(n, 1, [fmpq(lower[index[x]].numerator, lower[index[x]].denominator) for x in points])
     solution = fmpq_mat(n, n, [fmpq(of.numerator, of.denominator) for of in matrix]).solve(right)
     return {x: Fraction(int(w.p), int(w.q)) for x, w in zip(points, solution.entries(), strict=True)}
 
 
 @pytest.mark.parametrize(
-    ("norm", "k", "strict", "loose", "size"),
+    ("norm", "k", "lower", "higher", "size"),
     [
         ("range", 2, "3/8", "7/20", 6),  # epsilon .98 to 1.05
         ("max", 2, "3/8", "7/20", 6),
@@ -214,9 +214,9 @@ def quotient(strict, loose, k, size):
         ("max", 3, "3/8", "2/9", 4),
     ],
 )
-def test_small_steps_of_a_staircase_of_a_norm_are_not_lossless(norm, k, strict, loose, size):
+def test_small_steps_of_a_staircase_of_a_norm_are_not_lossless(norm, k, lower, higher, size):
     """Certificate: if W were a law, so would be W folded onto a torus; there it is unique, and has a negative mass."""
-    w = quotient(folded(strict, norm, k, size), folded(loose, norm, k, size), k, size)
+    w = quotient(folded(lower, norm, k, size), folded(higher, norm, k, size), k, size)
     assert sum(w.values()) == 1
     assert min(w.values()) < 0
 

@@ -183,7 +183,7 @@ def test_a_coupling_that_leaks_is_noticed(monkeypatch):
 
     class Fresh(Coupling):
         def joint(self, bit):
-            one, two = self.strict.of(bit), self.loose.of(bit)
+            one, two = self.lower.of(bit), self.higher.of(bit)
             return {(a, b): (one if a else 1 - one) * (two if b else 1 - two) for a in (0, 1) for b in (0, 1)}
 
     monkeypatch.setattr(koufogiannis_applications, "Coupling", Fresh)

@@ -73,7 +73,7 @@ def optimum(n, alpha):
 
 
 def check_kept(channel, space, alpha, tight):
-    """In rationals: the level is kept, and where it should be, a level 1/1000 stricter is not."""
+    """In rationals: the level is kept, and where it should be, a level 1/1000 lower is not."""
     assert is_exact(channel.matrix)
     assert PrivacyType(space, alpha=alpha).contains(channel)
     if tight:
@@ -131,15 +131,15 @@ def test_renormalised_truncation_keeps_what_it_says(n):
 
 
 def joint_channel(n, levels):
-    """What a coalition sees of a count in 0..n: the loosest response, clamped, then each stricter one made of it.
+    """What a coalition sees of a count in 0..n: the response at the highest level, clamped, then each lower one made of it.
 
-    A stricter response is the looser one plus noise W, here clamped too, which is one more remap.
+    A response at a lower level is that at a higher plus noise W, here clamped too, which is one more remap.
     """
     steps = np.arange(-n, n + 1)
     joint = geometric_channel(n + 1, alpha=levels[-1].alpha_fraction()).matrix.reshape(n + 1, n + 1)
-    for loose, strict in zip(levels[:0:-1], levels[-2::-1], strict=True):
-        masses = Tightening(strict, loose).pmf(steps.astype(object))
-        tails = Tightening(strict, loose).ccdf(np.arange(0, n + 1).astype(object))
+    for higher, lower in zip(levels[:0:-1], levels[-2::-1], strict=True):
+        masses = Tightening(lower, higher).pmf(steps.astype(object))
+        tails = Tightening(lower, higher).ccdf(np.arange(0, n + 1).astype(object))
         remap = np.array([[masses[n + k - j] for k in range(n + 1)] for j in range(n + 1)])
         remap[:, 0] += [tails[j] for j in range(n + 1)]
         remap[:, n] += [tails[n - j] for j in range(n + 1)]
@@ -154,7 +154,7 @@ LADDER = [level(alpha="3/4"), level(alpha="1/2"), level(alpha="1/3")]
 
 @pytest.mark.parametrize("n", [1, 2, 4])
 def test_a_coalition_learns_its_largest_level(n):
-    """Every coalition's joint channel, entry by entry in rationals: private at its largest level, and no stricter."""
+    """Every coalition's joint channel, entry by entry in rationals: private at its largest level, and no lower."""
     for size in (1, 2, 3):
         for levels in combinations(LADDER, size):
             check_kept(joint_channel(n, list(levels)), counts(n), levels[-1].alpha_fraction(), tight=True)

@@ -44,7 +44,7 @@ def test_membership_means_all_pairs_and_outcomes(data, n, m, alpha):
 
 @given(st.integers(1, 6), strategies.alphas)
 def test_the_geometric_mechanism_is_private_at_its_level_and_no_other(n, alpha):
-    """G is in the type of alpha, and in no stricter one."""
+    """G is in the type of alpha, and in no lower one."""
     g, space = geometric_channel(n + 1, alpha=alpha), counts(n)
     assert PrivacyType(space, alpha=alpha).contains(g)
     assert not PrivacyType(space, alpha=alpha + (1 - alpha) / 10**30).contains(g)

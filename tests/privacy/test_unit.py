@@ -29,7 +29,7 @@ DOORS = {
     "epsilon_for": lambda **unit: epsilon_for(20, **unit),
     "GradualRelease": lambda **unit: GradualRelease([1, 2], **unit),
     "relax": lambda **unit: relax([1, 2], 1, 2, cell_noise=ut.CellNoise(**unit)),
-    "tighten": lambda **unit: tighten([1, 2], 1, 2, cell_noise=ut.CellNoise(**unit)),
+    "tighten": lambda **unit: tighten([1, 2], 2, 1, cell_noise=ut.CellNoise(**unit)),
     "bridge": lambda **unit: bridge([1, 2], [1, 3], 1, "3/2", 2, cell_noise=ut.CellNoise(**unit)),
     "path": lambda **unit: path(1, **unit),
 }

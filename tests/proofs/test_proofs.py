@@ -34,13 +34,13 @@ def text(name):
     return (PROOFS / name).read_text(encoding="utf-8")
 
 
-def loose_level(alpha):
+def higher_level(alpha):
     """Alpha 0 stands for epsilon = infinity."""
     return None if alpha == 0 else level(alpha=alpha)
 
 
-def bridge(strict, at, loose, w, k):
-    return Bridge(strict=level(alpha=strict), at=level(alpha=at), loose=loose_level(loose)).pmf(k, w)
+def bridge(lower, at, higher, w, k):
+    return Bridge(lower=level(alpha=lower), middle=level(alpha=at), higher=higher_level(higher)).pmf(k, w)
 
 
 def half_step(h, alpha):
@@ -57,8 +57,8 @@ def half_step_given(h, known, response, alpha, k):
 
 LAWS = {
     "tsg": lambda alpha, k: Geometric(alpha=alpha).pmf(k),
-    "stay": lambda loose, strict: Tightening(strict=level(alpha=strict), loose=loose_level(loose)).stay.number,
-    "tighten": lambda loose, strict, k: Tightening(strict=level(alpha=strict), loose=loose_level(loose)).pmf(k),
+    "stay": lambda higher, lower: Tightening(lower=level(alpha=lower), higher=higher_level(higher)).stay.number,
+    "tighten": lambda higher, lower, k: Tightening(lower=level(alpha=lower), higher=higher_level(higher)).pmf(k),
     "bridge": bridge,
     "mixture": bridge,
     "half_first": lambda h, alpha, k: half_step(h, alpha).pmf(k),
@@ -166,7 +166,7 @@ def test_every_file_is_built():
 # A fault in a definition or a statement, the file that it is planted in, and the text that it replaces.
 FAULTS = {
     "noise with another constant": ("Geometric.v", "(1 - a) / (1 + a) * a ^+", "(1 - a) / (1 + a * a) * a ^+"),
-    "a level half as loose": ("Geometric.v", "a ^+ `|d|%N * tsg a k <= tsg a (k - d)", "a * tsg a k <= tsg a (k - d)"),
+    "a level half as higher": ("Geometric.v", "a ^+ `|d|%N * tsg a k <= tsg a (k - d)", "a * tsg a k <= tsg a (k - d)"),
     "tightening stays too often": ("Geometric.v", "b / a * ((1 - a) / (1 - b)) ^+ 2.", "b / a * ((1 - a) / (1 - b))."),
     "the bridge at home too often": ("Bridge.v", "b / m * (1 - a * m) * (a - m)", "b / m * (1 - a * b) * (a - m)"),
     "the bridge across with m for m^2": ("Bridge.v", "(a - m) / ((1 - m ^+ 2)", "(a - m) / ((1 - m)"),
@@ -174,7 +174,7 @@ FAULTS = {
     "idle for every W": ("Bridge.v", "if (n == 0%N) && (j == 0) then idle", "if j == 0 then idle"),
     "a step of the staircase too early": ("Staircase.v", "((`|k| + D - r) %/ D)%N", "((`|k| + D - r.-1) %/ D)%N"),
     "a staircase for shifts by D + 1": ("Staircase.v", "(`|d| <= D)%N -> b *", "(`|d| <= D.+1)%N -> b *"),
-    "a release at the strictest level": ("Release.v", "p \\in t -> a <= p.1) ->\n", "p \\in t -> p.1 <= a) ->\n"),
+    "a release at the lowest level": ("Release.v", "p \\in t -> a <= p.1) ->\n", "p \\in t -> p.1 <= a) ->\n"),
     "a draw that forgets the next response": (
         "Release.v",
         "then link p (x, k) * link (x, k) q / link p q",

@@ -131,41 +131,41 @@ def test_counts_are_those_of_the_blocks():
 def test_the_blocks_of_one_family_can_be_relaxed_between_any_two_levels():
     """P(S_1 | x) P(S_2 | x, S_1) = P(S_2 | x) P(S_1 | S_2) from the chances that `relaxed` draws, in rationals."""
     family = balanced_family(7, 3)
-    strict, loose = BlockSelection(family, level(alpha="4/5")), BlockSelection(family, level(alpha="3/4"))
-    assert is_lossless(strict, loose)
-    assert not is_lossless(loose, strict)
-    pair, M1, M2 = CategoryCoupling(strict, loose), strict.channel.matrix, loose.channel.matrix
+    lower, higher = BlockSelection(family, level(alpha="4/5")), BlockSelection(family, level(alpha="3/4"))
+    assert is_lossless(lower, higher)
+    assert not is_lossless(higher, lower)
+    pair, M1, M2 = CategoryCoupling(lower, higher), lower.channel.matrix, higher.channel.matrix
     a1, a2 = Fraction(4, 5), Fraction(3, 4)
-    weights = [weight for weight, _ in strict.sets()]
+    weights = [weight for weight, _ in lower.sets()]
     for x in range(7):
-        for first, (_, block) in enumerate(strict.sets()):
+        for first, (_, block) in enumerate(lower.sets()):
             near = pair._chance_of_near(a1, a2, x in block)
             for second in range(family.count):
                 forward = M1[x, first] * (near * (first == second) + (1 - near) * M2[x, second])
                 blind = (1 - pair.stays) * weights[first] + pair.stays * (first == second)
                 assert forward == M2[x, second] * blind
     values = np.arange(7).repeat(30_000)
-    first = report_categories(values, strict)
-    second = relax_categories(values, first, strict, loose)
+    first = report_categories(values, lower)
+    second = relax_categories(values, first, lower, higher)
     stays = (first == second).mean()
     own = float(sum(M2[0, n] * ((1 - pair.stays) * weights[n] + pair.stays) for n in range(family.count)))
     assert abs(stays - own) < 6 * (own * (1 - own) / len(values)) ** 0.5
-    counts = CategoryCounts.of(second, loose)
-    assert (abs(counts.estimates(loose) - 30_000) < 6 * counts.errors(loose)).all()
-    back = tighten_categories(second, strict, loose)
-    counts = CategoryCounts.of(back, strict)
-    assert (abs(counts.estimates(strict) - 30_000) < 6 * counts.errors(strict)).all()
+    counts = CategoryCounts.of(second, higher)
+    assert (abs(counts.estimates(higher) - 30_000) < 6 * counts.errors(higher)).all()
+    back = tighten_categories(second, higher, lower)
+    counts = CategoryCounts.of(back, lower)
+    assert (abs(counts.estimates(lower) - 30_000) < 6 * counts.errors(lower)).all()
 
 
 def test_families_of_two_sizes_are_decided_and_the_program_agrees():
     """p_1 <= p_max is necessary, the coupling by common categories sufficient; refinement decides all, in rationals."""
     verdicts = set()
     for d1, d2, a1, a2 in product((2, 3), (1, 2, 3), ("99/100", "9/10", "4/5", "7/10"), ("3/5", "1/3", "1/10")):
-        strict = BlockSelection(balanced_family(7, d1), level(alpha=a1))
-        loose = BlockSelection(balanced_family(7, d2), level(alpha=a2))
-        decided = is_lossless(strict, loose)
-        assert decided == bool(refines(better=loose.channel, worse=strict.channel))
-        sets = is_lossless(SubsetSelection(7, d1, strict.level), SubsetSelection(7, d2, loose.level))
+        lower = BlockSelection(balanced_family(7, d1), level(alpha=a1))
+        higher = BlockSelection(balanced_family(7, d2), level(alpha=a2))
+        decided = is_lossless(lower, higher)
+        assert decided == bool(refines(better=higher.channel, worse=lower.channel))
+        sets = is_lossless(SubsetSelection(7, d1, lower.level), SubsetSelection(7, d2, higher.level))
         assert sets or not decided
         verdicts.add((d1 == d2, decided, sets))
     assert verdicts >= {(True, True, True), (False, True, True), (False, False, False), (False, False, True)}
@@ -174,11 +174,11 @@ def test_families_of_two_sizes_are_decided_and_the_program_agrees():
 def test_short_blocks_can_be_less_relaxable_than_all_sets():
     """A counterexample: seven lines of the plane to its singletons, where all triples can follow and lines cannot."""
     lines = BlockFamily(7, 3, (1,), ((0, 1, 3),), (1,))
-    strict, loose = (
+    lower, higher = (
         BlockSelection(lines, level(alpha="1/2")),
         BlockSelection(balanced_family(7, 1), level(alpha="1/10")),
     )
-    assert is_lossless(strict, loose) == bool(refines(better=loose.channel, worse=strict.channel))
+    assert is_lossless(lower, higher) == bool(refines(better=higher.channel, worse=lower.channel))
     pairs = BlockSelection(balanced_family(7, 2), level(alpha="9/10"))
     with pytest.raises(OutOfRange, match="Use the sets or blocks of one report for both"):
         CategoryCoupling(pairs, BlockSelection(lines, level(alpha="1/10")))
@@ -187,31 +187,31 @@ def test_short_blocks_can_be_less_relaxable_than_all_sets():
 def test_blocks_of_two_sizes_follow_each_other_by_their_common_members():
     """W = w(S_1)(1 + gamma(...)) has rows of 1, nothing negative, and M_1 = M_2 W, in rationals; then draws."""
     for d1, d2 in ((3, 2), (2, 3), (3, 1)):
-        strict = BlockSelection(balanced_family(7, d1), level(alpha="4/5"))
-        loose = BlockSelection(balanced_family(7, d2), level(alpha="1/10"))
-        before, after = list(strict.sets()), list(loose.sets())
+        lower = BlockSelection(balanced_family(7, d1), level(alpha="4/5"))
+        higher = BlockSelection(balanced_family(7, d2), level(alpha="1/10"))
+        before, after = list(lower.sets()), list(higher.sets())
         mean = Fraction(d1 * d2, 7)
         blind = np.array([[w for w, _ in before]] * len(after), object)
         common = np.array([[len({*s} & {*t}) - mean for _, s in before] for _, t in after], object)
-        made, moved = (loose.channel.matrix.dot(part)[0, 0] for part in (blind, blind * common))
-        gamma = (strict.channel.matrix[0, 0] - made) / moved
+        made, moved = (higher.channel.matrix.dot(part)[0, 0] for part in (blind, blind * common))
+        gamma = (lower.channel.matrix[0, 0] - made) / moved
         W = blind * (1 + gamma * common)
         assert (W >= 0).all()
         assert set(W.sum(axis=1)) == {1}
-        assert (loose.channel.matrix.dot(W) == strict.channel.matrix).all()
+        assert (higher.channel.matrix.dot(W) == lower.channel.matrix).all()
         clients = 30_000
         values = np.arange(clients) % 7
-        first = report_categories(values, strict)
-        second = relax_categories(values, first, strict, loose)
-        back = tighten_categories(second, strict, loose)
-        for reports, how in ((second, loose), (back, strict)):
+        first = report_categories(values, lower)
+        second = relax_categories(values, first, lower, higher)
+        back = tighten_categories(second, higher, lower)
+        for reports, how in ((second, higher), (back, lower)):
             counts = CategoryCounts.of(reports, how)
             assert (abs(counts.estimates(how) - np.bincount(values)) < 6 * counts.errors(how)).all()
         sizes = np.array([[len({*s} & {*t}) for _, s in before] for _, t in after])
-        expected = float((loose.channel.matrix[0][:, None] * W * sizes).sum())
+        expected = float((higher.channel.matrix[0][:, None] * W * sizes).sum())
         for reports in (first, back):
             common = [
-                len({*strict.family.block(s)} & {*loose.family.block(t)}) for s, t in zip(reports, second, strict=True)
+                len({*lower.family.block(s)} & {*higher.family.block(t)}) for s, t in zip(reports, second, strict=True)
             ]
             assert np.mean(common) == pytest.approx(expected, abs=6 * np.std(common) / clients**0.5)
 

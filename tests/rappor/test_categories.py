@@ -97,24 +97,24 @@ def test_the_channel_keeps_its_level_and_the_estimator_has_the_variance_stated()
             assert variance_of(channel.matrix) == pytest.approx(float(how.variance))
 
 
-def law_of_strict(pair, loose):
+def law_of_lower(pair, higher):
     """P(S_1 | S_2) by the words of the module: near with probability c, else anything."""
-    k, d1 = pair.strict.categories, pair.strict.size
+    k, d1 = pair.lower.categories, pair.lower.size
     sets = [frozenset(some) for some in combinations(range(k), d1)]
-    near = [some for some in sets if some >= loose or some <= loose]
+    near = [some for some in sets if some >= higher or some <= higher]
     c = pair.stays
     return {some: (1 - c) / len(sets) + (c / len(near) if some in near else 0) for some in sets}
 
 
-def law_of_loose(pair, x, strict):
+def law_of_higher(pair, x, lower):
     """P(S_2 | x, S_1) as `relaxed` draws it, from its two chances."""
-    k, d2 = pair.loose.categories, pair.loose.size
-    a1, a2 = pair.strict.level.alpha_fraction(), pair.loose.level.alpha_fraction()
+    k, d2 = pair.higher.categories, pair.higher.size
+    a1, a2 = pair.lower.level.alpha_fraction(), pair.higher.level.alpha_fraction()
     sets = [frozenset(some) for some in combinations(range(k), d2)]
-    has = x in strict
+    has = x in lower
     nearby, keeps = pair._chance_of_near(a1, a2, has), pair._chance_of_keeping(a1, a2, has)
-    near = [some for some in sets if some <= strict or some >= strict]
-    is_open = has if d2 <= len(strict) else not has
+    near = [some for some in sets if some <= lower or some >= lower]
+    is_open = has if d2 <= len(lower) else not has
     with_own, without = ([some for some in near if (x in some) is inside] for inside in (True, False))
     whole = comb(k - 1, d2 - 1) + comb(k - 1, d2) * a2
     found = {}
@@ -129,23 +129,23 @@ def law_of_loose(pair, x, strict):
     return found
 
 
-def test_both_reports_together_lose_what_the_looser_one_loses():
+def test_both_reports_together_lose_what_the_one_at_the_higher_level_loses():
     """P(S_1 | x) P(S_2 | x, S_1) = P(S_2 | x) P(S_1 | S_2), exactly, for every pair of sizes that can be relaxed."""
     relaxed = 0
     for k, d1, d2 in [(n, i, j) for n in (2, 4, 5) for i in range(1, n) for j in range(1, n)]:
-        strict, loose = SubsetSelection(k, d1, level(alpha="4/5")), SubsetSelection(k, d2, level(alpha="1/3"))
-        if not is_lossless(strict, loose):
+        lower, higher = SubsetSelection(k, d1, level(alpha="4/5")), SubsetSelection(k, d2, level(alpha="1/3"))
+        if not is_lossless(lower, higher):
             continue
         relaxed += 1
-        pair = CategoryCoupling(strict, loose)
+        pair = CategoryCoupling(lower, higher)
         first, second = ([frozenset(s) for s in combinations(range(k), d)] for d in (d1, d2))
-        M1, M2 = strict.channel.matrix, loose.channel.matrix
+        M1, M2 = lower.channel.matrix, higher.channel.matrix
         x = k - 1  # any other one is a renaming
         for i, one in enumerate(first):
-            later = law_of_loose(pair, x, one)
+            later = law_of_higher(pair, x, one)
             assert sum(later.values()) == 1
             for j, other in enumerate(second):
-                assert M1[x, i] * later[other] == M2[x, j] * law_of_strict(pair, other)[one]
+                assert M1[x, i] * later[other] == M2[x, j] * law_of_lower(pair, other)[one]
     assert relaxed > 10
 
 
@@ -154,37 +154,37 @@ def test_a_relaxation_loses_nothing_exactly_where_one_law_refines_the_other():
     verdicts = set()
     for k, d1, d2 in ((4, 2, 1), (4, 1, 2), (4, 3, 2), (5, 2, 1)):
         for a1, a2 in (("4/5", "1/3"), ("1/2", "2/5"), ("1/2", "1/3"), ("4/5", "3/4"), ("1/2", "1/20")):
-            strict, loose = SubsetSelection(k, d1, level(alpha=a1)), SubsetSelection(k, d2, level(alpha=a2))
-            found = refines(better=loose.channel, worse=strict.channel)
-            assert bool(found) == is_lossless(strict, loose), (k, d1, d2, a1, a2)
+            lower, higher = SubsetSelection(k, d1, level(alpha=a1)), SubsetSelection(k, d2, level(alpha=a2))
+            found = refines(better=higher.channel, worse=lower.channel)
+            assert bool(found) == is_lossless(lower, higher), (k, d1, d2, a1, a2)
             verdicts.add(bool(found))
     assert verdicts == {True, False}
 
 
 def test_one_size_is_relaxed_between_any_two_levels():
     for k, size, epsilons in ((2, 1, (1, 2)), (1000, 270, ("1/10", 1)), (6, 5, ("1/1000000", 50))):
-        strict, loose = (SubsetSelection(k, size, epsilon) for epsilon in epsilons)
-        assert is_lossless(strict, loose)
-        assert not is_lossless(loose, strict)
-        assert CategoryCoupling(strict, strict).stays == 1
+        lower, higher = (SubsetSelection(k, size, epsilon) for epsilon in epsilons)
+        assert is_lossless(lower, higher)
+        assert not is_lossless(higher, lower)
+        assert CategoryCoupling(lower, lower).stays == 1
 
 
 @pytest.mark.parametrize(("d1", "d2", "levels"), [(2, 2, (1, 2)), (2, 1, (1, 3)), (1, 2, ("1/4", 2)), (3, 3, (1, 1))])
 def test_draws_have_their_laws(d1, d2, levels):
     """Margins of what is drawn, relaxed and tightened, and the joint chance that both reports hold the category."""
-    strict, loose = SubsetSelection(5, d1, levels[0]), SubsetSelection(5, d2, levels[1])
+    lower, higher = SubsetSelection(5, d1, levels[0]), SubsetSelection(5, d2, levels[1])
     n = 40_000
     values = np.arange(n) % 5
-    first = report_categories(values, strict)
-    second = relax_categories(values, first, strict, loose)
-    back = tighten_categories(report_categories(values, loose), strict, loose)
-    for sets, how in ((first, strict), (second, loose), (back, strict)):
+    first = report_categories(values, lower)
+    second = relax_categories(values, first, lower, higher)
+    back = tighten_categories(report_categories(values, higher), higher, lower)
+    for sets, how in ((first, lower), (second, higher), (back, lower)):
         assert (np.diff(sets, axis=1) > 0).all()
         own = (sets == values[:, None]).any(axis=1)
         assert abs(own.mean() - float(how.inside)) < 5 * 0.5 / n**0.5
         other = (sets == ((values + 1) % 5)[:, None]).any(axis=1)
         assert abs(other.mean() - float(how.outside)) < 5 * 0.5 / n**0.5
-    together = tighten_categories(second, strict, loose)
+    together = tighten_categories(second, higher, lower)
     joint = [
         ((one == values[:, None]).any(axis=1) & (second == values[:, None]).any(axis=1)).mean()
         for one in (first, together)

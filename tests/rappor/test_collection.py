@@ -48,7 +48,7 @@ def test_permanent_responses_have_the_joint_law_in_every_order(order):
         counts, law = [], []
         for z1, z2, z3 in product((0, 1), repeat=3):
             counts.append(np.sum((drawn["3/4"] == z1) & (drawn["1/2"] == z2) & (drawn["1/5"] == z3)))
-            kept = upper.strict_given(z2)
+            kept = upper.lower_given(z2)
             law.append(lower.joint(bit)[z2, z3] * (kept if z1 else 1 - kept))
         assert fits(counts, law)
     assert answer.parameters == (Fraction(3, 4), Fraction(1, 2), Fraction(1, 5))
@@ -57,15 +57,15 @@ def test_permanent_responses_have_the_joint_law_in_every_order(order):
 
 
 def test_single_steps_have_their_laws():
-    strict, loose = BitResponse("3/5", "3/10"), BitResponse("4/5", "1/10")
-    pair = Coupling(strict, loose)
+    lower, higher = BitResponse("3/5", "3/10"), BitResponse("4/5", "1/10")
+    pair = Coupling(lower, higher)
     for bit in (0, 1):
         bits = np.full(N, bit)
-        first = respond(bits, strict)
-        second = relax(bits, first, strict, loose)
+        first = respond(bits, lower)
+        second = relax(bits, first, lower, higher)
         assert fits([np.sum((first == a) & (second == b)) for a, b in PAIRS], [pair.joint(bit)[z] for z in PAIRS])
-        back = tighten(respond(bits, loose), strict, loose)
-        assert fits([back.sum(), N - back.sum()], [strict.of(bit), 1 - strict.of(bit)])
+        back = tighten(respond(bits, higher), higher, lower)
+        assert fits([back.sum(), N - back.sum()], [lower.of(bit), 1 - lower.of(bit)])
 
 
 def test_bits_beside_each_other_are_drawn_by_chances_of_their_own():
@@ -154,7 +154,7 @@ def names(count):
 
 
 def test_a_real_list_of_names_is_decoded_and_relaxing_finds_more():
-    """100 000 clients, 100 names: no false name, errors of the right size, and more names at every looser parameter."""
+    """100 000 clients, 100 names: no false name, errors of the right size, and more names at every higher level."""
     listed, weights = names(100)
     rng = np.random.default_rng(11)
     who = rng.choice(len(listed), 100_000, p=weights)

@@ -88,34 +88,34 @@ def test_the_coupling_of_two_permanent_responses(pair):
     """z1 = z2 with probability (1-a1)/(1-a2), else a fair coin; both marginals are f; the pair loses what z2 loses."""
     a1, a2 = max(pair), min(pair)
     f = BitResponse.permanent
-    coupling = Coupling(strict=f(a1), loose=f(a2))
+    coupling = Coupling(lower=f(a1), higher=f(a2))
     kept = (1 - a1) / (1 - a2)
-    assert coupling.strict_given(1) == kept + (1 - kept) / 2
-    assert coupling.strict_given(0) == (1 - kept) / 2
+    assert coupling.lower_given(1) == kept + (1 - kept) / 2
+    assert coupling.lower_given(0) == (1 - kept) / 2
     laws = [coupling.joint(bit) for bit in (0, 1)]
     for bit, law in enumerate(laws):
         assert sum(law.values()) == 1
         assert law[1, 0] + law[1, 1] == f(a1).of(bit)
         assert law[0, 1] + law[1, 1] == f(a2).of(bit)
         for z1 in (0, 1):
-            assert coupling.loose_given(bit, z1) == law[z1, 1] / (law[z1, 0] + law[z1, 1])
+            assert coupling.higher_given(bit, z1) == law[z1, 1] / (law[z1, 0] + law[z1, 1])
     assert level(alpha=1 / largest_bit_ratio(*laws)) == f(a2).level
 
 
 @given(responses(), responses())
-def test_a_coupling_exists_exactly_for_refinements(strict, loose):
-    """The strict channel is the loose one times a channel, or one of the two ratios grows and it is refused."""
-    grows = strict.one / strict.zero > loose.one / loose.zero or (1 - strict.zero) / (1 - strict.one) > (
-        1 - loose.zero
-    ) / (1 - loose.one)
+def test_a_coupling_exists_exactly_for_refinements(lower, higher):
+    """The channel of the lower is that of the higher times a channel, or a ratio grows and it is refused."""
+    grows = lower.one / lower.zero > higher.one / higher.zero or (1 - lower.zero) / (1 - lower.one) > (
+        1 - higher.zero
+    ) / (1 - higher.one)
     if grows:
-        with pytest.raises(OutOfRange, match="may be larger for the strict response"):
-            Coupling(strict, loose)
+        with pytest.raises(OutOfRange, match="may be larger at the lower epsilon"):
+            Coupling(lower, higher)
         return
-    coupling = Coupling(strict, loose)
-    rows = np.array([[1 - coupling.strict_given(z), coupling.strict_given(z)] for z in (0, 1)], dtype=object)
-    assert (loose.channel.matrix @ rows == strict.channel.matrix).all()
-    assert level(alpha=1 / largest_bit_ratio(coupling.joint(0), coupling.joint(1))) == loose.level
+    coupling = Coupling(lower, higher)
+    rows = np.array([[1 - coupling.lower_given(z), coupling.lower_given(z)] for z in (0, 1)], dtype=object)
+    assert (higher.channel.matrix @ rows == lower.channel.matrix).all()
+    assert level(alpha=1 / largest_bit_ratio(coupling.joint(0), coupling.joint(1))) == higher.level
 
 
 @given(st.lists(shares, min_size=3, max_size=3, unique=True), st.permutations(range(3)))
@@ -126,23 +126,23 @@ def test_every_order_of_three_requests_has_one_joint_law(drawn, order):
 
     def chain(bit, z):
         middle, outer = Coupling(f[1], f[2]), Coupling(f[0], f[1])
-        loosest = f[2].of(bit) if z[2] else 1 - f[2].of(bit)
-        one, two = middle.strict_given(z[2]), outer.strict_given(z[1])
-        return loosest * (one if z[1] else 1 - one) * (two if z[0] else 1 - two)
+        highest = f[2].of(bit) if z[2] else 1 - f[2].of(bit)
+        one, two = middle.lower_given(z[2]), outer.lower_given(z[1])
+        return highest * (one if z[1] else 1 - one) * (two if z[0] else 1 - two)
 
     def asked(bit, z):
         mass, known = F(1), []
         for k in order:
-            strict = max((i for i in known if i < k), default=None)
-            loose = min((i for i in known if i > k), default=None)
-            if strict is None and loose is None:
+            lower = max((i for i in known if i < k), default=None)
+            higher = min((i for i in known if i > k), default=None)
+            if lower is None and higher is None:
                 one = f[k].of(bit)
-            elif loose is None:
-                one = Coupling(f[strict], f[k]).loose_given(bit, z[strict])
-            elif strict is None:
-                one = Coupling(f[k], f[loose]).strict_given(z[loose])
+            elif higher is None:
+                one = Coupling(f[lower], f[k]).higher_given(bit, z[lower])
+            elif lower is None:
+                one = Coupling(f[k], f[higher]).lower_given(z[higher])
             else:
-                one = between(f[strict], f[k], f[loose])[2 * z[loose] + z[strict]]
+                one = between(f[lower], f[k], f[higher])[2 * z[higher] + z[lower]]
             mass *= one if z[k] else 1 - one
             known.append(k)
         return mass
@@ -157,12 +157,12 @@ def test_the_leak_of_the_reformulation():
     naive = ThresholdedPair(*map(ThresholdedLaplace, f))
     assert [naive.probability(0, *z) for z in PAIRS] == [F(23, 32), F(1, 32), F(5, 32), F(3, 32)]
     assert naive.loss() == level(alpha=F(3, 23)) > f[1].level == level(alpha=F(1, 7))
-    assert naive.loss() < naive.loose.rate, "the noise itself would lose 2 ln 4"
+    assert naive.loss() < naive.higher.rate, "the noise itself would lose 2 ln 4"
 
 
 @given(st.tuples(shares, shares).filter(lambda pair: pair[0] != pair[1]))
 def test_every_relaxation_of_f_by_noise_leaks(pair):
-    """q = (a2/4)(1 - ln a1/ln a2) by the closed form; the loss is above that of the looser bit and below the rate."""
+    """q = (a2/4)(1 - ln a1/ln a2) by the closed form; the loss lies between that of one bit and the rate."""
     a1, a2 = max(pair), min(pair)
     f = [BitResponse.permanent(a) for a in (a1, a2)]
     naive = ThresholdedPair(*map(ThresholdedLaplace, f))
@@ -171,15 +171,15 @@ def test_every_relaxation_of_f_by_noise_leaks(pair):
     assert law == pytest.approx([1 - float(a1) / 2 - q, q, float(a1 - a2) / 2 + q, float(a2) / 2 - q], rel=1e-9)
     for z in PAIRS:
         assert naive.probability(1, *z) == pytest.approx(float(naive.probability(0, 1 - z[0], 1 - z[1])), rel=1e-12)
-        given_first = naive.loose_given(0, z[0])(100)
+        given_first = naive.higher_given(0, z[0])(100)
         assert float(given_first.middle) == pytest.approx(law[2 * z[0] + 1] / (law[2 * z[0]] + law[2 * z[0] + 1]))
     loss = naive.loss()
     found = loss.epsilon_float if not isinstance(loss, float) else loss
-    assert f[1].level.epsilon_float < found < naive.loose.rate.epsilon_float
+    assert f[1].level.epsilon_float < found < naive.higher.rate.epsilon_float
 
 
 @pytest.mark.parametrize(
-    ("strict", "loose"),
+    ("lower", "higher"),
     [
         (("1/2", "1/10"), ("3/4", "1/20")),
         (("3/5", "3/10"), ("9/10", "3/10")),
@@ -188,20 +188,20 @@ def test_every_relaxation_of_f_by_noise_leaks(pair):
         (("9/10", "17/20"), ("3/10", "1/20")),
     ],
 )
-def test_the_law_of_any_thresholded_pair_by_simulation(strict, loose):
+def test_the_law_of_any_thresholded_pair_by_simulation(lower, higher):
     """P(V1 <= t, V2 > s) against 4e5 draws of the Laplace process in floats, for thresholds on any side."""
-    pair = ThresholdedPair(*(ThresholdedLaplace(BitResponse(*g)) for g in (strict, loose)))
+    pair = ThresholdedPair(*(ThresholdedLaplace(BitResponse(*g)) for g in (lower, higher)))
     rng, n = np.random.default_rng(7), 400_000
-    slow, fast = pair.strict.rate.epsilon_float, pair.loose.rate.epsilon_float
+    slow, fast = pair.lower.rate.epsilon_float, pair.higher.rate.epsilon_float
     v2 = rng.laplace(0, 1 / fast, n)
     v1 = v2 + np.where(rng.random(n) < (slow / fast) ** 2, 0, rng.laplace(0, 1 / slow, n))
     for bit in (0, 1):
-        z1, z2 = bit + v1 > pair.strict.threshold, bit + v2 > pair.loose.threshold
+        z1, z2 = bit + v1 > pair.lower.threshold, bit + v2 > pair.higher.threshold
         for a, b in PAIRS:
             p = float(pair.probability(bit, a, b))
             assert np.mean((z1 == a) & (z2 == b)) == pytest.approx(p, abs=5 * (p * (1 - p) / n) ** 0.5)
             assert pair.enclosure(bit, a, b, 80).width < 2**-60
-    assert float(pair.loss()) >= pair.loose.response.level.epsilon_float
+    assert float(pair.loss()) >= pair.higher.response.level.epsilon_float
 
 
 def test_the_reformulation_through_the_library_leaks_as_computed():
@@ -210,7 +210,7 @@ def test_the_reformulation_through_the_library_leaks_as_computed():
     f = [BitResponse.permanent(a) for a in ("1/2", "1/4")]
     pair = ThresholdedPair(*map(ThresholdedLaplace, f))
     answer = GradualRelease(np.zeros(n), sensitivity=1, numbers="reals")
-    z1, z2 = (answer.at(each.rate) > 0.5 for each in (pair.strict, pair.loose))
+    z1, z2 = (answer.at(each.rate) > 0.5 for each in (pair.lower, pair.higher))
     for a, b in PAIRS:
         p = float(pair.probability(0, a, b))
         assert np.mean((z1 == a) & (z2 == b)) == pytest.approx(p, abs=6 * (p * (1 - p) / n) ** 0.5)

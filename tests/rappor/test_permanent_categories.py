@@ -30,10 +30,10 @@ def permanent(values, how, seed):
     return answers
 
 
-def keep(how, strict, loose):
-    """The stochastic matrix from looser to stricter sets, and the weights of sets that are drawn blindly."""
+def keep(how, lower, higher):
+    """The stochastic matrix from sets at the higher level to the lower, and the weights of sets drawn blindly."""
     share, weights = Fraction(how.size, how.categories), [weight for weight, _ in how.sets()]
-    c = (how.inside_of(strict) - share) / (how.inside_of(loose) - share)
+    c = (how.inside_of(lower) - share) / (how.inside_of(higher) - share)
     n = range(len(weights))
     return [[c * (i == j) + (1 - c) * weights[j] for j in n] for i in n], weights
 
@@ -46,11 +46,11 @@ def test_the_one_between_two_has_the_conditional_law_in_rationals(how):
     W21, _ = keep(how, a1, a2)
     W31, _ = keep(how, a1, a3)
     between = _Between(how.at(level(alpha=a1)), how.at(level(alpha=a2)), how.at(level(alpha=a3)))
-    apart, loose = between._informed_apart(a1, a2, a3), between._loose_of_two(a1, a2, a3)
+    apart, higher = between._informed_apart(a1, a2, a3), between._higher_of_two(a1, a2, a3)
     for first, third in product(range(len(weights)), repeat=2):
         informed = between._informed_at_one(a1, a2, a3, weight=weights[third]) if first == third else apart
         for middle, weight in enumerate(weights):
-            drawn = informed * (loose * (middle == third) + (1 - loose) * (middle == first)) + (1 - informed) * weight
+            drawn = informed * (higher * (middle == third) + (1 - higher) * (middle == first)) + (1 - informed) * weight
             assert drawn == W32[third][middle] * W21[middle][first] / W31[third][first]
 
 
@@ -69,11 +69,11 @@ def test_whatever_the_order_every_report_counts_and_neighbours_agree_as_often(ho
         counts = CategoryCounts.of(reports, protocol)
         assert (abs(counts.estimates(protocol) - np.bincount(values)) < 6 * counts.errors(protocol)).all()
         assert answers.at(epsilon=level(alpha=ALPHAS[at - 1])) is reports
-    for strict, loose in ((1, 2), (2, 3), (1, 3)):
-        law = how.at(level(alpha=ALPHAS[loose - 1])).channel.matrix[0]
-        W, _ = keep(how, ALPHAS[strict - 1], ALPHAS[loose - 1])
+    for lower, higher in ((1, 2), (2, 3), (1, 3)):
+        law = how.at(level(alpha=ALPHAS[higher - 1])).channel.matrix[0]
+        W, _ = keep(how, ALPHAS[lower - 1], ALPHAS[higher - 1])
         same = float(sum(chance * W[i][i] for i, chance in enumerate(law)))
-        agree = (drawn[strict] == drawn[loose]).reshape(clients, -1).all(axis=1).mean()
+        agree = (drawn[lower] == drawn[higher]).reshape(clients, -1).all(axis=1).mean()
         assert abs(agree - same) < 6 * (same * (1 - same) / clients) ** 0.5
 
 

@@ -1,4 +1,4 @@
-"""Google's dp-accounting judges the responses of a gradual release: all of them cost what the loosest costs alone."""
+"""Google's dp-accounting judges the responses of a gradual release: all cost what the highest level costs alone."""
 
 import math
 
@@ -32,7 +32,7 @@ def judged(here, there):
 
 
 def responses(count):
-    """Every response at each of so many levels, as far as it is likely; each from a loosest one and its moves."""
+    """Every response at each of so many levels, as far as it is likely; from one at the highest level and moves."""
     reach = {2: 60, 3: 32, 4: 14}[count]
     moves = np.meshgrid(*[np.arange(-reach, reach + 1)] * count, indexing="ij")
     return list(np.cumsum(moves[::-1], axis=0))[::-1]
@@ -40,20 +40,20 @@ def responses(count):
 
 @pytest.mark.parametrize("levels", LADDERS, ids=str)
 def test_the_joint_profile_is_the_single_one(levels):
-    """To 1e-4 at every epsilon: against the package's own account of the loosest response, and against ours."""
+    """To 1e-4 at every epsilon: against the package's own account of the highest level, and against ours."""
     v = responses(len(levels))
     here, there = joint_pmf(v, levels), joint_pmf([one - 1 for one in v], levels)
     assert here.sum() > 1 - 2e-5
-    loosest, k = Geometric(levels[-1]), np.arange(-60, 61)
-    together, alone = judged(here, there), judged(loosest.pmf(k), loosest.pmf(k - 1))
+    highest, k = Geometric(levels[-1]), np.arange(-60, 61)
+    together, alone = judged(here, there), judged(highest.pmf(k), highest.pmf(k - 1))
     for epsilon in EPSILONS:
         found = together.get_delta_for_epsilon(epsilon)
         assert found == pytest.approx(alone.get_delta_for_epsilon(epsilon), abs=1e-4)
-        assert found == pytest.approx(float(delta(loosest, epsilon)), abs=1e-4)
+        assert found == pytest.approx(float(delta(highest, epsilon)), abs=1e-4)
 
 
 def test_fresh_noise_at_each_level_is_judged_to_cost_the_sum():
-    """The judge can say no: with independent answers delta(2) is far from the 0 of the loosest level."""
+    """The judge can say no: with independent answers delta(2) is far from the 0 of the highest level."""
     levels, k = LADDERS[2][:3], np.meshgrid(*[np.arange(-20, 21)] * 3, indexing="ij")
     laws = [Geometric(one) for one in levels]
     here, there = (np.prod([law.pmf(x - s) for law, x in zip(laws, k, strict=True)], axis=0) for s in (0, 1))

@@ -124,10 +124,10 @@ def test_the_numbers_declared_decide_the_kind(values, numbers, kind):
 
 def test_integers_beyond_int64():
     answer = seeded_gradual_release(np.array([2**63 - 1, -(2**63)] * 9), 1, seed="edge")
-    wide, loose, between = answer.at(epsilon="1/1000000"), answer.at(epsilon=300), answer.at(epsilon="1/1000")
+    wide, higher, between = answer.at(epsilon="1/1000000"), answer.at(epsilon=300), answer.at(epsilon="1/1000")
     assert wide.dtype == between.dtype == object
-    assert max(abs(w - v) for w, v in zip(wide, loose.tolist(), strict=True)) < 10**8
-    assert loose.tolist() == [2**63 - 1, -(2**63)] * 9
+    assert max(abs(w - v) for w, v in zip(wide, higher.tolist(), strict=True)) < 10**8
+    assert higher.tolist() == [2**63 - 1, -(2**63)] * 9
     far = seeded_gradual_release(10**30, 10**25, seed="far")
     assert 10**20 < abs(far.at(epsilon=1) - 10**30) < 10**27
     assert abs(far.at(epsilon=500) - 10**30) < 10**24
@@ -141,12 +141,12 @@ def test_sensitivity_and_cells_scale_the_noise():
 
 def test_reals_are_laplace_noise_on_a_grid():
     noise = seeded_gradual_release(np.zeros(N), "5/2", seed="reals", numbers="reals")
-    loose, strict = noise.at(epsilon=2), noise.at(epsilon="1/2")
-    for drawn, epsilon in ((loose, 2), (strict, "1/2")):
+    higher, lower = noise.at(epsilon=2), noise.at(epsilon="1/2")
+    for drawn, epsilon in ((higher, 2), (lower, "1/2")):
         law = Laplace(epsilon, "5/2")
         assert stats.kstest(drawn, law.cdf).pvalue > 1e-6
-    assert np.corrcoef(loose, strict)[0, 1] == pytest.approx(1 / 4, abs=0.03)
-    assert (loose == strict).mean() == pytest.approx(1 / 16, abs=0.01)
+    assert np.corrcoef(higher, lower)[0, 1] == pytest.approx(1 / 4, abs=0.03)
+    assert (higher == lower).mean() == pytest.approx(1 / 16, abs=0.01)
     on_quarters = seeded_gradual_release([0.3, 1.9], 1, seed="grid", numbers="reals", grid="1/4").at(epsilon=1)
     assert (np.mod(on_quarters, 0.25) == 0).all()
 

@@ -127,15 +127,15 @@ def test_clean_tables(chosen):
 
 def test_a_ledger_relaxes_and_views_without_loss(tmp_path):
     """Published, viewed lower, relaxed higher, read again by another process: the same noisy sums; the spent level is
-    that of the loosest."""
+    that of the highest."""
     table = CountedTable(AGES, COUNTS, ONE)
     with seeded_ledger(tmp_path / "l.db", "hat functions", create=True) as ledger:
         first = ledger.publish("ages", table, ut.Promise(noise=CHOSEN), epsilon="1/4").table
-        strict = ledger.view("ages", epsilon="1/8").table
-        loose = ledger.relax("ages", table, epsilon=1).table
+        lower = ledger.view("ages", epsilon="1/8").table
+        higher = ledger.relax("ages", table, epsilon=1).table
         assert ledger.spent("ages") == level(1)
     with seeded_ledger(tmp_path / "l.db", "hat functions") as again:
-        for at, said in (("1/4", first), ("1/8", strict), (1, loose)):
+        for at, said in (("1/4", first), ("1/8", lower), (1, higher)):
             seen = again.view("ages", epsilon=at).table
             assert all((seen.measured[family] == sums).all() for family, sums in said.measured.items())
             assert seen.facts() == said.facts()

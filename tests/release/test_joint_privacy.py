@@ -1,4 +1,4 @@
-"""All responses together tell as much as the loosest one: profiles of the joint law, by routes of our own."""
+"""All responses together tell as much as the one at the highest level: profiles of the joint law, by our own routes."""
 
 from fractions import Fraction
 from itertools import combinations, product
@@ -26,26 +26,26 @@ def excess(here, there, epsilon):
 
 
 def joint(levels, reach, shift=0):
-    """The joint law of the responses to the value ``shift``, at the differences of neighbours and the loosest."""
-    loosest = np.arange(-reach, reach + 1)
-    steps = np.meshgrid(*[loosest] * len(levels), indexing="ij")
-    responses = list(np.cumsum(steps[::-1], axis=0))[::-1]  # the last axis is the loosest response
+    """The joint law of the responses to the value ``shift``, at the differences of neighbours and the highest level."""
+    highest = np.arange(-reach, reach + 1)
+    steps = np.meshgrid(*[highest] * len(levels), indexing="ij")
+    responses = list(np.cumsum(steps[::-1], axis=0))[::-1]  # the last axis is the response at the highest level
     return joint_pmf([one - shift for one in responses], levels)
 
 
 @given(ladders, st.integers(-3, 3))
-def test_the_loosest_response_is_sufficient(levels, shift):
-    """P(v)/P(v - d) depends on the loosest noise alone, and is its own ratio: so every divergence is the single
-    one's."""
-    loosest = Geometric(alpha=levels[-1].alpha_fraction())
+def test_the_response_at_the_highest_level_is_sufficient(levels, shift):
+    """P(v)/P(v - d) depends on the noise at the highest level alone, and is its own ratio: so every divergence is the
+    single one's."""
+    highest = Geometric(alpha=levels[-1].alpha_fraction())
     for v in product((-2, 0, 1), repeat=len(levels)):
-        single = loosest.pmf(v[-1]) / loosest.pmf(v[-1] - shift)
+        single = highest.pmf(v[-1]) / highest.pmf(v[-1] - shift)
         assert joint_pmf(v, levels) / joint_pmf([one - shift for one in v], levels) == single
 
 
 @pytest.mark.parametrize("shift", [1, 2])
 @pytest.mark.parametrize("count", [1, 2, 3])
-def test_the_profile_of_the_joint_law_is_that_of_the_loosest(count, shift):
+def test_the_profile_of_the_joint_law_is_that_of_the_highest_level(count, shift):
     """delta(epsilon) by summing the joint law is delta(epsilon) of the single mechanism, up to the tail left out."""
     for levels in combinations(LEVELS, count):
         here, there = joint(levels, 40), joint(levels, 40, shift)

@@ -306,8 +306,8 @@ def test_growing_deltas_cost_the_last_one(a, chain):
 def test_growing_epsilons_would_cost_more_than_the_last():
     """e^epsilon from 2 to 3 at delta 1e-6: the pair of lists has 2047 times that delta, so it is refused."""
     delta = Fraction(1, 10**6)
-    strict, loose = NamingLaw(Fraction(2), delta), NamingLaw(Fraction(3), delta)
-    newly = [loose.chance(n) - strict.chance(n) for n in range(60)]
+    lower, higher = NamingLaw(Fraction(2), delta), NamingLaw(Fraction(3), delta)
+    newly = [higher.chance(n) - lower.chance(n) for n in range(60)]
     worst = max(q - 3 * p for p, q in pairwise(newly))
     assert worst > 1000 * delta
     selection = KeySelection({"a": 3}, epsilon=1)

@@ -50,7 +50,7 @@ def test_reals_are_released_with_laplace_noise_at_any_level():
 @pytest.mark.parametrize("epsilon", LARGE)
 def test_relaxing_to_a_large_level_and_back(epsilon):
     assert relax([5, 6], 1, epsilon) is not None
-    assert tighten([5, 6], 1, epsilon) is not None
+    assert tighten([5, 6], epsilon, 1) is not None
     assert GradualRelease([5, 6], 1).at(epsilon).tolist() == [5, 6]
 
 

@@ -31,19 +31,19 @@ def fits(drawn, pmf, reach=15):
 
 def test_sensitivity_and_cells_share_the_level():
     """sensitivity 2 and 3 cells: the transitions at epsilon/6 per unit."""
-    strict, loose = (level(epsilon=Fraction(e, 6)) for e in (1, 2))
+    lower, higher = (level(epsilon=Fraction(e, 6)) for e in (1, 2))
     options = {"cell_noise": ut.CellNoise(ut.Unit(2, 3))}
-    assert fits(tighten(np.zeros(N, int), 1, 2, **options), Tightening(strict, loose).pmf)
-    assert fits(relax(np.full(N, 4), 1, 2, **options), lambda k: Relaxing(strict, loose).pmf(k, 4))
+    assert fits(tighten(np.zeros(N, int), 2, 1, **options), Tightening(lower, higher).pmf)
+    assert fits(relax(np.full(N, 4), 1, 2, **options), lambda k: Relaxing(lower, higher).pmf(k, 4))
 
 
 def test_steps_on_the_reals_are_laplace_transitions():
     one, two = level(epsilon=1), level(epsilon=2)
-    moved = tighten(np.full(N, 0.5), strict=1, loose=2, cell_noise=REALS) - 0.5
+    moved = tighten(np.full(N, 0.5), from_epsilon=2, to_epsilon=1, cell_noise=REALS) - 0.5
     W = LaplaceTightening(one, two)
     assert (moved == 0).mean() == pytest.approx(float(W.stay), abs=0.01)
     assert stats.kstest(moved[moved != 0], stats.laplace(scale=1).cdf).pvalue > LEVEL
-    relaxed = relax(np.full(N, -1.5), strict=1, loose=2, cell_noise=REALS)
+    relaxed = relax(np.full(N, -1.5), from_epsilon=1, to_epsilon=2, cell_noise=REALS)
     R = LaplaceRelaxing(one, two)
     assert (relaxed == -1.5).mean() == pytest.approx(R.pieces(-1.5).stay, abs=0.01)
     for y in (-2.0, -1.0, 0.0, 0.5):
@@ -51,9 +51,9 @@ def test_steps_on_the_reals_are_laplace_transitions():
     between = bridge(
         np.full(9, 0.25),
         np.full(9, 0.5),
-        strict=1,
-        at="3/2",
-        loose=2,
+        lower=1,
+        middle="3/2",
+        higher=2,
         cell_noise=ut.CellNoise(ut.Unit(1, 1), "reals", grid="1/1024"),
     )
     assert (np.mod(between, 1 / 1024) == 0).all()
@@ -64,14 +64,14 @@ HALF_STEPS, REALS = ut.CellNoise(ut.Unit(5, 1), half_step=True), ut.CellNoise(ut
 
 def test_half_steps_move_by_blocks():
     noise = np.arange(-7, 8)
-    relaxed = relax(noise, strict=1, loose=3, cell_noise=HALF_STEPS)
+    relaxed = relax(noise, from_epsilon=1, to_epsilon=3, cell_noise=HALF_STEPS)
     assert ((noise - relaxed) % 5 == 0).all()
     assert ((relaxed + 2) // 5 * 5 != relaxed).any()
-    assert ((tighten(noise, strict=1, loose=3, cell_noise=HALF_STEPS) - noise) % 5 == 0).all()
-    mid = bridge(noise + 10, noise, strict=1, at=2, loose=3, cell_noise=HALF_STEPS)
+    assert ((tighten(noise, from_epsilon=3, to_epsilon=1, cell_noise=HALF_STEPS) - noise) % 5 == 0).all()
+    mid = bridge(noise + 10, noise, lower=1, middle=2, higher=3, cell_noise=HALF_STEPS)
     assert ((mid - noise) % 5 == 0).all()
     with pytest.raises(OutOfRange):
-        bridge(noise + 1, noise, strict=1, at=2, loose=3, cell_noise=HALF_STEPS)
+        bridge(noise + 1, noise, lower=1, middle=2, higher=3, cell_noise=HALF_STEPS)
 
 
 edges = st.sampled_from([-(2**63), 1 - 2**63, -1, 0, 1, 2**62, 2**63 - 2, 2**63 - 1]) | st.integers(-(2**63), 2**63)
@@ -100,13 +100,13 @@ def test_the_shape_is_kept_and_the_domain_decides_the_kind(response):
     for numbers, kind in (("integers", np.int64), ("reals", np.float64)):
         if numbers == "integers" and not whole:
             with pytest.raises(NotANumber, match="integers"):
-                tighten(response, strict=1, loose=2)
+                tighten(response, from_epsilon=2, to_epsilon=1)
             continue
         noise = ut.CellNoise(ut.Unit(1, 1), numbers)
         made = (
-            tighten(response, strict=1, loose=2, cell_noise=noise),
-            relax(response, strict=1, loose=2, cell_noise=noise),
-            bridge(response, response, strict=1, at=2, loose=3, cell_noise=noise),
+            tighten(response, from_epsilon=2, to_epsilon=1, cell_noise=noise),
+            relax(response, from_epsilon=1, to_epsilon=2, cell_noise=noise),
+            bridge(response, response, lower=1, middle=2, higher=3, cell_noise=noise),
         )
         for one in made:
             assert np.shape(one) == np.shape(response)
@@ -119,17 +119,17 @@ def test_the_smallest_integers_of_each_kind(kind):
     """-128 has no negative among the int8; nothing wraps, and responses are wide enough."""
     least = np.iinfo(kind).min
     edge = np.array([least, -least - 1], kind)
-    assert np.abs(relax(edge, strict=1, loose=300)).tolist() == [0, 0]
-    assert bridge(edge, -1 - edge, strict=1, at=200, loose=300).tolist() == [-least - 1, least]
-    assert tighten(edge, strict=300, loose=300).tolist() == edge.tolist()
-    assert max(abs(a - b) for a, b in zip(tighten(edge, 1, 300).tolist(), edge.tolist(), strict=True)) < 100
+    assert np.abs(relax(edge, from_epsilon=1, to_epsilon=300)).tolist() == [0, 0]
+    assert bridge(edge, -1 - edge, lower=1, middle=200, higher=300).tolist() == [-least - 1, least]
+    assert tighten(edge, from_epsilon=300, to_epsilon=300).tolist() == edge.tolist()
+    assert max(abs(a - b) for a, b in zip(tighten(edge, 300, 1).tolist(), edge.tolist(), strict=True)) < 100
 
 
 def test_steps_that_go_nowhere():
     x = np.array([3, -1])
     assert tighten(x, 1, 1).tolist() == relax(x, 1, 1).tolist() == [3, -1]
-    assert bridge(x, x + 9, strict=1, at=1, loose=2).tolist() == [3, -1]
-    assert bridge(x, x + 9, strict=1, at=2, loose=2).tolist() == [12, 8]
+    assert bridge(x, x + 9, lower=1, middle=1, higher=2).tolist() == [3, -1]
+    assert bridge(x, x + 9, lower=1, middle=2, higher=2).tolist() == [12, 8]
     same = relax(x, 1, 1)
     same[0] = 99
     assert x[0] == 3, "what came is not what goes out"
@@ -138,25 +138,25 @@ def test_steps_that_go_nowhere():
 def test_mixed_kinds_of_levels():
     half, one = level(alpha="1/2"), level(epsilon=1)
     assert half < one
-    assert fits(relax(np.full(N, 1), strict=half, loose=one), lambda k: Relaxing(half, one).pmf(k, 1))
+    assert fits(relax(np.full(N, 1), from_epsilon=half, to_epsilon=one), lambda k: Relaxing(half, one).pmf(k, 1))
 
 
 def test_refusals():
     with pytest.raises(OutOfRange, match="tighten"):
-        tighten(1, strict=2, loose=1)
+        tighten(1, from_epsilon=1, to_epsilon=2)
     with pytest.raises(OutOfRange, match="relax"):
-        relax(1, strict=2, loose=1)
+        relax(1, from_epsilon=2, to_epsilon=1)
     for at in ("1/2", 3):
         with pytest.raises(OutOfRange, match="between"):
-            bridge(1, 2, strict=1, at=at, loose=2)
+            bridge(1, 2, lower=1, middle=at, higher=2)
     with pytest.raises(OutOfRange, match="shape"):
-        bridge([1], [1, 2], strict=1, at="3/2", loose=2)
+        bridge([1], [1, 2], lower=1, middle="3/2", higher=2)
     with pytest.raises(OutOfRange, match="multiples"):
-        relax(0.3, strict=1, loose=2, cell_noise=ut.CellNoise(ut.Unit(1, 1), "reals", grid="1/4"))
+        relax(0.3, from_epsilon=1, to_epsilon=2, cell_noise=ut.CellNoise(ut.Unit(1, 1), "reals", grid="1/4"))
     with pytest.raises(NotALevel):
-        tighten(1, strict=0, loose=2)
+        tighten(1, from_epsilon=2, to_epsilon=0)
     with pytest.raises(NotANumber):
-        relax(None, strict=1, loose=2)
+        relax(None, from_epsilon=1, to_epsilon=2)
 
 
 def test_a_path_is_one_history():
@@ -190,7 +190,7 @@ def test_the_jumps_of_a_path():
 def test_a_seeded_source_is_refused():
     seeded = SeededRandomness(1)
     for refused in (
-        lambda: tighten(1, 1, 2, randomness=seeded),
+        lambda: tighten(1, 2, 1, randomness=seeded),
         lambda: relax(1, 1, 2, randomness=seeded),
         lambda: bridge(1, 1, 1, 2, 3, randomness=seeded),
         lambda: path(1, randomness=seeded),

@@ -264,7 +264,7 @@ def test_answers_at_all_sizes_of_level():
 
 @pytest.mark.slow
 def test_a_million_points_take_seconds():
-    """Less than ten seconds at the first level and at a level four times looser, on one slow core."""
+    """Less than ten seconds at the first level and at a level four times higher, on one slow core."""
     made = PlanarRelease(np.random.default_rng(1).uniform(0, 1e6, (1_000_000, 2)), per=200)
     start = time.process_time()
     first, second = made.at(epsilon=1), made.at(epsilon=4)

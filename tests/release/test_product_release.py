@@ -109,12 +109,12 @@ def test_a_ledger_relaxes_and_views_without_loss(tmp_path, chosen):
     table = CountedTable(chosen.domain, counts, chosen.unit)
     with seeded_ledger(tmp_path / "l.db", "rows", create=True) as ledger:
         first = ledger.publish("ages", table, ut.Promise(noise=chosen), epsilon="1/4").table
-        strict = ledger.view("ages", epsilon="1/8").table
-        loose = ledger.relax("ages", table, epsilon=1).table
+        lower = ledger.view("ages", epsilon="1/8").table
+        higher = ledger.relax("ages", table, epsilon=1).table
         assert ledger.spent("ages") == level(1)
-        assert (loose.measured[next(iter(chosen.shares))] != first.measured[next(iter(chosen.shares))]).any()
+        assert (higher.measured[next(iter(chosen.shares))] != first.measured[next(iter(chosen.shares))]).any()
     with seeded_ledger(tmp_path / "l.db", "rows") as again:
-        for at, stated in (("1/4", first), ("1/8", strict), (1, loose)):
+        for at, stated in (("1/4", first), ("1/8", lower), (1, higher)):
             seen = again.view("ages", epsilon=at).table
             assert all((seen.measured[family] == sums).all() for family, sums in stated.measured.items())
             assert seen.facts() == stated.facts()

@@ -116,9 +116,9 @@ def test_a_ledger_relaxes_sums_and_differences_without_loss(tmp_path):
     """Published at 1/4, viewed at 1/8, relaxed to 2: byte-equal views, one budget, the statement with the promise."""
     with seeded_ledger(tmp_path / "ledger.sqlite", seed=3) as ledger:
         first = ledger.publish("stays", TABLE, ut.Promise(noise=ROTATED), epsilon="1/4").table
-        strict = ledger.view("stays", epsilon="1/8").table
-        loose = ledger.relax("stays", TABLE, epsilon=2).table
-        for at, said in (("1/4", first), ("1/8", strict), (2, loose)):
+        lower = ledger.view("stays", epsilon="1/8").table
+        higher = ledger.relax("stays", TABLE, epsilon=2).table
+        for at, said in (("1/4", first), ("1/8", lower), (2, higher)):
             seen = ledger.view("stays", epsilon=at).table
             assert all((seen.measured[family] == sums).all() for family, sums in said.measured.items())
             assert NoisySums.of_facts(json.loads(json.dumps(seen.facts()))).plan.together == "column"
@@ -135,12 +135,12 @@ def test_the_noise_in_a_ledger_is_that_of_the_shares(tmp_path):
     table = CountedTable(domain, np.zeros(domain.shape, dtype=int), Unit(1, 2), together="column")
     with seeded_ledger(tmp_path / "ledger.sqlite", seed=4) as ledger:
         ledger.publish("zeros", table, ut.Promise(noise=made), epsilon="1/2")
-        loose = ledger.relax("zeros", table, epsilon=1).table
-    sums, differences = loose.measured[(0, 1)].ravel(), loose.measured[(0, 0)].ravel()
+        higher = ledger.relax("zeros", table, epsilon=1).table
+    sums, differences = higher.measured[(0, 1)].ravel(), higher.measured[(0, 0)].ravel()
     for noise in (sums, differences):
         assert noise.var() == pytest.approx(float(Geometric("1/2").variance()), rel=0.06)
     assert abs(np.corrcoef(sums, differences)[0, 1]) < 0.03
-    cells = loose["row column"]["count"]
+    cells = higher["row column"]["count"]
     assert cells.var() == pytest.approx(float(RotatedPair(1).variance), rel=0.06)
 
 

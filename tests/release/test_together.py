@@ -180,12 +180,12 @@ def test_answers_at_several_levels():
     """The same answer again; the largest level spent; sums and differences as of one release."""
     answer = remembered({"a": [5, 2**70], "b": [3, -1]}, Unit(2, 2), "1/2")
     release = answer.release
-    loose, strict = release.at(epsilon=40), release.at(epsilon=ut.level(alpha="9/10"))
+    higher, lower = release.at(epsilon=40), release.at(epsilon=ut.level(alpha="9/10"))
     assert release.at(epsilon="1/2").table["a"] == answer.table["a"]
     assert release.spent == level(40)
     assert release.levels == (level(alpha="9/10"), level("1/2"), level(40))
-    assert abs(int(loose.table["a"][1]) - 2**70) <= 3
-    assert len(strict.table["a"]) == 2
+    assert abs(int(higher.table["a"][1]) - 2**70) <= 3
+    assert len(lower.table["a"]) == 2
 
 
 @pytest.mark.parametrize("order", [("1/2", "3/2"), ("3/2", "1/2")])
@@ -194,9 +194,9 @@ def test_two_levels_have_the_joint_law_of_the_process(order):
     rows = 40_000
     release = remembered({"a": np.zeros(rows, int), "b": np.zeros(rows, int)}, Unit(1, 2), order[0]).release
     found = {e: release.at(epsilon=e).table for e in order}
-    strict, loose = found["1/2"], found["3/2"]
+    lower, higher = found["1/2"], found["3/2"]
     for sign in (1, -1):
-        x, y = (pair["a"] + sign * pair["b"] for pair in (strict, loose))
+        x, y = (pair["a"] + sign * pair["b"] for pair in (lower, higher))
         for place in ((0, 0), (1, 0), (0, 1), (2, 2), (-3, -1)):
             share = float(joint_pmf(place, [level("1/4"), level("3/4")]))
             seen = ((x == place[0]) & (y == place[1])).mean()
@@ -276,10 +276,10 @@ def test_gradual_answers_of_signed_sums_cost_the_largest_level():
     """Asked in any order; the same answer when asked again; and nearer to the truth at a larger level."""
     unit = Unit(1, 3, nonnegative=True)
     answer = remembered(COUNTS, unit, "1/2", noise="signed")
-    loose = answer.release.at(20)
+    higher = answer.release.at(20)
     assert answer.release.spent == level(20)
     assert answer.release.at("1/2").table == answer.table
-    assert all(np.abs(np.array(loose.table[name]) - COUNTS[name]).max() <= 2 for name in COUNTS)
+    assert all(np.abs(np.array(higher.table[name]) - COUNTS[name]).max() <= 2 for name in COUNTS)
     far = {name: np.full(4000, 10) for name in "abcd"}
     gradual = remembered(far, Unit(2, 4, nonnegative=True), 1, noise="signed")
     for epsilon in (1, "1/3"):

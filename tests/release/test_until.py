@@ -101,9 +101,9 @@ def least_coverage(levels, margins, share, values, read=None):
     missed = np.zeros(going.shape[:2])
     for i in range(len(levels)):
         if i:
-            strict, loose = alphas[i - 1], alphas[i]
-            stay = loose / strict * ((1 - strict) / (1 - loose)) ** 2
-            kernel = (1 - stay) * (1 - strict) / (1 + strict) * strict ** np.abs(v)
+            lower, higher = alphas[i - 1], alphas[i]
+            stay = higher / lower * ((1 - lower) / (1 - higher)) ** 2
+            kernel = (1 - stay) * (1 - lower) / (1 + lower) * lower ** np.abs(v)
             ratio = going / mass[i - 1]
             going = mass[i] * (fftconvolve(ratio, kernel[None, None], "same", axes=2) + stay * ratio)
         may_stop = np.ones((1, 1, v.size), bool) if i == last else read[i] <= share * np.abs(x + v)
@@ -150,9 +150,9 @@ def test_a_hundred_thousand_draws_are_covered():
     rule, count, x = ut.within("10 %"), 100_000, 431
     levels = rule.levels(level(4))
     noise = [sample(Geometric(levels[-1]), count)]
-    for strict, loose in zip(levels[-2::-1], levels[:0:-1], strict=True):
-        step = sample(Geometric(strict), count)
-        stay = float(Tightening(strict, loose).stay.number)
+    for lower, higher in zip(levels[-2::-1], levels[:0:-1], strict=True):
+        step = sample(Geometric(lower), count)
+        stay = float(Tightening(lower, higher).stay.number)
         noise.append(noise[-1] + np.where(np.random.default_rng(len(noise)).random(count) < stay, 0, step))
     sure, met = Fraction(19, 20), np.zeros(count, bool)
     held = {"plain": np.zeros(count, bool), "stop": np.zeros(count, bool)}

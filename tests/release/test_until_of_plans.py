@@ -84,9 +84,9 @@ def test_margins_hold_where_the_rule_stops_and_those_of_one_level_do_not():
         """Noise at every level of the ladder, the first one first."""
         levels = [at.scaled(Fraction(1, 2)) for at in ladder]
         paths = [sample(Geometric(levels[-1]), runs)]
-        for strict, loose in zip(levels[-2::-1], levels[:0:-1], strict=True):
-            stay = float(Tightening(strict, loose).stay.number)
-            paths.append(paths[-1] + np.where(rng.random(runs) < stay, 0, sample(Geometric(strict), runs)))
+        for lower, higher in zip(levels[-2::-1], levels[:0:-1], strict=True):
+            stay = float(Tightening(lower, higher).stay.number)
+            paths.append(paths[-1] + np.where(rng.random(runs) < stay, 0, sample(Geometric(lower), runs)))
         return paths[::-1]
 
     men, women, total = chain(), chain(), chain()

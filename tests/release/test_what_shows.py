@@ -157,7 +157,7 @@ def test_neighbours_get_answers_of_one_type(one, other, numbers, tmp_path):
     calls = {
         "gradual": lambda x: GradualRelease(x, 1, numbers=numbers).at(epsilon=1),
         "relax": lambda x: relax(x, 1, 2, cell_noise=noise),
-        "tighten": lambda x: tighten(x, 1, 2, cell_noise=noise),
+        "tighten": lambda x: tighten(x, 2, 1, cell_noise=noise),
         "bridge": lambda x: bridge(x, x, 1, 2, 3, cell_noise=noise),
         "law": lambda x: add_noise(x, Geometric(1) if numbers == "integers" else Laplace(1)),
         "table": lambda x: ut.release(
@@ -181,8 +181,8 @@ def test_a_ledger_answers_neighbours_in_one_type(tmp_path):
             options = {"columns": "n", "numbers": "reals" if at == 2 else "integers"} | PROMISE
             with Ledger.open(tmp_path / f"{at}{side}.db", create=True, key=bytes(range(32))) as ledger:
                 first = ledger.publish("r", {"n": column}, **asked(**options)).table
-                loose, strict = ledger.relax("r", {"n": column}, epsilon=2).table, ledger.view("r", epsilon="1/2").table
-            answers.append([[*map(type, each["n"])] for each in (first, loose, strict)])
+                higher, lower = ledger.relax("r", {"n": column}, epsilon=2).table, ledger.view("r", epsilon="1/2").table
+            answers.append([[*map(type, each["n"])] for each in (first, higher, lower)])
         assert answers[-1] == answers[-2]
 
 

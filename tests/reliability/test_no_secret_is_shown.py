@@ -55,7 +55,7 @@ def ledger(tmp_path):
 MISTAKES = {
     "another table": lambda ledger: ledger.relax("r", TABLE | {"n": [5, 6, 8]}, epsilon=2).table,
     "an unknown release": lambda ledger: ledger.view("x", epsilon=1).table,
-    "a level too loose": lambda ledger: ledger.view("r", epsilon=2).table,
+    "a level too higher": lambda ledger: ledger.view("r", epsilon=2).table,
     "no level": lambda ledger: ledger.relax("r", TABLE, epsilon=0).table,
     "a bad cell": lambda ledger: ledger.publish("s", {"row": ["a"], "n": [None]}, ut.Promise(**UNIT), epsilon=1).table,
     "another promise": lambda ledger: (

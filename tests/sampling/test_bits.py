@@ -254,7 +254,7 @@ def test_no_source_with_a_fixed_key_counts_as_secure():
             lambda bits: add_noise([1], Geometric(1), randomness=bits),
             lambda bits: GradualRelease([1], 1, randomness=bits),
             lambda bits: relax(1, 1, 2, randomness=bits),
-            lambda bits: tighten(1, 1, 2, randomness=bits),
+            lambda bits: tighten(1, 2, 1, randomness=bits),
             lambda bits: bridge(1, 1, 1, 2, 3, randomness=bits),
             lambda bits: path(1, randomness=bits),
             lambda bits: PermanentResponses([1], randomness=bits),

@@ -42,34 +42,34 @@ def fits(drawn, pmf, reach=40):
 @at_levels
 @pytest.mark.parametrize("w", [0, 1, -4])
 def test_bridges_and_relaxations_have_their_law(levels, w):
-    strict, at, loose = levels
+    lower, at, higher = levels
     for method in ("constant", "table"):
-        drawn = relax(np.full(N, w), strict, at, method=method)
-        assert fits(drawn, lambda k: Bridge(strict, at, None).pmf(k, w))
+        drawn = relax(np.full(N, w), lower, at, method=method)
+        assert fits(drawn, lambda k: Bridge(lower, at, None).pmf(k, w))
     for count in (N, *[1_000_001] * (w == 1)):  # so many go by table
-        drawn = bridge(np.full(count, w), np.zeros(count, int), strict, at, loose)
-        assert fits(drawn, lambda k: Bridge(strict, at, loose).pmf(k, w))
+        drawn = bridge(np.full(count, w), np.zeros(count, int), lower, at, higher)
+        assert fits(drawn, lambda k: Bridge(lower, at, higher).pmf(k, w))
 
 
 @by_methods
 @at_levels
 def test_tightenings_have_their_law(method, levels):
-    strict, _, loose = levels
-    assert fits(tighten(np.zeros(N, int), strict, loose, method=method), Tightening(strict, loose).pmf)
+    lower, _, higher = levels
+    assert fits(tighten(np.zeros(N, int), higher, lower, method=method), Tightening(lower, higher).pmf)
 
 
 @at_levels
 def test_relaxed_noise_has_the_law_of_its_level(levels):
-    """Draw at the strict level, relax to the loose one, bridge to the one between: each margin is geometric."""
-    strict, at, loose = levels
-    x = sample(Geometric(strict), N)
-    y = relax(x, strict, loose)
-    between = bridge(x, y, strict, at, loose)
-    assert fits(y, Geometric(loose).pmf)
+    """Draw at the lower level, relax to the higher one, bridge to the one between: each margin is geometric."""
+    lower, at, higher = levels
+    x = sample(Geometric(lower), N)
+    y = relax(x, lower, higher)
+    between = bridge(x, y, lower, at, higher)
+    assert fits(y, Geometric(higher).pmf)
     assert fits(between, Geometric(at).pmf)
-    assert fits(x - y, Tightening(strict, loose).pmf)
-    assert fits(x - between, Tightening(strict, at).pmf)
-    assert fits(between - y, Tightening(at, loose).pmf)
+    assert fits(x - y, Tightening(lower, higher).pmf)
+    assert fits(x - between, Tightening(lower, at).pmf)
+    assert fits(between - y, Tightening(at, higher).pmf)
 
 
 FRESH = "fresh noise on relax"
@@ -81,9 +81,9 @@ FAULTS = {
 }
 
 
-def same_joint_law(drawn, x, strict, loose):
+def same_joint_law(drawn, x, lower, higher):
     """A test on pairs: given each of some x, the response follows the relaxing law."""
-    transition = Relaxing(strict, loose)
+    transition = Relaxing(lower, higher)
     return all(
         fits(drawn[x == given], partial(lambda k, g: transition.pmf(k, g), g=given)) for given in (-3, -1, 0, 1, 2)
     )
@@ -92,43 +92,43 @@ def same_joint_law(drawn, x, strict, loose):
 @pytest.mark.parametrize("fault", FAULTS)
 def test_planted_faults_are_seen(fault):
     """The test on pairs passes the true transition and fails each planted fault."""
-    strict, loose = level(epsilon="1/2"), level(epsilon=1)
-    x = sample(Geometric(strict), N)
-    assert same_joint_law(relax(x, strict, loose), x, strict, loose)
-    faulty = FAULTS[fault](strict, loose, x)
-    assert not same_joint_law(faulty, x, strict, loose)
+    lower, higher = level(epsilon="1/2"), level(epsilon=1)
+    x = sample(Geometric(lower), N)
+    assert same_joint_law(relax(x, lower, higher), x, lower, higher)
+    faulty = FAULTS[fault](lower, higher, x)
+    assert not same_joint_law(faulty, x, lower, higher)
     if fault == FRESH:
-        assert fits(faulty, Geometric(loose).pmf), "the margin alone does not show it"
+        assert fits(faulty, Geometric(higher).pmf), "the margin alone does not show it"
 
 
 def test_a_wrong_weight_is_seen():
     """The stay probability w of the reals, (e1/e2)^2, is not that of the integers."""
-    strict, loose = level(epsilon=1), level(epsilon=2)
-    drawn = tighten(np.zeros(N, int), strict, loose)
-    a = strict.alpha
+    lower, higher = level(epsilon=1), level(epsilon=2)
+    drawn = tighten(np.zeros(N, int), higher, lower)
+    a = lower.alpha
     wrong = lambda k: 0.25 * (k == 0) + 0.75 * (1 - a) / (1 + a) * a ** np.abs(k)  # noqa: E731
-    assert fits(drawn, Tightening(strict, loose).pmf)
+    assert fits(drawn, Tightening(lower, higher).pmf)
     assert not fits(drawn, wrong)
 
 
 @by_methods
 def test_far_and_wide(method):
     """Noise beyond int64, at both ends of the levels, and empty arrays."""
-    strict = level(epsilon=1).scaled(Fraction(1, 10**25))
-    loose = strict.scaled(2)
+    lower = level(epsilon=1).scaled(Fraction(1, 10**25))
+    higher = lower.scaled(2)
     given = np.array([10**25, -(10**25), 3 * 10**25, 0, 1], dtype=object)
-    drawn = relax(given, strict, loose, method=method)
+    drawn = relax(given, lower, higher, method=method)
     assert drawn.dtype == object
     assert max(abs(int(k)) for k in drawn) < 10**27
-    wide = tighten(np.zeros(N, int), strict, loose, method=method)
-    law = Tightening(strict, loose)
+    wide = tighten(np.zeros(N, int), higher, lower, method=method)
+    law = Tightening(lower, higher)
     hundredths = np.array([int(k) // 10**23 for k in wide])
     assert kolmogorov_smirnov(hundredths, lambda x: law.cdf((np.asarray(x) + 1) * 1e23 - 1e9)) > LEVEL
     near = relax(np.array([2**63 - 1, -(2**63)]), "1e-3", "2e-3", method=method)
     assert (np.abs(near.astype(object)) < 10**6).all(), "what is so far out comes home"
     assert (bridge(np.full(1000, 2), np.zeros(1000, int), 1, 50, 51) == 0).all()
     none = np.array([], np.int64)
-    assert relax(none, strict, loose, method=method).shape == tighten(none, strict, loose, method=method).shape == (0,)
+    assert relax(none, lower, higher, method=method).shape == tighten(none, lower, higher, method=method).shape == (0,)
 
 
 @pytest.mark.parametrize("levels", TRIPLES[:3], ids=str)
@@ -146,10 +146,10 @@ def test_paths_have_the_joint_law(levels):
 
 @pytest.mark.parametrize("x", [0, 2, -5])
 def test_paths_from_a_given_noise_are_relaxations(x):
-    strict, loose, _ = TRIPLES[0]
-    paths = [path(strict, noise=x) for _ in range(4000)]
-    assert {path.at(strict) for path in paths} == {x}
-    assert fits(np.array([path.at(loose) for path in paths]), lambda k: Relaxing(strict, loose).pmf(k, x))
+    lower, higher, _ = TRIPLES[0]
+    paths = [path(lower, noise=x) for _ in range(4000)]
+    assert {path.at(lower) for path in paths} == {x}
+    assert fits(np.array([path.at(higher) for path in paths]), lambda k: Relaxing(lower, higher).pmf(k, x))
 
 
 def test_a_path_at_a_tiny_level():
@@ -160,7 +160,7 @@ def test_a_path_at_a_tiny_level():
 
 
 @by_methods
-def test_levels_so_loose_that_everything_is_certain(method):
+def test_levels_so_high_that_everything_is_certain(method):
     """Probabilities such as e^-700 and 1 - e^-700 are drawn without fuss."""
     given = np.arange(-3, 4)
     assert not relax(given, 600, 700, method=method).any()

@@ -68,17 +68,17 @@ def test_the_balls_of_floats_contain_the_noise(epsilon):
                 assert noise[axis].radius[at] < 1e-6
 
 
-@pytest.mark.parametrize("looser", [True, False])
-def test_a_level_next_to_an_event_is_told_from_it(looser):
+@pytest.mark.parametrize("higher", [True, False])
+def test_a_level_next_to_an_event_is_told_from_it(higher):
     """At levels 2^-60 before and after an event floats are not certain; by intervals one has happened, one has not."""
     made, points = paths(19), at_zero(1)
-    stage = 1 if looser else 2
+    stage = 1 if higher else 2
     with working_precision(300):
         uniform = [made.bits.ball(stage, 0, place, 0, 200) for place in (0, 1)]
         clock = start_clock(lambda place: made.bits.ball(0, 0, place, 0, 200), 2)
-        event = 1 - uniform[0].log() / clock if looser else (uniform[1].log() * 2 / 3).exp()
+        event = 1 - uniform[0].log() / clock if higher else (uniform[1].log() * 2 / 3).exp()
         root = Fraction(int((event.sqrt() * arb((1, 62))).mid().floor().unique_fmpz()), 1 << 62)
-    before, after = (level(root + Fraction(sign, 1 << 61)) for sign in ((-1, 1) if looser else (1, -1)))
+    before, after = (level(root + Fraction(sign, 1 << 61)) for sign in ((-1, 1) if higher else (1, -1)))
     for one in (before, after):
         target = made.target(points, one)
         assert not made.float_cells(points, target, 0, 1)[1][0]
@@ -210,16 +210,17 @@ def test_the_joint_law_of_three_levels_is_the_closed_form():
     assert abs(apart - joint_transform(t, levels)) > 20 / math.sqrt(count)
 
 
-def test_what_is_added_to_tighten_is_independent_of_the_looser_noise_and_often_nothing():
-    """W = V_strict - V_loose: W = 0 with chance (e1/e2)^3; given that it is not, |W| and |V_loose| are uncorrelated."""
+def test_what_is_added_to_tighten_is_independent_of_the_noise_there_and_often_nothing():
+    """W = V_lower - V_higher: W = 0 with chance (e1/e2)^3; given that it is not,
+    |W| and |V_higher| are uncorrelated."""
     count = 40_000
     for anchor in ("1", "2"):
         made = paths(23, anchor)
-        strict, loose = noise(made, "1", count), noise(made, "2", count)
-        moved = np.linalg.norm(strict - loose, axis=1)
+        lower, higher = noise(made, "1", count), noise(made, "2", count)
+        moved = np.linalg.norm(lower - higher, axis=1)
         stay = EuclideanTightening(level(1), level(2)).stay
         assert abs((moved == 0).mean() - stay) < 5 * math.sqrt(stay / count)
-        assert stats.spearmanr(moved, np.linalg.norm(loose, axis=1)).pvalue > 1e-5
+        assert stats.spearmanr(moved, np.linalg.norm(higher, axis=1)).pvalue > 1e-5
 
 
 def test_the_gain_over_two_independent_coordinates():
@@ -259,13 +260,13 @@ def test_levels_of_every_size(anchor, epsilon):
     assert stats.kstest(sizes, stats.gamma(2).cdf).pvalue > 1e-5
 
 
-def joint_cells(strict, loose, shift, reach, parts=3, nodes=6):
-    """P(cell at strict, cell at loose) of x + V in cells of width 1, for x = shift, by quadrature.
+def joint_cells(lower, higher, shift, reach, parts=3, nodes=6):
+    """P(cell at lower, cell at higher) of x + V in cells of width 1, for x = shift, by quadrature.
 
-    The density of V_loose over its cell, times the chance that W = B(T) leads from there into the cell of the strict
+    The density of V_higher over its cell, times the chance that W = B(T) leads from there into the cell of the lower
     one: error functions given T, integrated over the law of T, and the atom at T = 0 besides.
     """
-    v1, v2, a = strict**2, loose**2, 1.5
+    v1, v2, a = lower**2, higher**2, 1.5
     p, m = v1 / v2, np.arange(1, 200)
     events = np.exp(gammaln(a + m) - gammaln(a) - gammaln(m + 1) + a * np.log(p) + m * np.log1p(-p))
     nodes_s, weights_s = np.polynomial.legendre.leggauss(300)
@@ -286,13 +287,13 @@ def joint_cells(strict, loose, shift, reach, parts=3, nodes=6):
     for i, x in enumerate(cells):
         for j, y in enumerate(cells):
             far = np.hypot(x + z[:, None] - shift[0], y + z[None, :] - shift[1])
-            mass = v2 / (2 * np.pi) * np.exp(-loose * far) * w[:, None] * w[None, :]
+            mass = v2 / (2 * np.pi) * np.exp(-higher * far) * w[:, None] * w[None, :]
             near = kernel[cells - x + 2 * reach][:, cells - y + 2 * reach]
             found[:, :, i, j] = np.einsum("abij,ij->ab", near, mass)
     return found
 
 
-def test_two_rounded_levels_tell_neighbours_apart_by_the_looser_one_and_no_more():
+def test_two_rounded_levels_tell_neighbours_apart_by_the_higher_one_and_no_more():
     """The joint law of cells at levels 1/2 and 1, at points a distance of 1 apart: log ratios up to 1, attained."""
     one, other = (joint_cells(0.5, 1.0, shift, 3) for shift in ((0.0, 0.0), (0.6, 0.8)))
     ratio = np.abs(np.log(one / other))

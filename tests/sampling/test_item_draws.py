@@ -175,10 +175,10 @@ def test_the_parts_of_geometric_noise_add_up_to_its_law(alpha):
         assert mass == Geometric(alpha=alpha).pmf(x)
 
 
-@pytest.mark.parametrize(("strict", "loose"), [("1/2", "1/3"), ("9/10", "1/2"), ("3/4", "2/3")])
-def test_the_parts_of_tightening_add_up_to_its_law(strict, loose):
-    law = Tightening(level(alpha=strict), level(alpha=loose))
-    a = Fraction(strict)
+@pytest.mark.parametrize(("lower", "higher"), [("1/2", "1/3"), ("9/10", "1/2"), ("3/4", "2/3")])
+def test_the_parts_of_tightening_add_up_to_its_law(lower, higher):
+    law = Tightening(level(alpha=lower), level(alpha=higher))
+    a = Fraction(lower)
     change = 1 - law.stay.number
     marks = [change / (1 + a), change * a / (1 + a), 1 - change]
     cases = [([mark, *k_words], p * mass) for mark, p in zip(index_words(marks), marks, strict=True)
@@ -191,17 +191,17 @@ def test_the_parts_of_tightening_add_up_to_its_law(strict, loose):
 
 @pytest.mark.parametrize("w", [0, 1, -3])
 @pytest.mark.parametrize(
-    ("strict", "at", "loose"),
+    ("lower", "at", "higher"),
     [("1/2", "1/3", "1/4"), ("9/10", "3/4", "1/10"), ("1/2", "1/4", None), ("9/10", "8/9", None)],
 )
-def test_the_parts_of_a_bridge_add_up_to_its_law(strict, at, loose, w):
+def test_the_parts_of_a_bridge_add_up_to_its_law(lower, at, higher, w):
     """Exactly, given W = w: over the rows of the table, the coin at 0, all G and all J."""
-    law = Bridge(level(alpha=strict), level(alpha=at), None if loose is None else level(alpha=loose))
-    a, b = Fraction(strict), Fraction(at)
+    law = Bridge(level(alpha=lower), level(alpha=at), None if higher is None else level(alpha=higher))
+    a, b = Fraction(lower), Fraction(at)
     fall, rise = b / a, a * b
-    m = doublings([(law.at, 1), (law.strict, -1)]), doublings([(law.at, 1), (law.strict, 1)])
+    m = doublings([(law.middle, 1), (law.lower, -1)]), doublings([(law.middle, 1), (law.lower, 1)])
     marks = [law.home.number, law.across.number, law.stay.number, law.leap.number]
-    idle = [law.idle.number, 1 - law.idle.number] if loose is not None else [Fraction(1)]
+    idle = [law.idle.number, 1 - law.idle.number] if higher is not None else [Fraction(1)]
     cases = []
     for (mark, p), (coin, q) in product(
         zip(index_words(marks), marks, strict=True), zip(index_words(idle), idle, strict=True)
@@ -304,23 +304,23 @@ def test_geometric_noise_has_its_law(epsilon):
     assert chi_square(drawn, Geometric(epsilon=epsilon).cdf) > 1e-4
 
 
-@pytest.mark.parametrize(("strict", "loose"), [(1, 2), ("1/10", "1/9"), ("1/5", 4)])
-def test_relaxed_and_tightened_noise_have_their_laws(strict, loose):
-    """Relaxed noise is geometric at the loose level, tightened noise at the strict one."""
-    low, high = level(strict), level(loose)
-    below = item_geometric(low, words("low", str(strict)))
-    relaxed = item_bridge(Bridge(low, high, None), below, words("relax", str(loose)))
-    assert chi_square(relaxed, Geometric(epsilon=loose).cdf) > 1e-4
-    apart = item_tightening(Tightening(low, high), words("tighten", str(strict)))
+@pytest.mark.parametrize(("lower", "higher"), [(1, 2), ("1/10", "1/9"), ("1/5", 4)])
+def test_relaxed_and_tightened_noise_have_their_laws(lower, higher):
+    """Relaxed noise is geometric at the higher level, tightened noise at the lower one."""
+    low, high = level(lower), level(higher)
+    below = item_geometric(low, words("low", str(lower)))
+    relaxed = item_bridge(Bridge(low, high, None), below, words("relax", str(higher)))
+    assert chi_square(relaxed, Geometric(epsilon=higher).cdf) > 1e-4
+    apart = item_tightening(Tightening(low, high), words("tighten", str(lower)))
     assert chi_square(apart, Tightening(low, high).cdf) > 1e-4
-    assert chi_square(relaxed + apart, Geometric(epsilon=strict).cdf) > 1e-4
+    assert chi_square(relaxed + apart, Geometric(epsilon=lower).cdf) > 1e-4
     middle = level((low.power + high.power) / 2)
-    bridged = item_bridge(Bridge(low, middle, high), apart, words("bridge", str(strict)))
+    bridged = item_bridge(Bridge(low, middle, high), apart, words("bridge", str(lower)))
     assert chi_square(bridged, Tightening(middle, high).cdf) > 1e-4
 
 
 def test_integers_beyond_64_bits_are_drawn_and_bridged():
-    """At levels so strict, and from noise so large, that machine words do not hold it."""
+    """At levels so low, and from noise so large, that machine words do not hold it."""
     low, high = level(Fraction(1, 10**40)), level(Fraction(2, 10**40))
     tags = MANY[:200]
     noise = item_geometric(low, words("wide", tags=tags))

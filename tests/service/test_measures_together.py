@@ -81,15 +81,15 @@ def publish_shared(curator, tables, shared, dataset, *, epsilon=None, **options)
 def test_published_and_relaxed_as_in_a_local_ledger(connected, tables, shared):
     """The same releases, levels and budget; an answer that is lost is asked for again, and drawn once."""
     curator = connected(approvals=False)("Ada", "curator", drop=2)
-    strict = publish_shared(curator, tables, shared, "sales", request="tonight")
-    assert {name: release.level for name, release in strict.items()} == shared.levels(level(1))
+    lower = publish_shared(curator, tables, shared, "sales", request="tonight")
+    assert {name: release.level for name, release in lower.items()} == shared.levels(level(1))
     again = publish_shared(curator, tables, shared, "sales", request="tonight")
-    loose = curator.relax_shared(tables, shared, epsilon=2)
+    higher = curator.relax_shared(tables, shared, epsilon=2)
     later = curator.relax_shared(tables, shared, epsilon=2)
     for name in tables:
-        assert again[name].table.facts() == strict[name].table.facts()
-        assert later[name].table.facts() == loose[name].table.facts()
-        assert curator.view(name, epsilon=loose[name].level).table.facts() == loose[name].table.facts()
+        assert again[name].table.facts() == lower[name].table.facts()
+        assert later[name].table.facts() == higher[name].table.facts()
+        assert curator.view(name, epsilon=higher[name].level).table.facts() == higher[name].table.facts()
     assert curator.budget("sales")["spent"] == "2"
     assert len(curator.releases) == 2
     with pytest.raises(DataChanged):
@@ -114,12 +114,12 @@ def test_each_needs_its_approval_and_none_is_said_without_all(connected, tables,
     with pytest.raises(NeedsApproval):
         publish_shared(curator, tables, shared, "others", proposals=proposals)
     assert curator.waiting() != []
-    strict = publish_shared(curator, tables, shared, "sales", proposals=proposals)
+    lower = publish_shared(curator, tables, shared, "sales", proposals=proposals)
     assert curator.waiting() == []
     with pytest.raises(NeedsApproval):
         curator.relax_shared(tables, shared, epsilon=2)
     # what is stored needs none
-    assert set(curator.relax_shared(tables, shared)) == set(strict)
+    assert set(curator.relax_shared(tables, shared)) == set(lower)
     assert curator.budget("sales")["spent"] == "1"
 
 
@@ -175,10 +175,10 @@ def test_plain_tables_go_together_and_versions_are_those_of_the_first_time(opene
     tables = service.releases.publish_measures(curator, "k", requests, brought, {})
     assert [view.release.version for view in tables.values()] == [1, 1]
     assert [list(view.table) for view in tables.values()] == [["department", "admitted", "admitted_margin"]] * 2
-    loose = [AnswerRequest("first", level(2), None), AnswerRequest("second", level(3), None)]
-    relaxed = service.releases.relax_measures(curator, "r", loose, brought, {})
+    higher = [AnswerRequest("first", level(2), None), AnswerRequest("second", level(3), None)]
+    relaxed = service.releases.relax_measures(curator, "r", higher, brought, {})
     publish_by(service, curator, "v", "first", other, level(1), terms, version=2)
-    again = service.releases.relax_measures(curator, "r", loose, brought, {})
+    again = service.releases.relax_measures(curator, "r", higher, brought, {})
     assert [view.release.version for view in again.values()] == [1, 1]
     cells = [[list(view.table["admitted"]) for view in views.values()] for views in (relaxed, again)]
     assert cells[0] == cells[1]

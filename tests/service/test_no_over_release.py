@@ -142,7 +142,7 @@ def test_every_role_endpoint_and_level(world, every_level):
     """For each role with a grant of one release up to 1/2, each operation, release and level below, at and above it:
     nothing is done that the role's row, the release or the level does not allow, and no answer holds more.
 
-    What the role's row refuses is asked at the strictest level alone, which no grant is below, and of the releases in
+    What the role's row refuses is asked at the lowest level alone, which no grant is below, and of the releases in
     turn, unless `every_level`.
     """
     callers = {role: Caller(world.app, bearer(world.app, role, (Grant("admissions", level(UP_TO)),))) for role in ROLES}

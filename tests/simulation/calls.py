@@ -11,7 +11,7 @@ from utmost.local import read_mechanism
 from utmost.spaces import discrete
 
 WIDE = "1/1000000"
-"""A level so strict that two cells have the same noise once in two million times."""
+"""A level so low that two cells have the same noise once in two million times."""
 
 LEVELS = (WIDE, "1/2", "5/8", "3/4")
 """The others are so close that noise at two of them is mostly the same: drawn apart it would not be."""

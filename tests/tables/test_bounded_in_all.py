@@ -181,11 +181,11 @@ def test_a_release_is_drawn_kept_relaxed_and_checked(name, tmp_path):
     assert read_counted(tmp_path / "counted.json").unit == read_plan(tmp_path / "plan.json").unit == table.unit
     with ut.Ledger.open(tmp_path / "ledger.db", create=True) as ledger:
         ledger.publish("sales", table, ut.Promise(noise=plan), epsilon=1)
-        looser = ledger.relax("sales", table, epsilon=2).table
-        assert looser.unit == table.unit
-        assert NoisySums.of_facts(looser.facts()).unit == table.unit
+        higher = ledger.relax("sales", table, epsilon=2).table
+        assert higher.unit == table.unit
+        assert NoisySums.of_facts(higher.facts()).unit == table.unit
     with ut.Ledger.open(tmp_path / "ledger.db") as again:
-        assert again.view("sales", epsilon=2).statement["noise"]["families"] == looser.statement["noise"]["families"]
+        assert again.view("sales", epsilon=2).statement["noise"]["families"] == higher.statement["noise"]["families"]
 
 
 def test_noise_is_what_the_bound_in_all_leaves():

@@ -253,12 +253,12 @@ def test_a_ledger_keeps_and_relaxes_them(tmp_path, by_plan):
         ledger.publish("products", table, promise, epsilon=1)
     with Ledger.open(place) as ledger:
         assert [release.noise.unit for release in ledger.releases] == [table.unit]
-        looser = ledger.relax("products", table, epsilon=400).table
-    cells = looser["shop"] if by_plan else looser
+        higher = ledger.relax("products", table, epsilon=400).table
+    cells = higher["shop"] if by_plan else higher
     assert list(cells["products"]) == table.cells.tolist()
     if by_plan:
         with pytest.raises(NotDetermined):
-            looser.total()
+            higher.total()
     if not by_plan:
         assert promise == Promise(
             "products", public=["shop"], unit=table.unit, individual=table.individual, proved=True

@@ -73,9 +73,9 @@ def test_engines_answer_as_one_machine_does_at_every_level(lazily, tmp_path):
         made = there.publish("visits", lazily(table), ut.Promise(**SAY), epsilon="1/2").table
         assert type(made) is type(lazily(table))
         assert columns_of(made) == columns_of(made) == columns_of(made) == first
-        loose = here.relax("visits", table, epsilon=2).table
+        higher = here.relax("visits", table, epsilon=2).table
         again = there.relax("visits", lazily(backwards), epsilon=2).table
-        assert by_ward(columns_of(again)) == by_ward(loose)
+        assert by_ward(columns_of(again)) == by_ward(higher)
         for at in (1, "1/8", "3/2"):
             between = here.view("visits", epsilon=at).table | {"ward": table["ward"]}
             moved = there.view("visits", table=again, table_at=2, epsilon=at).table
@@ -194,9 +194,9 @@ def forged(columns):
 def test_responses_that_are_none_are_refused_and_nothing_is_spent(lazily, tmp_path, case):
     """What commits to the values commits to the responses at every level: a frame of others is refused, by block."""
     with opened(tmp_path) as ledger:
-        strict = columns_of(ledger.publish("visits", lazily(wards()), ut.Promise(**SAY), epsilon=1).table)
-        loose = columns_of(ledger.relax("visits", lazily(wards()), epsilon=2).table)
-        frame = lazily(strict if case == "another level" else forged(loose)[case])
+        lower = columns_of(ledger.publish("visits", lazily(wards()), ut.Promise(**SAY), epsilon=1).table)
+        higher = columns_of(ledger.relax("visits", lazily(wards()), epsilon=2).table)
+        frame = lazily(lower if case == "another level" else forged(higher)[case])
         with pytest.raises(DataChanged, match="rows" if case == "less" else "got others"):
             ledger.view("visits", table=frame, table_at=2, epsilon="3/2")
         with pytest.raises(DataChanged):
@@ -205,7 +205,7 @@ def test_responses_that_are_none_are_refused_and_nothing_is_spent(lazily, tmp_pa
 
 
 def test_relaxed_from_responses_as_from_the_values(lazily, tmp_path):
-    """A loose level needs no values where the responses at another are at hand, in any order of the rows."""
+    """A higher level needs no values where the responses at another are at hand, in any order of the rows."""
     with opened(tmp_path, "here") as here, opened(tmp_path, "there") as there:
         first = columns_of(here.publish("visits", lazily(wards()), ut.Promise(**SAY), epsilon="1/2").table)
         there.publish("visits", lazily(wards()), ut.Promise(**SAY), epsilon="1/2")
@@ -226,12 +226,12 @@ def test_half_steps_and_reals_are_published_and_relaxed(lazily, tmp_path):
             values = table if name == "reals" else table | {"visits": list(range(50))}
             first = here.publish(name, values, **asked(**say, keyed_by_id=True, epsilon=1, **more)).table
             assert columns_of(there.publish(name, lazily(values), **asked(**say, epsilon=1, **more)).table) == first
-            strict = lazily(first)
+            lower = lazily(first)
             assert (
                 columns_of(there.relax(name, lazily(values), epsilon=2).table)
                 == here.relax(name, values, epsilon=2).table
             )
-            moved = columns_of(there.view(name, table=strict, table_at=1, epsilon=2).table)
+            moved = columns_of(there.view(name, table=lower, table_at=1, epsilon=2).table)
             assert moved == here.relax(name, values, epsilon=2).table
             with pytest.raises(DataChanged):
                 there.view(name, table=lazily(values), table_at=1, epsilon=2)

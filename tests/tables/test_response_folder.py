@@ -37,7 +37,7 @@ def rows_of(files):
 
 @pytest.fixture
 def kept(tmp_path):
-    """A ledger with a release at two levels, the strict one kept; and the relation of its values."""
+    """A ledger with a release at two levels, the lower one kept; and the relation of its values."""
     con = duckdb.connect()
     with opened(tmp_path) as ledger:
         folder = ResponseFolder(ledger, tmp_path / "responses")
@@ -52,14 +52,14 @@ def test_what_is_kept_is_what_was_answered_and_relaxes_without_the_values(kept):
         ledger.publish("visits", table(con), ut.Promise(**SAY), epsilon=1).table.project("id, n").fetchall()
     )
     assert folder.missing() == ()
-    strict = con.read_parquet(folder.files("visits", epsilon=1))
-    loose = ledger.relax("visits", strict, table_at=1, epsilon=3).table
+    lower = con.read_parquet(folder.files("visits", epsilon=1))
+    higher = ledger.relax("visits", lower, table_at=1, epsilon=3).table
     assert folder.missing() == (("visits", 1, level(3)),)
-    place = folder.keep("visits", loose, epsilon=3)
+    place = folder.keep("visits", higher, epsilon=3)
     wanted = sorted(ledger.relax("visits", table(con), epsilon=3).table.project("id, n").fetchall())
     assert rows_of(folder.files("visits", epsilon=3)) == wanted
     before = {one: one.stat().st_mtime_ns for one in place.iterdir()}
-    assert folder.keep("visits", loose, epsilon=3) == place
+    assert folder.keep("visits", higher, epsilon=3) == place
     assert {one: one.stat().st_mtime_ns for one in place.iterdir()} == before
     between = ledger.view(
         "visits", table=pl.scan_parquet(folder.files("visits", epsilon=3)), table_at=3, epsilon=2
@@ -88,19 +88,19 @@ def test_a_source_that_changed_after_publication_is_not_kept_and_what_is_kept_st
     frame, change = lazily_changed(engine, tmp_path)
     with opened(tmp_path) as ledger:
         folder = ResponseFolder(ledger, tmp_path / "responses")
-        strict = ledger.publish("visits", frame, ut.Promise(**SAY), epsilon=1).table
-        folder.keep("visits", strict, epsilon=1)
+        lower = ledger.publish("visits", frame, ut.Promise(**SAY), epsilon=1).table
+        folder.keep("visits", lower, epsilon=1)
         first = rows_of(folder.files("visits", epsilon=1))
-        loose = ledger.relax("visits", frame, epsilon=2).table
+        higher = ledger.relax("visits", frame, epsilon=2).table
         change()
         with pytest.raises(DataChanged):
-            folder.keep("visits", loose, epsilon=2)
+            folder.keep("visits", higher, epsilon=2)
         kept_at = folder.path.rglob("*")
         assert sorted(one.name for one in kept_at if one.is_file()) == ["manifest.json", "part-00000.parquet"]
         assert folder.missing() == (("visits", 1, level(2)),)
-        strict = strict.collect().rows_by_key("id") if engine == "polars" else None
-        if strict is not None:
-            moved = {name: strict[name][0][0] - n for name, n in first}
+        lower = lower.collect().rows_by_key("id") if engine == "polars" else None
+        if lower is not None:
+            moved = {name: lower[name][0][0] - n for name, n in first}
             assert moved == {"a": 0, "b": 3, "c": 0}
         assert rows_of(folder.files("visits", epsilon=1)) == first
         from_files = pl.scan_parquet(folder.files("visits", epsilon=1))
@@ -111,9 +111,9 @@ def test_a_source_that_changed_after_publication_is_not_kept_and_what_is_kept_st
 
 def test_anything_else_is_not_kept_and_leaves_nothing(kept):
     ledger, folder, con = kept
-    loose = ledger.relax("visits", table(con), epsilon=2).table
-    strict = con.read_parquet(folder.files("visits", epsilon=1))
-    for wrong in (table(con), strict, loose.limit(ROWS - 1), loose.union(loose.limit(1))):
+    higher = ledger.relax("visits", table(con), epsilon=2).table
+    lower = con.read_parquet(folder.files("visits", epsilon=1))
+    for wrong in (table(con), lower, higher.limit(ROWS - 1), higher.union(higher.limit(1))):
         with pytest.raises(DataChanged):
             folder.keep("visits", wrong, epsilon=2)
         with pytest.raises(NeedsTable):
@@ -122,9 +122,9 @@ def test_anything_else_is_not_kept_and_leaves_nothing(kept):
     with pytest.raises(DataChanged):
         check_responses(ledger, "visits", table(con), epsilon=1)
     with pytest.raises(NeedsTable, match="answered"):
-        folder.keep("visits", loose, epsilon=4)
+        folder.keep("visits", higher, epsilon=4)
     with pytest.raises(NotPublished):
-        folder.keep("others", loose, epsilon=1)
+        folder.keep("others", higher, epsilon=1)
     other = ledger.publish("visits of others", table(con), ut.Promise(**SAY), epsilon=3, independent=True)
     ledger.relax("visits", table(con), epsilon=3)
     with pytest.raises(DataChanged):
@@ -138,18 +138,18 @@ def test_anything_else_is_not_kept_and_leaves_nothing(kept):
         "kept", {"id": ["a", "b"], "n": [1, 2]}, ut.Promise(**SAY, keyed_by_id=True), epsilon=1, independent=True
     )
     with pytest.raises(Unsupported, match="itself"):
-        folder.keep("kept", loose, epsilon=1)
+        folder.keep("kept", higher, epsilon=1)
 
 
 def test_nothing_goes_to_recipients_beside_an_answer(kept):
     """Neither a column more, be it the true values, nor a column of margins that holds something else."""
     ledger, folder, con = kept
-    loose = ledger.relax("visits", table(con), epsilon=2).table
+    higher = ledger.relax("visits", table(con), epsilon=2).table
     for more, said in (("*, 31 AS n_true", "'n_true'"), ("* REPLACE (n_margin + n % 2 AS n_margin)", "n_margin")):
         with pytest.raises(DataChanged, match=said):
-            folder.keep("visits", loose.project(more), epsilon=2)
+            folder.keep("visits", higher.project(more), epsilon=2)
     assert [one.name[:1] for one in (folder.path).glob("*/*/*")] == ["1"]
-    folder.keep("visits", loose.project("n, id"), epsilon=2)
+    folder.keep("visits", higher.project("n, id"), epsilon=2)
 
 
 def test_a_folder_whose_manifest_is_gone_is_named(kept):
@@ -217,13 +217,13 @@ with Ledger.open(f"{here}/a.db", key=bytes(range(32))) as ledger:
         "after the rename": (response_folder.os, "replace", False),
     }
     if call == "relax":
-        strict = con.read_parquet(folder.files("visits", epsilon=1))
+        lower = con.read_parquet(folder.files("visits", epsilon=1))
     killing(*points[point])
     if call == "publish":
         made = ledger.publish("visits", table, **say, epsilon=1, request="monday").table
         folder.keep("visits", made, epsilon=1)
     else:
-        folder.keep("visits", ledger.relax("visits", strict, table_at=1, epsilon=2), epsilon=2)
+        folder.keep("visits", ledger.relax("visits", lower, table_at=1, epsilon=2), epsilon=2)
 """
 POINTS = [
     "before the commit",
@@ -262,8 +262,8 @@ def test_a_driver_that_is_killed_is_run_again_and_says_the_same(tmp_path, point)
             if call == "publish":
                 made = ledger.publish("visits", table(con), ut.Promise(**SAY), epsilon=1, request="monday").table
             else:
-                strict = con.read_parquet(folder.files("visits", epsilon=1))
-                made = ledger.relax("visits", strict, table_at=1, epsilon=2).table
+                lower = con.read_parquet(folder.files("visits", epsilon=1))
+                made = ledger.relax("visits", lower, table_at=1, epsilon=2).table
             folder.keep("visits", made, epsilon=at)
             assert rows_of(folder.files("visits", epsilon=at)) == sorted(made.project("id, n").fetchall()) == wanted[at]
             assert folder.missing() == ()

@@ -21,11 +21,11 @@ pytestmark = [*OF_SPARK, pytest.mark.slow]
 def one_machine(tmp_path):
     """What a ledger of the same key answers on one machine."""
     with Ledger.open(f"{tmp_path}/here.db", create=True, key=bytes(range(32)), witness=False) as here:
-        strict = here.publish("visits", wards(), **asked(**PROMISE, keyed_by_id=True, epsilon="1/2")).table
-        loose = here.relax("visits", wards(), epsilon=2).table
+        lower = here.publish("visits", wards(), **asked(**PROMISE, keyed_by_id=True, epsilon="1/2")).table
+        higher = here.relax("visits", wards(), epsilon=2).table
         viewed = here.view("visits", epsilon=1).table
     names = wards()["ward"]
-    found = {"published": strict, "repartitioned": strict, "relaxed": loose, "viewed": viewed}
+    found = {"published": lower, "repartitioned": lower, "relaxed": higher, "viewed": viewed}
     return {what: dict(zip(names, answer["visits"], strict=True)) for what, answer in found.items()}
 
 

@@ -225,9 +225,9 @@ def test_relaxed_and_viewed_on_spark_are_the_values_of_one_machine(ledgers):
     here, there = ledgers
     here.publish("visits", wards(), ut.Promise(**PROMISE, keyed_by_id=True), epsilon="1/2")
     there.publish("visits", on_spark(wards()), ut.Promise(**PROMISE), epsilon="1/2")
-    loose = here.relax("visits", wards(), epsilon=2).table
+    higher = here.relax("visits", wards(), epsilon=2).table
     again = there.relax("visits", on_spark(wards(), 3), epsilon=2).table
-    assert by_ward(again) == dict(zip(loose["ward"], loose["visits"], strict=True))
+    assert by_ward(again) == dict(zip(higher["ward"], higher["visits"], strict=True))
     between = here.view("visits", epsilon=1).table
     moved = there.view("visits", table=again, table_at=2, epsilon=1).table
     assert by_ward(moved) == dict(zip(wards()["ward"], between["visits"], strict=True))
@@ -271,9 +271,9 @@ def test_a_frame_that_changed_before_it_is_relaxed_is_refused_and_nothing_is_spe
             there.relax("visits", on_spark(columns), epsilon=2)
         assert there.levels("visits") == (level("1/2"),)
     more = there.relax("visits", on_spark(wards() | {"more": [1] * 1000}), epsilon=2).table
-    loose = here.relax("visits", wards(), epsilon=2).table
+    higher = here.relax("visits", wards(), epsilon=2).table
     assert more.columns == ["ward", "visits", "visits_margin"]
-    assert by_ward(more) == dict(zip(loose["ward"], loose["visits"], strict=True))
+    assert by_ward(more) == dict(zip(higher["ward"], higher["visits"], strict=True))
 
 
 @pytest.mark.slow
@@ -303,9 +303,9 @@ def test_workers_lost_while_a_ledger_publishes_and_relaxes_change_no_value(ledge
     first = here.publish("visits", wards(), ut.Promise(**PROMISE, keyed_by_id=True), epsilon="1/2").table
     made = losses.once(lambda: there.publish("visits", frame, ut.Promise(**PROMISE), epsilon="1/2").table)
     assert losses.once(lambda: by_ward(made)) == dict(zip(first["ward"], first["visits"], strict=True))
-    loose = here.relax("visits", wards(), epsilon=2).table
+    higher = here.relax("visits", wards(), epsilon=2).table
     again = losses.once(lambda: there.relax("visits", frame, epsilon=2).table)
-    assert losses.once(lambda: by_ward(again)) == dict(zip(loose["ward"], loose["visits"], strict=True))
+    assert losses.once(lambda: by_ward(again)) == dict(zip(higher["ward"], higher["visits"], strict=True))
     assert len(there.releases) == 1
     assert there.releases[0].levels == here.releases[0].levels
 
@@ -350,11 +350,11 @@ def test_responses_of_spark_are_kept_whole_and_relaxed_from(ledgers, tmp_path):
     place = losses.once(lambda: kept.keep("visits", made, epsilon="1/2"))
     assert kept.keep("visits", made, epsilon="1/2") == place
     assert [one.name for one in place.parent.iterdir()] == [place.name]
-    strict = session().read.parquet(*kept.files("visits", epsilon="1/2"))
-    assert by_ward(strict) == dict(zip(first["ward"], first["visits"], strict=True))
-    loose = here.relax("visits", wards(), epsilon=2).table
-    again = there.relax("visits", strict, table_at="1/2", epsilon=2).table
-    assert by_ward(again) == dict(zip(loose["ward"], loose["visits"], strict=True))
+    lower = session().read.parquet(*kept.files("visits", epsilon="1/2"))
+    assert by_ward(lower) == dict(zip(first["ward"], first["visits"], strict=True))
+    higher = here.relax("visits", wards(), epsilon=2).table
+    again = there.relax("visits", lower, table_at="1/2", epsilon=2).table
+    assert by_ward(again) == dict(zip(higher["ward"], higher["visits"], strict=True))
     kept.keep("visits", again, epsilon=2)
     assert kept.missing() == ()
     assert kept.verify() == 2 * len(wards()["ward"])
@@ -366,9 +366,9 @@ def noise_on_spark(tmp_path):
     rows, reach = 20_000, 6
     frame = session().range(0, rows, 1, 2).selectExpr("id AS ward", "id % 97 AS visits")
     with Ledger.open(f"{tmp_path}/there.db", create=True, key=KEY, witness=False) as there:
-        strict = there.publish("visits", frame, ut.Promise(**PROMISE), epsilon="1/2").table
-        loose = there.relax("visits", frame, epsilon=2).table.selectExpr("ward", "visits AS y")
-    pairs = strict.join(loose, "ward").selectExpr("visits - ward % 97 AS x", "y - ward % 97 AS y")
+        lower = there.publish("visits", frame, ut.Promise(**PROMISE), epsilon="1/2").table
+        higher = there.relax("visits", frame, epsilon=2).table.selectExpr("ward", "visits AS y")
+    pairs = lower.join(higher, "ward").selectExpr("visits - ward % 97 AS x", "y - ward % 97 AS y")
     seen = np.zeros((2 * reach + 1, 2 * reach + 1))
     for x, y, count in pairs.groupBy("x", "y").count().collect():
         if max(abs(x), abs(y)) <= reach:
@@ -385,24 +385,24 @@ def p_value(seen, wanted, rows):
 
 @pytest.mark.slow
 def test_the_noise_that_spark_evaluates_has_the_joint_law_of_both_levels(noise_on_spark):
-    """P(x, y) of the noise process, and of the looser level alone; not the product of the two laws."""
-    seen, rows, (strict, loose) = noise_on_spark
+    """P(x, y) of the noise process, and of the higher level alone; not the product of the two laws."""
+    seen, rows, (lower, higher) = noise_on_spark
     axis = np.arange(-6, 7)
-    both = joint_pmf(np.meshgrid(axis, axis, indexing="ij"), [strict, loose])
+    both = joint_pmf(np.meshgrid(axis, axis, indexing="ij"), [lower, higher])
     assert p_value(seen.ravel(), rows * both.ravel(), rows) > 1e-9
-    ones = np.outer(Geometric(strict).pmf(axis), Geometric(loose).pmf(axis))
+    ones = np.outer(Geometric(lower).pmf(axis), Geometric(higher).pmf(axis))
     assert p_value(seen.ravel(), rows * ones.ravel(), rows) < 1e-9
     assert p_value(seen.sum(axis=0), rows * both.sum(axis=0), rows) > 1e-9
 
 
 @pytest.mark.slow
-def test_two_levels_that_spark_evaluates_are_as_private_as_the_looser_alone(noise_on_spark):
-    """The profile that dp-reporting makes of the pairs as they were seen is that of the looser level."""
+def test_two_levels_that_spark_evaluates_are_as_private_as_the_higher_level_alone(noise_on_spark):
+    """The profile that dp-reporting makes of the pairs as they were seen is that of the higher level."""
     reporting = pytest.importorskip("dp_accounting.pld.privacy_loss_distribution")
-    seen, rows, (_, loose) = noise_on_spark
+    seen, rows, (_, higher) = noise_on_spark
     here, there = seen[1:, 1:].ravel(), seen[:-1, :-1].ravel()  # the answers of a neighbour are one more
     some = (here > 0) & (there > 0)
     one, two = (dict(enumerate(np.log(each[some] / rows).tolist())) for each in (here, there))
     found = reporting.from_two_probability_mass_functions(one, two, value_discretization_interval=1e-4)
     for epsilon in (0.5, 1.0, 1.5):
-        assert math.isclose(found.get_delta_for_epsilon(epsilon), delta(Geometric(loose), epsilon), abs_tol=0.03)
+        assert math.isclose(found.get_delta_for_epsilon(epsilon), delta(Geometric(higher), epsilon), abs_tol=0.03)

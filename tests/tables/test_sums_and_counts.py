@@ -185,13 +185,13 @@ def test_statements_ledgers_and_what_is_refused(tmp_path):
     table = counted()
     plan = Plan(table.domain, table.unit, {"shop paid": 1})
     with Ledger.open(tmp_path / "a.db", create=True) as ledger:
-        strict = ledger.publish("paid", table, plan, epsilon=1).table
-        loose = ledger.relax("paid", table, epsilon=3).table
-        assert ledger.publish("paid", table, ut.Promise.of_counted(table), epsilon=1).table.facts() == strict.facts()
-    assert loose.total().margin < strict.total().margin
+        lower = ledger.publish("paid", table, plan, epsilon=1).table
+        higher = ledger.relax("paid", table, epsilon=3).table
+        assert ledger.publish("paid", table, ut.Promise.of_counted(table), epsilon=1).table.facts() == lower.facts()
+    assert higher.total().margin < lower.total().margin
     changes = "changes at most 3 groups, with at most 2 events in each (paid from -1 to 2)"
-    assert changes in strict.statement["guarantee"]
-    assert NoisySums.of_facts(strict.facts()).unit == table.unit
+    assert changes in lower.statement["guarantee"]
+    assert NoisySums.of_facts(lower.facts()).unit == table.unit
     with pytest.raises(Unsupported, match="geometric noise"):
         ut.release(table, ut.Promise(unit=table.unit), epsilon=1, once=True)
     plain = Unit(12, 3, amount=Amount("paid", "0.5"))

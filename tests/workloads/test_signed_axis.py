@@ -154,10 +154,10 @@ def test_a_count_proves_whole_rows_of_three(neighbours, tmp_path):
     wanted = Workload(counted.domain, {"region quarter": 1})
     chosen = choose_plan(wanted, counted.unit, epsilon=1, together="quarter")
     with ut.Ledger.open(tmp_path / "l.db", create=True, key=bytes(range(32)), witness=False) as ledger:
-        strict = ledger.publish("visits", counted, ut.Promise(noise=chosen), epsilon="1/2", dataset="d").table
-        loose = ledger.relax("visits", counted, epsilon=2).table
+        lower = ledger.publish("visits", counted, ut.Promise(noise=chosen), epsilon="1/2", dataset="d").table
+        higher = ledger.relax("visits", counted, epsilon=2).table
         assert ledger.spent("visits") == level(2)
-        assert strict.plan.facts() == loose.plan.facts() == chosen.facts()
+        assert lower.plan.facts() == higher.plan.facts() == chosen.facts()
 
 
 def test_without_a_proof_there_are_no_signed_sums():

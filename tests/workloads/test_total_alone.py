@@ -58,9 +58,9 @@ def test_it_is_released_and_relaxed_like_others(tmp_path):
     ]
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
         release = ledger.publish("r", table, ut.Promise(noise=plan), epsilon=50).table
-        loose = ledger.relax("r", table, epsilon=60).table
+        higher = ledger.relax("r", table, epsilon=60).table
         assert ledger.view("r", epsilon=50).table[""]["count"].tolist() == release[""]["count"].tolist()
-        assert loose[""]["count"].tolist() == [3]
+        assert higher[""]["count"].tolist() == [3]
         assert ledger.verify()
     answer = release.total({})
     assert (float(answer.value), answer.margin) == (3.0, 0)

@@ -184,7 +184,7 @@ def tightening() -> Iterator[Comparison]:
         "y2 = y1 + V",
         "y1 = y2 + V",
         "y1 = y2 + V" if spread == Geometric(alpha=F(1, 2)).moment(2) else "neither",
-        "the stricter response has the larger variance",
+        "the response at the lower epsilon has the larger variance",
     )
 
 
@@ -313,17 +313,17 @@ def _asked(order: tuple[int, ...], noise: tuple[int, ...], levels: list[Level]) 
     mass = F(1)
     answered: list[int] = []
     for at in order:
-        strict = max((i for i in answered if i < at), default=None)
-        loose = min((i for i in answered if i > at), default=None)
-        if strict is None and loose is None:
+        lower = max((i for i in answered if i < at), default=None)
+        higher = min((i for i in answered if i > at), default=None)
+        if lower is None and higher is None:
             mass *= Geometric(levels[at]).pmf(noise[at])
-        elif loose is None:
-            assert strict is not None
-            mass *= Relaxing(levels[strict], levels[at]).pmf(noise[at], noise[strict])
-        elif strict is None:
-            mass *= Tightening(levels[at], levels[loose]).pmf(noise[at] - noise[loose])
+        elif higher is None:
+            assert lower is not None
+            mass *= Relaxing(levels[lower], levels[at]).pmf(noise[at], noise[lower])
+        elif lower is None:
+            mass *= Tightening(levels[at], levels[higher]).pmf(noise[at] - noise[higher])
         else:
-            transition = Bridge(levels[strict], levels[at], levels[loose])
-            mass *= transition.pmf(noise[at] - noise[loose], noise[strict] - noise[loose])
+            transition = Bridge(levels[lower], levels[at], levels[higher])
+            mass *= transition.pmf(noise[at] - noise[higher], noise[lower] - noise[higher])
         answered.append(at)
     return mass

@@ -208,6 +208,6 @@ def conjecture() -> Iterator[Comparison]:
 
 def _clamped_pair(a1: Fraction, a2: Fraction) -> list[list[Fraction]]:
     """Return the joint distribution of the two responses to each count in 0..2, both clamped to 0..2."""
-    loose = geometric_channel(3, alpha=a2).matrix
+    higher = geometric_channel(3, alpha=a2).matrix
     transition = between_levels(3, level(alpha=a1), level(alpha=a2)).matrix
-    return [[loose[u, z] * transition[z, y] for z in range(3) for y in range(3)] for u in range(3)]
+    return [[higher[u, z] * transition[z, y] for z in range(3) for y in range(3)] for u in range(3)]

@@ -22,7 +22,7 @@ from utmost_papers.comparison import Comparison, counted, equal, extended, round
 from utmost_papers.koufogiannis_applications import Ties, karate_club, les_miserables
 
 F = Fraction
-STRICT_TO_LOOSE = tuple(level(alpha=F(1, n)) for n in (2, 3, 4, 7))
+LOWER_TO_HIGHER = tuple(level(alpha=F(1, n)) for n in (2, 3, 4, 7))
 
 
 def rules() -> Iterator[Comparison]:
@@ -83,7 +83,7 @@ def figure_2() -> Iterator[Comparison]:
 
 def theorem_1() -> Iterator[Comparison]:
     """Compare the chain of Theorem 1: each part is private at its last level, and each response has optimal noise."""
-    parts = [STRICT_TO_LOOSE[: j + 1] for j in range(len(STRICT_TO_LOOSE))]
+    parts = [LOWER_TO_HIGHER[: j + 1] for j in range(len(LOWER_TO_HIGHER))]
     ratios = [largest_ratio(part) for part in parts]
     known = [1 / part[-1].alpha_fraction() for part in parts]
     yield equal(
@@ -93,19 +93,19 @@ def theorem_1() -> Iterator[Comparison]:
         ratios,
         shown=("eps_j", ", ".join(f"a factor {ratio}" for ratio in ratios)),
     )
-    subsets = [part for k in range(1, 1 << 4) for part in [[at for i, at in enumerate(STRICT_TO_LOOSE) if k >> i & 1]]]
+    subsets = [part for k in range(1, 1 << 4) for part in [[at for i, at in enumerate(LOWER_TO_HIGHER) if k >> i & 1]]]
     right = sum(largest_ratio(part) == 1 / max(part).alpha_fraction() for part in subsets)
     yield counted("Theorem 1B", "any set of levels up to eps loses eps", right, len(subsets))
     spreads = [
-        Geometric(loose).moment(2) + Tightening(strict, loose).variance == Geometric(strict).moment(2)
-        for strict, loose in pairwise(STRICT_TO_LOOSE)
+        Geometric(higher).moment(2) + Tightening(lower, higher).variance == Geometric(lower).moment(2)
+        for lower, higher in pairwise(LOWER_TO_HIGHER)
     ]
     yield counted("Theorem 1A", "each response has the least variance of its level", sum(spreads), len(spreads))
-    strictest, middle, loosest = STRICT_TO_LOOSE[:3]
+    lower, middle, higher = LOWER_TO_HIGHER[:3]
     places = list(product((-2, -1, 0, 1, 3), repeat=3))
     right = sum(
-        joint_pmf([x, y, z], [strictest, middle, loosest]) * Geometric(middle).pmf(y)
-        == joint_pmf([x, y], [strictest, middle]) * joint_pmf([y, z], [middle, loosest])
+        joint_pmf([x, y, z], [lower, middle, higher]) * Geometric(middle).pmf(y)
+        == joint_pmf([x, y], [lower, middle]) * joint_pmf([y, z], [middle, higher])
         for x, y, z in places
     )
     yield counted("Figure 4", "the next response needs the last one only", right, len(places))
@@ -113,24 +113,24 @@ def theorem_1() -> Iterator[Comparison]:
 
 def market() -> Iterator[Comparison]:
     """Compare the data market, which sells accuracy in steps without surcharge, as `utmost.service` does."""
-    prices = read_prices(dict(zip(STRICT_TO_LOOSE, (3, 10, 10, 42), strict=True)))
-    walks = [walk for k in range(1, 5) for walk in permutations(STRICT_TO_LOOSE, k)]
+    prices = read_prices(dict(zip(LOWER_TO_HIGHER, (3, 10, 10, 42), strict=True)))
+    walks = [walk for k in range(1, 5) for walk in permutations(LOWER_TO_HIGHER, k)]
     right = sum(_paid(prices, walk) == prices[max(walk)] for walk in walks)
     yield counted("Section 1, market", "any steps in any order cost the price of the last level", right, len(walks))
-    falling = {at: F(price) for at, price in zip(STRICT_TO_LOOSE, (3, 10, 9, 42), strict=True)}
-    cheaper = min(price for at, price in falling.items() if at >= STRICT_TO_LOOSE[1])
+    falling = {at: F(price) for at, price in zip(LOWER_TO_HIGHER, (3, 10, 9, 42), strict=True)}
+    cheaper = min(price for at, price in falling.items() if at >= LOWER_TO_HIGHER[1])
     yield extended(
         "Section 1, market",
         "prices that fall can be got around",
         "a level sold at 10 is had for 9",
-        f"a level sold at {falling[STRICT_TO_LOOSE[1]]} is had for {cheaper}",
-        "buy the looser one and blur it; where prices do not fall, nobody can: a theorem",
+        f"a level sold at {falling[LOWER_TO_HIGHER[1]]} is had for {cheaper}",
+        "buy the higher level and tighten it; where prices do not fall, nobody can: a theorem",
     )
     places = list(product(range(-3, 4), repeat=2))
-    strict, loose = STRICT_TO_LOOSE[0], STRICT_TO_LOOSE[2]
+    lower, higher = LOWER_TO_HIGHER[0], LOWER_TO_HIGHER[2]
     right = sum(
-        joint_pmf([x, y], [strict, loose]) / Geometric(loose).pmf(y) == Tightening(strict, loose).pmf(x - y)
-        and Relaxing(strict, loose).pmf(y, x) * Geometric(strict).pmf(x) == joint_pmf([x, y], [strict, loose])
+        joint_pmf([x, y], [lower, higher]) / Geometric(higher).pmf(y) == Tightening(lower, higher).pmf(x - y)
+        and Relaxing(lower, higher).pmf(y, x) * Geometric(lower).pmf(x) == joint_pmf([x, y], [lower, higher])
         for x, y in places
     )
     yield counted("Section 1, market", "given y2 the earlier y1 says nothing of the data", right, len(places))

@@ -21,7 +21,7 @@ from utmost_papers.koufogiannis_applications import Ties
 
 # Number of steps of the grid in one unit of the value.
 _FINE = 256
-_STRICT, _LOOSE = "1/20", 20
+_LOWER, _HIGHER = "1/20", 20
 _TICKS = (-10, -3, -1, 0, 1, 3, 10)
 
 
@@ -37,7 +37,7 @@ def noise_paths(file: BinaryIO, kind: str) -> None:
     """Draw paths of Laplace noise (on a grid of 1/256) by level, over bands with 50 % and 95 % of all paths."""
     # The vertical axis is arctan, as in the paper: at epsilon = 0 every path leaves the picture, at infinity all are 0.
     figure, axes = page(7.6, 4.6)
-    epsilons = np.geomspace(float(level(_STRICT).epsilon_float), _LOOSE, 300)
+    epsilons = np.geomspace(float(level(_LOWER).epsilon_float), _HIGHER, 300)
     for share, shade in ((0.95, 0.10), (0.5, 0.16)):
         reach = -np.log(1 - share) / epsilons
         axes.fill_between(epsilons, -reach, reach, color=BLUE, alpha=shade, linewidth=0)
@@ -61,15 +61,15 @@ def noise_paths(file: BinaryIO, kind: str) -> None:
 
 def path_steps(seed: str) -> Steps:
     """Return one path on the grid, between the two levels of the picture."""
-    strict, loose = level(_STRICT), level(_LOOSE)
-    path = sample_path(strict.scaled(f"1/{_FINE}"), randomness=SeededRandomness(seed))
+    lower, higher = level(_LOWER), level(_HIGHER)
+    path = sample_path(lower.scaled(f"1/{_FINE}"), randomness=SeededRandomness(seed))
     jumps = sorted(zip((each * _FINE for each in path.levels), path.jumps, strict=True), key=lambda pair: pair[0])
-    epsilons, noise = [strict.epsilon_float], [path.at(strict.scaled(f"1/{_FINE}")) / _FINE]
+    epsilons, noise = [lower.epsilon_float], [path.at(lower.scaled(f"1/{_FINE}")) / _FINE]
     for epsilon, jump in jumps:
-        if epsilon < loose.epsilon_float:
+        if epsilon < higher.epsilon_float:
             epsilons.append(epsilon)
             noise.append(noise[-1] - jump.size / _FINE)
-    return Steps([*epsilons, loose.epsilon_float], [*noise, noise[-1]])
+    return Steps([*epsilons, higher.epsilon_float], [*noise, noise[-1]])
 
 
 _NAMES = ("across", "inward", "outward", "stay")
@@ -104,8 +104,8 @@ def _laplace(axes: Any, law: LaplaceRelaxing, x: float) -> None:
         note = f"{name}\n{float(getattr(pieces, name)):.3f}"
         beside = "left" if name == "stay" else "center"
         axes.annotate(note, where[name], ha=beside, va="bottom", fontsize=8.5, color=INK)
-    axes.set(xlim=(-2, x + 2), ylim=(0, 0.92), xlabel="looser noise $V_2$", ylabel="density, and one atom")
-    axes.set_title(f"Laplace noise given $V_1$ = {x}, ε from {law.strict.epsilon} to {law.loose.epsilon}", fontsize=10)
+    axes.set(xlim=(-2, x + 2), ylim=(0, 0.92), xlabel="noise $V_2$ at the higher ε", ylabel="density, and one atom")
+    axes.set_title(f"Laplace noise given $V_1$ = {x}, ε from {law.lower.epsilon} to {law.higher.epsilon}", fontsize=10)
     bare(axes)
 
 
@@ -117,7 +117,7 @@ def _geometric(axes: Any, law: Relaxing, z: int) -> None:
     smooth = np.where(ys == z, pmf - stay, pmf)
     axes.bar(ys, smooth, width=0.72, color=colours, alpha=0.75)
     axes.bar([z], [stay], width=0.72, bottom=smooth[ys == z], color=RED)
-    axes.set(xlabel="looser noise $V_2$", ylabel="probability", ylim=(0, 1.12 * float(pmf.max())))
+    axes.set(xlabel="noise $V_2$ at the higher ε", ylabel="probability", ylim=(0, 1.12 * float(pmf.max())))
     axes.set_title(f"On the integers, given $V_1$ = {z}", fontsize=10)
     stays = float(law.keep(z))
     axes.annotate(f"the response\nstays: {stays:.3f}", (z + 0.5, stays), fontsize=8.5, color=INK, va="center")
@@ -229,11 +229,11 @@ def _views(axes: Any, levels: dict[Any, Level], value: int, seed: int) -> None:
     bare(axes)
 
 
-def _averages(axes: Any, strictest: Level) -> None:
+def _averages(axes: Any, lowest: Level) -> None:
     sizes = np.unique(np.geomspace(1, 1000, 60).astype(int))
-    noise = sample(Geometric(strictest), (2000, 1000), randomness=SeededRandomness("averages"))
+    noise = sample(Geometric(lowest), (2000, 1000), randomness=SeededRandomness("averages"))
     running = np.abs(np.cumsum(noise, axis=1) / np.arange(1, 1001)).mean(axis=0)
-    alone = float(Geometric(strictest).moment(1))
+    alone = float(Geometric(lowest).moment(1))
     axes.plot(sizes, running[sizes - 1], color=GOLD, linewidth=2)
     axes.plot(sizes, np.full(sizes.shape, alone), color=BLUE, linewidth=2)
     axes.annotate("views of one path", (sizes[-1], alone), xytext=(-4, 6), ha="right", **_NOTE)
@@ -244,7 +244,7 @@ def _averages(axes: Any, strictest: Level) -> None:
     axes.set_yticks([0.2, 0.5, 1, 2, 5], ["0.2", "0.5", "1", "2", "5"])
     axes.set_xticks([1, 10, 100, 1000], ["1", "10", "100", "1000"])
     axes.minorticks_off()
-    axes.set_title(f"A coalition at ε = {strictest.epsilon} averages", loc="left", fontsize=10)
+    axes.set_title(f"A coalition at ε = {lowest.epsilon} averages", loc="left", fontsize=10)
     axes.grid(alpha=0.25, color=PALE)
     bare(axes)
 

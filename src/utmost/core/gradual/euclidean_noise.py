@@ -141,18 +141,18 @@ def _tail_is_at_most(shape: int, t: Fraction, tail: Fraction) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class EuclideanTightening:
-    r"""The distribution of W in V_strict = V_loose + W, with W independent of V_loose, in n dimensions.
+    r"""The distribution of W in V_lower = V_higher + W, with W independent of V_higher, in n dimensions.
 
     W = B(T), T a sum of M exponential times of rate e_2^2, where M is negative binomial:
 
     .. math:: P(M = m) = \frac{\Gamma(a + m)}{\Gamma(a) m!} p^a (1-p)^m, \quad p = (e_1/e_2)^2, \ a = (n+1)/2.
 
     Args:
-        strict, loose: Levels with the smaller and the larger epsilon, for one unit of distance.
+        lower, higher: Levels with the smaller and the larger epsilon, for one unit of distance.
         dimensions: n.
 
     Raises:
-        OutOfRange: if the epsilon of ``strict`` is larger than that of ``loose``.
+        OutOfRange: if the epsilon of ``lower`` is larger than that of ``higher``.
 
     >>> from utmost.exact import level
     >>> W = EuclideanTightening(level(epsilon=1), level(epsilon=2))
@@ -160,17 +160,17 @@ class EuclideanTightening:
     (0.125, 0.125, 2.0794...)
     """
 
-    strict: Level
-    loose: Level
+    lower: Level
+    higher: Level
     dimensions: int = 2
 
     def __post_init__(self) -> None:
         natural(self.dimensions, "dimensions", least=1, most=MOST_DIMENSIONS)
-        instance(self.strict, Level, "strict")
-        instance(self.loose, Level, "loose")
-        if self.loose < self.strict:
+        instance(self.lower, Level, "lower")
+        instance(self.higher, Level, "higher")
+        if self.higher < self.lower:
             raise OutOfRange(
-                f"to tighten, the new epsilon must not be larger than that of {self.loose}", came=self.strict
+                f"to tighten, the new epsilon must not be larger than that of {self.higher}", came=self.lower
             )
 
     @property
@@ -191,10 +191,10 @@ class EuclideanTightening:
         return -(self.dimensions + 1) * math.log(self._ratio)
 
     def characteristic(self, t: ArrayLike) -> Any:
-        """E exp(i t.W) at frequencies, shape (..., n): the characteristic function of V_strict over that of V_loose."""
-        strict, loose = (EuclideanLaplace(level, self.dimensions) for level in (self.strict, self.loose))
-        return strict.characteristic(t) / loose.characteristic(t)
+        """E exp(i t.W) at frequencies, shape (..., n): the characteristic function of V_lower over that of V_higher."""
+        lower, higher = (EuclideanLaplace(level, self.dimensions) for level in (self.lower, self.higher))
+        return lower.characteristic(t) / higher.characteristic(t)
 
     @property
     def _ratio(self) -> float:
-        return self.strict.epsilon_float / self.loose.epsilon_float
+        return self.lower.epsilon_float / self.higher.epsilon_float

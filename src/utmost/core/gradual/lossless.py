@@ -48,9 +48,9 @@ class Candidate:
         return len(self.values) // 2
 
 
-def polynomial_quotient(strict: GeneratingFunction, loose: GeneratingFunction) -> tuple[list[Fraction], int] | None:
+def polynomial_quotient(lower: GeneratingFunction, higher: GeneratingFunction) -> tuple[list[Fraction], int] | None:
     """Return N_1 / N_2 and its lowest exponent, or None for irrational coefficients or a remainder of the division."""
-    top, bottom = strict.fractions, loose.fractions
+    top, bottom = lower.fractions, higher.fractions
     if top is None or bottom is None or len(top) < len(bottom):
         return None
     rest, quotient = list(top), []
@@ -60,51 +60,51 @@ def polynomial_quotient(strict: GeneratingFunction, loose: GeneratingFunction) -
         if factor:
             for k, value in enumerate(bottom):
                 rest[i + k] -= factor * value
-    return None if any(rest) else (quotient, strict.start - loose.start)
+    return None if any(rest) else (quotient, lower.start - higher.start)
 
 
 def exact_candidate(
-    strict: GeneratingFunction, loose: GeneratingFunction, quotient: list[Fraction], start: int, bits: int
+    lower: GeneratingFunction, higher: GeneratingFunction, quotient: list[Fraction], start: int, bits: int
 ) -> Candidate:
     """The candidate from N_1 / N_2, in Fractions where both ratios b are rational, else in intervals."""
-    is_rational = all(s.level is None or s.level.is_rational for s in (strict, loose))
-    b1, b2 = (_ratio(s, bits, is_rational) for s in (strict, loose))
+    is_rational = all(s.level is None or s.level.is_rational for s in (lower, higher))
+    b1, b2 = (_ratio(s, bits, is_rational) for s in (lower, higher))
     core: dict[int, Any] = {}
     for i, value in enumerate(quotient):
         if value:
-            for shift, factor in ((0, 1 + b2 * b2), (loose.period, -b2), (-loose.period, -b2)):
+            for shift, factor in ((0, 1 + b2 * b2), (higher.period, -b2), (-higher.period, -b2)):
                 core[start + i + shift] = core.get(start + i + shift, 0) + factor * value
-    reach = max(map(abs, core)) + strict.period
-    return Candidate(_spread([core.get(i, 0 * b1) for i in range(-reach, reach + 1)], b1, strict.period), True)
+    reach = max(map(abs, core)) + lower.period
+    return Candidate(_spread([core.get(i, 0 * b1) for i in range(-reach, reach + 1)], b1, lower.period), True)
 
 
 def near_candidates(
-    strict: GeneratingFunction, loose: GeneratingFunction, reach: int, bits: int
+    lower: GeneratingFunction, higher: GeneratingFunction, reach: int, bits: int
 ) -> Iterator[Candidate]:
     """The candidates from an approximate inverse of N_2 with coefficients up to ``reach``, one per certified lambda."""
-    near = inverse(loose.coefficients(bits), loose.start, reach)
+    near = inverse(higher.coefficients(bits), higher.start, reach)
     # N_1 (1 - b_2 z^D)(1 - b_2 z^-D) as intervals, and its lowest exponent.
-    core, b, D = strict.coefficients(bits), loose.ratio(bits), loose.period
-    top, top_start = [Interval(0, 0, bits)] * (len(core) + 2 * D), strict.start - D
+    core, b, D = lower.coefficients(bits), higher.ratio(bits), higher.period
+    top, top_start = [Interval(0, 0, bits)] * (len(core) + 2 * D), lower.start - D
     for i, value in enumerate(core):
         for shift, factor in ((D, 1 + b * b), (0, -b), (2 * D, -b)):
             top[i + shift] = top[i + shift] + value * factor
     # With lambda = 1 the coefficients beyond the listed ones are unknown.
     spread = None
-    for is_flat in (True,) if strict.level is None else (False, True):
+    for is_flat in (True,) if lower.level is None else (False, True):
         weight = Fraction(1)
-        if not is_flat and strict.level is not None:
+        if not is_flat and lower.level is not None:
             # A rational not below 1/lambda = b_1^(-1/D_1), and at most slightly above.
-            low = strict.level.scaled(Fraction(1, strict.period)).alpha_interval(_WEIGHT_BITS + 64).lower
+            low = lower.level.scaled(Fraction(1, lower.period)).alpha_interval(_WEIGHT_BITS + 64).lower
             weight = Fraction(-(-(1 << _WEIGHT_BITS) * low.denominator // low.numerator), 1 << _WEIGHT_BITS)
         defect = near.defect(weight)
         if defect < 1:
-            spread = spread or _approximate(strict, top, top_start, near)
+            spread = spread or _approximate(lower, top, top_start, near)
             error = error_bound(top, top_start, near, weight, defect)
             # Each coefficient is widened by lambda^|i| times the error.
             half, fall = len(spread) // 2, 1 << bits
-            if not is_flat and strict.level is not None:
-                fall = strict.level.scaled(Fraction(1, strict.period)).alpha_interval(bits).high
+            if not is_flat and lower.level is not None:
+                fall = lower.level.scaled(Fraction(1, lower.period)).alpha_interval(bits).high
             wide = -((-error.numerator << bits) // error.denominator)
             errors = list(accumulate([fall] * half, lambda e, f: -(-e * f >> bits), initial=wide))
             both = (errors[abs(i - half)] for i in range(len(spread)))
@@ -112,16 +112,16 @@ def near_candidates(
             yield Candidate(widened, not is_flat)
 
 
-def _approximate(strict: GeneratingFunction, top: list[Interval], top_start: int, near: NearInverse) -> list[Interval]:
+def _approximate(lower: GeneratingFunction, top: list[Interval], top_start: int, near: NearInverse) -> list[Interval]:
     """The coefficients of W, computed with the approximate inverse of N_2."""
     bits = near.bits
     middles = convolve([(c.low + c.high) >> 1 for c in top], near.values)
     first = top_start + near.start
     half = max(-first, first + len(middles) - 1)
-    padded = [Interval(0, 0, bits)] * (2 * (half + strict.period) + 1)
+    padded = [Interval(0, 0, bits)] * (2 * (half + lower.period) + 1)
     for i, value in enumerate(middles):
-        padded[first + i + half + strict.period] = Interval(value >> bits, -(-value >> bits), bits)
-    return _spread(padded, strict.ratio(bits), strict.period)
+        padded[first + i + half + lower.period] = Interval(value >> bits, -(-value >> bits), bits)
+    return _spread(padded, lower.ratio(bits), lower.period)
 
 
 def error_bound(top: list[Interval], start: int, near: NearInverse, weight: Fraction, defect: Fraction) -> Fraction:
@@ -266,20 +266,20 @@ class Losslessness(Display):
         return self.difference is not None
 
 
-def lattice_losslessness(strict: GeneratingFunction, loose: GeneratingFunction) -> Losslessness:
+def lattice_losslessness(lower: GeneratingFunction, higher: GeneratingFunction) -> Losslessness:
     """Decide whether one distribution is the other plus independent noise, from their generating functions."""
-    if strict == loose:
+    if lower == higher:
         return Losslessness(Difference((Fraction(1),), None, 1), None)
-    if strict.level is None and loose.level is not None:
+    if lower.level is None and higher.level is not None:
         return Losslessness(None, BoundedSupport())
-    common = math.gcd(strict.block, loose.block)
-    strict, loose = strict.over_block(common), loose.over_block(common)
-    larger = _larger_characteristic(strict, loose)
+    common = math.gcd(lower.block, higher.block)
+    lower, higher = lower.over_block(common), higher.over_block(common)
+    larger = _larger_characteristic(lower, higher)
     if larger is not None:
         return Losslessness(None, larger)
-    stride = math.gcd(strict.stride, loose.stride) or 1
-    shifts = [law.exponents[0] % stride for law in (strict, loose)]
-    first, second = (law.shifted(-by).thinned(stride) for law, by in zip((strict, loose), shifts, strict=True))
+    stride = math.gcd(lower.stride, higher.stride) or 1
+    shifts = [law.exponents[0] % stride for law in (lower, higher)]
+    first, second = (law.shifted(-by).thinned(stride) for law, by in zip((lower, higher), shifts, strict=True))
     verdict, offset = _decision(first, second), shifts[0] - shifts[1]
     # The verdict on functions of z^stride, times z^offset, from the verdict on functions of z.
     if stride > 1 and isinstance(verdict.difference, Difference):
@@ -289,17 +289,17 @@ def lattice_losslessness(strict: GeneratingFunction, loose: GeneratingFunction) 
     return verdict
 
 
-def _decision(strict: GeneratingFunction, loose: GeneratingFunction) -> Losslessness:
+def _decision(lower: GeneratingFunction, higher: GeneratingFunction) -> Losslessness:
     """Decide for two functions without a common block or stride."""
-    quotient = polynomial_quotient(strict, loose)
-    fall = 0.0 if strict.level is None else strict.level.epsilon_float / strict.period
+    quotient = polynomial_quotient(lower, higher)
+    fall = 0.0 if lower.level is None else lower.level.epsilon_float / lower.period
     rough: Losslessness | None = None
     for attempt in range(_ATTEMPTS):
-        reach = 4 * max(8, len(strict.constant), len(loose.constant), strict.period, loose.period) << attempt
+        reach = 4 * max(8, len(lower.constant), len(higher.constant), lower.period, higher.period) << attempt
         bits = 128 + 64 * attempt + math.ceil(3 * reach * fall)
-        exact = [exact_candidate(strict, loose, *quotient, bits)] if quotient is not None else None
-        for candidate in exact or near_candidates(strict, loose, reach, bits):
-            verdict, is_sharp = _decided(strict, loose, candidate, bits)
+        exact = [exact_candidate(lower, higher, *quotient, bits)] if quotient is not None else None
+        for candidate in exact or near_candidates(lower, higher, reach, bits):
+            verdict, is_sharp = _decided(lower, higher, candidate, bits)
             if verdict is not None and is_sharp:
                 return verdict
             rough = rough if verdict is None else verdict
@@ -311,19 +311,19 @@ def _decision(strict: GeneratingFunction, loose: GeneratingFunction) -> Lossless
 
 
 def _decided(
-    strict: GeneratingFunction, loose: GeneratingFunction, candidate: Candidate, bits: int
+    lower: GeneratingFunction, higher: GeneratingFunction, candidate: Candidate, bits: int
 ) -> tuple[Losslessness | None, bool]:
     """The verdict, None if a sign is uncertain, and whether the error of each mass is at most 2^-40."""
     # s_1 / (s_2 (1 - b_1^2)), a Fraction where both ratios are rational.
-    laws = strict, loose
+    laws = lower, higher
     scale: Interval | Fraction
     if all(law.level is None or law.level.is_rational for law in laws):
         b1, b2 = (Fraction(0) if law.level is None else law.level.alpha_fraction() for law in laws)
         s1, s2 = ((1 - b) ** 2 / (sum(s.constant) + b * sum(s.linear)) for s, b in zip(laws, (b1, b2), strict=True))
         scale = s1 / s2 / (1 - b1**2)
     else:
-        ratio = strict.ratio(bits)
-        scale = strict.scale(bits) / loose.scale(bits) / (1 - ratio * ratio)
+        ratio = lower.ratio(bits)
+        scale = lower.scale(bits) / higher.scale(bits) / (1 - ratio * ratio)
     values = [value * scale for value in candidate.values]
     is_sharp = all(isinstance(value, Fraction) or (value.high - value.low) >> (bits - 40) == 0 for value in values)
     uppers = [value.high if isinstance(value, Interval) else value for value in values]
@@ -334,22 +334,22 @@ def _decided(
     lowers = [value.low if isinstance(value, Interval) else value for value in values]
     if min(lowers) < 0 or not candidate.decides_all:
         return None, False
-    return Losslessness(Difference(tuple(values), strict.level, strict.period), None), is_sharp
+    return Losslessness(Difference(tuple(values), lower.level, lower.period), None), is_sharp
 
 
-def _larger_characteristic(strict: GeneratingFunction, loose: GeneratingFunction) -> LargerCharacteristic | None:
+def _larger_characteristic(lower: GeneratingFunction, higher: GeneratingFunction) -> LargerCharacteristic | None:
     """Find a point of the unit circle at which V_1 certainly has a larger characteristic function than V_2."""
-    size = 64 * max(64, len(strict.constant), len(loose.constant), strict.period, loose.period)
+    size = 64 * max(64, len(lower.constant), len(higher.constant), lower.period, higher.period)
     angles = np.linspace(0, math.pi, size, endpoint=False) + math.pi / (2 * size)
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratios = np.nan_to_num(np.abs(strict.characteristic(angles)) / np.abs(loose.characteristic(angles)))
+        ratios = np.nan_to_num(np.abs(lower.characteristic(angles)) / np.abs(higher.characteristic(angles)))
     place = int(np.argmax(ratios))
     if ratios[place] < 1 + 1e-9:  # rounding alone may lift a ratio above 1
         return None
     # A rational t = tan(angle / 2) makes the point rational and exactly on the circle.
     t = Fraction(math.tan(angles[place] / 2)).limit_denominator(1 << 24)
     x, y = (1 - t * t) / (1 + t * t), 2 * t / (1 + t * t)
-    quotient = strict.squared_modulus(x, y, 512) / loose.squared_modulus(x, y, 512)
+    quotient = lower.squared_modulus(x, y, 512) / higher.squared_modulus(x, y, 512)
     if quotient.lower <= 1:
         return None
     return LargerCharacteristic(x, y, round_down(Fraction(math.isqrt(quotient.low << 512), 1 << 512)))

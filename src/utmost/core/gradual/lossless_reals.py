@@ -50,13 +50,14 @@ _PI = Fraction(245_850_922, 78_256_779)
 _MOST_CELLS = 1 << 12
 
 
-def losslessness(strict: Any, loose: Any) -> Losslessness:
-    """Whether V_strict = V_loose + W for some W independent of V_loose.
+def losslessness(lower: Any, higher: Any) -> Losslessness:
+    """Whether V_lower = V_higher + W for some W independent of V_higher.
 
     Args:
-        strict, loose: Two distributions on the integers (geometric, staircases of any step and sensitivity, tables
-            {integer: probability} of finite support, or tables with geometric tails: `TailedTable`); or two
-            distributions on the reals (staircases of any gamma, Laplace).
+        lower, higher: Distributions V_1 and V_2 of the noise at the lower and at the higher epsilon: two on the
+            integers (geometric, staircases of any step and sensitivity, tables {integer: probability} of finite
+            support, or tables with geometric tails: `TailedTable`), or two on the reals (staircases of any gamma,
+            Laplace).
 
     Returns:
         A verdict with the distribution of W (in Fractions if all numbers are rational), or with an obstacle. Both are
@@ -82,60 +83,60 @@ def losslessness(strict: Any, loose: Any) -> Losslessness:
     >>> bool(losslessness(Staircase(alpha="1/4"), Staircase(alpha="1/25")))
     True
     """
-    reals = [isinstance(law, RealLaw) for law in (strict, loose)]
+    reals = [isinstance(law, RealLaw) for law in (lower, higher)]
     if not any(reals):
-        return lattice_losslessness(generating_function(strict), generating_function(loose))
+        return lattice_losslessness(generating_function(lower), generating_function(higher))
     if not all(reals):
-        raise OutOfRange("both distributions must be on the integers, or both on the reals", came=(strict, loose))
-    if isinstance(strict, Laplace) and isinstance(loose, Laplace):
+        raise OutOfRange("both distributions must be on the integers, or both on the reals", came=(lower, higher))
+    if isinstance(lower, Laplace) and isinstance(higher, Laplace):
         # W is 0 with probability (rate_1/rate_2)^2, else Laplace noise.
-        if strict.rate > loose.rate:
+        if lower.rate > higher.rate:
             return Losslessness(None, SmallerVariance())
-        if strict.rate == loose.rate:
+        if lower.rate == higher.rate:
             return Losslessness(Difference((Fraction(1),), None, 1), None)
-        return Losslessness(LaplaceTightening(strict.rate, loose.rate), None)
-    if isinstance(loose, Laplace):
+        return Losslessness(LaplaceTightening(lower.rate, higher.rate), None)
+    if isinstance(higher, Laplace):
         return Losslessness(None, DiscontinuousDensity())
-    assert isinstance(loose, Staircase), "a law on the reals is a staircase or Laplace noise"
-    if isinstance(strict, Staircase) and _same(strict, loose):
+    assert isinstance(higher, Staircase), "a law on the reals is a staircase or Laplace noise"
+    if isinstance(lower, Staircase) and _same(lower, higher):
         return Losslessness(Difference((Fraction(1),), None, 1), None)
-    zero = _unmatched_zero(strict, loose, 0, _NEAR)
+    zero = _unmatched_zero(lower, higher, 0, _NEAR)
     if zero is not None:
         return Losslessness(None, zero)
-    grid = _common_grid(strict, loose) if isinstance(strict, Staircase) else None
+    grid = _common_grid(lower, higher) if isinstance(lower, Staircase) else None
     if grid is not None:
-        assert isinstance(strict, Staircase)
-        verdict = lattice_losslessness(_on_grid(strict, grid), _on_grid(loose, grid))
+        assert isinstance(lower, Staircase)
+        verdict = lattice_losslessness(_on_grid(lower, grid), _on_grid(higher, grid))
         if not isinstance(verdict.difference, Difference):
             return verdict
         return Losslessness(replace(verdict.difference, unit=grid), None)
-    zero = _unmatched_zero(strict, loose, _NEAR, _FAR)
+    zero = _unmatched_zero(lower, higher, _NEAR, _FAR)
     if zero is not None:
         return Losslessness(None, zero)
-    if isinstance(strict, Staircase) and (
-        strict.sensitivity == loose.sensitivity and (strict.is_gamma_irrational or loose.is_gamma_irrational)
+    if isinstance(lower, Staircase) and (
+        lower.sensitivity == higher.sensitivity and (lower.is_gamma_irrational or higher.is_gamma_irrational)
     ):
         return Losslessness(None, IrrationalSteps())
     raise Unsupported(
         "the steps of two staircases must lie on a common grid of at most 4096 cells a period",
-        came=f"gamma={strict.gamma}, {loose.gamma}" if isinstance(strict, Staircase) else f"gamma={loose.gamma}",
+        came=f"gamma={lower.gamma}, {higher.gamma}" if isinstance(lower, Staircase) else f"gamma={higher.gamma}",
         remedy="Pass each gamma as a fraction of few digits.",
     )
 
 
-def _same(strict: Staircase, loose: Staircase) -> bool:
+def _same(lower: Staircase, higher: Staircase) -> bool:
     """Whether two staircases are certainly the same distribution."""
-    if (strict.level, strict.sensitivity) != (loose.level, loose.sensitivity):
+    if (lower.level, lower.sensitivity) != (higher.level, higher.sensitivity):
         return False
-    if strict.exact_gamma is None or loose.exact_gamma is None:
-        return strict.exact_gamma is loose.exact_gamma and strict.cost == loose.cost
-    return strict.exact_gamma % 1 == loose.exact_gamma % 1  # gamma = 0 is gamma = 1
+    if lower.exact_gamma is None or higher.exact_gamma is None:
+        return lower.exact_gamma is higher.exact_gamma and lower.cost == higher.cost
+    return lower.exact_gamma % 1 == higher.exact_gamma % 1  # gamma = 0 is gamma = 1
 
 
-def _common_grid(strict: Staircase, loose: Staircase) -> Fraction | None:
+def _common_grid(lower: Staircase, higher: Staircase) -> Fraction | None:
     """The widest cell that divides all steps of both staircases; None if a period has more than `_MOST_CELLS` cells."""
     widths: list[Fraction] = []
-    for law in (strict, loose):
+    for law in (lower, higher):
         if law.exact_gamma is None:
             return None
         widths += [law.sensitivity, law.sensitivity * law.exact_gamma]
@@ -173,43 +174,43 @@ class _Wave:
         return sin_interval(self.near * t, _BITS) + self.ratio * sin_interval(self.far * t, _BITS)
 
 
-def _unmatched_zero(strict: RealLaw, loose: Staircase, start: int, end: int) -> UnmatchedZero | None:
+def _unmatched_zero(lower: RealLaw, higher: Staircase, start: int, end: int) -> UnmatchedZero | None:
     """The k-th zero of V_2's characteristic function, start < k <= end, that V_1's lacks; None if none is found."""
     # Floats look for the zero, and intervals certify it.
-    loose_wave = _Wave.of(loose)
-    strict_wave = _Wave.of(strict) if isinstance(strict, Staircase) else None
-    for t in _candidates(loose_wave, strict_wave, np.arange(start + 1, end + 1)):
-        bracket = _bracket(loose_wave, Fraction(t), 1 / loose.sensitivity)
+    higher_wave = _Wave.of(higher)
+    lower_wave = _Wave.of(lower) if isinstance(lower, Staircase) else None
+    for t in _candidates(higher_wave, lower_wave, np.arange(start + 1, end + 1)):
+        bracket = _bracket(higher_wave, Fraction(t), 1 / higher.sensitivity)
         if bracket is None:
             continue
         after, before = bracket
         between = Interval(Interval.of(after, _BITS).low, Interval.of(before, _BITS).high, _BITS)
-        if strict_wave is None or not strict_wave.around(between).contains(0):
+        if lower_wave is None or not lower_wave.around(between).contains(0):
             return UnmatchedZero(after, before)
-    if strict_wave is not None:
+    if lower_wave is not None:
         return None
     # The first zero may be too far out for floats: gamma D t is within arcsin b <= b pi/2 of pi.
-    reach = min(loose_wave.ratio.upper * Fraction(8, 5) + Fraction(1, 1 << 20), Fraction(8, 5))  # + the error of _PI
-    after, before = ((_PI + sign * reach) / loose_wave.near.middle for sign in (-1, 1))
-    ends = [loose_wave.around(Interval.of(x, _BITS)) for x in (after, before)]
+    reach = min(higher_wave.ratio.upper * Fraction(8, 5) + Fraction(1, 1 << 20), Fraction(8, 5))  # + the error of _PI
+    after, before = ((_PI + sign * reach) / higher_wave.near.middle for sign in (-1, 1))
+    ends = [higher_wave.around(Interval.of(x, _BITS)) for x in (after, before)]
     is_there = ends[0].low > 0 > ends[1].high
-    bracket = _halved(loose_wave, after, before, _BRACKET / loose.sensitivity) if is_there else None
+    bracket = _halved(higher_wave, after, before, _BRACKET / higher.sensitivity) if is_there else None
     return None if bracket is None else UnmatchedZero(*bracket)
 
 
-def _candidates(loose: _Wave, strict: _Wave | None, k: NDArray[np.int64]) -> Iterator[float]:
+def _candidates(higher: _Wave, lower: _Wave | None, k: NDArray[np.int64]) -> Iterator[float]:
     """Zeros of V_2 in floats: the first one at which V_1 is clearly not zero, then those where |V_1| is largest."""
     # gamma D t + psi(D t), with |psi| <= arcsin b, passes k pi within arcsin b of gamma D t = k pi.
-    near, b = nearest(loose.near), nearest(loose.ratio)
+    near, b = nearest(higher.near), nearest(higher.ratio)
     reach = np.arcsin(min(b, 1.0)) * 1.01
     low, high = (np.pi * k - reach) / near, (np.pi * k + reach) / near
     before = np.where(k % 2 == 0, -1.0, 1.0)
     # Bisection: each halving is a bit of a float.
     for _ in range(60):
         middle = (low + high) / 2
-        is_before = np.sign(loose.floats(middle)) == before
+        is_before = np.sign(higher.floats(middle)) == before
         low, high = np.where(is_before, middle, low), np.where(is_before, high, middle)
-    sizes = np.ones(k.size) if strict is None else np.abs(strict.floats(high))
+    sizes = np.ones(k.size) if lower is None else np.abs(lower.floats(high))
     yield from high[sizes > _CLEAR][:1].tolist()
     yield from (float(high[i]) for i in np.argsort(-sizes)[:_TRIED] if sizes[i] > _TINY)
 

@@ -61,10 +61,10 @@ def joint_pmf(noise: Sequence[ArrayLike], levels: Sequence[Level]) -> Any:
     kind, read = NumberKind.of(levels, *noise)
     order = sorted(range(len(levels)), key=lambda i: levels[i])
     values: list[Any] = [*(read[i].astype(object) if kind.exact else read[i] for i in order), 0]
-    looser: list[Level | None] = [*(levels[i] for i in order[1:]), None]
+    next_higher: list[Level | None] = [*(levels[i] for i in order[1:]), None]
     mass: Any = 1
     for i, place in enumerate(order):
-        mass = mass * Tightening(levels[place], looser[i]).pmf(values[i] - values[i + 1])
+        mass = mass * Tightening(levels[place], next_higher[i]).pmf(values[i] - values[i + 1])
     return plain(mass)
 
 
@@ -109,8 +109,8 @@ def correlation(first: Level, second: Level) -> float:
     """
     instance(first, Level, "first")
     instance(second, Level, "second")
-    strict, loose = min(first, second), max(first, second)
-    return 1.0 if strict == loose else math.sqrt(Tightening(strict, loose).stay.number)
+    lower, higher = min(first, second), max(first, second)
+    return 1.0 if lower == higher else math.sqrt(Tightening(lower, higher).stay.number)
 
 
 def expected_change(first: Level, second: Level) -> Fraction | float:
@@ -136,32 +136,26 @@ def jump_intensity(level: Level) -> Fraction | float:
     return Quantity(lambda a: 2 * a / (1 - a), (level,)).number
 
 
-def expected_jumps(strict: Level, loose: Level | None = None) -> float:
+def expected_jumps(lower: Level, higher: Level | None = None) -> float:
     """2 ln((1-b)/(1-a)), the mean number of jumps between two levels (None: up to epsilon = infinity).
 
     >>> from utmost.exact import level
     >>> expected_jumps(level(alpha="1/2"), level(alpha="1/4"))
     0.8109302162163288
     """
-    instance(strict, Level, "strict")
-    if loose is not None:
-        instance(loose, Level, "loose")
-    odds = Quantity(lambda a, b: (1 - b) / (1 - a) - 1, (_stricter(strict, loose), loose))
+    odds = Quantity(lambda a, b: (1 - b) / (1 - a) - 1, _in_order(lower, higher))
     return 2 * math.log1p(odds.float)
 
 
-def no_jump_probability(strict: Level, loose: Level | None = None) -> Fraction | float:
+def no_jump_probability(lower: Level, higher: Level | None = None) -> Fraction | float:
     """((1-a)/(1-b))^2, the probability that the noise is the same at all levels between two levels.
 
-    This is less than P(V_strict = V_loose), since a path may leave a value and return.
+    This is less than P(V_lower = V_higher), since a path may leave a value and return.
     """
-    instance(strict, Level, "strict")
-    if loose is not None:
-        instance(loose, Level, "loose")
-    return Quantity(lambda a, b: ((1 - a) / (1 - b)) ** 2, (_stricter(strict, loose), loose)).number
+    return Quantity(lambda a, b: ((1 - a) / (1 - b)) ** 2, _in_order(lower, higher)).number
 
 
-def jump_count_pmf(n: ArrayLike, strict: Level, loose: Level | None = None) -> Any:
+def jump_count_pmf(n: ArrayLike, lower: Level, higher: Level | None = None) -> Any:
     """P(the process jumps n times between two levels), a Poisson probability with mean `expected_jumps`.
 
     >>> from utmost.exact import level
@@ -169,7 +163,7 @@ def jump_count_pmf(n: ArrayLike, strict: Level, loose: Level | None = None) -> A
     0.25
     """
     _, (counts,) = NumberKind.of((), n)
-    mean = expected_jumps(strict, loose)
+    mean = expected_jumps(lower, higher)
     if mean == 0:  # the two levels are equal
         return plain((counts == 0).astype(np.float64))
     none = [k < 0 or k > 1 << 1000 for k in map(int, np.ravel(counts))]  # lgamma of more is beyond a float
@@ -193,7 +187,7 @@ def jump_pmf(j: ArrayLike, level: Level) -> Any:
     return plain(kind.where(sizes != 0, half) * kind.powers(level, np.maximum(np.abs(sizes), 1) - 1))
 
 
-def expected_jumps_of_size(j: int, strict: Level, loose: Level | None = None) -> Fraction | float:
+def expected_jumps_of_size(j: int, lower: Level, higher: Level | None = None) -> Fraction | float:
     """(a^k - b^k)/k with k = |j|, the mean number of jumps of size j between two levels.
 
     >>> from utmost.exact import level
@@ -201,13 +195,10 @@ def expected_jumps_of_size(j: int, strict: Level, loose: Level | None = None) ->
     Fraction(1, 8)
     """
     j = integer(j, "j")
-    instance(strict, Level, "strict")
-    if loose is not None:
-        instance(loose, Level, "loose")
     k = natural(abs(j), "the size of a jump")
     if k == 0:
         raise OutOfRange("a jump must have a size other than 0", came=j)
-    return Quantity(lambda a, b: (a**k - b**k) / k, (_stricter(strict, loose), loose)).number
+    return Quantity(lambda a, b: (a**k - b**k) / k, _in_order(lower, higher)).number
 
 
 def forward_intensities(x: ArrayLike, level: Level) -> tuple[Any, Any, Any]:
@@ -223,11 +214,12 @@ def forward_intensities(x: ArrayLike, level: Level) -> tuple[Any, Any, Any]:
     return plain(size), flat, flat
 
 
-def _stricter(strict: Level, loose: Level | None) -> Level:
-    if loose is not None and loose < strict:
-        required = f"the first epsilon must not be larger than that of {loose}"
-        raise OutOfRange(required, came=strict, remedy="Swap the levels.")
-    return strict
+def _in_order(lower: Level, higher: Level | None) -> tuple[Level, Level | None]:
+    instance(lower, Level, "lower")
+    if higher is not None and instance(higher, Level, "higher") < lower:
+        required = f"the first epsilon must not be larger than that of {higher}"
+        raise OutOfRange(required, came=lower, remedy="Swap the levels.")
+    return lower, higher
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -17,9 +17,9 @@ from utmost.errors import OutOfRange
 
 @dataclass(frozen=True, slots=True)
 class Tightening:
-    r"""The distribution of W in V_strict = V_loose + W, with W independent of V_loose.
+    r"""The distribution of W in V_lower = V_higher + W, with W independent of V_higher.
 
-    V_loose and V_strict are two-sided geometric noise. With b the alpha of loose and a the alpha of strict (b <= a),
+    V_lower and V_higher are two-sided geometric noise. With a and b their alphas, b <= a,
 
     .. math:: W = 0 \text{ with probability } w = \frac{b}{a}\Big(\frac{1-a}{1-b}\Big)^2,
         \quad\text{else } P(k) = \frac{1-a}{1+a}\, a^{|k|}.
@@ -27,73 +27,73 @@ class Tightening:
     Adding W needs no data: anyone who holds a response can compute one at a smaller epsilon.
 
     Args:
-        strict: Smaller epsilon, per unit.
-        loose: Larger epsilon, per unit; None for infinity, where V_loose = 0 and W = V_strict.
+        lower: Smaller epsilon, per unit.
+        higher: Larger epsilon, per unit; None for infinity, where V_higher = 0 and W = V_lower.
 
     Raises:
-        OutOfRange: if the epsilon of ``strict`` is larger than that of ``loose``.
+        OutOfRange: if the epsilon of ``lower`` is larger than that of ``higher``.
 
     Source: [koufogiannis2015], equation (28), on the integers.
 
     >>> from utmost.exact import level
-    >>> W = Tightening(strict=level(alpha="1/2"), loose=level(alpha="1/4"))
+    >>> W = Tightening(lower=level(alpha="1/2"), higher=level(alpha="1/4"))
     >>> W.stay.number, W.pmf(0), W.pmf(2)
     (Fraction(2, 9), Fraction(13, 27), Fraction(7, 108))
     """
 
-    strict: Level
-    loose: Level | None
+    lower: Level
+    higher: Level | None
 
     def __post_init__(self) -> None:
-        if self.loose is not None and self.loose < self.strict:
+        if self.higher is not None and self.higher < self.lower:
             raise OutOfRange(
-                f"to tighten, the new epsilon must not be larger than that of {self.loose}",
-                came=self.strict,
+                f"to tighten, the new epsilon must not be larger than that of {self.higher}",
+                came=self.lower,
                 remedy="Swap the levels, or relax instead.",
             )
 
     @property
     def stay(self) -> Quantity:
-        """w, the squared correlation of V_strict and V_loose. (P(W = 0) is larger: see `pmf`.)"""
-        return Quantity(staying, (self.loose, self.strict))
+        """w, the squared correlation of V_lower and V_higher. (P(W = 0) is larger: see `pmf`.)"""
+        return Quantity(staying, (self.higher, self.lower))
 
     @property
     def change(self) -> Quantity:
         """1 - w, without cancellation."""
-        return Quantity(changing, (self.loose, self.strict))
+        return Quantity(changing, (self.higher, self.lower))
 
     def pmf(self, k: ArrayLike) -> Any:
         """P(W = k) for integers k: Fractions for rational alphas, floats for arrays of numbers."""
-        kind, (steps,) = NumberKind.of((self.loose, self.strict), k)
-        spread = Quantity(lambda b, a: changing(b, a) * (1 - a) / (1 + a), (self.loose, self.strict))
-        smooth = kind.number(spread) * kind.powers(self.strict, np.abs(steps))
+        kind, (steps,) = NumberKind.of((self.higher, self.lower), k)
+        spread = Quantity(lambda b, a: changing(b, a) * (1 - a) / (1 + a), (self.higher, self.lower))
+        smooth = kind.number(spread) * kind.powers(self.lower, np.abs(steps))
         return plain(smooth + kind.where(steps == 0, kind.number(self.stay)))
 
     def ccdf(self, k: ArrayLike) -> Any:
         """P(W > k), for integers k."""
-        kind, (steps,) = NumberKind.of((self.loose, self.strict), k)
+        kind, (steps,) = NumberKind.of((self.higher, self.lower), k)
         return plain(self._above(kind, steps))
 
     def cdf(self, k: ArrayLike) -> Any:
         """P(W <= k), for integers k."""
-        kind, (steps,) = NumberKind.of((self.loose, self.strict), k)
+        kind, (steps,) = NumberKind.of((self.higher, self.lower), k)
         return plain(self._above(kind, -1 - steps))
 
     def _above(self, kind: NumberKind, steps: Any) -> Any:
         # By symmetry the tail on the side of k is computed: no small number is then a difference of large ones.
-        tail = kind.number(Quantity(lambda b, a: changing(b, a) / (1 + a), (self.loose, self.strict)))
-        above = tail * kind.powers(self.strict, np.where(steps >= 0, steps + 1, -steps))
+        tail = kind.number(Quantity(lambda b, a: changing(b, a) / (1 + a), (self.higher, self.lower)))
+        above = tail * kind.powers(self.lower, np.where(steps >= 0, steps + 1, -steps))
         return np.where(steps >= 0, above, 1 - above)
 
     @property
     def mean_absolute(self) -> Fraction | float:
         """E|W|, the expected change of the response."""
-        return Quantity(lambda b, a: changing(b, a) * 2 * a / (1 - a * a), (self.loose, self.strict)).number
+        return Quantity(lambda b, a: changing(b, a) * 2 * a / (1 - a * a), (self.higher, self.lower)).number
 
     @property
     def variance(self) -> Fraction | float:
         """E[W^2]."""
-        return Quantity(lambda b, a: changing(b, a) * 2 * a / (1 - a) ** 2, (self.loose, self.strict)).number
+        return Quantity(lambda b, a: changing(b, a) * 2 * a / (1 - a) ** 2, (self.higher, self.lower)).number
 
 
 def staying(b: Any, a: Any) -> Any:
@@ -108,11 +108,11 @@ def changing(b: Any, a: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Bridge:
-    r"""The distribution of K = V_at - V_loose given W = V_strict - V_loose. K and W are independent of V_loose.
+    r"""The distribution of K = V_middle - V_higher given W = V_lower - V_higher. K and W are independent of V_higher.
 
-    With a > m > b the alphas of strict, at and loose, and W', W'' the tightening noise loose -> at and at -> strict,
-    P(K = k | W = w) = P(W' = k) P(W'' = w - k) / P(W = w). For w != 0 this is a mixture. With s the sign of w,
-    J ~ Geom(am) and G ~ Geom(m/a):
+    With a > m > b the alphas of lower, middle and higher, W' the tightening noise from higher to middle, and W'' that
+    from middle to lower, P(K = k | W = w) = P(W' = k) P(W'' = w - k) / P(W = w). For w != 0 this is a mixture. With
+    s the sign of w, J ~ Geom(am) and G ~ Geom(m/a):
 
     ========  =================================================  ==============================================
     home      (b/m) (1-am)(a-m) / ((1-ab)(a-b))                  K = 0
@@ -124,32 +124,32 @@ class Bridge:
     where rest = a (1-mb)(m-b)(1-am) / (m (1-m^2)(1-ab)(a-b)). At w = 0 (with s = +1), K = 0 with
     probability w_0/(w_0 + t), and else K has the mixture; w_0 is `Tightening.stay`, and t = (1-w_0)(1-a)/(1+a).
 
-    With ``loose`` None (epsilon = infinity, no noise) this is `Relaxing`: K = V_at and W = V_strict.
+    With ``higher`` None (epsilon = infinity, no noise) this is `Relaxing`: K = V_middle and W = V_lower.
 
     Args:
-        strict, at, loose: Levels per unit, strictly increasing in epsilon; ``loose`` may be None.
+        lower, middle, higher: Levels per unit, strictly increasing in epsilon; ``higher`` may be None.
 
     Raises:
-        OutOfRange: if ``at`` is not strictly between ``strict`` and ``loose``.
+        OutOfRange: if ``middle`` is not strictly between ``lower`` and ``higher``.
 
     Source: [koufogiannis2015], Theorem 12 and Algorithm 1, on the integers.
 
     >>> from utmost.exact import level
-    >>> B = Bridge(strict=level(alpha="1/2"), at=level(alpha="1/3"), loose=level(alpha="1/4"))
+    >>> B = Bridge(lower=level(alpha="1/2"), middle=level(alpha="1/3"), higher=level(alpha="1/4"))
     >>> B.pmf(0, 2), B.pmf(1, 2), B.pmf(2, 2)
     (Fraction(215, 336), Fraction(55, 504), Fraction(11, 54))
     """
 
-    strict: Level
-    at: Level
-    loose: Level | None
+    lower: Level
+    middle: Level
+    higher: Level | None
 
     def __post_init__(self) -> None:
-        if not (self.strict < self.at and (self.loose is None or self.at < self.loose)):
-            between = f"{self.strict} and {'infinity' if self.loose is None else self.loose}"
+        if not (self.lower < self.middle and (self.higher is None or self.middle < self.higher)):
+            between = f"{self.lower} and {'infinity' if self.higher is None else self.higher}"
             raise OutOfRange(
                 f"the level of a bridge must lie strictly between {between}",
-                came=self.at,
+                came=self.middle,
                 remedy="Pass a level between them.",
             )
 
@@ -197,7 +197,7 @@ class Bridge:
 
     def pmf(self, k: ArrayLike, w: ArrayLike) -> Any:
         """P(K = k | W = w), for integers that broadcast: Fractions for rational alphas, or floats."""
-        kind, (end, apart) = NumberKind.of((self.strict, self.at, self.loose), k, w)
+        kind, (end, apart) = NumberKind.of((self.lower, self.middle, self.higher), k, w)
         ahead, size = end * np.where(apart < 0, -1, 1), np.abs(apart)
         # Each step between 0 and w on the way to K has the ratio m/a, and every other step am.
         inward = np.clip(ahead, 0, size)
@@ -210,7 +210,7 @@ class Bridge:
         return plain((1 - idle) * density + idle * (ahead == 0))
 
     def _quantity(self, formula: Callable[[Any, Any, Any], Any]) -> Quantity:
-        return Quantity(formula, (self.strict, self.at, self.loose))
+        return Quantity(formula, (self.lower, self.middle, self.higher))
 
 
 def _rest(a: Any, m: Any, b: Any) -> Any:
@@ -234,54 +234,54 @@ class Pieces(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Relaxing:
-    r"""The distribution of V_loose given V_strict = x, where V_strict = V_loose + W with the W of `Tightening`.
+    r"""The distribution of V_higher given V_lower = x, where V_lower = V_higher + W with the W of `Tightening`.
 
-    With a the alpha of strict, b the alpha of loose (b < a), m = |x|, s the sign of x (+1 at 0), rho = b/a,
+    With a the alpha of ``lower``, b the alpha of ``higher`` (b < a), m = |x|, s the sign of x (+1 at 0), rho = b/a,
     d = a(1-b^2):
 
     ========  ===============================  ===========================================
-    stay      b(1-a^2)/d rho^m                 V_loose = x
-    across    ab(a-b)/d                        V_loose = -s(1 + Geom(ab))
-    inward    a(1-ab)(1-rho^m)/d               V_loose = sk, k in 0..m-1, with P(k) ~ rho^k
-    outward   (a-b)/d rho^m                    V_loose = s(m + Geom(ab))
+    stay      b(1-a^2)/d rho^m                 V_higher = x
+    across    ab(a-b)/d                        V_higher = -s(1 + Geom(ab))
+    inward    a(1-ab)(1-rho^m)/d               V_higher = sk, k in 0..m-1, with P(k) ~ rho^k
+    outward   (a-b)/d rho^m                    V_higher = s(m + Geom(ab))
     ========  ===============================  ===========================================
 
-    so P(V_loose = y) = stay [y = x] + (1-ab)(a-b)/d b^{|y|} a^{|x-y|-|x|}.
+    so P(V_higher = y) = stay [y = x] + (1-ab)(a-b)/d b^{|y|} a^{|x-y|-|x|}.
 
     Args:
-        strict, loose: The two levels, per unit.
+        lower, higher: The two levels, per unit.
 
     Raises:
-        OutOfRange: if the epsilon of ``loose`` is not larger than that of ``strict``.
+        OutOfRange: if the epsilon of ``higher`` is not larger than that of ``lower``.
 
     Source: [koufogiannis2015], equation (25) and Algorithm 1, on the integers (where sgn(0) must be +1).
 
     >>> from utmost.exact import level
-    >>> R = Relaxing(strict=level(alpha="1/2"), loose=level(alpha="1/4"))
+    >>> R = Relaxing(lower=level(alpha="1/2"), higher=level(alpha="1/4"))
     >>> R.pieces(1)
     Pieces(stay=Fraction(1, 5), across=Fraction(1, 15), inward=Fraction(7, 15), outward=Fraction(4, 15))
     >>> R.pmf(-1, 1), R.pmf(0, 1), R.pmf(1, 1)
     (Fraction(7, 120), Fraction(7, 15), Fraction(13, 30))
     """
 
-    strict: Level
-    loose: Level
+    lower: Level
+    higher: Level
 
     def __post_init__(self) -> None:
-        if not self.strict < self.loose:
+        if not self.lower < self.higher:
             raise OutOfRange(
-                f"to relax, the new epsilon must be larger than that of {self.strict}",
-                came=self.loose,
+                f"to relax, the new epsilon must be larger than that of {self.lower}",
+                came=self.higher,
                 remedy="Swap the levels, or tighten instead.",
             )
 
     def pieces(self, x: ArrayLike) -> Pieces:
-        """Probabilities of the four pieces given V_strict = x, for integers x."""
+        """Probabilities of the four pieces given V_lower = x, for integers x."""
         kind, (start,) = self._number_kind(x)
         return Pieces(*map(plain, self._pieces(kind, np.abs(start))))
 
     def pmf(self, y: ArrayLike, x: ArrayLike) -> Any:
-        """P(V_loose = y | V_strict = x), for integers that broadcast: Fractions for rational alphas, or floats."""
+        """P(V_higher = y | V_lower = x), for integers that broadcast: Fractions for rational alphas, or floats."""
         kind, (end, start) = self._number_kind(y, x)
         ahead, size = end * np.where(start < 0, -1, 1), np.abs(start)
         # Each step between 0 and x on the way to y has the ratio b/a, and every other step ab.
@@ -291,13 +291,13 @@ class Relaxing:
         return plain(kind.number(smooth) * density + kind.where(end == start, self._pieces(kind, size).stay))
 
     def keep(self, x: ArrayLike) -> Any:
-        """P(V_loose = x | V_strict = x) = rho^m (1 - 2ab + b^2)/(1 - b^2), the probability of an unchanged response."""
+        """P(V_higher = x | V_lower = x) = rho^m (1 - 2ab + b^2)/(1 - b^2), the probability of an unchanged response."""
         kind, (start,) = self._number_kind(x)
         stay = kind.number(self._quantity(lambda a, b: (1 - 2 * a * b + b * b) / (1 - b * b)))
         return plain(stay * kind.powers(self._fall, np.abs(start)))
 
     def mean(self, x: ArrayLike) -> Any:
-        """E[V_loose | V_strict = x]. Cost: about 0.1 ms for each x."""
+        """E[V_higher | V_lower = x]. Cost: about 0.1 ms for each x."""
         kind, (start,) = self._number_kind(x)
         means = [
             (-1 if x < 0 else 1) * kind.number(self._quantity(partial(_mean, abs(x)))) for x in np.ravel(start).tolist()
@@ -313,22 +313,22 @@ class Relaxing:
         return Pieces(stay * power, across + 0 * power, inward * (1 - power), outward * power)
 
     def _number_kind(self, *points: ArrayLike) -> tuple[NumberKind, list[Any]]:
-        return NumberKind.of((self.strict, self.loose), *points)
+        return NumberKind.of((self.lower, self.higher), *points)
 
     @property
     def _fall(self) -> Quantity:
-        return Quantity(lambda a, b: b / a, (self.strict, self.loose))
+        return Quantity(lambda a, b: b / a, (self.lower, self.higher))
 
     @property
     def _rise(self) -> Quantity:
-        return Quantity(lambda a, b: a * b, (self.strict, self.loose))
+        return Quantity(lambda a, b: a * b, (self.lower, self.higher))
 
     def _quantity(self, formula: Callable[[Any, Any], Any]) -> Quantity:
-        return Quantity(formula, (self.strict, self.loose))
+        return Quantity(formula, (self.lower, self.higher))
 
 
 def _mean(m: int, a: Any, b: Any) -> Any:
-    """E[V_loose | V_strict = m] for m >= 0, from the four pieces."""
+    """E[V_higher | V_lower = m] for m >= 0, from the four pieces."""
     rho, q, d = b / a, a * b, a * (1 - b * b)
     power = rho**m
     at_m = b * (1 - a * a) / d * power + (a - b) / d * power

@@ -37,7 +37,7 @@ _FLOAT_BITS = 52
 _FIRST_BITS = 64
 _GUARD_BITS = 32
 
-_START, _LOOSER, _STRICTER = range(3)
+_START, _HIGHER, _LOWER = range(3)
 _WAIT, _SHARE, _TURN = 0, 1, 2
 """The uniform numbers of an event: its waiting time, the remaining fraction of the clock, and the move."""
 
@@ -139,14 +139,14 @@ RationalBounds = tuple[Fraction, Fraction]
 class _Target:
     """A level at which paths are evaluated, and the grid, both relative to the anchor."""
 
-    stage: int  # _LOOSER or _STRICTER than the anchor, or _START for the anchor
+    stage: int  # _HIGHER or _LOWER than the level of the anchor, or _START there
     level: Level
     anchor: Level
     step: Level  # level of the anchor for one step of the grid
 
     @classmethod
     def of(cls, level: Level, anchor: Level, grid: Fraction) -> "_Target":
-        stage = _START if level == anchor else _LOOSER if anchor < level else _STRICTER
+        stage = _START if level == anchor else _HIGHER if anchor < level else _LOWER
         return cls(stage, level, anchor, anchor.scaled(grid))
 
     def goal(self, bits: int) -> RationalBounds:
@@ -264,13 +264,13 @@ class HiddenPaths:
         v, event = arb(1), 0
         while stage != _START:
             here = uniform(stage, event)
-            v = v - here(_WAIT).log() / clock if stage == _LOOSER else v * _share(here, n)
-            if (v > goal) if stage == _LOOSER else (v < goal):
+            v = v - here(_WAIT).log() / clock if stage == _HIGHER else v * _share(here, n)
+            if (v > goal) if stage == _HIGHER else (v < goal):
                 break
             # Neither certainly before the level nor certainly past it: more digits decide.
-            if not ((v < goal) if stage == _LOOSER else (v > goal)):
+            if not ((v < goal) if stage == _HIGHER else (v > goal)):
                 return None
-            clock, place = _relaxed(here, clock, place) if stage == _LOOSER else _tightened(here, v, clock, place)
+            clock, place = _relaxed(here, clock, place) if stage == _HIGHER else _tightened(here, v, clock, place)
             event += 1
         return place
 
@@ -286,7 +286,7 @@ class HiddenPaths:
         event = 0
         while open_paths.where.size:
             here = _named(self.bits, stage, event, points[open_paths.where])
-            if stage == _LOOSER:
+            if stage == _HIGHER:
                 v = open_paths.v - here(_WAIT).log() / open_paths.clock
                 past, before = (v - goal).is_positive, (goal - v).is_positive
             else:
@@ -298,7 +298,7 @@ class HiddenPaths:
             here = _named(self.bits, stage, event, points[open_paths.where])
             moved = (
                 _relaxed(here, open_paths.clock, open_paths.place)
-                if stage == _LOOSER
+                if stage == _HIGHER
                 else _tightened(here, open_paths.v, open_paths.clock, open_paths.place)
             )
             open_paths = open_paths.at(*moved)

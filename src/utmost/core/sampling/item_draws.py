@@ -258,19 +258,19 @@ def _fresh(level: Level, word_bits: int) -> tuple[Inversion, _Geometric]:
 
 @lru_cache(maxsize=_KEPT)
 def _tightened(transition: Tightening, word_bits: int) -> tuple[Inversion, _Geometric]:
-    change, ratio = transition.change, transition.strict.alpha_interval
+    change, ratio = transition.change, transition.lower.alpha_interval
     plain = lambda bits: change(bits) / (1 + ratio(bits))  # noqa: E731
     turned = lambda bits: change(bits) * ratio(bits) / (1 + ratio(bits))  # noqa: E731
-    size = _Geometric(ratio, doublings([(transition.strict, 1)]), word_bits)
+    size = _Geometric(ratio, doublings([(transition.lower, 1)]), word_bits)
     return Inversion(_sums(plain, turned), word_bits), size
 
 
 @lru_cache(maxsize=_KEPT)
 def _bridged(transition: Bridge, word_bits: int) -> tuple[Inversion, Inversion | None, _Geometric, _Geometric]:
-    strict, at = transition.strict, transition.at
+    lower, middle = transition.lower, transition.middle
     # Cached by transition: the tables take milliseconds, a draw a hundred nanoseconds.
     marks = Inversion(_sums(transition.home, transition.across, transition.stay), word_bits)
-    idle = None if transition.loose is None else Inversion(_sums(transition.idle), word_bits)
-    fall = _Geometric(transition.fall, doublings([(at, 1), (strict, -1)]), word_bits)
-    rise = _Geometric(transition.rise, doublings([(at, 1), (strict, 1)]), word_bits)
+    idle = None if transition.higher is None else Inversion(_sums(transition.idle), word_bits)
+    fall = _Geometric(transition.fall, doublings([(middle, 1), (lower, -1)]), word_bits)
+    rise = _Geometric(transition.rise, doublings([(middle, 1), (lower, 1)]), word_bits)
     return marks, idle, fall, rise

@@ -32,7 +32,7 @@ def tightening_noise(
     """``count`` independent draws of W, each at about the cost of a draw of geometric noise."""
     # K ~ Geom(a) comes with a mark: plain (W = K), turned (W = -1-K) or, with probability w, none (W = 0).
     # Between equal levels no word is read, so that a seed gives the same noise with and without this step.
-    if transition.strict == transition.loose:
+    if transition.lower == transition.higher:
         return np.zeros(count, np.int64)
     sampler = _tightening(transition, plan_for(method, count))
     sizes = (min(CHUNK, count - start) for start in range(0, count, CHUNK))
@@ -42,7 +42,7 @@ def tightening_noise(
 def bridge_noise(transition: Bridge, apart: Integers, *, randomness: Randomness, method: DrawMethod | None) -> Integers:
     """Independent draws of K, one for each W in ``apart`` (a row of integers)."""
     # The same variables are drawn for every W: a mark, G and J of the transition's table. One more coin is tossed if W
-    # = 0 and the loose level is finite; then W is the difference of two responses, and no secret. Cost: two geometric
+    # = 0 and the higher level is finite; then W is the difference of two responses, and no secret. Cost: two geometric
     # draws and a few passes; under 60 ns each by table for 10^7.
     if apart.dtype != object:
         # abs(-2^63) is no int64.
@@ -56,7 +56,7 @@ class _ManyTightening:
     __slots__ = ("_marked",)
 
     def __init__(self, transition: Tightening, plan: SamplingPlan) -> None:
-        change, ratio = transition.change, transition.strict.alpha_interval
+        change, ratio = transition.change, transition.lower.alpha_interval
         plain = _probability(lambda bits: change(bits) / (1 + ratio(bits)))
         turned = _probability(lambda bits: change(bits) * ratio(bits) / (1 + ratio(bits)))
         nothing = _probability(lambda bits: Interval.of(0, bits))
@@ -80,7 +80,7 @@ class _ManyBridge:
         self._marked = MarkedGeometricSampler(transition.fall, marks, plan)
         self._rise = MarkedGeometricSampler(transition.rise, (lambda bits: Interval.of(1, bits),), plan)
         idle = transition.idle
-        self._idle = transition.loose and Categorical(
+        self._idle = transition.higher and Categorical(
             lambda bits: [1 - idle(bits)], word_bits=plan.word_bits, lookup=plan.lookup
         )
 

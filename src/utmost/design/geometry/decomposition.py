@@ -95,9 +95,9 @@ def decompose(ptype: PrivacyType, channel: Channel) -> Decomposition:
 
     >>> from utmost.channels import geometric_channel
     >>> from utmost.spaces import counts
-    >>> tight, loose = PrivacyType(counts(2), alpha="1/2"), geometric_channel(3, alpha="3/4")
-    >>> found = decompose(tight, loose)
-    >>> len(found.kernels), found.verify(loose)
+    >>> ptype, channel = PrivacyType(counts(2), alpha="1/2"), geometric_channel(3, alpha="3/4")
+    >>> found = decompose(ptype, channel)
+    >>> len(found.kernels), found.verify(channel)
     (1, True)
     """
     instance(ptype, PrivacyType, "ptype")

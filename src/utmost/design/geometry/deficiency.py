@@ -99,10 +99,10 @@ def refinement_distance(
     Cost: a linear program of (m + n) k variables, solved in rationals.
 
     >>> from utmost.channels import geometric_channel
-    >>> loose, strict = geometric_channel(3, alpha="1/4"), geometric_channel(3, alpha="1/2")
+    >>> higher, lower = geometric_channel(3, alpha="1/4"), geometric_channel(3, alpha="1/2")
     >>> uniform = ["1/3"] * 3
-    >>> found = refinement_distance(better=strict, worse=loose, prior=uniform)
-    >>> str(found.value), found.verify(), refinement_distance(better=loose, worse=strict, prior=uniform).value
+    >>> found = refinement_distance(better=lower, worse=higher, prior=uniform)
+    >>> str(found.value), found.verify(), refinement_distance(better=higher, worse=lower, prior=uniform).value
     ('8/45', True, Fraction(0, 1))
     """
     one_of(gains, Gains, "gains", "gains")

@@ -101,8 +101,8 @@ def _posteriors(channel: Channel) -> Array:
 class PrivacyOrderVerdict(Verdict):
     """Whether the worse channel satisfies every metric privacy level that the better one satisfies."""
 
-    loose: Array  # (n, n) ratios exp(d) of the metric d induced by the better channel, possibly infinite
-    strict: Array  # the same for the worse channel
+    better_ratios: Array  # (n, n) ratios exp(d) of the metric d induced by the better channel, possibly infinite
+    worse_ratios: Array  # the same for the worse channel
     pair: tuple[int, int] | None  # secrets that the worse channel distinguishes more
 
     def __bool__(self) -> bool:
@@ -110,8 +110,8 @@ class PrivacyOrderVerdict(Verdict):
 
     def verify(self) -> bool:
         """Check that no ratio of the worse channel exceeds the ratio of the better one, or that the pair's does."""
-        loose, strict = induced_ratios(self.better), induced_ratios(self.worse)
-        above = np.greater(strict, loose * (1 + Fraction(self.tolerance)))
+        better_ratios, worse_ratios = induced_ratios(self.better), induced_ratios(self.worse)
+        above = np.greater(worse_ratios, better_ratios * (1 + Fraction(self.tolerance)))
         return not above.any() if self.pair is None else bool(above[self.pair])
 
 
@@ -121,11 +121,11 @@ def privacy_order_verdict(better: Channel, worse: Channel, tolerance: float) -> 
     # question is whether d_worse <= d_better: then every type that contains ``better`` contains ``worse``. The max-case
     # order implies this order, because the ratio of two entries is quasi-convex on posteriors. Source:
     # [chatzikokolakis2021].
-    loose, strict = induced_ratios(better), induced_ratios(worse)
+    better_ratios, worse_ratios = induced_ratios(better), induced_ratios(worse)
     allowed = 0.0 if better.is_exact and worse.is_exact else tolerance
-    apart = np.argwhere(strict > loose * (1 + Fraction(allowed))).tolist()
+    apart = np.argwhere(worse_ratios > better_ratios * (1 + Fraction(allowed))).tolist()
     pair = (int(apart[0][0]), int(apart[0][1])) if apart else None
-    return PrivacyOrderVerdict(better, worse, allowed, loose, strict, pair)
+    return PrivacyOrderVerdict(better, worse, allowed, better_ratios, worse_ratios, pair)
 
 
 def induced_ratios(channel: Channel | object) -> Array:

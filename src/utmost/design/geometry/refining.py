@@ -92,11 +92,11 @@ def refines(
     otherwise floats find a remap or a loss, and one exact system corrects it.
 
     >>> from utmost.channels import geometric_channel, randomized_response
-    >>> loose, strict = geometric_channel(3, alpha="1/4"), geometric_channel(3, alpha="1/2")
-    >>> verdict = refines(better=loose, worse=strict)
+    >>> higher, lower = geometric_channel(3, alpha="1/4"), geometric_channel(3, alpha="1/2")
+    >>> verdict = refines(better=higher, worse=lower)
     >>> bool(verdict), [str(p) for p in verdict.remap.matrix[1]], verdict.verify()
     (True, ['7/27', '13/27', '7/27'], True)
-    >>> refuted = refines(better=strict, worse=loose)
+    >>> refuted = refines(better=lower, worse=higher)
     >>> bool(refuted), refuted.consumer.loss.shape, refuted.verify()
     (False, (3, 2), True)
     >>> line, equal = geometric_channel(3, alpha="1/2"), randomized_response(3, alpha="1/2")

@@ -1,10 +1,10 @@
 """Randomised response to bits: the maps f and g of the paper, their coupling, exact draws, and changes of level.
 
-**Two responses to one bit with the total privacy loss of the response with the larger epsilon.**
+**Two responses to one bit with the total privacy loss of the response at the higher epsilon.**
 
-The response with the smaller epsilon (the strict one) is a function of the response with the larger epsilon (the loose
-one) and independent randomness, so it reveals nothing new. This is possible if and only if the strict response is a
-refinement of the loose one, and then the joint distribution is unique.
+The response at the lower epsilon is a function of the response at the higher epsilon and independent randomness, so it
+reveals nothing new. This is possible if and only if the one at the lower epsilon is a refinement of the other, and then
+the joint distribution is unique.
 """
 
 from collections.abc import Sequence
@@ -185,14 +185,14 @@ class BitResponse:
 
 
 PairLaw = dict[tuple[int, int], Fraction]
-"""P(strict = z1, loose = z2) by (z1, z2)."""
+"""P(lower = z1, higher = z2) by (z1, z2)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Coupling:
-    r"""The joint distribution of a strict and a loose response in which the strict one depends only on the loose one.
+    r"""The joint distribution of responses z1 and z2 at a lower and a higher epsilon, in which z1 depends only on z2.
 
-    Let (b1, g1) and (b2, g2) be (one, zero) of the strict and the loose response. Then P(z1 = 1 | z2) is
+    Let (b1, g1) and (b2, g2) be (one, zero) of ``lower`` and ``higher``. Then P(z1 = 1 | z2) is
 
     .. math:: k_0 = \frac{g_1 b_2 - b_1 g_2}{b_2 - g_2} \text{ for } z_2 = 0, \qquad
         k_1 = \frac{b_1 (1 - g_2) - g_1 (1 - b_2)}{b_2 - g_2} \text{ for } z_2 = 1.
@@ -200,71 +200,70 @@ class Coupling:
     For the map f with a1 > a2, z1 = z2 with probability (1 - a1)/(1 - a2), else z1 is a fair coin.
 
     Args:
-        strict: Response with the smaller epsilon.
-        loose: Response with the larger epsilon.
+        lower: Distribution of z1.
+        higher: Distribution of z2.
 
     Raises:
-        OutOfRange: if the strict response is no refinement of the loose one: if one/zero or (1-zero)/(1-one) is larger
-            for the strict response.
+        OutOfRange: if ``lower`` is no refinement of ``higher``: if its one/zero or (1-zero)/(1-one) is larger.
 
     >>> pair = Coupling(BitResponse.permanent("1/2"), BitResponse.permanent("1/4"))
-    >>> pair.strict_given(1), pair.strict_given(0)
+    >>> pair.lower_given(1), pair.lower_given(0)
     (Fraction(5, 6), Fraction(1, 6))
-    >>> pair.loose_given(bit=1, strict=0)
+    >>> pair.higher_given(bit=1, lower=0)
     Fraction(7, 12)
     """
 
-    strict: BitResponse
-    loose: BitResponse
+    lower: BitResponse
+    higher: BitResponse
 
     def __post_init__(self) -> None:
-        for name, response in (("strict", self.strict), ("loose", self.loose)):
+        for name, response in (("lower", self.lower), ("higher", self.higher)):
             if not isinstance(response, BitResponse):
                 raise wrong_kind(name, "a BitResponse", response)
-        if not (self.strict_given(0) >= 0 and self.strict_given(1) <= 1):
+        if not (self.lower_given(0) >= 0 and self.lower_given(1) <= 1):
             raise OutOfRange(
-                "neither one/zero nor (1-zero)/(1-one) may be larger for the strict response than for the loose one",
-                came=f"strict {self.strict}, loose {self.loose}",
+                "neither one/zero nor (1-zero)/(1-one) may be larger at the lower epsilon",
+                came=f"{self.lower} and {self.higher}",
                 where="Coupling",
                 remedy="Exchange the two responses, or use the map f for both.",
             )
 
-    def strict_given(self, loose: int) -> Fraction:
-        """Return P(strict = 1 | loose), which does not depend on the bit."""
-        (b1, g1), (b2, g2) = (self.strict.one, self.strict.zero), (self.loose.one, self.loose.zero)
+    def lower_given(self, higher: int) -> Fraction:
+        """Return P(lower = 1 | higher), which does not depend on the bit."""
+        (b1, g1), (b2, g2) = (self.lower.one, self.lower.zero), (self.higher.one, self.higher.zero)
         spread = b2 - g2
-        return (b1 * (1 - g2) - g1 * (1 - b2)) / spread if loose else (g1 * b2 - b1 * g2) / spread
+        return (b1 * (1 - g2) - g1 * (1 - b2)) / spread if higher else (g1 * b2 - b1 * g2) / spread
 
-    def loose_given(self, bit: int, strict: int) -> Fraction:
-        """Return P(loose = 1 | strict) for a bit, by Bayes' rule; `relax` draws with it."""
+    def higher_given(self, bit: int, lower: int) -> Fraction:
+        """Return P(higher = 1 | lower) for a bit, by Bayes' rule; `relax` draws with it."""
         law = self.joint(bit)
-        return law[strict, 1] / (law[strict, 0] + law[strict, 1])
+        return law[lower, 1] / (law[lower, 0] + law[lower, 1])
 
     def joint(self, bit: int) -> PairLaw:
-        """Return P(strict = z1, loose = z2) for a bit."""
+        """Return P(lower = z1, higher = z2) for a bit."""
         law = {}
         for z1, z2 in product((0, 1), repeat=2):
-            loose, strict_chance = self.loose.of(bit), self.strict_given(z2)
-            law[z1, z2] = (loose if z2 else 1 - loose) * (strict_chance if z1 else 1 - strict_chance)
+            higher, lower_chance = self.higher.of(bit), self.lower_given(z2)
+            law[z1, z2] = (higher if z2 else 1 - higher) * (lower_chance if z1 else 1 - lower_chance)
         return law
 
 
-def between(strict: BitResponse, at: BitResponse, loose: BitResponse) -> list[Fraction]:
-    """Return P(response at ``at`` = 1 | loose = z2, strict = z1) at index 2 z2 + z1: a response between two others.
+def between(lower: BitResponse, middle: BitResponse, higher: BitResponse) -> list[Fraction]:
+    """Return P(middle = 1 | higher = z2, lower = z1) at index 2 z2 + z1: a response between two others.
 
     >>> f = BitResponse.permanent
     >>> [str(p) for p in between(f("1/2"), f("1/4"), f("1/8"))]
     ['1/66', '5/18', '13/18', '65/66']
     """
-    instance(strict, BitResponse, "strict")
-    instance(at, BitResponse, "at")
-    instance(loose, BitResponse, "loose")
-    outer, inner = Coupling(strict, at), Coupling(at, loose)
+    instance(lower, BitResponse, "lower")
+    instance(middle, BitResponse, "middle")
+    instance(higher, BitResponse, "higher")
+    outer, inner = Coupling(lower, middle), Coupling(middle, higher)
     chances = []
     for z2, z1 in product((0, 1), repeat=2):
-        middle = inner.strict_given(z2)
-        ways = ((1 - middle, outer.strict_given(0)), (middle, outer.strict_given(1)))
-        both_zero, both_one = (way * (loose_chance if z1 else 1 - loose_chance) for way, loose_chance in ways)
+        chance = inner.lower_given(z2)
+        ways = ((1 - chance, outer.lower_given(0)), (chance, outer.lower_given(1)))
+        both_zero, both_one = (way * (lower_chance if z1 else 1 - lower_chance) for way, lower_chance in ways)
         # A pair of probability 0 for both bits may have any conditional probability.
         chances.append(both_one / (both_zero + both_one) if both_zero + both_one else Fraction(z2))
     return chances
@@ -309,40 +308,48 @@ def respond(bits: Any, response: BitResponse, *, randomness: Randomness | None =
 
 
 def relax(
-    bits: Any, responses: Any, strict: BitResponse, loose: BitResponse, *, randomness: Randomness | None = None
+    bits: Any,
+    responses: Any,
+    from_response: BitResponse,
+    to_response: BitResponse,
+    *,
+    randomness: Randomness | None = None,
 ) -> Bits:
-    """Draw responses at ``loose``, given responses at ``strict``; both together satisfy the level of ``loose``.
+    """Draw responses at a higher epsilon, given responses at a lower one, for no more privacy loss than the new ones.
 
     Args:
         bits: Bits of the responses: the true ones for a permanent response, the memoised ones for a report.
-        responses: Responses at ``strict``, of the same shape.
-        strict, loose: ``strict`` must be a refinement of ``loose``.
+        responses: Responses drawn by ``from_response``, of the same shape.
+        from_response: A refinement of ``to_response``.
+        to_response: Distribution of the new responses.
         randomness: Source of random bits, by default the operating system.
 
     Raises:
-        OutOfRange: if ``strict`` is no refinement of ``loose``, and for different shapes.
+        OutOfRange: if ``from_response`` is no refinement of ``to_response``, and for different shapes.
 
-    >>> bits, strict, loose = np.zeros(4, bool), BitResponse.permanent("1/2"), BitResponse.permanent("1/4")
-    >>> relax(bits, respond(bits, strict), strict, loose).shape
+    >>> bits, lower, higher = np.zeros(4, bool), BitResponse.permanent("1/2"), BitResponse.permanent("1/4")
+    >>> relax(bits, respond(bits, lower), from_response=lower, to_response=higher).shape
     (4,)
     """
-    instance(strict, BitResponse, "strict")
-    instance(loose, BitResponse, "loose")
-    pair = Coupling(strict, loose)
-    return given_both(bits, responses, [pair.loose_given(bit, z) for bit in (0, 1) for z in (0, 1)], randomness)
+    instance(from_response, BitResponse, "from_response")
+    instance(to_response, BitResponse, "to_response")
+    pair = Coupling(from_response, to_response)
+    return given_both(bits, responses, [pair.higher_given(bit, z) for bit in (0, 1) for z in (0, 1)], randomness)
 
 
-def tighten(responses: Any, strict: BitResponse, loose: BitResponse, *, randomness: Randomness | None = None) -> Bits:
-    """Draw responses at ``strict`` from responses at ``loose``, without the bits.
+def tighten(
+    responses: Any, from_response: BitResponse, to_response: BitResponse, *, randomness: Randomness | None = None
+) -> Bits:
+    """Draw responses at a lower epsilon from responses at a higher one, without the bits.
 
     Raises:
-        OutOfRange: if ``strict`` is no refinement of ``loose``.
+        OutOfRange: if ``to_response`` is no refinement of ``from_response``.
     """
-    instance(strict, BitResponse, "strict")
-    instance(loose, BitResponse, "loose")
-    pair = Coupling(strict, loose)
+    instance(from_response, BitResponse, "from_response")
+    instance(to_response, BitResponse, "to_response")
+    pair = Coupling(to_response, from_response)
     bits = as_bits(responses, "responses")
-    return draw_bits(bits.view(np.uint8), [pair.strict_given(0), pair.strict_given(1)], secure(randomness))
+    return draw_bits(bits.view(np.uint8), [pair.lower_given(0), pair.lower_given(1)], secure(randomness))
 
 
 def given_both(bits: Any, responses: Any, chances: Sequence[Fraction | Real], randomness: Randomness | None) -> Bits:

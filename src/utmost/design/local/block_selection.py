@@ -130,15 +130,15 @@ class BlockSelection(CategoryReport):
         shift = (values - unit * np.where(inside, members, others)) % self.categories
         return self._block_numbers(base, at, shift)
 
-    def stricter(
-        self, reports: BlockNumbers, loose: CategoryReport, stays: NDArray[np.bool_], randomness: Randomness
+    def tightened(
+        self, reports: BlockNumbers, higher: CategoryReport, stays: NDArray[np.bool_], randomness: Randomness
     ) -> BlockNumbers:
-        """Return the loose reports where they stay, and random blocks elsewhere."""
+        """Return the reports where they stay, and random blocks elsewhere."""
         base, at = self._base_and_multiplier(len(reports), randomness)
         blind = self._block_numbers(base, at, uniform_integers(self.categories, len(reports), randomness))
         return np.where(stays, reports, blind)
 
-    def looser(
+    def relaxed(
         self,
         fresh: BlockNumbers,
         reports: BlockNumbers,
@@ -147,7 +147,7 @@ class BlockSelection(CategoryReport):
         keeps: NDArray[np.bool_],
         randomness: Randomness,
     ) -> BlockNumbers:
-        """Return the strict reports where they are near, and the fresh reports elsewhere."""
+        """Return the reports where they are near, and the fresh reports elsewhere."""
         return np.where(near, reports, fresh)
 
     def at(self, other: Level) -> "BlockSelection":

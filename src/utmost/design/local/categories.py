@@ -128,13 +128,13 @@ class CategoryReport(ABC, Display):
         """Draw a report of each category."""
 
     @abstractmethod
-    def stricter(
-        self, reports: NDArray[np.int64], loose: "CategoryReport", stays: NDArray[np.bool_], randomness: Randomness
+    def tightened(
+        self, reports: NDArray[np.int64], higher: "CategoryReport", stays: NDArray[np.bool_], randomness: Randomness
     ) -> NDArray[np.int64]:
-        """Return reports of this kind: close to the loose ``reports`` where they stay, and random elsewhere."""
+        """Return reports of this kind: close to the ``reports`` at a higher epsilon where they stay, else random."""
 
     @abstractmethod
-    def looser(
+    def relaxed(
         self,
         fresh: NDArray[np.int64],
         reports: NDArray[np.int64],
@@ -143,8 +143,8 @@ class CategoryReport(ABC, Display):
         keeps: NDArray[np.bool_],
         randomness: Randomness,
     ) -> NDArray[np.int64]:
-        """Return reports of this kind: close to the strict ``reports`` where ``near``, and ``fresh`` elsewhere."""
-        # ``near``: the report contains, or is contained in, the strict one. ``keeps``: it contains the category of
+        """Return reports of this kind: close to the ``reports`` at a lower epsilon where ``near``, else ``fresh``."""
+        # ``near``: the report contains, or is contained in, the given one. ``keeps``: it contains the category of
         # ``values``, where that is open.
 
     @abstractmethod

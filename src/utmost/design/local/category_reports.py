@@ -1,7 +1,7 @@
 r"""Reports of categories: drawn exactly, counted without bias, and relaxed or tightened without loss if possible.
 
-**When a report at a larger epsilon can follow.** Let S_1 be a strict report (size d_1, smaller epsilon) and S_2 a loose
-report (size d_2, larger epsilon). Both together satisfy the level of S_2 if and only if S_1 is distributed as a
+**When a report at a higher epsilon can follow.** Let S_1 be a report at the lower epsilon, with d_1 categories, and S_2
+one at the higher epsilon, with d_2. Both together satisfy the level of S_2 if and only if S_1 is distributed as a
 post-processing of S_2: each column of the channel of S_2 is an extreme point of the private columns, so no other joint
 distribution satisfies the level. A post-processing of S_2 may be made symmetric, and then contains the client's
 category with a probability of at most
@@ -60,66 +60,71 @@ def report_categories(values: Any, how: CategoryReport, *, randomness: Randomnes
 
 
 def tighten_categories(
-    reports: Any, strict: CategoryReport, loose: CategoryReport, *, randomness: Randomness | None = None
+    reports: Any, from_report: CategoryReport, to_report: CategoryReport, *, randomness: Randomness | None = None
 ) -> Reports:
-    """Draw reports at ``strict`` from reports at ``loose``, without the categories and without further privacy loss.
+    """Draw reports at a lower epsilon from reports at a higher one, without categories and for no more privacy loss.
 
     Raises:
-        OutOfRange: if ``strict`` is no post-processing of ``loose``, and for invalid reports.
+        OutOfRange: if ``to_report`` is no post-processing of ``from_report``, and for invalid reports.
     """
-    instance(strict, CategoryReport, "strict")
-    instance(loose, CategoryReport, "loose")
-    pair = coupling_of(strict, loose)
-    return in_parts(pair.tightened, strict.categories, secure(randomness), loose.read(reports))
+    instance(from_report, CategoryReport, "from_report")
+    instance(to_report, CategoryReport, "to_report")
+    pair = coupling_of(to_report, from_report)
+    return in_parts(pair.tightened, to_report.categories, secure(randomness), from_report.read(reports))
 
 
 def relax_categories(
-    values: Any, reports: Any, strict: CategoryReport, loose: CategoryReport, *, randomness: Randomness | None = None
+    values: Any,
+    reports: Any,
+    from_report: CategoryReport,
+    to_report: CategoryReport,
+    *,
+    randomness: Randomness | None = None,
 ) -> Reports:
-    """Draw reports at ``loose``, given reports at ``strict``; both together satisfy the level of ``loose``.
+    """Draw reports at a higher epsilon, given reports at a lower one; both together satisfy the higher epsilon.
 
     After several relaxations, all reports of a client together satisfy the level of the last one. Choose levels from
     public information, never from the categories.
 
     Args:
         values: Clients' categories.
-        reports: Reports of the clients at ``strict``, shape (clients, strict.size).
-        strict: Kind of the given reports.
-        loose: Kind of the new reports; see `CategoryCoupling`.
+        reports: Reports of the clients, shape (clients, from_report.size).
+        from_report: Kind of the given reports.
+        to_report: Kind of the new reports; see `CategoryCoupling`.
         randomness: Source of random bits, by default the operating system.
 
     Raises:
         OutOfRange: if no relaxation without loss is known, and for invalid reports.
 
     >>> from utmost.local import SubsetSelection
-    >>> strict, loose = (SubsetSelection(5, 2, level) for level in (1, 2))
-    >>> first = report_categories([3, 3, 0], strict)
-    >>> relax_categories([3, 3, 0], first, strict, loose).shape
+    >>> lower, higher = (SubsetSelection(5, 2, level) for level in (1, 2))
+    >>> first = report_categories([3, 3, 0], lower)
+    >>> relax_categories([3, 3, 0], first, from_report=lower, to_report=higher).shape
     (3, 2)
     """
-    instance(strict, CategoryReport, "strict")
-    instance(loose, CategoryReport, "loose")
-    pair, true = coupling_of(strict, loose), read_values(values, strict)
-    read_reports = strict.read(reports)
+    instance(from_report, CategoryReport, "from_report")
+    instance(to_report, CategoryReport, "to_report")
+    pair, true = coupling_of(from_report, to_report), read_values(values, from_report)
+    read_reports = from_report.read(reports)
     if len(read_reports) != len(true):
         raise OutOfRange(
             "there must be one report for each client",
             came=f"{len(read_reports)} and {len(true)}",
             remedy="Pass values and reports of the same clients, in one order.",
         )
-    return in_parts(pair.relaxed, strict.categories, secure(randomness), true, read_reports)
+    return in_parts(pair.relaxed, from_report.categories, secure(randomness), true, read_reports)
 
 
 @dataclass(frozen=True, slots=True)
 class CategoryCoupling:
-    """The joint distribution of a strict and a loose report in which the strict one depends only on the loose one.
+    """The joint distribution of a client's reports at two epsilons, in which the lower depends only on the higher.
 
     Args:
-        strict: Report with the smaller epsilon.
-        loose: Report of the same categories with the larger epsilon.
+        lower: Kind of the reports at the lower epsilon.
+        higher: Kind of the reports of the same categories at the higher epsilon.
 
     Raises:
-        OutOfRange: if there is none, so that ``strict`` cannot be relaxed to ``loose`` without loss; and for blocks of
+        OutOfRange: if there is none, so that ``lower`` cannot be relaxed to ``higher`` without loss; and for blocks of
             two different families.
 
     >>> from utmost.local import SubsetSelection
@@ -127,60 +132,56 @@ class CategoryCoupling:
     0.566732...
     """
 
-    strict: CategoryReport
-    loose: CategoryReport
+    lower: CategoryReport
+    higher: CategoryReport
 
     def __post_init__(self) -> None:
-        instance(self.strict, CategoryReport, "strict")
-        instance(self.loose, CategoryReport, "loose")
-        if self.strict.categories != self.loose.categories:
-            came = f"{self.strict.categories} and {self.loose.categories}"
+        instance(self.lower, CategoryReport, "lower")
+        instance(self.higher, CategoryReport, "higher")
+        if self.lower.categories != self.higher.categories:
+            came = f"{self.lower.categories} and {self.higher.categories}"
             raise OutOfRange("both reports must have the same number of categories", came=came)
-        is_one_kind = type(self.strict) is type(self.loose)
-        is_one_family = self.strict.at(self.loose.level) == self.loose
-        if (
-            not is_one_kind
-            or not (is_one_family or self.strict.is_complete)
-            or not is_lossless(self.strict, self.loose)
-        ):
+        is_one_kind = type(self.lower) is type(self.higher)
+        is_one_family = self.lower.at(self.higher.level) == self.higher
+        if not is_one_kind or not (is_one_family or self.lower.is_complete) or not is_lossless(self.lower, self.higher):
             raise OutOfRange(
-                "the strict report must be a post-processing of the loose one",
-                came=f"{self.strict} and {self.loose}",
-                remedy="Use the sets or blocks of one report for both: loose.at(level), with a smaller epsilon.",
+                "reports at the lower epsilon must be a post-processing of those at the higher one",
+                came=f"{self.lower} and {self.higher}",
+                remedy="Use the sets or blocks of one report for both: report.at(level).",
             )
 
     @property
     def stays(self) -> Fraction | float:
-        """c, the probability that the strict report is chosen as a superset or subset of the loose one."""
+        """c, the probability that S_1 is chosen as a superset or subset of S_2."""
         chance = self._chance(lambda a1, a2: self._chance_of_staying(a1, a2), 128)
         return chance if isinstance(chance, Fraction) else float(chance.middle)
 
-    def tightened(self, loose: Reports, randomness: Randomness) -> Reports:
-        """Draw a strict report from each loose one."""
-        stays = self._drawn(np.zeros(len(loose), np.uint8), [self._chance_of_staying], randomness)
-        return self.strict.stricter(loose, self.loose, stays, randomness)
+    def tightened(self, higher: Reports, randomness: Randomness) -> Reports:
+        """Draw S_1 from each S_2."""
+        stays = self._drawn(np.zeros(len(higher), np.uint8), [self._chance_of_staying], randomness)
+        return self.lower.tightened(higher, self.higher, stays, randomness)
 
-    def relaxed(self, values: NDArray[np.int64], strict: Reports, randomness: Randomness) -> Reports:
-        """Draw a loose report for each client with a strict one, by Bayes' rule."""
-        own = self.strict.holds(strict, values)
-        # Draw whether it is near the strict report, and then whether it contains the client's category.
+    def relaxed(self, values: NDArray[np.int64], lower: Reports, randomness: Randomness) -> Reports:
+        """Draw S_2 for each client with an S_1, by Bayes' rule."""
+        own = self.lower.holds(lower, values)
+        # Draw whether it is near S_1, and then whether it contains the client's category.
         near = self._drawn(
             own.view(np.uint8), [partial(self._chance_of_near, has=has) for has in (False, True)], randomness
         )
         keeps = self._drawn(
             own.view(np.uint8), [partial(self._chance_of_keeping, has=has) for has in (False, True)], randomness
         )
-        return self.loose.looser(self.loose.drawn(values, randomness), strict, values, near, keeps, randomness)
+        return self.higher.relaxed(self.higher.drawn(values, randomness), lower, values, near, keeps, randomness)
 
     def _chance_of_staying(self, a1: Alpha, a2: Alpha) -> Alpha:
-        if self.strict == self.loose:
+        if self.lower == self.higher:
             return a1 * 0 + 1
-        share = Fraction(self.strict.size, self.strict.categories)
-        return (self.strict.inside_of(a1) - share) / (_most_inside(self.strict, self.loose, a2) - share)
+        share = Fraction(self.lower.size, self.lower.categories)
+        return (self.lower.inside_of(a1) - share) / (_most_inside(self.lower, self.higher, a2) - share)
 
     def _chance_of_near(self, a1: Alpha, a2: Alpha, has: bool) -> Alpha:
         """Return P(S_2 is a near set | S_1), where S_1 contains the client's category or not."""
-        k, d1, d2 = self.strict.categories, self.strict.size, self.loose.size
+        k, d1, d2 = self.lower.categories, self.lower.size, self.higher.size
         norm = d2 + a2 * (k - d2)
         if d2 <= d1:
             weight = (d2 + a2 * (d1 - d2)) * Fraction(k, d1) / norm if has else a2 * k / norm
@@ -191,13 +192,13 @@ class CategoryCoupling:
 
     def _chance_of_keeping(self, a1: Alpha, a2: Alpha, has: bool) -> Alpha:
         """Return P(S_2 contains the client's category | S_2 is near), where that is not determined."""
-        k, d1, d2 = self.strict.categories, self.strict.size, self.loose.size
+        k, d1, d2 = self.lower.categories, self.lower.size, self.higher.size
         if d2 <= d1:
             return d2 / (d2 + a2 * (d1 - d2)) if has else a2 * 0
         return a2 * 0 if has else (d2 - d1) / ((d2 - d1) + a2 * (k - d2))
 
     def _drawn(self, states: NDArray[np.uint8], formulas: Any, randomness: Randomness) -> Bits:
-        if self.strict.level.is_rational and self.loose.level.is_rational:
+        if self.lower.level.is_rational and self.higher.level.is_rational:
             return draw_bits(states, [self._chance(formula, 0) for formula in formulas], randomness)
 
         def around(formula: Any, bits: int) -> Interval:
@@ -207,19 +208,19 @@ class CategoryCoupling:
 
     def _chance(self, formula: Any, bits: int) -> Any:
         """Return a function of both alphas: a Fraction if both are rational, else an interval."""
-        strict, loose = self.strict.level, self.loose.level
-        if strict.is_rational and loose.is_rational:
-            return formula(strict.alpha_fraction(), loose.alpha_fraction())
+        lower, higher = self.lower.level, self.higher.level
+        if lower.is_rational and higher.is_rational:
+            return formula(lower.alpha_fraction(), higher.alpha_fraction())
         # Differences of powers as small as exp(-epsilon) lose this many digits.
-        whole = bits + _GUARD + 4 * int(2 * max(strict.epsilon_float, loose.epsilon_float) + 64)
-        return formula(*(alpha_around(at, whole) for at in (strict, loose)))
+        whole = bits + _GUARD + 4 * int(2 * max(lower.epsilon_float, higher.epsilon_float) + 64)
+        return formula(*(alpha_around(at, whole) for at in (lower, higher)))
 
 
 _GUARD = 64
 
 
-def is_lossless(strict: CategoryReport, loose: CategoryReport) -> bool:
-    """Return whether reports at ``strict`` can be relaxed to ``loose`` so that both satisfy the level of ``loose``.
+def is_lossless(lower: CategoryReport, higher: CategoryReport) -> bool:
+    """Return whether reports at ``lower`` can be relaxed to ``higher`` so that both satisfy the level of ``higher``.
 
     The answer is exact, over all joint distributions of the two reports. Reports with the same sets or blocks can
     always be relaxed. For all sets of two sizes, p_1 <= p_max decides (see the module). For blocks of two families, p_1
@@ -236,54 +237,54 @@ def is_lossless(strict: CategoryReport, loose: CategoryReport) -> bool:
     >>> is_lossless(SubsetSelection(4, 2, 1), SubsetSelection(4, 1, "1.01"))
     False
     """
-    instance(strict, CategoryReport, "strict")
-    instance(loose, CategoryReport, "loose")
-    if strict.categories != loose.categories or loose.level < strict.level:
+    instance(lower, CategoryReport, "lower")
+    instance(higher, CategoryReport, "higher")
+    if lower.categories != higher.categories or higher.level < lower.level:
         return False
-    if strict.at(loose.level) == loose:
+    if lower.at(higher.level) == higher:
         return True
-    if not _is_at_most(strict, loose, lambda a1, a2: (strict.inside_of(a1), _most_inside(strict, loose, a2))):
+    if not _is_at_most(lower, higher, lambda a1, a2: (lower.inside_of(a1), _most_inside(lower, higher, a2))):
         return False
-    if (strict.is_complete and loose.is_complete) or _is_at_most(strict, loose, _common_members_sides(strict, loose)):
+    if (lower.is_complete and higher.is_complete) or _is_at_most(lower, higher, _common_members_sides(lower, higher)):
         return True
-    if strict.bits + loose.bits > _MOST_PAIRS or not (strict.level.is_rational and loose.level.is_rational):
+    if lower.bits + higher.bits > _MOST_PAIRS or not (lower.level.is_rational and higher.level.is_rational):
         raise Unsupported(
             "this decision needs rational alphas and at most 2^16 pairs of blocks",
-            came=f"{strict} and {loose}",
+            came=f"{lower} and {higher}",
             remedy="Use the blocks of the first report for both: they can be relaxed to every level.",
         )
-    return bool(refines(better=loose.channel, worse=strict.channel))
+    return bool(refines(better=higher.channel, worse=lower.channel))
 
 
-def coupling_of(strict: CategoryReport, loose: CategoryReport) -> CategoryCoupling | CommonMembers:
+def coupling_of(lower: CategoryReport, higher: CategoryReport) -> CategoryCoupling | CommonMembers:
     """Return the joint distribution of two reports: near sets, the same blocks, or common members."""
     # For two families between the conditions of `is_lossless`, this raises OutOfRange even if some distribution exists.
-    is_one_family = strict.categories == loose.categories and strict.at(loose.level) == loose
-    if is_one_family or (strict.is_complete and loose.is_complete) or strict.categories != loose.categories:
-        return CategoryCoupling(strict, loose)
-    if not loose.level < strict.level and _is_at_most(strict, loose, _common_members_sides(strict, loose)):
-        return CommonMembers(strict, loose)
-    return CategoryCoupling(strict, loose)
+    is_one_family = lower.categories == higher.categories and lower.at(higher.level) == higher
+    if is_one_family or (lower.is_complete and higher.is_complete) or lower.categories != higher.categories:
+        return CategoryCoupling(lower, higher)
+    if not higher.level < lower.level and _is_at_most(lower, higher, _common_members_sides(lower, higher)):
+        return CommonMembers(lower, higher)
+    return CategoryCoupling(lower, higher)
 
 
-def _common_members_sides(strict: CategoryReport, loose: CategoryReport) -> Any:
+def _common_members_sides(lower: CategoryReport, higher: CategoryReport) -> Any:
     """Return a function whose value must not exceed 1 for `CommonMembers`: P(S_1 | S_2) must be nonnegative."""
-    k, d1, d2 = strict.categories, strict.size, loose.size
+    k, d1, d2 = lower.categories, lower.size, higher.size
     # Two sets of these sizes have at least this many members in common; blocks may have more.
     fewest = max(d1 + d2 - k, 0)
-    if isinstance(strict, BlockSelection) and isinstance(loose, BlockSelection):
-        fewest = strict.family.least_common(loose.family)
+    if isinstance(lower, BlockSelection) and isinstance(higher, BlockSelection):
+        fewest = lower.family.least_common(higher.family)
 
     def sides(a1: Alpha, a2: Alpha) -> tuple[Alpha, Alpha]:
-        own, most = strict.inside_of(a1) * k - d1, loose.inside_of(a2) * k - d2
+        own, most = lower.inside_of(a1) * k - d1, higher.inside_of(a2) * k - d2
         return own * (k * (k - 1) * (Fraction(d1 * d2, k) - fewest)), most * (d1 * (k - d1))
 
     return sides
 
 
-def _is_at_most(strict: CategoryReport, loose: CategoryReport, sides: Any) -> bool:
+def _is_at_most(lower: CategoryReport, higher: CategoryReport, sides: Any) -> bool:
     """Return whether one function of both alphas is at most another; False if irrational ones agree to 2^14 bits."""
-    pair = (strict.level, loose.level)
+    pair = (lower.level, higher.level)
     if all(at.is_rational for at in pair):
         first, second = sides(*(at.alpha_fraction() for at in pair))
         return bool(first <= second)
@@ -295,9 +296,9 @@ def _is_at_most(strict: CategoryReport, loose: CategoryReport, sides: Any) -> bo
     return bool(is_lower(partial(side, 0), partial(side, 1), 1 << 14))
 
 
-def _most_inside(strict: CategoryReport, loose: CategoryReport, a2: Alpha) -> Alpha:
-    k, d1, d2 = strict.categories, strict.size, loose.size
-    p2 = loose.inside_of(a2)
+def _most_inside(lower: CategoryReport, higher: CategoryReport, a2: Alpha) -> Alpha:
+    k, d1, d2 = lower.categories, lower.size, higher.size
+    p2 = higher.inside_of(a2)
     return p2 + (1 - p2) * Fraction(d1 - d2, k - d2) if d2 <= d1 else p2 * Fraction(d1, d2)
 
 

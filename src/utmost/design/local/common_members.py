@@ -3,9 +3,9 @@ r"""Reports of two families of blocks, one drawn from the other by the number of
 .. math:: P(S_1 \mid S_2) = w(S_1)\,\bigl(1 + \gamma\,(|S_1 \cap S_2| - d_1 d_2/k)\bigr), \qquad
     \gamma = \frac{k(k-1)(k p_1 - d_1)}{d_1 (k - d_1)(k p_2 - d_2)},
 
-is a distribution of strict reports if it is nonnegative, because both families are balanced: proofs/theory/
-local-protocols.md. Strict reports are drawn from it by rejection, and so are loose reports given the strict one and the
-category. The number of tries depends on the category, so only the client, and no collector, may observe the drawing.
+is a distribution of S_1, the report at the lower epsilon, if it is nonnegative, because both families are balanced:
+proofs/theory/local-protocols.md. S_1 is drawn from it by rejection, and so is S_2 given S_1 and the category. The
+number of tries depends on the category, so only the client, and no collector, may observe the drawing.
 """
 
 from collections.abc import Callable
@@ -25,29 +25,29 @@ _MOST_STATES = 200
 
 @dataclass(frozen=True, slots=True)
 class CommonMembers:
-    """The joint distribution of a strict and a loose report by their common categories; see `is_lossless`."""
+    """The joint distribution of reports at two epsilons by their common categories; see `is_lossless`."""
 
-    strict: CategoryReport
-    loose: CategoryReport
+    lower: CategoryReport
+    higher: CategoryReport
 
     def slope(self, a1: Alpha, a2: Alpha) -> Alpha:
-        k, d1, d2 = self.strict.categories, self.strict.size, self.loose.size
-        own, most = self.strict.inside_of(a1) * k - d1, self.loose.inside_of(a2) * k - d2
+        k, d1, d2 = self.lower.categories, self.lower.size, self.higher.size
+        own, most = self.lower.inside_of(a1) * k - d1, self.higher.inside_of(a2) * k - d2
         return own * (k * (k - 1)) / (most * (d1 * (k - d1)))
 
-    def tightened(self, loose: Reports, randomness: Randomness) -> Reports:
+    def tightened(self, higher: Reports, randomness: Randomness) -> Reports:
         def blind(rows: NDArray[np.intp]) -> Reports:
-            return self.strict.stricter(loose[rows], self.loose, np.zeros(len(rows), np.bool_), randomness)
+            return self.lower.tightened(higher[rows], self.higher, np.zeros(len(rows), np.bool_), randomness)
 
-        return self._accepted(blind, self.strict, self.loose.members(loose), randomness)
+        return self._accepted(blind, self.lower, self.higher.members(higher), randomness)
 
-    def relaxed(self, values: NDArray[np.int64], strict: Reports, randomness: Randomness) -> Reports:
-        """Draw a loose report for each client with a strict one."""
+    def relaxed(self, values: NDArray[np.int64], lower: Reports, randomness: Randomness) -> Reports:
+        """Draw a report at the higher epsilon for each client with one at the lower."""
 
         def fresh(rows: NDArray[np.intp]) -> Reports:
-            return self.loose.drawn(values[rows], randomness)
+            return self.higher.drawn(values[rows], randomness)
 
-        return self._accepted(fresh, self.loose, self.strict.members(strict), randomness)
+        return self._accepted(fresh, self.higher, self.lower.members(lower), randomness)
 
     def _accepted(
         self, draw: Callable[[NDArray[np.intp]], Reports], how: CategoryReport, members: Reports, randomness: Randomness
@@ -60,7 +60,7 @@ class CommonMembers:
         while left.size:
             drawn = draw(left)
             common = np.take_along_axis(inside[left], how.members(drawn), axis=1).sum(axis=1)
-            takes, levels = np.zeros(len(common), np.bool_), [self.strict.level, self.loose.level]
+            takes, levels = np.zeros(len(common), np.bool_), [self.lower.level, self.higher.level]
             counts = np.unique(common)
             for start in range(0, len(counts), _MOST_STATES):
                 some = counts[start : start + _MOST_STATES]
@@ -74,6 +74,6 @@ class CommonMembers:
 
     def _chance(self, a1: Alpha, a2: Alpha, common: int) -> Alpha:
         """Return the probability for ``common`` categories, divided by the largest, when one set contains the other."""
-        k, d1, d2 = self.strict.categories, self.strict.size, self.loose.size
+        k, d1, d2 = self.lower.categories, self.lower.size, self.higher.size
         mean, slope = Fraction(d1 * d2, k), self.slope(a1, a2)
         return (slope * (common - mean) + 1) / (slope * (min(d1, d2) - mean) + 1)

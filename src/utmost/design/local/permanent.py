@@ -37,7 +37,7 @@ class PermanentResponses(ProcessMemory):
     Source: [koufogiannis2015], section 4.1, with the lossless coupling.
 
     >>> answer = PermanentResponses([[0, 1, 1], [1, 0, 0]])
-    >>> first, looser = answer.at("1/2"), answer.at("1/4")
+    >>> first, second = answer.at("1/2"), answer.at("1/4")
     >>> bool((answer.at("1/2") == first).all()), answer.spent, answer.spent_by_value(1)
     (True, level(alpha='1/7'), level(alpha='1/49'))
     """
@@ -70,22 +70,22 @@ class PermanentResponses(ProcessMemory):
 
     def _drawn(self, response: BitResponse) -> Bits:
         share = 2 * response.zero
-        strict = min((a for a in self._known if a > share), default=None)
-        loose = max((a for a in self._known if a < share), default=None)
-        if loose is None:
+        lower = min((a for a in self._known if a > share), default=None)
+        higher = max((a for a in self._known if a < share), default=None)
+        if higher is None:
             true = self._unpacked(self._bits).view(np.uint8)
-            if strict is None:
+            if lower is None:
                 return draw_bits(true, [response.zero, response.one], self._randomness)
-            pair = Coupling(BitResponse.permanent(strict), response)
-            states = true * np.uint8(2) + self._unpacked(self._known[strict])
-            chances = [pair.loose_given(bit, z) for bit in (0, 1) for z in (0, 1)]
+            pair = Coupling(BitResponse.permanent(lower), response)
+            states = true * np.uint8(2) + self._unpacked(self._known[lower])
+            chances = [pair.higher_given(bit, z) for bit in (0, 1) for z in (0, 1)]
             return draw_bits(states, chances, self._randomness)
-        above, looser = self._unpacked(self._known[loose]).view(np.uint8), BitResponse.permanent(loose)
-        if strict is None:
-            pair = Coupling(response, looser)
-            return draw_bits(above, [pair.strict_given(0), pair.strict_given(1)], self._randomness)
-        states = above * np.uint8(2) + self._unpacked(self._known[strict])
-        return draw_bits(states, between(BitResponse.permanent(strict), response, looser), self._randomness)
+        above, at_higher = self._unpacked(self._known[higher]).view(np.uint8), BitResponse.permanent(higher)
+        if lower is None:
+            pair = Coupling(response, at_higher)
+            return draw_bits(above, [pair.lower_given(0), pair.lower_given(1)], self._randomness)
+        states = above * np.uint8(2) + self._unpacked(self._known[lower])
+        return draw_bits(states, between(BitResponse.permanent(lower), response, at_higher), self._randomness)
 
     @property
     def parameters(self) -> tuple[Fraction, ...]:

@@ -45,7 +45,7 @@ class PermanentReports(ProcessMemory):
 
     >>> from utmost.local import short_report
     >>> answers = PermanentReports([3, 3, 0], short_report(10, 1))
-    >>> first, looser, between = answers.at(1), answers.at(2), answers.at("3/2")
+    >>> first, second, between = answers.at(1), answers.at(2), answers.at("3/2")
     >>> bool((answers.at(1) == first).all()), answers.spent
     (True, level(epsilon=2))
     """
@@ -72,15 +72,15 @@ class PermanentReports(ProcessMemory):
         with self._alone():
             if how.level not in self._known:
                 self._check_owner()
-                strict = max((at for at in self._known if at < how.level), default=None)
-                loose = min((at for at in self._known if how.level < at), default=None)
-                columns = [self._known[at] for at in (strict, loose) if at is not None]
-                if strict is not None and loose is not None:
-                    draw: Any = _Between(self._how.at(strict), how, self._how.at(loose)).drawn
-                elif loose is not None:
-                    draw = CategoryCoupling(how, self._how.at(loose)).tightened
-                elif strict is not None:
-                    draw, columns = CategoryCoupling(self._how.at(strict), how).relaxed, [self._values, *columns]
+                lower = max((at for at in self._known if at < how.level), default=None)
+                higher = min((at for at in self._known if how.level < at), default=None)
+                columns = [self._known[at] for at in (lower, higher) if at is not None]
+                if lower is not None and higher is not None:
+                    draw: Any = _Between(self._how.at(lower), how, self._how.at(higher)).drawn
+                elif higher is not None:
+                    draw = CategoryCoupling(how, self._how.at(higher)).tightened
+                elif lower is not None:
+                    draw, columns = CategoryCoupling(self._how.at(lower), how).relaxed, [self._values, *columns]
                 else:
                     draw, columns = how.drawn, [self._values]
                 reports = in_parts(draw, how.categories, self._randomness, *columns)
@@ -103,34 +103,34 @@ class PermanentReports(ProcessMemory):
 
 
 class _Between:
-    """Reports between strict and loose reports of the same sets, given both."""
+    """Reports between reports of the same sets at a lower and a higher epsilon, given both."""
 
-    def __init__(self, strict: CategoryReport, how: CategoryReport, loose: CategoryReport) -> None:
-        self._strict, self._how, self._loose = strict, how, loose
+    def __init__(self, lower: CategoryReport, how: CategoryReport, higher: CategoryReport) -> None:
+        self._lower, self._how, self._higher = lower, how, higher
 
-    def drawn(self, strict: Reports, loose: Reports, randomness: Randomness) -> Reports:
+    def drawn(self, lower: Reports, higher: Reports, randomness: Randomness) -> Reports:
         """Draw the middle reports: one of the two given reports, or a random set."""
-        is_same = np.asarray((strict == loose).reshape(len(strict), -1).all(axis=1))
-        groups, weights = self._how.weights(loose)
-        informed = np.zeros(len(strict), np.bool_)
+        is_same = np.asarray((lower == higher).reshape(len(lower), -1).all(axis=1))
+        groups, weights = self._how.weights(higher)
+        informed = np.zeros(len(lower), np.bool_)
         for first in range(0, len(weights), _MOST_STATES):
             some = slice(first, first + _MOST_STATES)
             rows = np.flatnonzero((groups >= first) & (groups < first + _MOST_STATES))
             states = np.where(is_same[rows], groups[rows] - first + 1, 0).astype(np.uint8)
             formulas = [self._informed_apart, *(partial(self._informed_at_one, weight=w) for w in weights[some])]
             informed[rows] = self._bits(states, formulas, randomness)
-        is_loose = self._bits(np.zeros(len(strict), np.uint8), [self._loose_of_two], randomness)
-        between = self._how.stricter(loose, self._loose, informed & is_loose, randomness)
-        is_strict = informed & ~is_loose
-        between[is_strict] = strict[is_strict]
+        is_higher = self._bits(np.zeros(len(lower), np.uint8), [self._higher_of_two], randomness)
+        between = self._how.tightened(higher, self._higher, informed & is_higher, randomness)
+        is_lower = informed & ~is_higher
+        between[is_lower] = lower[is_lower]
         return between
 
     def _keeps(self, *alphas: Alpha) -> tuple[Alpha, Alpha]:
-        """Return a = P(the middle report equals the loose one) and b = P(the strict report equals the middle one)."""
+        """Return a = P(middle = higher) and b = P(lower = middle), of the three reports of a client."""
         share = Fraction(self._how.size, self._how.categories)
-        reports = (self._strict, self._how, self._loose)
-        strict, middle, loose = (how.inside_of(alpha) - share for how, alpha in zip(reports, alphas, strict=True))
-        return middle / loose, strict / middle
+        reports = (self._lower, self._how, self._higher)
+        lower, middle, higher = (how.inside_of(alpha) - share for how, alpha in zip(reports, alphas, strict=True))
+        return middle / higher, lower / middle
 
     def _informed_apart(self, *alphas: Alpha) -> Alpha:
         """Return the probability of not drawing a random set, if the two reports differ."""
@@ -142,11 +142,11 @@ class _Between:
         a, b = self._keeps(*alphas)
         return (a * b + (a * (1 - b) + (1 - a) * b) * weight) / (a * b + (1 - a * b) * weight)
 
-    def _loose_of_two(self, *alphas: Alpha) -> Alpha:
-        """Return the probability of the loose report, if the middle report is one of the two."""
+    def _higher_of_two(self, *alphas: Alpha) -> Alpha:
+        """Return P(middle = higher | middle is one of the two known reports)."""
         a, b = self._keeps(*alphas)
         return a * (1 - b) / (a * (1 - b) + (1 - a) * b)
 
     def _bits(self, states: NDArray[np.uint8], formulas: Any, randomness: Randomness) -> Bits:
-        levels = [how.level for how in (self._strict, self._how, self._loose)]
+        levels = [how.level for how in (self._lower, self._how, self._higher)]
         return draw_bits(states, chances_of(formulas, levels), randomness)

@@ -113,9 +113,11 @@ class SubsetSelection(CategoryReport):
         others[own, -1] = values[own]
         return np.sort(others, axis=1)
 
-    def stricter(self, reports: Sets, loose: CategoryReport, stays: NDArray[np.bool_], randomness: Randomness) -> Sets:
-        """Return supersets or subsets of the loose reports where they stay, and random sets elsewhere."""
-        k, d1, d2 = self.categories, self.size, loose.size
+    def tightened(
+        self, reports: Sets, higher: CategoryReport, stays: NDArray[np.bool_], randomness: Randomness
+    ) -> Sets:
+        """Return supersets or subsets of the reports where they stay, and random sets elsewhere."""
+        k, d1, d2 = self.categories, self.size, higher.size
         sets = _random_members(_rows_of_all(len(reports), k), d1, randomness)
         near, extra = reports[stays], _others(reports[stays], k)
         if d2 <= d1:
@@ -124,7 +126,7 @@ class SubsetSelection(CategoryReport):
             sets[stays] = _random_members(near, d1, randomness)
         return np.sort(sets, axis=1)
 
-    def looser(
+    def relaxed(
         self,
         fresh: Sets,
         reports: Sets,
@@ -133,7 +135,7 @@ class SubsetSelection(CategoryReport):
         keeps: NDArray[np.bool_],
         randomness: Randomness,
     ) -> Sets:
-        """Return subsets or supersets of the strict reports where they are near, and the fresh reports elsewhere."""
+        """Return subsets or supersets of the reports where they are near, and the fresh reports elsewhere."""
         k, d1, d2 = self.categories, reports.shape[1], self.size
         own = self.holds(reports, values)
         for has in (False, True):

@@ -66,18 +66,18 @@ class ThresholdedLaplace(Display):
 class ThresholdedPair(Display):
     r"""The method of the paper to relax a response: relax the Laplace noise, and apply the threshold again.
 
-    Releasing the noisy values at both levels has the larger rate as its level. The two *bits* have a smaller epsilon
-    than that, but a larger epsilon than the loose bit alone, because the strict bit reveals more. For the map f with a1
-    > a2, with q = (a2/4)(1 - ln a1/ln a2) and bit 0,
+    Releasing the noisy values at both levels has the higher rate as its level. The two *bits* have a smaller epsilon
+    than that, but a larger epsilon than the bit at the higher rate alone, because the other bit reveals more. For the
+    map f with a1 > a2, with q = (a2/4)(1 - ln a1/ln a2) and bit 0,
 
     .. math:: P(01) = q, \quad P(11) = a_2/2 - q, \quad P(10) = (a_1 - a_2)/2 + q, \quad P(00) = 1 - a_1/2 - q.
 
     Args:
-        strict: Response with the smaller rate.
-        loose: Response with the larger rate.
+        lower: Response at the lower rate.
+        higher: Response at the higher rate.
 
     Raises:
-        OutOfRange: if the rate of ``loose`` is not larger.
+        OutOfRange: if the rate of ``higher`` is not larger.
 
     Source: [koufogiannis2015], Section 4.1.
 
@@ -86,78 +86,78 @@ class ThresholdedPair(Display):
     (Fraction(23, 32), Fraction(3, 32))
     """
 
-    strict: ThresholdedLaplace
-    loose: ThresholdedLaplace
+    lower: ThresholdedLaplace
+    higher: ThresholdedLaplace
 
     def __post_init__(self) -> None:
-        instance(self.strict, ThresholdedLaplace, "strict")
-        instance(self.loose, ThresholdedLaplace, "loose")
-        if not self.strict.rate < self.loose.rate:
+        instance(self.lower, ThresholdedLaplace, "lower")
+        instance(self.higher, ThresholdedLaplace, "higher")
+        if not self.lower.rate < self.higher.rate:
             raise OutOfRange(
-                f"the loose response must have a rate above {self.strict.rate}",
-                came=self.loose.rate,
+                f"higher must have a rate above {self.lower.rate}",
+                came=self.higher.rate,
                 where="rappor",
                 remedy="Exchange the two responses.",
             )
 
-    def probability(self, bit: int, strict: int, loose: int) -> Fraction | float:
-        """Return P(strict = z1, loose = z2) for a bit: a Fraction if known to be rational, else the nearest float."""
+    def probability(self, bit: int, lower: int, higher: int) -> Fraction | float:
+        """Return P(lower = z1, higher = z2) for a bit: a Fraction if known to be rational, else the nearest float."""
         bit = integer(bit, "bit")
-        strict = integer(strict, "strict")
-        loose = integer(loose, "loose")
+        lower = integer(lower, "lower")
+        higher = integer(higher, "higher")
         risen = self._rise_if_rational()
         if risen is None:
-            return nearest(self.enclosure(bit, strict, loose, _FLOAT_BITS))
-        strict_one, loose_one = self.strict.response.of(0), self.loose.response.of(0)
+            return nearest(self.enclosure(bit, lower, higher, _FLOAT_BITS))
+        lower_one, higher_one = self.lower.response.of(0), self.higher.response.of(0)
         # Both thresholds are 1/2, so bit 1 has the probabilities of bit 0 with 0 and 1 exchanged.
-        z1, z2 = (1 - strict, 1 - loose) if bit else (strict, loose)
+        z1, z2 = (1 - lower, 1 - higher) if bit else (lower, higher)
         return {
             (0, 1): risen,
-            (1, 1): loose_one - risen,
-            (1, 0): strict_one - loose_one + risen,
-            (0, 0): 1 - strict_one - risen,
+            (1, 1): higher_one - risen,
+            (1, 0): lower_one - higher_one + risen,
+            (0, 0): 1 - lower_one - risen,
         }[z1, z2]
 
-    def enclosure(self, bit: int, strict: int, loose: int, bits: int) -> Interval:
-        """Return an interval around P(strict = z1, loose = z2) for a bit."""
+    def enclosure(self, bit: int, lower: int, higher: int, bits: int) -> Interval:
+        """Return an interval around P(lower = z1, higher = z2) for a bit."""
         bit = integer(bit, "bit")
-        strict = integer(strict, "strict")
-        loose = integer(loose, "loose")
+        lower = integer(lower, "lower")
+        higher = integer(higher, "higher")
         bits = integer(bits, "bits")
         risen = self.risen(bit, bits)
-        strict_one, loose_one = (Interval.of(each.response.of(bit), bits) for each in (self.strict, self.loose))
+        lower_one, higher_one = (Interval.of(each.response.of(bit), bits) for each in (self.lower, self.higher))
         return {
             (0, 1): risen,
-            (1, 1): loose_one - risen,
-            (1, 0): strict_one - loose_one + risen,
-            (0, 0): 1 - strict_one - risen,
-        }[strict, loose]
+            (1, 1): higher_one - risen,
+            (1, 0): lower_one - higher_one + risen,
+            (0, 0): 1 - lower_one - risen,
+        }[lower, higher]
 
     def risen(self, bit: int, bits: int) -> Interval:
-        """Return an interval around P(strict = 0, loose = 1) = P(V_1 <= t, V_2 > s).
+        """Return an interval around P(lower = 0, higher = 1) = P(V_1 <= t, V_2 > s).
 
-        Here t and s are the thresholds of the strict and the loose response minus the bit. The probability decreases in
+        Here t and s are the thresholds of ``lower`` and ``higher`` minus the bit. The probability decreases in
         s and increases in t, so rational bounds of s and t enclose it.
         """
         bit = integer(bit, "bit")
         bits = integer(bits, "bits")
         inner = precision(bits) + 64
-        t, s = (each.threshold_interval(inner) - bit for each in (self.strict, self.loose))
-        rates = self.strict.rate.epsilon_interval(inner), self.loose.rate.epsilon_interval(inner)
+        t, s = (each.threshold_interval(inner) - bit for each in (self.lower, self.higher))
+        rates = self.lower.rate.epsilon_interval(inner), self.higher.rate.epsilon_interval(inner)
         low, high = _crossing_chance(s.upper, t.lower, *rates), _crossing_chance(s.lower, t.upper, *rates)
         return Interval(max(low.low, 0), max(high.high, 0), inner).at(bits)
 
-    def loose_given(self, bit: int, strict: int) -> Real:
-        """Return P(loose = 1 | strict) for a bit, with which `relax_thresholded` draws."""
+    def higher_given(self, bit: int, lower: int) -> Real:
+        """Return P(higher = 1 | lower) for a bit, with which the bit at the lower rate is relaxed."""
         bit = integer(bit, "bit")
-        strict = integer(strict, "strict")
+        lower = integer(lower, "lower")
         exactly = self._rise_if_rational()
-        strict_one = self.strict.response.of(bit)
+        lower_one = self.lower.response.of(bit)
         if exactly is not None:
             return partial(
-                Interval.of, Fraction(self.probability(bit, strict, 1)) / (strict_one if strict else 1 - strict_one)
+                Interval.of, Fraction(self.probability(bit, lower, 1)) / (lower_one if lower else 1 - lower_one)
             )
-        return lambda bits: self.enclosure(bit, strict, 1, bits + 8) / (strict_one if strict else 1 - strict_one)
+        return lambda bits: self.enclosure(bit, lower, 1, bits + 8) / (lower_one if lower else 1 - lower_one)
 
     def loss(self) -> Level | float:
         """Return the level of both responses together: a Level if it is rational, else epsilon, rounded up."""
@@ -173,11 +173,11 @@ class ThresholdedPair(Display):
 
     def _rise_if_rational(self) -> Fraction | None:
         """Return q = (zero_2/2)(1 - rate_1/rate_2) if both thresholds are 1/2 and the rates are commensurable."""
-        responses = (self.strict.response, self.loose.response)
-        strict_rate, loose_rate = self.strict.rate, self.loose.rate
-        if any(each.one + each.zero != 1 for each in responses) or strict_rate.base != loose_rate.base:
+        responses = (self.lower.response, self.higher.response)
+        lower_rate, higher_rate = self.lower.rate, self.higher.rate
+        if any(each.one + each.zero != 1 for each in responses) or lower_rate.base != higher_rate.base:
             return None
-        return responses[1].zero / 2 * (1 - strict_rate.power / loose_rate.power)
+        return responses[1].zero / 2 * (1 - lower_rate.power / higher_rate.power)
 
 
 def _exp_of_quantile(p: Fraction) -> Fraction:

@@ -14,7 +14,7 @@ from utmost.design.optima import tree_pricing
 from utmost.design.optima.checker import Multipliers
 from utmost.design.optima.tree_pricing import ArcKinds, PlaceNumbers, Trees
 
-_STRICTER = 1e-10  # relative decrease of each distance, so that no two rows tie
+_SHORTER = 1e-10  # relative decrease of each distance, so that no two rows tie
 FARTHEST = 90.0  # factors below exp(-90) are raised to it, which is more private and avoids underflow
 _BETTER = 1e-9  # relative improvement from which the tree of another action is copied
 
@@ -31,7 +31,7 @@ def generic_factors(distances: Floats, epsilon: float) -> Floats:
     # Any numbers break ties; fixed numbers make the result reproducible.
     u = np.random.default_rng(0).random((n, n))
     u = np.triu(u, 1) + np.triu(u, 1).T
-    shortened = (1 - _STRICTER) * distances + _STRICTER * least * (0.6 + 0.4 * u)
+    shortened = (1 - _SHORTER) * distances + _SHORTER * least * (0.6 + 0.4 * u)
     np.fill_diagonal(shortened, 0.0)
     return plain_factors(shortened, epsilon)
 

@@ -240,16 +240,16 @@ def derivation(channel: Channel, alpha: Number | Level, tolerance: float = 1e-9)
     return Derivation(frozen(np.array(factor)), None if factor[i, r] >= least else (i, r))
 
 
-def between_levels(size: int, strict: Level, loose: Level) -> Channel:
-    """Return K with G(strict) = G(loose) K: a geometric release at a smaller epsilon is a remap of one at a larger.
+def between_levels(size: int, lower: Level, higher: Level) -> Channel:
+    """Return K with G(lower) = G(higher) K: a geometric release at the lower epsilon is a remap of one at the higher.
 
     Args:
         size: Number of counts.
-        strict: Level with the smaller epsilon.
-        loose: Level with the larger epsilon.
+        lower: Level with the smaller epsilon.
+        higher: Level with the larger epsilon.
 
     Raises:
-        OutOfRange: if ``strict`` has the larger epsilon, for which K would have negative entries.
+        OutOfRange: if ``lower`` has the larger epsilon, for which K would have negative entries.
 
     Source: [gupte2010], Lemma 3.
 
@@ -257,14 +257,14 @@ def between_levels(size: int, strict: Level, loose: Level) -> Channel:
     [Fraction(7, 27), Fraction(13, 27), Fraction(7, 27)]
     """
     size = integer(size, "size")
-    instance(strict, Level, "strict")
-    instance(loose, Level, "loose")
-    if loose < strict:
+    instance(lower, Level, "lower")
+    instance(higher, Level, "higher")
+    if higher < lower:
         remedy = "Exchange the two levels."
-        came = f"{strict} and {loose}"
-        raise OutOfRange("strict must not have a larger epsilon than loose", came=came, remedy=remedy)
-    target = GeometricMatrix(size, strict).matrix()
-    factor = GeometricMatrix(size, loose).inverse_product(target)
+        came = f"{lower} and {higher}"
+        raise OutOfRange("lower must not have a larger epsilon than higher", came=came, remedy=remedy)
+    target = GeometricMatrix(size, lower).matrix()
+    factor = GeometricMatrix(size, higher).inverse_product(target)
     return Channel(factor if is_exact(factor) else np.maximum(factor, 0.0))
 
 

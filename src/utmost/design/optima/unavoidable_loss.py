@@ -54,8 +54,8 @@ class PairForms:
     """The linear forms of one family of pairs."""
 
     period: int  # D
-    strict: float  # b_1, the ratio from period to period
-    loose: float  # b_2 < b_1
+    b1: float  # ratio from period to period at the lower epsilon
+    b2: float  # the same at the higher epsilon; b2 < b1
     reach: int  # a multiple of D
     _numbers: dict[tuple[int, int], int] = field(default_factory=dict)
 
@@ -78,20 +78,20 @@ class PairForms:
         """Return m_w(v) as a multiple of a free mass: (number, factor)."""
         w, outside = self._inside(w)
         v, beyond = self._inside(v)
-        return self._number(w, v), self.strict**outside * self.loose**beyond
+        return self._number(w, v), self.b1**outside * self.b2**beyond
 
     def first(self, v: int) -> LinearForm:
         """Return P(V_1 = v) as a multiple of its variable, which keeps rows short."""
         periods = abs(v) // self.period
-        return {len(self._numbers) + abs(v): self.strict**periods}
+        return {len(self._numbers) + abs(v): self.b1**periods}
 
     def sum_of_first(self, v: int) -> LinearForm:
         """Return P(V_1 = v) as the sum over the slices."""
         far = max(self.reach, abs(v) + self.reach) + self.period
-        return self._over_slices(lambda w: v - w, far, self.strict * self.loose)
+        return self._over_slices(lambda w: v - w, far, self.b1 * self.b2)
 
     def second(self, v: int) -> LinearForm:
-        return self._over_slices(lambda _: v, self.reach + self.period, self.strict)
+        return self._over_slices(lambda _: v, self.reach + self.period, self.b1)
 
     @property
     def settled(self) -> int:
@@ -100,9 +100,9 @@ class PairForms:
 
     def tails(self, v: int) -> tuple[LinearForm, LinearForm]:
         """Return (A, B) for v >= settled."""
-        here, next_one, gap = self.first(v), self.first(v + self.period), self.strict - self.loose
-        slow = combined((next_one, 1 / gap), (here, -self.loose / gap))
-        return slow, combined((here, self.strict / gap), (next_one, -1 / gap))
+        here, next_one, gap = self.first(v), self.first(v + self.period), self.b1 - self.b2
+        slow = combined((next_one, 1 / gap), (here, -self.b2 / gap))
+        return slow, combined((here, self.b1 / gap), (next_one, -1 / gap))
 
     def _over_slices(self, place: Callable[[int], int], far: int, ratio: float) -> LinearForm:
         total: LinearForm = {}
@@ -123,24 +123,24 @@ class PairForms:
 
 _SLACK = 1e-9
 _MOST_ROWS = 4_000_000  # this takes minutes and gigabytes
-_LOOSEST = 700  # for a larger epsilon, alpha underflows
+_MOST_EPSILON = 700  # for a larger epsilon, alpha underflows
 
 
 def gradual_loss(
     sensitivity: Number,
-    strict: Number | Level,
-    loose: Number | Level,
+    lower: Number | Level,
+    higher: Number | Level,
     *,
     cost: Moment = absolute,
-    keep: Literal["strict", "loose"] | None = None,
+    keep: Literal["lower", "higher"] | None = None,
     reach: Number = 4,
 ) -> float:
     """Return the least t such that some private pair costs at most 1 + t times the optimum at each of two levels.
 
     Args:
         sensitivity: D, at least 1.
-        strict: Smaller epsilon, or its level.
-        loose: Larger epsilon, or its level.
+        lower: Smaller epsilon, or its level.
+        higher: Larger epsilon, or its level.
         cost: Absolute or squared cost.
         keep: Which of the two is held at its optimum, so that only the other loses; by default both may lose.
         reach: Reach of the program, in periods.
@@ -158,14 +158,14 @@ def gradual_loss(
     0.31
     """
     D, periods = exact_integer(sensitivity, "sensitivity"), exact_integer(reach, "reach")
-    strict_level, loose_level = level(strict), level(loose)
+    lower_level, higher_level = level(lower), level(higher)
     if D < 1 or periods < 1:
         came = f"sensitivity={sensitivity} and reach={reach}"
         raise OutOfRange("sensitivity and reach must be at least 1", came=came)
-    if not strict_level < loose_level:
+    if not lower_level < higher_level:
         remedy = "Pass the smaller epsilon first."
         raise OutOfRange(
-            f"the second level must have a larger epsilon than {strict_level}", came=loose_level, remedy=remedy
+            f"the second level must have a larger epsilon than {lower_level}", came=higher_level, remedy=remedy
         )
     if not isinstance(cost, Moment) or cost.order not in (1, 2):
         remedy = "Pass costs.absolute or costs.squared."
@@ -175,26 +175,26 @@ def gradual_loss(
         raise Unsupported(
             f"the program must have at most {_MOST_ROWS} rows", came=f"reach {periods}, D = {D}", remedy=remedy
         )
-    if loose_level.epsilon_float > _LOOSEST:
-        raise Unsupported(f"epsilon must be at most {_LOOSEST}", came=loose_level, remedy="Pass smaller levels.")
-    forms = PairForms(D, math.exp(-strict_level.epsilon_float), math.exp(-loose_level.epsilon_float), periods * D)
+    if higher_level.epsilon_float > _MOST_EPSILON:
+        raise Unsupported(f"epsilon must be at most {_MOST_EPSILON}", came=higher_level, remedy="Pass smaller levels.")
+    forms = PairForms(D, math.exp(-lower_level.epsilon_float), math.exp(-higher_level.epsilon_float), periods * D)
     rows = _privacy_forms(forms)
-    lower = [0.0] * len(rows)
+    least_values = [0.0] * len(rows)
     costs = _expected_costs(forms, int(cost.order))
-    for which, at, form in zip(("strict", "loose"), (strict_level, loose_level), costs, strict=True):
+    for which, at, form in zip(("lower", "higher"), (lower_level, higher_level), costs, strict=True):
         least = float(DiscreteStaircase(at, D, cost).expected_cost(cost))
         rows.append(combined((form, -1 / least), ({forms.size: 1.0}, 0.0 if keep == which else 1.0)))
-        lower.append(-1.0 - (_SLACK if keep == which else 0.0))
+        least_values.append(-1.0 - (_SLACK if keep == which else 0.0))
     fixed = [_expected_costs(forms, 0)[1]]
     for v in range(forms.last + 1):
-        scale = forms.strict ** (v // forms.period)
+        scale = forms.b1 ** (v // forms.period)
         fixed.append(combined((forms.first(v), -1 / scale), (forms.sum_of_first(v), 1 / scale)))
     values_of_fixed = [1.0] + [0.0] * (forms.last + 1)
     triplets = [(i, n, c) for i, row in enumerate([*rows, *fixed]) for n, c in row.items()]
     where, numbers, values = map(np.array, zip(*triplets, strict=True))
     objective = np.zeros(forms.size + 1)
     objective[-1] = 1
-    low, high = [*lower, *values_of_fixed], [math.inf] * len(rows) + values_of_fixed
+    low, high = [*least_values, *values_of_fixed], [math.inf] * len(rows) + values_of_fixed
     program = LinearProgram.of_triplets(objective, where, numbers, values, lower=low, upper=high)
     return max(0.0, float(solve(program).value))
 
@@ -210,16 +210,16 @@ def _privacy_forms(forms: PairForms) -> list[LinearForm]:
                 other, weight = forms.mass(w, v + d)
                 # Points with the same free mass differ by a power of the ratio, so they satisfy privacy already.
                 if other != number:
-                    rows.append({other: weight / forms.loose / factor, number: -1.0})
+                    rows.append({other: weight / forms.b2 / factor, number: -1.0})
     first = {v: forms.first(v) for v in range(-2 * D, forms.settled + 2 * D + 1)}
     for v in range(-D, forms.settled + D + 1):
-        rows += [combined((first[v + d], 1 / forms.strict), (first[v], -1.0)) for d in shifts]
+        rows += [combined((first[v + d], 1 / forms.b1), (first[v], -1.0)) for d in shifts]
     slow = {v: forms.tails(v)[0] for v in range(forms.settled, forms.settled + 2 * D)}
     for v in range(forms.settled, forms.settled + D):
         for d in range(1, D + 1):
             if v + d in slow:
                 pair = slow[v + d], slow[v]
-                rows += [combined((x, 1 / forms.strict), (y, -1.0)) for x, y in (pair, pair[::-1])]
+                rows += [combined((x, 1 / forms.b1), (y, -1.0)) for x, y in (pair, pair[::-1])]
     return rows
 
 
@@ -230,13 +230,11 @@ def _expected_costs(forms: PairForms, order: int) -> tuple[LinearForm, LinearFor
         first.append((forms.first(v), 2.0 * v**order))
     for v in range(forms.settled, forms.settled + D):
         slow, quick = forms.tails(v)
-        first.append((slow, 2 * _tail_moment(v, D, forms.strict, order)))
-        first.append((quick, 2 * _tail_moment(v, D, forms.loose, order)))
+        first.append((slow, 2 * _tail_moment(v, D, forms.b1, order)))
+        first.append((quick, 2 * _tail_moment(v, D, forms.b2, order)))
     for v in range(-forms.reach - D, forms.reach + D + 1):
         size = abs(v)
-        second.append(
-            (forms.second(v), _tail_moment(size, D, forms.loose, order) if size > forms.reach else size**order)
-        )
+        second.append((forms.second(v), _tail_moment(size, D, forms.b2, order) if size > forms.reach else size**order))
     return combined(*first), combined(*((form, float(factor)) for form, factor in second))
 
 

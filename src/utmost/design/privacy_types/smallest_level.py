@@ -136,15 +136,15 @@ def kept_level(law: Law, shift: Number | None = None) -> Level:
     [level(epsilon=2), level(epsilon='4/3')]
     """
     instance(law, Law, "law")
-    strictest = law.worst_level(curve_distance(law, shift))
-    if strictest is None:
+    smallest = law.worst_level(curve_distance(law, shift))
+    if smallest is None:
         raise OutOfRange(
             "the shift must not be 0: equal answers satisfy every level",
             came=shift,
             where="kept_level",
             remedy="Pass shift=, the largest difference of the answers on two neighbouring datasets.",
         )
-    return strictest
+    return smallest
 
 
 def check_promise(
@@ -174,14 +174,14 @@ def check_promise(
     """
     instance(law, Law, "law")
     promised = law.level if epsilon is None and alpha is None else level(epsilon, alpha)
-    strictest = kept_level(law, shift)
-    if promised < strictest:
+    smallest = kept_level(law, shift)
+    if promised < smallest:
         raise PromiseBroken(
-            f"the law must keep {promised}", came=str(strictest), where="check_promise", remedy="Use more noise."
+            f"the law must keep {promised}", came=str(smallest), where="check_promise", remedy="Use more noise."
         )
-    if strictest < promised:
+    if smallest < promised:
         raise PromiseBroken(
-            f"the law must attain {promised}", came=str(strictest), where="check_promise", remedy="Use less noise."
+            f"the law must attain {promised}", came=str(smallest), where="check_promise", remedy="Use less noise."
         )
     if not isinstance(law, IntegerLaw):
         return
@@ -190,13 +190,13 @@ def check_promise(
     distance = int(curve_distance(law, shift))
     y = law.worst_place(distance)
     if y is None:
-        return _check_limit(law, distance, strictest)
-    if strictest.is_rational and law.is_rational:
-        attained = law.pmf(y) * strictest.alpha_fraction() == law.pmf(y + distance)
+        return _check_limit(law, distance, smallest)
+    if smallest.is_rational and law.is_rational:
+        attained = law.pmf(y) * smallest.alpha_fraction() == law.pmf(y + distance)
     else:
-        near, far, at = law.pmf_interval(y), law.pmf_interval(y + distance), strictest.alpha_interval()
+        near, far, at = law.pmf_interval(y), law.pmf_interval(y + distance), smallest.alpha_interval()
         # An irrational level is rounded up to a float, so the bound need not be attained exactly.
-        wasted = 0 if isinstance(law, ProfileLaw) else Fraction(strictest.epsilon_float) / (1 << 51)
+        wasted = 0 if isinstance(law, ProfileLaw) else Fraction(smallest.epsilon_float) / (1 << 51)
         attained = not (near * at).is_below(far * (1 - wasted)) and not far.is_below(near * at)
     if not attained:
         raise PromiseBroken(
@@ -207,10 +207,10 @@ def check_promise(
         )
 
 
-def _check_limit(law: IntegerLaw, distance: int, strictest: Level) -> None:
+def _check_limit(law: IntegerLaw, distance: int, smallest: Level) -> None:
     """Check that the ratio P(X = y) / P(X = y + distance) stays below a level that no place attains, and nears it."""
     places = [0, *(1 << power for power in range((law.window().size - distance).bit_length()))]
-    alpha = strictest.alpha_interval(_FAR_BITS)
+    alpha = smallest.alpha_interval(_FAR_BITS)
     for y in places:
         if not (law.pmf_interval(y, _FAR_BITS) * alpha).is_below(law.pmf_interval(y + distance, _FAR_BITS)):
             raise PromiseBroken(

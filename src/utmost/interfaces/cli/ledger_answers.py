@@ -329,11 +329,11 @@ def named_command(
     except AlreadyPublished as error:
         if not error.at_other_level:
             raise
-        loosest = max(question.levels_in(ledger))
+        highest = max(question.levels_in(ledger))
         place = ReleaseMemory(ledger=memory.ledger, key_file=memory.key_file, witness=memory.witness)
         release = place, ReleaseMemory(name=question.name, version=question.version)
         asked = options.typed_again(question.level, TableAnswer(out=question.answer.out))
-        if question.at < loosest:
+        if question.at < highest:
             command = f"utmost view {options.typed_again(*release)} {asked}"
             error.remedy = f"For a noisier copy at no cost: {command}"
         else:

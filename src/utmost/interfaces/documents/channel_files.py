@@ -225,5 +225,9 @@ def _direction(B: Channel, A: Channel, order: str) -> dict[str, Any]:
         proof |= {"outcome": verdict.outcome, "separator": plain(verdict.separator)}
     elif isinstance(verdict, PrivacyOrderVerdict) and verdict.pair is not None:
         x, z = verdict.pair
-        proof |= {"pair": [x, z], "ratio_above": plain(verdict.loose[x, z]), "ratio_below": plain(verdict.strict[x, z])}
+        proof |= {
+            "pair": [x, z],
+            "ratio_above": plain(verdict.better_ratios[x, z]),
+            "ratio_below": plain(verdict.worse_ratios[x, z]),
+        }
     return {"holds": bool(verdict), "verified": verdict.verify(), **proof}

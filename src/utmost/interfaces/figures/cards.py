@@ -221,8 +221,8 @@ def constraints_of(matrix: Any) -> tuple[Any, str]:
     alpha = min(a / b for a, b in zip(low.tolist(), high.tolist(), strict=True))
     if not 0 < alpha < 1:
         return None, ""
-    strictest = level(alpha=alpha if not isinstance(alpha, float) else alpha * (1 - 1e-12))
-    return constraint_matrix(stochastic(np.array(matrix)), strictest), str(strictest)
+    kept = level(alpha=alpha if not isinstance(alpha, float) else alpha * (1 - 1e-12))
+    return constraint_matrix(stochastic(np.array(matrix)), kept), str(kept)
 
 
 def _optimum(optimum: Any) -> tuple[str, list[str]]:

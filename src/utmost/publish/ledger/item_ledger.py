@@ -49,8 +49,8 @@ class ItemLedger:
     >>> with TemporaryDirectory() as here, Ledger.open(f"{here}/releases.db", create=True) as ledger:
     ...     committed = ledger.items.commitment_key("visits", promise).committed(ids, values)
     ...     release = ledger.items.publish(PublishRequest("visits", promise, level(1), dataset="visits"), committed)
-    ...     strict = release.responses(ids, values)
-    ...     loose = ledger.items.relax("visits", committed, epsilon=3).responses(ids, values)
+    ...     lower = release.responses(ids, values)
+    ...     higher = ledger.items.relax("visits", committed, epsilon=3).responses(ids, values)
     ...     ledger.spent("visits")
     level(epsilon=3)
     """

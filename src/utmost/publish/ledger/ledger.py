@@ -74,12 +74,12 @@ class Ledger(Responding, Accounts, Display):
     >>> table = {"department": ["A", "B"], "admitted": [601, 370]}
     >>> with TemporaryDirectory() as here, Ledger.open(f"{here}/releases.db", create=True) as ledger:
     ...     promise = Promise(["admitted"], public=["department"], unit=Unit(1, 1))
-    ...     strict = ledger.publish("admissions", table, promise, epsilon="1/4").table
-    ...     loose = ledger["admissions"].at(1, table=table).table
+    ...     lower = ledger.publish("admissions", table, promise, epsilon="1/4").table
+    ...     higher = ledger["admissions"].at(1, table=table).table
     ...     between = ledger.view("admissions", epsilon="1/2").table
     ...     ledger.spent("admissions"), ledger.levels("admissions")
     (level(epsilon=1), (level(epsilon='1/4'), level(epsilon='1/2'), level(epsilon=1)))
-    >>> list(loose), list(between)
+    >>> list(higher), list(between)
     (['department', 'admitted', 'admitted_margin'], ['department', 'admitted', 'admitted_margin'])
     """
 
@@ -477,8 +477,8 @@ class Ledger(Responding, Accounts, Display):
         return {request.name: answer for request, answer in zip(requests, answers, strict=True)}
 
     def _relaxed(self, wanted: Sequence[Relaxation], progress: Progress | None) -> list[Answer[Any]]:
-        loosest = max(wanted, key=lambda relaxation: relaxation.request.level)
-        warn_of_weakness(loosest.release.promise.at(loosest.request.level).weakness())
+        highest = max(wanted, key=lambda relaxation: relaxation.request.level)
+        warn_of_weakness(highest.release.promise.at(highest.request.level).weakness())
         for relaxation in wanted:
             warn_of_names(self._log.key, relaxation.release, relaxation.source)
         answers = list[Answer[Any]]()

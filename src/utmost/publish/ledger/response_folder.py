@@ -92,8 +92,8 @@ class ResponseFolder:
     >>> with TemporaryDirectory() as here, Ledger.open(f"{here}/releases.db", create=True) as ledger:
     ...     kept = ResponseFolder(ledger, f"{here}/responses")
     ...     _ = kept.keep("visits", ledger.publish("visits", table, promise, epsilon=1), epsilon=1)
-    ...     strict = pl.scan_parquet(kept.files("visits", epsilon=1))
-    ...     loose = ledger.relax("visits", strict, table_at=1, epsilon=2)
+    ...     lower = pl.scan_parquet(kept.files("visits", epsilon=1))
+    ...     higher = ledger.relax("visits", lower, table_at=1, epsilon=2)
     ...     kept.missing(), kept.verify()
     ((('visits', 1, level(epsilon=2)),), 2)
     """

@@ -88,18 +88,19 @@ class Step:
 
 def tighten(
     response: Any,
-    strict: Number | Level,
-    loose: Number | Level,
+    from_epsilon: Number | Level,
+    to_epsilon: Number | Level,
     *,
     cell_noise: "CellNoise | None" = None,
     randomness: Randomness | None = None,
     method: DrawMethod | None = None,
 ) -> Any:
-    """Compute a response at the smaller level ``strict`` from a response at the level ``loose``, without the data.
+    """Compute a response at a lower epsilon from a released response, without the data.
 
     Args:
-        response: Response at ``loose``, as it was released: a number, list or array.
-        strict, loose: Epsilons, or levels such as ``ut.level(alpha="1/2")``; ``strict`` at most ``loose``.
+        response: Response at ``from_epsilon``, as it was released: a number, list or array.
+        from_epsilon: Epsilon of the response, or its level, such as ``ut.level(alpha="1/2")``.
+        to_epsilon: Epsilon of the new response, or its level; at most ``from_epsilon``.
         cell_noise: Noise of the release; if left out, that of integers of which one individual changes one by 1.
         randomness: Source of random bits, the operating system's if left out.
         method: "constant" or "table".
@@ -109,61 +110,61 @@ def tighten(
         `GradualRelease.at`.
 
     Raises:
-        OutOfRange: if ``strict`` is above ``loose``.
+        OutOfRange: if ``to_epsilon`` is above ``from_epsilon``.
         NotANumber: if a response is not a number.
 
     Source: [koufogiannis2015], Section 3.1.2.
 
-    >>> int(tighten(100, strict=2, loose=2))
+    >>> int(tighten(100, from_epsilon=2, to_epsilon=2))
     100
     """
     lattice, bits = _lattice_of(cell_noise), secure(randomness)
     read = lattice.read(response)
-    transition = Tightening(lattice.of(level(strict)), lattice.of(level(loose)))
+    transition = Tightening(lattice.of(level(to_epsilon)), lattice.of(level(from_epsilon)))
     noise = tightening_noise(transition, read.size, randomness=bits, method=method)
     return lattice.write(read.shape, add(lattice.steps(read), lattice.times(noise)))
 
 
 def relax(
     noise: Any,
-    strict: Number | Level,
-    loose: Number | Level,
+    from_epsilon: Number | Level,
+    to_epsilon: Number | Level,
     *,
     cell_noise: "CellNoise | None" = None,
     randomness: Randomness | None = None,
     method: DrawMethod | None = None,
 ) -> Any:
-    """Draw the noise at the larger level ``loose``, given the noise at the level ``strict``.
+    """Draw the noise at a higher epsilon, given the noise at a lower one.
 
-    The new response is the value plus this noise; both responses together are private at ``loose``.
+    The new response is the value plus this noise; both responses together are private at ``to_epsilon``.
 
     Args:
-        noise: Response minus value, at ``strict``; a number, list or array.
-        strict, loose: Epsilons or levels; ``strict`` at most ``loose``.
+        noise: Response minus value, at ``from_epsilon``; a number, list or array.
+        from_epsilon: Epsilon of the noise, or its level.
+        to_epsilon: Epsilon of the new noise, or its level; at least ``from_epsilon``.
         cell_noise, randomness, method: Arguments of `tighten`.
 
     Raises:
-        OutOfRange: if ``strict`` is above ``loose``, or the noise is not on the grid.
+        OutOfRange: if ``to_epsilon`` is below ``from_epsilon``, or the noise is not on the grid.
 
     Source: [koufogiannis2015], Algorithm 1.
 
-    >>> abs(int(relax(-3, strict=1, loose=40))) <= 3
+    >>> abs(int(relax(-3, from_epsilon=1, to_epsilon=40))) <= 3
     True
     """
     lattice, bits = _lattice_of(cell_noise), secure(randomness)
     read = lattice.read(noise)
     place, coarse = lattice.split(_on_grid(lattice, read, noise))
-    ends = lattice.of(level(strict)), lattice.of(level(loose))
-    moved = lattice.times(relaxed(coarse, *ends, bits, method))
+    moved = lattice.times(relaxed(coarse, lattice.of(level(from_epsilon)), lattice.of(level(to_epsilon)), bits, method))
     return lattice.write(read.shape, moved if place is None else add(place, moved))
 
 
 def bridge(
-    low: Any,
-    high: Any,
-    strict: Number | Level,
-    at: Number | Level,
-    loose: Number | Level,
+    response_at_lower: Any,
+    response_at_higher: Any,
+    lower: Number | Level,
+    middle: Number | Level,
+    higher: Number | Level,
     *,
     cell_noise: "CellNoise | None" = None,
     randomness: Randomness | None = None,
@@ -171,9 +172,9 @@ def bridge(
     """Draw a response at a level between two levels, given the responses there, without the data.
 
     Args:
-        low: Response, or noise, at ``strict``.
-        high: Response, or noise, at ``loose``.
-        strict, at, loose: Epsilons or levels, with strict <= at <= loose.
+        response_at_lower: Response, or noise, at ``lower``.
+        response_at_higher: Response, or noise, at ``higher``.
+        lower, middle, higher: Epsilons or levels, with lower <= middle <= higher.
         cell_noise, randomness: Arguments of `tighten`.
 
     Raises:
@@ -181,15 +182,15 @@ def bridge(
 
     Source: [koufogiannis2015], Theorem 12: the responses of one release are a Markov chain.
 
-    >>> int(bridge(17, 12, strict=1, at=2, loose=2))
+    >>> int(bridge(17, 12, lower=1, middle=2, higher=2))
     12
     """
     lattice, bits = _lattice_of(cell_noise), secure(randomness)
-    first, last = lattice.read(low), lattice.read(high)
+    first, last = lattice.read(response_at_lower), lattice.read(response_at_higher)
     if first.shape != last.shape:
         raise OutOfRange("the two responses must have one shape", came=(first.shape, last.shape))
-    below = _on_grid(lattice, last, high)
-    apart = minus(_on_grid(lattice, first, low), below)
+    above = _on_grid(lattice, last, response_at_higher)
+    apart = minus(_on_grid(lattice, first, response_at_lower), above)
     _, coarse = lattice.split(apart)
     if lattice.block > 1 and (apart != lattice.times(coarse)).any():
         raise OutOfRange(
@@ -197,8 +198,8 @@ def bridge(
             came="two that differ by no multiple of the sensitivity",
             remedy="Pass responses of one release.",
         )
-    levels = (lattice.of(level(strict)), lattice.of(level(at)), lattice.of(level(loose)))
-    return lattice.write(last.shape, add(below, lattice.times(bridged(coarse, *levels, bits, None))))
+    levels = (lattice.of(level(lower)), lattice.of(level(middle)), lattice.of(level(higher)))
+    return lattice.write(last.shape, add(above, lattice.times(bridged(coarse, *levels, bits, None))))
 
 
 def _lattice_of(cell_noise: "CellNoise | None") -> Lattice:
@@ -209,22 +210,24 @@ def _lattice_of(cell_noise: "CellNoise | None") -> Lattice:
     return read.lattice
 
 
-def relaxed(noise: Integers, start: Level, to: Level, randomness: Randomness, method: DrawMethod | None) -> Integers:
-    """The geometric noise at the level ``to``, given the noise at ``start``, per step."""
-    if start == to:
+def relaxed(
+    noise: Integers, lower: Level, higher: Level, randomness: Randomness, method: DrawMethod | None
+) -> Integers:
+    """The geometric noise at the level ``higher``, given the noise at ``lower``, per step."""
+    if lower == higher:
         return noise
-    if to < start:
-        raise OutOfRange(f"to relax, the level must be above {start}", came=to, remedy="Call tighten instead.")
-    return bridge_noise(Bridge(start, to, None), noise, randomness=randomness, method=method)
+    if higher < lower:
+        raise OutOfRange(f"to relax, the level must be above {lower}", came=higher, remedy="Call tighten instead.")
+    return bridge_noise(Bridge(lower, higher, None), noise, randomness=randomness, method=method)
 
 
 def bridged(
-    apart: Integers, start: Level, at: Level, to: Level, randomness: Randomness, method: DrawMethod | None
+    apart: Integers, lower: Level, middle: Level, higher: Level, randomness: Randomness, method: DrawMethod | None
 ) -> Integers:
-    """V_at - V_to given ``apart`` = V_start - V_to."""
-    if at in (start, to):
-        return apart if at == start else np.zeros_like(apart)
-    return bridge_noise(Bridge(start, at, to), apart, randomness=randomness, method=method)
+    """V_middle - V_higher given ``apart`` = V_lower - V_higher."""
+    if middle in (lower, higher):
+        return apart if middle == lower else np.zeros_like(apart)
+    return bridge_noise(Bridge(lower, middle, higher), apart, randomness=randomness, method=method)
 
 
 def _on_grid(lattice: Lattice, read: CellValues, values: Any) -> Integers:

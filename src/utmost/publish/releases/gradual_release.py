@@ -55,10 +55,10 @@ class GradualRelease(Display, ProcessMemory):
 
     >>> from utmost.exact import level
     >>> answer = GradualRelease([1198, 557], sensitivity=1)
-    >>> strict, loose, between = answer.at(epsilon="1/4"), answer.at(epsilon=1), answer.at(epsilon="1/2")
+    >>> lower, higher, between = answer.at(epsilon="1/4"), answer.at(epsilon=1), answer.at(epsilon="1/2")
     >>> answer.levels, answer.spent
     ((level(epsilon='1/4'), level(epsilon='1/2'), level(epsilon=1)), level(epsilon=1))
-    >>> (answer.at(epsilon="1/4") == strict).all()
+    >>> (answer.at(epsilon="1/4") == lower).all()
     np.True_
     """
 

@@ -241,7 +241,7 @@ def drawn_by_item(step: Step, lattice: Lattice, known: Mapping[Level, Integers],
     assert step.lower is not None
     below = known[step.lower]
     if isinstance(law, Relaxing):
-        return item_bridge(Bridge(law.strict, law.loose, None), below, words)
+        return item_bridge(Bridge(law.lower, law.higher, None), below, words)
     assert step.higher is not None
     above = known[step.higher]
     return add(above, item_bridge(law, minus(below, above), words))

@@ -57,8 +57,8 @@ class PlanarRelease(Display, ProcessMemory):
     Source: proofs/theory/planar.md; koufogiannis2015 for one dimension, andres2013 for planar noise at one level.
 
     >>> homes = PlanarRelease([[651_300.0, 6_861_200.0], [652_900.5, 6_860_100.0]], per=200)
-    >>> strict, loose = homes.at(epsilon="1/2"), homes.at(epsilon=2)
-    >>> strict.shape, homes.spent, bool((homes.at(epsilon="1/2") == strict).all())
+    >>> lower, higher = homes.at(epsilon="1/2"), homes.at(epsilon=2)
+    >>> lower.shape, homes.spent, bool((homes.at(epsilon="1/2") == lower).all())
     ((2, 2), level(epsilon=2), True)
     """
 

@@ -28,29 +28,29 @@ _SAYS: Mapping[type, Callable[[Any], str]] = {
         f"the one candidate has at {verdict.at} a mass of at most {number(verdict.mass)}"
     ),
     verdicts.LargerCharacteristic: lambda verdict: (
-        f"at z = {number(verdict.x, 8)} + {number(verdict.y, 8)} i the stricter law has the larger characteristic "
-        f"function, at least {number(verdict.ratio)} times"
+        f"at z = {number(verdict.x, 8)} + {number(verdict.y, 8)} i the law at the lower epsilon has the larger "
+        f"characteristic function, at least {number(verdict.ratio)} times"
     ),
-    verdicts.BoundedSupport: lambda verdict: "the stricter law is bounded and the looser one is not",
+    verdicts.BoundedSupport: lambda verdict: "the law at the lower epsilon is bounded and the other is not",
     verdicts.UnmatchedZero: lambda verdict: (
-        f"the looser law's characteristic function is zero between {number(verdict.after, 12)} and "
-        f"{number(verdict.before, 12)}, and the stricter one's is not"
+        f"at the higher epsilon the characteristic function is zero between {number(verdict.after, 12)} and "
+        f"{number(verdict.before, 12)}, and at the lower it is not"
     ),
     verdicts.IrrationalSteps: lambda verdict: "the first step of one staircase is an irrational part of its period",
     verdicts.DiscontinuousDensity: lambda verdict: (
-        "the stricter law's density jumps; the looser law plus anything has none that does"
+        "the density at the lower epsilon jumps; that at the higher, plus anything, does not"
     ),
-    verdicts.SmallerVariance: lambda verdict: "the stricter law has the smaller variance",
+    verdicts.SmallerVariance: lambda verdict: "the law at the lower epsilon has the smaller variance",
 }
 
 
 def show_lossless(report: dict[str, Any]) -> None:
     shown = {
-        "verdict": "lossless: the stricter noise is the looser one plus independent noise W"
+        "verdict": "lossless: the noise at the lower epsilon is that at the higher plus independent W"
         if report["lossless"]
-        else "not lossless: no independent noise makes the looser law the stricter one",
-        "stricter": report["strict"],
-        "looser": report["loose"],
+        else "not lossless: no independent noise leads from the higher epsilon to the lower",
+        "lower epsilon": report["lower"],
+        "higher epsilon": report["higher"],
         **({"because": report["because"]} if report["because"] else {}),
     }
     console = screen()
@@ -63,8 +63,8 @@ def show_lossless(report: dict[str, Any]) -> None:
 
 
 def lossless(
-    strict: Annotated[str, argument("STRICT", "Smaller level: 1/2 or alpha=1/2; or a distribution, law.csv.")],
-    loose: Annotated[str, argument("LOOSE", "Larger level, or another distribution.")],
+    lower: Annotated[str, argument("LOWER", "Lower epsilon: 1/2 or alpha=1/2; or a distribution, law.csv.")],
+    higher: Annotated[str, argument("HIGHER", "Higher epsilon, or another distribution.")],
     *,
     law: Annotated[str, option("NAME", "Noise: optimal (for --cost), half-step, geometric or laplace.")] = "optimal",
     sensitivity: options.Sensitivity = "1",
@@ -76,13 +76,13 @@ def lossless(
 
     More: docs/theory/relaxing.md
     """
-    if is_file(strict) and is_file(loose):
+    if is_file(lower) and is_file(higher):
         given = {"--law": law != "optimal", "--sensitivity": sensitivity != "1", "--numbers": numbers != "integers"}
         research_options.check_unused(given | {"--cost": cost != "absolute"}, "on two distributions in files")
     elif law != "optimal":
         research_options.check_unused({"--cost": cost != "absolute"}, "with another --law than optimal")
     laws, goal = list[Any](), cost_of(cost)
-    for text in (strict, loose):
+    for text in (lower, higher):
         if is_file(text):
             path, rows = str(Path(text)), number_rows(Path(text))
             if len(rows[0]) != 2 or any(row[0].denominator != 1 for row in rows):
@@ -107,8 +107,8 @@ def lossless(
 
     levels = [law.level for law in laws if not isinstance(law, dict)]
     if len(levels) == 2 and levels[1] < levels[0]:
-        remedy = "Give the smaller epsilon first."
-        raise OutOfRange("STRICT must have the smaller epsilon", came=f"{loose} with a smaller one", remedy=remedy)
+        remedy = "Give the lower epsilon first."
+        raise OutOfRange("LOWER must not be above HIGHER", came=f"{lower} and {higher}", remedy=remedy)
 
     verdict = losslessness(*laws)
     probabilities: list[dict[str, str]] | None = None  # of W near 0; for Laplace noise only at 0
@@ -119,12 +119,12 @@ def lossless(
     elif difference is not None:
         probabilities = [
             {"at": "0", "probability": _mass(difference.stay)},
-            {"at": "else", "probability": f"{_mass(1 - difference.stay)}: Laplace noise at the stricter level"},
+            {"at": "else", "probability": f"{_mass(1 - difference.stay)}: Laplace noise at the lower epsilon"},
         ]
 
     report = {
-        "strict": _named(laws[0], strict),
-        "loose": _named(laws[1], loose),
+        "lower": _named(laws[0], lower),
+        "higher": _named(laws[1], higher),
         "lossless": bool(verdict),
         "obstacle": None if verdict.obstacle is None else type(verdict.obstacle).__name__,
         "because": None if verdict.obstacle is None else _SAYS[type(verdict.obstacle)](verdict.obstacle),

@@ -109,7 +109,7 @@ def refine(
 ) -> None:
     """Decide, with proof, whether one channel is at least as good as another for everyone.
 
-    utmost research refine loose.csv strict.csv
+    utmost research refine higher.csv lower.csv
 
     More: docs/howto/compare-two-mechanisms.md
     """
