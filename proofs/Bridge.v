@@ -11,7 +11,7 @@ Local Open Scope ring_scope.
 
 Section Bridge.
 Variable F : archiFieldType.
-(** The alphas of the strict level, of the one between, and of the loose one. *)
+(** The alphas of the lower level, of the middle one, and of the higher one. *)
 Variables a m b : F.
 Hypotheses (b0 : 0 <= b) (bm : b < m) (ma : m < a) (a1 : a < 1).
 

@@ -1,4 +1,4 @@
-(** Two-sided geometric noise, and the tightening step that leads from a looser level to a stricter one.
+(** Two-sided geometric noise, and the tightening step that leads from a higher level to a lower one.
 
     A level is written as its alpha = exp(-epsilon), in [0, 1). Alpha 0 stands for epsilon = infinity: no noise at all.
     This is proofs/theory/gradual-release.md; the code is src/utmost/core/gradual/steps.py. *)
@@ -220,7 +220,7 @@ rewrite W subrK lexx ler_subl_addr ler_addl; split=> //.
 by rewrite mulr_ge0 // exprn_ge0 //; case/andP: ab01.
 Qed.
 
-(** Noise of the loose level plus an independent tightening step is noise of the strict level. *)
+(** Noise of the higher level plus an independent tightening step is noise of the lower level. *)
 Corollary tighten_law b a k : 0 < b -> b < a -> a < 1 ->
   sums_to (fun j => tsg b j * tighten b a (k - j)) (tsg a k).
 Proof.

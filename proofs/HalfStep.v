@@ -235,7 +235,7 @@ have mm : m' = n.
 rewrite Bv' Bu /c mm; lia.
 Qed.
 
-(** Everything ever said is as private as the loosest level by itself: a value may move by the whole block. *)
+(** Everything ever said is as private as the highest level by itself: a value may move by the whole block. *)
 Theorem half_private u v t a : proper t -> (`|u - v| <= D)%N -> 0 <= a <= 1 -> (forall p, p \in t -> a <= p.1) ->
   a * half_chance u t <= half_chance v t.
 Proof.
@@ -256,7 +256,7 @@ End HalfStep.
 
 (** * Tables with half-step noise
 
-    One requester over all cells, of which each has its own share of a level: a table costs the loosest level once for
+    One requester over all cells, of which each has its own share of a level: a table costs the highest level once for
     each cell that changes, by whatever it changes within its block. *)
 Section HalfTable.
 Variables (F : archiFieldType) (h : nat) (cell : finType) (share : cell -> F -> F).

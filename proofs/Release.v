@@ -1,9 +1,9 @@
 (** Gradual release: responses at any levels, requested in any order by someone who sees all earlier responses.
 
-    What has been answered for one cell is a list of pairs (alpha, response), the loosest level first, so that alphas rise.
+    What has been answered for one cell is a list of pairs (alpha, response), the highest level first, so that alphas rise.
     The true value stands in front of the list as the response at alpha 0. This leaves two cases for a new level: behind
     the last response it is a tightening step, and between two neighbours it is the bridge. A first draw is a tightening
-    from the value; relaxing is a bridge whose loose end is the value. The proof on paper: proofs/theory/promise.md. *)
+    from the value; relaxing is a bridge whose higher end is the value. The proof on paper: proofs/theory/promise.md. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import zify ring.
 From Utmost Require Import Sums Geometric.
@@ -16,7 +16,7 @@ Variable F : archiFieldType.
 Notation response := (F * int)%type.
 Implicit Types (x a : F) (k : int) (p q : response) (s : seq response).
 
-(** P(response q at the stricter level | response p at the looser one). *)
+(** P(response q at the lower level | response p at the higher one). *)
 Definition link p q : F := tighten p.1 q.1 (q.2 - p.2).
 
 (** The law that the ledger draws from: P(k at level x | all answers so far), p being what stands before s. *)
@@ -32,7 +32,7 @@ Fixpoint insert s x k : seq response :=
   | q :: s' => if x < q.1 then (x, k) :: s else q :: insert s' x k
   end.
 
-(** The probability of a whole chain, from its loosest response to its strictest. *)
+(** The probability of a whole chain, from the response at the highest level to that at the lowest. *)
 Fixpoint joint p s : F := if s is q :: s' then link p q * joint q s' else 1.
 
 (** Alphas rise and stay below 1; a level is fresh where nothing was answered at it. *)
@@ -96,7 +96,7 @@ move=> p0 ps fx; have := sums_to_scale (joint_gt0 p0 ps) (draw_sums p0 ps fx); r
 by apply: eq_sums_to => k; rewrite joint_insert.
 Qed.
 
-(** The value enters through the response at the loosest level alone. *)
+(** The value enters through the response at the highest level alone. *)
 Theorem joint_private u v s : rising (0, u) s ->
   (head (0, u) s).1 ^+ `|u - v|%N * joint (0, u) s <= joint (0, v) s.
 Proof.
@@ -157,7 +157,7 @@ by rewrite joint_insert //= ?rising_known ?fresh_known // IH // mulrACA.
 Qed.
 
 (** What the ledger rests on: everything ever said, and everything ever asked, is as private as the response at the
-    loosest level by itself. *)
+    highest level by itself. *)
 Lemma requests_ge0 t : 0 <= requests t.
 Proof. by elim: t => [|[x k] s IH] /=; rewrite ?ler01 // mulr_ge0. Qed.
 

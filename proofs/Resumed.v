@@ -1,7 +1,7 @@
 (** A ledger that was put back to an earlier state: what was said after it was copied, and what is said now.
 
     Two continuations of one transcript [t]: [lost] was said and forgotten, and [since] is drawn by who knows [t] alone. So
-    the two are drawn apart from each other, and cost more than the looser one: proofs/theory/ledger.md, "Resuming". *)
+    the two are drawn apart from each other, and cost more than the higher one: proofs/theory/ledger.md, "Resuming". *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import zify ring.
 From Utmost Require Import Sums Geometric Release.

@@ -60,18 +60,18 @@ End Strategy.
 (** * Rows that are relaxed
 
     Each row has a chain of its own, and the requester sees all rows. Whatever is asked for in whatever order, all
-    answers together cost the charge of the loosest levels. *)
+    answers together cost the charge of the highest levels. *)
 Section Relaxed.
 Variable F : archiFieldType.
-Variables (n : nat) (rows : finType) (w : rows -> 'I_n -> int) (share : rows -> F -> F) (loosest : rows -> F).
+Variables (n : nat) (rows : finType) (w : rows -> 'I_n -> int) (share : rows -> F -> F) (highest : rows -> F).
 Variable asks : seq (F * (rows -> int)) -> F -> F.
 Hypothesis asks_ge0 : forall h x, 0 <= asks h x.
 Implicit Types (x d : 'I_n -> int).
 
 Theorem relaxed_private x d (t : seq (F * (rows -> int))) :
-  (forall i, proper (row share t i)) -> (forall i, 0 <= loosest i <= 1) ->
-  (forall i p, p \in row share t i -> loosest i <= p.1) ->
-  charge w loosest d * chances share asks (row_value w x) t <= chances share asks (row_value w (moved x d)) t.
+  (forall i, proper (row share t i)) -> (forall i, 0 <= highest i <= 1) ->
+  (forall i p, p \in row share t i -> highest i <= p.1) ->
+  charge w highest d * chances share asks (row_value w x) t <= chances share asks (row_value w (moved x d)) t.
 Proof.
 move=> pt l01 least; have := one_requester asks_ge0 (row_value w x) (row_value w (moved x d)) pt l01 least.
 rewrite /charge; under eq_bigr do rewrite row_moved.

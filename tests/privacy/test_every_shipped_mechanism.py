@@ -131,7 +131,7 @@ def test_renormalised_truncation_keeps_what_it_says(n):
 
 
 def joint_channel(n, levels):
-    """What a coalition sees of a count in 0..n: the response at the highest level, clamped, then each lower one made of it.
+    """What a coalition sees of a count in 0..n: the response at the highest level, then each lower one, made of it.
 
     A response at a lower level is that at a higher plus noise W, here clamped too, which is one more remap.
     """
