@@ -112,7 +112,7 @@ def test_losslessness_is_decided_with_its_reason(run, file):
     assert told(run, "research", "lossless", still, coin)["lossless"] is False
     assert run("research", "lossless", 1, 2, "--law", "gaussian")[0] == 2
     code, _, err = run("research", "lossless", "3/2", 1, "--sensitivity", 3)
-    assert (code, "Give the smaller epsilon first" in err) == (2, True)
+    assert (code, "Give the lower epsilon first" in err) == (2, True)
 
 
 def test_trust_gives_levels_by_distance_and_writes_views_for_the_owner_alone(run, file, tmp_path):
