@@ -1,12 +1,8 @@
-"""Columns changed together as a kind of noise: its levels are those of the plan, and its facts are checked.
-
-The sums that are stored are imported from where they are: an answer shows the columns that are read off them.
-"""
+"""Columns changed together as a kind of noise: its levels are those of the plan, and its facts are checked."""
 
 from dataclasses import replace
 from fractions import Fraction
 
-import numpy as np
 import pytest
 
 import utmost as ut
@@ -14,7 +10,6 @@ from utmost.errors import BadTable, OutOfRange, Unsupported, UtmostError
 from utmost.exact import level
 from utmost.ledger import Ledger
 from utmost.promises import Promise, once_together, together_noise
-from utmost.publish.promises.rotated_sums import sums_of
 from utmost.statements import read_release
 
 NAMES = ["a", "b", "c", "d", "e"]
@@ -34,24 +29,6 @@ def test_a_step_of_what_is_stored_has_the_level_that_the_plan_gives_it(unit):
         charged = [law.charge for law in noise.way.laws if hasattr(law, "charge")]
         assert all(charge <= 1 for charge in charged)
         assert noise.margin(at, "0.95") == max(noise.at(at).margins)
-
-
-@pytest.mark.parametrize("unit", [*UNITS, RAISED])
-def test_one_individual_moves_what_is_stored_by_no_more_than_the_level(unit):
-    """Every change of one row's cells, each by at most the sensitivity: the sums' steps cost the level at most."""
-    noise = together_noise(NAMES[: unit.cells], unit=unit)
-    least = 0 if unit.nonnegative else -1
-    steps = [lattice.of(level(1)).power for lattice in noise.lattices.values()]
-    doubled = 2 if unit.neighbours == "change-one" else 1
-    largest = Fraction(0)
-    for change in np.ndindex(*(2 - least,) * unit.cells):
-        cells = {
-            name: np.array([(move + least) * int(unit.sensitivity)])
-            for name, move in zip(noise.columns, change, strict=True)
-        }
-        stored = noise._by_group(cells, sums_of)
-        largest = max(largest, sum(abs(int(stored[n][0])) * step for n, step in zip(noise.columns, steps, strict=True)))
-    assert largest * doubled == 1 or (noise.way.kind == "signed" and largest * doubled <= 1)
 
 
 def test_facts_that_spend_more_are_refused():

@@ -58,6 +58,7 @@ EXAMPLES: dict[str, list[PlannedNoise]] = {
     ],
     "together": [
         together_noise([*"ab"], unit=ut.Unit(1, 2)),
+        together_noise([*"ab"], unit=ut.Unit(3, 2, "change-one")),
         together_noise([*"abc"], unit=ut.Unit(2, 3)),
         together_noise([*"abc"], unit=SIGNED, noise="signed"),
     ],

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
 from goodness import LEVEL, Written, chi_square, kolmogorov_smirnov
+from noise.test_general_ways import TwoFormulas
 
 # The segments of a staircase are compared with its law exactly, and how many draws are made ahead shows in no answer.
 from utmost.core.sampling import draw
@@ -22,6 +23,7 @@ from utmost.sampling import sample
 from utmost.testing import SeededRandomness
 
 INTEGER_LAWS = [
+    TwoFormulas(DiscreteStaircase(1, 5, step=2)),
     Geometric(epsilon=1),
     Geometric(alpha="1/2"),
     Geometric(alpha="99/100"),

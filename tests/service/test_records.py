@@ -1,20 +1,16 @@
-"""The records of a service: sealed, of a length that short documents do not change.
-
-The records are opened as a thief would, without a service around them.
-"""
+"""The records of a service: sealed, of a length that short documents do not change."""
 
 import pytest
 
 from utmost.errors import LedgerDamaged
-from utmost.interfaces.service.records import Records
-from utmost.publish.ledger.sqlite_store import SqliteStore
-
-KEY = bytes(range(32))
+from utmost.ledger import Ledger
+from utmost.service import Service
 
 
 @pytest.fixture
 def records(tmp_path):
-    return Records(SqliteStore(tmp_path / "l.db", 5.0), KEY)
+    with Ledger.open(tmp_path / "l.db", create=True) as ledger:
+        yield Service(ledger).context.records
 
 
 def rows(records):
