@@ -124,12 +124,15 @@ def test_decimals_of_a_block_are_the_numbers_that_its_cells_spell(tmp_path_facto
 
 
 @pytest.mark.parametrize(
-    "cells", [["12.00", "7", "-0.50"], ["1,5", "2"], ["0.005", "0.015", "0.025"], ["9.99", "-9", "1.5"], ["1.5", "-9.0"]]
+    "cells",
+    [["12.00", "7", "-0.50"], ["1,5", "2"], ["0.005", "0.015", "0.025"], ["9.99", "-9", "1.5"], ["1.5", "-9.0"]],
 )
 @pytest.mark.parametrize(
     "spelling", [ut.Spelling(), ut.Spelling(decimal=","), ut.Spelling(missing_marks=[-9]), ut.Spelling(thousands=",")]
 )
-@pytest.mark.parametrize("mean", [ut.sum("amount", per_cell=(-9, 99), step="0.01"), ut.sum("amount", per_cell=(-9, 99))])
+@pytest.mark.parametrize(
+    "mean", [ut.sum("amount", per_cell=(-9, 99), step="0.01"), ut.sum("amount", per_cell=(-9, 99))]
+)
 def test_decimals_are_counted_as_their_texts_are(tmp_path, monkeypatch, cells, spelling, mean):
     path = tmp_path / "t.csv"
     path.write_text("who,place,amount\n" + "".join(f'{row},{row},"{cell}"\n' for row, cell in enumerate(cells)))

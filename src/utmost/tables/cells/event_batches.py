@@ -53,9 +53,7 @@ class Events:
                 progress(done, self.rows)
 
 
-def read_events(
-    events: Any, wanted: Sequence[str], values: Sequence[str] = (), spelling: Spelling = PLAIN
-) -> Events:
+def read_events(events: Any, wanted: Sequence[str], values: Sequence[str] = (), spelling: Spelling = PLAIN) -> Events:
     """Open a table of events for some of its columns, or for any column that shows the number of rows."""
     # Events are a dict of columns, a list of dicts (rows), a structured NumPy array, a frame of any library that
     # narwhals reads, a CSV table, or the path of a file or of a directory of Parquet files. ``values`` are columns of
