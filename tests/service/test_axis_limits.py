@@ -11,7 +11,7 @@ import pytest
 
 from service.publications import Terms
 from utmost.errors import OutOfRange
-from utmost.interfaces.service.pages.page_counted import brought_counted, planned
+from utmost.interfaces.service.pages.page_counted import read_counted_file, read_plan_file
 from utmost.interfaces.service.workers.axis_limits import MOST_VALUES, check_axes, check_listed
 from utmost.privacy import Unit
 from utmost.publish.promises.sum_noise import plan_text
@@ -33,7 +33,7 @@ def test_a_long_axis_is_refused_before_it_is_made(axis):
     start = time.process_time()
     with pytest.raises(OutOfRange, match="in a request"):
         Terms.read(of_plan(json.dumps(plan)))
-    for reads in (brought_counted, planned):
+    for reads in (read_counted_file, read_plan_file):
         with pytest.raises(OutOfRange, match="in a request"):
             reads(json.dumps({"domain": {"age": axis}}).encode())
     assert time.process_time() - start < 1
@@ -84,7 +84,7 @@ def test_rows_for_which_least_squares_takes_minutes_are_refused(shape):
     with pytest.raises(OutOfRange, match="rows squared"):
         Terms.read(of_plan(plan))
     with pytest.raises(OutOfRange, match="rows squared"):
-        planned(plan.encode())
+        read_plan_file(plan.encode())
     assert time.process_time() - start < 1
     for rows in (7, [7], [{"rows": 7}], [{"rows": [7]}]):
         check_listed({"rows": rows})

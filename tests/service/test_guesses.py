@@ -99,7 +99,7 @@ def test_without_approvals_a_guess_at_a_dataset_is_a_comparison(opened, who, pub
     alone, eve = opened(approvals=False), who("Eve", "curator", ("mine",))
     terms = replace(TERMS, dataset="admissions", independent=True)
     for number in range(5):
-        with pytest.raises(NotAllowed, match="their datasets"):
+        with pytest.raises(NotAllowed, match="the datasets of these releases"):
             publish_by(alone, eve, f"{number}", "mine", TABLE, ONE, terms)
     with pytest.raises(NotAllowed, match="a day"):
         publish_by(alone, eve, "6", "mine", TABLE, ONE, replace(terms, dataset="nothing"))

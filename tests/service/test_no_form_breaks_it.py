@@ -44,7 +44,7 @@ TABLE = {
 }  # fmt: skip
 BODIES = {
     "/publish": ("curator", TABLE, {"table": CSV, "plan": PLAN}),
-    "/publish/outlook": ("curator", TABLE, {"plan": PLAN}),
+    "/publish/preview": ("curator", TABLE, {"plan": PLAN}),
     "/proposals": ("curator", TABLE, {"plan": PLAN}),
     "/proposals/decision": ("approver", {"proposal": "", "state": "approved"}, {}),
     "/proposals/withdrawal": ("curator", {"proposal": ""}, {}),

@@ -92,7 +92,7 @@ def test_the_providers_statement_names_the_subject(by):
     """For RSA, Ed25519 and elliptic keys, found where the discovery document says, and asked for once."""
     provider = Provider()
     openid = OpenId(ISSUER, AUDIENCE, provider)
-    assert [openid.vouched(signed(by))["sub"] for _ in range(3)] == ["bo"] * 3
+    assert [openid.signed_claims(signed(by))["sub"] for _ in range(3)] == ["bo"] * 3
     assert provider.asked == [f"{ISSUER}/.well-known/openid-configuration", KEYS_AT]
 
 
@@ -100,23 +100,23 @@ def test_the_providers_statement_names_the_subject(by):
 def test_whatever_else_is_refused_in_the_same_words(why):
     openid = OpenId(ISSUER, AUDIENCE, Provider())
     with pytest.raises(NotAuthenticated, match="must be one that the OpenID provider signed for this service"):
-        openid.vouched(FORGED[why]())
+        openid.signed_claims(FORGED[why]())
 
 
 def test_names_of_keys_that_are_not_there_do_not_flood_the_provider():
     """Its keys are asked for once a minute at most; a key that it has since made is found then."""
     provider, now = Provider(), [0.0]
     openid = OpenId(ISSUER, AUDIENCE, provider, clock=lambda: now[0])
-    openid.vouched(signed())
+    openid.signed_claims(signed())
     for name in range(50):
         with pytest.raises(NotAuthenticated):
-            openid.vouched(signed(f"x{name}", OTHER))
+            openid.signed_claims(signed(f"x{name}", OTHER))
     assert len(provider.asked) == 2
     provider.pages[KEYS_AT] = {"keys": [public(OTHER, "new", RSAAlgorithm)]}
     now[0] = 61.0
-    assert openid.vouched(signed("new", OTHER))["sub"] == "bo"
+    assert openid.signed_claims(signed("new", OTHER))["sub"] == "bo"
     with pytest.raises(NotAuthenticated):
-        openid.vouched(signed("r"))
+        openid.signed_claims(signed("r"))
 
 
 def test_a_provider_that_is_silent_is_left_alone_for_a_moment():
@@ -133,15 +133,15 @@ def test_a_provider_that_is_silent_is_left_alone_for_a_moment():
     openid = OpenId(ISSUER, AUDIENCE, lambda address: answers[0](address), clock=lambda: now[0])
     for name in range(50):
         with pytest.raises(LedgerUnavailable):
-            openid.vouched(signed(f"x{name}", OTHER))
+            openid.signed_claims(signed(f"x{name}", OTHER))
         now[0] += 0.02
     assert len(tried) == 1
     now[0] += 4.5
     with pytest.raises(LedgerUnavailable):
-        openid.vouched(signed())
+        openid.signed_claims(signed())
     assert len(tried) == 2
     answers[0], now[0] = provider, now[0] + 5.0
-    assert openid.vouched(signed())["sub"] == "bo"
+    assert openid.signed_claims(signed())["sub"] == "bo"
 
 
 @pytest.mark.parametrize(
@@ -149,12 +149,12 @@ def test_a_provider_that_is_silent_is_left_alone_for_a_moment():
 )
 def test_a_provider_that_says_something_else_is_not_believed(changed):
     with pytest.raises(LedgerUnavailable):
-        OpenId(ISSUER, AUDIENCE, Provider(**changed)).vouched(signed())
+        OpenId(ISSUER, AUDIENCE, Provider(**changed)).signed_claims(signed())
 
 
 def test_a_provider_out_of_reach_is_no_fault_of_the_token():
     with pytest.raises(LedgerUnavailable):
-        OpenId(ISSUER, AUDIENCE, lambda address: Provider()("https://nowhere.example")).vouched(signed())
+        OpenId(ISSUER, AUDIENCE, lambda address: Provider()("https://nowhere.example")).signed_claims(signed())
 
 
 @pytest.mark.parametrize("issuer", ["http://id.example", "file:///etc/passwd", "id.example", "ftp://localhost"])
@@ -184,7 +184,7 @@ def test_the_issuer_is_compared_by_equality_here_too(monkeypatch):
     """A reader that takes a part of the issuer's address for the issuer, as one release of PyJWT does, lets none in."""
     monkeypatch.setattr(jwt.PyJWT, "_validate_iss", lambda *_, **__: None)
     openid = OpenId(ISSUER, AUDIENCE, Provider())
-    assert openid.vouched(signed())["sub"] == "bo"
+    assert openid.signed_claims(signed())["sub"] == "bo"
     for issuer in (ISSUER[:-1], ISSUER + "/", ""):
         with pytest.raises(NotAuthenticated):
-            openid.vouched(signed(iss=issuer))
+            openid.signed_claims(signed(iss=issuer))

@@ -152,7 +152,7 @@ FORMS = {
         "/publish/means",
         "/publish/measures",
         "/relax/measures",
-        "/publish/outlook",
+        "/publish/preview",
         "/relax",
         "/view",
     ),
@@ -456,7 +456,7 @@ def test_receipts_and_the_whole_ledger(visitor, published):
     auditor = visitor("Ida", "auditor")
     page = auditor.get("/verify")
     receipt = re.search("utmost-receipt:[^<]+", page.text)[0]
-    assert "holds everything" in auditor.fill(page, "/verify/receipt", receipt=receipt).text
+    assert "still has all events of the receipt" in auditor.fill(page, "/verify/receipt", receipt=receipt).text
     assert auditor.fill(page, "/verify/receipt", receipt=receipt[:-1] + "x").status_code >= 400
     assert "The ledger is sound" in auditor.fill(page, "/verify/ledger").text
 

@@ -370,7 +370,7 @@ def test_columns_are_chosen_from_a_header_that_is_never_sent(screen, tmp_path):
         assert ada.page.get_by_label("Public columns").input_value() == "department"
         ada.page.get_by_label("Level ε").first.fill("1/2")
         ada.page.get_by_label("Level ε").first.press("Tab")
-        ada.page.locator("#outlook td", has_text="± 6").wait_for()
+        ada.page.locator("#preview td", has_text="± 6").wait_for()
         sent = ada.page.evaluate("window.sent")
         assert sent
         assert "601" not in str(sent)
@@ -393,7 +393,7 @@ def test_a_table_is_not_sent_to_look_at_margins(chromium, opened, tmp_path):
             ada.page.get_by_label(label).first.fill(text)
         ada.page.get_by_label("Public columns").fill("department")
         ada.page.get_by_role("button", name="Preview the margins").first.click()
-        ada.page.locator("#outlook td", has_text="± 3").wait_for()
+        ada.page.locator("#preview td", has_text="± 3").wait_for()
         looked = ada.page.evaluate("window.sent")
         assert looked
         assert not any("table" in form for form in looked)

@@ -40,7 +40,7 @@ def looked(ada, page, files=None, headers=None, **asked):
     """What the second button of the first form says: the fields of the form, sent elsewhere."""
     fields = dict(re.findall(r'name="(proof|key|verb)" value="([^"]*)"', page.text)[:3])
     usual = {"sensitivity": "1", "cells": "1", "neighbours": "add-remove", "rows": "declared", "numbers": "integers"}
-    return ada.send("POST", "/publish/outlook", data=fields | usual | asked, files=files, headers=headers)
+    return ada.send("POST", "/publish/preview", data=fields | usual | asked, files=files, headers=headers)
 
 
 def cells_of(text):

@@ -83,7 +83,7 @@ def test_from_an_empty_machine_to_a_recipients_values(chromium, tmp_path):  # no
         curator.page.get_by_label("Name of the release").first.fill("admissions")
         curator.page.get_by_label("Level ε").first.fill("1/4")
         curator.page.get_by_label("Level ε").first.press("Tab")
-        curator.page.locator("#outlook td", has_text="± 12").wait_for()
+        curator.page.locator("#preview td", has_text="± 12").wait_for()
         walk.step(curator, "curator sees the margins")
         curator.page.get_by_role("button", name="Propose", exact=True).click()
         curator.page.get_by_text("The proposal waits for a second person.").wait_for()

@@ -22,7 +22,7 @@ from service.visiting import Visitor
 from utmost import losses
 from utmost.errors import NotAllowed, NotALoss, OutOfRange, Unsupported
 from utmost.exact import level
-from utmost.interfaces.service.access.rate_limits import Body, Guards, Held, RateLimits
+from utmost.interfaces.service.access.rate_limits import Body, BytesInMemory, Guards, RateLimits
 from utmost.interfaces.service.api.problems import Refused
 from utmost.interfaces.service.api.request_parsing import StrictJson
 from utmost.interfaces.service.workers.page_work import answered
@@ -267,7 +267,7 @@ def test_a_long_form_is_for_those_who_bring_a_table(app, presented):
 
 def test_bodies_in_memory_are_counted():
     """Beyond the bound the next one is cut off, and what is answered counts no more."""
-    held = Held(150)
+    held = BytesInMemory(150)
 
     async def receive():
         return {"type": "http.request", "body": b" " * 100, "more_body": False}
@@ -323,13 +323,13 @@ def test_a_token_has_its_turns_whatever_comes_beside_it(service):
 
 def test_limits_are_each_by_itself():
     limits = RateLimits(0.001, 1)
-    limits.known("a")
-    limits.known("b")
-    limits.stranger({"client": ("192.0.2.1", 1)})
+    limits.count_token("a")
+    limits.count_token("b")
+    limits.count_stranger({"client": ("192.0.2.1", 1)})
     with pytest.raises(Refused):
-        limits.known("a")
+        limits.count_token("a")
     with pytest.raises(Refused):
-        limits.stranger({"client": ("192.0.2.1", 2)})
+        limits.count_stranger({"client": ("192.0.2.1", 2)})
     assert [limits.wait("192.0.2.1") > 0 for _ in range(11)] == [False] * 10 + [True]
 
 

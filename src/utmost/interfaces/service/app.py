@@ -38,7 +38,7 @@ from utmost.interfaces.service.api.problems import (
     problem_of_shape,
     status_of,
 )
-from utmost.interfaces.service.api.routes import Who, arrived, identified, router
+from utmost.interfaces.service.api.routes import Who, check_before_body, identify, router
 from utmost.interfaces.service.metrics import Metrics
 from utmost.interfaces.service.notices import Notices
 from utmost.interfaces.service.pages.page_downloads import KeptFiles
@@ -51,14 +51,14 @@ from utmost.interfaces.service.workers.processes import WORKERS
 from utmost.publish.ledger.ledger import Ledger
 from utmost.version import __version__
 
-_TO_BE_READY = 5.0
-_NOTED = (NotAllowed, NeedsApproval, BudgetExceeded)
+_SECONDS_TO_BE_READY = 5.0
+_IN_TRAIL = (NotAllowed, NeedsApproval, BudgetExceeded)
 
 
 def application(service: Service, settings: Settings | None = None) -> Guards:
     """Return the application of a service; the caller closes the service."""
     settings = Settings() if settings is None else settings
-    return _guarded(_inside(service, settings), settings)
+    return _guarded(_built(service, settings), settings)
 
 
 def of_environment() -> Guards:
@@ -85,7 +85,7 @@ def of_environment() -> Guards:
             app.state.notices.close()
         service.close()
 
-    return _guarded(_inside(service, settings, lifespan), settings)
+    return _guarded(_built(service, settings, lifespan), settings)
 
 
 def _guarded(app: FastAPI, settings: Settings) -> Guards:
@@ -99,7 +99,7 @@ def _guarded(app: FastAPI, settings: Settings) -> Guards:
     )
 
 
-def _inside(service: Service, settings: Settings, lifespan: Any = None) -> FastAPI:
+def _built(service: Service, settings: Settings, lifespan: Any = None) -> FastAPI:
     app = FastAPI(
         title="utmost",
         version=__version__,
@@ -116,18 +116,20 @@ def _inside(service: Service, settings: Settings, lifespan: Any = None) -> FastA
     app.state.sign_in = None
     if settings.oidc_client:
         key = service.ledger.beside("service sign-in")[1]
-        about = settings.oidc_client, client_secret(settings.oidc_secret_file), settings.address, settings.oidc_scopes
-        app.state.sign_in = SignIn(app.state.openid, *about, key)
+        secret = client_secret(settings.oidc_secret_file)
+        app.state.sign_in = SignIn(
+            app.state.openid, settings.oidc_client, secret, settings.address, settings.oidc_scopes, key
+        )
     app.state.address = settings.address
     app.state.notices = Notices(service, settings) if settings.webhook or settings.mail_to else None
     app.state.session_hours = settings.session_hours
-    app.state.arrived = arrived
+    app.state.check_before_body = check_before_body
     for part in (router, pages, forms):
         app.router.routes.extend(part.routes)  # include_router would build each route again
-    app.add_exception_handler(UtmostError, _refused)
-    app.add_exception_handler(RequestValidationError, _misshapen)
-    app.add_exception_handler(HTTPException, _missing)
-    app.add_exception_handler(Exception, _broken)
+    app.add_exception_handler(UtmostError, _answer_refusal)
+    app.add_exception_handler(RequestValidationError, _answer_wrong_shape)
+    app.add_exception_handler(HTTPException, _answer_http_error)
+    app.add_exception_handler(Exception, _answer_broken)
     _add_health(app)
     describe(app)
     return app
@@ -143,11 +145,11 @@ def _add_health(app: FastAPI) -> None:
     @app.get("/health/ready", include_in_schema=False)
     async def ready() -> dict[str, bool]:
         try:
-            async with asyncio.timeout(_TO_BE_READY):
+            async with asyncio.timeout(_SECONDS_TO_BE_READY):
                 check = app.state.service.is_ready
                 return {"ready": await to_thread.run_sync(check, limiter=of_its_own, abandon_on_cancel=True)}
         except TimeoutError:
-            raise LedgerUnavailable("the store must answer", came=f"nothing for {_TO_BE_READY:g} s") from None
+            raise LedgerUnavailable("the store must answer", came=f"nothing for {_SECONDS_TO_BE_READY:g} s") from None
 
     @app.get("/metrics", include_in_schema=False)
     def metrics(who: Who) -> Response:
@@ -156,17 +158,17 @@ def _add_health(app: FastAPI) -> None:
         return Response(content, media_type=kind)
 
 
-async def _refused(request: Request, error: Exception) -> Response:
+async def _answer_refusal(request: Request, error: Exception) -> Response:
     assert isinstance(error, UtmostError)
     if status_of(error) >= 500:
         name = request.scope["state"].get("request")
         LOG.error(json.dumps({"request": name, "broke": type(error).__name__, "required": error.required}))
-    if isinstance(error, _NOTED):
+    if isinstance(error, _IN_TRAIL):
         await to_thread.run_sync(_note_refusal, request, error)
     headers = {"WWW-Authenticate": "Bearer"} if isinstance(error, NotAuthenticated) else {}
     if status_of(error) == 503:
         headers["Retry-After"] = "1"
-    return _problem(request, problem_of(error), headers)
+    return _problem_answer(request, problem_of(error), headers)
 
 
 def _note_refusal(request: Request, error: UtmostError) -> None:
@@ -180,31 +182,31 @@ def _note_refusal(request: Request, error: UtmostError) -> None:
         LOG.error(json.dumps({"broke": type(broken).__name__, "required": "a refusal is written into the trail"}))
 
 
-async def _misshapen(request: Request, error: Exception) -> Response:
+async def _answer_wrong_shape(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     try:
         if request.url.path.startswith("/v1/"):  # identify the caller before reporting what is wrong
-            await to_thread.run_sync(identified, request)
+            await to_thread.run_sync(identify, request)
     except UtmostError as unknown:
-        return await _refused(request, unknown)
+        return await _answer_refusal(request, unknown)
     except HTTPException as unknown:
-        return await _missing(request, unknown)
-    return _problem(request, problem_of_shape(error.errors()), {})
+        return await _answer_http_error(request, unknown)
+    return _problem_answer(request, problem_of_shape(error.errors()), {})
 
 
-async def _missing(request: Request, error: Exception) -> Response:
+async def _answer_http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     title = error.title if isinstance(error, Refused) else HTTPStatus(error.status_code).phrase.title()
     page_problem = problem(error.status_code, "".join(title.split()), str(error.detail))
-    return _problem(request, page_problem, dict(error.headers or {}))
+    return _problem_answer(request, page_problem, dict(error.headers or {}))
 
 
-async def _broken(request: Request, error: Exception) -> Response:
+async def _answer_broken(request: Request, error: Exception) -> Response:
     """Answer an unexpected error; the outer checks log it."""
-    return _problem(request, problem(500, "ServiceBroken", BROKEN), {})
+    return _problem_answer(request, problem(500, "ServiceBroken", BROKEN), {})
 
 
-def _problem(request: Request, facts: dict[str, Any], headers: dict[str, str]) -> Response:
+def _problem_answer(request: Request, facts: dict[str, Any], headers: dict[str, str]) -> Response:
     if wants_page(request):
         return problem_page(request, facts, headers)
     return JSONResponse(facts, status_code=facts["status"], media_type=MEDIA_TYPE, headers=headers)

@@ -87,7 +87,7 @@ class Proposal(JsonRecord):
         if self.state == PROPOSED:
             return replace(self, state=state, decided_by=token.owner, decided=int(now))
         if self.state != state:
-            raise NotAllowed(f"This was already {self.state}; it cannot be changed")
+            raise NotAllowed(f"This proposal was already {self.state}; a decision cannot be changed")
         return self
 
     def request(self, facts: Mapping[str, Any]) -> PublishRequest | AnswerRequest:
@@ -133,7 +133,7 @@ def check_approved(proposal: Proposal | None, token: Token, request: PublishRequ
         raise NeedsApproval("the proposal must be approved", came=proposal.state, where=proposal.name, remedy=remedy)
     if not proposal.anyone and not proposal.is_of(token):
         raise NeedsApproval(
-            "only its proposer may carry out this proposal, since it was not made for anyone",
+            "only its proposer may carry out this proposal: it was not proposed for any curator",
             came="another curator",
             where=proposal.name,
             remedy=remedy,

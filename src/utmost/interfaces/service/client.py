@@ -116,10 +116,10 @@ class RemoteLedger:
         at = level_text(level(epsilon))
         return self._answer(self._get(f"/v1/releases/{path_part(name)}/view", epsilon=at, version=version), None)
 
-    def _answer(self, found: Mapping[str, Any], brought: Any) -> Answer[Any]:
-        """Return the answer in JSON; `brought` is the table that was sent, or None for a view."""
-        at, table = level_from_text(found["epsilon"]), table_in(found, brought)
-        release = Release(self, found["name"], found["version"], brought)
+    def _answer(self, found: Mapping[str, Any], sent_table: Any) -> Answer[Any]:
+        """Return the answer in JSON; `sent_table` is the table that was sent, or None for a view."""
+        at, table = level_from_text(found["epsilon"]), table_in(found, sent_table)
+        release = Release(self, found["name"], found["version"], sent_table)
         if isinstance(table, NoisySums):
             promise, rows, remembered = table.promise, found["rows"], table.ledger_facts
         else:

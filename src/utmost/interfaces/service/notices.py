@@ -21,7 +21,7 @@ from utmost.errors import UtmostError
 from utmost.interfaces.service.access.bearers import EXPIRES
 from utmost.interfaces.service.access.rate_limits import LOG
 from utmost.interfaces.service.pending_queue import DECISION, TABLE
-from utmost.interfaces.service.records import nobody
+from utmost.interfaces.service.records import ignore_notice
 from utmost.interfaces.service.service import Service
 from utmost.interfaces.service.settings import THIS_MACHINE, Settings
 
@@ -39,7 +39,7 @@ class Notices:
     def __init__(self, service: Service, settings: Settings) -> None:
         self._service, self._settings = service, settings
         self._queue: Queue[str | None] = Queue(_MOST)
-        service.context.records.told = self.tell
+        service.context.records.notify = self.tell
         self._thread = threading.Thread(target=self._work, name="utmost-notices", daemon=True)
         self._thread.start()
 
@@ -52,7 +52,7 @@ class Notices:
 
     def close(self) -> None:
         """Send the queued notices, for a few seconds, and end."""
-        self._service.context.records.told = nobody
+        self._service.context.records.notify = ignore_notice
         try:
             self._queue.put(None, timeout=_PATIENCE)
         except Full:

@@ -68,7 +68,7 @@ def note_proposal(store: RecordTransaction, proposal: Proposal) -> None:
     since = proposal.made if proposal.decided is None else proposal.decided
     waiting = Waiting(proposal.name, verb, *about, since, proposal.anyone, proposal.also)
     store.put(_KIND, proposal.name, waiting.kept())
-    store.told.append(verb)
+    store.notices.append(verb)
 
 
 def note_done(store: RecordTransaction, name: str) -> None:

@@ -7,7 +7,7 @@ from time import monotonic
 
 from utmost.core.exact.levels import Level
 from utmost.errors import UtmostError
-from utmost.interfaces.service.api.problems import said_of
+from utmost.interfaces.service.api.problems import public_words
 from utmost.interfaces.service.approvals import Proposal
 from utmost.publish.ledger.budgets import separate_from
 from utmost.publish.ledger.ledger import Ledger
@@ -117,7 +117,7 @@ def preview(
             request.name, epsilon=level, version=request.version, dataset=dataset, independent=independent, part=part
         )
     except UtmostError as error:
-        return ProposalPreview(bars, before, None, said_of(error), warnings, others, further)
+        return ProposalPreview(bars, before, None, public_words(error), warnings, others, further)
     return ProposalPreview(bars, before, after, "", warnings, others, further)
 
 

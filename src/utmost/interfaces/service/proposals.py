@@ -100,13 +100,13 @@ class Proposals:
             check_declared(token, "propose", request)
         facts, verb, version = approved_facts(request), verb_of(request), request.version or 1
         _check_shown_whole(facts)
-        name, now = self._context.name("proposal", token, key), int(self._context.clock())
+        name, now = self._context.record_name("proposal", token, key), int(self._context.clock())
         about = (name, verb, request.name, version, request.level)
         made = (request_digest(facts), len(request_text(facts)), reason, token.owner, now)
         wanted = [verb, request.name, version, level_text(request.level), facts, reason, *([True] if anyone else [])]
 
         def work(store: RecordTransaction) -> Proposal:
-            record = self._context.again(store, "proposal", name, wanted)
+            record = self._context.earlier_record(store, "proposal", name, wanted)
             if record is not None:
                 return Proposal.of_kept(name, record)
             number = int(store.last(_LISTED) or 0) + 1
@@ -217,7 +217,7 @@ class Proposals:
             raise OutOfRange("a refusal must have a reason", came="none", where="reason", remedy=remedy)
 
         def decision(store: RecordTransaction) -> tuple[Proposal, Proposal]:
-            proposal = Proposal.of_kept(name, self._context.known(store, "proposal", name, token, "decide proposals"))
+            proposal = self._found(store, token, name, "decide proposals")
             token.check("decide proposals", proposal.release, proposal.level)
             return proposal, proposal.decided_as(state, self._context.person(store, token), self._context.clock())
 
@@ -243,7 +243,7 @@ class Proposals:
         # An undecided request is deleted.
 
         def work(store: RecordTransaction) -> Proposal:
-            proposal = Proposal.of_kept(name, self._context.known(store, "proposal", name, token, "propose"))
+            proposal = self._found(store, token, name, "propose")
             if not proposal.is_of(self._context.person(store, token)):
                 raise NotAllowed(
                     "a proposal must be withdrawn by its proposer",
@@ -254,11 +254,11 @@ class Proposals:
             if proposal.state == WITHDRAWN:
                 return proposal
             if proposal.state == REFUSED:
-                raise NotAllowed("This was already refused; it cannot be changed")
+                raise NotAllowed("This proposal was already refused; a decision cannot be changed")
             if proposal.state == APPROVED and not waits(store, name):
                 raise NotAllowed(
                     "a proposal that was carried out cannot be withdrawn",
-                    came="one that was",
+                    came="one whose table was sent",
                     where=name,
                     remedy="The release stays.",
                 )
@@ -273,14 +273,14 @@ class Proposals:
 
         return self._context.records.write(work)
 
-    def begun(self, token: Token, key: str, verb: str, release: str) -> int | None:
+    def earlier_version(self, token: Token, key: str, verb: str, release: str) -> int | None:
         """Return the version of a release in an earlier request with this key; None if there was none."""
-        name = self._context.name(verb, token, key)
+        name = self._context.record_name(verb, token, key)
         before = self._context.records.read(lambda store: store.get("begun", name)) or {}
         version: int | None = before.get("versions", {}).get(release, before.get("version"))
         return version
 
-    def beginning(
+    def begin_work(
         self,
         token: Token,
         key: str,
@@ -292,7 +292,7 @@ class Proposals:
         # `new` are the requests without a stored answer: only they need an approval. The work refuses missing
         # approvals, and another request under the same key.
         verb = verb_of(requests[0])
-        name = self._context.name(verb, token, key)
+        name = self._context.record_name(verb, token, key)
 
         def work(store: RecordTransaction) -> None:
             # The facts that identify a call under its key.
@@ -300,7 +300,7 @@ class Proposals:
                 [verb_of(request), request.name, request.version, level_text(request.level), approved_facts(request)]
                 for request in requests
             ]
-            again = self._context.again(store, "begun", name, (wanted[0] if len(wanted) == 1 else wanted))
+            again = self._context.earlier_record(store, "begun", name, (wanted[0] if len(wanted) == 1 else wanted))
             # Also for a repeated request: the approval must hold when the answer is given.
             if self.required and new:
                 person = self._context.person(store, token)
@@ -318,7 +318,7 @@ class Proposals:
 
         return work
 
-    def done(
+    def note_sent(
         self, requests: Sequence[PublishRequest] | Sequence[AnswerRequest], proposals: Mapping[str, str | None]
     ) -> None:
         """Record that the tables of proposals were sent, so that the proposals wait for nobody any more."""
@@ -336,9 +336,8 @@ class Proposals:
         if not token.may_ever("propose"):
             token.check_role("decide proposals")
 
-    def _found(self, store: RecordTransaction, token: Token, name: object) -> Proposal:
-        record = self._context.known(store, "proposal", name, token, "list")
-        return Proposal.of_kept(str(name), record)
+    def _found(self, store: RecordTransaction, token: Token, name: object, verb: str = "list") -> Proposal:
+        return Proposal.of_kept(str(name), self._context.visible_record(store, "proposal", name, token, verb))
 
     def _check_approvable(self, proposal: Proposal, facts: Mapping[str, Any]) -> None:
         """Check that a page can show the complete request to an approver."""

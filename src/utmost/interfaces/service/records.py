@@ -44,20 +44,20 @@ class RecordTable(Protocol):
         """Run a statement."""
 
 
-def nobody(about: str) -> None:
+def ignore_notice(about: str) -> None:
     """Ignore a notice."""
 
 
 class RecordTransaction:
     """The documents of a service inside one transaction."""
 
-    # `told` collects notices to send after the transaction is durable, see `Records.told`.
+    # `notices` are sent after the transaction is durable, see `Records.notify`.
 
-    __slots__ = ("_key", "_table", "told")
+    __slots__ = ("_key", "_table", "notices")
 
     def __init__(self, table: RecordTable, key: bytes) -> None:
         self._table, self._key = table, key
-        self.told: list[str] = []
+        self.notices: list[str] = []
 
     def get(self, kind: str, name: str) -> Document | None:
         """Return a document; None if there is none, also for a name that cannot exist."""
@@ -126,13 +126,13 @@ class RecordTransaction:
 class Records:
     """The documents of a service, under a key of 32 bytes, in a database beside the ledger's store."""
 
-    # `timeout` is in seconds. `told` is called after each transaction with every notice in `RecordTransaction.told`.
+    # `timeout` is in seconds. `notify` is called after each transaction with each of its notices.
 
-    __slots__ = ("_key", "_path", "_store", "_timeout", "told")
+    __slots__ = ("_key", "_path", "_store", "_timeout", "notify")
 
     def __init__(self, store: Store, key: bytes, timeout: float = 60.0) -> None:
         self._store, self._key, self._timeout = store, key, timeout
-        self.told: Callable[[str], None] = nobody
+        self.notify: Callable[[str], None] = ignore_notice
         self._path = store.path.with_name(f"{store.path.name}.service") if isinstance(store, SqliteStore) else None
         if self._path is not None:
             make_file(self._path)
@@ -152,11 +152,11 @@ class Records:
 
         def run(table: RecordTable) -> tuple[T, list[str]]:
             store = RecordTransaction(table, self._key)
-            return work(store), store.told
+            return work(store), store.notices
 
-        outcome, told = self._transact(run, write=True)
-        for about in told:
-            self.told(about)
+        outcome, notices = self._transact(run, write=True)
+        for about in notices:
+            self.notify(about)
         return outcome
 
     def copy_to(self, other: "Records") -> None:

@@ -37,7 +37,7 @@ class ServiceContext:
         self.records, self._key, self.clock = records, key, clock
         self._noted: set[tuple[Any, ...]] = set()  # entries that need no further look at the store
 
-    def name(self, kind: str, token: Token, key: object) -> str:
+    def record_name(self, kind: str, token: Token, key: object) -> str:
         """Return the name of the record that a token makes under an idempotency key."""
         if not isinstance(key, str) or not 0 < len(key) <= _LONGEST_KEY or not key.isprintable():
             remedy = "Send Idempotency-Key: a fresh text for each request, and the same one when it is repeated."
@@ -52,7 +52,7 @@ class ServiceContext:
         about = [kind, token.name, key, *([token.owner] if token.is_shared else [])]
         return hmac.digest(self._key, json.dumps(about).encode(), sha256)[:12].hex()
 
-    def again(self, store: RecordTransaction, kind: str, name: str, facts: Any) -> dict[str, Any] | None:
+    def earlier_record(self, store: RecordTransaction, kind: str, name: str, facts: Any) -> dict[str, Any] | None:
         """Return the record that this request made before; record a first request, and return None."""
         if not self.check_same(store, name, facts):
             store.put("request", name, {"asked": self._fingerprint(facts)})
@@ -92,13 +92,15 @@ class ServiceContext:
         # Cost: reads all tokens.
         return replace(token, also=names_of(store, token.names))
 
-    def known(self, store: RecordTransaction, kind: str, name: object, token: Token, verb: str) -> dict[str, Any]:
+    def visible_record(
+        self, store: RecordTransaction, kind: str, name: object, token: Token, verb: str
+    ) -> dict[str, Any]:
         """Return a record by name; refuse in the same words a missing record, and one that the token may not see."""
         token.check_role(verb)
         record = store.get(kind, name) if isinstance(name, str) else None
         if record is None or not token.may(verb, record["release"]):
             raise UnknownRecord(
-                f"the name must be that of a {kind} that you may see",
+                f"there must be a {kind} of this name that you may see",
                 came="none of this name",
                 remedy="See the list of them.",
             )
@@ -119,13 +121,13 @@ def names_of(store: RecordTransaction, names: Iterable[str]) -> frozenset[str]:
     return frozenset(person)
 
 
-def granted(token: Token, release: str) -> Level | str | None:
+def granted_level(token: Token, release: str) -> Level | str | None:
     """Return the largest level of a release in a token's grants: a level, ANY, or None without a grant."""
     grants = [grant.up_to for grant in token.grants if grant.covers(release, None)]
     levels = [most for most in grants if most is not None]
     return ANY if len(levels) < len(grants) else max(levels, default=None)
 
 
-def reaches(most: Level | str | None, at: Level) -> bool:
-    """Check whether a level is at most the result of `granted`."""
+def is_granted(most: Level | str | None, at: Level) -> bool:
+    """Check whether a level is at most the result of `granted_level`."""
     return most == ANY or (isinstance(most, Level) and not at > most)

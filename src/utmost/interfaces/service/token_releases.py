@@ -17,7 +17,7 @@ from utmost.interfaces.service.access.tokens import EVERY, Grant, Token
 from utmost.interfaces.service.proposals import Proposals, check_declared
 from utmost.interfaces.service.publish_requests import check_table_served, proposable, served
 from utmost.interfaces.service.records import RecordTransaction
-from utmost.interfaces.service.service_context import ServiceContext, granted, reaches
+from utmost.interfaces.service.service_context import ServiceContext, granted_level, is_granted
 from utmost.publish.ledger.events import check_name
 from utmost.publish.ledger.ledger import Ledger
 from utmost.publish.ledger.requests import AnswerRequest, PublishRequest, check_one_dataset
@@ -90,7 +90,7 @@ class Releases:
     def all(self, token: Token) -> tuple[Published, ...]:
         """Return every version of all releases that a token may see, in the order of publication."""
         token.check_role("list")
-        return tuple(release for release in self._ledger.releases if granted(token, release.name) is not None)
+        return tuple(release for release in self._ledger.releases if granted_level(token, release.name) is not None)
 
     def not_there(self, token: Token, grants: tuple[Grant, ...]) -> list[str]:
         """Return the releases in grants that do not exist: future ones, or misspelt names."""
@@ -104,8 +104,8 @@ class Releases:
 
     def levels(self, token: Token, release: Published) -> tuple[Level, ...]:
         """Return the stored levels that a token may see, smallest first."""
-        most = granted(token, release.name)
-        return tuple(at for at in release.levels if reaches(most, at))
+        most = granted_level(token, release.name)
+        return tuple(at for at in release.levels if is_granted(most, at))
 
     def view(self, token: Token, name: str, at: Level, version: int | None = None) -> View:
         """Return a release at a level: a stored answer, or a noisier copy."""
@@ -161,10 +161,10 @@ class Releases:
         approved = [proposable(request) for request in requests]
         verbs = ["publish" if len(requests) == 1 else f"publish {request.name}" for request in requests]
         named = [
-            replace(request, request=self._context.name(verb, token, key))
+            replace(request, request=self._context.record_name(verb, token, key))
             for request, verb in zip(requests, verbs, strict=True)
         ]
-        begin = self._proposals.beginning(token, key, approved, proposals, approved)
+        begin = self._proposals.begin_work(token, key, approved, proposals, approved)
         with self._comparing(token, begin, *tables), _hidden_dataset_names(not token.may("publish")):
             # Looked up only for approved requests, so that few guesses a day reveal whether others' dataset exists.
             # A token for some releases must spend no existing dataset of others. All other errors of the request are
@@ -177,7 +177,7 @@ class Releases:
                     self._ledger.budget(request.dataset)
                     raise _others_dataset()
             published = self._ledger.publish_measures(named, tables)
-        self._proposals.done(approved, proposals)
+        self._proposals.note_sent(approved, proposals)
         return {name: self._view(name, answer) for name, answer in published.items()}
 
     def relax_measures(
@@ -195,14 +195,14 @@ class Releases:
             token.check("relax", request.name, request.level)
             version = request.version
             if version is None:  # a repeated request is about the version that was newest at first
-                version = self._proposals.begun(token, key, "relax", request.name)
+                version = self._proposals.earlier_version(token, key, "relax", request.name)
             release = self._ledger.release(request.name, version)
             meant.append(replace(request, version=release.version))
             if request.level not in release.levels:
                 new.append(meant[-1])
-        with self._comparing(token, self._proposals.beginning(token, key, meant, proposals, new), *tables):
+        with self._comparing(token, self._proposals.begin_work(token, key, meant, proposals, new), *tables):
             relaxed = self._ledger.relax_measures(meant, tables)
-        self._proposals.done(meant, proposals)
+        self._proposals.note_sent(meant, proposals)
         return {name: self._view(name, answer) for name, answer in relaxed.items()}
 
     def _view(self, name: str, answer: Answer[Any]) -> View:
@@ -214,7 +214,7 @@ class Releases:
         # A comparison reveals only yes or no, but unlimited guesses would find small values. A failure is counted
         # before the comparison, and taken back after a success: simultaneous requests learn no more than successive
         # ones, and an interrupted comparison stays counted. `begin` is the work of the transaction that counts; see
-        # `Proposals.beginning`.
+        # `Proposals.begin_work`.
         began = self._context.clock()
         day, mark = int(began // _DAY), entropy(8).hex()
         place: list[str] = []
@@ -226,9 +226,9 @@ class Releases:
             over = [one for one, since in counted["begun"].items() if began - since > _COMPARED_BY]
             failed = counted["failed"] + len(over)
             if failed >= _FAILED_A_DAY:
-                remedy = "Compare it on the ledger's own machine, by Ledger.difference, or bring it tomorrow."
+                remedy = "Compare it on the machine that has the ledger, by Ledger.difference, or send it tomorrow."
                 required = f"at most {_FAILED_A_DAY} tables a day may differ from the published ones"
-                raise NotAllowed(required, came="as many", where=", ".join(map(repr, names)), remedy=remedy)
+                raise NotAllowed(required, came="one more", where=", ".join(map(repr, names)), remedy=remedy)
             if counted["failed"] + len(counted["begun"]) >= _FAILED_A_DAY:
                 return False
             store.put("compared", place[-1], counted | {"begun": counted["begun"] | {mark: began}})
@@ -270,7 +270,7 @@ class Releases:
         if token.may(verb) or dataset == name:
             return True
         there = self._ledger.releases
-        return any(granted(token, release.name) is not None and release.dataset == dataset for release in there)
+        return any(granted_level(token, release.name) is not None and release.dataset == dataset for release in there)
 
     def _known(self, token: Token, verb: str, name: str, version: int | None, at: Level | None = None) -> Published:
         """Return a release up to a level that a token may see; a refusal does not depend on whether it exists."""
@@ -279,7 +279,7 @@ class Releases:
         wanted = None if version is None else exact_integer(version, "version")
         # An error that lists all releases takes longer with more releases, so it must not be made before the token is
         # checked.
-        most = granted(token, name)
+        most = granted_level(token, name)
         if most is None:
             remedy = "Ask an administrator for a token with this release."
             raise NotAllowed(
@@ -288,7 +288,7 @@ class Releases:
                 where=repr(name),
                 remedy=remedy,
             )
-        if at is not None and not reaches(most, at):
+        if at is not None and not is_granted(most, at):
             remedy = "Ask for a smaller epsilon, or ask an administrator for a token with a larger one."
             raise NotAllowed("this level needs a token that allows it", came=at, where=repr(name), remedy=remedy)
         return self._ledger.release(name, wanted)
@@ -297,5 +297,8 @@ class Releases:
 def _others_dataset() -> NotAllowed:
     remedy = "Ask somebody with a token for all releases."
     return NotAllowed(
-        "a token for some releases must ask about their datasets", came="another", where="dataset", remedy=remedy
+        "a token for some releases may name only the datasets of these releases",
+        came="another dataset",
+        where="dataset",
+        remedy=remedy,
     )

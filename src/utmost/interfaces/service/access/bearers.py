@@ -68,7 +68,7 @@ class Bearers:
         except UtmostError:  # the message must not repeat the provider's name of a person
             raise NotAuthenticated("a subject must have a name of at most 200 characters that can be printed") from None
 
-    def claims_asked(self) -> frozenset[str]:
+    def needed_claims(self) -> frozenset[str]:
         """Return the names of all claims that some token needs."""
         return frozenset(claim_of(token.subject or "")[0] for token in self._tokens() if token.is_shared)
 
@@ -101,13 +101,13 @@ class Bearers:
         for grant in grants:
             check_name(grant.release, "release")
         maker = token if token is not None else Token("0" * 24, "service", "admin", (Grant(EVERY),), 0, 1 << 40)
-        name, now = self._context.name("token", maker, key), int(self._context.clock())
+        name, now = self._context.record_name("token", maker, key), int(self._context.clock())
         secret, digest = fresh_secret() if subject is None else (None, None)
         fresh = Token(name, owner, role, grants, now, now + seconds, digest, subject)
         about = [owner, role, [grant.kept() for grant in grants], str(seconds), subject]
 
         def work(store: RecordTransaction) -> tuple[Token, str | None]:
-            record = self._context.again(store, "token", name, about)
+            record = self._context.earlier_record(store, "token", name, about)
             if record is not None:
                 # The secret is stored nowhere, so it cannot be shown again.
                 return Token.of_kept(name, record), None
@@ -123,7 +123,7 @@ class Bearers:
         token.check("tokens")
         return sorted(self._tokens(), key=lambda bearer: (bearer.made, bearer.name))
 
-    def as_written(self, owner: str) -> str:
+    def first_spelling(self, owner: str) -> str:
         """Return the first spelling of an owner's name among all tokens, or the name itself."""
         return self._context.records.read(lambda store: _twin(store, owner)) or owner
 
@@ -169,7 +169,7 @@ class Bearers:
             for token in tokens_of(store):
                 if token.is_valid(now) and token.expires - now < SOON and store.get(EXPIRES, token.name) is None:
                     store.put(EXPIRES, token.name, {})
-                    store.told.append(EXPIRES)
+                    store.notices.append(EXPIRES)
 
         self._context.records.write(work)
 
@@ -192,7 +192,7 @@ def _check_owner(store: RecordTransaction, new: Token) -> None:
     others = [token for token in tokens_of(store) if subject is not None and token.subject == subject]
     if not new.is_shared and any(token.owner != owner for token in others):
         raise OutOfRange(
-            f"a subject must be one owner's, {others[0].owner!a}",
+            f"a subject must belong to one owner; this one belongs to {others[0].owner!a}",
             came=ascii(owner),
             where="subject",
             remedy="Name that owner; for another person, give that person's own subject.",

@@ -24,7 +24,7 @@ _EVERY = (Grant(EVERY),)
 
 def new_admin(service: Service) -> str:
     """Make another admin's token for ninety days, for the holder of the ledger's key; return its secret."""
-    owner = service.bearers.as_written("admin")
+    owner = service.bearers.first_spelling("admin")
     presented = service.bearers.make(None, f"admin {entropy(16).hex()}", owner, "admin", _EVERY)[1]
     assert presented is not None
     return presented

@@ -45,10 +45,10 @@ class OpenId:
         self._is_out, self._again = False, -inf
         self._turn = threading.Lock()
 
-    def vouched(self, presented: str) -> dict[str, Any]:
+    def signed_claims(self, presented: str) -> dict[str, Any]:
         """Return the signed claims in a token that a bearer presents; check signature, audience and time."""
         if not self._audience:
-            raise _not_vouched()
+            raise _not_signed()
         return self.claims(presented, self._audience)
 
     def claims(self, presented: str, audience: str, *, also: tuple[str, ...] = (), leeway: float = 0) -> dict[str, Any]:
@@ -74,7 +74,7 @@ class OpenId:
                 raise ValueError
             return claims
         except (jwt.PyJWTError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
-            raise _not_vouched() from None
+            raise _not_signed() from None
 
     def place(self, name: str) -> str:
         """Return an address from the discovery document by its name, such as "token_endpoint"."""
@@ -86,7 +86,7 @@ class OpenId:
                 raise TypeError
             check_provider_address(address)
         except (OutOfRange, TypeError):
-            raise LedgerUnavailable(f"the OpenID provider must say its {name}", came="none", where="issuer") from None
+            raise LedgerUnavailable(f"the OpenID provider must state its {name}", came="none", where="issuer") from None
         return address
 
     def says(self, name: str) -> Any:
@@ -108,7 +108,7 @@ class OpenId:
         with self._turn:
             if self._clock() < self._again:
                 if self._is_out:
-                    raise _silent("none a moment ago")
+                    raise _silent("no answer a moment ago")
                 return
             self._is_out = True
             try:
@@ -134,10 +134,10 @@ class OpenId:
 
 
 def _silent(came: str) -> LedgerUnavailable:
-    return LedgerUnavailable("the OpenID provider must say which keys it has", came=came)
+    return LedgerUnavailable("the OpenID provider must send its keys", came=came)
 
 
-def _not_vouched() -> NotAuthenticated:
+def _not_signed() -> NotAuthenticated:
     return NotAuthenticated("a token must be one that the OpenID provider signed for this service")
 
 

@@ -137,7 +137,9 @@ def client_secret(path: str) -> str:
 
 
 def _no_sign_in() -> NotAuthenticated:
-    return NotAuthenticated("a sign-in must begin here, in this browser, and be confirmed by the OpenID provider")
+    return NotAuthenticated(
+        "a sign-in must begin on this page, in this browser, and the OpenID provider must confirm it"
+    )
 
 
 def _unreached(came: str) -> LedgerUnavailable:

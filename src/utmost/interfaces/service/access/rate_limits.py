@@ -87,7 +87,7 @@ class Guards:
         counted: CountRequest = _count_nothing,
     ) -> None:
         self.inside, self._most_bytes, self._few_bytes = app, most_bytes, min(few_bytes, most_bytes)
-        self._limits, self._held = limits, Held(_HELD * most_bytes)
+        self._limits, self._held = limits, BytesInMemory(_HELD * most_bytes)
         self._patience, self._counted = patience, counted
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -156,10 +156,16 @@ class Body:
     # name and words for a body that was cut off, else None.
 
     def __init__(
-        self, receive: Receive, most: int, until: float, *, longer: int | None = None, held: "Held | None" = None
+        self,
+        receive: Receive,
+        most: int,
+        until: float,
+        *,
+        longer: int | None = None,
+        held: "BytesInMemory | None" = None,
     ) -> None:
         self._receive, self._most, self._until, self._is_whole = receive, most, until, False
-        self._longer, self._held, self._came = most if longer is None else longer, held or Held(), 0
+        self._longer, self._held, self._came = most if longer is None else longer, held or BytesInMemory(), 0
         self.refusal: Refusal | None = None
 
     def allow(self) -> None:
@@ -195,7 +201,7 @@ class Body:
 
 
 @dataclass(slots=True)
-class Held:
+class BytesInMemory:
     """The number of bytes of bodies in memory, and its maximum."""
 
     most: float = math.inf
@@ -211,29 +217,29 @@ class RateLimits:
     __slots__ = ("_addresses", "_strangers", "_tokens")
 
     def __init__(self, rate: float, burst: int) -> None:
-        self._addresses = Turns(_MANY * rate, _MANY * burst)
-        self._tokens, self._strangers = Turns(rate, burst), Turns(rate, burst)
+        self._addresses = RequestBuckets(_MANY * rate, _MANY * burst)
+        self._tokens, self._strangers = RequestBuckets(rate, burst), RequestBuckets(rate, burst)
 
     def wait(self, address: str) -> float:
         """Count a request of an address; return 0, or the seconds to wait."""
         return self._addresses.wait(address)
 
-    def known(self, who: str) -> None:
+    def count_token(self, who: str) -> None:
         """Count a request of a verified caller; refuse it above the rate."""
-        _take(self._tokens, who)
+        _count_or_refuse(self._tokens, who)
 
-    def stranger(self, scope: Scope) -> None:
+    def count_stranger(self, scope: Scope) -> None:
         """Count a request with an invalid token, by address; refuse it above the rate."""
-        _take(self._strangers, address_of(scope))
+        _count_or_refuse(self._strangers, address_of(scope))
 
 
-def _take(turns: "Turns", caller: str) -> None:
+def _count_or_refuse(turns: "RequestBuckets", caller: str) -> None:
     wait = turns.wait(caller)
     if wait > 0:
         raise too_often(wait)
 
 
-class Turns:
+class RequestBuckets:
     """The rate limit of each caller: a bucket of `burst` requests that refills at `rate` a second."""
 
     def __init__(self, rate: float, burst: int, clock: Callable[[], float] = time.monotonic) -> None:

@@ -34,7 +34,7 @@ class Sessions:
     def begin(self, issuer: str, claims: Mapping[str, Any], way: str, seconds: float) -> str:
         """Begin a session, and return its secret; record nothing for a person without a token."""
         # Only claims that some token needs are stored. `way` identifies the sign-in, which makes one session only.
-        needed = self._bearers.claims_asked() | {"sub"}
+        needed = self._bearers.needed_claims() | {"sub"}
         claims_held = {name: claims[name] for name in sorted(needed) if name in claims}
         token, now = self._bearers.of_claims(issuer, claims_held), self._context.clock()
         secret = SESSION + urlsafe_b64encode(entropy(_SECRET_BYTES)).rstrip(b"=").decode()

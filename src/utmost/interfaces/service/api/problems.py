@@ -78,10 +78,10 @@ def problem_of(error: errors.UtmostError) -> dict[str, Any]:
     status = status_of(error)
     if status == 500:
         return problem(status, "ServiceBroken", BROKEN)
-    return problem(status, type(error).__name__, said_of(error))
+    return problem(status, type(error).__name__, public_words(error))
 
 
-def said_of(error: errors.UtmostError) -> str:
+def public_words(error: errors.UtmostError) -> str:
     """Return the words of an error for people other than the operator."""
     if isinstance(error, errors.NotPublished):  # its remedy lists all releases, also those that the caller may not know
         error = type(error)(error.required, came=error.came, where=error.where)

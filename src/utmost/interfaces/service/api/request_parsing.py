@@ -1,4 +1,4 @@
-"""Parsing of requests: callers are identified before the body is read, and JSON is read strictly.
+"""Parsing of requests: callers are identify before the body is read, and JSON is read strictly.
 
 Python's JSON accepts NaN and infinities, repeated names (the last one wins), integers of any length, and nesting until
 the stack ends. This parser refuses all of them, as it refuses text that is no JSON.
@@ -28,29 +28,29 @@ class StrictJson(Request):
 
     async def json(self) -> Any:
         if not hasattr(self, "_json"):
-            self._json = await run_in_threadpool(_parsed, await self.body())
+            self._json = await run_in_threadpool(_parse_with_tables, await self.body())
         return self._json
 
 
 class AuthenticatedRoute(APIRoute):
     """A route that identifies the caller before it reads the body, so that strangers cannot make it parse tables."""
 
-    # ``app.state.arrived``, a function of the request, refuses the caller or returns.
+    # ``app.state.check_before_body``, a function of the request, refuses the caller or returns.
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """Return the route's own handler, after a check of the caller."""
         handle = super().get_route_handler()
 
         async def handler(request: Request) -> Response:
-            arrived = StrictJson(request.scope, request.receive)
+            strict = StrictJson(request.scope, request.receive)
             if self.body_field is not None:
-                await run_in_threadpool(request.app.state.arrived, arrived)
-            return await handle(arrived)
+                await run_in_threadpool(request.app.state.check_before_body, strict)
+            return await handle(strict)
 
         return handler
 
 
-def _parsed(body: bytes) -> Any:
+def _parse_with_tables(body: bytes) -> Any:
     """Return the parsed body, with its table checked; runs in a worker thread, because both take long."""
     parsed = strict_json(body)
     if isinstance(parsed, dict):
@@ -63,7 +63,7 @@ def _parsed(body: bytes) -> Any:
 
 def strict_json(body: bytes) -> Any:
     try:
-        parsed = json.loads(body, parse_constant=_refused, object_pairs_hook=members_once)
+        parsed = json.loads(body, parse_constant=_refuse_constant, object_pairs_hook=members_once)
     except json.JSONDecodeError as error:
         raise json.JSONDecodeError("no JSON", "", error.pos) from None
     except (ValueError, RecursionError):  # repeated names, thousands of digits, bytes that are no text, deep nesting
@@ -93,5 +93,5 @@ def name_of_part(part: str) -> str:
     return part.replace(_SLASH, "/")
 
 
-def _refused(constant: str) -> Any:
+def _refuse_constant(constant: str) -> Any:
     raise ValueError(constant)

@@ -26,7 +26,7 @@ def read_level(written: str | int | float) -> Level:
     return read
 
 
-def whole(text: str, name: str) -> int | None:
+def read_whole_number(text: str, name: str) -> int | None:
     """Read an integer; return None for empty text."""
     if not text:
         return None

@@ -73,7 +73,7 @@ router = APIRouter(
 )
 
 # Routes with a body, and the action that the caller's role must allow.
-_SENT = {
+_ROLES_OF_BODIES = {
     "publish": "publish",
     "relax": "relax",
     "publish_measures": "publish",
@@ -85,7 +85,7 @@ _SENT = {
     "charge": "budgets",
     "check_receipt": "verify",
 }
-BRINGING = frozenset({"publish", "relax", "publish_measures", "relax_measures", "propose"})
+ACTIONS_WITH_TABLE = frozenset({"publish", "relax", "publish_measures", "relax_measures", "propose"})
 """Actions whose body has a table or a plan, and may be longer."""
 
 MOST = 1000
@@ -99,55 +99,58 @@ def service_of(request: Request) -> Service:
     return service
 
 
-def identified(request: Request) -> Token:
+def identify(request: Request) -> Token:
     """Return the token of a request; look it up once."""
     known = getattr(request.state, "bearer", None)
     if isinstance(known, Token):
         return known
     scheme, _, presented = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() != "bearer" or not presented:
-        request.app.state.limits.stranger(request.scope)
+        request.app.state.limits.count_stranger(request.scope)
         raise NotAuthenticated("a request must carry a token", remedy="Send Authorization: Bearer utmost_...")
-    return presented_to(request, presented)
+    return token_presented(request, presented)
 
 
-def presented_to(request: Request, presented: str) -> Token:
+def token_presented(request: Request, presented: str) -> Token:
     """Return the token that a bearer presents, and record it in the request."""
     service, openid = service_of(request), request.app.state.openid
-    # A token of an OpenID provider has two points, a token of this service none.
-    if openid is not None and presented.count(".") == 2:
-        token = counted(request, lambda: service.bearers.of_claims(openid.issuer, openid.vouched(presented)))
-    else:
-        token = counted(request, lambda: service.bearers.authenticated(presented))
+
+    def verified() -> Token:
+        # A token of an OpenID provider has two points, a token of this service none.
+        if openid is not None and presented.count(".") == 2:
+            return service.bearers.of_claims(openid.issuer, openid.signed_claims(presented))
+        return service.bearers.authenticated(presented)
+
+    token = count_request(request, verified)
     request.state.bearer = token
     return token
 
 
-def counted(request: Request, verified: Callable[[], Token]) -> Token:
+def count_request(request: Request, verified: Callable[[], Token]) -> Token:
     """Return the token of a request and count the request: for the token, or, if invalid, for the address."""
     limits = request.app.state.limits
     try:
         token = verified()
     except NotAuthenticated:
-        limits.stranger(request.scope)
+        limits.count_stranger(request.scope)
         raise
     request.state.token = token.name
-    limits.known(f"{token.name} {token.owner}")
+    limits.count_token(f"{token.name} {token.owner}")
     return token
 
 
-def arrived(request: Request) -> None:
+def check_before_body(request: Request) -> None:
     """Check the caller and the role before any of the body is read."""
-    token, verb = identified(request), _SENT.get(request.scope["route"].name)
+    token, verb = identify(request), _ROLES_OF_BODIES.get(request.scope["route"].name)
     if verb is not None:
         token.check_role(verb)
-        if verb in BRINGING:
+        if verb in ACTIONS_WITH_TABLE:
             request.state.body.allow()
 
 
 def token_of(request: Request, _: Annotated[HTTPAuthorizationCredentials | None, Security(_bearer)]) -> Token:
     """Return the token of a request."""
-    return identified(request)
+    return identify(request)
 
 
 async def served(request: Request) -> Service:
@@ -228,7 +231,7 @@ def release(service: Served, who: Who, name: PathPart, version: Version = None) 
 def view(request: Request, name: PathPart, epsilon: At, version: Version = None) -> Response:
     """The released values with margin and statement; what is stored, or follows from it: the call spends nothing."""
     # One thread does it all: FastAPI would use another thread to identify the caller, and one to validate the answer.
-    seen = service_of(request).releases.view(identified(request), name, read_level(epsilon), version)
+    seen = service_of(request).releases.view(identify(request), name, read_level(epsilon), version)
     answer = answers.view_found(seen)
     return Response(_VIEWED.dump_json(answer), media_type="application/json")
 
@@ -364,8 +367,8 @@ def limit(service: Served, who: Who, dataset: PathPart, body: NewLimit) -> answe
 @router.put("/datasets/{dataset}/charges", summary="Charge a level that another tool spent")
 def charge(service: Served, who: Who, dataset: PathPart, body: NewCharge) -> answers.BudgetResponse:
     """Add the level to the dataset's budget; the same charge again changes nothing."""
-    spent, apart = read_level(body.epsilon), body.independent
-    return answers.BudgetResponse.of(service.audit.charge(who, dataset, spent, body.what, independent=apart))
+    budget = service.audit.charge(who, dataset, read_level(body.epsilon), body.what, independent=body.independent)
+    return answers.BudgetResponse.of(budget)
 
 
 @router.get("/history", summary="The events of the ledger")
@@ -376,8 +379,8 @@ def history(service: Served, who: Who, after: NextPage = "", most: Most = MOST) 
 
 def _events(events: tuple[Event, ...], after: str, most: int) -> answers.EventsResponse:
     page, following = answers.paged(events, after, most, lambda event: str(event.number))
-    told = [answers.EventResponse(event.number, event.time, event.kind, event.facts) for event in page]
-    return answers.EventsResponse(told, following)
+    events_sent = [answers.EventResponse(event.number, event.time, event.kind, event.facts) for event in page]
+    return answers.EventsResponse(events_sent, following)
 
 
 @router.get("/status", summary="Budgets, and whether new answers are possible")
@@ -425,14 +428,14 @@ def trail_lines(service: Served, who: Who) -> JsonLinesResponse:
 
 
 def _tables(
-    requests: Sequence[PublishRequest | AnswerRequest], brought: Sequence[PublishBody | NamedRelaxBody]
+    requests: Sequence[PublishRequest | AnswerRequest], bodies: Sequence[PublishBody | NamedRelaxBody]
 ) -> tuple[dict[str, Any], dict[str, str | None]]:
     """Return the tables, and the approved proposals, by the names of the releases."""
     names = [request.name for request in requests]
     if len({*names}) < len(names):
         raise OutOfRange("measures must name each release once", came="one twice", remedy="Leave out one of the two.")
-    tables = {name: _table(body) for name, body in zip(names, brought, strict=True)}
-    return tables, {name: body.proposal for name, body in zip(names, brought, strict=True)}
+    tables = {name: _table(body) for name, body in zip(names, bodies, strict=True)}
+    return tables, {name: body.proposal for name, body in zip(names, bodies, strict=True)}
 
 
 def _table(body: PublishBody | RelaxBody | NamedRelaxBody) -> Any:

@@ -39,16 +39,16 @@ def as_sent(table: Any) -> dict[str, Any]:
     return {"table": columns(table)}
 
 
-def table_in(answer: Mapping[str, Any], brought: Any) -> Any:
+def table_in(answer: Mapping[str, Any], sent: Any) -> Any:
     """Return the table of an answer in the type of the sent table; a dict of columns for a counted one or none."""
     if "release" in answer:
         return NoisySums.of_facts(answer["release"])
     cells: dict[str, Any] = answer["columns"]
-    if brought is None or isinstance(brought, CountedTable):
+    if sent is None or isinstance(sent, CountedTable):
         return cells
-    adapter = adapter_of(brought)
-    dropped = [name for name in adapter.names(brought) if str(name) not in cells]
-    table = adapter.without(brought, dropped)
+    adapter = adapter_of(sent)
+    dropped = [name for name in adapter.names(sent) if str(name) not in cells]
+    table = adapter.without(sent, dropped)
     names, order = adapter.names(table), list(cells)
     # Each margin column that the service added stands after its column.
     after = {name: order[order.index(name) - 1] for name in order[1:] if name not in names}

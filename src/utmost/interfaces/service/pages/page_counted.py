@@ -22,19 +22,19 @@ from utmost.tables.frames.any_table import adapter_of
 _MOST_CELLS, _MOST_FAMILIES, _MOST_BARS, _MOST_LISTED = 20_000, 4, 24, 500
 
 
-def brought_counted(content: bytes) -> CountedTable:
+def read_counted_file(content: bytes) -> CountedTable:
     """Read the counted table in a file of `utmost count`; messages repeat nothing of a file that is none."""
-    return COUNTED_FORM.of(document(content, "utmost count"), "file")
+    return COUNTED_FORM.of(read_json_file(content, "utmost count"), "file")
 
 
-def planned(content: bytes) -> tuple[Promise, Level]:
+def read_plan_file(content: bytes) -> tuple[Promise, Level]:
     """Return the promise and the level in a file of `utmost plan`, which has public facts alone."""
-    plan = PLAN_FORM.of(document(content, "utmost plan"), "file")
+    plan = PLAN_FORM.of(read_json_file(content, "utmost plan"), "file")
     assert plan.level is not None, "a plan says its level"
     return Promise(noise=plan), plan.level
 
 
-def document(content: bytes, command: str) -> Any:
+def read_json_file(content: bytes, command: str) -> Any:
     """Return the JSON in a file of a command, after a check that its axes are not too long."""
     try:
         document = strict_json(content)
@@ -45,7 +45,7 @@ def document(content: bytes, command: str) -> Any:
         raise BadTable("a file must be JSON", came="something else", where="file", remedy=remedy) from None
 
 
-def of_part(text: str) -> tuple[str, str]:
+def read_part(text: str) -> tuple[str, str]:
     """Split "partition = part"."""
     partition, _, part = map(str.strip, text.partition("="))
     if not partition or not part or "=" in part:
@@ -53,12 +53,12 @@ def of_part(text: str) -> tuple[str, str]:
     return partition, part
 
 
-def rule_asked(below: str) -> WithholdingRule | None:
+def read_rule(below: str) -> WithholdingRule | None:
     """Return the rule for small cells of a page; None without one."""
     return WithholdingRule.of(below=below) if below.strip() else None
 
 
-def sums_shown(
+def shown_sums(
     release: NoisySums, level: Level, rule: WithholdingRule | None = None, ordered: str = ""
 ) -> dict[str, Any]:
     """Return the measured marginals of a release, as charts and tables; a large domain is only in the file."""

@@ -114,7 +114,7 @@ class KeptFiles:
         return content
 
 
-class Seen:
+class StoredLevel:
     """A stored level of a release that a token may see; viewing a page never makes a new level."""
 
     def __init__(
@@ -219,17 +219,17 @@ def _pieces(cells: Mapping[str, list[Any]]) -> Iterator[str]:
             return
 
 
-Looked = Annotated[Seen, Depends(Seen)]
+Stored = Annotated[StoredLevel, Depends(StoredLevel)]
 
 
 @downloads.get("/release/table.{ending}")
-def table_file(seen: Looked, ending: Annotated[Ending, InPath()], family: NameQuery = "") -> Response:
+def table_file(seen: Stored, ending: Annotated[Ending, InPath()], family: NameQuery = "") -> Response:
     """Send the released values as a file, to which the statement belongs; of sums one marginal."""
     return _download(seen.content(ending, family), ending, f"released.{ending}")
 
 
 @downloads.get("/release/release.json")
-def release_file(seen: Looked) -> Response:
+def release_file(seen: Stored) -> Response:
     """Send the complete release by a plan: statement and noisy sums, from which all other sums follow."""
     if not seen.is_sums:
         raise HTTPException(404, "Only releases by a plan are one document.")
@@ -237,7 +237,7 @@ def release_file(seen: Looked) -> Response:
 
 
 @downloads.get("/release/statement.json")
-def statement_file(seen: Looked, of: Annotated[Ending | None, Query()] = None, family: NameQuery = "") -> Response:
+def statement_file(seen: Stored, of: Annotated[Ending | None, Query()] = None, family: NameQuery = "") -> Response:
     """Send the statement of the released values, as a file that anyone can check; by default of the CSV file."""
     of, content = seen.first_file(family) if of is None else (of, seen.content(of, family))
     said = seen.statement(family, {"of": "file", "sha256": sha256(content).hexdigest()})

@@ -10,13 +10,13 @@ from utmost.interfaces.service.access.tokens import Grant, Token
 from utmost.interfaces.service.api.request_parsing import check_query
 from utmost.interfaces.service.api.requested_levels import read_level
 from utmost.interfaces.service.api.routes import Served
-from utmost.interfaces.service.pages.page_counted import brought_counted
+from utmost.interfaces.service.pages.page_counted import read_counted_file
 from utmost.interfaces.service.pages.page_measures import measures
-from utmost.interfaces.service.pages.page_publishing import publishing, requested, requested_publication
-from utmost.interfaces.service.pages.page_rendering import render, see
+from utmost.interfaces.service.pages.page_publishing import publishing, read_publication_form, read_request_form
+from utmost.interfaces.service.pages.page_rendering import redirect, render
 from utmost.interfaces.service.pages.page_session import FilledForm, Sent, Viewer
 from utmost.interfaces.service.pages.page_sign_in import sign_in
-from utmost.interfaces.service.pages.page_tables import brought_table
+from utmost.interfaces.service.pages.page_tables import read_csv_file
 from utmost.interfaces.service.service import Service
 from utmost.interfaces.service.workers.processes import WORKERS
 from utmost.publish.counting.counted import CountedTable
@@ -38,20 +38,20 @@ def _key(sent: FilledForm) -> str:
 
 @forms.post("/proposals")
 def propose(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
-    service.proposals.propose(viewer, _key(sent), requested(sent), reason=sent.text("reason"))
-    return see(request, "/proposals", done="proposed")
+    service.proposals.propose(viewer, _key(sent), read_request_form(sent), reason=sent.text("reason"))
+    return redirect(request, "/proposals", done="proposed")
 
 
 @forms.post("/proposals/decision")
 def decide(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
     service.proposals.decide(viewer, sent.text("proposal"), sent.text("state"), sent.text("reason"))
-    return see(request, "/proposals", done=sent.text("state"))
+    return redirect(request, "/proposals", done=sent.text("state"))
 
 
 @forms.post("/proposals/withdrawal")
 def withdraw(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
     service.proposals.withdraw(viewer, sent.text("proposal"))
-    return see(request, "/proposals", done="withdrawn")
+    return redirect(request, "/proposals", done="withdrawn")
 
 
 @forms.post("/proposals/table")
@@ -67,7 +67,7 @@ def bring(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Resp
 @forms.post("/publish")
 def publish(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
     """Publish a table at once, if no second person's approval is needed."""
-    return _publish(request, service, viewer, sent, requested_publication(sent), None)
+    return _publish(request, service, viewer, sent, read_publication_form(sent), None)
 
 
 def _publish(
@@ -75,12 +75,12 @@ def _publish(
 ) -> Response:
     viewer.check_role("publish")
     content, promise, name = sent.file("table"), asked.promise, asked.name
-    table = brought_counted(content) if promise.lasting_noise.is_by_plan else brought_table(content, promise.columns)
+    table = read_counted_file(content) if promise.lasting_noise.is_by_plan else read_csv_file(content, promise.columns)
     if proposal is None and isinstance(table, CountedTable):
         # Without an approval, the table decides which part it is, and who is protected.
         asked = replace(asked, promise=promise.of_table(table))
     published = service.releases.publish_measures(viewer, _key(sent), [asked], {name: table}, {name: proposal})
-    return see(request, "/release", name=name, version=published[name].release.version, done="published")
+    return redirect(request, "/release", name=name, version=published[name].release.version, done="published")
 
 
 @forms.post("/relax")
@@ -96,9 +96,9 @@ def _relax(
     name, found = asked.name, service.releases.release(viewer, asked.name, asked.version)
     viewer.check_role("relax")
     content, is_planned = sent.file("table"), found.noise.is_by_plan
-    table = brought_counted(content) if is_planned else brought_table(content, found.columns)
+    table = read_counted_file(content) if is_planned else read_csv_file(content, found.columns)
     service.releases.relax_measures(viewer, _key(sent), [asked], {name: table}, {name: proposal})
-    return see(request, "/release", name=name, version=asked.version, done="relaxed")
+    return redirect(request, "/release", name=name, version=asked.version, done="relaxed")
 
 
 @forms.post("/view")
@@ -106,7 +106,7 @@ def view(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Respo
     """Make a noisier copy; it spends nothing."""
     name, at, version = sent.text("release"), read_level(sent.text("epsilon")), sent.number("version")
     service.releases.view(viewer, name, at, version)
-    return see(request, "/release", name=name, version=version, at=sent.text("epsilon"))
+    return redirect(request, "/release", name=name, version=version, at=sent.text("epsilon"))
 
 
 @forms.post("/tokens")
@@ -126,14 +126,14 @@ def make_token(request: Request, service: Served, viewer: Viewer, sent: Sent) ->
 @forms.post("/tokens/revocation")
 def revoke(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
     service.bearers.revoke(viewer, sent.text("token"))
-    return see(request, "/tokens", done="revoked")
+    return redirect(request, "/tokens", done="revoked")
 
 
 @forms.post("/budgets")
 def limit(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
     dataset = sent.text("dataset")
     service.audit.limit(viewer, dataset, read_level(sent.text("epsilon")))
-    return see(request, "/budgets", done="waits" if service.audit.is_unused(viewer, dataset) else "limited")
+    return redirect(request, "/budgets", done="waits" if service.audit.is_unused(viewer, dataset) else "limited")
 
 
 @forms.post("/verify/ledger")
@@ -151,7 +151,7 @@ def verify_ledger(request: Request, service: Served, viewer: Viewer, sent: Sent)
 def check_receipt(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
     """Check that the ledger still has all events of a receipt."""
     service.audit.check_receipt(viewer, sent.text("receipt")[:_LONGEST])
-    return see(request, "/verify", done="holds")
+    return redirect(request, "/verify", done="holds")
 
 
 @forms.post("/verify/table")

@@ -9,10 +9,10 @@ from utmost.core.exact.written_levels import level_text
 from utmost.errors import AlreadyPublished, OutOfRange
 from utmost.interfaces.service.api.requested_levels import read_level
 from utmost.interfaces.service.api.routes import Served
-from utmost.interfaces.service.pages.page_counted import brought_counted, planned
-from utmost.interfaces.service.pages.page_rendering import see
+from utmost.interfaces.service.pages.page_counted import read_counted_file, read_plan_file
+from utmost.interfaces.service.pages.page_rendering import redirect
 from utmost.interfaces.service.pages.page_session import FilledForm, Sent, Viewer
-from utmost.interfaces.service.pages.page_tables import brought_table
+from utmost.interfaces.service.pages.page_tables import read_csv_file
 from utmost.interfaces.service.publish_requests import read_request
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger.events import check_name
@@ -33,7 +33,7 @@ TEXT_FIELDS = tuple(json_forms(PublishRequest).keys() - {"promise", "level", "in
 name."""
 
 
-def requested_facts(sent: FilledForm, *, name: str, level: str) -> dict[str, Any]:
+def request_facts(sent: FilledForm, *, name: str, level: str) -> dict[str, Any]:
     """Return the fields of a request to publish from a form, without its promise."""
     texts = {field: sent.optional(field) for field in TEXT_FIELDS}
     return texts | {"name": name, "level": level, "independent": sent.ticked("independent")}
@@ -46,17 +46,17 @@ def publish_measures(request: Request, service: Served, viewer: Viewer, sent: Se
     requests, tables = list[PublishRequest](), dict[str, Any]()
     for row in range(1, MOST_ROWS + 1):
         if name := sent.text(f"release-{row}"):
-            counted, level = brought_counted(sent.file(f"table-{row}")), sent.text(f"epsilon-{row}")
+            counted, level = read_counted_file(sent.file(f"table-{row}")), sent.text(f"epsilon-{row}")
             if f"plan-{row}" in sent.files:
-                by_plan, level_of_plan = planned(sent.file(f"plan-{row}"))
+                by_plan, level_of_plan = read_plan_file(sent.file(f"plan-{row}"))
                 promise, level = by_plan.of_table(counted), level or level_text(level_of_plan)
             else:
                 promise = Promise.of_counted(counted)
-            asked = requested_facts(sent, name=name, level=level)
+            asked = request_facts(sent, name=name, level=level)
             requests.append(read_request({**asked, "promise": promise.facts()}))
             _add(tables, name, counted)
     service.releases.publish_measures(viewer, sent.text("key"), _some(requests, "release-1"), tables, {})
-    return see(request, "/releases", done="published")
+    return redirect(request, "/releases", done="published")
 
 
 @measures.post("/publish/means")
@@ -70,7 +70,7 @@ def publish_means(request: Request, service: Served, viewer: Viewer, sent: Sent)
     for file in _some(
         [file for file in map("table-{}".format, range(1, MOST_ROWS + 1)) if file in sent.files], "table"
     ):
-        counted = brought_counted(sent.file(file))
+        counted = read_counted_file(sent.file(file))
         if (amount := counted.unit.amount) is None or not counted.unit.is_shared:
             remedy = "Choose the files that utmost count --mean wrote; other measures go together below."
             raise OutOfRange("each counted table must be that of a mean", came="another", where="table", remedy=remedy)
@@ -78,11 +78,11 @@ def publish_means(request: Request, service: Served, viewer: Viewer, sent: Sent)
     asked = means_requests(name, tables, read_level(sent.text("epsilon")), dataset=sent.optional("dataset"))
     requests = list[PublishRequest]()
     for one in asked:
-        facts = requested_facts(sent, name=one.name, level=level_text(one.level))
+        facts = request_facts(sent, name=one.name, level=level_text(one.level))
         requests.append(read_request({**facts, "dataset": one.dataset, "promise": one.promise.facts()}))
     of_releases = {one.name: table for one, table in zip(requests, tables.values(), strict=True)}
     service.releases.publish_measures(viewer, sent.text("key"), requests, of_releases, {})
-    return see(request, "/releases", done="published")
+    return redirect(request, "/releases", done="published")
 
 
 @measures.post("/relax/measures")
@@ -96,7 +96,7 @@ def relax_measures(request: Request, service: Served, viewer: Viewer, sent: Sent
             requests.append(AnswerRequest(name, read_level(sent.text(f"epsilon-{row}")), release.version))
             _add(tables, name, _table_for(release, sent.file(f"table-{row}")))
     service.releases.relax_measures(viewer, sent.text("key"), _some(requests, "release-1"), tables, {})
-    return see(request, "/releases", done="relaxed")
+    return redirect(request, "/releases", done="relaxed")
 
 
 @measures.post("/proposals/tables")
@@ -127,12 +127,12 @@ def bring_tables(request: Request, service: Served, viewer: Viewer, sent: Sent) 
         service.releases.relax_measures(viewer, sent.text("key"), relaxations, tables, proposals)
     else:
         service.releases.publish_measures(viewer, sent.text("key"), _some(publications, "proposal"), tables, proposals)
-    return see(request, "/releases", done="relaxed" if relaxations else "published")
+    return redirect(request, "/releases", done="relaxed" if relaxations else "published")
 
 
 def _table_for(promised: Promise | Published, content: bytes) -> CountedTable | dict[str, list[object]]:
     """Return the table for a promise or a release: a counted table, or the columns of a CSV file."""
-    return brought_counted(content) if promised.noise.is_by_plan else brought_table(content, promised.columns)
+    return read_counted_file(content) if promised.noise.is_by_plan else read_csv_file(content, promised.columns)
 
 
 def _add(tables: dict[str, Any], name: str, table: Any) -> None:

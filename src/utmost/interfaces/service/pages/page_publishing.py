@@ -10,8 +10,8 @@ from utmost.core.exact.written_levels import level_text
 from utmost.interfaces.service.access.tokens import Token
 from utmost.interfaces.service.api.requested_levels import read_level
 from utmost.interfaces.service.api.routes import Served
-from utmost.interfaces.service.pages.page_counted import document, of_part, planned
-from utmost.interfaces.service.pages.page_measures import MOST_ROWS, TEXT_FIELDS, requested_facts
+from utmost.interfaces.service.pages.page_counted import read_json_file, read_part, read_plan_file
+from utmost.interfaces.service.pages.page_measures import MOST_ROWS, TEXT_FIELDS, request_facts
 from utmost.interfaces.service.pages.page_rendering import is_part, render
 from utmost.interfaces.service.pages.page_session import FilledForm, Sent, Viewer
 from utmost.interfaces.service.proposal_preview import ladder
@@ -50,11 +50,11 @@ def known_datasets(service: Service, viewer: Token) -> list[str]:
     return sorted({release.dataset for release in service.releases.all(viewer)})
 
 
-@publishing.post("/publish/outlook")
-def outlook_page(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
+@publishing.post("/publish/preview")
+def preview_page(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
     """Show the outcome and cost of a publication at its level and around it; nothing is drawn or written."""
     viewer.check_role("publish")
-    publication = proposable(requested_publication(sent))
+    publication = proposable(read_publication_form(sent))
 
     def may_know(dataset: str) -> bool:
         return service.releases.may_know(viewer, "publish", dataset, publication.name)
@@ -64,20 +64,20 @@ def outlook_page(request: Request, service: Served, viewer: Viewer, sent: Sent) 
     bars = [(of, [dict(look.bars).get(of) for look in looks.values()]) for of, _ in looks[at].bars]
     shown: dict[str, Any] = {"chosen": at, "look": looks[at], "steps": steps, "bars": bars}
     shown["dataset"] = publication.dataset
-    return render(request, "outlook.html", viewer, whole=not is_part(request), **shown)
+    return render(request, "preview.html", viewer, whole=not is_part(request), **shown)
 
 
-def requested(sent: FilledForm) -> PublishRequest | AnswerRequest:
+def read_request_form(sent: FilledForm) -> PublishRequest | AnswerRequest:
     """Return the request of a form, to publish or to relax."""
     if sent.text("verb") == "relax":
         return AnswerRequest(sent.text("release"), read_level(sent.text("epsilon")), sent.number("version"))
-    return requested_publication(sent)
+    return read_publication_form(sent)
 
 
-def requested_publication(sent: FilledForm) -> PublishRequest:
+def read_publication_form(sent: FilledForm) -> PublishRequest:
     """Return the request to publish in a form."""
     # A file in the form replaces the promise; a plan also gives the level if the form has none.
-    about = requested_facts(sent, name=check_name(sent.text("name"), "name"), level=sent.text("epsilon"))
+    about = request_facts(sent, name=check_name(sent.text("name"), "name"), level=sent.text("epsilon"))
     if sent.text("kind") != "plan":
         noise: dict[str, Any] = {name: sent.optional(name) for name in _CELLS}
         noise |= {"kind": "cells", "half_step": sent.ticked("half_step")}
@@ -85,14 +85,14 @@ def requested_publication(sent: FilledForm) -> PublishRequest:
         words |= {name: sent.optional(name) for name in ("rows", "id_column", *PROMISE_TEXTS)}
         return read_request(about | {"promise": words | {"noise": noise}})
     content, part = sent.file("plan"), sent.text("part")
-    facts = document(content, "utmost plan, or a promise")
+    facts = read_json_file(content, "utmost plan, or a promise")
     if isinstance(facts, dict) and facts.get("kind") == PROMISE_FORM.kind:
         promise = PROMISE_FORM.of(facts, "file")
     else:
-        promise, level = planned(content)
+        promise, level = read_plan_file(content)
         about["level"] = about["level"] or level_text(level)
     if part:
-        promise = replace(promise, part=of_part(part))
+        promise = replace(promise, part=read_part(part))
     if sent.ticked("proved"):
         promise = replace(promise, proved=True)
     if texts := {name: value for name in PROMISE_TEXTS if (value := sent.optional(name)) is not None}:

@@ -71,8 +71,8 @@ DONE = {
     "relaxed": "Relaxed. The earlier levels stay as they were.",
     "revoked": "The token is revoked.",
     "limited": "The limit is set.",
-    "waits": "The limit is set, and no release names this dataset yet: see whether its name is right.",
-    "holds": "The ledger holds everything that the receipt is about.",
+    "waits": "The limit is set. No release uses this dataset yet: check the spelling of its name.",
+    "holds": "The ledger still has all events of the receipt.",
 }
 """Messages after a form, by a word in the address: no other text of an address is ever shown."""
 
@@ -159,7 +159,7 @@ def render(request: Request, template: str, viewer: Token | None, /, status: int
     return response
 
 
-def see(request: Request, path: str, **query: Any) -> Response:
+def redirect(request: Request, path: str, **query: Any) -> Response:
     """Redirect the browser to a page, after a form."""
     there = RedirectResponse(link(path, **query), 303)
     # A redirected script would insert the page into the page, so a header names the address.
@@ -186,7 +186,7 @@ def problem_page(request: Request, problem: Mapping[str, Any], headers: Mapping[
     if problem["status"] == 401 and request.url.path != "/login":
         wanted = request.url.path if request.method == "GET" and request.url.path != "/" else None
         query = f"?{request.url.query}" if request.url.query else ""
-        response = see(request, "/login", next=None if wanted is None else wanted + query)
+        response = redirect(request, "/login", next=None if wanted is None else wanted + query)
         if session(request):
             end_session(request, response)
         return response

@@ -22,11 +22,11 @@ from utmost.core.sampling.random_bits import entropy
 from utmost.errors import NotAllowed, NotAuthenticated, OutOfRange
 from utmost.interfaces.service.access.sessions import SESSION
 from utmost.interfaces.service.access.tokens import Token
-from utmost.interfaces.service.api.requested_levels import whole
-from utmost.interfaces.service.api.routes import BRINGING, counted, presented_to, service_of
+from utmost.interfaces.service.api.requested_levels import read_whole_number
+from utmost.interfaces.service.api.routes import ACTIONS_WITH_TABLE, count_request, service_of, token_presented
 
-_COOKIE, _WAY = "utmost", "utmost-way"
-_WAY_SECONDS = 600
+_COOKIE, _SIGN_IN_STATE = "utmost", "utmost-way"
+_SIGN_IN_SECONDS = 600
 _GUEST = "guest."
 _MOST_FIELDS, _MOST_TEXT, _MOST_FILES = 60, 1 << 20, 8
 _STRANGERS_FIELDS, _STRANGERS_TEXT = 8, 1 << 15
@@ -34,9 +34,9 @@ _FILE_IN_MEMORY = 1 << 40
 """Files stay in memory, however long: they may have true values. The size of the body is limited elsewhere."""
 
 # Forms with a table, and the action that the sender's role must allow.
-_BROUGHT = {
+_FORMS_WITH_TABLE = {
     "/publish": "publish",
-    "/publish/outlook": "publish",
+    "/publish/preview": "publish",
     "/proposals": "propose",
     "/proposals/table": "publish",
     "/proposals/tables": "publish",
@@ -71,22 +71,22 @@ def end_session(request: Request, response: Response) -> None:
     response.delete_cookie(cookie_name(request), httponly=True, samesite="strict", secure=secure, path="/")
 
 
-def way(request: Request) -> str:
+def sign_in_state(request: Request) -> str:
     """Return the content of the cookie of an OpenID sign-in in progress; empty without one."""
-    return request.cookies.get(cookie_name(request, _WAY), "")
+    return request.cookies.get(cookie_name(request, _SIGN_IN_STATE), "")
 
 
-def put_way(request: Request, response: Response, held: str) -> None:
+def put_sign_in_state(request: Request, response: Response, held: str) -> None:
     """Set the cookie of an OpenID sign-in; it must be sent when the provider's site redirects back."""
     secure = request.url.scheme == "https"
     options: dict[str, Any] = {"httponly": True, "samesite": "lax", "secure": secure, "path": "/"}
-    response.set_cookie(cookie_name(request, _WAY), held, max_age=_WAY_SECONDS, **options)
+    response.set_cookie(cookie_name(request, _SIGN_IN_STATE), held, max_age=_SIGN_IN_SECONDS, **options)
 
 
-def end_way(request: Request, response: Response) -> None:
+def end_sign_in_state(request: Request, response: Response) -> None:
     """Delete the cookie of an OpenID sign-in."""
     secure = request.url.scheme == "https"
-    response.delete_cookie(cookie_name(request, _WAY), httponly=True, samesite="lax", secure=secure, path="/")
+    response.delete_cookie(cookie_name(request, _SIGN_IN_STATE), httponly=True, samesite="lax", secure=secure, path="/")
 
 
 def fresh_guest() -> str:
@@ -98,14 +98,14 @@ def viewer_of(request: Request) -> Token:
     """Return the token of the viewer; refuse without a valid token in the cookie."""
     held = session(request)
     if not held or held.startswith(_GUEST):
-        raise NotAuthenticated("a page must be asked for with a token", remedy="Sign in.")
+        raise NotAuthenticated("you must be signed in to see this page", remedy="Sign in.")
     if held.startswith(SESSION):  # whoever signed in through the OpenID provider
         openid = request.app.state.openid
         if openid is None:
             raise NotAuthenticated("the session has ended, or never began")
-        viewer = counted(request, lambda: service_of(request).sessions.bearer(held, openid.issuer))
+        viewer = count_request(request, lambda: service_of(request).sessions.bearer(held, openid.issuer))
     else:
-        viewer = presented_to(request, held)
+        viewer = token_presented(request, held)
     request.state.viewer = viewer
     return viewer
 
@@ -137,7 +137,7 @@ class FilledForm:
 
     def number(self, name: str) -> int | None:
         """Return a field as an integer; None if not filled."""
-        return whole(self.text(name), name)
+        return read_whole_number(self.text(name), name)
 
     def ticked(self, name: str) -> bool:
         """Check whether a box was ticked."""
@@ -165,23 +165,25 @@ async def filled_form(request: Request) -> FilledForm:
         raise NotAllowed(
             "a form must be sent from a page of this service", came="one of another site", remedy="Open the page here."
         )
-    verb = _BROUGHT.get(request.scope["route"].path)
+    verb = _FORMS_WITH_TABLE.get(request.scope["route"].path)
     if verb is not None and hasattr(request.state, "viewer"):
-        if verb in BRINGING:
+        if verb in ACTIONS_WITH_TABLE:
             request.state.viewer.check_role(verb)
         if request.state.viewer.may_ever("publish"):
             request.state.body.allow()
-    filled = await _parsed(request)
+    filled = await _parsed_form(request)
     if not hmac.compare_digest(filled.text("proof").encode(), form_proof(request).encode()):
         remedy = "Load the page again, and send the form once more."
-        raise NotAllowed("a form must be sent from a page of this session", came="another one", remedy=remedy)
+        raise NotAllowed(
+            "a form must be sent from a page that this session opened", came="one of another session", remedy=remedy
+        )
     return filled
 
 
 Sent = Annotated[FilledForm, Depends(filled_form)]
 
 
-async def _parsed(request: Request) -> FilledForm:
+async def _parsed_form(request: Request) -> FilledForm:
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind not in (_MULTIPART, _URLENCODED):
         raise HTTPException(415, "The body must be a form.")

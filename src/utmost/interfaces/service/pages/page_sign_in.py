@@ -10,16 +10,24 @@ from utmost.errors import UtmostError
 from utmost.interfaces.service.access.openid_sign_in import WAY_BACK, SignIn
 from utmost.interfaces.service.access.sessions import SESSION
 from utmost.interfaces.service.api.problems import status_of
-from utmost.interfaces.service.api.routes import Served, presented_to
-from utmost.interfaces.service.pages.page_rendering import render, see
-from utmost.interfaces.service.pages.page_session import Sent, end_way, fresh_guest, put_session, put_way, session, way
+from utmost.interfaces.service.api.routes import Served, token_presented
+from utmost.interfaces.service.pages.page_rendering import redirect, render
+from utmost.interfaces.service.pages.page_session import (
+    Sent,
+    end_sign_in_state,
+    fresh_guest,
+    put_session,
+    put_sign_in_state,
+    session,
+    sign_in_state,
+)
 
 sign_in = APIRouter(include_in_schema=False)
 
 Following = Annotated[str, Query(max_length=4000)]
 
-_NO_TOKEN = "This token is not valid: it may have expired, been revoked, or been cut short."
-_NOT_VOUCHED = (
+_NOT_VALID = "This token is not valid: it may have expired, been revoked, or been cut short."
+_NOT_SIGNED_IN = (
     "You are not signed in: the sign-in did not begin in this browser, took more than ten minutes, was refused by the "
     "provider, or you have no valid token here."
 )
@@ -36,43 +44,43 @@ def login(request: Request, sent: Sent) -> Response:
     """Store a valid token in the cookie."""
     presented, following = sent.text("token"), _own_path(sent.text("next"))
     try:
-        presented_to(request, presented)
+        token_presented(request, presented)
     except UtmostError as error:
         if status_of(error) != 401:
             raise
-        return _login_page(request, following, _NO_TOKEN)
-    response = see(request, following or "/releases")
+        return _login_page(request, following, _NOT_VALID)
+    response = redirect(request, following or "/releases")
     put_session(request, response, presented)
     return response
 
 
 @sign_in.get("/login/openid")
-def set_out(request: Request, next: Following = "") -> Response:
+def begin_sign_in(request: Request, next: Following = "") -> Response:
     """Redirect the browser to the provider."""
     place, held = _provider(request).start(_own_path(next))
     response = RedirectResponse(place, 303)
-    put_way(request, response, held)
+    put_sign_in_state(request, response, held)
     return response
 
 
 @sign_in.get(WAY_BACK)
-def come_back(request: Request, service: Served) -> Response:
-    """Begin a session for a person whom the provider identified."""
+def finish_sign_in(request: Request, service: Served) -> Response:
+    """Begin a session for a person whom the provider identify."""
     # The answer is a page that continues by itself, not a redirect: a redirect would count as sent by the provider's
     # site, and the browser would not send the session's cookie.
     provider = _provider(request)
     try:
-        claims, state, following = provider.finish(dict(request.query_params), way(request))
+        claims, state, following = provider.finish(dict(request.query_params), sign_in_state(request))
         hours = request.app.state.session_hours
         held = service.sessions.begin(provider.openid.issuer, claims, state, 3600 * hours)
     except UtmostError as error:
         if status_of(error) != 401:
             raise
-        response = _login_page(request, "", _NOT_VOUCHED)
+        response = _login_page(request, "", _NOT_SIGNED_IN)
     else:
         response = render(request, "signed_in.html", None, following=_own_path(following) or "/releases")
         put_session(request, response, held)
-    end_way(request, response)
+    end_sign_in_state(request, response)
     return response
 
 
@@ -82,7 +90,7 @@ def logout(request: Request, service: Served, sent: Sent) -> Response:
     held = session(request)
     if held.startswith(SESSION):
         service.sessions.end(held)
-    response = see(request, "/login")
+    response = redirect(request, "/login")
     put_session(request, response, fresh_guest())  # replaces the token or session
     response.headers["Clear-Site-Data"] = '"cache"'
     return response

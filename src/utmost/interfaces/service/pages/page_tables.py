@@ -35,7 +35,7 @@ def csv_columns(content: bytes) -> UploadedColumns:
     return {name: [row[at] for row in rows] for at, name in enumerate(header)}
 
 
-def brought_table(content: bytes, released: Sequence[str]) -> UploadedColumns:
+def read_csv_file(content: bytes, released: Sequence[str]) -> UploadedColumns:
     """Read a CSV file, released columns as numbers; messages repeat no cell."""
     cells = csv_columns(content)
     for name in released:

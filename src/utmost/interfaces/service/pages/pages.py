@@ -27,7 +27,7 @@ from utmost.interfaces.service.api.requested_levels import read_level
 from utmost.interfaces.service.api.response_models import columns, paged, statement_of
 from utmost.interfaces.service.api.routes import After, NextPage, Served, Version, trail_lines, version_name
 from utmost.interfaces.service.approvals import APPROVED, PROPOSED, Proposal, request_digest, request_text
-from utmost.interfaces.service.pages.page_counted import rule_asked, sums_shown
+from utmost.interfaces.service.pages.page_counted import read_rule, shown_sums
 from utmost.interfaces.service.pages.page_downloads import NameQuery, downloads, endings
 from utmost.interfaces.service.pages.page_measures import MOST_ROWS
 from utmost.interfaces.service.pages.page_publishing import known_datasets
@@ -99,7 +99,7 @@ def release_page(
     seen = None
     if viewer.may_ever("view") and chosen in levels:
         assert chosen is not None
-        seen = _values(service.releases.view(viewer, name, chosen, found.version), rule_asked(below), quartiles)
+        seen = _values(service.releases.view(viewer, name, chosen, found.version), read_rule(below), quartiles)
     events = service.audit.history(viewer, name) if viewer.may("history", name) else ()
     return render(
         request,
@@ -339,7 +339,7 @@ def _values(seen: View, rule: WithholdingRule | None, ordered: str) -> dict[str,
             "per_unit": None,
             "withheld": 0,
         }
-        return nothing | sums_shown(seen.table, seen.level, rule, ordered)
+        return nothing | shown_sums(seen.table, seen.level, rule, ordered)
     found = columns(seen.table)
     released = [name for name in found if name in seen.release.columns]
     count = len(found[released[0]]) if released else 0

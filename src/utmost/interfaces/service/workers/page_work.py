@@ -41,7 +41,7 @@ from utmost.interfaces.documents.reports import law_report
 from utmost.interfaces.documents.verified_files import verified, verified_in_words
 from utmost.interfaces.figures import inline_svg as charts
 from utmost.interfaces.service.api.problems import status_of
-from utmost.interfaces.service.api.requested_levels import read_level, whole
+from utmost.interfaces.service.api.requested_levels import read_level, read_whole_number
 from utmost.publish.releases.trust import levels_by_distance
 from utmost.tables.files import files
 from utmost.tables.files.text_files import MemoryFile
@@ -68,14 +68,14 @@ CHANNELS = {
 
 
 def _reading(fields: Mapping[str, str]) -> dict[str, Any]:
-    heard, at = whole(fields["response"].strip(), "response"), read_level(fields["epsilon"])
+    heard, at = read_whole_number(fields["response"].strip(), "response"), read_level(fields["epsilon"])
     if heard is None:
         raise OutOfRange("a response must be a whole number", came="none", where="response")
     if fields["prior"] == "weights":
         believed = priors.from_counts(fields["weights"].replace(",", " ").split())
         size = len(believed)
     else:
-        size = (whole(fields["n"].strip(), "n") or 0) + 1
+        size = (read_whole_number(fields["n"].strip(), "n") or 0) + 1
     if not 2 <= size <= _MOST_COUNT + 1:
         raise OutOfRange(f"counts go from 0 to n, at most {_MOST_COUNT} here", came=size - 1, where="n")
     if fields["prior"] != "weights":
@@ -144,7 +144,7 @@ def _law_picture(law: Any, at: Level) -> Any:
 
 
 def _shaded(fields: Mapping[str, str]) -> dict[str, Any]:
-    n, at = whole(fields["n"].strip(), "n"), read_level(fields["epsilon"])
+    n, at = read_whole_number(fields["n"].strip(), "n"), read_level(fields["epsilon"])
     if n is None or not 1 <= n <= _MOST_SHADED:
         raise OutOfRange(f"counts go from 0 to n, at most {_MOST_SHADED} on a page", came=n, where="n")
     if fields["mechanism"] not in CHANNELS:
@@ -329,8 +329,8 @@ def answered(work: str, fields: Mapping[str, str]) -> dict[str, Any]:
     except UtmostError as error:
         refusal = error
     except (ArithmeticError, MemoryError, ValueError):
-        required = "the numbers must be ones that a page can work with"
-        refusal = Unsupported(required, came="larger or smaller ones", remedy="The command line may take them.")
+        required = "a page cannot compute with these numbers"
+        refusal = Unsupported(required, came="too large or too small ones", remedy="The command line may take them.")
     return {"found": {}, "status": status_of(refusal), "problem": str(refusal)}
 
 
