@@ -22,12 +22,15 @@ def reading(prior, loss, z, **at):
 
 def test_responses_outside_the_range_fold_to_its_ends(run):
     asked = ["--n", 9, *HALF, "--prior", "binomial:1/3", "--json"]
-    folded = [json.loads(run("read", "--response", z, *asked)[1]) for z in (-40, 0, 9, 10**6)]
+    folded = [json.loads(run("read", "--response", z, *asked)[1]) for z in (-30, 0, 9, 39)]
     for far, end in ((folded[0], folded[1]), (folded[3], folded[2])):
         assert far["believed_after"] == end["believed_after"]
     code, out, err = run("read", "--response", 10, *asked, "--clamped")
     assert (code, out) == (2, "")
     assert "must lie in 0..9 with --clamped; got 10" in err
+    for far in (-50, 10**6, 10**30):
+        code, out, err = run("read", "--response", far, *asked)
+        assert (code, out, "Give a larger n" in err) == (2, "", True)
 
 
 def test_a_prior_file_may_name_its_counts_and_hold_weights(run, file):

@@ -16,6 +16,7 @@ import pytest
 import utmost as ut
 from ledger.doubled_noise import DOUBLED, HALF, know
 from ledger.test_law import fits
+from running import main
 from service.test_client import Inside
 from utmost import CellNoise, SumNoise
 from utmost.counting import CountedTable
@@ -267,6 +268,17 @@ def check_once(made, table):
         release.at(3, table={**table, "n": table["n"] + 1})
     assert (release.levels, made.statement["epsilon"]) == ((level(1),), "1")
     assert made.margin() > 0
+
+
+@pytest.mark.parametrize("noise", [name for name in NOISES if (name, "service") not in REFUSED])
+def test_an_answer_that_a_service_gave_verifies(tmp_path, noise):
+    """The client saves what it got by HTTP; `utmost verify` finds table and statement to agree."""
+    answer = remote(tmp_path, NOISES[noise].promise(4), NOISES[noise].table(4), 1)
+    path = tmp_path / ("r.json" if answer.is_by_plan else "r.csv")
+    answer.save(path)
+    with pytest.raises(SystemExit) as ended:
+        main(["verify", str(path)])
+    assert ended.value.code in (0, None)
 
 
 ALIKE = [name for name, kind in NOISES.items() if (promise := kind.promise(4)).once() == promise]

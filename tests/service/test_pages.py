@@ -12,7 +12,7 @@ import re
 import pytest
 
 from service.conftest import ALL, TABLE, TERMS, keep, publish, relax
-from service.publications import document, propose_by
+from service.publications import Terms, document, propose_by, publish_by
 from service.visiting import PAGE, Visitor
 from utmost.counting import CountedTable
 from utmost.errors import Unsupported
@@ -24,6 +24,7 @@ from utmost.interfaces.service.pages.page_sign_in import sign_in
 from utmost.interfaces.service.pages.page_tools import tools
 from utmost.interfaces.service.pages.pages import pages
 from utmost.privacy import Unit
+from utmost.promises import Promise, key_noise
 from utmost.releases import NoisySums
 from utmost.service import Settings, application
 from utmost.statements import read_release
@@ -406,6 +407,38 @@ def test_what_a_recipient_downloads_is_what_its_statement_says(visitor, service,
     for at in ("1", "1/8"):
         assert bo.get(f"/release/table.csv?name=admissions&at={at}").status_code == 404
     assert "ε = 1<" not in page.text
+
+
+def test_a_release_of_named_keys_is_shown_without_what_it_cannot_do(opened, bearer, who):
+    """The number of its rows is part of its answer, and there is no answer at another level."""
+    service = opened(approvals=False)
+    page = Visitor(application(service, Settings(rate=1e6, burst=10**6)), bearer("Ada", "curator"))
+    terms = Terms(Promise(noise=key_noise(["word", "n"], delta="1e-9")))
+    words = {"word": ["flu", "measles", "plague"], "n": [800, 650, 1]}
+    publish_by(service, who("Ada", "curator"), "k", "words", words, level(1), terms)
+    seen = page.get("/release?name=words").text
+    assert "measles" in seen
+    for impossible in ("noisier copy", "1 rows", "What would relaxing give"):
+        assert impossible not in seen + page.get("/releases").text
+
+
+def test_a_count_is_read_where_the_reader_reaches_it(opened, bearer, who):
+    """The link names a largest count beyond the noise; there is none above 1000, and a response far beyond is refused."""
+    service = opened(approvals=False)
+    page = Visitor(application(service, Settings(rate=1e6, burst=10**6)), bearer("Ada", "curator"))
+    table = {"department": ["A", "B", "C"], "admitted": [721_000, 370, 0]}
+    publish_by(service, who("Ada", "curator"), "k", "admissions", table, level("1/4"), TERMS)
+    links = re.findall(r'href="(/read[^"]*)">read row (\d)', page.get("/release?name=admissions").text)
+    assert [row for _, row in links] == ["2", "3"]
+    for link, _ in links:
+        path = html.unescape(link)
+        answer, released = (re.search(found, text) for found, text in (
+            (r"Best answer</dt><dd>(\d+)<", page.get(path).text), (r"response=(-?\d+)", path)
+        ))  # fmt: skip
+        assert abs(int(answer[1]) - max(int(released[1]), 0)) <= 5
+    for far in (721_004, -400):
+        asked = page.get(f"/read?epsilon=1/4&prior=uniform&n=1000&response={far}")
+        assert (asked.status_code, "larger n" in asked.text) == (422, True)
 
 
 def test_a_page_of_several_answers_shows_none_unasked(visitor, service, who, published):

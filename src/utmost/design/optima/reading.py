@@ -20,6 +20,7 @@ from utmost.core.exact.levels import Level
 from utmost.core.exact.memory import fitting_memory
 from utmost.core.exact.numbers import Number, exact_integer, natural, read_confidence
 from utmost.core.noise import costs
+from utmost.core.noise.geometric import Geometric
 from utmost.core.noise.integer_law import IntegerLaw
 from utmost.core.noise.law import Law, Periodicity
 from utmost.design.channels.channel import Channel, Remap
@@ -176,6 +177,19 @@ def read(
     first, last, mass = _shortest_interval(belief, share)
     ties = tuple(int(r) for r in equal) if len(equal) > 1 else ()
     return Reading(int(equal[0]), ties, belief, (first, last), _plain(mass), _plain(scores[equal[0]]))
+
+
+_REACHED = 1 - Fraction(1, 10**12)
+
+
+def check_reachable(noise: Level | IntegerLaw, response: int, size: int) -> None:
+    """Refuse a response that noise hardly reaches from any count: n or the level is wrong, and so is every answer."""
+    beyond = max(-response, response - (size - 1))
+    if beyond <= 0 or beyond <= (Geometric(noise) if isinstance(noise, Level) else noise).margin(_REACHED):
+        return
+    required = f"the response must lie near the counts 0..{size - 1}: noise goes so far with a chance below 1e-12"
+    remedy = "Give a larger n, or the level at which the response was drawn."
+    raise OutOfRange(required, came=response, remedy=remedy)
 
 
 def equivalent_response(noise: Level | IntegerLaw, response: int, size: int) -> int:

@@ -41,6 +41,7 @@ class View:
     release: Published
     level: Level
     table: Any
+    rows: int
     margin: int | float  # of a value, with 95 % confidence
     # Facts of the ledger in the statement, without larger levels.
     remembered: LedgerFacts
@@ -64,7 +65,7 @@ def view_of(release: Published, answer: Answer[Any]) -> View:
     at, remembered = answer.level, answer.ledger_facts
     assert remembered is not None, "a ledger gave it"
     margin = margin_of(release.noise, at) if remembered.stop is None else answer.noise.margin
-    return View(release, at, without_larger_levels(answer.table), margin, remembered.seen_at(at))
+    return View(release, at, without_larger_levels(answer.table), answer.rows, margin, remembered.seen_at(at))
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import exact_integer, natural, spelled
 from utmost.core.noise.integer_law import IntegerLaw
-from utmost.design.optima.reading import Reading, equivalent_response
+from utmost.design.optima.reading import Reading, check_reachable, equivalent_response
 from utmost.design.optima.reading import read as reading_of
 from utmost.design.spaces.consumer import Consumer
 from utmost.design.spaces.families import counts
@@ -161,6 +161,7 @@ def read(
             return reading_of(noise, consumer_for(largest), response, confidence)
 
         def nearest(response: int, largest: int) -> int:
+            check_reachable(noise, response, largest + 1)
             return equivalent_response(noise, response, largest + 1)
 
         if isinstance(most, str) and is_file(prior):
@@ -175,6 +176,7 @@ def read(
     if clamped and not 0 <= z < consumer.secrets:
         remedy = "Leave out --clamped, or pass a larger --n."
         raise OutOfRange(f"--response must lie in 0..{consumer.secrets - 1} with --clamped", came=z, remedy=remedy)
+    check_reachable(noise, z, consumer.secrets)
     reading = reading_of(noise, consumer, z, confidence)
     if plot is not None:
         write_together({plot: lambda file: canvas.posterior_figure(consumer.prior, reading.posterior, z, file, plot)})

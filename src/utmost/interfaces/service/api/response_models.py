@@ -90,7 +90,7 @@ class _Version(JsonRecord):
     version: Count
     columns: Annotated[Sequence[str], Field(examples=[["admitted"]])]
     public: Annotated[Sequence[str], Field(examples=[["department"]])]
-    rows: Annotated[int, Field(examples=[3])]
+    rows: Annotated[int | None, Field(description="null where the answer names the rows", examples=[3])]
     promise: JsonFacts
 
 
@@ -102,7 +102,7 @@ class ReleaseResponse(_Version):
 
     @classmethod
     def of(cls, release: Published, levels: tuple[Level, ...]) -> "ReleaseResponse":
-        return cls(**_version(release), levels=levels)
+        return cls(**_version(release, None if release.noise.names_rows else release.rows), levels=levels)
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,16 +305,16 @@ def measures_found(views: Mapping[str, View]) -> MeasuresResponse:
 
 def view_found(view: View) -> TableViewed | PlanViewed:
     """Return a release at a level, with its statement."""
-    about = _version(view.release) | {"epsilon": view.level, "margin": view.margin}
+    about = _version(view.release, view.rows) | {"epsilon": view.level, "margin": view.margin}
     if view.release.noise.is_by_plan:
         return PlanViewed(**about, release=view.table.facts())
     about["columns"] = columns(view.table)
     return TableViewed(**about, statement=statement_of(view, cells_digest(view.table)))
 
 
-def _version(release: Published) -> dict[str, Any]:
-    names = ("name", "version", "columns", "public", "rows")
-    return {name: getattr(release, name) for name in names} | {"promise": release.noise.facts()}
+def _version(release: Published, rows: int | None) -> dict[str, Any]:
+    names = ("name", "version", "columns", "public")
+    return {name: getattr(release, name) for name in names} | {"rows": rows, "promise": release.noise.facts()}
 
 
 def statement_of(view: View, digest: Mapping[str, Any]) -> dict[str, Any]:
@@ -323,7 +323,7 @@ def statement_of(view: View, digest: Mapping[str, Any]) -> dict[str, Any]:
     release, there = view.release, adapter_of(view.table).names(view.table)
     public = tuple(name for name in release.public if name in there)
     promise = release.promise.as_read(release.columns, public)
-    promised = _promised(promise, view.level, release.rows, None if view.remembered.stop is None else view.remembered)
+    promised = _promised(promise, view.level, view.rows, None if view.remembered.stop is None else view.remembered)
     return {
         **promised,
         "table": plain(digest),

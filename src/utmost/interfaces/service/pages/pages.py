@@ -323,7 +323,6 @@ def _summary(release: Published, levels: tuple[Level, ...]) -> dict[str, Any]:
     return {
         "release": release,
         "levels": [(at, margin, float(margin) / longest) for at, margin in zip(levels, margins, strict=True)],
-        "what": release.noise.subject,
     }
 
 

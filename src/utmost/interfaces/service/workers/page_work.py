@@ -28,7 +28,7 @@ from utmost.design.channels.calibrated import exponential_mechanism
 from utmost.design.channels.on_counts import geometric_channel
 from utmost.design.channels.on_spaces import randomized_response
 from utmost.design.optima.optimum import optimal_mechanism
-from utmost.design.optima.reading import read
+from utmost.design.optima.reading import check_reachable, read
 from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.design.spaces import losses, priors
 from utmost.design.spaces.consumer import Consumer
@@ -83,6 +83,7 @@ def _reading(fields: Mapping[str, str]) -> dict[str, Any]:
         believed = prior_named(name, size, exactly=size <= _MOST_EXACT + 1)
     elif size > _MOST_EXACT:
         believed = believed.astype(float)
+    check_reachable(at, heard, size)
     answer = read(at, Consumer(believed, loss_named(fields["loss"])), heard)
     before, after = believed.astype(float), answer.posterior.astype(float)
     top = max(before.max(), after.max())
