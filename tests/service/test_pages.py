@@ -423,7 +423,7 @@ def test_a_release_of_named_keys_is_shown_without_what_it_cannot_do(opened, bear
 
 
 def test_a_count_is_read_where_the_reader_reaches_it(opened, bearer, who):
-    """The link names a largest count beyond the noise; there is none above 1000, and a response far beyond is refused."""
+    """The link names a largest count beyond the noise, and none is above 1000; a response far beyond is refused."""
     service = opened(approvals=False)
     page = Visitor(application(service, Settings(rate=1e6, burst=10**6)), bearer("Ada", "curator"))
     table = {"department": ["A", "B", "C"], "admitted": [721_000, 370, 0]}
