@@ -139,26 +139,28 @@ class PersonsInBuckets:
                 yield self._pairs(aside.tables(some), sum(int(aside.rows[bucket]) for bucket in some))
 
     def _laid(self, batches: Iterable[Batch]) -> Iterator[Any]:
-        """The events of each batch inside the domain: person, cell, and amount if there are amounts."""
+        """The events of each batch inside the domain: person, and for each measure its cell and perhaps its amount."""
         arrow, before, name = extra("pyarrow", "tables"), 0, self.reader.person
         assert name is not None, "rows that are persons are not gathered"
         for batch in batches:
             persons = _checked_persons(batch[name], name, self.reader.spelling)
             cells, amounts = self.reader.placed(batch, before)
             rows = len(persons)
+            if not rows:
+                continue
             before += rows
-            if len(cells) > rows:  # several measures of each event
-                pieces = persons.chunks if isinstance(persons, arrow.ChunkedArray) else [persons]
-                persons = arrow.chunked_array(pieces * (len(cells) // rows))
-            laid = {_PERSON: persons, _CELL: arrow.array(cells)}
+            cells = cells.reshape(-1, rows)  # by measure
+            laid = {_PERSON: persons} | {f"{_CELL} {at}": arrow.array(of) for at, of in enumerate(cells)}
             if amounts is not None:
-                laid[_AMOUNT] = (
-                    arrow.array(amounts)
-                    if amounts.dtype != object  # else some exceed 64 bits
-                    else arrow.array([str(int(amount)) for amount in amounts], arrow.string())
-                )
+                for at, of in enumerate(amounts.reshape(cells.shape)):
+                    # Amounts that exceed 64 bits are text.
+                    laid[f"{_AMOUNT} {at}"] = (
+                        arrow.array(of)
+                        if of.dtype != object
+                        else arrow.array(list(map(str, of.tolist())), arrow.string())
+                    )
             table = arrow.table(laid)
-            inside = cells >= 0
+            inside = (cells >= 0).any(axis=0)
             yield table if inside.all() else table.filter(arrow.array(inside))
 
     def _pairs(self, tables: Iterator[Any], rows: int) -> tuple[Pairs, Sequence[str]]:
@@ -169,7 +171,8 @@ class PersonsInBuckets:
             by_table = Persons(self.reader.person, self.reader.spelling)
             for table in tables:
                 who = by_table.codes(table[_PERSON])
-                tally.add(who, _cells_of(table), _amounts_of(table) if _AMOUNT in table.column_names else None)
+                cells, amounts = _cells_and_amounts([table])
+                tally.add(np.tile(who, len(cells) // max(len(who), 1)), cells, amounts)
             return tally.pairs(), by_table.texts
         events = list(tables)
         if not rows:
@@ -177,12 +180,9 @@ class PersonsInBuckets:
         whole = arrow.chunked_array([_wide(chunk) for table in events for chunk in table[_PERSON].chunks])
         persons = whole.combine_chunks().dictionary_encode()
         who = persons.indices.to_numpy(zero_copy_only=False).astype(np.int64)
-        cells = np.concatenate([_cells_of(table) for table in events])
-        amounts = (
-            np.concatenate([_amounts_of(table) for table in events]) if _AMOUNT in events[0].column_names else None
-        )
+        cells, amounts = _cells_and_amounts(events)
         del events, whole
-        tally.add(who, cells, amounts)
+        tally.add(np.tile(who, len(cells) // len(who)), cells, amounts)
         return tally.pairs(), TextsInArrow(persons.dictionary)
 
 
@@ -201,9 +201,11 @@ class _Aside:
         buckets = (tags[:, 0] % BUCKETS).astype(np.uint8)
         counts = np.bincount(buckets, minlength=BUCKETS)
         order = np.argsort(buckets, kind="stable")
-        cells = columns[_CELL].to_numpy(zero_copy_only=False)
-        if cells.max(initial=0) < _SHORT:
-            columns[_CELL] = arrow.array(cells.astype(np.int32))
+        for name in table.column_names:
+            if name.startswith(_CELL):
+                cells = columns[name].to_numpy(zero_copy_only=False)
+                if cells.max(initial=0) < _SHORT:
+                    columns[name] = arrow.array(cells.astype(np.int32))
         ordered = arrow.record_batch(columns).take(arrow.array(order))
         options = ipc.IpcWriteOptions(compression=None if int(self.rows.sum()) < _AS_THEY_ARE else "lz4")
         for bucket, end in enumerate(np.cumsum(counts).tolist()):
@@ -273,12 +275,16 @@ def _wide(column: Any) -> Any:
     return column.cast(extra("pyarrow", "tables").large_string()) if is_text(column.type) else column
 
 
-def _cells_of(table: Any) -> NDArray[np.int64]:
-    return np.asarray(table[_CELL].to_numpy()).astype(np.int64)
+def _cells_and_amounts(tables: Sequence[Any]) -> tuple[NDArray[np.int64], NDArray[Any] | None]:
+    """The cells, and the amounts if there are any, of all events, one measure after another."""
 
+    def column(name: str) -> NDArray[Any]:
+        parts = [table[name] for table in tables]
+        texts = [part for part in parts if is_text(part.type)]
+        if not texts:
+            return np.concatenate([part.to_numpy() for part in parts])
+        return np.array([int(cell) for part in parts for cell in part.to_pylist()], dtype=object)
 
-def _amounts_of(table: Any) -> NDArray[Any]:
-    column = table[_AMOUNT]
-    if not is_text(column.type):
-        return np.asarray(column.to_numpy())
-    return np.array([int(text) for text in column.to_pylist()], dtype=object)
+    names = tables[0].column_names
+    cells, amounts = ([column(name) for name in names if name.startswith(kind)] for kind in (_CELL, _AMOUNT))
+    return np.concatenate(cells).astype(np.int64), np.concatenate(amounts) if amounts else None
