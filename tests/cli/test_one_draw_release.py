@@ -44,6 +44,8 @@ def test_all_cells_of_a_table(run, files, tmp_path, what, law):
     rows = list(csv.DictReader(out.read_text().splitlines()))
     assert [row["ward"] for row in rows] == list("abc")
     assert len({row["n_margin"] for row in rows} | {row["m_margin"] for row in rows}) == 1
+    code, shown, _ = run("total", out, "--where", "ward=a,b", "--sum", "n", "--json")
+    assert (code, json.loads(shown)["value"]) == (0, int(rows[0]["n"]) + int(rows[1]["n"]))
 
 
 def test_all_one_way_tables_of_people(run, files, tmp_path):

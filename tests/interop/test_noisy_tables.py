@@ -132,6 +132,24 @@ def test_ratios_and_differences_hold_as_often_as_they_say(noise):
     assert (held / tries >= 0.9 - 4 * (0.09 / tries) ** 0.5).all()
 
 
+def test_marginals_and_means_of_rows_whose_noise_differs():
+    """Each group has the margin of its own sizes; two means of equally many cells have the law of their difference."""
+    table = {"region": [*"nnss"], "sex": [*"mwmw"], "people": [412, 388, 51, 47], "size": [1, 2, 1, 9]}
+    made = noisy(declared_noise("discrete laplace", scale="size"), table)
+    regions = made["region"]
+    assert regions["people"].tolist() == [800, 98]
+    assert regions["people_margin"].tolist() == [made.total({"region": region}).margin for region in "ns"]
+    assert len({*regions["people_margin"].tolist()}) == 2
+    sexes = ({"sex": sex} for sex in "mw")
+    rows = [made.cells.rows_where(sex) for sex in sexes]
+    mean = made.cells.mean(rows[0], minus=rows[1])
+    gap = made.difference({"sex": "m"}, {"sex": "w"})
+    assert (mean.exact, mean.margin) == (gap.exact / 2, pytest.approx(gap.margin / 2))
+    assert mean.variance == pytest.approx(gap.variance / 4)
+    with pytest.raises(OutOfRange, match="a mean needs rows of its own"):
+        made.cells.mean(rows[0], minus=rows[0])
+
+
 @pytest.mark.oracle
 @pytest.mark.parametrize("kind", ["discrete laplace", "laplace", "discrete gaussian", "gaussian"])
 def test_the_noise_of_opendp_is_within_the_margins_of_its_scale(kind):

@@ -243,6 +243,8 @@ def test_what_is_refused():
     noise = ut.OneWayDraw(ut.Domain(sex=["men", "women"]), ut.Unit(1, 1))
     with pytest.raises(OutOfRange, match="of_counted"):
         once(counted(), ut.Promise(noise=noise))
+    with pytest.raises(WrongKind, match=r"Pass ut\.Promise\(noise=OneWayDraw\(\.\.\.\)\)"):
+        once(counted(), ut.OneWayDraw.of_counted(counted()))
     with pytest.raises(WrongKind, match="count_table"):
         once(TABLE, ut.Promise(noise=noise))
     for beside in ({"columns": "n"}, {"public": "ward"}):

@@ -10,7 +10,7 @@ import pytest
 
 import utmost as ut
 from utmost.counting import CountedTable
-from utmost.errors import OutOfRange, Unsupported
+from utmost.errors import NotDetermined, OutOfRange, Unsupported
 from utmost.statements import check_statement, check_sums_table, stated_release
 from utmost.workloads import Plan
 
@@ -172,3 +172,15 @@ def test_a_failure_brings_back_what_was_there(tmp_path, monkeypatch):
     with pytest.raises(OSError, match="Input/output"):
         release.save(tmp_path / "t.csv", overwrite=True)
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_a_plan_without_cells_names_the_tables_that_can_be_read(tmp_path):
+    """The remedy, taken from the message, saves and converts a table."""
+    plan = Plan(DOMAIN, ut.Unit(1, 1), {"department": "1/2", "sex": "1/2"})
+    answer = ut.release(np.array([[512, 89], [353, 17]]), plan, epsilon=1)
+    for ask in (lambda **named: answer.save(tmp_path / "x.csv", **named), answer.to_pandas):
+        with pytest.raises(NotDetermined, match="cells, which are meant without family=") as refused:
+            ask()
+        named = refused.value.remedy.split("'")[1]
+        ask(family=named)
+    assert ut.read_release(tmp_path / "x.csv").table["department"]["count"].tolist()

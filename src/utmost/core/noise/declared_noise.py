@@ -313,10 +313,7 @@ def ratio_of_sums(
         half = miss / 2
         up = exact(noise.sum_of([*above, *shared]).margin_missed(half))
         down = exact(other.sum_of([*below, *shared]).margin_missed(half))
-        if abs(v) <= down:
-            return RatioBar(estimate, -math.inf, math.inf, confidence)
-        corners = [(u + x * up) / (v + y * down) for x in (-1, 1) for y in (-1, 1)]
-        return RatioBar(estimate, round_down(min(corners)), round_up(max(corners)), confidence)
+        return RatioBar.of_margins(u, up, v, down, confidence)
     if noise.kind == "discrete laplace":
         cells = [*((size, 1, 0) for size in above), *((size, 0, 1) for size in below), *((s, 1, 1) for s in shared)]
         counts: dict[tuple[Fraction, int, int], int] = {}

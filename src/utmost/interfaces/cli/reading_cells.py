@@ -26,10 +26,11 @@ from utmost.interfaces.documents.reports import print_json
 from utmost.interfaces.figures import canvas
 from utmost.publish.promises.noise_at_level import CellNoiseAtLevel
 from utmost.publish.releases.answer import Answer
-from utmost.publish.releases.answer_cells import AnswerCells
+from utmost.publish.releases.cell_bars import CellBars
 from utmost.publish.releases.measures_table import MeasuresTable
 from utmost.publish.releases.noisy_sums import NoisySums
-from utmost.publish.releases.noisy_table import NoisyCells, NoisyTable
+from utmost.publish.releases.noisy_table import DeclaredCells, NoisyTable
+from utmost.publish.releases.released_cells import IndependentCells, OneDrawCells
 from utmost.publish.workloads.sums_in_words import selected
 from utmost.tables.files import files
 from utmost.tables.files.atomic import write_together
@@ -143,12 +144,12 @@ def read_cells(file: Path, statement: Path | None, all_asked: CellsAsked, *, to_
 
     question = question.one_by_one(release)
     reader: _Table | _Sums
-    if isinstance(release, NoisyTable):
-        reader = _Table(release.cells, sure, column)
-    elif release.is_by_plan:
+    if isinstance(release, Answer) and release.is_by_plan:
         reader = _Sums(release.table, sure, None)
     else:
-        reader = _Table(AnswerCells.of(release), sure, column)
+        cells = release.cells
+        assert not isinstance(cells, OneDrawCells), "refused above"
+        reader = _Table(cells, sure, column)
     report = reader.sum(question) if question.ask_a_sum else reader.whole(question)
     report["not_counted"] = uncounted(release) or None
     if isinstance(release, NoisyTable):
@@ -196,13 +197,13 @@ def read_cells(file: Path, statement: Path | None, all_asked: CellsAsked, *, to_
 class _Table:
     """A released table, with the confidence and the column of the question."""
 
-    release: AnswerCells | NoisyCells
+    release: IndependentCells | DeclaredCells
     sure: Fraction
     column: str | None
 
     @property
     def level(self) -> Level:
-        assert isinstance(self.release, AnswerCells), "noise of others has no level"
+        assert isinstance(self.release, IndependentCells), "noise of others has no level"
         return self.release.noise.level
 
     def whole(self, cells: CellSelection) -> dict[str, Any]:
@@ -215,7 +216,7 @@ class _Table:
             "margin": release.alone(self.sure),
             "cells": release.rows * len(release.cells),
             "margin_together": release.together(self.sure),
-            "relaxable": isinstance(release, AnswerCells)
+            "relaxable": isinstance(release, IndependentCells)
             and (release.noise.relaxable or release.answer.ledger_facts is not None),
             "columns": names,
             "labels": release.labels,
@@ -234,17 +235,22 @@ class _Table:
         question = _question(cells, f"number of {counted}" if counted else column)
         if cells.over is not None or cells.over_column is not None:
             over = rows if cells.over is None else release.chosen([text for text in cells.over if text != "all"])
-            return _ratio(release.ratio(rows, over, self.column, cells.over_column, sure), question)
-        minus = frozenset() if cells.minus is None else release.chosen(cells.minus)
-        bar = release.total(rows, self.column, minus=minus, mean=cells.mean, confidence=sure)
+            return _ratio(
+                release.ratio(rows, over, column=column, over_column=cells.over_column, confidence=sure), question
+            )
+        minus = frozenset[int]() if cells.minus is None else release.chosen(cells.minus)
+        if cells.mean:
+            bar = release.mean(rows, minus=minus, column=column, confidence=sure)
+        else:
+            bar = release.difference(rows, minus, column=column, confidence=sure)
         kind = "mean" if cells.mean else "sum" if cells.minus is None else "difference"
-        return _sum(bar.value, bar.margin, sure, question, kind, bar.cells)
+        return _sum(bar.exact, bar.margin, sure, question, kind, len(rows ^ minus))
 
     def bought(self, at: Level) -> dict[str, Any]:
         """Return the margins at a level."""
-        assert isinstance(self.release, AnswerCells), "noise of others cannot be drawn again"
+        assert isinstance(self.release, IndependentCells), "noise of others cannot be drawn again"
         noise = self.release.at(at)
-        bars = type(self.release.bars)(noise)
+        bars = CellBars(noise)
         together = bars.together(self.release.rows * len(self.release.cells), self.sure)
         mean = float(noise.drawn.moment(1)) * float(noise.grid or 1)
         return _bought(at, bars.alone(self.sure), together, mean)

@@ -7,7 +7,6 @@ from typing import Any
 
 from utmost.errors import OutOfRange
 from utmost.publish.releases.answer import Answer
-from utmost.publish.releases.answer_cells import AnswerCells
 from utmost.publish.releases.detailed_release import DetailedSums
 from utmost.publish.releases.measures_table import MeasuresTable
 from utmost.publish.releases.noisy_sums import NoisySums
@@ -33,12 +32,10 @@ def conditions(published: Any, texts: Iterable[str] | None) -> list[str]:
     if isinstance(published, NoisySums):
         axes = published.domain.axes
         labels = [label_text(label) for axis in axes for listed in axis.labels for label in listed]
-    elif isinstance(published, NoisyTable):
+    elif isinstance(published, Answer | NoisyTable):
         labels = [label for listed in published.cells.labels.values() for label in listed]
-    elif not isinstance(published, Answer):
-        return found  # refused later
     else:
-        labels = [label for listed in AnswerCells.of(published).labels.values() for label in listed]
+        return found  # refused later
     if any("=" in str(label) for label in labels):
         return found  # the text of a condition may be a label
     return [condition for text in found for condition in _NEXT.split(text)]

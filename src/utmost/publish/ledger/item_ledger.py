@@ -30,7 +30,7 @@ from utmost.publish.promises.declared_columns import check_released, check_size
 from utmost.publish.promises.lattice import Lattice
 from utmost.publish.promises.level_steps import Step
 from utmost.publish.promises.noise_at_level import warn_of_rows, warn_of_weakness
-from utmost.publish.promises.promise import Promise
+from utmost.publish.promises.promise import Promise, checked_promise
 from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.releases.item_commitment import CommitmentKey, ItemCommitment, first_difference
 from utmost.publish.releases.item_release import ItemResponder
@@ -74,7 +74,7 @@ class ItemLedger:
         """
         if promise is None:
             return self._key(name, version, None)
-        stated = instance(promise, Promise, "promise")
+        stated = checked_promise(promise)
         check_unstored(stated.lasting_noise)
         return self._key(name, version, lambda: (_chosen(stated), stated.lasting_noise.by_item()))
 

@@ -6,7 +6,7 @@ from typing import Any, TypeVar, overload
 
 from numpy.typing import NDArray
 
-from utmost.core.exact.arguments import instance, truth
+from utmost.core.exact.arguments import truth
 from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number, read_confidence
@@ -22,7 +22,7 @@ from utmost.publish.ledger.publishing import check_new
 from utmost.publish.ledger.sqlite_store import VolatileStore
 from utmost.publish.promises.ledger_facts import PROCESS_NAME
 from utmost.publish.promises.noise_at_level import warn_of_rows, warn_of_weakness
-from utmost.publish.promises.promise import Promise
+from utmost.publish.promises.promise import Promise, checked_promise
 from utmost.publish.promises.statement import Statement
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.checked_sums import counted_for
@@ -112,12 +112,14 @@ def release(
             release stops at the first level that is accurate enough.
         once: Whether to add the least noise for this one level. Then nothing is remembered, and ``answer.release`` is
             refused. For a workload, the cells, or all one-way tables with the other wanted tables, are released as one
-            table if that has a smaller error than a plan (`Plan.once_errors`); ``answer["sex age"]`` reads each.
+            table if that has a smaller error than a plan (`Plan.once_errors`).
         confidence: Confidence of the margins.
         randomness: Source of random bits, the operating system's if left out; a seeded source is refused.
 
     Returns:
         The answer. Its table is of the kind of the argument, with released values, and margins in additional columns.
+        For a plan or a workload it is the `NoisySums`, which are saved as one document, unless ``once`` released one
+        table (``answer.is_by_plan`` is then False); ``answer["sex age"]`` reads a wanted table of both.
 
     Raises:
         NotDeclared: for a column that is neither released, nor public, nor dropped.
@@ -167,7 +169,7 @@ def release(
             table, promise = least
     if isinstance(promise, Plan):
         table, promise = counted_for(table, promise)
-    instance(promise, Promise, "promise").check(table)
+    checked_promise(promise).check(table)
     if truth(once, "once"):
         return checked_table(table, promise.once(), at, sure).released(bits)
     opened = {"identity": entropy(16).hex(), "sealed": False, "derived": False, "witness": False}

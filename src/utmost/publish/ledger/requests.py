@@ -15,7 +15,7 @@ from utmost.core.exact.numbers import natural
 from utmost.core.exact.written_levels import level_from_text, level_text
 from utmost.errors import OutOfRange
 from utmost.publish.ledger.events import check_name
-from utmost.publish.promises.promise import Promise
+from utmost.publish.promises.promise import Promise, checked_promise
 
 MOST_VERSIONS = 10**9
 """The largest version of the data of a release."""
@@ -62,7 +62,7 @@ class PublishRequest:
 
     def __post_init__(self) -> None:
         check_name(self.name, "name")
-        instance(self.promise, Promise, "promise")
+        checked_promise(self.promise)
         instance(self.level, Level, "level")
         check_name(self.dataset, "dataset")
         if self.version is not None:

@@ -107,8 +107,8 @@ class OneDrawAtLevel(Display):
 
     def _on_cells(self, coefficients: Sequence[Fraction]) -> tuple[list[Fraction], list[tuple[Fraction, Geometric]]]:
         """The coefficients of the draw's cells, and those of other tables' groups that are not 0, with their noise."""
-        if not self.rows:
-            return list(coefficients), []
+        if not self.rows:  # the cells may be exchanged: equal sums of any cells have one margin
+            return sorted(coefficients, reverse=True), []
         cells = [Fraction(0)] * self.law.size
         for place, coefficient in zip(self.rows, coefficients[: len(self.rows)], strict=True):
             for cell in range(self.sizes[0]) if place is None else (place,):  # the total is the sum of the first table

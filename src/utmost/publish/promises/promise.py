@@ -21,7 +21,7 @@ from utmost.core.exact.levels import level as level_of
 from utmost.core.exact.numbers import Number
 from utmost.core.noise.costs import Cost
 from utmost.core.privacy.unit import Unit, read_unit
-from utmost.errors import OutOfRange, Unsupported
+from utmost.errors import OutOfRange, Unsupported, WrongKind
 from utmost.publish.counting.counted_facts import (
     EACH_ROW,
     INDIVIDUAL_FORM,
@@ -497,13 +497,22 @@ class Promise(Display):
         return promise
 
 
+def checked_promise(promise: Any) -> Promise:
+    """The promise unchanged; another object is refused, and noise by itself with the way to make a promise of it."""
+    if isinstance(promise, PlannedNoise):
+        name = type(promise).__name__
+        remedy = f"Pass ut.Promise(noise={name}(...)), with the columns if the noise does not name them."
+        raise WrongKind("promise must be a Promise", came=f"its noise alone, {name}", remedy=remedy)
+    return instance(promise, Promise, "promise")
+
+
 def promise_for(promise: "Promise | Plan", table: Any) -> Promise:
     """The checked promise of a table; a plan stands for the promise of its sums."""
     from utmost.publish.workloads.planning.plan import Plan
 
     if isinstance(promise, Plan):
         return Promise(noise=promise).of_table(table)
-    instance(promise, Promise, "promise").check(table)
+    checked_promise(promise).check(table)
     return promise
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from numpy.typing import NDArray
 
-from utmost.core.exact.arguments import instance, truth
+from utmost.core.exact.arguments import instance, mapping, truth
 from utmost.core.exact.display import Display
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, read_confidence
@@ -23,7 +23,7 @@ from utmost.tables.files import files
 from utmost.tables.files.saving import Digest, SavedContent, saved
 from utmost.tables.frames.adapters import LabelledTable, TableAdapter
 from utmost.tables.frames.any_table import adapter_of, is_engine_table, published_names, table_of
-from utmost.tables.optional_imports import extra
+from utmost.tables.frames.table import Table
 
 if TYPE_CHECKING:  # a release of one table loads none of them before it is asked
     from utmost.core.noise.ratio_bars import RatioBar
@@ -34,6 +34,7 @@ if TYPE_CHECKING:  # a release of one table loads none of them before it is aske
     from utmost.publish.releases.noisy_sums import Families, NoisySums
     from utmost.publish.releases.quantiles import QuantileBar
     from utmost.publish.releases.release import Release
+    from utmost.publish.releases.released_cells import IndependentCells, OneDrawCells
     from utmost.publish.releases.withheld import WithheldTable, WithheldTables
     from utmost.publish.releases.withholding import WithholdingRule
     from utmost.publish.workloads.measuring.forms import LevelNumbers
@@ -316,11 +317,7 @@ class Answer(Display, Generic[TableT_co]):
         >>> release(table, Promise("ill", public=["ward", "sex"], unit=Unit(1, 1)), epsilon=1)["ward"]["ill_margin"]
         array([4, 3])
         """
-        if (sums := self._sums_of_plan) is not None:
-            return sums[family]
-        from utmost.publish.releases.cell_marginals import marginal
-
-        return marginal(self, family)
+        return self._read[family]
 
     def __iter__(self) -> Iterator[str]:
         """The names of a plan's tables: ``{name: answer[name] for name in answer}``.
@@ -347,9 +344,7 @@ class Answer(Display, Generic[TableT_co]):
             Unsupported: for points, columns changed together and selected keys, whose cells have no independent noise;
                 for a table that is drawn while it is written.
         """
-        from utmost.publish.releases import comparisons
-
-        return comparisons.total(self, where, column, confidence)
+        return self._read.total(where, column=column, confidence=confidence)
 
     def ratio(
         self,
@@ -365,22 +360,23 @@ class Answer(Display, Generic[TableT_co]):
         For a plan of counts and amounts together it is a ratio of counts; ``column`` names an amount to divide instead.
         """
         if (sums := self._sums_of_plan) is not None:
+            if over_column is not None:
+                came, remedy = "the sums of a plan", "Leave it out; `mean` divides a sum by a count."
+                raise OutOfRange("over_column= needs a table of cells", came=came, where="over_column", remedy=remedy)
             return sums.ratio(where, {} if over is None else over, column=column, confidence=confidence)
-        from utmost.publish.releases.answer_cells import AnswerCells
-
-        sure = self.confidence if confidence is None else confidence
-        return AnswerCells.of(self).ratio(where, over, column, over_column, sure)
+        return self.cells.ratio(where, over, column=column, over_column=over_column, confidence=confidence)
 
     def difference(
         self, first: "Where", second: "Where", *, column: str | None = None, confidence: Number | None = None
     ) -> "Estimate":
-        """The total of a selection minus that of another, for a plan: `NoisySums.difference`.
+        """The total of a selection minus that of another, with the margin of the difference.
 
         Args:
             first, second: Two selections, which may overlap.
             column, confidence: Arguments of `total`.
         """
-        return self._sums("a difference").difference(first, second, column=column, confidence=confidence)
+        selections = mapping(first, "first"), mapping(second, "second")
+        return self._read.difference(*selections, column=column, confidence=confidence)
 
     def with_means(self, family: "Families") -> LabelledTable:
         """A table of a plan with counts, sums and means of amounts that were counted with ``most_events``.
@@ -525,27 +521,27 @@ class Answer(Display, Generic[TableT_co]):
         Raises:
             Unsupported: if pandas is not installed; for a table that is drawn while it is written.
         """
-        return extra("pandas", "tables").DataFrame(self._columns(family, means))
+        return self._in_memory(family, means).to_pandas()
 
     def to_polars(self, family: "Families | None" = None, *, means: bool = False) -> Any:
         """The table as a dataframe of Polars; see `to_pandas`."""
-        return extra("polars", "tables").DataFrame(self._columns(family, means))
+        return self._in_memory(family, means).to_polars()
 
     def to_arrow(self, family: "Families | None" = None, *, means: bool = False) -> Any:
         """The table as a table of PyArrow; see `to_pandas`."""
-        return extra("pyarrow", "tables").table(self._columns(family, means))
+        return self._in_memory(family, means).to_arrow()
 
-    def _columns(self, family: "Families | None", means: bool) -> Mapping[str, Any]:
+    def _in_memory(self, family: "Families | None", means: bool) -> Table:
         """The columns of the table, or of a marginal, in their order."""
         averaged = truth(means, "means")
         if family is not None or averaged or self.is_by_plan:
             sums = self._sums("a marginal")
-            chosen = sums.table_name(sums.domain.finest) if family is None else family
-            return files.columns(sums.with_means(chosen) if averaged else sums[chosen])
+            chosen = sums.finest_table if family is None else family
+            return Table(files.columns(sums.with_means(chosen) if averaged else sums[chosen]))
         if self.is_drawn_later:
             came, remedy = "a table that is drawn while it is evaluated", "Evaluate answer.table with its engine."
             raise Unsupported("to convert a table, its values must be in memory", came=came, remedy=remedy)
-        return files.columns(self.table)
+        return Table(files.columns(self.table))
 
     @property
     def is_drawn_later(self) -> bool:
@@ -556,6 +552,23 @@ class Answer(Display, Generic[TableT_co]):
     def _sums_of_plan(self) -> "NoisySums | None":
         """The released sums of a plan; None for other tables."""
         return cast("NoisySums", self.table) if self.is_by_plan else None
+
+    @property
+    def cells(self) -> "IndependentCells | OneDrawCells":
+        """The released cells of a table as numbers, from which sums, differences, means and ratios are computed.
+
+        Raises:
+            Unsupported: as for `total`.
+        """
+        from utmost.publish.releases.released_cells import cells_of
+
+        return cells_of(self)
+
+    @property
+    def _read(self) -> "NoisySums | IndependentCells | OneDrawCells":
+        """The sums of a plan, or the cells of a table: whatever answers a question about sums."""
+        sums = self._sums_of_plan
+        return self.cells if sums is None else sums
 
     def _sums(self, verb: str, remedy: str | None = None) -> "NoisySums":
         if (sums := self._sums_of_plan) is not None:

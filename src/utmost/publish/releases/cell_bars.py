@@ -4,12 +4,12 @@ The noise of the cells of a release is independent, with one symmetric distribut
 n different cells is the sum of n independent noises; on a grid each cell was also rounded by at most half a step.
 """
 
-import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
-from utmost.core.exact.intervals import round_down, round_up
+from utmost.core.exact.intervals import round_up
 from utmost.core.exact.numbers import Number, exact, natural, read_confidence
 from utmost.core.noise.combination import Combination, missed_by_each
 from utmost.core.noise.ratio_bars import RatioBar, fieller
@@ -54,27 +54,36 @@ class CellBars:
 
         Cost: 10 ms for 10 cells, at most seconds for 10 000.
         """
-        sure = read_confidence(confidence)
-        if natural(count, "count", least=0) == 0:
-            return 0
-        return self._in_units(repeated(self.noise.drawn, count).margin(sure), count)
+        return self.combined([(1, natural(count, "count", least=0))], confidence)
 
     def means(self, count: int, other: int, confidence: Number = DEFAULT_CONFIDENCE) -> int | float:
-        """A margin of the mean of ``count`` cells minus the mean of ``other`` others; no cell is in both.
-
-        For geometric noise on the integers, and for equal numbers of cells, it follows from the distribution of the
-        difference; otherwise from margins of both means that hold at once.
-        """
-        sure, law = read_confidence(confidence), self.noise.drawn
+        """A margin of the mean of ``count`` cells minus the mean of ``other`` others; no cell is in both."""
         n, m = natural(count, "count", least=1), natural(other, "other", least=1)
         self.noise.unit.check_adds(is_one_cell=n == m == 1, came="means of several")
-        if n == m:
-            return round_up(exact(self.total(n + m, sure)) / n)
-        if law.ratio is not None and self.noise.grid is None:
-            steps = Combination([Fraction(1, n), Fraction(1, m)], law.ratio, counts=[n, m]).margin(sure)
+        return self.combined([(Fraction(1, n), n), (Fraction(1, m), m)], confidence)
+
+    def combined(self, counts: Sequence[tuple[Number, int]], confidence: Number = DEFAULT_CONFIDENCE) -> int | float:
+        """A margin of a linear combination of different cells, in which signs do not matter.
+
+        For geometric noise on the integers, and for one size of coefficients, it follows from the distribution of the
+        combination; otherwise from margins of the sums of each size that hold at once.
+
+        Args:
+            counts: Sizes of coefficients, each with the number of cells that have it.
+            confidence: Confidence of the margin.
+        """
+        sure, law, of_size = read_confidence(confidence), self.noise.drawn, dict[Fraction, int]()
+        for size, count in counts:
+            if count:
+                of_size[exact(size)] = of_size.get(exact(size), 0) + count
+        if len(of_size) > 1 and law.ratio is not None and self.noise.grid is None:
+            steps = Combination([*of_size], law.ratio, counts=[*of_size.values()]).margin(sure)
             return self.noise.unit.margin(steps)
-        half = 1 - (1 - sure) / 2
-        return round_up(exact(self.total(n, half)) / n + exact(self.total(m, half)) / m)
+        each = 1 - (1 - sure) / max(1, len(of_size))
+        margins = {size: self._in_units(repeated(law, count).margin(each), count) for size, count in of_size.items()}
+        if of_size.keys() <= {1}:
+            return sum(margins.values())
+        return round_up(sum(size * exact(margin) for size, margin in margins.items()))
 
     def ratio(
         self,
@@ -114,13 +123,8 @@ class CellBars:
             step = self.noise.unit.step
             return fieller(top / step, bottom / step, u, v, law.ratio, counts=counts, confidence=sure)
         half = 1 - (1 - sure) / 2
-        # All ratios of numbers within two margins; not determined if the denominator may be 0
         up, down = exact(self.total(above, half)), exact(self.total(below, half))
-        estimate = round_up(top / bottom) if bottom else None
-        if abs(bottom) <= down:
-            return RatioBar(estimate, -math.inf, math.inf, sure)
-        corners = [(top + a * up) / (bottom + b * down) for a in (-1, 1) for b in (-1, 1)]
-        return RatioBar(estimate, round_down(min(corners)), round_up(max(corners)), sure)
+        return RatioBar.of_margins(top, up, bottom, down, sure)
 
     def _in_units(self, steps: int | float, count: int) -> int | float:
         """A margin in steps of the noise as a margin of values; on a grid, including the rounding of each cell."""

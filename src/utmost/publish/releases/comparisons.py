@@ -16,14 +16,13 @@ from utmost.core.exact.display import Display
 from utmost.core.exact.intervals import round_up
 from utmost.core.exact.numbers import Number, exact, read_confidence
 from utmost.core.noise.combination import Combination, missed_by_each
-from utmost.errors import OutOfRange
+from utmost.errors import OutOfRange, Unsupported
 from utmost.publish.promises.ledger_facts import PROCESS_NAME
-from utmost.publish.promises.one_draw_noise import OneDrawAtLevel
 from utmost.publish.promises.table_statements import cells_digest
 from utmost.publish.releases.answer import Answer
-from utmost.publish.releases.answer_cells import AnswerCells, one_draw_total
 from utmost.publish.releases.estimates import Estimate, estimate_of
 from utmost.publish.releases.noisy_sums import NoisySums
+from utmost.publish.releases.released_cells import IndependentCells, cells_of, plain_number
 from utmost.tables.axes.domain import Where
 
 
@@ -131,21 +130,6 @@ def trend(
     )
 
 
-def total(
-    answer: Answer[Any],
-    where: Where | None = None,
-    column: str | None = None,
-    confidence: Number | None = None,
-) -> Estimate:
-    """A sum in a release of any kind, with its margin."""
-    sure, noise = _confidence(confidence, answer), answer.noise
-    if isinstance(noise, OneDrawAtLevel):
-        return one_draw_total(answer, noise, where, column, sure)
-    if isinstance(sums := answer.table, NoisySums):
-        return sums.total(where, column=column, confidence=sure)
-    return replace(_Sum.of(answer, where, column).answer(_at_one_level(sure, [answer])), confidence=sure)
-
-
 def _confidence(confidence: Number | None, answer: Answer[Any]) -> Fraction:
     if confidence is not None:
         return read_confidence(confidence)
@@ -201,7 +185,7 @@ class _Sum:
 
     value: Fraction
     law: Combination | None
-    tables: tuple[tuple[AnswerCells, int], ...] = ()
+    tables: tuple[tuple[IndependentCells, int], ...] = ()
 
     @classmethod
     def of(cls, answer: Answer[Any], where: Where | None, column: str | None) -> "_Sum":
@@ -209,13 +193,16 @@ class _Sum:
         optional(column, text, "column")
         if isinstance(sums := answer.table, NoisySums):
             return cls(sums.total(chosen, column=column).exact, sums.total_noise(chosen, column=column))
-        cells = AnswerCells.of(answer)
-        rows = cells.rows_where(chosen)
-        total, noise = cells.total(rows, column, confidence="0.5"), cells.noise
+        cells = cells_of(answer)
+        if not isinstance(cells, IndependentCells):
+            remedy = "Release each table with unit=, or compare the totals of two answers with margins of 97.5 % each."
+            raise Unsupported("a change needs cells with independent noise", came="cells in one draw", remedy=remedy)
+        (rows,), noise = cells.added(chosen), cells.noise
+        value = cells.value(cells.column(column), [(Fraction(1), rows)])
         drawn, law = noise.drawn, None
         if drawn.ratio is not None and noise.grid is None:
             law = Combination([noise.width or 1], drawn.ratio, counts=[len(rows)])
-        return cls(total.value, law, ((cells, len(rows)),))
+        return cls(value, law, ((cells, len(rows)),))
 
     def less(self, other: "_Sum") -> "_Sum":
         law = None
@@ -238,5 +225,4 @@ class _Sum:
             (count * float(cells.noise.drawn.variance()) * float(cells.noise.width or 1) ** 2)
             for cells, count in self.tables
         )
-        shown = int(self.value) if self.value.denominator == 1 else float(self.value)
-        return Estimate(shown, margin, variance, sure, self.value)
+        return Estimate(plain_number(self.value), margin, variance, sure, self.value)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
+from itertools import islice
 from math import ceil, floor, log10
 from os import fsdecode
 from pathlib import Path
@@ -232,10 +233,25 @@ class NoisySums(Display):
         ):
             publication = SavedContent(self.measured, lambda _: self.facts(), self.facts)
         else:
-            finest = self.domain.finest if self._amounts is None else self._amounts.seen(self.domain.finest)
-            chosen = self.domain.level_names(finest) if family is None else family
-            publication = SumsTable(self, chosen, averaged).publication
+            publication = SumsTable(self, self.finest_table if family is None else family, averaged).publication
         return saved(publication, path, format=format, sign=sign, overwrite=overwrite)
+
+    @property
+    def finest_table(self) -> tuple[str, ...]:
+        """The names of the levels of the cells, whose table is meant where no marginal is named.
+
+        Raises:
+            NotDetermined: if the measured marginals do not determine the cells; with the tables to name instead.
+        """
+        finest = self.domain.finest
+        try:
+            self.laws(finest)
+        except NotDetermined as error:
+            required = "the measured tables must determine the cells, which are meant without family="
+            remedy = f"Pass family=, such as {' or '.join(map(repr, islice(self, 3)))}."
+            came = f"sums over {self.domain.family_name(finest)!r}"
+            raise NotDetermined(required, came=came, remedy=remedy) from error
+        return self.domain.level_names(finest if self._amounts is None else self._amounts.seen(finest))
 
     @classmethod
     def of_facts(cls, facts: Mapping[str, Any]) -> "NoisySums":

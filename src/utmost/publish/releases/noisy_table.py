@@ -27,19 +27,25 @@ from utmost.publish.promises.codec import StatementForm, does_not_follow, names_
 from utmost.publish.promises.statement import unlike
 from utmost.publish.promises.statement_kinds import NOISY_TABLE_KIND, WITHHELD_KIND
 from utmost.publish.promises.table_statements import cells_digest
-from utmost.publish.releases.answer_cells import LabelledCells, RowSelection, SumOfCells, row_labels, with_interval_ends
 from utmost.publish.releases.clean_release import FAR_OFF, CleanedRelease, CleanProblem, CleanTable, warn_far_off
 from utmost.publish.releases.estimates import Estimate
+from utmost.publish.releases.released_cells import (
+    Combined,
+    ReleasedCells,
+    Rows,
+    plain_number,
+    row_labels,
+    with_interval_ends,
+)
 from utmost.publish.releases.withholding import WithholdingRule, shown_bias
 from utmost.publish.workloads.planning.plan import Plan
 from utmost.publish.workloads.reconstruction.public_facts import PublicFacts
 from utmost.tables.axes.domain import Domain, Where
 from utmost.tables.files import files
 from utmost.tables.files.saving import Digest, SavedTable
-from utmost.tables.frames.adapters import check_columns_exist, no_column
+from utmost.tables.frames.adapters import LabelledTable, check_columns_exist, no_column
 from utmost.tables.frames.any_table import adapter_of, is_engine_table, opened_table
 from utmost.tables.frames.table import Table
-from utmost.tables.optional_imports import extra
 
 if TYPE_CHECKING:
     from utmost.publish.releases.given_facts import GivenFacts
@@ -228,9 +234,13 @@ class NoisyTable(SavedTable):
         return NOISY_TABLE_FORM.statement(self.declaration, digest)
 
     @property
-    def cells(self) -> "NoisyCells":
+    def cells(self) -> "DeclaredCells":
         """The noisy cells as numbers, from which sums, differences, means and ratios are computed."""
-        return NoisyCells.of(self)
+        return DeclaredCells.of(self)
+
+    def __getitem__(self, names: str | Sequence[str]) -> LabelledTable:
+        """One marginal as a table, as of an `Answer`: labels of public columns, sums of cells, and their margins."""
+        return self.cells[names]
 
     def total(
         self, where: Where | None = None, *, column: str | None = None, confidence: Number | None = None
@@ -245,7 +255,7 @@ class NoisyTable(SavedTable):
         Raises:
             OutOfRange: for a selection that the table does not have.
         """
-        return self._estimate(where, None, column, confidence)
+        return self.cells.total(where, column=column, confidence=confidence)
 
     def difference(
         self, first: Where, second: Where, *, column: str | None = None, confidence: Number | None = None
@@ -256,17 +266,9 @@ class NoisyTable(SavedTable):
             first, second: Two selections, which may overlap.
             column, confidence: Arguments of `total`.
         """
-        return self._estimate(first, mapping(second, "second"), column, confidence)
-
-    def _estimate(
-        self, where: Where | None, less: Where | None, column: str | None, confidence: Number | None
-    ) -> Estimate:
-        cells, sure = self.cells, self.confidence if confidence is None else read_confidence(confidence)
-        rows = cells.rows_where(where)
-        minus = frozenset[int]() if less is None else cells.rows_where(less)
-        bar = cells.total(rows, column, minus=minus, confidence=sure)
-        value = int(bar.value) if bar.value.denominator == 1 else float(bar.value)
-        return Estimate(value, bar.margin, cells.sum_of(rows ^ minus, cells.column(column)).variance, sure, bar.value)
+        return self.cells.difference(
+            mapping(first, "first"), mapping(second, "second"), column=column, confidence=confidence
+        )
 
     def ratio(
         self,
@@ -284,8 +286,9 @@ class NoisyTable(SavedTable):
             column, over_column: Noisy columns of the numerator and of the denominator.
             confidence: Confidence of the interval; that of the table if left out.
         """
-        sure = self.confidence if confidence is None else confidence
-        return self.cells.ratio(mapping(where, "where"), over, column, over_column, sure)
+        return self.cells.ratio(
+            mapping(where, "where"), over, column=column, over_column=over_column, confidence=confidence
+        )
 
     def withhold(
         self, *, below: Number | None = None, relative_margin: Number | None = None, mark: str = "withheld"
@@ -346,7 +349,7 @@ class NoisyTable(SavedTable):
                 for place in facts.places(family):
                     value = Fraction(int(sums[place]), divisor)
                     if lower.ravel()[place] - value > reach or value - upper.ravel()[place] > reach:
-                        far.append(f"{facts.fact(family, place)}, where {_plain(value)} was published")
+                        far.append(f"{facts.fact(family, place)}, where {plain_number(value)} was published")
             warn_far_off(far)
         return whole
 
@@ -394,7 +397,7 @@ class NoisyTable(SavedTable):
         """
         return self._laid_out(self.cells)[0]
 
-    def _laid_out(self, cells: LabelledCells) -> tuple[Domain, NDArray[np.intp]]:
+    def _laid_out(self, cells: "DeclaredCells") -> tuple[Domain, NDArray[np.intp]]:
         """The domain of the cells, and the place of each row in it."""
         sized = {noise.column for noise in self.declaration.noise.values()}
         axes = {name: column for name, column in cells.labels.items() if name not in sized}
@@ -422,45 +425,61 @@ class NoisyTable(SavedTable):
         raise BadTable("a clean table must be made of this table", came="another", where="of")
 
     def to_pandas(self) -> Any:
-        """The table as a dataframe of pandas.
-
-        Raises:
-            Unsupported: if pandas is not installed.
-        """
-        return extra("pandas", "tables").DataFrame(files.columns(self.table))
+        """The table as a dataframe of pandas; without pandas this raises `Unsupported`."""
+        return Table(files.columns(self.table)).to_pandas()
 
     def to_polars(self) -> Any:
-        """The table as a dataframe of Polars; see `to_pandas`."""
-        return extra("polars", "tables").DataFrame(files.columns(self.table))
+        """The table as a dataframe of Polars; without Polars this raises `Unsupported`."""
+        return Table(files.columns(self.table)).to_polars()
 
     def to_arrow(self) -> Any:
-        """The table as a table of PyArrow; see `to_pandas`."""
-        return extra("pyarrow", "tables").table(files.columns(self.table))
+        """The table as a table of PyArrow; without PyArrow this raises `Unsupported`."""
+        return Table(files.columns(self.table)).to_arrow()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class NoisyCells(LabelledCells):
-    """The cells of a table with the noise of another tool, for sums and ratios."""
+class DeclaredCells(ReleasedCells):
+    """The cells of a table with the noise of another tool."""
 
     declaration: NoiseDeclaration
     sizes: Mapping[str, list[Fraction]]  # Size of the noise of each cell, by column
-    table: Any
 
     @classmethod
-    def of(cls, release: NoisyTable) -> "NoisyCells":
+    def of(cls, release: NoisyTable) -> "DeclaredCells":
+        """The cells of a table as numbers."""
         columns, declared = files.columns(release.table), release.declaration
         cells = {name: noisy_numbers(name, columns[name], noise) for name, noise in declared.noise.items()}
         sizes = {name: declared.sizes(name, columns) for name in declared.noise}
-        return cls(cells, row_labels(release.table, release.columns), declared, sizes, release.table)
+        labels = row_labels(release.table, release.columns)
+        return cls(release.table, cells, labels, declared.confidence, None, None, declared, sizes)
 
-    @property
-    def counted(self) -> str:
-        """The empty text: what a column "count" counts is not declared."""
-        return ""
+    def alike(self, column: str, rows: Rows) -> Any:
+        return tuple(sorted(self.sizes[column][row] for row in rows))
 
-    def sum_of(self, rows: frozenset[int], column: str) -> Any:
-        """The distribution of the error of a sum of cells, added or subtracted."""
-        return self.declaration.noise[column].sum_of(self.sizes[column][row] for row in rows)
+    def margin(self, column: str, combined: Combined, confidence: Fraction) -> int | float:
+        of_size = dict[Fraction, list[Fraction]]()  # Sizes of noise by sizes of coefficients
+        for size, rows in combined:
+            of_size.setdefault(abs(size), []).extend(self.sizes[column][row] for row in rows)
+        each = 1 - (1 - confidence) / max(1, len(of_size))
+        noise = self.declaration.noise[column]
+        margins = {size: noise.sum_of(sizes).margin(each) for size, sizes in of_size.items()}
+        if of_size.keys() <= {1}:
+            return sum(margins.values())
+        return round_up(sum(size * exact(margin) for size, margin in margins.items()))
+
+    def variance(self, column: str, combined: Combined) -> float:
+        sizes, noise = self.sizes[column], self.declaration.noise[column]
+        return sum(float(size) ** 2 * noise.sum_of(sizes[row] for row in rows).variance for size, rows in combined)
+
+    def ratio_bar(self, above: tuple[str, Rows], below: tuple[str, Rows], confidence: Fraction) -> RatioBar:
+        shared = above[1] & below[1] if above[0] == below[0] else Rows()
+
+        def part(name: str, rows: Rows) -> tuple[Fraction, DeclaredNoise, list[Fraction]]:
+            own = [self.sizes[name][row] for row in rows - shared]
+            return self.value(name, [(Fraction(1), rows)]), self.declaration.noise[name], own
+
+        both = [self.sizes[above[0]][row] for row in shared]
+        return ratio_of_sums(part(*above), part(*below), both, confidence)
 
     def alone(self, confidence: Number) -> int | float:
         """The largest margin of a cell alone."""
@@ -468,68 +487,20 @@ class NoisyCells(LabelledCells):
         return max(noise.margin(sure) for noise in self.declaration.noise.values())
 
     def together(self, confidence: Number) -> int | float:
+        """The largest margin of a cell, within which all cells lie at once."""
+        return self.alone(self._each(confidence))
+
+    def _each(self, confidence: Number) -> Fraction:
+        """The confidence of one cell, if all cells lie within their margins at once."""
         miss = 1 - read_confidence(confidence)
-        return self.alone(1 - missed_by_each(miss, max(1, self.rows * len(self.cells))))
+        return 1 - missed_by_each(miss, max(1, self.rows * len(self.cells)))
 
-    def total(
-        self,
-        rows: RowSelection = None,
-        column: str | None = None,
-        *,
-        minus: RowSelection = frozenset(),
-        mean: bool = False,
-        confidence: Number = DEFAULT_CONFIDENCE,
-    ) -> SumOfCells:
-        """The sum of the cells of some rows minus those of others, or their mean: see `AnswerCells.total`."""
-        name, sure = self.column(column), read_confidence(confidence)
-        more, less = self._rows(rows), self._rows(minus)
-        if mean:
-            if not more or more & less:
-                came, remedy = "none" if not more else "a row in both", "Select other labels."
-                raise OutOfRange("a mean needs rows of its own", came=came, remedy=remedy)
-            # The margins of both means hold at once.
-            each = sure if not less else 1 - (1 - sure) / 2
-            margin, value = Fraction(0), Fraction(0)
-            for sign, some in ((1, more), (-1, less)):
-                if some:
-                    margin += exact(self.sum_of(some, name).margin(each)) / len(some)
-                    value += sign * self._value(name, some) / len(some)
-            return SumOfCells(value, round_up(margin), len(more) + len(less), sure)
-        value = self._value(name, more - less) - self._value(name, less - more)
-        return SumOfCells(value, self.sum_of(more ^ less, name).margin(sure), len(more ^ less), sure)
-
-    def _value(self, name: str, rows: frozenset[int]) -> Fraction:
-        return sum((self.cells[name][row] for row in rows), Fraction(0))
-
-    def ratio(
-        self,
-        rows: RowSelection,
-        over: RowSelection = None,
-        column: str | None = None,
-        over_column: str | None = None,
-        confidence: Number = DEFAULT_CONFIDENCE,
-    ) -> RatioBar:
-        """An interval that contains the true ratio of two sums, or "not determined"."""
-        top, bottom = self._rows(rows), self._rows(over)
-        above = self.column(column)
-        below = above if over_column is None else self.column(over_column)
-        shared = top & bottom if above == below else frozenset[int]()
-
-        def part(some: frozenset[int], name: str) -> tuple[Fraction, DeclaredNoise, list[Fraction]]:
-            own = [self.sizes[name][row] for row in some - shared]
-            return self._value(name, some), self.declaration.noise[name], own
-
-        both = [self.sizes[above][row] for row in shared]
-        return ratio_of_sums(part(top, above), part(bottom, below), both, read_confidence(confidence))
-
-    def with_bars(self, confidence: Number = DEFAULT_CONFIDENCE) -> Any:
+    def with_bars(self, confidence: Number) -> Any:
         """The table with the ends of each cell's interval in new columns, for one cell and for all at once."""
-        sure = read_confidence(confidence)
-        each = 1 - missed_by_each(1 - sure, max(1, self.rows * len(self.cells)))
         margins = {}
         for name, sizes in self.sizes.items():
             ends = []
-            for chance in (sure, each):
+            for chance in (read_confidence(confidence), self._each(confidence)):
                 noise = self.declaration.noise[name]
                 known = {size: exact(noise.sum_of([size]).margin(chance)) for size in set(sizes)}
                 ends.append([known[size] for size in sizes])
@@ -602,7 +573,7 @@ def noisy_table(
                 raise no_column(one.column, list(public))
             sized[name] = replace(one, size=max(row_sizes(one.column, kept[one.column]), default=Fraction(1)))
     for name, one in sized.items():
-        kept[name] = [_plain(cell) for cell in noisy_numbers(name, kept[name], one)]
+        kept[name] = [plain_number(cell) for cell in noisy_numbers(name, kept[name], one)]
     declaration = NoiseDeclaration(
         sized, public, len(kept[next(iter(sized))]), source, claim, read_confidence(confidence)
     )
@@ -646,7 +617,7 @@ def check_noisy_table(statement: Mapping[str, Any], table: Any) -> NoisyTable:
         required = "the table must have the columns and rows that were stated"
         raise BadTable(required, came=", ".join(columns)[:200], where="table")
     for name, noise in declared.noise.items():
-        columns[name] = [_plain(cell) for cell in noisy_numbers(name, columns[name], noise)]
+        columns[name] = [plain_number(cell) for cell in noisy_numbers(name, columns[name], noise)]
     for name, margins in declared.margin_columns(columns).items():
         if any(map(unlike, columns[name], margins)):
             raise BadTable("margins must follow from the declared noise", came="others", where=repr(name))
@@ -658,10 +629,6 @@ def _with_margins(table: Any, declaration: NoiseDeclaration) -> Any:
     adapter = adapter_of(table)
     margins: dict[str, Any] = dict(declaration.margin_columns(files.columns(table)))
     return adapter.with_columns(table, margins, {name: name.removesuffix("_margin") for name in margins})
-
-
-def _plain(number: Fraction) -> int | float:
-    return int(number) if number.denominator == 1 else float(number)
 
 
 _LONGEST = 500

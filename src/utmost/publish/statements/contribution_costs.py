@@ -29,9 +29,9 @@ from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger.spending import Spending
 from utmost.publish.promises.noise_at_level import cell_noise_at
 from utmost.publish.releases.answer import Answer
-from utmost.publish.releases.answer_cells import AnswerCells
 from utmost.publish.releases.estimates import Estimate, estimate_of
 from utmost.publish.releases.noisy_sums import NoisySums
+from utmost.publish.releases.released_cells import IndependentCells
 from utmost.tables.axes.domain import Domain
 
 Contributions = CountedTable | Answer[Any]
@@ -265,18 +265,18 @@ class _Histogram:
             return cls(name, bounds, of_public_counts, None, contributions.unit.neighbours)
         if not isinstance(contributions, Answer):
             raise wrong_kind("contributions", "a counted table of contributions, or its answer", contributions)
-        read = AnswerCells.of(contributions)
-        cells, noise, (name, bounds) = read.cells[read.column(None)], read.noise, _axis(read.labels)
-        if noise.drawn.ratio is None or noise.grid is not None:
-            remedy = "Release the contributions without half_step=, cost= and grid=."
-            raise Unsupported("contributions must have geometric noise", came=type(noise.drawn).__name__, remedy=remedy)
-        ratio = noise.drawn.ratio
+        read = contributions.cells
+        cells, (name, bounds) = read.cells[read.column(None)], _axis(read.labels)
+        ratio = read.noise.drawn.ratio if isinstance(read, IndependentCells) and read.noise.grid is None else None
+        if ratio is None:
+            remedy, came = "Release the contributions without half_step=, cost= and grid=.", contributions.law
+            raise Unsupported("contributions must have geometric noise", came=type(came).__name__, remedy=remedy)
 
         def of_noisy_cells(weights: Sequence[Fraction], sure: Fraction) -> Estimate:
             value = sum((cell * weight for cell, weight in zip(cells, weights, strict=True)), Fraction(0))
             return estimate_of(value, Combination(weights, ratio), sure)
 
-        return cls(name, bounds, of_noisy_cells, noise.level, noise.unit.neighbours)
+        return cls(name, bounds, of_noisy_cells, contributions.level, contributions.unit.neighbours)
 
 
 def _listed(domain: Domain) -> dict[str, Sequence[Any]]:

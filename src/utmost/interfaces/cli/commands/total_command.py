@@ -23,12 +23,12 @@ from utmost.interfaces.cli.screens.workload_screens import give_tables, tables_l
 from utmost.interfaces.cli.selections import check_counted, conditions, counted_selection, quantity, uncounted
 from utmost.interfaces.documents.published_files import read_release
 from utmost.publish.releases.answer import Answer
-from utmost.publish.releases.answer_cells import AnswerCells
 from utmost.publish.releases.comparisons import change, trend
 from utmost.publish.releases.detailed_release import DetailedSums
 from utmost.publish.releases.estimates import Estimate
 from utmost.publish.releases.measures_table import MeasuresTable
-from utmost.publish.releases.noisy_table import NoisyCells, NoisyTable
+from utmost.publish.releases.noisy_table import NoisyTable
+from utmost.publish.releases.released_cells import ReleasedCells
 from utmost.publish.statements.plan_files import PLAN_FORM
 from utmost.publish.workloads.sums_in_words import TOTAL, selected
 from utmost.tables.files import files
@@ -142,7 +142,7 @@ def total(
 
     if isinstance(published, NoisyTable) or (isinstance(published, Answer) and not published.is_by_plan):
         report = _of_cells(
-            published.cells if isinstance(published, NoisyTable) else AnswerCells.of(published),
+            published.cells,
             where or [],
             over or [],
             {name: value for name, value in other.items() if name != "--sum"},
@@ -387,7 +387,7 @@ def _trend(releases: list[Any], names: list[str], where: list[str], column: str 
 
 
 def _of_cells(
-    read: AnswerCells | NoisyCells,
+    read: ReleasedCells,
     where: list[str],
     over: list[str],
     other: dict[str, Any],
@@ -407,21 +407,11 @@ def _of_cells(
     named = read.column(column)
     counted = f"number of {read.counted}" if named == "count" and read.counted else f"sum of {named}"
     if is_ratio:
-        bar = read.ratio(rows, read.chosen([text for text in over if text != "all"]), column, confidence=sure)
+        below = read.chosen([text for text in over if text != "all"])
+        bar = read.ratio(rows, below, column=column, confidence=sure)
         return _bar(bar, f"{question} over {_question(over)}", "ratio") | {"quantity": counted}
-    total_of_cells = read.total(rows, column, confidence=sure)
-    value = int(total_of_cells.value) if total_of_cells.value.denominator == 1 else float(total_of_cells.value)
-    return {
-        "question": question,
-        "quantity": counted,
-        "kind": "sum",
-        "value": value,
-        "margin": total_of_cells.margin,
-        "interval": _interval(value, total_of_cells.margin),
-        "cells": total_of_cells.cells,
-        "confidence": float(total_of_cells.confidence),
-        "determined": True,
-    }
+    answer = read.total(rows, column=column, confidence=sure)
+    return _answered(answer, question) | {"quantity": counted, "cells": len(rows)}
 
 
 def _answered(answer: Estimate, question: str) -> dict[str, Any]:
