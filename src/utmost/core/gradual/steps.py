@@ -287,7 +287,8 @@ class Relaxing:
         # Each step between 0 and x on the way to y has the ratio b/a, and every other step ab.
         inward = np.clip(ahead, 0, size)
         smooth = self._quantity(lambda a, b: (1 - a * b) * (a - b) / (a * (1 - b * b)))
-        density = kind.powers(self._fall, inward) * kind.powers(self._rise, np.abs(ahead - inward))
+        rise = self._quantity(lambda a, b: a * b)
+        density = kind.powers(self._fall, inward) * kind.powers(rise, np.abs(ahead - inward))
         return plain(kind.number(smooth) * density + kind.where(end == start, self._pieces(kind, size).stay))
 
     def keep(self, x: ArrayLike) -> Any:
@@ -317,11 +318,7 @@ class Relaxing:
 
     @property
     def _fall(self) -> Quantity:
-        return Quantity(lambda a, b: b / a, (self.lower, self.higher))
-
-    @property
-    def _rise(self) -> Quantity:
-        return Quantity(lambda a, b: a * b, (self.lower, self.higher))
+        return self._quantity(lambda a, b: b / a)
 
     def _quantity(self, formula: Callable[[Any, Any], Any]) -> Quantity:
         return Quantity(formula, (self.lower, self.higher))

@@ -30,7 +30,7 @@ from utmost.core.sampling.random_bits import Randomness, secure
 from utmost.design.geometry.refining import refines
 from utmost.design.local.bits import Bits, draw_bits
 from utmost.design.local.block_selection import BlockSelection
-from utmost.design.local.categories import Alpha, CategoryReport, Reports, alpha_around, within_unit
+from utmost.design.local.categories import Alpha, CategoryReport, Reports, alpha_around, chances_of
 from utmost.design.local.common_members import CommonMembers
 from utmost.errors import OutOfRange, Unsupported
 
@@ -153,25 +153,23 @@ class CategoryCoupling:
     @property
     def stays(self) -> Fraction | float:
         """c, the probability that S_1 is chosen as a superset or subset of S_2."""
-        chance = self._chance(lambda a1, a2: self._chance_of_staying(a1, a2), 128)
-        return chance if isinstance(chance, Fraction) else float(chance.middle)
+        (chance,) = chances_of([self._chance_of_staying], (self.lower.level, self.higher.level))
+        return chance if isinstance(chance, Fraction) else float(chance(128).middle)
 
-    def tightened(self, higher: Reports, randomness: Randomness) -> Reports:
+    def tightened(self, reports: Reports, randomness: Randomness) -> Reports:
         """Draw S_1 from each S_2."""
-        stays = self._drawn(np.zeros(len(higher), np.uint8), [self._chance_of_staying], randomness)
-        return self.lower.tightened(higher, self.higher, stays, randomness)
+        stays = self._bits(np.zeros(len(reports), np.uint8), [self._chance_of_staying], randomness)
+        return self.lower.tightened(reports, self.higher, stays, randomness)
 
-    def relaxed(self, values: NDArray[np.int64], lower: Reports, randomness: Randomness) -> Reports:
+    def relaxed(self, values: NDArray[np.int64], reports: Reports, randomness: Randomness) -> Reports:
         """Draw S_2 for each client with an S_1, by Bayes' rule."""
-        own = self.lower.holds(lower, values)
+        own = self.lower.holds(reports, values)
         # Draw whether it is near S_1, and then whether it contains the client's category.
-        near = self._drawn(
-            own.view(np.uint8), [partial(self._chance_of_near, has=has) for has in (False, True)], randomness
+        near, keeps = (
+            self._bits(own.view(np.uint8), [partial(chance, has=has) for has in (False, True)], randomness)
+            for chance in (self._chance_of_near, self._chance_of_keeping)
         )
-        keeps = self._drawn(
-            own.view(np.uint8), [partial(self._chance_of_keeping, has=has) for has in (False, True)], randomness
-        )
-        return self.higher.relaxed(self.higher.drawn(values, randomness), lower, values, near, keeps, randomness)
+        return self.higher.relaxed(self.higher.drawn(values, randomness), reports, values, near, keeps, randomness)
 
     def _chance_of_staying(self, a1: Alpha, a2: Alpha) -> Alpha:
         if self.lower == self.higher:
@@ -197,26 +195,8 @@ class CategoryCoupling:
             return d2 / (d2 + a2 * (d1 - d2)) if has else a2 * 0
         return a2 * 0 if has else (d2 - d1) / ((d2 - d1) + a2 * (k - d2))
 
-    def _drawn(self, states: NDArray[np.uint8], formulas: Any, randomness: Randomness) -> Bits:
-        if self.lower.level.is_rational and self.higher.level.is_rational:
-            return draw_bits(states, [self._chance(formula, 0) for formula in formulas], randomness)
-
-        def around(formula: Any, bits: int) -> Interval:
-            return within_unit(self._chance(formula, bits)).at(bits)
-
-        return draw_bits(states, [partial(around, formula) for formula in formulas], randomness)
-
-    def _chance(self, formula: Any, bits: int) -> Any:
-        """Return a function of both alphas: a Fraction if both are rational, else an interval."""
-        lower, higher = self.lower.level, self.higher.level
-        if lower.is_rational and higher.is_rational:
-            return formula(lower.alpha_fraction(), higher.alpha_fraction())
-        # Differences of powers as small as exp(-epsilon) lose this many digits.
-        whole = bits + _GUARD + 4 * int(2 * max(lower.epsilon_float, higher.epsilon_float) + 64)
-        return formula(*(alpha_around(at, whole) for at in (lower, higher)))
-
-
-_GUARD = 64
+    def _bits(self, states: NDArray[np.uint8], formulas: Any, randomness: Randomness) -> Bits:
+        return draw_bits(states, chances_of(formulas, (self.lower.level, self.higher.level)), randomness)
 
 
 def is_lossless(lower: CategoryReport, higher: CategoryReport) -> bool:

@@ -35,19 +35,21 @@ class CommonMembers:
         own, most = self.lower.inside_of(a1) * k - d1, self.higher.inside_of(a2) * k - d2
         return own * (k * (k - 1)) / (most * (d1 * (k - d1)))
 
-    def tightened(self, higher: Reports, randomness: Randomness) -> Reports:
+    def tightened(self, reports: Reports, randomness: Randomness) -> Reports:
+        """Draw S_1 from each S_2."""
+
         def blind(rows: NDArray[np.intp]) -> Reports:
-            return self.lower.tightened(higher[rows], self.higher, np.zeros(len(rows), np.bool_), randomness)
+            return self.lower.tightened(reports[rows], self.higher, np.zeros(len(rows), np.bool_), randomness)
 
-        return self._accepted(blind, self.lower, self.higher.members(higher), randomness)
+        return self._accepted(blind, self.lower, self.higher.members(reports), randomness)
 
-    def relaxed(self, values: NDArray[np.int64], lower: Reports, randomness: Randomness) -> Reports:
-        """Draw a report at the higher epsilon for each client with one at the lower."""
+    def relaxed(self, values: NDArray[np.int64], reports: Reports, randomness: Randomness) -> Reports:
+        """Draw S_2 for each client with an S_1."""
 
         def fresh(rows: NDArray[np.intp]) -> Reports:
             return self.higher.drawn(values[rows], randomness)
 
-        return self._accepted(fresh, self.higher, self.lower.members(lower), randomness)
+        return self._accepted(fresh, self.higher, self.lower.members(reports), randomness)
 
     def _accepted(
         self, draw: Callable[[NDArray[np.intp]], Reports], how: CategoryReport, members: Reports, randomness: Randomness

@@ -9,6 +9,7 @@ S_3, Bayes' rule with a = c_23 and b = c_12 gives:
 - if S_1 = S_3 = S: S with weight a b + w_S (a (1 - b) + (1 - a) b), and a random set with w_S (1 - a)(1 - b).
 """
 
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -102,33 +103,35 @@ class PermanentReports(ProcessMemory):
         return f"PermanentReports(clients={len(self._values)}, spent={self.spent})"
 
 
+@dataclass(frozen=True, slots=True)
 class _Between:
     """Reports between reports of the same sets at a lower and a higher epsilon, given both."""
 
-    def __init__(self, lower: CategoryReport, how: CategoryReport, higher: CategoryReport) -> None:
-        self._lower, self._how, self._higher = lower, how, higher
+    lower: CategoryReport
+    middle: CategoryReport
+    higher: CategoryReport
 
-    def drawn(self, lower: Reports, higher: Reports, randomness: Randomness) -> Reports:
+    def drawn(self, at_lower: Reports, at_higher: Reports, randomness: Randomness) -> Reports:
         """Draw the middle reports: one of the two given reports, or a random set."""
-        is_same = np.asarray((lower == higher).reshape(len(lower), -1).all(axis=1))
-        groups, weights = self._how.weights(higher)
-        informed = np.zeros(len(lower), np.bool_)
+        is_same = np.asarray((at_lower == at_higher).reshape(len(at_lower), -1).all(axis=1))
+        groups, weights = self.middle.weights(at_higher)
+        informed = np.zeros(len(at_lower), np.bool_)
         for first in range(0, len(weights), _MOST_STATES):
             some = slice(first, first + _MOST_STATES)
             rows = np.flatnonzero((groups >= first) & (groups < first + _MOST_STATES))
             states = np.where(is_same[rows], groups[rows] - first + 1, 0).astype(np.uint8)
             formulas = [self._informed_apart, *(partial(self._informed_at_one, weight=w) for w in weights[some])]
             informed[rows] = self._bits(states, formulas, randomness)
-        is_higher = self._bits(np.zeros(len(lower), np.uint8), [self._higher_of_two], randomness)
-        between = self._how.tightened(higher, self._higher, informed & is_higher, randomness)
+        is_higher = self._bits(np.zeros(len(at_lower), np.uint8), [self._higher_of_two], randomness)
+        between = self.middle.tightened(at_higher, self.higher, informed & is_higher, randomness)
         is_lower = informed & ~is_higher
-        between[is_lower] = lower[is_lower]
+        between[is_lower] = at_lower[is_lower]
         return between
 
     def _keeps(self, *alphas: Alpha) -> tuple[Alpha, Alpha]:
         """Return a = P(middle = higher) and b = P(lower = middle), of the three reports of a client."""
-        share = Fraction(self._how.size, self._how.categories)
-        reports = (self._lower, self._how, self._higher)
+        share = Fraction(self.middle.size, self.middle.categories)
+        reports = (self.lower, self.middle, self.higher)
         lower, middle, higher = (how.inside_of(alpha) - share for how, alpha in zip(reports, alphas, strict=True))
         return middle / higher, lower / middle
 
@@ -148,5 +151,5 @@ class _Between:
         return a * (1 - b) / (a * (1 - b) + (1 - a) * b)
 
     def _bits(self, states: NDArray[np.uint8], formulas: Any, randomness: Randomness) -> Bits:
-        levels = [how.level for how in (self._lower, self._how, self._higher)]
+        levels = [how.level for how in (self.lower, self.middle, self.higher)]
         return draw_bits(states, chances_of(formulas, levels), randomness)
