@@ -266,3 +266,33 @@ def test_a_request_of_the_wrong_shape_names_the_field_that_is_wanted(app, bearer
     answer = ada("POST", "/v1/releases", key="k", json=asked)
     assert (answer.status_code, answer.json()["wrong"]) == (422, [told])
     assert "purpse" not in answer.text
+
+
+TOKEN = {"name", "owner", "role", "grants", "made", "expires", "subject", "revoked"}
+PROPOSAL = {"name", "verb", "release", "version", "reason", "proposer", "made", "state", "decided_by", "decided",
+            "anyone", "level", "digest", "size", "decision_reason"}  # fmt: skip
+
+
+def test_tokens_and_proposals_are_answered_without_what_is_hidden_and_read_again(caller, service, opened, who):
+    """No digest of a secret, no other name of a person; and another worker reads what this one wrote."""
+    ada, _ = publish_over_http(caller)
+    caller("Bo", "recipient", ("admissions", QUARTER), ("*",))
+    root = caller("Root", "admin")
+    tokens = root("GET", "/v1/tokens").json()["tokens"]
+    assert {frozenset(token) for token in tokens} == {frozenset(TOKEN)}
+    assert [{"release": "admissions", "up_to": "1/4"}, {"release": "*", "up_to": None}] in [t["grants"] for t in tokens]
+    proposals = ada("GET", "/v1/proposals").json()["proposals"]
+    assert [(set(one), one["decided_by"], one["level"]) for one in proposals] == [(PROPOSAL, "Grace", "1/4")]
+    again, admin, curator = opened(), who("Root", "admin"), who("Ada", "curator")
+    assert [one.kept() for one in again.bearers.all(admin)] == [one.kept() for one in service.bearers.all(admin)]
+    assert again.proposals.page(curator) == service.proposals.page(curator)
+    every = root("GET", "/v1/tokens").json()["tokens"]
+    for most in range(1, len(every) + 2):
+        listed, page = [], {"next": ""}
+        while page["next"] is not None:
+            page = root("GET", "/v1/tokens", params={"most": most, "after": page["next"]}).json()
+            listed += page["tokens"]
+            assert 0 < len(page["tokens"]) <= most
+            assert listed == every[: len(listed)]
+        assert listed == every
+    assert root("GET", "/v1/tokens", params={"after": "8"}).status_code == 404
