@@ -92,6 +92,7 @@ def test_a_table_leaves_with_answers_and_without_secrets(run, design, file, tmp_
     ("options", "says"),
     [
         (["--public", "age,place", "--drop", "name"], "must not name the column of the secrets"),
+        (["--public", "age", "--drop", "name,place"], "--drop must not name the column of the secrets"),
         (["--public", "age"], "got name"),
         (["--public", "age", "--drop", "age,name"], "got age"),
         (["--public", "age", "--drop", "nam"], "Did you mean 'name'"),

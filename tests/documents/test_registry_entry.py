@@ -23,7 +23,7 @@ from asking import asked
 from utmost.core.exact.written_levels import level_facts
 from utmost.counting import CountedTable
 from utmost.errors import BadTable, OutOfRange, Unsupported, UtmostError, WrongKind
-from utmost.interfaces.documents.answer_words import answers_guarantee
+from utmost.interfaces.documents.answers_statement import answers_guarantee
 from utmost.interfaces.documents.space_names import space_facts
 from utmost.promises import key_noise, named_cell_noise, once_together
 from utmost.publish.promises.statement_kinds import ANSWERS_KIND

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from utmost.errors import OutOfRange
 
 # Dots of a curve in a terminal, one by one.
-from utmost.interfaces.figures.canvas import braille, check_format, figure, terminal
+from utmost.interfaces.figures.canvas import braille, check_format, curves_figure, terminal_curves
 
 
 @given(st.integers(1, 30), st.integers(1, 10), st.floats(0.1, 100))
@@ -21,7 +21,7 @@ def test_a_straight_line_has_one_dot_in_each_column_of_dots(width, height, top):
 
 
 def test_every_row_of_a_picture_is_equally_wide_and_fits_a_terminal():
-    rows = terminal([0, 5, 10], {"a": [1, 2, 4], "b": [4, 2, 1]})
+    rows = terminal_curves([0, 5, 10], {"a": [1, 2, 4], "b": [4, 2, 1]})
     widths = {sum(len(text) for text, _ in row) for row in rows[:-2]}
     assert len(widths) == 1
     assert max(sum(len(text) for text, _ in row) for row in rows) < 80
@@ -30,7 +30,7 @@ def test_every_row_of_a_picture_is_equally_wide_and_fits_a_terminal():
 
 @given(st.floats(1e-6, 1e6))
 def test_the_ticks_are_round_numbers_and_have_room_for_the_curve(top):
-    rows = terminal([0, 1], {"a": [0, top]})
+    rows = terminal_curves([0, 1], {"a": [0, top]})
     ticks = [float(tick.removesuffix("┤")) for ((tick, _), *_) in rows[:-2] if tick.endswith("┤")]
     highest, *_, lowest = ticks
     assert f"{lowest:.5e}"[:3] in ("1.0", "2.0", "2.5", "5.0")
@@ -41,7 +41,7 @@ def test_the_ticks_are_round_numbers_and_have_room_for_the_curve(top):
 @pytest.mark.parametrize(("kind", "start"), [("svg", b"<?xml"), ("png", b"\x89PNG"), ("pdf", b"%PDF")])
 def test_a_figure_is_of_the_kind_asked_for(kind, start):
     file = io.BytesIO()
-    figure([0.0, 1.0], {"absolute": [1.0, 2.0]}, file, kind=kind, x="epsilon", y="gain")
+    curves_figure([0.0, 1.0], {"absolute": [1.0, 2.0]}, file, kind=kind, x="epsilon", y="gain")
     assert file.getvalue().startswith(start)
 
 

@@ -12,7 +12,7 @@ from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.design.spaces import losses
 from utmost.design.spaces.consumer import Consumer
 from utmost.design.spaces.families import counts
-from utmost.interfaces.figures.canvas import BLUE, GOLD, INK, PALE, RED, mechanism, page, write
+from utmost.interfaces.figures.canvas import BLUE, GOLD, INK, PALE, RED, mechanism_figure, page, write
 from utmost_papers.ghosh import FIGURE_5, SIGNS
 
 
@@ -39,7 +39,7 @@ def derived(file: BinaryIO, kind: str) -> None:
 
 def worked_optimum(file: BinaryIO, kind: str) -> None:
     """Draw Figure 2 of Ghosh et al.: the optimum of the worked example."""
-    mechanism(file, kind, _example().matrix, "The optimal mechanism of the consumer of Example 5.2")
+    mechanism_figure(file, kind, _example().matrix, "The optimal mechanism of the consumer of Example 5.2")
 
 
 def worked_pattern(file: BinaryIO, kind: str) -> None:

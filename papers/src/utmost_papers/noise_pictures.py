@@ -10,7 +10,7 @@ from utmost.core.noise.discrete_staircase import DiscreteStaircase
 from utmost.core.noise.laplace import Laplace
 from utmost.core.noise.optimal import gain_curve
 from utmost.core.noise.staircase import Staircase, optimal_gamma
-from utmost.interfaces.figures.canvas import BLUE, GOLD, INK, PALE, bare, figure, page, write
+from utmost.interfaces.figures.canvas import BLUE, GOLD, INK, PALE, bare, curves_figure, page, write
 
 
 def both_densities(file: BinaryIO, kind: str) -> None:
@@ -29,7 +29,7 @@ def gains(file: BinaryIO, kind: str) -> None:
     epsilons = [Fraction(k, 10) for k in range(101)]
     curves = {"absolute": gain_curve(epsilons, costs.absolute), "squared": gain_curve(epsilons, costs.squared)}
     xs = [float(epsilon) for epsilon in epsilons]
-    figure(xs, curves, file, kind=kind, x="epsilon", y="Laplace cost / optimal cost")
+    curves_figure(xs, curves, file, kind=kind, x="epsilon", y="Laplace cost / optimal cost")
 
 
 def staircase_density(file: BinaryIO, kind: str) -> None:

@@ -168,7 +168,7 @@ def read_cells(file: Path, statement: Path | None, all_asked: CellsAsked, *, to_
             curves["all at once"] = [float(price["margin_together"]) for price in prices]
             curves["mean error"] = [price["mean_error"] for price in prices]
         kind = plot.suffix[1:].lower()
-        draw = partial(canvas.figure, xs, curves, kind=kind, x="epsilon", y="error of a cell")
+        draw = partial(canvas.curves_figure, xs, curves, kind=kind, x="epsilon", y="error of a cell")
         write_together({plot: draw})
 
     if path is not None:

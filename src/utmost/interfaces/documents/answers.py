@@ -17,7 +17,7 @@ from utmost.design.optima.optimum import Optimum
 from utmost.design.privacy_types.smallest_level import smallest_epsilon
 from utmost.design.spaces.space import Space
 from utmost.errors import BadTable, OutOfRange, PromiseBroken, Unsupported
-from utmost.interfaces.documents.answer_words import (
+from utmost.interfaces.documents.answers_statement import (
     ANSWERS_FORM,
     BY_DESIGN,
     BY_ROWS,
@@ -98,9 +98,10 @@ class SavedMechanism:
         answers = ledger.respond(name, mechanism, secrets, dataset=dataset, version=version, independent=independent)
         return {person: str(answer) for person, answer in answers.items()}, len(before)
 
-    def statement(self, *, by_ledger: bool = False, **about: Any) -> dict[str, Any]:
+    def statement(self, *, by_ledger: bool = False, **metadata: Any) -> dict[str, Any]:
+        """Return the statement of answers, with fields that name their table or their persons."""
         mechanism = {"sha256": self.digest, "checked": self.checked}
-        return ANSWERS_FORM.statement(StatedAnswers(self.facts, self.space, by_ledger, mechanism, about), None)
+        return ANSWERS_FORM.statement(StatedAnswers(self.facts, self.space, by_ledger, mechanism, metadata), None)
 
     def guarantee(self, *, by_ledger: bool = False) -> str:
         return answers_guarantee(self.facts["epsilon"], self.space.unit, by_ledger=by_ledger)
@@ -148,18 +149,37 @@ def _plain(name: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AnswerRequest:
     """How each column of a table is treated: answered, published as it is, or left out."""
 
     column: str  # column of secrets
-    public: Sequence[str] = ()  # published without change
-    drop: Sequence[str] = ()  # left out
-    id_column: str | None = None  # public; identifies persons, one row each
-    kept: Path | None = None  # file of earlier answers by the same mechanism, repeated for the same persons
+    public: Sequence[str]  # published without change
+    drop: Sequence[str]  # left out
+    id_column: str | None  # public; identifies persons, one row each
+    kept: Path | None  # file of earlier answers by the same mechanism, repeated for the same persons
+
+    def __post_init__(self) -> None:
+        for option, names in (("--public", self.public), ("--drop", self.drop)):
+            if self.column in names:
+                required, remedy = "must not name the column of the secrets", f"Leave {self.column} out of {option}."
+                raise OutOfRange(f"{option} {required}", came=self.column, remedy=remedy)
+        both = sorted({*self.public} & {*self.drop})
+        if both:
+            required = "every other column must be in exactly one of --public and --drop"
+            raise OutOfRange(required, came=", ".join(both), remedy=f"Leave {both[0]} out of one of them.")
+        if self.answer_column in self.public:
+            required = f"the answers need the column name {self.answer_column!r}"
+            remedy = "Rename that column, or drop it: --drop."
+            raise BadTable(required, came="a column of that name", remedy=remedy)
+        if self.id_column is not None and self.id_column not in self.public:
+            remedy = f"Add --public {self.id_column}: answers are found again by it."
+            raise OutOfRange("--id must name a public column", came=self.id_column, remedy=remedy)
+        if self.kept is not None and self.id_column is None:
+            required = "--kept needs --id, the column that tells persons apart"
+            raise OutOfRange(required, came="none", remedy="Add --id person.")
 
     @property
-    def answer(self) -> str:
-        """Name of the column of answers."""
+    def answer_column(self) -> str:
         return f"{self.column}_answer"
 
 
@@ -181,10 +201,20 @@ class AnsweredTable(SavedTable):
         return self.facts | {"table": None if digest is None else dict(digest)}
 
 
-def answered_table(saved: SavedMechanism, path: Path, request: Asked, keeper: Keeper | None = None) -> AnsweredTable:
+def answered_table(
+    saved: SavedMechanism, path: Path, request: AnswerRequest, keeper: Keeper | None = None
+) -> AnsweredTable:
     """Read a table, answer each secret, and make the statement; `keeper` repeats the answers of a ledger."""
     table = files.columns(files.read(path))
-    _check_declared(request, list(table))
+    declared = (request.column, *request.public, *request.drop)
+    for name in declared:
+        if name not in table:
+            raise no_column(name, list(table))
+    left = [name for name in table if name not in declared]
+    if left:
+        required = "every other column must be in exactly one of --public and --drop"
+        remedy = f"Add --drop {','.join(left)}, or --public for what depends on no person."
+        raise OutOfRange(required, came=", ".join(left), remedy=remedy)
     secrets = [str(text) for text in table[request.column]]
     if request.id_column is None:
         drawn, repeated = saved.draw(secrets), 0
@@ -197,53 +227,24 @@ def answered_table(saved: SavedMechanism, path: Path, request: Asked, keeper: Ke
         else:
             known = {}
             if request.kept is not None:
-                known = _kept_answers(saved, request.kept, str(request.id_column), request.answer)
+                known = _kept_answers(saved, request.kept, str(request.id_column), request.answer_column)
             fresh = iter(saved.draw([text for person, text in zip(ids, secrets, strict=True) if person not in known]))
             drawn = [known[person] if person in known else next(fresh) for person in ids]
             repeated = sum(person in known for person in ids)
     columns = {
-        request.answer if name == request.column else name: drawn if name == request.column else cells
+        request.answer_column if name == request.column else name: drawn if name == request.column else cells
         for name, cells in table.items()
         if name not in request.drop
     }
-    about = {"public": list(request.public), "rows": len(drawn), "repeated": repeated}
-    by_ledger = keeper is not None
-    return AnsweredTable(columns, saved.statement(by_ledger=by_ledger, column=request.answer, **about, of=EACH_ROW))
-
-
-def _check_declared(request: Asked, names: list[str]) -> None:
-    for name in (request.column, *request.public, *request.drop):
-        if name not in names:
-            raise no_column(name, names)
-    if request.column in request.public:
-        raise OutOfRange(
-            "--public must not name the column of the secrets",
-            came=request.column,
-            remedy=f"Leave {request.column} out of --public.",
-        )
-    both = sorted(set(request.public) & {*request.drop})
-    left = both or [name for name in names if name not in {request.column, *request.public, *request.drop}]
-    if left:
-        remedy = (
-            f"Leave {both[0]} out of one of them."
-            if both
-            else f"Add --drop {','.join(left)}, or --public for what depends on no person."
-        )
-        raise OutOfRange(
-            "every other column must be in exactly one of --public and --drop", came=", ".join(left), remedy=remedy
-        )
-    if request.answer in request.public:
-        remedy = "Rename that column, or drop it: --drop."
-        raise BadTable(
-            f"the answers need the column name {request.answer!r}", came="a column of that name", remedy=remedy
-        )
-    if request.id_column is not None and request.id_column not in request.public:
-        remedy = f"Add --public {request.id_column}: answers are found again by it."
-        raise OutOfRange("--id must name a public column", came=request.id_column, remedy=remedy)
-    if request.kept is not None and request.id_column is None:
-        raise OutOfRange(
-            "--kept needs --id, the column that tells persons apart", came="none", remedy="Add --id person."
-        )
+    statement = saved.statement(
+        by_ledger=keeper is not None,
+        column=request.answer_column,
+        public=list(request.public),
+        rows=len(drawn),
+        repeated=repeated,
+        of=EACH_ROW,
+    )
+    return AnsweredTable(columns, statement)
 
 
 def _kept_answers(saved: SavedMechanism, path: Path, person: str, answer: str) -> dict[str, str]:

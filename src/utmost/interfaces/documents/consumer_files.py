@@ -77,7 +77,7 @@ def prior_file(text: str, size: int | None = None, labels: Sequence[Hashable] | 
     # The file has one column of probabilities, or two: the secret (its number or label) and its probability. A secret
     # that is not named has probability 0. After "weights:" before the file name, the numbers are divided by their sum.
     path = Path(text.removeprefix(WEIGHTS))
-    named = None if labels is None else _by_label(path, labels)
+    named = None if labels is None else _rows_by_label(path, labels)
     rows = number_rows(path) if named is None else named
     try:
         weights = as_array(_by_secret(rows, size) if len(rows[0]) == 2 else _in_order(rows, size))
@@ -102,12 +102,12 @@ def loss_of(text: str, space: Space) -> Loss | Array:
     return losses.distance(space) if text.strip().lower() == "distance" else loss_named(text)
 
 
-def usual_loss(space: Space) -> str:
+def default_loss(space: Space) -> str:
     """Return the name of the default loss: the size of the error."""
     return "absolute" if isinstance(space.metric, LineMetric) else "distance"
 
 
-def _by_label(path: Path, labels: Sequence[Hashable]) -> list[list[Fraction]] | None:
+def _rows_by_label(path: Path, labels: Sequence[Hashable]) -> list[list[Fraction]] | None:
     """Return rows (number of the secret, probability) of a file that names secrets by labels; None for other files."""
     number = {str(label): k for k, label in enumerate(labels)}
     table = small_table(path)
@@ -174,8 +174,7 @@ Nearest = Callable[[int, int], int]
 
 def with_readings(table: Any, column: str, n: int | str, read: Read, nearest: Nearest, *, clamped: bool) -> Any:
     """Return the table with the best answer, posterior interval and expected loss of each response in a column."""
-    # n is the largest count, or the column that holds it. `read` is called once for each distinct (nearest response,
-    # n).
+    # n is the largest count, or the column that holds it.
     adapter = any_table.adapter_of(table)
     names = adapter.names(table)
     for name in (column, *([n] if isinstance(n, str) else [])):

@@ -131,27 +131,27 @@ def read_release(
         required = "a released table needs its statement in the same folder"
         raise BadTable(required, came=f"no {beside.name[-80:]}", remedy=remedy)
     facts = read_statement(beside)
-    spelled = file if separator is None and encoding is None else TextFile.of(file, separator, encoding)
+    text_file = file if separator is None and encoding is None else TextFile.of(file, separator, encoding)
     if statement is None:
         sidecars.check_unchanged(file, facts)
     if facts["kind"] == STATEMENT_KIND:
         # A text file has numbers as text.
-        answer = Answer.of_statement(files.read(spelled), facts)
+        answer = Answer.of_statement(files.read(text_file), facts)
         columns = Table(files.columns(answer.table))
         is_text = isinstance(answer.table, CsvTable)
         for name in (*answer.columns, *answer.noise.bars(answer.columns)) if is_text else ():
             columns[name] = [_number(cell) for cell in columns[name]]
         return replace(answer, table=columns)
     if facts["kind"] == NOISY_TABLE_KIND:
-        return check_noisy_table(facts, files.read(spelled))
+        return check_noisy_table(facts, files.read(text_file))
     if facts["kind"] == CLEAN_KIND:
-        return PublishedTable(files.read(spelled), facts, None)
-    known = READERS[facts["kind"]].check(facts, spelled)
+        return PublishedTable(files.read(text_file), facts, None)
+    known = READERS[facts["kind"]].check(facts, text_file)
     if isinstance(known, NoisySums):
         return Answer.of_sums(known)
     if isinstance(known, WithheldTable | MeasuresTable):
         return known
-    table = read_json(file, "a domain must") if file.suffix.lower() == ".json" else files.read(spelled)
+    table = read_json(file, "a domain must") if file.suffix.lower() == ".json" else files.read(text_file)
     return PublishedTable(table, facts, stated_release(facts))
 
 

@@ -26,8 +26,8 @@ from utmost.design.channels.on_counts import GeometricMatrix
 from utmost.design.spaces.distance_units import unit_named
 from utmost.design.spaces.geography import Places
 from utmost.errors import BadTable, PromiseBroken, Unsupported
-from utmost.interfaces.documents.answer_words import answers_guarantee, stated_mechanism
 from utmost.interfaces.documents.answers import SavedMechanism
+from utmost.interfaces.documents.answers_statement import answers_guarantee, stated_mechanism
 from utmost.interfaces.documents.space_names import secret_names
 from utmost.publish.promises.codec import Form
 

@@ -50,7 +50,7 @@ def _check_answers(statement: Mapping[str, Any], table: Any) -> None:
 
 def _answers_in_words(statement: Mapping[str, Any]) -> ReleaseFacts:
     # Only answers import the modules of mechanisms.
-    from utmost.interfaces.documents.answer_words import answers_in_words
+    from utmost.interfaces.documents.answers_statement import answers_in_words
 
     return answers_in_words(statement)
 

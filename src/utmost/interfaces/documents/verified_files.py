@@ -13,7 +13,6 @@ from utmost.publish.promises.statement_kinds import (
     CLEAN_KIND,
     DETAILED_KIND,
     NOISY_TABLE_KIND,
-    STATEMENT_KIND,
     WITHHELD_KIND,
 )
 from utmost.publish.promises.table_statements import cells_digest, promise_line
@@ -34,15 +33,15 @@ def verified(
     release: Path,
     statement: Path | None = None,
     *,
-    of: Path | None = None,
+    whole: Path | None = None,
     public_key: Path | None = None,
-    spelled: Path | None = None,
+    text_file: Path | None = None,
 ) -> dict[str, Any]:
     """Verify a published file: make every figure and sentence again, compare, and report."""
-    # `of` is the whole release of a clean or withheld table, `spelled` is `release` with its text options.
+    # `whole` is the release of a clean or withheld table, `text_file` is `release` with separator and encoding.
     document = whole_document(release)
     if document is not None:
-        if of is not None:
+        if whole is not None:
             remedy = "Leave out --release: it is for clean and withheld tables."
             raise OutOfRange(
                 "a release must be verified by itself", came="--release", where=str(release), remedy=remedy
@@ -50,32 +49,27 @@ def verified(
         if statement is not None:
             remedy = "Leave out --statement."
             raise OutOfRange("a release by a plan holds its own statement", came=str(statement), remedy=remedy)
-        return _WHOLE[document["kind"]](release, document, public_key)
+        report = _detailed_report if document["kind"] == DETAILED_KIND else _sums_report
+        return report(release, document, public_key)
     path = statement or sidecars.statement_beside(release)
-    facts, spelled = read_statement(path), spelled or release
-    if facts["kind"] == NOISY_TABLE_KIND:
-        if of is not None:
-            remedy = "Leave out --release: it is for clean and withheld tables."
-            raise OutOfRange("a noisy table must be verified by itself", came="--release", remedy=remedy)
-        _check_unchanged(release, spelled, facts)
-        return _noisy_report(
-            check_noisy_table(facts, files.read(spelled)).declaration, release, facts, path, public_key
-        )
-    if facts["kind"] == WITHHELD_KIND:
-        _check_unchanged(release, spelled, facts)
-        return _of_withheld(release, spelled, path, facts, of, public_key)
-    if (facts["kind"] == CLEAN_KIND) != (of is not None):
-        clean = facts["kind"] == CLEAN_KIND
-        required = (
-            "a clean table needs --release, from which it was made"
-            if clean
-            else "only a clean or withheld table takes --release"
-        )
-        remedy = "Add --release release.json." if clean else "Leave out --release."
-        raise OutOfRange(required, came=str(of or "none"), remedy=remedy)
-    if of is not None:
-        _check_unchanged(release, spelled, facts)
-        return _of_clean(release, spelled, path, facts, of, public_key)
+    facts, text_file = read_statement(path), text_file or release
+    kind = facts["kind"]
+    if whole is not None and kind not in (CLEAN_KIND, WITHHELD_KIND):
+        required = "only a clean or withheld table takes --release"
+        raise OutOfRange(required, came=str(whole), remedy="Leave out --release.")
+    if kind == NOISY_TABLE_KIND:
+        _check_unchanged(release, text_file, facts)
+        noisy = check_noisy_table(facts, files.read(text_file))
+        return _noisy_report(noisy.declaration, release, facts, path, public_key)
+    if kind == WITHHELD_KIND:
+        _check_unchanged(release, text_file, facts)
+        return _withheld_report(release, text_file, path, facts, whole, public_key)
+    if kind == CLEAN_KIND:
+        if whole is None:
+            required = "a clean table needs --release, from which it was made"
+            raise OutOfRange(required, came="none", remedy="Add --release release.json.")
+        _check_unchanged(release, text_file, facts)
+        return _clean_report(release, text_file, path, facts, whole, public_key)
     if facts.get("table") is None:
         raise BadTable(
             "a statement must hold a digest of its table",
@@ -84,9 +78,9 @@ def verified(
             remedy="Get table and statement again from where they were published.",
         )
     stated = stated_release(facts)
-    _check_unchanged(release, spelled, facts)
-    READERS[facts["kind"]].check(facts, spelled)
-    return _of_table(release, facts, stated, path, public_key)
+    _check_unchanged(release, text_file, facts)
+    READERS[kind].check(facts, text_file)
+    return _table_report(release, facts, stated, path, public_key)
 
 
 def verified_in_words(report: Mapping[str, Any]) -> dict[str, str]:
@@ -110,12 +104,12 @@ def verified_in_words(report: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def _check_unchanged(release: Path, spelled: Path, facts: dict[str, Any]) -> None:
+def _check_unchanged(release: Path, text_file: Path, facts: dict[str, Any]) -> None:
     """Check the digest of a table: of its file, or of its cells if the table was in memory."""
     digest = facts.get("table")
     if not isinstance(digest, dict) or digest.get("of") != "cells":
         sidecars.check_unchanged(release, facts)
-    elif cells_digest(files.columns(files.read(spelled))) != digest:
+    elif cells_digest(files.columns(files.read(text_file))) != digest:
         came = "another SHA-256 of its cells than the statement's"
         raise BadTable(
             "the table was changed after it was released, or belongs to another statement",
@@ -140,7 +134,7 @@ def _report(
     return {**consistent, **words, **({"texts": texts} if texts else {}), "on_trust": [*on_trust]}
 
 
-def _of_table(
+def _table_report(
     release: Path, facts: Mapping[str, Any], stated: ReleaseFacts, path: Path, public_key: Path | None
 ) -> dict[str, Any]:
     table = {"table": "unchanged", "sha256": facts["table"]["sha256"]}
@@ -164,63 +158,61 @@ def _noisy_report(
     return _report(release, compared, _signature(path, public_key), promised, declared.on_trust, None)
 
 
-def _of_withheld(
-    table: Path, spelled: Path, path: Path, facts: dict[str, Any], of: Path | None, public_key: Path | None
+def _withheld_report(
+    table: Path, text_file: Path, path: Path, facts: dict[str, Any], whole: Path | None, public_key: Path | None
 ) -> dict[str, Any]:
-    """Return the findings on a table with withheld cells; `of` is its whole release, if available."""
-    whole = None if of is None else read_release(of)
-    if whole is not None and not isinstance(whole, Answer | NoisyTable):
+    answer = None if whole is None else read_release(whole)
+    if answer is not None and not isinstance(answer, Answer | NoisyTable):
         raise OutOfRange(
             "--release must name a released table or a release by a plan",
-            came=type(whole).__name__,
+            came=type(answer).__name__,
             remedy="Name the release from which cells were withheld.",
         )
-    described = check_withheld(facts, files.read(spelled), whole)
-    verdict = f"no shown cell breaks it; {described.shown} of {described.cells} are shown"
+    described = check_withheld(facts, files.read(text_file), answer)
+    rule = f"every shown cell satisfies it; {described.shown} of {described.cells} cells are shown"
+    if whole is not None:
+        rule += f"; exactly the cells of {whole} that the rule withholds are missing"
     if described.release["kind"] == NOISY_TABLE_KIND:
         declared = NOISY_TABLE_FORM.checked(described.release)
-        rule = verdict if of is None else f"{verdict}, and just the right ones are missing of {of}"
         return {**_noisy_report(declared, table, facts, path, public_key), "rule": rule}
     stated = stated_release(facts)
-    return {
-        **_of_table(table, facts, stated, path, public_key),
-        "rule": verdict if of is None else f"{verdict}, and just the right ones are missing of {of}",
-        "on_trust": [line for line in stated.on_trust if of is None or line != stated.on_trust[-1]],
-    }
+    # The last assumption, that only such cells are missing, is checked with the whole release.
+    on_trust = list(stated.on_trust if whole is None else stated.on_trust[:-1])
+    return {**_table_report(table, facts, stated, path, public_key), "rule": rule, "on_trust": on_trust}
 
 
-def _of_clean(
-    table: Path, spelled: Path, path: Path, facts: dict[str, Any], of: Path, public_key: Path | None
+def _clean_report(
+    table: Path, text_file: Path, path: Path, facts: dict[str, Any], whole: Path, public_key: Path | None
 ) -> dict[str, Any]:
-    """Return the findings on a clean table; its certificate proves its distance from its release."""
-    if of.suffix.lower() != ".json":
-        noisy = read_release(of)
+    """Return the findings on a clean table, made of the release in the file `whole`."""
+    compared = {"table": "as near to the release as stated, by its certificate", "made_of": str(whole)}
+    if whole.suffix.lower() != ".json":
+        noisy = read_release(whole)
         if not isinstance(noisy, NoisyTable):
             remedy = "Name the .json file of the release by a plan."
-            raise OutOfRange("--release must name what the table was made of", came=str(of), remedy=remedy)
-        check_clean(facts, files.read(spelled), noisy)
-        report = _noisy_report(noisy.declaration, table, facts, path, public_key)
-        return report | {"table": "as near to the release as it says: its certificate proves it", "made_of": str(of)}
-    document = read_json(of, "a release must")
-    clean = check_clean(facts, files.read(spelled), document)
+            required = "--release must name the release that the table was made of"
+            raise OutOfRange(required, came=str(whole), remedy=remedy)
+        check_clean(facts, files.read(text_file), noisy)
+        return _noisy_report(noisy.declaration, table, facts, path, public_key) | compared
+    document = read_json(whole, "a release must")
+    clean = check_clean(facts, files.read(text_file), document)
     # Among equally near tables the choice could reveal data, and no certificate shows how it was made.
     alone = "the choice between equally near tables was made by the release and the public facts alone"
     given = [alone, *([] if clean.given is None else ["the public facts are true"])]
     guarantee = document["guarantee"] if clean.guarantee is None else clean.guarantee
-    whole = whole_release(document)
-    first, law = whole.first if isinstance(whole, DetailedSums) else whole, "none of its own: it is made of the release"
-    line = promise_line(whole.level, first.unit.neighbours)
-    compared = {"table": "as near to the release as it says: its certificate proves it", "made_of": str(of)}
-    promised = line, guarantee, law
+    release = whole_release(document)
+    first = release.first if isinstance(release, DetailedSums) else release
+    line = promise_line(release.level, first.unit.neighbours)
+    promised = line, guarantee, "none: the table was computed from the release"
     return _report(
         table, compared, _signature(path, public_key), promised, [*trust_of_sums(first.promise), *given], first.promise
     )
 
 
-def _of_detailed(release: Path, document: Mapping[str, Any], public_key: Path | None) -> dict[str, Any]:
+def _detailed_report(release: Path, document: Mapping[str, Any], public_key: Path | None) -> dict[str, Any]:
     detailed = DetailedSums.of_facts(document)
     rule, line = detailed.rule.facts(), promise_line(detailed.level, detailed.first.unit.neighbours)
-    law = f"that of two releases by a plan, {detailed.first.level} and then what is left, each checked"
+    law = f"that of two releases by a plan, each checked: the first at {detailed.first.level}, the second at the rest"
     promised, signature = (line, document["guarantee"], law), _signature(release, public_key)
     return _report(
         release,
@@ -232,7 +224,7 @@ def _of_detailed(release: Path, document: Mapping[str, Any], public_key: Path | 
     ) | {"rule": f"each {rule['group']} has the detail that its released sum chooses: {rule['details']}"}
 
 
-def _of_sums(release: Path, document: Mapping[str, Any], public_key: Path | None) -> dict[str, Any]:
+def _sums_report(release: Path, document: Mapping[str, Any], public_key: Path | None) -> dict[str, Any]:
     whole, noise = NoisySums.of_facts(document), document["noise"]
     facts, digest = sums_in_words(document, whole), document["table"]["sha256"]
     compared = {"format": document["format"], "released": facts.released, "sums": "unchanged", "sha256": digest}
@@ -249,15 +241,11 @@ def _of_sums(release: Path, document: Mapping[str, Any], public_key: Path | None
     }
 
 
-_WHOLE = {DETAILED_KIND: _of_detailed, STATEMENT_KIND: _of_sums}
-"""Kinds whose single file holds its own statement."""
-
-
 def _signature(statement: Path, public_key: Path | None) -> str:
     """Return the result of checking the signature; without a key, whether there is a signature."""
     signature = signatures.signature_path(statement)
     if public_key is None:
-        return "not checked, for want of a public key" if signature.exists() else "none"
+        return "not checked: no public key was given" if signature.exists() else "none"
     if not signature.exists():
         raise BadTable(
             "the statement must be signed",

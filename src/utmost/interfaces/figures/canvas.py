@@ -82,7 +82,7 @@ def braille(xs: Sequence[float], ys: Sequence[float], top: float, width: int, he
     return cells
 
 
-def terminal(xs: Sequence[float], curves: Curves) -> list[list[tuple[str, int]]]:
+def terminal_curves(xs: Sequence[float], curves: Curves) -> list[list[tuple[str, int]]]:
     """Draw curves, from 0 upwards, as rows of (text, number of the curve in `curves`, or -1 for none)."""
     # The step of the ticks: the least of 1, 2, 2.5, 5 times a power of ten that has room for the curves.
     least = max(max(ys) for ys in curves.values()) / _TICKS
@@ -115,9 +115,9 @@ def check_format(path: Path) -> None:
         raise OutOfRange(f"a figure must end in {', '.join(FORMATS)}", came=path.name)
 
 
-def figure(xs: Sequence[float], curves: Curves, file: BinaryIO, *, kind: str, x: str, y: str) -> None:
+def curves_figure(xs: Sequence[float], curves: Curves, file: BinaryIO, *, kind: str, x: str, y: str) -> None:
     """Draw the curves, each named at its end."""
-    canvas, axes = page(7, 4.5)
+    figure, axes = page(7, 4.5)
     for name, ys in curves.items():
         (line,) = axes.plot(xs, ys, linewidth=1.8)
         axes.annotate(
@@ -126,13 +126,13 @@ def figure(xs: Sequence[float], curves: Curves, file: BinaryIO, *, kind: str, x:
     axes.set(xlabel=x, ylabel=y, xlim=(xs[0], xs[-1]), ylim=(0, None))
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(alpha=0.25)
-    write(canvas, file, kind)
+    write(figure, file, kind)
 
 
 def posterior_figure(prior: Any, posterior: Any, response: int, file: BinaryIO, path: Path) -> None:
     """Draw the probability of each count before and after a response, which a line marks."""
     before, after = (np.array(belief, dtype=float) for belief in (prior, posterior))
-    canvas, axes = page(7, 3.6)
+    figure, axes = page(7, 3.6)
     counts = np.arange(len(before))
     seen = np.flatnonzero(np.maximum(before, after) > _FAINT * after.max())
     axes.bar(counts, after, width=0.8, color=BLUE, label="after the response")
@@ -141,7 +141,7 @@ def posterior_figure(prior: Any, posterior: Any, response: int, file: BinaryIO, 
     axes.set(xlabel="count", ylabel="probability", ylim=(0, None), xlim=(seen[0] - 1, seen[-1] + 1))
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False)
-    write(canvas, file, path.suffix[1:].lower())
+    write(figure, file, path.suffix[1:].lower())
 
 
 _EMPTY = 1e-4  # share of a map's largest value, below which a place stays white
@@ -157,7 +157,7 @@ def places_figure(
 ) -> None:
     """Draw heat maps side by side, with a circle around the place `marked`."""
     # Each title in `maps` has a share for every place, row by row.
-    canvas, panels = page(3.9 * len(maps), 4.2, nrows=1, ncols=len(maps), squeeze=False)
+    figure, panels = page(3.9 * len(maps), 4.2, nrows=1, ncols=len(maps), squeeze=False)
     for axes, (title, shares) in zip(panels[0], maps.items(), strict=True):
         grid = np.asarray(shares, dtype=np.float64).reshape(shape)
         shown = np.ma.masked_less(grid, _EMPTY * grid.max())
@@ -177,11 +177,11 @@ def places_figure(
         bar.outline.set_visible(False)
         bar.ax.tick_params(length=0, labelsize=8)
     if caption:
-        canvas.supxlabel(caption, fontsize=9)
-    write(canvas, file, path.suffix[1:].lower())
+        figure.supxlabel(caption, fontsize=9)
+    write(figure, file, path.suffix[1:].lower())
 
 
-def mechanism(file: BinaryIO, kind: str, matrix: Any, title: str) -> None:
+def mechanism_figure(file: BinaryIO, kind: str, matrix: Any, title: str) -> None:
     """Draw the probabilities of a channel, shaded and written out: rows are secrets, columns responses."""
     cells = np.asarray(matrix, dtype=object)
     shades = cells.astype(float)

@@ -310,7 +310,7 @@ def _clean(release: Any) -> tuple[str, list[str]]:
 
 def _losslessness(verdict: Any) -> tuple[str, list[str]]:
     relation = "plus independent noise" if verdict else f"not plus independent noise: {type(verdict.obstacle).__name__}"
-    return "", [markup.facts_table([("one law is the other", relation)])]
+    return "", [markup.facts_table([("one distribution is the other", relation)])]
 
 
 def _workload(release: Any) -> tuple[str, list[str]]:

@@ -201,7 +201,7 @@ def _words(words: str) -> Any:
 
 
 def _losslessness(verdict: Any) -> Any:
-    """Draw the noise between the two laws, if both live on a lattice."""
+    """Draw the noise that turns one law into the other, if both live on a lattice."""
     noise = verdict.difference
     if not hasattr(noise, "listed"):
         return _words("lossless" if verdict else f"not lossless: {type(verdict.obstacle).__name__}")
@@ -209,7 +209,7 @@ def _losslessness(verdict: Any) -> Any:
     xs = [k * noise.unit for k in range(-far, far + 1)]
     figure, axes = page(6.4, 3.2)
     axes.bar([float(x) for x in xs], [float(noise.pmf(x)) for x in xs], width=0.85 * float(noise.unit), color=BLUE)
-    axes.set(xlabel="the noise between the two laws", ylabel="probability", ylim=(0, None))
+    axes.set(xlabel="noise that turns one distribution into the other", ylabel="probability", ylim=(0, None))
     bare(axes)
     return figure
 

@@ -1,7 +1,6 @@
 """Noise for dp-accounting: privacy loss distributions, and events for its accountants."""
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -57,24 +56,37 @@ def privacy_loss_distribution(law: Law, cells: int = 1, *, discretization: float
 
 def worst_pair(law: IntegerLaw) -> tuple[Masses, Masses]:
     """Return the log-probabilities of classes of outcomes under the shifted law, and under the law."""
-    return _PAIRS.get(type(law), _lattice_pair)(law)
-
-
-def _lattice_pair(law: IntegerLaw) -> tuple[Masses, Masses]:
-    """Return the log-probabilities of single outcomes; of more than 65536, those of similar loss are joined."""
-    # Joined outcomes have their largest loss. They keep their mass under the law; the mass under the shifted law
-    # follows from the loss. Outcomes less likely than 1e-25 become one outcome that the shifted law does not have.
-    masses, width = law.window(_LEAST_MASS), law.sensitivity
+    epsilon, width = law.level.epsilon_float, law.sensitivity
+    if isinstance(law, DiscreteStaircase) or (isinstance(law, Geometric) and width == 1):
+        # Three classes, with losses -epsilon, 0 and epsilon; their masses follow from the total variation.
+        near = float(total_variation(law)) / -math.expm1(-epsilon)
+        log_near, same = math.log(near), 1 - near * (1 + math.exp(-epsilon))
+        upper: Masses = {1: log_near, -1: log_near - epsilon}
+        if same > 0:
+            upper[0] = math.log(same)
+        return {-k: mass for k, mass in upper.items()}, upper
+    if isinstance(law, Geometric):
+        # Outcomes up to 0, each outcome x between, with loss epsilon (D - 2x)/D, and outcomes from D = `width` on. A
+        # run of joined classes has the loss of its first class. It keeps its mass under the law; under the shifted law
+        # it gets no more than that loss allows. The rest goes to an outcome that the law does not have, which only
+        # helps the adversary.
+        starts = np.array([0, *range(1, width, -(-width // _MOST_OUTCOMES)), width], dtype=np.float64)
+        above = np.concatenate(([1.0], law.ccdf(starts[1:] - 1.0), [0.0]))
+        return _pair(above[:-1] - above[1:], epsilon * (width - 2 * starts) / width)
+    # Each outcome is a class; of more than 65536, those of similar loss are joined, at their largest loss. They keep
+    # their mass under the law; the mass under the shifted law follows from the loss. Outcomes less likely than 1e-25
+    # become one outcome that the shifted law does not have.
+    masses = law.window(_LEAST_MASS)
     outcomes = np.arange(1 - masses.size, masses.size + width)
-    upper: Floats = np.asarray(law.pmf(outcomes), np.float64)
+    weights: Floats = np.asarray(law.pmf(outcomes), np.float64)
     losses = np.asarray(law.logpmf(outcomes)) - np.asarray(law.logpmf(outcomes - width))
     if outcomes.size > _MOST_APART:
         cell = (losses.max() - losses.min()) / _MOST_APART
         groups: NDArray[np.int64] = np.floor((losses - losses.min()) / cell).astype(np.int64)
         largest = np.full(int(groups.max()) + 1, -np.inf)
         np.maximum.at(largest, groups, losses)
-        upper, losses = np.asarray(np.bincount(groups, upper), np.float64), largest
-    return _pair(upper, losses, beyond=2 * float(law.ccdf(float(masses.size - 1))))
+        weights, losses = np.asarray(np.bincount(groups, weights), np.float64), largest
+    return _pair(weights, losses, beyond=2 * float(law.ccdf(float(masses.size - 1))))
 
 
 def _pair(masses: Floats, losses: Floats, beyond: float = 0.0) -> tuple[Masses, Masses]:
@@ -89,47 +101,12 @@ def _pair(masses: Floats, losses: Floats, beyond: float = 0.0) -> tuple[Masses, 
     return lower, upper
 
 
-def _staircase_pair(law: IntegerLaw) -> tuple[Masses, Masses]:
-    """Three classes, with losses -epsilon, 0 and epsilon; their masses follow from the total variation."""
-    epsilon = law.level.epsilon_float
-    near = float(total_variation(law)) / -math.expm1(-epsilon)
-    log_near, same = math.log(near), 1 - near * (1 + math.exp(-epsilon))
-    upper: Masses = {1: log_near, -1: log_near - epsilon}
-    if same > 0:
-        upper[0] = math.log(same)
-    return {-k: mass for k, mass in upper.items()}, upper
-
-
-def _geometric_pair(law: IntegerLaw) -> tuple[Masses, Masses]:
-    """Classes of a geometric law: outcomes up to 0, each outcome between, and from D; loss epsilon (D - 2x)/D at x."""
-    # A run of joined classes has the loss of its first class. It keeps its mass under the law; under the shifted law it
-    # gets no more than that loss allows. The rest goes to an outcome that the law does not have, which only helps the
-    # adversary.
-    width, epsilon = law.sensitivity, law.level.epsilon_float
-    if width == 1:
-        return _staircase_pair(law)
-    step = -(-width // _MOST_OUTCOMES)
-    starts = np.array([0, *range(1, width, step), width], dtype=np.float64)
-    above = np.concatenate(([1.0], law.ccdf(starts[1:] - 1.0), [0.0]))
-    masses = above[:-1] - above[1:]
-    losses = epsilon * (width - 2 * starts) / width
-    return _pair(masses, losses)
-
-
-_PAIRS: dict[type[IntegerLaw], Callable[[IntegerLaw], tuple[Masses, Masses]]] = {
-    Geometric: _geometric_pair,
-    DiscreteStaircase: _staircase_pair,
-}
-"""Laws whose outcomes form few classes; for all others each outcome is a class."""
-
-
 def dp_event(law: Law, cells: int = 1) -> Any:
     """The privacy level of noise on ``cells`` cells, as an event for dp-accounting's accountants.
 
     Among all mechanisms at one level, randomised response on two answers loses the most at every epsilon. The event is
-    this
-    response: exact for the geometric law at sensitivity 1, an upper bound for every other law. The exact loss is in
-    `privacy_loss_distribution`.
+    this response: exact for the geometric law at sensitivity 1, an upper bound for every other law. The exact loss is
+    in `privacy_loss_distribution`.
 
     Accountants take the event under ``NeighboringRelation.REPLACE_ONE``. The event lists every cell, because
     dp-accounting 0.6 counts a ``SelfComposedDpEvent`` only once here.

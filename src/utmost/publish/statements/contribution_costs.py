@@ -102,7 +102,7 @@ class BoundCosts(Display):
             PER_CELL: "what these persons have beyond the bound in their fullest cell: events, or the amount",
             IN_ALL: "what these persons have beyond the bound in all cells together: events, or the amount",
         }[self.name]
-        return f"Cut are persons who have more than the bound. Lost are {lost}."
+        return f"Persons cut: those with more than the bound. Lost: {lost}."
 
     @property
     def words(self) -> str:
@@ -172,7 +172,7 @@ def bound_costs(
     1        3                 1000         2000  666.7
     2        6                 1000         1000  333.3
     3        9                 0            0     4.223           least
-    Cut are persons who have more than the bound. Lost are cells of these persons, who each count once in a cell.
+    Persons cut: those with more than the bound. Lost: cells of these persons, who each count once in a cell.
     The contributions are public: the choice costs no level.
     """
     instance(domain, Domain, "domain")

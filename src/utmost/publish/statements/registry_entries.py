@@ -136,8 +136,8 @@ def registry_entry(stated: ReleaseFacts, deployment: Deployment | None = None) -
     lines += [f"- {sentence_of(stated.mechanism)}"] if stated.mechanism else []
     lines += [
         f"- Implementation: utmost {stated.statement['utmost']}.",
-        "- Floating point: the law that is drawn is exactly the law stated, for random bits; no float stands between "
-        "the bits and a released value.",
+        "- Floating point: the distribution of the noise is exactly the one stated; no float stands between the random "
+        "bits and a released value.",
         "- Random bits come from the operating system, through AES-256.",
     ]
     epsilon = float(round_up(settled(stated.level.epsilon_interval)))

@@ -42,7 +42,7 @@ if TYPE_CHECKING:  # plans are imported only when a statement needs them: import
 
 OBSERVED_ROWS = "the list of rows, which was found in the data"
 ROWS_UNPROTECTED = "which rows there are: they were found in the data, and one individual may be the reason for a row"
-NAMED_ROWS = "nothing: which rows there are is what is released"
+NAMED_ROWS = "nothing: the list of rows is itself the release"
 
 SPLIT_BUDGET = "Epsilon is split among the tables as shown."
 SHARED_BUDGET = (
@@ -117,8 +117,8 @@ def table_in_words(document: Mapping[str, Any]) -> ReleaseFacts:
 
 def _stop_words(stop: Stop, level: Level, neighbours: str) -> tuple[str, str]:
     """The line about the promise and the loss of the outcome; and the sentence about who chose the level."""
-    chose = "A rule of released values chose" if stop.is_met is not None else "Beside a rule somebody asked for"
-    reached = f"{chose} {level_name(level)}; beforehand {level_name(stop.promised)} was promised."
+    chose = "A rule about released values chose" if stop.is_met is not None else "Somebody asked, beside the rule, for"
+    reached = f"{chose} {level_name(level)}; {level_name(stop.promised)} was promised beforehand."
     return f"{promise_line(stop.promised, neighbours)} {outcome_line(level)}", reached
 
 
@@ -174,7 +174,7 @@ def sums_in_words(statement: Mapping[str, Any], release: "NoisySums") -> Release
     counts = "Counts" if amount is None else f"Sums of {amount.name}"
     if amount is not None and amount.distinct is not None:
         counts = f"Numbers of distinct values ({amount.name})"
-    before = "nothing was left out by utmost, which was given a counted table"
+    before = "utmost left nothing out: it was given a counted table"
     if release.promise.proved:
         # What is said of values outside the domain depends on the domain and not on the data.
         open_axes = [f"{axis.levels[0]}, counted as {axis.other}" for axis in domain.axes if axis.other is not None]
@@ -454,6 +454,6 @@ def withheld_in_words(statement: Mapping[str, Any]) -> ReleaseFacts:
         after=f"{whole.after}. Then cells were withheld by a public rule. {rule}",
         on_trust=(
             *whole.on_trust,
-            "no cells are withheld but those that the rule names: this can be checked against the whole release only",
+            "only cells that the rule names are withheld; only the whole release can show it",
         ),
     )

@@ -24,7 +24,7 @@ _EVERYBODY = "; every individual counts with all of that, so that the total is p
 
 DECLARED_ROWS = "the list of rows, declared beforehand"
 
-NOTHING_UNPROTECTED = "facts about groups, and what has no noise"
+NOTHING_UNPROTECTED = "facts about groups, and values that are published without noise"
 
 LONE_KEY = "with a chance of at most {delta}, a key that one individual alone holds is named"
 

@@ -21,7 +21,7 @@ from utmost.interfaces.cli.screens.curve_screen import asked_levels, check_no_le
 from utmost.interfaces.cli.screens.screen import facts, grid, narrowed, number, others, screen, with_exact
 from utmost.interfaces.cli.screens.terminal import ScreenText
 from utmost.interfaces.documents import designs
-from utmost.interfaces.documents.consumer_files import consumer_of, usual_loss
+from utmost.interfaces.documents.consumer_files import consumer_of, default_loss
 from utmost.interfaces.documents.cost_files import is_file
 from utmost.interfaces.documents.reports import attack_facts, design_report, labelled_answers
 from utmost.interfaces.documents.saved_designs import design_writer
@@ -190,13 +190,13 @@ def design(
             remedy = "Add --prior uniform." if prior is None else "Leave them out: a curve chooses the method."
             raise OutOfRange("--curve needs --prior, without --theorem, --program and --gap", came=came, remedy=remedy)
         spelled, space = space_asked(asked.space)
-        levels, loss = asked_levels(curve, space.unit), loss or usual_loss(space)
+        levels, loss = asked_levels(curve, space.unit), loss or default_loss(space)
         consumer = consumer_of(prior, loss, space, levels[0])
         named = {"space": spelled.replace(":", " ", 1), "prior": prior, "loss": loss}
         return show_loss_curve(space, consumer, levels, named, options.Output(out, as_json), plot)
 
     spelled, ptype = asked.read()
-    loss = loss or usual_loss(ptype.space)
+    loss = loss or default_loss(ptype.space)
     if prior is None:
         remedy = "Add --prior uniform, or --prior FILE.csv with a probability for each secret."
         raise OutOfRange(

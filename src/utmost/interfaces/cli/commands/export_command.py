@@ -15,8 +15,8 @@ from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import flag, option
 from utmost.interfaces.cli.screens.screen import facts, screen
 from utmost.interfaces.cli.screens.terminal import ScreenText
-from utmost.interfaces.documents.answer_words import ROUNDED
 from utmost.interfaces.documents.answers import saved_mechanism
+from utmost.interfaces.documents.answers_statement import ROUNDED
 from utmost.interfaces.documents.reports import print_json
 from utmost.interfaces.documents.sampler_files import Language, sampler_files
 from utmost.interfaces.documents.samplers import sampler_of

@@ -55,7 +55,7 @@ def show_reading(report: dict[str, Any]) -> None:
         ScreenText("\nbelief in each count, ").append("before", "cyan").append(" and ").append("after", "magenta")
     )
     chart = ScreenText()
-    for row in canvas.terminal([float(i) for i in window], curves):
+    for row in canvas.terminal_curves([float(i) for i in window], curves):
         for text, owner in row:
             chart.append(text, style=("cyan", "magenta", "")[owner])
         chart.append("\n")

@@ -13,7 +13,7 @@ from utmost.interfaces.cli.options.option_kinds import option
 from utmost.interfaces.cli.options.people_options import split_names
 from utmost.interfaces.cli.screens.screen import facts, screen
 from utmost.interfaces.cli.screens.terminal import ScreenText
-from utmost.interfaces.documents.answers import Asked, SavedMechanism, answered_table, saved_mechanism
+from utmost.interfaces.documents.answers import AnswerRequest, SavedMechanism, answered_table, saved_mechanism
 from utmost.interfaces.documents.reports import print_json
 from utmost.interfaces.documents.space_names import space_named
 from utmost.tables.files.sidecars import check_free, publish, sidecar_path
@@ -101,10 +101,10 @@ def respond(
 
     if column is None:
         raise OutOfRange("--file needs --column", came="none", remedy="Add --column answer: it holds the secrets.")
-    columns = Asked(column, split_names(public or []), split_names(drop or []), id_column, kept)
+    request = AnswerRequest(column, split_names(public or []), split_names(drop or []), id_column, kept)
     source, out = spelling.of(table), table_options.output(out, form)
     check_free(source, out)
-    answered = answered_table(saved, source, columns, None if book is None else book.answers)
+    answered = answered_table(saved, source, request, None if book is None else book.answers)
     about = {} if book is None else book.facts()
     answered = replace(answered, facts=answered.facts | about)
     statement = answered.facts if out is None else publish(answered.table, answered.statement_with, out)

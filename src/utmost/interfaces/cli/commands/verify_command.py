@@ -23,7 +23,7 @@ def verify(
         Path | None,
         option("FILE", "Curator's Ed25519 public key, to check the signature.", exists=True, dir_okay=False),
     ] = None,
-    of: Annotated[
+    whole: Annotated[
         Path | None,
         option(
             "FILE",
@@ -46,7 +46,7 @@ def verify(
     """
     if statement is None and isinstance(release, file_options.StandardInput) and release.suffix != ".json":
         raise OutOfRange("a table from standard input needs --statement", came="none", remedy="Add --statement FILE.")
-    report = verified(release, statement, of=of, public_key=public_key, spelled=spelling.of(release))
+    report = verified(release, statement, whole=whole, public_key=public_key, text_file=spelling.of(release))
     if answer.give(report):
         screen().print(
             ScreenText(f"{report['release']} is what its statement says.", style="bold"),

@@ -295,7 +295,7 @@ def _mean_turn(turns: list[float]) -> float:
 def _verified(fields: Mapping[str, str]) -> dict[str, Any]:
     """Verify files that somebody sent, each as base64; they stay in memory."""
     brought = {name: MemoryFile.of(name, b64decode(content)) for name, content in fields.items()}
-    report = verified(brought["table"], brought.get("statement"), of=brought.get("release"))
+    report = verified(brought["table"], brought.get("statement"), whole=brought.get("release"))
     rows = {of: words for of, words in verified_in_words(report).items() if of not in ("signature", "on trust")}
     return {"rows": rows, **{name: report[name] for name in ("promise", "guarantee", "on_trust")}}
 

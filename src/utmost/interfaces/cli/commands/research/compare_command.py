@@ -27,7 +27,7 @@ def show_curves(epsilons: Sequence[float], curves: canvas.Curves, numbers: str) 
     for name, colour in zip(curves, colours, strict=True):
         title.append(f"   ━ {name}", style=colour)
     chart = ScreenText()
-    for row in canvas.terminal(epsilons, curves):
+    for row in canvas.terminal_curves(epsilons, curves):
         for text, owner in row:
             chart.append(text, style="" if owner < 0 else colours[owner])
         chart.append("\n")
@@ -69,7 +69,7 @@ def compare(
     xs = [float(e) for e in epsilons]
     if plot is not None:
         words = {"kind": plot.suffix[1:].lower(), "x": "epsilon", "y": "Laplace cost / optimal cost"}
-        write_together({plot: lambda file: canvas.figure(xs, curves, file, **words)})
+        write_together({plot: lambda file: canvas.curves_figure(xs, curves, file, **words)})
     report = {"epsilon": xs, "gain": curves, "domain": numbers, "over": "laplace"}
     if answer.give(report):
         show_curves(xs, curves, numbers)

@@ -1,4 +1,4 @@
-"""Statements of answers that were drawn from a mechanism: their words, and their check."""
+"""Statements of answers that were drawn from a mechanism: their fields, their words, and their check."""
 
 import math
 import re
@@ -29,8 +29,8 @@ HOW_CHECKED = (BY_DESIGN, BY_DESIGN + ROUNDED, BY_ROWS)
 """All ways in which the level of a mechanism can have been checked."""
 
 _DIGEST = re.compile("[0-9a-f]{64}")
-_OF_A_TABLE = ("public", "rows", "column", "of")
-_BESIDE = (*_OF_A_TABLE, "repeated", "name", "dataset", "data_version", "together")
+_TABLE_FIELDS = ("public", "rows", "column", "of")
+_METADATA = (*_TABLE_FIELDS, "repeated", "name", "dataset", "data_version", "together")
 """Fields of a statement that name the table or the persons of the answers."""
 
 AGAIN = (
@@ -77,7 +77,7 @@ class StatedAnswers:
     space: Space
     by_ledger: bool
     mechanism: Mapping[str, str]  # SHA-256 of the file, and how the level was checked
-    about: Mapping[str, Any]  # which table or persons the answers are about
+    metadata: Mapping[str, Any]  # the fields that name the table or the persons of the answers
 
     def _fields(self) -> dict[str, Any]:
         return {
@@ -85,7 +85,7 @@ class StatedAnswers:
             **self.level,
             "space": space_facts(self.space),
             "mechanism": dict(self.mechanism),
-            **self.about,
+            **self.metadata,
         }
 
     @classmethod
@@ -98,7 +98,7 @@ class StatedAnswers:
         for name in ("name", "together"):
             if name in statement and not stated_field(statement, name, str):
                 raise does_not_follow(name)
-        if any(name in statement for name in _OF_A_TABLE):
+        if any(name in statement for name in _TABLE_FIELDS):
             names_of(statement, "public")
             if stated_field(statement, "repeated", int) > stated_rows(statement):
                 raise does_not_follow("repeated")
@@ -107,9 +107,9 @@ class StatedAnswers:
         with codec.fields("a statement of answers", "space"):
             space = stated_space(statement["space"])
         by_ledger = statement.get("guarantee") == answers_guarantee(epsilon, space.unit, by_ledger=True)
-        about = {name: statement[name] for name in _BESIDE if name in statement}
+        metadata = {name: statement[name] for name in _METADATA if name in statement}
         facts = level_facts(level) if is_exact else {"epsilon": epsilon}
-        return cls(facts, space, by_ledger, stated_mechanism(statement), about)
+        return cls(facts, space, by_ledger, stated_mechanism(statement), metadata)
 
 
 ANSWERS_FORM = StatementForm(ANSWERS_KIND, "a statement of answers", StatedAnswers._fields, StatedAnswers._of_fields)
