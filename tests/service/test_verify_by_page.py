@@ -141,7 +141,7 @@ def test_a_clean_table_wants_the_release_that_it_is_made_of(bo, tmp_path):
     assert kind(tmp_path / "clean.csv") == "utmost clean table"
     assert verified(bo, tmp_path / "clean.csv")[0] == 422
     code, page = verified(bo, tmp_path / "clean.csv", release=tmp_path / "whole.json")
-    assert (code, "none of its own" in page) == (200, True)
+    assert (code, "computed from the release" in page) == (200, True)
     release.withhold("sex age", below=90)["sex age"].save(tmp_path / "withheld.csv")
     code, page = verified(bo, tmp_path / "withheld.csv", release=tmp_path / "whole.json")
     assert (code, "that the rule withholds are missing" in page) == (200, True)

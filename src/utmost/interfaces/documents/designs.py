@@ -9,7 +9,6 @@ from utmost.design.channels.channel import Remap
 from utmost.design.optima.checker import Multipliers
 from utmost.design.optima.closed_form import theorem_for
 from utmost.design.optima.evidence import Certificate
-from utmost.design.optima.optimum import Optimum
 from utmost.design.spaces import losses
 from utmost.design.spaces.consumer import Consumer
 from utmost.design.spaces.families import LineMetric
@@ -22,8 +21,9 @@ from utmost.publish.promises.codec import Form, plain
 KIND = "utmost design"
 
 
-def document(design: Optimum, loss: str | None) -> dict[str, Any]:
-    """Return a design as plain data, with the name of its loss, or for None with the matrix of losses."""
+def document(design: Any, loss: str | None) -> dict[str, Any]:
+    """Return an `Optimum` as plain data, with the name of its loss, or for None with the matrix of losses."""
+    # The module of `Optimum` is not imported: it solves, and reading a document needs no solver.
     if not isinstance(design.certificate, Certificate):
         raise Unsupported("only a design without constraints can be written", came=design.method)
     return DESIGN.document((design.certificate, loss))

@@ -17,7 +17,6 @@ from utmost.design.geometry.best_action_cells import Complex, Conflict, Dominanc
 from utmost.design.geometry.log_domain import Distances, LogPowers
 from utmost.design.geometry.power_channels import AnyChannel, PowerChannel, is_member, member
 from utmost.design.geometry.power_numbers import PowerField, PowerNumber, images_decide
-from utmost.design.geometry.universal_optima import ExistenceVerdict, UniversalityVerdict
 from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.design.spaces import priors
 from utmost.errors import BadTable, PromiseBroken
@@ -42,21 +41,17 @@ class StatedVerdict:
     better: tuple[Array, AnyChannel] | None  # a prior, and a mechanism with a smaller loss there
 
     @classmethod
-    def of_existence(cls, existence: ExistenceVerdict, ptype: PrivacyType) -> "StatedVerdict":
-        """Convert the result of `universal_mechanism`."""
+    def of_existence(cls, existence: Any, ptype: PrivacyType) -> "StatedVerdict":
+        """Convert the result of `universal_mechanism`, whose module is not imported: it solves."""
         proof = existence.certificate
         return cls(ptype, proof.loss, ANY, existence.exists, existence.mechanism, proof, existence.conflict, None)
 
     @classmethod
-    def of_channel(
-        cls, verdict: UniversalityVerdict, ptype: PrivacyType, channel: Channel, loss: Array
-    ) -> "StatedVerdict":
+    def of_channel(cls, verdict: Any, ptype: PrivacyType, channel: Channel, loss: Array) -> "StatedVerdict":
         """Convert the result of `universality` for a channel."""
         is_rational = LogPowers.of(ptype.level, Distances.of(ptype.space)).is_rational
         judged = channel if is_rational else member(ptype, channel)
-        better = None
-        if verdict.better is not None and verdict.prior is not None:
-            better = verdict.prior, verdict.better
+        better = None if verdict.better is None else (verdict.prior, verdict.better)
         return cls(ptype, loss, THIS, verdict.holds, judged, verdict.certificate, None, better)
 
     @property
