@@ -107,6 +107,7 @@ class Losses:
     def frame(self, frame):
         """The frame, of which a part is lost wherever this was asked for."""
         # Parts of a frame are lost where the engine maps them.
+        # Tasks fail within the frame that the library makes of a table.
         from utmost.tables.engines.engines import engine_frame
 
         return engine_frame(frame).mapped(lossy(self.armed, self.who), engine_frame(frame).schema(), {})

@@ -1,13 +1,11 @@
 """Progress of commands: files as they are written, and what a log is told."""
 
-from importlib import import_module
-
 import pytest
 
 # The line of progress is drawn after a second of work; here at once.
 from utmost.core.exact.progress_bar import ProgressLine, progress_on
+from utmost.interfaces.cli.screens import screen as progress
 
-progress = import_module("utmost.interfaces.cli.screens.screen")
 ROWS = [["1"], ["2"]]
 PIECES = [(400_000, b"1\n"), (600_000, b"2\n")]
 

@@ -1,13 +1,11 @@
-"""Parts of searches that make designs and capacities quick and change none of them, each with one example.
-
-They are imported from where they are: a design that is found without them is the same.
-"""
+"""Parts of searches that make designs and capacities quick and change none of them, each with one example."""
 
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
+# What only makes a search quick shows in no design.
 from utmost.design.capacities.implicit_mechanisms import distance_profile
 from utmost.design.capacities.packing import known_symmetries
 from utmost.design.capacities.pair_program import PairClasses

@@ -1,7 +1,4 @@
-"""A clean table is verified by its certificate, whoever found it, and refused where it is farther than it says.
-
-A certificate of another table than the nearest is made here by the function of the library: no release makes one.
-"""
+"""A clean table is verified by its certificate, whoever found it, and refused where it is farther than it says."""
 
 import itertools
 import json
@@ -17,6 +14,8 @@ from scipy.optimize import brentq, lsq_linear
 from utmost.counting import CountedTable
 from utmost.errors import BadTable, WrongKind
 from utmost.privacy import Unit
+
+# No release makes the certificate of another table than the nearest.
 from utmost.publish.workloads.bounds.clean_certificate import certificate_of
 from utmost.releases import NoisySums
 from utmost.statements import check_clean

@@ -2,8 +2,6 @@
 
 A check said "yes" after the theorem's name, its hypotheses, ``alpha`` beside another epsilon, the rounded epsilon or
 the format were changed, and after an exact capacity was raised from 20/11 to 2011/1100.
-
-Documents of designs and capacities are read here without a command around each.
 """
 
 import copy
@@ -17,6 +15,8 @@ import pytest
 from utmost import losses, priors
 from utmost.capacities import capacity as capacity_of
 from utmost.channels import Channel, geometric_channel, randomized_response
+
+# Documents of designs and capacities are read without a command around each.
 from utmost.core.exact.written_levels import level_facts
 from utmost.design.capacities.capacity import ROUTES
 from utmost.design.capacities.capacity_evidence import METHODS

@@ -2,8 +2,6 @@
 
 Designs, capacities, verdicts and channels, whose proofs are about what they say, are in test_codec.py, statements of
 releases in test_every_statement.py; here are the others, and the check that no kind is left out.
-
-Every form of a document is taken from where it is defined, so that none is forgotten.
 """
 
 import importlib
@@ -19,6 +17,8 @@ from documents.test_registry_entry import STATEMENTS
 from utmost import priors
 from utmost.counting import CountedTable
 from utmost.errors import UtmostError
+
+# Every form of a document is taken from where it is defined, so that none is forgotten.
 from utmost.interfaces import documents
 from utmost.interfaces.documents.answers import saved_mechanism
 from utmost.interfaces.documents.samplers import SAMPLER, sampler_of

@@ -1,7 +1,4 @@
-"""Entries of the deployments registry and pages to print: valid by the registry's own schema, for every release.
-
-The words and lists of an entry are compared with those of the statements that they come from.
-"""
+"""Entries of the deployments registry and pages to print: valid by the registry's own schema, for every release."""
 
 import json
 import string
@@ -20,6 +17,8 @@ from hypothesis import strategies as st
 
 import utmost as ut
 from asking import asked
+
+# The words and lists of an entry are compared with those of the statements that they come from.
 from utmost.core.exact.written_levels import level_facts
 from utmost.counting import CountedTable
 from utmost.errors import BadTable, OutOfRange, Unsupported, UtmostError, WrongKind

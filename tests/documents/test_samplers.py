@@ -1,7 +1,4 @@
-"""Samplers for phones: the law of the table is the mechanism's, and all languages draw the same from the same bits.
-
-Samplers are made and read here without a command around each.
-"""
+"""Samplers for phones: the law of the table is the mechanism's, and all languages draw the same from the same bits."""
 
 import json
 import shutil
@@ -17,6 +14,8 @@ import utmost as ut
 from goodness import LEVEL
 from utmost import losses, priors
 from utmost.errors import BadTable, OutOfRange, PromiseBroken, Unsupported
+
+# Forged tables of a sampler are read field by field: a command reads only what a page has, and starts anew for each.
 from utmost.interfaces.documents import samplers
 from utmost.interfaces.documents.answers import saved_mechanism
 from utmost.interfaces.documents.sampler_files import sampler_files

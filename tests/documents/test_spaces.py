@@ -1,7 +1,4 @@
-"""Spaces as text and as plain data: what is read, what is written, what is refused.
-
-The names of spaces are read here without a command around each.
-"""
+"""Spaces as text and as plain data: what is read, what is written, what is refused."""
 
 import json
 from fractions import Fraction
@@ -10,6 +7,8 @@ import pytest
 
 from utmost.errors import BadTable, NotAMetric, NotANumber, OutOfRange, UtmostError
 from utmost.exact import Surd
+
+# A name of a space is read alone: a command shows no space, and would start anew for each of sixty texts.
 from utmost.interfaces.documents.space_names import graph_file, space_facts, space_named, stated_space
 from utmost.spaces import Space, counts, discrete, graph, grid, hamming
 

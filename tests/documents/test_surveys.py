@@ -1,7 +1,4 @@
-"""Surveys: short reports as one file, drawn by a page with exactly the law of the blocks, and counted by anybody.
-
-Surveys are made and read here without a command around each.
-"""
+"""Surveys: short reports as one file, drawn by a page with exactly the law of the blocks, and counted by anybody."""
 
 import json
 import shutil
@@ -18,6 +15,8 @@ import pytest
 
 from utmost.errors import BadTable, OutOfRange, Unsupported, UtmostError
 from utmost.exact import level
+
+# Forged tables of a survey are read field by field, which a command would start anew for.
 from utmost.interfaces.documents.surveys import SURVEY, Survey, survey_files
 from utmost.local import BlockSelection, CategoryCounts, balanced_family
 

@@ -5,8 +5,6 @@
 `values.json` holds what was drawn, and each number that a statement states, and no sentence, field name or file byte: a
 change of words and forms leaves it alone, and a change of the noise by one bit is seen. A value that is frozen is never
 written again: where a change of the noise is meant, its line is deleted by hand first.
-
-Random bits are planted where the library takes them; keys and sums are drawn without a release around them.
 """
 
 import csv
@@ -30,6 +28,8 @@ from asking import asked
 from running import called
 from utmost import local, testing
 from utmost.channels import geometric_channel
+
+# Random bits are planted where the library takes them; keys and sums are drawn without a release around them.
 from utmost.core.sampling import random_bits
 from utmost.core.sampling.random_bits import secure
 from utmost.promises import key_noise, named_cell_noise, together_noise

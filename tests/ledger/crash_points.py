@@ -1,12 +1,13 @@
 """Places inside one call of a ledger where a process dies, a disk is full, or a check is passed over.
 
-No public call reaches them, so that this module, and no test beside it, imports the modules of the ledger. Each
-function plants one such fault by a ``monkeypatch``, until that is undone.
+Each function plants one such fault by a ``monkeypatch``, until that is undone.
 """
 
 import sqlite3
 
 from utmost.errors import LedgerUnavailable
+
+# The store, the log and the witness break off between two of their own steps, which no public call reaches.
 from utmost.publish.ledger import opening, publishing, relaxing, sqlite_store
 from utmost.publish.ledger import witness as witness_file
 from utmost.publish.ledger.event_log import EventLog, Transaction

@@ -1,7 +1,7 @@
 """A noise of one's own in one file: geometric noise at half the level that each cell could have, and so twice too much.
 
 It is nothing that the library knows; entered in its table of kinds (`know`) it is published, relaxed, kept, served and
-stated. Whoever adds a noise imports these modules, see docs/howto/add-a-noise.md.
+stated.
 """
 
 from dataclasses import dataclass
@@ -11,6 +11,8 @@ from typing import ClassVar
 from utmost.noise import Geometric
 from utmost.privacy import Unit
 from utmost.promises import Noise
+
+# Whoever adds a noise imports these modules, see docs/howto/add-a-noise.md.
 from utmost.publish.promises import noise_kinds
 from utmost.publish.promises.lattice import Lattice
 from utmost.publish.promises.response_noise import NoiseOnLattice

@@ -1,8 +1,4 @@
-"""The format: a ledger of another one is refused, and nothing unknown is passed over.
-
-Events are made and read here by the functions of the format: no ledger writes one that is damaged, and to put it into a
-store needs the chain to be made again.
-"""
+"""The format: a ledger of another one is refused, and nothing unknown is passed over."""
 
 import json
 import sqlite3
@@ -15,6 +11,8 @@ import utmost as ut
 from utmost import CellNoise, Unit
 from utmost.errors import LedgerDamaged, Unsupported
 from utmost.ledger import Event, Ledger
+
+# No ledger writes an event that is damaged, and to put one into a store needs the chain to be made again.
 from utmost.publish.ledger.events import START, event_bytes, read_event
 from utmost.publish.ledger.sqlite_store import in_transaction
 from utmost.publish.ledger.state import State, folded

@@ -1,8 +1,4 @@
-"""Blocks of integers: what is stored or packed is unpacked; stored ones are as long as was settled beforehand.
-
-Blocks are packed here by the functions of the format: their length must say nothing of the numbers, and a ledger shows
-neither.
-"""
+"""Blocks of integers: what is stored or packed is unpacked; stored ones are as long as was settled beforehand."""
 
 import numpy as np
 import pytest
@@ -10,6 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from utmost.errors import LedgerDamaged
+
+# The length of a block must say nothing of its numbers, and a ledger shows neither.
 from utmost.publish.ledger.block_encryption import packed, stored, unpacked
 from utmost.publish.promises.lattice import width_of
 

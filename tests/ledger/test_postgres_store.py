@@ -1,7 +1,4 @@
-"""The server may break off, collide or refuse: the transaction is done again, or a typed error says what to do.
-
-The store is imported from where it is: collisions of transactions are planted in it.
-"""
+"""The server may break off, collide or refuse: the transaction is done again, or a typed error says what to do."""
 
 import psycopg
 import pytest
@@ -10,6 +7,8 @@ import utmost as ut
 from postgres import fresh_database, server
 from utmost.errors import KeyRefused, LedgerDamaged, LedgerUnavailable, Unsupported
 from utmost.ledger import Ledger
+
+# Collisions of transactions are planted in the store.
 from utmost.publish.ledger.postgres_store import PostgresStore
 
 KEY = bytes(range(32))

@@ -1,7 +1,4 @@
-"""Who steals a sealed ledger reads no label: not in its file, its witness or its backup, in any encoding.
-
-Seals are made and opened here by the functions of the format: what a thief would try, no ledger does.
-"""
+"""Who steals a sealed ledger reads no label: not in its file, its witness or its backup, in any encoding."""
 
 import base64
 import json
@@ -19,6 +16,8 @@ from ledger.crash_points import the_store_cannot_write
 from postgres import fresh_database
 from utmost.errors import KeyRefused, LedgerDamaged, LedgerUnavailable
 from utmost.ledger import Ledger, read_sealed
+
+# Seals are made and opened as a thief would try it, and no ledger does.
 from utmost.publish.ledger.block_encryption import Seal
 from utmost.publish.ledger.labels import (
     Labels,

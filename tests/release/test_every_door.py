@@ -2,8 +2,7 @@
 
 For each door, both kinds of neighbours, one and two columns, geometric and half-step noise: the draws have the law of
 a uniform block plus block times geometric noise of level * block / (charged cells * sensitivity), written down here
-anew; two columns share nothing, neither the noise nor the place in a block. The pieces of a file are imported from
-where they are: a command alone makes them.
+anew; two columns share nothing, neither the noise nor the place in a block.
 """
 
 from fractions import Fraction
@@ -20,6 +19,8 @@ from utmost.ledger import Ledger
 from utmost.noise import Geometric
 from utmost.privacy import Unit
 from utmost.releases import GradualRelease, KeySelection
+
+# The pieces of a file are made by a command alone.
 from utmost.tables.files import csv_table, files
 from utmost.tables.files.csv_table import CsvPieces
 

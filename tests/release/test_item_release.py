@@ -1,8 +1,4 @@
-"""A release by item is a function of secret, path and items, and its levels have the joint law of the process.
-
-Commitments, and the work of the machines that make them, are imported from where they are: a ledger shows of all this
-but whether a table is the one that was published.
-"""
+"""A release by item is a function of secret, path and items, and its levels have the joint law of the process."""
 
 import pickle
 from fractions import Fraction
@@ -23,6 +19,8 @@ from utmost.exact import level
 from utmost.gradual import joint_pmf
 from utmost.noise import DiscreteStaircase, Geometric
 from utmost.privacy import Unit
+
+# A ledger shows of a commitment, and of the machines that make it, but whether a table is the published one.
 from utmost.publish.releases import item_columns
 from utmost.publish.releases.item_columns import CommittingRows, TellingApart, arrow_numbers, gathered_commitment
 from utmost.publish.releases.item_commitment import BLOCKS, CommitmentKey, first_difference, value_sums

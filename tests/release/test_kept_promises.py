@@ -1,8 +1,4 @@
-"""Each kind of promised noise keeps its promise against its neighbours, and noise of cells that does not is refused.
-
-The table of kinds, and what the enumeration needs to know of them, are imported from where they are, so that no kind of
-noise is forgotten.
-"""
+"""Each kind of promised noise keeps its promise against its neighbours, and noise of cells that does not is refused."""
 
 from fractions import Fraction
 from functools import cache
@@ -15,6 +11,8 @@ import pytest
 
 import utmost as ut
 from kinds import noise_kinds
+
+# The table of kinds, so that none is forgotten, and what the enumeration needs to know of them.
 from utmost.core.noise.one_draw import DrawLaw
 from utmost.errors import PromiseBroken, Unsupported
 from utmost.exact import Level, level

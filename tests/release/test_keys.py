@@ -1,7 +1,4 @@
-"""Unknown keys: the best choice of which to name, its noisy counts, and deltas that grow; everything in rationals.
-
-The law of the names and its draws, bit by bit, are imported from where they are: a list of names shows neither.
-"""
+"""Unknown keys: the best choice of which to name, its noisy counts, and deltas that grow; everything in rationals."""
 
 import datetime
 import itertools
@@ -23,6 +20,8 @@ from utmost.counting import count_keys
 from utmost.exact import exp_interval, level
 from utmost.programs import LinearProgram, solve
 from utmost.promises import Promise, key_noise
+
+# The law of the names, and its draws bit by bit: a list of names shows neither.
 from utmost.publish.promises.key_distribution import NamingLaw, appearing, naming_law
 from utmost.releases import KeySelection, Texts, name_cells
 from utmost.statements import stated_release

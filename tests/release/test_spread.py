@@ -1,8 +1,4 @@
-"""Variance, spread and cumulative sums of an ordered axis: against hand, coverage over releases, what is not said.
-
-The interval is made here of sets of ratios of the test, by the function of the library: what it says holds for every
-set, and a release has those of its own noise alone.
-"""
+"""Variance, spread and cumulative sums of an ordered axis: against hand, coverage over releases, what is not said."""
 
 from fractions import Fraction
 from itertools import pairwise
@@ -16,6 +12,8 @@ from goodness import LEVEL, no_more_often
 from utmost.errors import OutOfRange
 from utmost.noise import RatioBar
 from utmost.privacy import Unit
+
+# An interval holds for every set of ratios, and a release has those of its own noise alone.
 from utmost.publish.releases.spread import deviation_bar, variance_bar
 from utmost.workloads import Domain, Plan, Workload, bins, choose_plan, edges
 

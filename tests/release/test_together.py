@@ -1,7 +1,4 @@
-"""Columns that one individual changes together: what is drawn, promised and said; and answers at several levels.
-
-The coins are imported from where they are: a release whose noise is none tosses none, and others show both at once.
-"""
+"""Columns that one individual changes together: what is drawn, promised and said; and answers at several levels."""
 
 import json
 from fractions import Fraction
@@ -20,6 +17,8 @@ from utmost.gradual import joint_pmf
 from utmost.noise import Combination, Geometric, JointCells
 from utmost.privacy import Unit
 from utmost.promises import Promise, once_together, together_noise
+
+# Coins are tossed alone: a release whose noise is none tosses none, and others show both at once.
 from utmost.publish.promises.rotated_sums import read_off, turned_back
 from utmost.releases import relax
 from utmost.testing import SeededRandomness

@@ -1,7 +1,6 @@
 """What a recipient sees depends on the data through the noise alone: types, lengths, order, names, digits, files.
 
-Noise is planted that turns each of two data sets into one and the same response; then everything must be the same. It
-is planted where noise is added, so that these modules are imported from where they are.
+Noise is planted that turns each of two data sets into one and the same response; then everything must be the same.
 """
 
 import io
@@ -19,6 +18,8 @@ from hypothesis import strategies as st
 
 import utmost as ut
 from asking import asked
+
+# Noise is planted where it is added.
 from utmost.core.sampling.grid import snapped
 from utmost.core.sampling.integers import narrowed
 from utmost.errors import BadTable, NotANumber, UtmostError

@@ -1,7 +1,4 @@
-"""Ctrl-C in the middle of long work: no file stays, neither of this machine's temporary ones nor beside what came.
-
-Each place of writing is interrupted where it stands.
-"""
+"""Ctrl-C in the middle of long work: no file stays, neither of this machine's temporary ones nor beside what came."""
 
 import json
 import os
@@ -17,6 +14,8 @@ import pytest
 import utmost as ut
 from asking import asked
 from running import python
+
+# Each place of writing is interrupted where it stands.
 from utmost.interfaces.cli import main as cli
 from utmost.publish.counting import person_pairs
 from utmost.publish.ledger import block_encryption, store, witness

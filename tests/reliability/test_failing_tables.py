@@ -1,7 +1,4 @@
-"""Readers, writers and engines that fail at any step: nothing is spent, or the answer is there when asked again.
-
-Tables that fail stand in the place of adapters and engines.
-"""
+"""Readers, writers and engines that fail at any step: nothing is spent, or the answer is there when asked again."""
 
 from functools import partial
 
@@ -15,6 +12,8 @@ import utmost as ut
 from utmost.errors import UtmostError
 from utmost.exact import level
 from utmost.ledger import Ledger, Release
+
+# Tables that fail stand in the place of adapters and engines.
 from utmost.tables.engines.engine_frames import EngineFrame
 from utmost.tables.engines.engines import engine_frame, is_engine_frame
 from utmost.tables.files.files import read

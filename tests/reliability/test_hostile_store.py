@@ -2,8 +2,6 @@
 
 It has all that was ever given to it, and neither key nor data. What must hold: no item has two answers at one level,
 whatever the store does; and a ledger before an honest store goes on as if nothing had been.
-
-The store is the adversary: it stands in the place of the real one.
 """
 
 import random
@@ -16,6 +14,8 @@ import pytest
 from reliability.clients import NEEDED, ask, random_request
 from utmost.errors import LedgerDamaged, LedgerUnavailable, Quarantined
 from utmost.ledger import Ledger
+
+# The store is the adversary: it stands in the place of the real one.
 from utmost.publish.ledger import opening, sqlite_store
 from utmost.publish.ledger.store import Rows
 

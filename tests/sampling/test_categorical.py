@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from goodness import LEVEL, Written, chi_square
 
-# Draws are proved word by word: which bits become which value shows in no public answer.
+# The words of each value are counted, all 2^16 of them, which draws cannot do.
 from utmost.core.sampling.categorical import Categorical, rest, whole_cells
 from utmost.core.sampling.geometric_draws import marked, signs
 from utmost.exact import Interval, level

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-# Draws are proved word by word: which bits become which value shows in no public answer.
+# The grid is compared in rationals: a release adds noise to what is snapped.
 from utmost.core.sampling.grid import (
     FARTHEST,
     chosen_exponent,

@@ -14,7 +14,7 @@ from scipy.special import erf, gammaln
 from joint_transform import joint_transform
 from utmost.core.exact.intervals import ball_between, working_precision
 
-# Draws are proved word by word: which bits become which value shows in no public answer.
+# Floats and intervals are compared bit by bit, and a release shows only the cells that both give.
 from utmost.core.sampling.hidden_paths import GridPoints, HiddenPaths, PathBits, _prefix, normal_move, start_clock
 from utmost.exact import Level, level
 from utmost.gradual import EuclideanLaplace, EuclideanTightening

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from goodness import chi_square
 
-# Draws are proved word by word: which bits become which value shows in no public answer.
+# Each value is computed from its words a second time; a release shows no word.
 from utmost.core.sampling.item_draws import (
     Inversion,
     doublings,

@@ -10,7 +10,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from hypothesis import given
 from hypothesis import strategies as st
 
-# Draws are proved word by word: which bits become which value shows in no public answer.
+# Words are compared with another mode of the cipher; a release shows no word.
 from utmost.core.sampling.item_words import (
     ItemWords,
     check_unique,

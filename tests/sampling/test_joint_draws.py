@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from goodness import LEVEL, chi_square
 
-# Draws are proved word by word: which bits become which value shows in no public answer.
+# Noise of several cells is drawn a hundred thousand times; promises draw it with their table.
 from utmost.core.noise.norm_staircase import NormStaircase, norm_of, points_of
 from utmost.core.sampling import joint_draws
 from utmost.core.sampling.joint_draws import sample_joint_cells

@@ -9,7 +9,7 @@ import pytest
 
 from goodness import LEVEL, as_often, chi_square, no_more_often
 
-# Draws are proved word by word: which bits become which value shows in no public answer.
+# Every choice of uniform integers is enumerated, so that the law is exact.
 from utmost.core.noise.cells_draw import chunk_points
 from utmost.core.noise.tables_draw import points
 from utmost.core.sampling import one_draws

@@ -7,7 +7,7 @@ import pytest
 
 from goodness import LEVEL, chi_square
 
-# Draws are proved word by word: which bits become which value shows in no public answer.
+# The tails are made likely, and each first word is tried once.
 from utmost.core.sampling.geometric_draws import TABLE
 from utmost.core.sampling.tail_sampler import TailSampler
 from utmost.noise import DiscreteStaircase, Geometric

@@ -1,7 +1,4 @@
-"""A service on each store, with a clock that tests set, and a token of each role.
-
-A proposal that no request can make is written into the records by their own functions.
-"""
+"""A service on each store, with a clock that tests set, and a token of each role."""
 
 from dataclasses import dataclass
 
@@ -10,6 +7,8 @@ import pytest
 import stores
 from service.publications import Terms, propose_by, publish_by, relax_by
 from utmost.exact import level
+
+# A proposal that no request can make is written into the records by their own functions.
 from utmost.interfaces.service.approvals import Proposal, request_digest, request_text
 from utmost.interfaces.service.pending_queue import note_proposal
 from utmost.ledger import Ledger

@@ -1,7 +1,4 @@
-"""What tests of a service promise, and the calls that bring it: requests are made of it, for a name and at a level.
-
-Words of a request are read by the function of the service, right or wrong ones.
-"""
+"""What tests of a service promise, and the calls that bring it: requests are made of it, for a name and at a level."""
 
 import json
 from dataclasses import dataclass
@@ -10,6 +7,8 @@ from tempfile import TemporaryDirectory
 
 from utmost.counting import read_counted
 from utmost.exact import level
+
+# Words of a request are read as the service reads them, right or wrong ones.
 from utmost.interfaces.service.publish_requests import read_request
 from utmost.ledger import AnswerRequest, PublishRequest
 from utmost.promises import Promise, SumNoise

@@ -1,7 +1,4 @@
-"""Whoever approves is shown the promise that is released: every field of it, changed, is a change on the page.
-
-What an approver is shown is asked of the functions that make it, so that every field of every request is compared.
-"""
+"""Whoever approves is shown the promise that is released: every field of it, changed, is a change on the page."""
 
 import html
 import json
@@ -20,6 +17,8 @@ from service.test_http import Caller
 from service.visiting import Visitor
 from utmost.errors import NotAllowed, OutOfRange, UnknownRecord, Unsupported
 from utmost.exact import level
+
+# Every field of every request is compared with what an approver is shown, by the functions that make it.
 from utmost.interfaces.service.pages.shown_promise import exact_text, of_release, of_request, visible
 from utmost.interfaces.service.publish_requests import LONGEST_REQUEST
 from utmost.privacy import Amount, Unit

@@ -1,7 +1,4 @@
-"""Axes that somebody asks a server to make are bounded before they are made.
-
-The limits of a server are asked of the functions that check them: a request of that size takes long.
-"""
+"""Axes that somebody asks a server to make are bounded before they are made."""
 
 import json
 import time
@@ -11,6 +8,8 @@ import pytest
 
 from service.publications import Terms
 from utmost.errors import OutOfRange
+
+# A request at the limits of a server takes long: they are asked of the functions that check them.
 from utmost.interfaces.service.pages.page_counted import read_counted_file, read_plan_file
 from utmost.interfaces.service.workers.axis_limits import MOST_VALUES, check_axes, check_listed
 from utmost.privacy import Unit

@@ -1,7 +1,4 @@
-"""Every GET of every role over the largest objects that it can meet: processor, memory, and the answer of /health.
-
-The files that are kept between two requests are tried with few, and with many at once.
-"""
+"""Every GET of every role over the largest objects that it can meet: processor, memory, and the answer of /health."""
 
 import io
 import json
@@ -24,6 +21,8 @@ from service.visiting import PAGE, Visitor
 from utmost.counting import CountedTable
 from utmost.errors import BadTable
 from utmost.exact import level
+
+# Files kept between two requests are tried with few, and with many at once.
 from utmost.interfaces.service.api.problems import Refused
 from utmost.interfaces.service.pages import page_downloads as downloads
 from utmost.interfaces.service.pages.page_downloads import KeptFiles

@@ -1,7 +1,4 @@
-"""Notices: one for what is new, once it is durable, with nothing in it but a sentence and an address.
-
-Notices are made here with a webhook of the test.
-"""
+"""Notices: one for what is new, once it is durable, with nothing in it but a sentence and an address."""
 
 import json
 import threading
@@ -16,6 +13,8 @@ from service.conftest import TABLE, TERMS, publish
 from service.publications import propose_by, publish_by
 from utmost.errors import OutOfRange, UtmostError
 from utmost.exact import level
+
+# A notice goes to a webhook of the test, and its sentence is the one that is kept.
 from utmost.interfaces.service.notices import SENTENCES, Notices
 from utmost.service import Grant, Settings
 

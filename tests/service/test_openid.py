@@ -1,7 +1,4 @@
-"""OpenID Connect: a provider made here, with keys of both kinds; everything but its own sound statements is refused.
-
-The checks of tokens of a provider are tried without a service around them.
-"""
+"""OpenID Connect: a provider made here, with keys of both kinds; everything but its own sound statements is refused."""
 
 import json
 import time
@@ -17,6 +14,8 @@ from service.provider import OTHER_KEY as OTHER
 from service.test_http import Caller
 from utmost.errors import LedgerUnavailable, NotAuthenticated, OutOfRange
 from utmost.exact import level
+
+# The provider is one of the test, and so is its clock.
 from utmost.interfaces.service.access.openid import OpenId
 from utmost.service import Grant, Settings, application
 

@@ -1,7 +1,4 @@
-"""The pages without a browser: who sees what, hostile names, cookies, and forms that nobody can forge.
-
-The routes of the pages are imported from where they are, so that no form is forgotten.
-"""
+"""The pages without a browser: who sees what, hostile names, cookies, and forms that nobody can forge."""
 
 import csv
 import html
@@ -17,6 +14,8 @@ from service.visiting import PAGE, Visitor
 from utmost.counting import CountedTable
 from utmost.errors import Unsupported
 from utmost.exact import level
+
+# The routes of all pages, so that no form is forgotten.
 from utmost.interfaces.service.pages.page_forms import forms
 from utmost.interfaces.service.pages.page_measures import measures
 from utmost.interfaces.service.pages.page_publishing import publishing

@@ -2,8 +2,6 @@
 
 The fields come from `Promise`, the doors from `DOORS`. A new field gets a text of its own, and goes through each door:
 one that loses it turns this test red. What a table that was counted says of itself, `Promise.of_table` fills in.
-
-Each hand-off is broken where it stands, so that these modules are imported.
 """
 
 import json
@@ -23,6 +21,8 @@ from service.visiting import Visitor
 from utmost.counting import CountedTable, read_counted
 from utmost.errors import OutOfRange, UtmostError, WrongKind
 from utmost.exact import level
+
+# Each hand-off is broken where it stands.
 from utmost.interfaces.cli.options.promise_options import Promised
 from utmost.interfaces.service import client
 from utmost.interfaces.service.pages import page_publishing, shown_promise

@@ -2,8 +2,6 @@
 
 The fields come from `PublishRequest`, the entrances from `ENTRANCES`. A new field gets a text of its own, and each
 entrance is called with it: one that does not take it, or loses it, turns this test red.
-
-Each hand-off is broken where it stands, so that these modules are imported.
 """
 
 import json
@@ -20,6 +18,8 @@ from service.visiting import Visitor
 from utmost.counting import CountedTable
 from utmost.errors import UtmostError
 from utmost.exact import level
+
+# Each hand-off is broken where it stands.
 from utmost.interfaces.service import client
 from utmost.interfaces.service.approvals import request_digest
 from utmost.interfaces.service.pages import page_measures

@@ -1,7 +1,4 @@
-"""What cannot be undone needs a second person, once, for just that.
-
-What an approver is shown beforehand, and the chain of the trail, are asked of the functions that make them.
-"""
+"""What cannot be undone needs a second person, once, for just that."""
 
 import re
 from dataclasses import replace
@@ -28,6 +25,8 @@ from utmost.errors import (
     WrongKind,
 )
 from utmost.exact import level
+
+# What an approver is shown beforehand, and the chain of the trail, by the functions that make them.
 from utmost.interfaces.service.access.first_start import new_admin
 from utmost.interfaces.service.api.problems import problem_of
 from utmost.interfaces.service.proposal_preview import preview

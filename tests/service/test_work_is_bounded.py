@@ -1,7 +1,4 @@
-"""What anybody may ask for is bounded before work begins: by length, by turn, by time, and by place in memory.
-
-Limits and processes are tried alone, with limits of the test.
-"""
+"""What anybody may ask for is bounded before work begins: by length, by turn, by time, and by place in memory."""
 
 import asyncio
 import contextlib
@@ -22,6 +19,8 @@ from service.visiting import Visitor
 from utmost import losses
 from utmost.errors import NotAllowed, NotALoss, OutOfRange, Unsupported
 from utmost.exact import level
+
+# Limits and processes are tried alone, with limits of the test.
 from utmost.interfaces.service.access.rate_limits import Body, BytesInMemory, Guards, RateLimits
 from utmost.interfaces.service.api.problems import Refused
 from utmost.interfaces.service.api.request_parsing import StrictJson

@@ -1,7 +1,4 @@
-"""What a worker for pages says is heard over a channel of its own, and believed where it answers what was asked.
-
-The processes are tried alone, with what comes back on their pipes.
-"""
+"""What a worker for pages says is heard over a channel of its own, and believed where it answers what was asked."""
 
 import json
 import os
@@ -11,6 +8,8 @@ import pytest
 
 from noisy import NOISE, noisy_libraries
 from utmost.errors import Unsupported
+
+# Processes are tried alone, with what comes back on their pipes.
 from utmost.interfaces.service.api.problems import Refused
 from utmost.interfaces.service.workers import processes as module
 from utmost.interfaces.service.workers.processes import Workers

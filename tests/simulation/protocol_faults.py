@@ -1,11 +1,10 @@
-"""Faults planted in the protocol, each of which a history must find; the first line of each says what goes wrong.
-
-Each fault is planted where it stands.
-"""
+"""Faults planted in the protocol, each of which a history must find; the first line of each says what goes wrong."""
 
 from dataclasses import replace
 
 from faults.test_planted_ledger_faults import fresh_noise_on_relax
+
+# Each fault is planted where it stands.
 from utmost.core.sampling import random_bits
 from utmost.interfaces.service import approvals, proposals
 from utmost.ledger import Published

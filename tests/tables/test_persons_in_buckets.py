@@ -1,8 +1,4 @@
-"""Persons counted a bucket at a time: the table is that of one machine, wherever the events waited.
-
-Where events wait, how many at a time and how ties of hashes are broken show in no public answer: so the sizes are set
-inside, and the order of equal hashes is tried on the function that decides it.
-"""
+"""Persons counted a bucket at a time: the table is that of one machine, wherever the events waited."""
 
 import os
 import signal
@@ -20,6 +16,8 @@ from counting_words import counted_with
 from utmost import Counting
 from utmost.counting import count_keys, count_table
 from utmost.errors import BadTable
+
+# Where events wait, how many at a time and how ties of hashes are broken show in no public answer.
 from utmost.publish.counting import bounding
 from utmost.publish.counting.person_pairs import PersonsInBuckets
 from utmost.workloads import Domain

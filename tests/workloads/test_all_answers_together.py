@@ -1,7 +1,4 @@
-"""The bound for all answers together, of any mechanism: attained, below the best law of two cells, and checked.
-
-The inequalities of the certificates are imported from where they are, see `test_workload_bounds`.
-"""
+"""The bound for all answers together, of any mechanism: attained, below the best law of two cells, and checked."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -15,6 +12,8 @@ from scipy.sparse import coo_matrix
 from utmost.errors import OutOfRange, PromiseBroken
 from utmost.exact import level
 from utmost.privacy import Amount, Unit
+
+# An inequality holds for every certificate, and a bound shows one of them.
 from utmost.publish.workloads.bounds.bound_inequalities import (
     Directions,
     answer_below,

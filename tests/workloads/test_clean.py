@@ -1,8 +1,4 @@
-"""Clean tables: the least squares over x >= 0 are those of an outside solver; rounding moves no sum by a whole.
-
-The modules are imported from where they are: no release shows the real numbers before they are rounded, the flow of the
-rounding, or a solver's optimum before it is certified, and a fault there may hide behind the rounding.
-"""
+"""Clean tables: the least squares over x >= 0 are those of an outside solver; rounding moves no sum by a whole."""
 
 import itertools
 import os
@@ -23,6 +19,8 @@ from utmost.counting import CountedTable
 from utmost.errors import Infeasible
 from utmost.privacy import Unit
 from utmost.programs import solve
+
+# No release shows the real numbers before they are rounded: a fault there may hide behind the rounding.
 from utmost.publish.releases.given_facts import read_given
 from utmost.publish.workloads.measuring.unequal_trees import UnequalTree
 from utmost.publish.workloads.measuring.ways_to_measure import measurement_of

@@ -1,13 +1,12 @@
-"""Sums as people write them: every name of a part is read back as that part, and what is not known is named.
-
-Commands and pages share these readers, which are imported from where they are: by a command each case would be a start.
-"""
+"""Sums as people write them: every name of a part is read back as that part, and what is not known is named."""
 
 from fractions import Fraction
 
 import pytest
 
 from utmost.errors import NotANumber, OutOfRange
+
+# Commands and pages share these readers; a command would start anew for each of fifty texts.
 from utmost.publish.workloads.sums_in_words import read_family, read_selection, read_share, read_wanted
 from utmost.workloads import Domain, Workload, bins, hierarchy, plain
 

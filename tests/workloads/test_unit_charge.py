@@ -1,7 +1,4 @@
-"""The charge of a plan is the privacy of its noise: by enumeration of all neighbours, in rationals.
-
-Where the closed form says of itself that it is exact, no plan says: so that is imported from where it is.
-"""
+"""The charge of a plan is the privacy of its noise: by enumeration of all neighbours, in rationals."""
 
 import json
 from contextlib import suppress
@@ -22,6 +19,8 @@ from utmost.counting import CountedTable, read_counted
 from utmost.errors import BadTable, OutOfRange
 from utmost.exact import level
 from utmost.privacy import Unit
+
+# No plan says whether its charge is exact.
 from utmost.publish.workloads.measuring.unit_charge import is_exact
 from utmost.releases import NoisySums
 from utmost.workloads import (

@@ -1,13 +1,11 @@
-"""Small examples with known results, for functions of plans, bounds and estimates that no public name gives alone.
-
-They are imported from where they are: a plan has each of them among much else, and is nearly as good without it.
-"""
+"""Small examples with known results, for functions of plans, bounds and estimates that no public name gives alone."""
 
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
+# A plan has each of these among much else, and is nearly as good without it.
 from utmost.core.noise.joint_cells import RotatedPair
 from utmost.core.programs.linear_program import LinearProgram
 from utmost.exact import level

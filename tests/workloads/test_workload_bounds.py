@@ -1,8 +1,4 @@
-"""Lower bounds: the figures known, no plan and no mechanism below them, and certificates that are checked.
-
-The inequalities of the certificates are imported from where they are: a bound shows one of them, at one certificate;
-that they hold for every certificate, however wrong, is what makes a forged one prove nothing.
-"""
+"""Lower bounds: the figures known, no plan and no mechanism below them, and certificates that are checked."""
 
 import copy
 import math
@@ -20,6 +16,8 @@ from utmost.errors import PromiseBroken
 from utmost.exact import level
 from utmost.noise import DiscreteStaircase, Geometric, Staircase, costs
 from utmost.privacy import Unit
+
+# An inequality holds for every certificate, however wrong, and a bound shows one of them.
 from utmost.publish.workloads.bounds.bound_inequalities import (
     ChordShares,
     Directions,
