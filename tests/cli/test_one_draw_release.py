@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import pytest
 
+import utmost as ut
 from running import main, with_recipe
 
 PEOPLE = [("men", "yes"), ("women", "no"), ("men", "no"), ("women", "no")]
@@ -57,6 +58,18 @@ def test_all_one_way_tables_of_people(run, files, tmp_path):
     sums = {name: sum(int(row["count"]) for row in rows if row["table"] == name) for name in ("total", "sex", "smoker")}
     assert len(set(sums.values())) == 1
     assert run("verify", out)[0] == 0
+    answer = ut.read_release(out)
+    for where, wanted in (
+        ([], {}),
+        (["--where", "sex=men"], {"sex": "men"}),
+        (["--where", "group=yes"], {"group": "yes"}),
+    ):
+        code, shown, _ = run("total", out, *where, "--json")
+        assert (code, json.loads(shown)["value"]) == (0, answer.total(wanted).value)
+    assert answer.total().value == sums["total"]
+    assert json.loads(run("total", out, "--where", "sex=men", "--over", "all", "--json")[1])["value"] == pytest.approx(
+        answer.ratio({"sex": "men"}).estimate
+    )
     code, shown, _ = run("release", *people, "--once", "counts", "--epsilon", 1, "--dry-run")
     assert code == 0
     assert "one draw" in shown

@@ -401,6 +401,13 @@ class OneDrawCells(ReleasedCells):
         of_rows = {row: size for size, rows in combined for row in rows}
         return [of_rows.get(row, Fraction(0)) * (name == column) for name in self.cells for row in range(self.rows)]
 
+    def chosen(self, where: Iterable[str] = ()) -> Rows:
+        texts = list(where)
+        names = {text.partition("=")[0].strip(): text.partition("=")[2] for text in texts}
+        if self.one_way is None or (texts and names.keys() <= {TABLE, GROUP}):
+            return ReleasedCells.chosen(self, texts)
+        return self.rows_where({name: [one.strip() for one in listed.split(",")] for name, listed in names.items()})
+
     def rows_where(self, where: Where | None = None) -> Rows:
         wanted = {} if where is None else mapping(where, "where")
         if self.one_way is None or (wanted and wanted.keys() <= {TABLE, GROUP}):

@@ -28,7 +28,7 @@ from utmost.publish.releases.detailed_release import DetailedSums
 from utmost.publish.releases.estimates import Estimate
 from utmost.publish.releases.measures_table import MeasuresTable
 from utmost.publish.releases.noisy_table import NoisyTable
-from utmost.publish.releases.released_cells import ReleasedCells
+from utmost.publish.releases.released_cells import OneDrawCells, ReleasedCells
 from utmost.publish.statements.plan_files import PLAN_FORM
 from utmost.publish.workloads.sums_in_words import TOTAL, selected
 from utmost.tables.files import files
@@ -401,7 +401,7 @@ def _of_cells(
     if unknown:
         remedy = "For means of cells write utmost read --mean; quantiles need a release by a plan (--want)."
         raise OutOfRange("utmost total gives sums and ratios of a released table", came=unknown[0], remedy=remedy)
-    if "count" in read.cells and read.counted:  # cells of a counted table
+    if "count" in read.cells and read.counted and not isinstance(read, OneDrawCells):  # cells of a counted table
         check_counted(read.labels, [*where, *over], read.units_of_time)
     rows, question = read.chosen(where), _question(where)
     named = read.column(column)
