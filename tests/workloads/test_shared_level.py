@@ -154,6 +154,18 @@ def test_measures_are_released_together_read_and_compared(tmp_path):
         ut.releases.release_shared(tables, shared, epsilon=11)
 
 
+def test_a_plan_of_few_cells_still_reads_the_whole_table():
+    """A plan over only the cells that its wanted sums read keeps the domain of the counted table."""
+    rows = {"a": [3, 3, 4, 9], "b": ["x", "y", "x", "y"], "id": [1, 2, 3, 4]}
+    table = ut.count_table(rows, Domain(a=range(10), b=["x", "y"]), ut.Counting(person="id", at_most=10))
+    plan = choose_plan(Workload.sums(table.domain, [{"a": 3}, {"a": 4}]), table.unit, epsilon=1)
+    assert plan.narrowed_from is not None
+    shared = share_level({"one": plan, "two": plan}, epsilon=1)
+    assert all(own.narrowed_from is plan.narrowed_from for own in shared.plans.values())
+    released = ut.releases.release_shared({"one": table, "two": table}, shared)
+    assert released["one"].total({"a": 3}).value is not None
+
+
 def test_all_are_released_or_none():
     """Whatever can fail is tried before the first draw."""
     tables, plans = counted()

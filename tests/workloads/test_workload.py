@@ -131,7 +131,7 @@ def test_a_workload_travels():
         (lambda: Workload(BERKELEY, {"sex": float("nan")}), NotANumber, "weight"),
         (lambda: Workload(BERKELEY, {"sex department": 1, "department sex": 1}), OutOfRange, "once"),
         (lambda: Workload(BERKELEY, {"sex sex": 1}), OutOfRange, "one level of each axis"),
-        (lambda: Workload(BERKELEY, ["sex"]), WrongKind, "map families to weights"),
+        (lambda: Workload(BERKELEY, ["sex"]), WrongKind, "map names of tables to weights"),
         (lambda: Workload({"sex": ["m"]}, {"sex": 1}), WrongKind, "Domain"),
         (lambda: Workload(BERKELEY, {(0, 0, 7): 1}), OutOfRange, "level of this name"),
         (lambda: Workload(BERKELEY, {7: 1}), WrongKind, "names of levels"),

@@ -172,16 +172,16 @@ class AmountPair:
 
     def wanted(self, workload: Workload) -> Workload:
         """Return the workload with every answer wanted in all parts."""
-        return Workload.of_parts(workload.domain, [self._both_parts(part) for part in workload.parts])
-
-    def _both_parts(self, part: WantedSums) -> WantedSums:
-        along = part.sums[self.place]
-        if along == Groups(_BOTH):
-            return part
-        if along != Groups(_ADDED):
-            self._refuse(repr(part.name))
-        sums = (*part.sums[: self.place], Groups(_BOTH), *part.sums[self.place + 1 :])
-        return replace(part, sums=sums, answers=self.size * part.answers)
+        parts = list[WantedSums]()
+        for part in workload.parts:
+            if part.sums[self.place] == Groups(_BOTH):
+                parts.append(part)
+                continue
+            if part.sums[self.place] != Groups(_ADDED):
+                self._refuse(repr(part.name))
+            sums = (*part.sums[: self.place], Groups(_BOTH), *part.sums[self.place + 1 :])
+            parts.append(replace(part, sums=sums, answers=self.size * part.answers))
+        return Workload.of_parts(workload.domain, parts)
 
     def one_part(self, workload: Workload) -> Workload:
         """Return the workload of one part, over the domain without the axis of parts."""

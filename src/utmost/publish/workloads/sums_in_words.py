@@ -186,20 +186,19 @@ def _pair_of(domain: Domain, text: str) -> tuple[str, Any]:
 
 def selected(where: Iterable[str]) -> str:
     """Return selections in words for people: "age=1..3" becomes "age from 1 up to 3, without 3"."""
-    return " and ".join(map(_in_words, where))
-
-
-def _in_words(selection: str) -> str:
-    name, sign, wanted = selection.partition("=")
-    if not sign or ".." not in wanted:
-        return selection
-    return f"{name} {' or '.join(_range_in_words(part.strip()) for part in wanted.split(','))}"
-
-
-def _range_in_words(part: str) -> str:
-    low, dots, high = part.partition("..")
-    ends = [f"from {low}" if low else "", f"up to {high}, without {high}" if high else ""]
-    return " ".join(filter(None, ends)) if dots else part
+    words = []
+    for selection in where:
+        name, sign, wanted = selection.partition("=")
+        if not sign or ".." not in wanted:
+            words.append(selection)
+            continue
+        ranges = []
+        for part in map(str.strip, wanted.split(",")):
+            low, dots, high = part.partition("..")
+            ends = [f"from {low}" if low else "", f"up to {high}, without {high}" if high else ""]
+            ranges.append(" ".join(filter(None, ends)) if dots else part)
+        words.append(f"{name} {' or '.join(ranges)}")
+    return " and ".join(words)
 
 
 def _label_or_range(domain: Domain, name: str, piece: str, unit: str | None = None) -> Any:

@@ -110,7 +110,9 @@ class Workload(Display):
         if not isinstance(domain, Domain):
             raise wrong_kind("domain", "a Domain", domain)
         if not isinstance(wanted, Mapping):
-            raise WrongKind("wanted must map families to weights", came=type(wanted).__name__, remedy='Pass {"": 1}.')
+            raise WrongKind(
+                "wanted must map names of tables to weights", came=type(wanted).__name__, remedy='Pass {"": 1}.'
+            )
         parts = [_part_of(domain, *narrowed(domain, name), weight, per_answer) for name, weight in wanted.items()]
         if len({part.sums for part in parts}) < len(parts):
             raise OutOfRange("each table must be wanted once", came="one twice", remedy="Add up its weights.")

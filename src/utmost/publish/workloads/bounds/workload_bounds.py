@@ -192,13 +192,14 @@ def _families(workload: Workload, families: Iterable[Any] | None) -> tuple[Famil
     for axis in domain.axes:
         count *= len(axis.levels) + 1
     chosen = domain.families() if count <= _MOST_FAMILIES else dict.fromkeys((domain.finest, *workload.families))
-    return tuple(chosen) if len(domain.axes) == 1 else tuple(family for family in chosen if _is_even(domain, family))
-
-
-def _is_even(domain: Domain, family: Family) -> bool:
-    """Whether a marginal's groups have one size, so that it may be measured with several axes."""
-    sizes = (axis.group_sizes(level) for axis, level in zip(domain.axes, family, strict=True))
-    return all(bool((group_sizes == group_sizes[0]).all()) for group_sizes in sizes)
+    if len(domain.axes) == 1:
+        return tuple(chosen)
+    even = []  # with several axes, a marginal is measured only if its groups have one size
+    for family in chosen:
+        sizes = (axis.group_sizes(level) for axis, level in zip(domain.axes, family, strict=True))
+        if all(bool((group_sizes == group_sizes[0]).all()) for group_sizes in sizes):
+            even.append(family)
+    return tuple(even)
 
 
 def _together_words(

@@ -203,8 +203,11 @@ class Weighed:
 
     def level(self, axis: Axis) -> int:
         columns = self.matrix(axis).T
-        alike = (level for level in range(len(axis.levels), 0, -1) if _alike(columns, axis.group_starts(level)))
-        return next(alike, 0)
+        for level in range(len(axis.levels), 0, -1):  # the coarsest whose groups have equal columns
+            starts = axis.group_starts(level)
+            if (columns[starts].repeat(np.diff(starts, append=len(columns)), axis=0) == columns).all():
+                return level
+        return 0
 
     def lengths(self, axis: Axis) -> Counter[int]:
         return Counter(sum(row) if {*row} <= {0, 1} else 1 for row in self.rows)  # 1 is a lower bound for any weights
@@ -255,11 +258,6 @@ def count_of(sums: AxisSums, axis: Axis) -> int:
 
 IN_ORDER = Ranges | Prefixes | Windows
 """Kinds that an axis with finer or coarser values has, too."""
-
-
-def _alike(columns: NDArray[Any], starts: NDArray[np.intp]) -> bool:
-    """Whether the columns are equal within each group of neighbours; ``starts`` has the first column of each group."""
-    return bool((columns[starts].repeat(np.diff(starts, append=len(columns)), axis=0) == columns).all())
 
 
 def sum_of_values(axis: Axis, taken: NDArray[np.bool_]) -> AxisSums:

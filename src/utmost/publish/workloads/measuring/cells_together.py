@@ -82,12 +82,12 @@ class CellsTogether(Display):
     @property
     def mean_size(self) -> float:
         """Mean of E|noise| over the cells."""
-        return self._mean(_mean_size)
+        return self._mean(lambda law: float(law.moment(1) if isinstance(law, IntegerLaw) else law.mean_size))
 
     @property
     def variance(self) -> float:
         """Mean of E noise^2 over the cells."""
-        return self._mean(_variance)
+        return self._mean(lambda law: float(law.variance() if isinstance(law, IntegerLaw) else law.variance))
 
     def _mean(self, of: Callable[[CellsLaw], float]) -> float:
         values = {law: of(law) for law in dict.fromkeys(self.laws)}
@@ -218,11 +218,3 @@ def replaced_level(law: CellsLaw, level: Level) -> CellsLaw:
     if isinstance(law, SignedCells):
         return SignedCells(level, law.rows, law.shares, law.sensitivity, nonnegative=law.nonnegative)
     return RotatedPair(level, law.sensitivity) if isinstance(law, RotatedPair) else Geometric(level, law.sensitivity)
-
-
-def _mean_size(law: CellsLaw) -> float:
-    return float(law.moment(1) if isinstance(law, IntegerLaw) else law.mean_size)
-
-
-def _variance(law: CellsLaw) -> float:
-    return float(law.variance() if isinstance(law, IntegerLaw) else law.variance)

@@ -28,18 +28,27 @@ class EvenLevels:
     @classmethod
     def of(cls, workload: Workload) -> "EvenLevels":
         """Return a workload over the even levels; unchanged where all levels are even."""
-        domain = workload.domain
-        even_levels = tuple(_even_levels_of(axis) for axis in domain.axes)
+        domain, even_levels, axes = workload.domain, list[tuple[int, ...]](), list[Axis]()
+        for axis in domain.axes:
+            sizes = [axis.group_sizes(level) for level in range(len(axis.levels) + 1)]
+            even = tuple(level for level, group_sizes in enumerate(sizes) if (group_sizes == group_sizes[0]).all())
+            even_levels.append(even)
+            if axis.blocks is None:
+                names = ("levels", "labels", "starts")
+                kept: dict[str, Any] = {
+                    name: tuple(getattr(axis, name)[level] for level in even[:-1]) for name in names
+                }
+                axis = replace(axis, **kept)
+            axes.append(axis)
         if all(axis.blocks is not None for axis in domain.axes):
-            return cls(workload, even_levels, domain)
-        axes = [_with_only(axis, levels) for axis, levels in zip(domain.axes, even_levels, strict=True)]
+            return cls(workload, tuple(even_levels), domain)
         reduced = Domain({axis.levels[0]: axis for axis in axes})
         axes_of = list(zip(domain.axes, reduced.axes, even_levels, strict=True))
-        parts = [
-            replace(part, sums=tuple(_sums(sums, *of) for sums, of in zip(part.sums, axes_of, strict=True)))
+        wanted = [
+            replace(part, sums=tuple(_reduced_sums(sums, *of) for sums, of in zip(part.sums, axes_of, strict=True)))
             for part in workload.parts
         ]
-        return cls(Workload.of_parts(reduced, parts), even_levels, domain)
+        return cls(Workload.of_parts(reduced, wanted), tuple(even_levels), domain)
 
     def whole(self, family: Family) -> Family:
         """Return a marginal over even levels as a marginal of `domain`; hat functions stay."""
@@ -65,22 +74,7 @@ class EvenLevels:
         return {self.reduced(family): share for family, share in shares.items()}
 
 
-def _even_levels_of(axis: Axis) -> tuple[int, ...]:
-    """The levels whose groups are of one size, and "all"."""
-    sizes = [axis.group_sizes(level) for level in range(len(axis.levels) + 1)]
-    return tuple(level for level, group_sizes in enumerate(sizes) if (group_sizes == group_sizes[0]).all())
-
-
-def _with_only(axis: Axis, even_levels: tuple[int, ...]) -> Axis:
-    if axis.blocks is not None:
-        return axis
-    parts: dict[str, Any] = {
-        name: tuple(getattr(axis, name)[level] for level in even_levels[:-1]) for name in ("levels", "labels", "starts")
-    }
-    return replace(axis, **parts)
-
-
-def _sums(sums: AxisSums, axis: Axis, reduced: Axis, even_levels: tuple[int, ...]) -> AxisSums:
+def _reduced_sums(sums: AxisSums, axis: Axis, reduced: Axis, even_levels: tuple[int, ...]) -> AxisSums:
     """Return sums along an axis as sums along the axis without its uneven levels."""
     if not isinstance(sums, Groups):
         return sums

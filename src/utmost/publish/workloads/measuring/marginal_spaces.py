@@ -28,7 +28,7 @@ from utmost.errors import OutOfRange, Unsupported
 from utmost.publish.workloads.measuring.axis_sums import AxisSums, Groups, count_of
 from utmost.publish.workloads.measuring.measured_families import is_difference, is_hats, is_listed
 from utmost.publish.workloads.measuring.variance_components import precision
-from utmost.publish.workloads.workload import WantedSums, Workload
+from utmost.publish.workloads.workload import Workload
 from utmost.tables.axes.axes import Axis
 from utmost.tables.axes.domain import Domain, Family
 from utmost.tables.axes.few_cells import MOST_LAID
@@ -90,7 +90,7 @@ class MarginalSpaces:
     def of(cls, domain: Domain, families: Iterable[Family]) -> "MarginalSpaces":
         """The spaces of these marginals; refuse hat functions, listed rows, uneven levels, and too many spaces."""
         listed, chains = tuple(families), tuple(EvenChain.of(axis) for axis in domain.axes)
-        shown = tuple(_kept(domain, chains, family) for family in listed)
+        shown = tuple(_axes_of(domain, chains, family) for family in listed)
         covers: dict[MarginalSpace, list[int]] = {}
         pairs = 0
         for place, axes in enumerate(shown):
@@ -191,34 +191,28 @@ def part_energies(workload: Workload) -> list[dict[MarginalSpace, Fraction]]:
         if axis.blocks is None:
             raise Unsupported("the groups of each level must have one size", came="several", where=f"axis {name!r}")
         chains.append(axis.blocks)
-    known: dict[tuple[int, AxisSums], list[tuple[tuple[tuple[int, int], ...], Fraction]]] = {}
-    return [_energies(part, workload.domain, chains, known) for part in workload.parts]
-
-
-def _energies(
-    part: WantedSums, domain: Domain, chains: Sequence[tuple[int, ...]], known: dict[Any, Any]
-) -> dict[Any, Any]:
-    choices = []
-    for place, (axis, sums) in enumerate(zip(domain.axes, part.sums, strict=True)):
-        if isinstance(sums, Groups) and sums.at == len(axis.levels):
-            continue
-        if (place, sums) not in known:
-            rows = count_of(sums, axis)
-            spectrum = enumerate(sums.spectrum(chains[place]))
-            known[place, sums] = (
-                rows,
-                [
-                    (((place, level),) if level < len(axis.levels) else (), Fraction(square) / (axis.size * rows))
-                    for level, square in reversed(list(spectrum))
+    # Along an axis: the mean of |Q w|^2 over the values, for each level; parts often have the same sums along an axis.
+    known: dict[tuple[int, AxisSums], list[tuple[MarginalSpace, Fraction]]] = {}
+    of_parts = list[dict[MarginalSpace, Fraction]]()
+    for part in workload.parts:
+        choices = []
+        for place, (axis, sums) in enumerate(zip(workload.domain.axes, part.sums, strict=True)):
+            if isinstance(sums, Groups) and sums.at == len(axis.levels):
+                continue
+            if (place, sums) not in known:
+                count = axis.size * count_of(sums, axis)
+                known[place, sums] = [
+                    (((place, level),) if level < len(axis.levels) else (), Fraction(square) / count)
+                    for level, square in reversed(list(enumerate(sums.spectrum(chains[place]))))
                     if square
-                ],
-            )
-        choices.append(known[place, sums][1])
-    energies: dict[MarginalSpace, Fraction] = {}
-    for picked in product(*choices):
-        space = tuple(level for levels, _ in picked for level in levels)
-        energies[space] = prod((square for _, square in picked), start=Fraction(1))
-    return energies
+                ]
+            choices.append(known[place, sums])
+        energies: dict[MarginalSpace, Fraction] = {}
+        for picked in product(*choices):
+            space = tuple(level for levels, _ in picked for level in levels)
+            energies[space] = prod((square for _, square in picked), start=Fraction(1))
+        of_parts.append(energies)
+    return of_parts
 
 
 def _below(chains: Sequence[EvenChain], axes: Sequence[tuple[int, int | None]]) -> Iterable[MarginalSpace]:
@@ -230,7 +224,7 @@ def _below(chains: Sequence[EvenChain], axes: Sequence[tuple[int, int | None]]) 
         yield tuple(level for levels in picked for level in levels)
 
 
-def _kept(domain: Domain, chains: Sequence[EvenChain], family: Family) -> tuple[tuple[int, int | None], ...]:
+def _axes_of(domain: Domain, chains: Sequence[EvenChain], family: Family) -> tuple[tuple[int, int | None], ...]:
     if is_listed(family) or is_hats(family):
         raise Unsupported("tables are measured by groups and differences", came=domain.family_name(family))
     axes: list[tuple[int, int | None]] = []

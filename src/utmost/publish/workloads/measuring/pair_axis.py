@@ -124,12 +124,12 @@ class PairAxis:
         return bool(squares[0] == squares[1])
 
     def _side(self, workload: Workload, sign: int) -> Workload | None:
-        parts = [half for part in workload.parts if (half := self._part(part, sign)) is not None]
+        parts = []
+        for part in workload.parts:
+            along = part.sums[self.place].matrix(self.domain.axes[self.place]).astype(int)
+            square = Fraction(int(((along[:, 0] + sign * along[:, 1]) ** 2).sum()), 4 * len(along))
+            sums = (*part.sums[: self.place], Groups(1), *part.sums[self.place + 1 :])
+            if square:
+                answers = part.answers // len(along)
+                parts.append(replace(part, weight=part.weight * square, sums=sums, answers=answers))
         return Workload.of_parts(self.rows, parts) if parts else None
-
-    def _part(self, part: WantedSums, sign: int) -> WantedSums | None:
-        along = part.sums[self.place].matrix(self.domain.axes[self.place]).astype(int)
-        square = Fraction(int(((along[:, 0] + sign * along[:, 1]) ** 2).sum()), 4 * len(along))
-        sums = (*part.sums[: self.place], Groups(1), *part.sums[self.place + 1 :])
-        answers = part.answers // len(along)
-        return replace(part, weight=part.weight * square, sums=sums, answers=answers) if square else None

@@ -128,7 +128,10 @@ def room_around(domain: Domain, unit: Unit, families: Sequence[Family]) -> Room:
 
 def room_of_rows(unit: Unit, rows: int) -> Room:
     """The condition for sums, and for differences, of the two cells of rows that one individual changes together."""
-    return Room(Fraction(unit.charged) / (2 * _rows_reached(unit, rows)))
+    # The rows whose two cells one individual may change: twice as many where signs may differ.
+    whole = unit.cells // 2
+    reached = min(2 * whole, rows) if unit.leaves_totals else min(whole, rows) * (int(unit.charged) // unit.cells)
+    return Room(Fraction(unit.charged) / (2 * reached))
 
 
 def is_total(domain: Domain, family: Family) -> bool:
@@ -176,11 +179,3 @@ def _factors(unit: Unit, cells: int) -> tuple[tuple[Fraction, Fraction], ...]:
         return (present, present), (present + left, present - left)
     times = present * unit.charged * unit.sensitivity / unit.reach
     return ((times, times),)
-
-
-def _rows_reached(unit: Unit, rows: int) -> int:
-    """The number of rows whose two cells one individual may change; twice as many where signs may differ."""
-    whole = unit.cells // 2
-    if unit.leaves_totals:
-        return min(2 * whole, rows)
-    return min(whole, rows) * (int(unit.charged) // unit.cells)

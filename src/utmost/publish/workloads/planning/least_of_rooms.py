@@ -1,9 +1,9 @@
 """Search shares under each condition that keeps the level, and return the shares of least error."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
+from typing import Protocol
 
 from utmost.publish.workloads.amount_pair import AmountPair
 from utmost.publish.workloads.measuring.unit_charge import Room, charge_of, rooms
@@ -12,9 +12,13 @@ from utmost.publish.workloads.planning.searches.plan_search import FoundSums, Pl
 from utmost.publish.workloads.planning.table_limits import limited
 
 
-def least_of_rooms(
-    request: PlanRequest, search: Callable[[PlanRequest, Room], Shares], *, repeats: bool = True
-) -> Shares:
+class ShareSearch(Protocol):
+    """A search for shares that satisfy the condition of a room."""
+
+    def __call__(self, request: PlanRequest, room: Room) -> Shares: ...
+
+
+def least_of_rooms(request: PlanRequest, search: ShareSearch, *, repeats: bool = True) -> Shares:
     """The shares of least error; if a table exceeds its limit, the search is repeated or mixed with equal shares."""
     workload, unit = request.workload, request.unit
     if (amounts := AmountPair.of(workload.domain, unit)) is not None:
@@ -31,10 +35,6 @@ def least_of_rooms(
         return cells_alone(workload, unit)
     found = []
     for room in rooms(unit, workload.domain.size, request.level_of_cells):
-        in_room = partial(_in_room, search, room)
+        in_room = partial(search, room=room)
         found.append(limited(request, in_room, repeats=repeats) if request.has_limits else in_room(request))
     return found[0] if len(found) == 1 else min(found, key=lambda of: FoundSums(of).value(request, aim=request.aim))
-
-
-def _in_room(search: Callable[[PlanRequest, Room], Shares], room: Room, request: PlanRequest) -> Shares:
-    return search(request, room)

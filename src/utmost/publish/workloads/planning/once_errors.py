@@ -17,8 +17,7 @@ from utmost.core.noise.tables_draw import TablesDraw
 from utmost.core.privacy.unit import Unit
 from utmost.publish.workloads.measuring.axis_sums import Groups, Weighed
 from utmost.publish.workloads.measuring.least_draw import least_draw
-from utmost.publish.workloads.workload import WantedSums, Workload
-from utmost.tables.axes.domain import Domain
+from utmost.publish.workloads.workload import Workload
 
 STAIRCASE, ONE_DRAW, ONE_WAY_DRAW = "a staircase for each cell", "one draw of all cells", "one draw of one-way tables"
 WITH_TOTAL, WITH_TABLES = ", with a total of its own", ", beside the other tables"
@@ -101,7 +100,12 @@ def _noises_of_tables(workload: Workload, unit: Unit, level: Level) -> Iterator[
     others = {name: weight for name, weight in weights.items() if name and name not in sizes}
     is_unit = unit.sensitivity == unit.cells == 1 and unit.amount is None
     is_known = unit.neighbours == "add-remove" or unit.nonnegative
-    are_tables = len(weights) == len(workload.parts) and all(_is_table(part, domain) for part in workload.parts)
+    # Each part is all groups of a marginal, each group once, named by its levels.
+    are_tables = len(weights) == len(workload.parts) and all(
+        all(isinstance(sums, Groups) and sums.only is None for sums in part.sums)
+        and part.name == domain.family_name(part.family(domain))
+        for part in workload.parts
+    )
     is_small = sum(sizes.values()) - len(sizes) <= _MOST_GROUPS
     # The draw of one table is that of its cells; no axis may have the name of the total.
     is_drawn = len(sizes) > 1 and not weights.keys().isdisjoint(sizes) and "total" not in sizes
@@ -148,10 +152,3 @@ def _noises_of_tables(workload: Workload, unit: Unit, level: Level) -> Iterator[
         total_share = least_share(lambda total_share: drawn(spent, total_share))
         if total_share:
             yield OnceNoise(ONE_WAY_DRAW, total_share, shares, drawn(spent, total_share) + apart)
-
-
-def _is_table(part: WantedSums, domain: Domain) -> bool:
-    """Whether a part is all groups of a marginal, each group once, named by its levels."""
-    return all(
-        isinstance(sums, Groups) and sums.only is None for sums in part.sums
-    ) and part.name == domain.family_name(part.family(domain))

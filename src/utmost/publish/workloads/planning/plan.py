@@ -187,7 +187,30 @@ class Plan(Display):
         return Plan, (self.domain, self.unit, dict(self.shares), *optional)
 
     def __str__(self) -> str:
-        return _table(self)
+        listed = list(self.shares.items())[: _SHOWN if self.rows is not None else None]
+        measured = [
+            [self.family_words(family) or "total", (str(share) if 10**6 % share.denominator else f"{float(share):.6g}")]
+            for family, share in listed
+        ]
+        if len(listed) < len(self.shares):
+            measured.append([f"and {len(self.shares) - len(listed)} more", ""])
+        plain = self.measurement.adds_to_one(self.shares)
+        lines = [_aligned([["measured", "share" if plain else f"share of {self.unit.per_cell_words}"], *measured])]
+        if self.workload is not None and self.level is not None:
+            tuned = "" if self.tuned_at == self.level else f", shares tuned at {self.tuned_at}"
+            variances = self.variances
+            wanted = [
+                [
+                    part.name or "total",
+                    str(part.answers),
+                    _four_digits(float(part.weight)),
+                    _four_digits(sqrt(variances[part.name])),
+                ]
+                for part in self.workload.parts
+            ]
+            lines.insert(0, f"{self.level}{tuned}")
+            lines.append(_aligned([["wanted", "answers", "weight", "standard deviation"], *wanted]))
+        return "\n".join(lines)
 
     @property
     def charge(self) -> Fraction:
@@ -628,10 +651,12 @@ class Plan(Display):
         both                 2.254  3.637
         """
         workload, pair, method = _wanted(self), self.pair, METHODS[self.measurement.method]
-        alternatives = {
-            name: least_found(self._request(_weighted(workload, weights)), method).sums.shares
-            for name, weights in (_usual_weightings(workload) if weightings is None else weightings).items()
-        }
+        alternatives: dict[str, Mapping[Family, Fraction]] = {}
+        for name, weights in (_usual_weightings(workload) if weightings is None else weightings).items():
+            read = {part: exact(weight, "weight") for part, weight in weights.items()}
+            trace = min(read.values(), default=Fraction(1)) / 10**9
+            weighted = workload.reweighted({**{part.name: trace for part in workload.parts}, **read})
+            alternatives[name] = least_found(self._request(weighted), method).sums.shares
         if weightings is None:
             if not is_unequal_tree(self.domain) and pair is None and not wants_marginals(workload):
                 largest = least_found(self._request(workload, "largest"), METHODS["marginals"])
@@ -667,13 +692,6 @@ class Alternatives(Display):
         rows = [[name, *map(_four_digits, deviations.values())] for name, deviations in self.deviations.items()]
         parts = [part or "total" for part in next(iter(self.deviations.values()))]
         return _aligned([["standard deviations", *parts], *rows])
-
-
-def _weighted(workload: Workload, weights: Mapping[str, Number]) -> Workload:
-    """The workload with these weights; a part that is not named has a 10^9th of the least weight."""
-    read = {name: exact(weight, "weight") for name, weight in weights.items()}
-    trace = min(read.values(), default=Fraction(1)) / 10**9
-    return workload.reweighted({**{part.name: trace for part in workload.parts}, **read})
 
 
 def _usual_weightings(workload: Workload) -> dict[str, dict[str, Number]]:
@@ -714,30 +732,3 @@ def _stated(level: Level | None) -> Level:
     if level is None:
         raise OutOfRange("a plan needs a level for its errors", came="no level", remedy="Use .variances_at(level).")
     return level
-
-
-def _table(chosen: Plan) -> str:
-    listed = list(chosen.shares.items())[: _SHOWN if chosen.rows is not None else None]
-    measured = [
-        [chosen.family_words(family) or "total", (str(share) if 10**6 % share.denominator else f"{float(share):.6g}")]
-        for family, share in listed
-    ]
-    if len(listed) < len(chosen.shares):
-        measured.append([f"and {len(chosen.shares) - len(listed)} more", ""])
-    plain = chosen.measurement.adds_to_one(chosen.shares)
-    lines = [_aligned([["measured", "share" if plain else f"share of {chosen.unit.per_cell_words}"], *measured])]
-    if chosen.workload is not None and chosen.level is not None:
-        tuned = "" if chosen.tuned_at == chosen.level else f", shares tuned at {chosen.tuned_at}"
-        variances = chosen.variances
-        wanted = [
-            [
-                part.name or "total",
-                str(part.answers),
-                _four_digits(float(part.weight)),
-                _four_digits(sqrt(variances[part.name])),
-            ]
-            for part in chosen.workload.parts
-        ]
-        lines.insert(0, f"{chosen.level}{tuned}")
-        lines.append(_aligned([["wanted", "answers", "weight", "standard deviation"], *wanted]))
-    return "\n".join(lines)

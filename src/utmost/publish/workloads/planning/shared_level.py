@@ -9,7 +9,7 @@ best shares. At small levels E_m(e) = c_m / e^2, and a_m is proportional to (w_m
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import sqrt
 from typing import Any
@@ -71,7 +71,11 @@ class SharedLevel(Display):
             )
         if min(shares.values()) <= 0 or sum(shares.values()) != 1:
             raise OutOfRange("the shares must be positive and add up to 1", came="other shares", where="shares")
-        plans = {name: _with_variances_at(plan, self.level.scaled(shares[name])) for name, plan in self.plans.items()}
+        plans = dict[str, Plan]()
+        for name, plan in self.plans.items():
+            if not isinstance(plan, Plan):
+                raise wrong_kind("a plan", "a Plan", plan)
+            plans[name] = replace(plan, level=self.level.scaled(shares[name]))
         relations = {plan.unit.neighbours for plan in plans.values()}
         if len(relations) > 1:
             remedy = "Count all measures with the same neighbours=."
@@ -159,7 +163,7 @@ def share_level(
     highest = now if up_to is None else level(up_to)
     if highest < now:
         raise NotALevel("up_to must be at least the level of the release", came=up_to)
-    read = _weights(plans, weights)
+    read = _read_weights(plans, weights)
     if len(read) == 1:
         return SharedLevel(plans, dict.fromkeys(read, Fraction(1)), now, 1.0)
     whole = _PARTS * max(10, len(read))
@@ -173,7 +177,7 @@ def share_level(
     return SharedLevel(plans, shares, now, within)
 
 
-def _weights(plans: Any, weights: Any) -> dict[str, float]:
+def _read_weights(plans: Any, weights: Any) -> dict[str, float]:
     if not isinstance(plans, Mapping) or not all(isinstance(name, str) and name for name in plans):
         raise wrong_kind("plans", "a mapping from names to plans", plans)
     if not 1 <= len(plans) <= _MOST:
@@ -226,14 +230,6 @@ def _least(errors: Floats, budget: int) -> tuple[float, list[int]]:
         taken.append(int(choice[left]))
         left -= taken[-1]
     return float(sums[budget]), taken[::-1]
-
-
-def _with_variances_at(plan: Plan, own: Level) -> Plan:
-    if not isinstance(plan, Plan):
-        raise wrong_kind("a plan", "a Plan", plan)
-    tuned = plan.tuned_at
-    known = (plan.domain, plan.unit, plan.shares, plan.workload, own, tuned)
-    return Plan(*known, plan.together, plan.rows)
 
 
 def levels_of_tables(

@@ -129,8 +129,12 @@ def kept_in_rounding(domain: Domain, measured: Iterable[Family]) -> tuple[Domain
         return domain, families
     axis = domain.axes[place]
     if len(axis.levels) == 1:
-        axes = [_with_runs(axis) if a == place else axis for a, axis in enumerate(domain.axes)]
-        domain = Domain({axis.levels[0]: axis for axis in axes})
+        lengths = [length for length in (4**power for power in range(1, 14)) if length < axis.size]
+        starts = tuple(np.arange(0, axis.size, length) for length in lengths)
+        labels = tuple(tuple(range(len(start))) for start in starts)
+        names = tuple(f"{axis.levels[0]} in runs of {length}" for length in lengths)
+        with_runs = Axis((axis.levels[0], *names), (axis.labels[0], *labels), (axis.starts[0], *starts))
+        domain = Domain({of.levels[0]: with_runs if at == place else of for at, of in enumerate(domain.axes)})
     groups = [family for family in families if not is_hats(family)]
     if len(axis.levels) == 1:  # with the runs, "all" has another level number
         last = len(domain.axes[place].levels)
@@ -138,15 +142,6 @@ def kept_in_rounding(domain: Domain, measured: Iterable[Family]) -> tuple[Domain
     others = finest_common(groups)
     runs = [with_level(others, place, level) for level in range(len(domain.axes[place].levels) + 1)]
     return domain, list(dict.fromkeys([*groups, *runs]))
-
-
-def _with_runs(axis: Axis) -> Axis:
-    """The axis with runs of 4, 16, 64, ... values as levels."""
-    lengths = [length for length in (4**power for power in range(1, 14)) if length < axis.size]
-    starts = tuple(np.arange(0, axis.size, length) for length in lengths)
-    labels = tuple(tuple(range(len(start))) for start in starts)
-    names = tuple(f"{axis.levels[0]} in runs of {length}" for length in lengths)
-    return Axis((axis.levels[0], *names), (axis.labels[0], *labels), (axis.starts[0], *starts))
 
 
 def _least_moves(

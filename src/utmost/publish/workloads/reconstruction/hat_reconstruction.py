@@ -204,7 +204,15 @@ class _Frame:
 
     @cached_property
     def spaces(self) -> tuple[HatSpace, ...]:
-        return tuple(self._space(space) for space in self.blocks.spaces())
+        axis, found = self.domain.axes[self.place], list[HatSpace]()
+        for space in self.blocks.spaces():
+            others = {family: self.others(family) for family in self.weights}
+            entering = [family for family in self.weights if is_finer(self.blocks.canonical(others[family]), space)]
+            rows = {family: rows_of(axis, family[self.place]) for family in entering}
+            cells = {family: self.blocks.cells_in(others[family]) for family in entering}
+            weights = {family: self.weights[family] * cells[family] for family in entering}
+            found.append(HatSpace(space, axis.size, base_of(rows.values()), weights, rows, cells, self.project))
+        return tuple(found)
 
     def others(self, family: Family) -> Family:
         """A marginal's levels on the other axes."""
@@ -292,11 +300,3 @@ class _Frame:
         along = self.rest.axes[place if axis is None else axis]
         sums = np.add.reduceat(cells, along.group_starts(level), axis=place + 1)
         return np.take(sums * along.groups(level), along.group_of(level), axis=place + 1)
-
-    def _space(self, space: Family) -> HatSpace:
-        axis = self.domain.axes[self.place]
-        entering = [family for family in self.weights if is_finer(self.blocks.canonical(self.others(family)), space)]
-        rows = {family: rows_of(axis, family[self.place]) for family in entering}
-        cells = {family: self.blocks.cells_in(self.others(family)) for family in entering}
-        weights = {family: self.weights[family] * cells[family] for family in entering}
-        return HatSpace(space, axis.size, base_of(rows.values()), weights, rows, cells, self.project)

@@ -13,7 +13,7 @@ within 2^-25 of proportional to 1/variance, so that every estimate is an exact r
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise, product
@@ -290,22 +290,18 @@ class Reconstruction:
         """D and the K_V of the sum of Q_T / lambda_T over the T from ``base`` up = (sum of K_V A_V' A_V) / D."""
         fractions = {}
         for space in self.spaces(base):
+            # The spaces whose projections contain P_space, each with its sign
+            choices = []
+            for chain, level, least in zip(self._chains, space, base, strict=True):
+                finer = [(chain[chain.index(level) - 1], -1)] if level > least else []
+                choices.append([(level, 1), *finer])
             total = Fraction(0)
-            for finer, sign in self._finer(space, base):
-                if precision := self.total(finer):
-                    total += Fraction(sign, precision)
+            for picked in product(*choices):
+                if precision := self.total(tuple(level for level, _ in picked)):
+                    total += Fraction(math.prod(sign for _, sign in picked), precision)
             fractions[space] = total * self.cells_in(base) / self.cells_in(space)
         divisor = math.lcm(*(fraction.denominator for fraction in fractions.values()))
         return divisor, {space: int(fraction * divisor) for space, fraction in fractions.items()}
-
-    def _finer(self, space: Family, base: Family) -> Iterator[tuple[Family, int]]:
-        """The spaces whose projections contain P_space, with its sign."""
-        choices = []
-        for chain, level, least in zip(self._chains, space, base, strict=True):
-            place = chain.index(level)
-            choices.append([(level, 1), *([(chain[place - 1], -1)] if level > least else [])])
-        for picked in product(*choices):
-            yield tuple(level for level, _ in picked), math.prod(sign for _, sign in picked)
 
     def _classes(self, forms: Sequence[ProductForm], axis: int, level: int) -> list[tuple[Any, int]]:
         """The groups of a level of one axis in classes with equal coefficients, and the size of each class."""

@@ -99,15 +99,14 @@ class PublicFacts:
         lower, upper = (bounds.ravel() for bounds in self.bounds[family])
         for place in places:
             name = " ".join(f"{level}={label_text(values[place])}" for level, values in labels.items()) or "total"
-            yield f"{name} {self._bound(lower[place], upper[place])}"
-
-    def _bound(self, lower: Any, upper: Any) -> str:
-        low, high = (None if end in (-inf, inf) else self._text(end) for end in (lower, upper))
-        if low == high:
-            return f"= {low}"
-        if low is None or high is None:
-            return f"at most {high}" if low is None else f"at least {low}"
-        return f"from {low} to {high}"
+            ends = lower[place], upper[place]
+            low, high = (None if end in (-inf, inf) else self._text(end) for end in ends)
+            if low == high:
+                yield f"{name} = {low}"
+            elif low is None or high is None:
+                yield f"{name} at most {high}" if low is None else f"{name} at least {low}"
+            else:
+                yield f"{name} from {low} to {high}"
 
     def _text(self, steps: int) -> str:
         return str(steps) if self.amount is None else self.amount.text(steps)
@@ -130,15 +129,16 @@ class PublicFacts:
 
     def facts(self) -> list[dict[str, Any]]:
         """JSON values for `of_facts`: for each sum its labels, the lower and the upper bound as text."""
-        return [{"family": list(self.domain.level_names(family)), "sums": self._rows(family)} for family in self.bounds]
-
-    def _rows(self, family: Family) -> list[list[Any]]:
-        labels = [[str(label_text(label)) for label in column] for column in self.domain.group_labels(family).values()]
-        ends = [
-            [None if end in (-inf, inf) else self._text(end) for end in bounds.ravel()]
-            for bounds in self.bounds[family]
-        ]
-        return [[[column[place] for column in labels], *(end[place] for end in ends)] for place in self.places(family)]
+        facts = list[dict[str, Any]]()
+        for family, bounds in self.bounds.items():
+            columns = self.domain.group_labels(family).values()
+            labels = [[str(label_text(label)) for label in column] for column in columns]
+            ends = [[None if end in (-inf, inf) else self._text(end) for end in bound.ravel()] for bound in bounds]
+            sums = [
+                [[column[place] for column in labels], *(end[place] for end in ends)] for place in self.places(family)
+            ]
+            facts.append({"family": list(self.domain.level_names(family)), "sums": sums})
+        return facts
 
     @classmethod
     def of_facts(

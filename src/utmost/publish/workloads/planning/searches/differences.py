@@ -1,8 +1,8 @@
 """The search for marginals and differences of the two values of axes, where complete tables are wanted."""
 
-from utmost.publish.workloads.measuring.unit_charge import Room
+from functools import partial
+
 from utmost.publish.workloads.measuring.wanted_sums import wants_tables
-from utmost.publish.workloads.measuring.ways.way import Shares
 from utmost.publish.workloads.planning.least_of_rooms import least_of_rooms
 from utmost.publish.workloads.planning.searches.marginals import tables_shares
 from utmost.publish.workloads.planning.searches.plan_search import (
@@ -28,8 +28,4 @@ class DifferenceSearch:
         return mean_alone(self.name, request)
 
     def search(self, request: PlanRequest) -> FoundSums:
-        return FoundSums(least_of_rooms(request, _shares))
-
-
-def _shares(request: PlanRequest, room: Room) -> Shares:
-    return tables_shares(request, room, signs=True)
+        return FoundSums(least_of_rooms(request, partial(tables_shares, signs=True)))
