@@ -79,16 +79,22 @@ class GeneratingFunction:
 
     @property
     def fractions(self) -> tuple[Fraction, ...] | None:
+        """The coefficients of N over its block; None if they are irrational."""
         if not any(self.linear):
             return self.constant
-        if self.level is None or not self.level.is_rational:
-            return None
-        b = self.level.alpha_fraction()
-        return tuple(p + b * m for p, m in zip(self.constant, self.linear, strict=True))
+        b = self.exact_ratio
+        return None if b is None else tuple(p + b * m for p, m in zip(self.constant, self.linear, strict=True))
 
     def coefficients(self, bits: int) -> list[Interval]:
         b = self.ratio(bits)
         return [b * m + p for p, m in zip(self.constant, self.linear, strict=True)]
+
+    @property
+    def exact_ratio(self) -> Fraction | None:
+        """b; None if it is irrational."""
+        if self.level is None:
+            return Fraction(0)
+        return self.level.alpha_fraction() if self.level.is_rational else None
 
     def ratio(self, bits: int) -> Interval:
         """b as an interval."""

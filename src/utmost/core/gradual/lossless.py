@@ -67,8 +67,10 @@ def exact_candidate(
     lower: GeneratingFunction, higher: GeneratingFunction, quotient: list[Fraction], start: int, bits: int
 ) -> Candidate:
     """The candidate from N_1 / N_2, in Fractions where both ratios b are rational, else in intervals."""
-    is_rational = all(s.level is None or s.level.is_rational for s in (lower, higher))
-    b1, b2 = (_ratio(s, bits, is_rational) for s in (lower, higher))
+    b1: Any = lower.exact_ratio
+    b2: Any = higher.exact_ratio
+    if b1 is None or b2 is None:
+        b1, b2 = lower.ratio(bits), higher.ratio(bits)
     core: dict[int, Any] = {}
     for i, value in enumerate(quotient):
         if value:
@@ -141,12 +143,6 @@ def _spread(core: list[Any], b: Any, period: int) -> list[Any]:
     for i in range(len(core) - period - 1, -1, -1):
         down[i] = b * (core[i + period] + down[i + period])
     return [u + d for u, d in zip(up, down, strict=True)]
-
-
-def _ratio(law: GeneratingFunction, bits: int, is_rational: bool) -> Any:
-    if not is_rational:
-        return law.ratio(bits)
-    return Fraction(0) if law.level is None else law.level.alpha_fraction()
 
 
 # The first attempt lists four times the longest period, the last 64 times, with enough bits for the tail there.
@@ -315,15 +311,14 @@ def _decided(
 ) -> tuple[Losslessness | None, bool]:
     """The verdict, None if a sign is uncertain, and whether the error of each mass is at most 2^-40."""
     # s_1 / (s_2 (1 - b_1^2)), a Fraction where both ratios are rational.
-    laws = lower, higher
     scale: Interval | Fraction
-    if all(law.level is None or law.level.is_rational for law in laws):
-        b1, b2 = (Fraction(0) if law.level is None else law.level.alpha_fraction() for law in laws)
-        s1, s2 = ((1 - b) ** 2 / (sum(s.constant) + b * sum(s.linear)) for s, b in zip(laws, (b1, b2), strict=True))
-        scale = s1 / s2 / (1 - b1**2)
-    else:
+    b1, b2 = lower.exact_ratio, higher.exact_ratio
+    if b1 is None or b2 is None:
         ratio = lower.ratio(bits)
         scale = lower.scale(bits) / higher.scale(bits) / (1 - ratio * ratio)
+    else:
+        s1, s2 = ((1 - b) ** 2 / (sum(s.constant) + b * sum(s.linear)) for s, b in ((lower, b1), (higher, b2)))
+        scale = s1 / s2 / (1 - b1**2)
     values = [value * scale for value in candidate.values]
     is_sharp = all(isinstance(value, Fraction) or (value.high - value.low) >> (bits - 40) == 0 for value in values)
     uppers = [value.high if isinstance(value, Interval) else value for value in values]
