@@ -77,22 +77,45 @@ def prior_file(text: str, size: int | None = None, labels: Sequence[Hashable] | 
     # The file has one column of probabilities, or two: the secret (its number or label) and its probability. A secret
     # that is not named has probability 0. After "weights:" before the file name, the numbers are divided by their sum.
     path = Path(text.removeprefix(WEIGHTS))
-    named = None if labels is None else _rows_by_label(path, labels)
-    rows = number_rows(path) if named is None else named
+    by_label = None if labels is None else _rows_by_label(path, labels)
+    rows = number_rows(path) if by_label is None else by_label
+    if len(rows[0]) == 2:
+        count = int(max(row[0] for row in rows)) + 1 if size is None else size
+        listed: dict[Fraction, Fraction] = {}
+        for at, (secret, weight) in enumerate(rows, 1):
+            where = f"{path}, row {at}"
+            if secret.denominator != 1 or not 0 <= secret < count:
+                required, remedy = f"the first column must name secrets in 0..{count - 1}", "Number the secrets from 0."
+                raise NotAPrior(required, came="another", where=where, remedy=remedy)
+            if secret in listed:
+                raise NotAPrior(
+                    "each secret must be named once", came="one twice", where=where, remedy="Add up its rows."
+                )
+            listed[secret] = weight
+        weights = as_array([listed.get(Fraction(secret), Fraction(0)) for secret in range(count)])
+    elif len(rows[0]) != 1:
+        required = "a prior file must have one column, or two (secret, probability)"
+        raise NotAPrior(required, came=len(rows[0]), where=str(path), remedy="Leave out the other columns.")
+    elif size not in (None, len(rows)):
+        required, remedy = (
+            f"the prior must have {size} probabilities, one for each secret",
+            "Write 0 for a secret that cannot be.",
+        )
+        raise NotAPrior(required, came=len(rows), where=str(path), remedy=remedy)
+    else:
+        weights = as_array([row[0] for row in rows])
+    is_weights, total = text.startswith(WEIGHTS), weights.sum()
+    off = 0 if is_weights else abs(total - 1)
     try:
-        weights = as_array(_by_secret(rows, size) if len(rows[0]) == 2 else _in_order(rows, size))
-        if text.startswith(WEIGHTS):
+        if is_weights:
             return priors.from_counts(weights)
-        total = weights.sum()
-        off = abs(total - 1)
-        try:
-            return priors.prior(to_floats(weights) if 0 < off <= _ROUNDED else weights)
-        except NotAPrior as error:
-            remedy = f"For numbers that are not normalised write {WEIGHTS}FILE." if off else error.remedy
-            came = f"a sum {'above' if total > 1 else 'below'} 1" if off else None
-            raise NotAPrior(error.required, came=came, remedy=remedy) from None
+        return priors.prior(to_floats(weights) if 0 < off <= _ROUNDED else weights)
     except NotAPrior as error:
-        raise NotAPrior(error.required, came=error.came, where=str(path), remedy=error.remedy) from None
+        came, advice = error.came, error.remedy
+        if off:
+            came = f"a sum {'above' if total > 1 else 'below'} 1"
+            advice = f"For numbers that are not normalised write {WEIGHTS}FILE."
+        raise NotAPrior(error.required, came=came, where=str(path), remedy=advice) from None
 
 
 def loss_of(text: str, space: Space) -> Loss | Array:
@@ -126,41 +149,6 @@ def _rows_by_label(path: Path, labels: Sequence[Hashable]) -> list[list[Fraction
                 remedy=remedy,
             )
     return [[Fraction(number[label]), table.number(weight, line, 2)] for line, (label, weight) in rows]
-
-
-def _in_order(rows: list[list[Fraction]], size: int | None) -> list[Fraction]:
-    if len(rows[0]) != 1:
-        raise NotAPrior(
-            "a prior file must have one column, or two (secret, probability)",
-            came=len(rows[0]),
-            remedy="Leave out the other columns.",
-        )
-    if size not in (None, len(rows)):
-        raise NotAPrior(
-            f"the prior must have {size} probabilities, one for each secret",
-            came=len(rows),
-            remedy="Write 0 for a secret that cannot be.",
-        )
-    return [row[0] for row in rows]
-
-
-def _by_secret(rows: list[list[Fraction]], size: int | None) -> list[Fraction]:
-    count = int(max(row[0] for row in rows)) + 1 if size is None else size
-    weights: dict[Fraction, Fraction] = {}
-    for at, (secret, weight) in enumerate(rows):
-        if secret.denominator != 1 or not 0 <= secret < count:
-            raise NotAPrior(
-                f"the first column must name secrets in 0..{count - 1}",
-                came="another",
-                where=f"row {at + 1}",
-                remedy="Number the secrets from 0.",
-            )
-        if secret in weights:
-            raise NotAPrior(
-                "each secret must be named once", came="one twice", where=f"row {at + 1}", remedy="Add up its rows."
-            )
-        weights[secret] = weight
-    return [weights.get(Fraction(secret), Fraction(0)) for secret in range(count)]
 
 
 ADDED = ("answer", "low", "high", "expected_loss")

@@ -168,19 +168,22 @@ def draw_tetrahedron(axes: Any, solid: Solid, marked: tuple[NDArray[np.float64],
         axes.annotate(label, place, far, textcoords="offset points", ha="center", va="center", fontsize=12)
     places = solid.corners.T @ _TETRAHEDRON
     middle = places.mean(axis=0)
-    faces = [_around_face(places, face) for face in solid.faces]
-    seen = set()
-    for face in sorted(faces, key=lambda face: (places[face] @ _EYE).mean()):
-        flat, normal = _flat(places[face]), _normal(places, face, middle)
+    front = np.zeros(len(places), dtype=bool)
+    for face in sorted(solid.faces, key=lambda face: (places[face] @ _EYE).mean()):
+        # Two directions along the face give the cyclic order of its corners; the third one is its normal.
+        arms = places[face] - places[face].mean(axis=0)
+        _, _, (across, along, normal) = np.linalg.svd(arms)
+        flat = _flat(places[face][np.argsort(np.arctan2(arms @ along, arms @ across))])
         border = np.vstack([flat, flat[:1]]).T
+        if normal @ (places[face].mean(axis=0) - middle) < 0:
+            normal = -normal
         if normal @ _EYE > 1e-9:
-            seen |= set(face)
+            front[face] = True
             shade = 0.12 + 0.42 * (1 - float(normal @ _LIGHT)) / 2
             axes.fill(*flat.T, facecolor=COLOURS[0], alpha=shade, zorder=3)
             axes.plot(*border, color=COLOURS[0], linewidth=1.5, zorder=4)
         else:
             axes.plot(*border, color=COLOURS[0], linewidth=0.7, alpha=0.5, ls=(0, (3, 3)), zorder=2)
-    front = np.array([k in seen for k in range(len(places))])
     flat = _flat(places)
     axes.plot(*flat[~front].T, "o", ms=4, color=_BEHIND, zorder=2)
     axes.plot(*flat[front].T, "o", ms=5.5, color=_INK, mec="white", mew=0.8, label="vertices", zorder=6)
@@ -198,22 +201,6 @@ def draw_tetrahedron(axes: Any, solid: Solid, marked: tuple[NDArray[np.float64],
     axes.axis("off")
     axes.margins(0.07)
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, 0.02), frameon=False, fontsize=10, ncols=3)
-
-
-def _around_face(places: Any, face: Any) -> list[int]:
-    """Return the corners of a face in cyclic order."""
-    points = places[face] - places[face].mean(axis=0)
-    _, _, axes = np.linalg.svd(points)
-    angles = np.arctan2(points @ axes[1], points @ axes[0])
-    return [int(k) for k in np.asarray(face)[np.argsort(angles)]]
-
-
-def _normal(places: Any, face: list[int], middle: Any) -> Any:
-    """Return the outward normal of a face."""
-    points = places[face]
-    _, _, axes = np.linalg.svd(points - points.mean(axis=0))
-    normal = axes[2]
-    return normal if normal @ (points.mean(axis=0) - middle) > 0 else -normal
 
 
 def _flat(points: Any) -> Any:

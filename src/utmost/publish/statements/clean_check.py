@@ -19,7 +19,7 @@ from utmost.publish.releases.noisy_table import NoisyTable
 from utmost.publish.workloads.bounds.clean_certificate import CleanCertificate
 from utmost.publish.workloads.reconstruction.public_facts import PublicFacts
 from utmost.publish.workloads.sums_in_words import read_family
-from utmost.tables.axes.domain import Domain, Family
+from utmost.tables.axes.domain import Family
 from utmost.tables.files import files
 from utmost.tables.frames.any_table import adapter_of
 
@@ -44,73 +44,41 @@ def check_clean(statement: Mapping[str, Any], table: Any, release: Mapping[str, 
 
     Cost: some passes over the cells in Python's integers, and no solver: a second for 10^5 cells.
     """
+    amount: Amount | None = None
+    problems: dict[str, Callable[..., CleanProblem]]  # by the digest of the cells or sums that they are made of
     if isinstance(release, NoisyTable):
-        clean, _ = _noisy_form(release).checked(statement)
-        _check_cells(table, release.beside(clean))
-        return clean
-    whole = whole_release(release)
-    clean, family = _clean_form(whole).checked(statement)
-    _check_cells(table, beside_estimates(whole, clean, family))
-    return clean
-
-
-def _noisy_form(release: NoisyTable) -> StatementForm[tuple[CleanTable, Family]]:
-    """Statements of clean tables of a table with noise from another tool."""
+        domain, columns = release.domain, list(release.columns)
+        problems = {release.digest(name): partial(release.clean_problem, column=name) for name in columns[::-1]}
+    else:
+        whole = whole_release(release)
+        made_of = whole.together if isinstance(whole, DetailedSums) else whole
+        domain, amount, problems = made_of.domain, made_of.unit.amount, {made_of.digest: whole.clean_problem}
 
     def proved(statement: Mapping[str, Any]) -> tuple[CleanTable, Family]:
+        """Return the clean table that the certificate in the statement proves, with the marginal of the statement."""
         of = stated_field(statement, "of", dict)
-        made_of = [name for name in release.columns if of == {"sums": release.digest(name)}]
-        if not made_of:
-            raise BadTable("a clean table must be made of the release's cells", came="other cells", where="of")
-        return _proved(statement, release.domain, None, partial(release.clean_problem, column=made_of[0]))
+        if set(of) != {"sums"} or of["sums"] not in problems:
+            raise BadTable("a clean table must be made of its release", came="other cells or sums", where="of")
+        if "certificate" not in statement:
+            remedy = "Make the clean table again from its release: clean, or utmost clean."
+            raise BadTable("a clean table must have a certificate", came="none", where="certificate", remedy=remedy)
+        listed = stated_field(statement, "given", list) if "given" in statement else None
+        held = stated_field(statement, "held", list) if "held" in statement else None
+        facts = None if listed is None else PublicFacts.of_facts(domain, listed, amount)
+        certificate = CleanCertificate.of_facts(domain, stated_field(statement, "certificate", dict))
+        family = domain.family(read_family(domain, stated_field(statement, "family", str)))
+        try:
+            return problems[of["sums"]](facts, held).certified(certificate), family
+        except Unsupported as error:
+            required = "public facts and held sums must be possible for the release"
+            raise BadTable(required, came=str(error)[:200]) from None
 
-    return StatementForm(CLEAN_KIND, "a statement of a clean table", _fields, proved, _ROUNDED)
-
-
-def _clean_form(whole: NoisySums | DetailedSums) -> StatementForm[tuple[CleanTable, Family]]:
-    """Statements of clean tables: marginal, public facts, held sums and certificate determine every field."""
-    made_of = whole.together if isinstance(whole, DetailedSums) else whole
-    domain = made_of.domain
-
-    def proved(statement: Mapping[str, Any]) -> tuple[CleanTable, Family]:
-        if stated_field(statement, "of", dict) != {"sums": made_of.digest}:
-            raise BadTable("a clean table must be made of the release's sums", came="other sums", where="of")
-        return _proved(statement, domain, made_of.unit.amount, whole.clean_problem)
-
-    return StatementForm(CLEAN_KIND, "a statement of a clean table", _fields, proved, _ROUNDED)
-
-
-def _fields(clean: tuple[CleanTable, Family]) -> dict[str, Any]:
-    return clean[0].fields(clean[1])
-
-
-def _proved(
-    statement: Mapping[str, Any], domain: Domain, amount: Amount | None, problem: Callable[..., CleanProblem]
-) -> tuple[CleanTable, Family]:
-    """The clean table that the certificate in a statement proves, with the marginal of the statement."""
-    if "certificate" not in statement:
-        remedy = "Make the clean table again from its release: clean, or utmost clean."
-        raise BadTable("a clean table must have a certificate", came="none", where="certificate", remedy=remedy)
-    listed = stated_field(statement, "given", list) if "given" in statement else None
-    held = stated_field(statement, "held", list) if "held" in statement else None
-    facts = None if listed is None else PublicFacts.of_facts(domain, listed, amount)
-    certificate = CleanCertificate.of_facts(domain, stated_field(statement, "certificate", dict))
-    family = domain.family(read_family(domain, stated_field(statement, "family", str)))
-    try:
-        return problem(facts, held).certified(certificate), family
-    except Unsupported as error:
-        required = "public facts and held sums must be possible for the release"
-        raise BadTable(required, came=str(error)[:200]) from None
-
-
-def beside_estimates(release: NoisySums | DetailedSums, clean: CleanTable, family: Families) -> dict[str, Any]:
-    """Return the clean table of a marginal; for a release in one stage, with its estimates and margins first."""
-    estimates = files.columns(release[family]) if isinstance(release, NoisySums) else {}
-    return estimates | files.columns(clean[family])
-
-
-def _check_cells(table: Any, expected: Mapping[str, Any]) -> None:
-    """Check the columns' names, and each column against the certificate's cells and the release."""
+    # The marginal, the public facts, the held sums and the certificate determine every field.
+    form = StatementForm[tuple[CleanTable, Family]](
+        CLEAN_KIND, "a statement of a clean table", lambda clean: clean[0].fields(clean[1]), proved, _ROUNDED
+    )
+    clean, family = form.checked(statement)
+    expected = release.beside(clean) if isinstance(release, NoisyTable) else beside_estimates(whole, clean, family)
     adapter = adapter_of(table)
     names = adapter.names(table)
     if "clean" not in names or not set(names) <= set(expected):
@@ -122,3 +90,10 @@ def _check_cells(table: Any, expected: Mapping[str, Any]) -> None:
         )
         if len(column) != len(wanted) or any(map(unlike, column, wanted)):
             raise BadTable("a clean table must be that of its certificate", came="other cells", where=repr(name))
+    return clean
+
+
+def beside_estimates(release: NoisySums | DetailedSums, clean: CleanTable, family: Families) -> dict[str, Any]:
+    """Return the clean table of a marginal; for a release in one stage, with its estimates and margins first."""
+    estimates = files.columns(release[family]) if isinstance(release, NoisySums) else {}
+    return estimates | files.columns(clean[family])
