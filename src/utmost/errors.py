@@ -33,6 +33,7 @@
     ├── ServiceError    a service of ledgers refuses; no answer was given
     │   ├── NotAuthenticated  no token came, or none that is valid now
     │   ├── NotAllowed        the token does not allow the request
+    │   │   └── TooOften      requests come too often, or too many tables of one person differed today
     │   ├── NeedsApproval     a second person must confirm it first
     │   ├── UnknownRecord     the service has no token, proposal, offer or order of this name
     │   └── RequestReused     an idempotency key came again with another request
@@ -231,6 +232,21 @@ class NotAuthenticated(ServiceError):
 
 class NotAllowed(ServiceError):
     """The token of a request does not allow this request."""
+
+
+class TooOften(NotAllowed):
+    """Requests come too often, or too many tables of one person differed from published ones today.
+
+    Attributes:
+        again: Seconds after which the request may come again.
+    """
+
+    again: float = 1.0
+
+    def after(self, seconds: float) -> Self:
+        """Return the error with the seconds after which the request may come again."""
+        self.again = seconds
+        return self
 
 
 class NeedsApproval(ServiceError):

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from http import HTTPStatus
+from math import ceil
 from typing import Any
 
 from anyio import CapacityLimiter, to_thread
@@ -17,12 +18,12 @@ from starlette.exceptions import HTTPException
 
 from utmost.errors import (
     BudgetExceeded,
-    BudgetUnused,
     LedgerUnavailable,
     NeedsApproval,
     NotAllowed,
     NotAuthenticated,
-    SeparateDatasets,
+    PrivacyWarning,
+    TooOften,
     UtmostError,
 )
 from utmost.interfaces.service.access.openid import OpenId
@@ -66,9 +67,8 @@ def of_environment() -> Guards:
     lines = logging.StreamHandler()
     lines.setFormatter(JsonLogFormatter())
     logging.basicConfig(level=logging.INFO, handlers=[lines])
-    # Answers and previews have these warnings; a log must name no dataset.
-    for category in (BudgetUnused, SeparateDatasets):
-        warnings.simplefilter("ignore", category)
+    # Warnings about a request name releases and datasets, which a log must not.
+    warnings.simplefilter("ignore", PrivacyWarning)
     logging.captureWarnings(True)  # other warnings become log lines
     settings = Settings.of_environment()
     service = Service(
@@ -168,6 +168,8 @@ async def _answer_refusal(request: Request, error: Exception) -> Response:
     headers = {"WWW-Authenticate": "Bearer"} if isinstance(error, NotAuthenticated) else {}
     if status_of(error) == 503:
         headers["Retry-After"] = "1"
+    elif isinstance(error, TooOften):
+        headers["Retry-After"] = str(ceil(error.again))
     return _problem_answer(request, problem_of(error), headers)
 
 

@@ -287,14 +287,14 @@ class Proposals:
         requests: Sequence[PublishRequest] | Sequence[AnswerRequest],
         proposals: Mapping[str, str | None],
         new: Sequence[PublishRequest | AnswerRequest],
-    ) -> Callable[[RecordTransaction], None]:
+    ) -> Callable[[RecordTransaction], bool]:
         """Return the work of a transaction that checks all approvals, and records who carries out the requests."""
         # `new` are the requests without a stored answer: only they need an approval. The work refuses missing
-        # approvals, and another request under the same key.
+        # approvals, and another request under the same key; it returns whether this request was answered before.
         verb = verb_of(requests[0])
         name = self._context.record_name(verb, token, key)
 
-        def work(store: RecordTransaction) -> None:
+        def work(store: RecordTransaction) -> bool:
             # The facts that identify a call under its key.
             wanted = [
                 [verb_of(request), request.name, request.version, level_text(request.level), approved_facts(request)]
@@ -315,22 +315,28 @@ class Proposals:
                         note_declaration(store, token, request)
                     facts = {"release": request.name, "version": request.version, "level": level_text(request.level)}
                     self._context.trail(store, token, verb, **facts)
+            return again is not None and "answered" in again
 
         return work
 
     def note_sent(
-        self, requests: Sequence[PublishRequest] | Sequence[AnswerRequest], proposals: Mapping[str, str | None]
+        self,
+        token: Token,
+        key: str,
+        requests: Sequence[PublishRequest] | Sequence[AnswerRequest],
+        proposals: Mapping[str, str | None],
     ) -> None:
-        """Record that the tables of proposals were sent, so that the proposals wait for nobody any more."""
+        """Record that requests were answered, and that their proposals wait for nobody any more."""
+        name = self._context.record_name(verb_of(requests[0]), token, key)
 
         def work(store: RecordTransaction) -> None:
+            store.put("begun", name, (store.get("begun", name) or {}) | {"answered": True})
             for request in requests:
                 stored = _proposal(store, proposals.get(request.name))
                 if stored is not None and stored.allows(request):
                     note_done(store, stored.name)
 
-        if any(proposal is not None for proposal in proposals.values()):
-            self._context.records.write(work)
+        self._context.records.write(work)
 
     def _check_sees(self, token: Token) -> None:
         if not token.may_ever("propose"):

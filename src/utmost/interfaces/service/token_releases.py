@@ -12,7 +12,15 @@ from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, exact, exact_integer
 from utmost.core.exact.written_levels import level_text
 from utmost.core.sampling.random_bits import entropy
-from utmost.errors import AlreadyPublished, DataChanged, LedgerUnavailable, NotAllowed, NotPublished, OutOfRange
+from utmost.errors import (
+    AlreadyPublished,
+    DataChanged,
+    LedgerUnavailable,
+    NotAllowed,
+    NotPublished,
+    OutOfRange,
+    TooOften,
+)
 from utmost.interfaces.service.access.tokens import EVERY, Grant, Token
 from utmost.interfaces.service.proposals import Proposals, check_declared
 from utmost.interfaces.service.publish_requests import check_table_served, proposable, served
@@ -166,7 +174,16 @@ class Releases:
             for request, verb in zip(requests, verbs, strict=True)
         ]
         begin = self._proposals.begin_work(token, key, approved, proposals, approved)
-        with self._comparing(token, begin, *tables), _hidden_dataset_names(not token.may("publish")):
+        # A single table under a new name meets no published table that it could differ from: if it is not refused, it
+        # is published. Several tables are all refused for one of them, and would be guesses that cost nothing.
+        there = {(release.name, release.version) for release in self._ledger.releases}
+        is_guess = len(requests) > 1 or not all(
+            (request.name, request.version) not in there
+            and self.may_know(token, "publish", request.dataset, request.name)
+            for request in approved
+        )
+        comparing = self._comparing(token, key, begin, *tables, is_guess=is_guess)
+        with comparing, _hidden_dataset_names(not token.may("publish")):
             # Looked up only for approved requests, so that few guesses a day reveal whether others' dataset exists.
             # A token for some releases must spend no existing dataset of others. All other errors of the request are
             # reported first, so that guessing a dataset's name costs a publication.
@@ -178,7 +195,7 @@ class Releases:
                     self._ledger.budget(request.dataset)
                     raise _others_dataset()
             published = self._ledger.publish_measures(named, tables)
-        self._proposals.note_sent(approved, proposals)
+        self._proposals.note_sent(token, key, approved, proposals)
         return {name: self._view(name, answer) for name, answer in published.items()}
 
     def relax_measures(
@@ -201,36 +218,40 @@ class Releases:
             meant.append(replace(request, version=release.version))
             if request.level not in release.levels:
                 new.append(meant[-1])
-        with self._comparing(token, self._proposals.begin_work(token, key, meant, proposals, new), *tables):
+        with self._comparing(token, key, self._proposals.begin_work(token, key, meant, proposals, new), *tables):
             relaxed = self._ledger.relax_measures(meant, tables)
-        self._proposals.note_sent(meant, proposals)
+        self._proposals.note_sent(token, key, meant, proposals)
         return {name: self._view(name, answer) for name, answer in relaxed.items()}
 
     def _view(self, name: str, answer: Answer[Any]) -> View:
         return view_of(self._ledger.release(name, answer.release.version), answer)
 
     @contextmanager
-    def _comparing(self, token: Token, begin: Callable[[RecordTransaction], None], *names: str) -> Iterator[None]:
+    def _comparing(
+        self, token: Token, key: str, begin: Callable[[RecordTransaction], bool], *names: str, is_guess: bool = True
+    ) -> Iterator[None]:
         """Compare a table with confidential values; a person may send only a few tables a day that differ."""
         # A comparison reveals only yes or no, but unlimited guesses would find small values. A failure is counted
         # before the comparison, and taken back after a success: simultaneous requests learn no more than successive
         # ones, and an interrupted comparison stays counted. `begin` is the work of the transaction that counts; see
-        # `Proposals.begin_work`.
+        # `Proposals.begin_work`. A request that was answered has a count of its own, so that its repetition is answered
+        # whatever else differed: guesses under its key are as few, and so are the answered requests about a release.
         began = self._context.clock()
         day, mark = int(began // _DAY), entropy(8).hex()
         place: list[str] = []
 
         def count(store: RecordTransaction) -> bool:
-            begin(store)
-            place.append(store.hidden("compared", min(self._context.person(store, token).person), day))
+            own = [self._context.record_name("compared", token, key)] if begin(store) else []
+            place.append(store.hidden("compared", min(self._context.person(store, token).person), day, *own))
             counted = store.get("compared", place[-1]) or {"failed": 0, "begun": {}}
             over = [one for one, since in counted["begun"].items() if began - since > _COMPARED_BY]
             failed = counted["failed"] + len(over)
-            if failed >= _FAILED_A_DAY:
+            if is_guess and failed >= _FAILED_A_DAY:
                 remedy = "Compare it on the machine that has the ledger, by Ledger.difference, or send it tomorrow."
-                required = f"at most {_FAILED_A_DAY} tables a day may differ from the published ones"
-                raise NotAllowed(required, came="one more", where=", ".join(map(repr, names)), remedy=remedy)
-            if counted["failed"] + len(counted["begun"]) >= _FAILED_A_DAY:
+                required = f"at most {_FAILED_A_DAY} tables of one person may differ from published ones in a day"
+                where, left = ", ".join(map(repr, names)), (day + 1) * _DAY - began
+                raise TooOften(required, came="as many", where=where, remedy=remedy).after(left)
+            if is_guess and counted["failed"] + len(counted["begun"]) >= _FAILED_A_DAY:
                 return False
             store.put("compared", place[-1], counted | {"begun": counted["begun"] | {mark: began}})
             return True
@@ -252,7 +273,9 @@ class Releases:
         try:
             yield
         except (DataChanged, AlreadyPublished, NotAllowed) as error:
-            failed_as = type(error).__name__
+            # Which other terms a release was published with does not depend on its values.
+            if not isinstance(error, AlreadyPublished) or error.known_as is not None:
+                failed_as = type(error).__name__
             raise
         finally:
             self._context.records.write(lambda store: end(store, failed_as))

@@ -52,6 +52,10 @@ def publish_together(
         if new and not may_draw:
             return None
         check_published_whole(transaction.state.releases.values(), new)
+        # Every other refusal comes before values are compared: else a table that fails anyway would be a free guess.
+        for (_, source), answer in zip(wanted, found, strict=True):
+            if answer is None:
+                check_new(source)
         check_budgets(
             transaction.state, [(request.dataset, request.level, request.promise.part, None) for request in new]
         )
@@ -121,14 +125,11 @@ def draw_publication(
     transaction: Transaction, request: PublishRequest, source: Source, randomness: Randomness, progress: Progress | None
 ) -> Answered:
     """Draw and write the first answer of a new release; with a stopping rule, every answer up to the accurate one."""
-    check_new(source)
     key, state, name = transaction.key, transaction.state, request.name
     kept = kept_request(state, request, source)
     assert kept.version is not None
     public = source.labels()
     likeness = TableDigests.of(key, source, public)
-    check_allowed(transaction, kept, likeness, is_independent=request.independent)
-
     committed = commitment(key, name, kept.version, source)
     parts: list[bytes] = [committed]
     tags: Tags | None = None
@@ -138,6 +139,7 @@ def draw_publication(
         source.check_distinct(tags)
         items = ItemFacts(parts_digest(tag_parts(tags)), None)
         parts += tag_parts(tags)
+    check_allowed(transaction, kept, likeness, is_independent=request.independent)
     labels, label_parts = new_labels(transaction.key, state, kept, source.order, public, source.rows, len(parts))
     parts += label_parts
 

@@ -12,6 +12,7 @@ from utmost import errors
 _STATUS: Mapping[type[errors.UtmostError], int] = {
     errors.NotAuthenticated: 401,
     errors.NotAllowed: 403,
+    errors.TooOften: 429,
     errors.NeedsApproval: 409,
     errors.UnknownRecord: 404,
     errors.RequestReused: 422,
