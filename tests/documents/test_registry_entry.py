@@ -5,8 +5,10 @@ import string
 from dataclasses import replace
 from datetime import date
 from fractions import Fraction
+from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import jsonschema
 import numpy as np
@@ -17,19 +19,11 @@ from hypothesis import strategies as st
 
 import utmost as ut
 from asking import asked
-
-# The words and lists of an entry are compared with those of the statements that they come from.
-from utmost.core.exact.written_levels import level_facts
+from running import called
 from utmost.counting import CountedTable
 from utmost.errors import BadTable, OutOfRange, Unsupported, UtmostError, WrongKind
-from utmost.interfaces.documents.answers_statement import answers_guarantee
-from utmost.interfaces.documents.space_names import space_facts
 from utmost.promises import key_noise, named_cell_noise, once_together
-from utmost.publish.promises.statement_kinds import ANSWERS_KIND
-from utmost.publish.releases.noisy_sums import SumsTable
-from utmost.publish.statements.registry_entries import PRODUCTS, SECTORS, TO_FILL_IN, slug_of
 from utmost.releases import Texts, release_detailed, release_measures
-from utmost.spaces import counts
 from utmost.statements import Deployment, registry_entry, stated_release, statement_page, yaml_text
 from utmost.workloads import Plan
 
@@ -80,18 +74,26 @@ def _saved(said):
     return json.loads(json.dumps(said))
 
 
-TOWNS = {"Oslo": (59.91, 10.75), "Bergen": (60.39, 5.32), "Hamar": (60.79, 11.07)}
+def _beside(save):
+    """The statement that is saved beside a table."""
+    with TemporaryDirectory() as folder:
+        return _saved(save(Path(folder) / "t.csv"))
 
 
-def _answers(line=None, **about):
-    """What `utmost respond` says, of a mechanism on a line of towns, or on places."""
-    line = counts(3) if line is None else line
-    facts = level_facts(ut.level(alpha="1/2"))
-    promised = answers_guarantee(facts["epsilon"], line.unit, by_ledger=False)
-    checked = {"mechanism": {"sha256": "0" * 64, "checked": "primal and dual prove the design"}}
-    told = {"public": ["person"], "rows": 3, "repeated": 0, "column": "town_answer", "of": "each row, as one person"}
-    head = {"kind": ANSWERS_KIND, "format": 1, "utmost": "0.2.0", "guarantee": promised, "table": None}
-    return _saved({**head, **facts, "space": space_facts(line), **checked, **told, **about})
+TOWNS = "place,lat,lon\nOslo,59.91,10.75\nBergen,60.39,5.32\nHamar,60.79,11.07\n"
+
+
+@cache
+def _answered(space, epsilon, *loss):
+    """What `utmost respond` says beside a table of people, of a design on counts, or on towns."""
+    with TemporaryDirectory() as folder:
+        (Path(folder) / "towns.csv").write_text(TOWNS)
+        (Path(folder) / "t.csv").write_text("person,town\nAda,0\nBo,1\nDi,2\n")
+        design = ["--space", space, "--prior", "uniform", *loss, "--epsilon", epsilon]
+        called("design", *design, "--out", "d.json", cwd=folder).check_returncode()
+        table = ["--file", "t.csv", "--column", "town", "--public", "person", "--out", "a.csv"]
+        called("respond", "d.json", *table, cwd=folder).check_returncode()
+        return (Path(folder) / "a.csv.json").read_text()
 
 
 def _named(noise):
@@ -132,15 +134,13 @@ STATEMENTS = {
         ).statement
     ),
     "workload": _workload,
-    "table of a plan": lambda: _saved(
-        SumsTable(_planned(), "sex", False).statement({"of": "file", "sha256": "0" * 64})
-    ),
+    "table of a plan": lambda: _beside(lambda path: _planned().save(path, family="sex")),
     "measures": lambda: _measures(),
     "two stages": lambda: _two_stages(),
     "keys": lambda: _named(key_noise(["word", "n"], delta="1e-6", keys=2)),
     "named cells": lambda: _named(named_cell_noise(["word", "n"], Texts("abc", most=3), false_names="1/2")),
-    "answers": lambda: _answers(),
-    "answers of places": lambda: _answers(ut.spaces.places(TOWNS, unit="km")),
+    "answers": lambda: json.loads(_answered("counts:3", "alpha=1/2")),
+    "answers of places": lambda: json.loads(_answered("places:towns.csv", "ln2 per 100km", "--loss", "distance")),
     "withheld": lambda: _withheld(below=90, mark="unreliable"),
     "withheld beside its error": lambda: _withheld(relative_margin="1/4"),
     "withheld of a plan": lambda: _withheld_plan(),
@@ -207,14 +207,14 @@ def test_the_entry_passes_the_registrys_other_rules(stated):
 
 def test_epsilon_is_never_below_what_was_spent_and_of_a_ledger_what_all_answers_cost(stated):
     epsilon = registry_entry(stated)["deployment"]["privacy_loss"]["privacy_parameters"]["epsilon"]
-    assert ut.level(epsilon) >= stated.level
+    assert ut.level(Fraction(epsilon)) >= stated.level  # of the float itself, not of its shortest decimals
     levels = [ut.level(text) for text in stated.answered]
     assert stated.level == max(levels, default=stated.own_level)
 
 
 def test_what_a_statement_cannot_know_is_marked_and_nothing_is_made_up(stated):
     basic = registry_entry(stated)["deployment"]["basic"]
-    assert [name for name, text in basic.items() if text in (TO_FILL_IN, [TO_FILL_IN])] == [
+    assert [name for name, text in basic.items() if text in ("To be filled in", ["To be filled in"])] == [
         "name", "data_curators", "intended_use", "data_product_region", "description",
     ]  # fmt: skip
     assert len(Deployment().missing) == 7
@@ -260,8 +260,11 @@ def test_a_statement_that_does_not_follow_from_itself_is_not_repeated():
 
 def test_the_registrys_lists_are_those_of_its_schema():
     basic = SCHEMA["properties"]["deployment"]["properties"]["basic"]["properties"]
-    assert list(SECTORS) == basic["data_product_sector"]["enum"]
-    assert list(PRODUCTS) == basic["data_product_type"]["enum"]
+    for field, name in (("sector", "data_product_sector"), ("product", "data_product_type")):
+        listed = basic[name]["enum"]
+        assert all(getattr(Deployment(**{field: one}), field) == one for one in listed)
+        with pytest.raises(OutOfRange, match=f"{field} must be one of {', '.join(listed)}; got Sports"):
+            Deployment(**{field: "Sports"})
 
 
 class _Balanced(HTMLParser):
@@ -356,9 +359,18 @@ def test_what_the_small_part_of_yaml_has_not_is_refused(wrong):
         yaml_text(wrong)
 
 
-@given(st.text(min_size=1), st.lists(st.text(min_size=1), min_size=1), st.dates(min_value=date(1900, 1, 1)))
+@cache
+def _stated():
+    return stated_release(_table())
+
+
+TEXTS = st.text(min_size=1).filter(str.strip)
+
+
+@given(TEXTS, st.lists(TEXTS, min_size=1), st.dates(min_value=date(1900, 1, 1)))
 def test_the_slug_holds_words_and_hyphens_alone(name, curators, day):
-    slug = slug_of({"name": name, "data_curators": curators, "publication_date": day.isoformat()})
+    said = replace(SAID, title=name, curators=curators, published=day.isoformat())
+    slug = registry_entry(_stated(), said)["url_slug"]
     assert set(slug) <= set("-") | {c for c in slug if c.isalnum()}
     assert slug.endswith(f"-{day.year}")
 
@@ -444,7 +456,7 @@ def test_the_page_of_means_has_each_margin_once():
     )
     promise = ut.Promise.of_counted(counted)
     answer = ut.release(counted, promise, epsilon=1)
-    facts = stated_release(_saved(SumsTable(answer.table, "town", False).statement({"of": "file", "sha256": "0" * 64})))
+    facts = stated_release(_beside(lambda path: answer.table.save(path, family="town")))
     bars = {noise.name: (noise.within, dict(noise.bars)[Fraction(19, 20)]) for noise in facts.noises}
     assert [noise.name for noise in facts.noises] == ["town: count", "town: pay_sum", "town: pay_mean"]
     assert bars["town: pay_mean"] == ("± about {} / count", promise.margins(epsilon=1)["town: pay_mean times count"])
