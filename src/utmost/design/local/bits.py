@@ -315,7 +315,7 @@ def relax(
     *,
     randomness: Randomness | None = None,
 ) -> Bits:
-    """Draw responses at a higher epsilon, given responses at a lower one, for no more privacy loss than the new ones.
+    """Draw responses at a higher epsilon, given responses at a lower one; both together satisfy the higher.
 
     Args:
         bits: Bits of the responses: the true ones for a permanent response, the memoised ones for a report.

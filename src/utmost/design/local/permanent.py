@@ -70,6 +70,7 @@ class PermanentResponses(ProcessMemory):
 
     def _drawn(self, response: BitResponse) -> Bits:
         share = 2 * response.zero
+        # The parameters of the neighbouring levels: a larger parameter belongs to a lower epsilon.
         lower = min((a for a in self._known if a > share), default=None)
         higher = max((a for a in self._known if a < share), default=None)
         if higher is None:
