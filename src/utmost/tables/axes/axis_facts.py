@@ -121,7 +121,7 @@ def axis_of_facts(name: str, facts: Any) -> Any:
     facts = spelled_periods(facts)
     if isinstance(facts.get("bins"), list) and len(facts["bins"]) > 2:
         facts = {"edges" if key == "bins" else key: value for key, value in facts.items()}
-    kind = next((kind for kind in _WORDS if kind in facts), None)
+    kind = next((kind for kind in _ARGUMENTS if kind in facts), None)
     if kind is None:
         months, numbers = '{"months": ["2026-01", "2026-07"]}', '{"bins": [0, 18, 65, null]}'
         raise OutOfRange(
@@ -131,14 +131,14 @@ def axis_of_facts(name: str, facts: Any) -> Any:
             where=where,
             remedy=f"Write {months} for six months, or {numbers} for numbers.",
         )
-    beside = {*_WORDS[kind], "other", "missing", "missing_marks", *(() if kind == "listed" else ("column",))}
+    beside = {*_ARGUMENTS[kind], "other", "missing", "missing_marks", *(() if kind == "listed" else ("column",))}
     strange = [word for word in facts if word not in beside | {kind}]
     if strange:
         required = f'an axis with "{kind}" may also have {", ".join(sorted(beside))}, and nothing else'
         remedy = f"Leave out {', '.join(map(repr, strange))}."
         raise OutOfRange(required, came=", ".join(map(repr, strange)), where=where, remedy=remedy)
     try:
-        return _made(kind, facts)
+        return _axis_of_kind(kind, facts)
     except (NotANumber, OutOfRange, WrongKind) as error:  # the message needs the name of the axis
         place = where if error.where is None else f"{where}, {error.where}"
         raise type(error)(error.required, came=error.came, where=place, remedy=error.remedy) from None
@@ -153,7 +153,7 @@ def spelled_periods(facts: Mapping[str, Any]) -> Mapping[str, Any]:
     return {"periods": facts[f"{unit}s"], "every": unit, **rest}
 
 
-def _made(kind: str, facts: Mapping[str, Any]) -> Any:
+def _axis_of_kind(kind: str, facts: Mapping[str, Any]) -> Any:
     rest = {key: value for key, value in facts.items() if key != kind and key not in _MARKS}
     marks = {key: facts[key] for key in _MARKS if key in facts}
     if marks:
@@ -188,7 +188,7 @@ def _made(kind: str, facts: Mapping[str, Any]) -> Any:
 _MARKS = ("decimal", "thousands", "missing_marks", "pattern", "currency")
 """The fields of `Spelling` by their names in a domain file."""
 
-_WORDS: dict[str, set[str]] = {
+_ARGUMENTS: dict[str, set[str]] = {
     "values": set(),
     "tree": {"names"},
     "listed": {"names"},

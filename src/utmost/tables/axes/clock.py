@@ -282,7 +282,7 @@ def _spelled_time(text: str) -> Any:
     for form in _SPELLED:
         spelled = form.fullmatch(text)
         if spelled is not None:
-            return _period_spelled({name: int(part) for name, part in spelled.groupdict().items()})
+            return _span_of_period({name: int(part) for name, part in spelled.groupdict().items()})
     try:
         if _HOUR.fullmatch(text):
             start = _whole_seconds(datetime.fromisoformat(text))
@@ -292,7 +292,7 @@ def _spelled_time(text: str) -> Any:
         return None
 
 
-def _period_spelled(parts: dict[str, int]) -> Span | None:
+def _span_of_period(parts: dict[str, int]) -> Span | None:
     unit = next((name for name in ("month", "quarter", "week", "half") if name in parts), "year")
     number, unit = parts.get(unit, 1), "half year" if unit == "half" else unit
     try:

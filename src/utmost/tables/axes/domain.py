@@ -62,7 +62,7 @@ class Domain(Display):
         if not isinstance(axes, Mapping | None):
             raise wrong_kind("axes", "a mapping of axes by name", axes)
         named_axes = {**({} if axes is None else axes), **named}
-        read_axes = tuple(_axis(name, axis) for name, axis in named_axes.items())
+        read_axes = tuple(_read_axis(name, axis) for name, axis in named_axes.items())
         names = [name for axis in read_axes for name in axis.levels]
         if len(set(names)) < len(names):
             came = f"a name twice among {', '.join(names)}"
@@ -268,7 +268,7 @@ class Domain(Display):
         taken = [np.ones(axis.size, dtype=bool) for axis in self.axes]
         for name, wanted in where.items():
             place, level = self.level_named(name)
-            taken[place] &= _taken(self.axes[place], level, wanted, name)
+            taken[place] &= _selected_values(self.axes[place], level, wanted, name)
         return tuple(frozen(row) for row in taken)
 
     @classmethod
@@ -372,7 +372,7 @@ def _domain(axes: tuple[Axis, ...]) -> Domain:
     return Domain({axis.levels[0]: axis for axis in axes})
 
 
-def _axis(name: str, axis: Any) -> Axis:
+def _read_axis(name: str, axis: Any) -> Axis:
     if not isinstance(name, str) or not name or not name.isprintable() or name != name.strip():
         raise OutOfRange("an axis must be named by printable text", came=repr(name))
     if isinstance(axis, Axis):
@@ -388,7 +388,7 @@ def _axis(name: str, axis: Any) -> Axis:
     return plain(axis).named(name)
 
 
-def _taken(axis: Axis, level: int, wanted: Any, name: str) -> NDArray[np.bool_]:
+def _selected_values(axis: Axis, level: int, wanted: Any, name: str) -> NDArray[np.bool_]:
     """A mask of the values that a label, a slice of edges, or a list of these selects."""
     labels = [label_text(label) for label in axis.labels[level]]
     values = labels if axis.rows is None else [label_text(value) for value in axis.label_columns(level)[name]]
@@ -396,7 +396,7 @@ def _taken(axis: Axis, level: int, wanted: Any, name: str) -> NDArray[np.bool_]:
     groups, within = np.zeros(len(labels), dtype=bool), np.zeros(axis.size, dtype=bool)
     for label in listing:
         if isinstance(label, slice):
-            within |= _between(axis, label, name)
+            within |= _values_between(axis, label, name)
             continue
         text = axis.text(label)
         if text is not None and text in values:
@@ -415,7 +415,7 @@ def _taken(axis: Axis, level: int, wanted: Any, name: str) -> NDArray[np.bool_]:
     return np.asarray(groups[axis.group_of(level)] | within)
 
 
-def _between(axis: Axis, wanted: slice, name: str) -> NDArray[np.bool_]:
+def _values_between(axis: Axis, wanted: slice, name: str) -> NDArray[np.bool_]:
     edges = axis.edges
     if edges is None or wanted.step is not None:
         raise OutOfRange(

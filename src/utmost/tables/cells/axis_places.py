@@ -154,7 +154,7 @@ def _bin_reader(axis: Axis, outside: int, name: str, spelling: Spelling, zeros: 
     by_known_cell = _by_known_cell(axis, name, place, zeros, None)
 
     def read(column: Any) -> NDArray[np.int64]:
-        numbers = _plain_numbers(column)
+        numbers = _as_plain_numbers(column)
         if numbers is None:
             return by_known_cell(column)
         kind = numbers.dtype.kind
@@ -178,7 +178,7 @@ def _bin_reader(axis: Axis, outside: int, name: str, spelling: Spelling, zeros: 
 _INFINITE = ("inf", "infinity")
 
 
-def _plain_numbers(column: Any) -> NDArray[Any] | None:
+def _as_plain_numbers(column: Any) -> NDArray[Any] | None:
     """The column as int64 or float64 without missing integers; None for other columns."""
     if hasattr(column, "dictionary_encode"):
         import pyarrow

@@ -79,7 +79,7 @@ def read_events(events: Any, wanted: Sequence[str], values: Sequence[str] = (), 
         names = COLUMNS.names(events)
         check_columns_exist(wanted, names)
         wanted = wanted or any_column(names)
-        chosen = {name: _sliceable(events[name]) for name in wanted}
+        chosen = {name: _as_array_or_list(events[name]) for name in wanted}
         rows = len(chosen[wanted[0]])
         for name, column in chosen.items():
             if isinstance(column, np.ndarray) and column.ndim != 1:
@@ -90,7 +90,7 @@ def read_events(events: Any, wanted: Sequence[str], values: Sequence[str] = (), 
                     remedy="Call ravel() on it, say.",
                 )
         if rows >= _MANY and find_spec("pyarrow") is not None:  # for fewer rows it is not worth loading
-            chosen = {name: _packed(column) for name, column in chosen.items()}
+            chosen = {name: _as_arrow_if_plain(column) for name, column in chosen.items()}
         return Events("columns:", rows, lambda: _slices(chosen, rows))
     nw = extra("narwhals", "tables")
     frame = dataframes.through_narwhals(events, pass_through=True)
@@ -143,7 +143,7 @@ def _columns_of_rows(rows: list[Any]) -> dict[str, list[Any]]:
     return {name: [row.get(name) for row in rows] for name in names}
 
 
-def _packed(column: Any) -> Any:
+def _as_arrow_if_plain(column: Any) -> Any:
     """A list of text, or of 64-bit integers, as an equal Arrow array; any other column as it is."""
     is_array = type(column) is np.ndarray and column.ndim == 1 and column.dtype.kind in "OU"
     cells = column.tolist() if is_array else column
@@ -157,7 +157,7 @@ def _packed(column: Any) -> Any:
         return column
 
 
-def _sliceable(column: Any) -> Any:
+def _as_array_or_list(column: Any) -> Any:
     """The column as an array or a list. Nullable integers become a list, since an array would have floats."""
     if isinstance(column, list | tuple | np.ndarray) or hasattr(column, "dictionary_encode"):
         return column

@@ -52,7 +52,7 @@ def period_reader(axis: Axis, name: str, spelling: Spelling = PLAIN) -> PlaceRea
         if span is None:
             if isinstance(cell, str) and axis.other is not None:
                 return outside
-            raise _refused(cell, name, axis, spelling)
+            raise _refused_time(cell, name, axis, spelling)
         at = axis.bin_of(span[0], span[1] - 1)
         # The span touches the periods but lies in none: a year on an axis of months.
         if at is None and edges[0] < span[1] and span[0] < edges[-1]:
@@ -67,10 +67,10 @@ def period_reader(axis: Axis, name: str, spelling: Spelling = PLAIN) -> PlaceRea
         return np.searchsorted(finite, seconds, side="right").astype(np.int64)
 
     def read(column: Any) -> NDArray[np.int64]:
-        times = _times(column, axis, name)
+        times = _typed_times(column, axis, name)
         if times is None:
             is_typed = hasattr(column, "dictionary_encode") or getattr(column, "dtype", np.dtype(object)).kind != "O"
-            return by_cell(column, axis, name, place) if is_typed else _one_by_one(column, place)
+            return by_cell(column, axis, name, place) if is_typed else _places_one_by_one(column, place)
         starts, length, gone = times
         # Only finite edges are counted, so a first edge at minus infinity shifts the places.
         places = before(starts) - (edges[0] != -np.inf)
@@ -82,7 +82,7 @@ def period_reader(axis: Axis, name: str, spelling: Spelling = PLAIN) -> PlaceRea
     return read
 
 
-def _one_by_one(column: Any, place: Callable[[Any], int]) -> NDArray[np.int64]:
+def _places_one_by_one(column: Any, place: Callable[[Any], int]) -> NDArray[np.int64]:
     """The places of the cells of a list. Equal text has one place, but equal times may be different instants."""
     texts: dict[str, int] = {}
     places = np.empty(len(column), dtype=np.int64)
@@ -96,7 +96,7 @@ def _one_by_one(column: Any, place: Callable[[Any], int]) -> NDArray[np.int64]:
     return places
 
 
-def _times(column: Any, axis: Axis, name: str) -> tuple[NDArray[np.int64], int, NDArray[np.bool_]] | None:
+def _typed_times(column: Any, axis: Axis, name: str) -> tuple[NDArray[np.int64], int, NDArray[np.bool_]] | None:
     """The first second of each cell on the clock, the length of all spans, and missing cells; None for other types."""
     check_type(column, name, axis)
     clock, edges = axis.clock, axis.edges
@@ -137,7 +137,7 @@ def _times(column: Any, axis: Axis, name: str) -> tuple[NDArray[np.int64], int, 
     return seconds, 1, gone
 
 
-def _refused(cell: Any, name: str, axis: Axis, spelling: Spelling) -> BadTable:
+def _refused_time(cell: Any, name: str, axis: Axis, spelling: Spelling) -> BadTable:
     came, remedy = kind_of(cell), _ISO
     assert axis.clock is not None, "the axis is one of periods"
     if isinstance(cell, str):

@@ -162,7 +162,12 @@ def _of_table(path: Path) -> dict[str, Coded]:
 
     def column(names: tuple[str, ...]) -> list[str] | None:
         found = next((lowered[name] for name in names if name in lowered), None)
-        return None if found is None else ["" if cell is None else _plain(cell) for cell in columns[found]]
+        if found is None:
+            return None
+        # A program may have read the code 1 as the number 1.0.
+        ends = (".0" if isinstance(cell, float) else "" for cell in columns[found])
+        cells = ("" if cell is None else str(cell).strip() for cell in columns[found])
+        return [cell.removesuffix(end) for cell, end in zip(cells, ends, strict=True)]
 
     variable, codes = column(_VARIABLE), column(_CODE)
     least, most, labels, types = column(_LEAST), column(_MOST), column(_LABEL), column(_TYPE)
@@ -184,11 +189,6 @@ def _of_table(path: Path) -> dict[str, Coded]:
                 coded.add(code, label)
     variables.pop("", None)
     return variables
-
-
-def _plain(cell: Any) -> str:
-    text = str(cell).strip()
-    return text.removesuffix(".0") if isinstance(cell, float) else text
 
 
 def _codes_of(cell: str, label: str) -> list[tuple[str, str]]:

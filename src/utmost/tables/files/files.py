@@ -127,7 +127,9 @@ def write(
     try:
         _write(table, file, path, watch, statement or {})
     except UnicodeEncodeError:
-        raise _half_of_a_character(path) from None
+        required = "the text of public columns and of labels must be valid Unicode"
+        remedy = "Correct the text in the data, or write .jsonl."
+        raise BadTable(required, came="a lone surrogate", where=path.name, remedy=remedy) from None
 
 
 def check_statement(path: Path, statement: Mapping[str, Any]) -> None:
@@ -251,12 +253,6 @@ class _Nothing(RawIOBase):
 
     def tell(self) -> int:
         return self._size
-
-
-def _half_of_a_character(path: Path) -> BadTable:
-    remedy = "Correct the text in the data, or write .jsonl."
-    required = "the text of public columns and of labels must be valid Unicode"
-    return BadTable(required, came="a lone surrogate", where=path.name, remedy=remedy)
 
 
 def _cells(table: Any) -> Mapping[str, list[Any]]:

@@ -42,13 +42,9 @@ def without_formulas(pieces: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int,
     """Yield the pieces of a text file unchanged; a formula raises `BadTable`."""
     for rows, text in pieces:
         if is_computed(text):
-            raise _computed()
+            raise BadTable(
+                "a text file must have no text that spreadsheets compute: after =, or a call after +, - or @",
+                came="such a name or label",
+                remedy="Write .xlsx, .parquet or .jsonl, which keep it as text; or rename it.",
+            )
         yield rows, text
-
-
-def _computed() -> BadTable:
-    return BadTable(
-        "a text file must have no text that spreadsheets compute: after =, or a call after +, - or @",
-        came="such a name or label",
-        remedy="Write .xlsx, .parquet or .jsonl, which keep it as text; or rename it.",
-    )

@@ -35,7 +35,7 @@ class FolderColumns:
     @classmethod
     def of(cls, root: Path, files: Sequence[Path], names: Sequence[str]) -> "FolderColumns":
         """The columns in the names of folders below ``root``; columns of the files (``names``) take precedence."""
-        folders = [_said_by(root, file) for file in files]
+        folders = [_cells_of_folders(root, file) for file in files]
         keys = list(folders[0])
         for file, keyed in zip(files, folders, strict=True):
             if list(keyed) != keys:
@@ -109,7 +109,7 @@ def shown(root: Path, file: Path) -> str:
     return str(root.joinpath(*keys, *parts[-1:]))
 
 
-def _said_by(root: Path, file: Path) -> dict[str, str | None]:
+def _cells_of_folders(root: Path, file: Path) -> dict[str, str | None]:
     """The cells in the names of a file's folders, by key."""
     cells: dict[str, str | None] = {}
     for part in file.relative_to(root).parts[:-1]:

@@ -51,7 +51,7 @@ def saved(
     """Write the files of a publication, and return the statement or the document. Every ``save`` calls this."""
     named_format, may_overwrite = optional(format, text, "format"), truth(overwrite, "overwrite")
     document = publication.document if named_format is None else None
-    out, key = _destination(path, named_format, sign, overwrite=may_overwrite, is_document=document is not None)
+    out, key = _checked_paths(path, named_format, sign, overwrite=may_overwrite, is_document=document is not None)
     if str(out) == PIPE:
         if publication.owner_only:
             raise OutOfRange("true values must go to a file of their owner", came="standard output", where="path")
@@ -88,7 +88,7 @@ def saved(
     )
 
 
-def _destination(
+def _checked_paths(
     path: Path | str, format: str | None, sign: Path | str | None, *, overwrite: bool, is_document: bool
 ) -> tuple[Path, Path | None]:
     """Check that both files can be used, and return the paths of the file and of the signing key."""

@@ -109,7 +109,8 @@ def publish_again(
                 if _sha256(again) != _sha256(there):
                     raise _another_file(out)
         else:
-            missing[out] = partial(_copy, again)
+            again.seek(0)
+            missing[out] = partial(shutil.copyfileobj, again)
         missing |= missing_document(statement, statement_path, signer)
         if missing:
             write_together(missing)
@@ -130,11 +131,6 @@ def missing_document(facts: dict[str, Any], out: Path, signer: Signer | None) ->
     if signer is not None and not signature.exists():
         missing[signature] = lambda file: file.write(signed)
     return missing
-
-
-def _copy(source: BinaryIO, file: BinaryIO) -> None:
-    source.seek(0)
-    shutil.copyfileobj(source, file)
 
 
 def check_repeated_document(facts: dict[str, Any], out: Path) -> None:

@@ -7,7 +7,6 @@ cells.
 import re
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -123,7 +122,7 @@ def _separated(path: Path) -> Path:
         except UnicodeDecodeError:
             return path  # the reader of records refuses it, with the line
     decimal = csv_table.spelling_of(path).decimal or "."
-    found = [separator for separator in SEPARATORS if any(map(partial(_separates, separator), text.splitlines()))]
+    found = [separator for separator in SEPARATORS if any(_separates(separator, line) for line in text.splitlines())]
     if decimal == "," and len(found) > 1:
         found = [separator for separator in found if separator != decimal]
     if len(found) > 1:

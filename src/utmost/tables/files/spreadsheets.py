@@ -168,12 +168,12 @@ def read(path: Path, *, has_dates: bool = False) -> dict[str, list[Any]]:
     path, sheet = sheet_named(path)
     where = str(path)
     with _opened(path, data_only=True) as book:
-        pages = _pages(book, path, sheet)
+        pages = _table_sheets(book, path, sheet)
         for title in pages:
             _check_unmerged(book, title, where)
         rows = list(_rows(book, pages, where, has_dates=has_dates))
     if any(cell is None for row in rows for cell in row):
-        _check_worked_out(path, pages)
+        _check_formulas_computed(path, pages)
     header = [f"column {at}" if name is None else str(name) for at, name in enumerate(rows[0] if rows else (), 1)]
     if not header or len(set(header)) < len(header):
         required = "the first row of a sheet must have a distinct name for each column"
@@ -204,7 +204,7 @@ def _check_unmerged(book: Any, title: str, where: str) -> None:
             rest = (rest + read)[-_OVERLAP:]
 
 
-def _check_worked_out(path: Path, pages: list[str]) -> None:
+def _check_formulas_computed(path: Path, pages: list[str]) -> None:
     """Check that every formula has a stored value. A program's formula has none until Excel saves the file."""
     where = str(path)
     with _opened(path, data_only=True) as book, _opened(path, data_only=False) as written:
@@ -281,7 +281,7 @@ def _facts_of(lines: Iterable[Iterable[Any]]) -> dict[str, str]:
     return facts
 
 
-def _pages(book: Any, path: Path, sheet: str | None) -> list[str]:
+def _table_sheets(book: Any, path: Path, sheet: str | None) -> list[str]:
     """The titles of the sheets with the table."""
     titles = [page.title for page in book.worksheets]  # charts are no tables
     if sheet is not None and sheet in titles:

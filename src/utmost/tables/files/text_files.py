@@ -72,7 +72,7 @@ class TextFile(type(Path())):  # type: ignore[misc]  # before Python 3.12 no sub
         file.is_separated = is_separated
         file.inner, file.encoding, file.spelling, file.header = path, read_encoding(encoding), spelling, b""
         first = file.header_line()
-        guess = _guessed(first) if file.suffix.lower() in (".csv", ".txt", "") else None
+        guess = _guessed_separator(first) if file.suffix.lower() in (".csv", ".txt", "") else None
         file.separator = guess if separator is None else read_separator(separator)
         if header:
             line = io.StringIO()
@@ -143,7 +143,7 @@ def _only_file(stored: BinaryIO, where: str) -> Any:
     raise BadTable("a .zip file must have one file", came=f"{len(names)} files", where=where, remedy="Unpack it.")
 
 
-def _of_damaged_files() -> tuple[type[Exception], ...]:
+def _errors_of_damaged_files() -> tuple[type[Exception], ...]:
     """The errors of compressed files. Only an error or an archive loads these modules, and not every release."""
     from lzma import LZMAError
     from zipfile import BadZipFile
@@ -248,7 +248,7 @@ class _Utf8(io.RawIOBase):
                 self._rest = read if self._decoder is None else self._decoder.decode(read, not read).encode()
                 if self._is_headed and read:
                     self._rest, self._is_headed = self._rest.removeprefix(codecs.BOM_UTF8), False
-            except _of_damaged_files() as error:
+            except _errors_of_damaged_files() as error:
                 if isinstance(error, OSError) and error.errno is not None:  # of the disk; bz2 names no number
                     raise
                 required = "a compressed file must be well formed"
@@ -291,7 +291,7 @@ def read_encoding(name: str | None) -> str | None:
     return None if known.name == "utf-8" else known.name
 
 
-def _guessed(header: str) -> str:
+def _guessed_separator(header: str) -> str:
     """The first separator that divides the header; a comma if none does."""
     for separator in SEPARATORS:
         try:
