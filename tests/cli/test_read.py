@@ -155,7 +155,7 @@ BAD = {
     "three columns": ("1,2,3\n4,5,6\n", "absolute", "one column, or two"),
     "no probability": ("", "absolute", "must have numbers; got none"),
     "text": ("1/2\nhalf\n", "absolute", r"table.csv, line 2, column 1: every cell must be a finite number; got text"),
-    "a count twice": ("0,1/2\n0,1/2\n", "absolute", "each secret must be named once; got one twice"),
+    "a count twice": ("0,1/2\n0,1/2\n", "absolute", "csv, row 2: each secret must be named once; got one twice"),
     "a ragged file": ("0,1/2\n1\n", "absolute", "all rows must have the same number of cells; got 1 after rows of 2"),
     "a negative loss": ("1/2\n1/2\n", "0,-1\n1,0\n", r"the loss of action 1 for secret 0 must not be negative"),
     "a short loss": ("1/2\n1/2\n", "0,1\n", "loss.csv: the loss must have 2 rows, one for each secret"),

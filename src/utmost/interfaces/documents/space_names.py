@@ -80,7 +80,7 @@ def space_facts(space: Space) -> dict[str, Any]:
             return {"kind": "grid", "sizes": [rows, cols]}
         case ManhattanGridMetric(rows, cols):
             return {"kind": "manhattan", "sizes": [rows, cols]}
-    distances = [[_plain(d) for d in row] for row in space.metric.length_table().tolist()]
+    distances = [[_distance_fact(d) for d in row] for row in space.metric.length_table().tolist()]
     labels = [label if isinstance(label, int | str) else str(label) for label in space.labels]
     if isinstance(space, Places):
         # The columns and the reference system of places as JSON values.
@@ -118,17 +118,17 @@ def stated_space(facts: Mapping[str, Any]) -> Space:
                 facts["unit"], facts["metric"], exactly, facts["in_degrees"], None, facts["crs"], rounded, metres
             )
             check_geography(where)
-            stated = [[_read(d) for d in row] for row in facts["distances"]]
+            stated = [[_read_distance(d) for d in row] for row in facts["distances"]]
             if where.way == "roads":
                 return Places(TableMetric(stated), labels, where)
             space = Places(measured(labels, where), labels, where)
-            own = [[_plain(d) for d in row] for row in space.metric.length_table().tolist()]
+            own = [[_distance_fact(d) for d in row] for row in space.metric.length_table().tolist()]
             if facts["distances"] != own:
                 required = f"distances of places must be those between their positions, in {where.unit}"
                 raise BadTable(required, came="others", where="space")
             return space
         if facts["kind"] == "distances":
-            return Space([[_read(d) for d in row] for row in facts["distances"]], facts["labels"])
+            return Space([[_read_distance(d) for d in row] for row in facts["distances"]], facts["labels"])
         return SIZED[facts["kind"]](*facts["sizes"])
     except (KeyError, TypeError, NotANumber) as error:
         raise BadTable("a space must have a kind and sizes, or distances", came=repr(error), where="space") from None
@@ -206,7 +206,7 @@ def _places_file(text: str) -> Space:
     return places(path, name=names[0], latitude=names[1], longitude=names[2])
 
 
-def _lattice(metric: Any) -> Callable[[str], Space]:
+def _grid_reader(metric: Any) -> Callable[[str], Space]:
     def read(text: str) -> Space:
         parts = text.lower().split("x")
         if len(parts) != 2:
@@ -232,8 +232,8 @@ READERS: dict[str, Callable[[str], Space]] = {
     "discrete": lambda text: discrete(natural(text, "the number of secrets", least=1)),
     "cycle": lambda text: cycle(natural(text, "the length of a cycle", least=1)),
     "hamming": lambda text: hamming(natural(text, "the number of bits", least=1)),
-    "grid": _lattice("euclidean"),
-    "manhattan": _lattice("manhattan"),
+    "grid": _grid_reader("euclidean"),
+    "manhattan": _grid_reader("manhattan"),
     "places": _places_file,
     "graph": lambda text: _with_unit(text, graph_file),
     "distances": lambda text: _with_unit(text, _distances_file),
@@ -241,14 +241,14 @@ READERS: dict[str, Callable[[str], Space]] = {
 """Readers of the text after each kind."""
 
 
-def _plain(d: Any) -> Any:
+def _distance_fact(d: Any) -> Any:
     """Return the JSON value of a distance: a number, a rational as text, a surd as its terms."""
     if isinstance(d, Surd):
         return [[radicand, str(coefficient)] for radicand, coefficient in d.terms]
     return str(d) if isinstance(d, Fraction) else d
 
 
-def _read(d: Any) -> Any:
+def _read_distance(d: Any) -> Any:
     if isinstance(d, list):
         return sum((Surd.sqrt(radicand) * exact(coefficient) for radicand, coefficient in d), Surd.of(0))
     return d

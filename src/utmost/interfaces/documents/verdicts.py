@@ -114,13 +114,13 @@ def _stated(facts: Mapping[str, Any]) -> StatedVerdict:
     numbers = _Numbers.of(ptype)
     loss, channel = numbers.rational_table(facts["loss"]), numbers.channel(facts["mechanism"])
     conflict, better = facts["conflict"], facts["better"]
-    regret = None if facts["regret"] is None else numbers.one(facts["regret"])
+    regret = None if facts["regret"] is None else numbers.number(facts["regret"])
     dominated = None
     if facts["duals"] is not None:
         # The cells are computed again, because a file could leave some out.
         with images_decide():  # `verify` checks the cells without it
             cells = Complex.of(channel.matrix, loss)
-        known = {tuple(map(numbers.of_a_ray, prior)): tuple(map(numbers.one, z)) for prior, z in facts["duals"]}
+        known = {tuple(map(numbers.ray_entry, prior)): tuple(map(numbers.number, z)) for prior, z in facts["duals"]}
         wrong = [prior for prior in cells.priors if len(known.get(prior, ())) != numbers.size]
         if len(known) != len(cells.priors) or wrong or regret is None or regret < 0:
             required = "a verdict must have a regret, and multipliers for every vertex of the cells"
@@ -134,7 +134,7 @@ def _stated(facts: Mapping[str, Any]) -> StatedVerdict:
             ptype,
             loss,
             tuple(map(numbers.prior, conflict["priors"])),
-            tuple(map(numbers.one, conflict["weights"])),
+            tuple(map(numbers.number, conflict["weights"])),
             tuple(map(numbers.channel, conflict["mechanisms"])),
             tuple(numbers.row(conflict["multipliers"])),
             regret,
@@ -160,7 +160,7 @@ document, read = VERDICT.document, VERDICT.read
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Numbers:
-    """The reader of a file's numbers: Fractions, or elements of a field with irrational powers."""
+    """A reader of the numbers in a file: Fractions, or elements of a field with irrational powers."""
 
     ptype: PrivacyType
     field: PowerField | None
@@ -174,18 +174,18 @@ class _Numbers:
     def size(self) -> int:
         return self.ptype.space.size
 
-    def one(self, stored: Any) -> Any:
+    def number(self, stored: Any) -> Any:
         return exact(stored) if self.field is None or not isinstance(stored, list) else self.field.read(stored)
 
-    def of_a_ray(self, stored: Any) -> Any:
-        return self.one(stored) if isinstance(stored, list) else int(stored)
+    def ray_entry(self, stored: Any) -> Any:
+        return self.number(stored) if isinstance(stored, list) else int(stored)
 
     def row(self, entries: Any) -> Array:
-        numbers = [self.one(x) for x in entries]
+        numbers = [self.number(x) for x in entries]
         return self._sized(objects(numbers, (len(numbers),)))
 
     def table(self, rows: Any) -> Array:
-        numbers = [[self.one(x) for x in row] for row in rows]
+        numbers = [[self.number(x) for x in row] for row in rows]
         if len({len(row) for row in numbers}) > 1:
             raise BadTable("the rows of a matrix must be equally long", came="others")
         return self._sized(objects([x for row in numbers for x in row], (len(numbers), len(numbers[0]))))

@@ -111,7 +111,7 @@ def _law(law: Any, *, confidence: Any = DEFAULT_CONFIDENCE, width: Any = "0.999"
     return figure
 
 
-def _heat(axes: Any, matrix: Any, rows: Any, columns: Any, numbers: bool | None) -> None:
+def _shade_cells(axes: Any, matrix: Any, rows: Any, columns: Any, numbers: bool | None) -> None:
     shades = np.asarray(matrix).astype(float)
     top = float(shades.max()) or 1.0
     axes.imshow(shades, cmap="Blues", vmin=0, vmax=1.15 * top, aspect="auto")
@@ -140,7 +140,7 @@ def _matrix(matrix: Any, rows: Any, columns: Any, numbers: bool | None, names: t
     _check_size(matrix.shape)
     n, m = matrix.shape
     figure, axes = page(min(12, 1.4 + 0.75 * m), min(12, 1.3 + 0.55 * n))
-    _heat(axes, matrix, rows, columns, numbers)
+    _shade_cells(axes, matrix, rows, columns, numbers)
     axes.set(xlabel=names[0], ylabel=names[1])
     axes.set_title(title, loc="left", fontsize=10)
     return figure
@@ -181,7 +181,7 @@ def _order(verdict: Any, *, numbers: bool | None = None) -> Any:
     figure, both = page(9, 3.6, ncols=2)
     named = {"better": verdict.better, "worse": verdict.worse}
     for axes, (name, channel) in zip(both, named.items(), strict=True):
-        _heat(axes, channel.matrix, channel.secrets, channel.outcomes, numbers)
+        _shade_cells(axes, channel.matrix, channel.secrets, channel.outcomes, numbers)
         axes.set_title(name, loc="left", fontsize=10)
     figure.suptitle("holds" if verdict else "does not hold", fontsize=11)
     return figure
@@ -189,11 +189,11 @@ def _order(verdict: Any, *, numbers: bool | None = None) -> Any:
 
 def _universality(verdict: Any) -> Any:
     if verdict.prior is None:
-        return _words("best for every prior")
+        return _text_figure("best for every prior")
     return _beliefs({"a prior for which another mechanism is better": verdict.prior}, "secret")
 
 
-def _words(words: str) -> Any:
+def _text_figure(words: str) -> Any:
     figure, axes = page(4.8, 1.2)
     axes.annotate(words, (0.5, 0.5), ha="center", va="center", fontsize=12, color=INK)
     axes.set_axis_off()
@@ -204,7 +204,7 @@ def _losslessness(verdict: Any) -> Any:
     """Draw the noise that turns one law into the other, if both live on a lattice."""
     noise = verdict.difference
     if not hasattr(noise, "listed"):
-        return _words("lossless" if verdict else f"not lossless: {type(verdict.obstacle).__name__}")
+        return _text_figure("lossless" if verdict else f"not lossless: {type(verdict.obstacle).__name__}")
     far = max(6, min(60, len(noise.listed)))
     xs = [k * noise.unit for k in range(-far, far + 1)]
     figure, axes = page(6.4, 3.2)
@@ -253,7 +253,7 @@ def _space(space: Any, *, numbers: bool | None = None) -> Any:
     return _matrix(space.distances, space.labels, space.labels, numbers, ("", ""), space.unit or "distance")
 
 
-def _table(table: Any, value: str, margin: str, rows: int, title: str, other: tuple[str, ...] = ()) -> Any:
+def _error_bars(table: Any, value: str, margin: str, rows: int, title: str, other: tuple[str, ...] = ()) -> Any:
     names, cells, _ = columns_of(table, rows)
     at, bar = names.index(value), names.index(margin)
     shown = [
@@ -300,7 +300,7 @@ def _answer(release: Any, *, column: str | None = None, rows: int = 40, family: 
         axes.title.set_fontsize(10)
         bare(axes)
         return figure
-    return _table(release.table, chosen, f"{chosen}_margin", rows, f"{chosen}, {release.level}")
+    return _error_bars(release.table, chosen, f"{chosen}_margin", rows, f"{chosen}, {release.level}")
 
 
 def _workload(release: Any, *, family: Any = None, rows: int = 40, column: str | None = None) -> Any:
@@ -313,7 +313,7 @@ def _workload(release: Any, *, family: Any = None, rows: int = 40, column: str |
         remedy = f"Pass column={next(iter(margins))!r}."
         raise OutOfRange("column must name a released column", came=value, remedy=remedy)
     title = str(release.spent) if len(margins) == 1 else f"{value}, {release.spent}"
-    return _table(release[chosen], value, margins[value], rows, title, tuple(margins))
+    return _error_bars(release[chosen], value, margins[value], rows, title, tuple(margins))
 
 
 def _levels(release: Any) -> Any:

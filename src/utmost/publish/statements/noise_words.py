@@ -12,9 +12,9 @@ from utmost.publish.promises.table_statements import promise_line
 from utmost.publish.promises.together_at_level import NoiseTogetherAtLevel, noise_of_way
 from utmost.publish.releases.release_facts import MOST_BARS, StatedNoise
 from utmost.publish.statements.table_words import (
+    AS_DRAWN,
     CONFIDENCES,
     COUNTED_WITHIN,
-    NEGATIVE,
     NO_CHANGE,
     ONE_TOTAL,
     ROW_BUDGET,
@@ -43,7 +43,7 @@ def words_of_noise(statement: Statement) -> NoiseWords:
 
 
 def _of_columns_together(statement: Statement, at_level: NoiseTogetherAtLevel) -> NoiseWords:
-    after = NEGATIVE
+    after = AS_DRAWN
     if at_level.way.kind == "rotated":
         ends = "multiples of 1/2 are kept" if at_level.halves == "keep" else "halves are rounded by a fair coin"
         after = f"columns are computed from noisy sums and differences; {ends}"
@@ -110,7 +110,7 @@ def _of_one_draw(statement: Statement, at_level: OneDrawAtLevel) -> NoiseWords:
         noises=(stated,),
         why=at_level.theorem,
         before=COUNTED_WITHIN if statement.promise.proved else NO_CHANGE,
-        after=ONE_TOTAL if at_level.rows else NEGATIVE,
+        after=ONE_TOTAL if at_level.rows else AS_DRAWN,
         beyond=beyond_unit(statement.promise, unit, cell),
         composition=composition,
         on_trust=trust_of_cells(statement.promise),

@@ -52,12 +52,10 @@ code { font-size: .85em; overflow-wrap: anywhere; }
 }
 """
 
-
 _WHO = "Ask who one individual is, as the publisher counted: a person, a household or a visit."
 
 ASKED = "What is asked of you"
 """The title of the section with questions that a reader should ask."""
-
 
 HEADING = "What this release promises"
 
@@ -97,9 +95,11 @@ def statement_page(
     """
     if not isinstance(stated, ReleaseFacts):
         raise wrong_kind("stated", "ReleaseFacts", stated)
-    about = Deployment() if deployment is None else deployment
-    title = about.title or str(stated.statement.get("name", ""))
-    head = " · ".join(text for text in (", ".join(about.curators), about.published, about.region) if text)
+    deployment = Deployment() if deployment is None else deployment
+    title = deployment.title or str(stated.statement.get("name", ""))
+    head = " · ".join(
+        text for text in (", ".join(deployment.curators), deployment.published, deployment.region) if text
+    )
     questions = (
         "Ask the publisher about each point of the list above.",
         *((_WHO,) if (stated.per is None and stated.individual is None) else ()),
@@ -109,6 +109,14 @@ def statement_page(
         else "Ask for a signed copy, and check the files: utmost verify FILE.",
     )
     asked = f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in questions)}</ul>"
+    # The guarantee, without the sentences that the line of the promise repeats.
+    guarantee = stated.guarantee
+    first, _, rest = guarantee.partition(". ")
+    _, _, factor = first.partition(" by at most ")
+    if factor and f" by at most {factor}." in f"{stated.line}.":
+        guarantee = rest
+        for sentence in stated.line.removesuffix(".").split(". "):
+            guarantee = guarantee.replace(f"{sentence}. ", "")
     released = {} if tables is None else mapping(tables, "tables")
     shown = [_released(name, columns) for name, columns in released.items() if columns]
     others = ", ".join(name for name, columns in released.items() if not columns)
@@ -116,12 +124,12 @@ def statement_page(
     parts = [
         f'<p class="kind">{HEADING}</p>\n<h1>{escape(title)}</h1>' if title else f"<h1>{HEADING}</h1>",
         f"<p><small>{escape(head)}</small></p>" if head else "",
-        _paragraph(about.description),
+        _paragraph(deployment.description),
         f'<p class="promise">{escape(stated.line)}</p>',
-        _paragraph(_beyond_line(stated)),
+        _paragraph(guarantee),
         *(
             (_section(ASKED, asked) if title == ANNEX else "")
-            + _section(title, _rows(title, [*stated.of_section(title), *unsigned[title]], stated))
+            + _section(title, _section_content(title, [*stated.of_section(title), *unsigned[title]], stated))
             for title in SECTIONS
         ),
         _footer(stated, is_signed, is_compared),
@@ -138,19 +146,7 @@ def statement_page(
     )
 
 
-def _beyond_line(stated: ReleaseFacts) -> str:
-    """The guarantee without its first sentence, where the line of the promise has the same factor, and without others
-    that the line repeats."""
-    first, _, rest = stated.guarantee.partition(". ")
-    _, _, factor = first.partition(" by at most ")
-    if not factor or f" by at most {factor}." not in f"{stated.line}.":
-        return stated.guarantee
-    for sentence in stated.line.removesuffix(".").split(". "):
-        rest = rest.replace(f"{sentence}. ", "")
-    return rest
-
-
-def _rows(title: str, facts: Sequence[Fact], stated: ReleaseFacts) -> str:
+def _section_content(title: str, facts: Sequence[Fact], stated: ReleaseFacts) -> str:
     """The facts of one section: a table, with margins of error for noise; or a list of assumptions."""
     if title == TRUST:
         return f"<ul>{''.join(f'<li>{escape(sentence_of(fact.value))}</li>' for fact in facts)}</ul>"

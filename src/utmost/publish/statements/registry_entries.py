@@ -125,8 +125,8 @@ def registry_entry(stated: ReleaseFacts, deployment: Deployment | None = None) -
     """
     if not isinstance(stated, ReleaseFacts):
         raise wrong_kind("stated", "ReleaseFacts", stated)
-    about = Deployment() if deployment is None else deployment
-    if not isinstance(about, Deployment):
+    deployment = Deployment() if deployment is None else deployment
+    if not isinstance(deployment, Deployment):
         raise wrong_kind("deployment", "a Deployment", deployment)
     lines = []
     for noise in stated.of_section(NOISE):
@@ -163,14 +163,14 @@ def registry_entry(stated: ReleaseFacts, deployment: Deployment | None = None) -
     checked = "Anyone can compute again what the statement says, with `utmost verify`."
     entry: dict[str, Any] = {
         "basic": {
-            "name": about.title or TO_FILL_IN,
-            "data_curators": list(about.curators) or [TO_FILL_IN],
-            "intended_use": about.intended_use or TO_FILL_IN,
-            "data_product_type": about.product,
-            "data_product_region": about.region or TO_FILL_IN,
-            "description": about.description or TO_FILL_IN,
-            "publication_date": about.published or _NO_DATE,
-            **({} if about.sector is None else {"data_product_sector": about.sector}),
+            "name": deployment.title or TO_FILL_IN,
+            "data_curators": list(deployment.curators) or [TO_FILL_IN],
+            "intended_use": deployment.intended_use or TO_FILL_IN,
+            "data_product_type": deployment.product,
+            "data_product_region": deployment.region or TO_FILL_IN,
+            "description": deployment.description or TO_FILL_IN,
+            "publication_date": deployment.published or _NO_DATE,
+            **({} if deployment.sector is None else {"data_product_sector": deployment.sector}),
         },
         "dp_variant": {
             "variant_name": stated.variant,
@@ -201,9 +201,9 @@ def registry_entry(stated: ReleaseFacts, deployment: Deployment | None = None) -
             "justification": f"Why this noise: {stated.why}.",
         },
         "administrative": {
-            **({"sources": about.sources} if about.sources else {}),
+            **({"sources": deployment.sources} if deployment.sources else {}),
             "notes": f"{checked} What no check can show:\n{trust}",
-            "registry_authors": list(about.authors) or [TO_FILL_IN],
+            "registry_authors": list(deployment.authors) or [TO_FILL_IN],
         },
     }
     return {"url_slug": slug_of(entry["basic"]), "status": "Draft", "tier": 3, "deployment": entry}

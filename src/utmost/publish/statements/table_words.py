@@ -37,8 +37,6 @@ COUNTED_WITHIN = "utmost counted each individual with no more than is stated abo
 
 AS_DRAWN = "noisy values are published as they are, so counts may be negative and sums need not agree"
 
-NEGATIVE = AS_DRAWN
-
 ONE_TOTAL = "noisy values are published as they are, so counts may be negative; every table adds up to the total"
 
 WHOLE_BUDGET = "One individual changes only one cell, so each cell has the whole epsilon (parallel composition)."
@@ -112,7 +110,7 @@ def words_of_cells(statement: Statement, at_level: CellNoiseAtLevel) -> NoiseWor
         noises=(noise,),
         why=at_level.theorem,
         before=before,
-        after=NEGATIVE,
+        after=AS_DRAWN,
         beyond=beyond_unit(statement.promise, unit, "released cell") if at_level.grid is None else "",
         composition=composition,
         on_trust=trust_of_cells(statement.promise),
