@@ -10,7 +10,6 @@ from utmost.counting import count_table
 from utmost.errors import OutOfRange, Unsupported
 
 # Numbers of cells run out at 2^62, and clash where there are few bits: both are set low inside.
-# Cells get numbers of few bits, so that two of them meet.
 from utmost.publish.counting import counting_rule
 from utmost.publish.counting.numbered_cells import NumberedCells
 from utmost.tables.axes.few_cells import FewCells
