@@ -50,6 +50,13 @@ def test_noise_that_has_no_law_of_sums_has_bars_of_its_parts(tmp_path):
     assert found.value == steps[0].total({"sex": "men"}).value - steps[1].total({"sex": "men"}).value
     with pytest.raises(OutOfRange):
         ut.statements.change(steps[0], _year([[1, 2], [3, 4]]))
+    promise = ut.Promise("n", public="sex", noise=ut.OneDraw(ut.Unit(1, 2, nonnegative=True), 2))
+    draws = [ut.release({"sex": ["men", "women"], "n": n}, promise, epsilon=1, once=True) for n in ([5, 9], [6, 10])]
+    found = ut.statements.change(draws[1], draws[0])
+    halves = [answer.total(confidence="0.975") for answer in draws]
+    assert found.exact == halves[1].exact - halves[0].exact
+    assert found.margin == halves[0].margin + halves[1].margin
+    assert found.variance == pytest.approx(halves[0].variance + halves[1].variance)
 
 
 def test_bars_of_changes_and_trends_hold_as_often_as_they_say():

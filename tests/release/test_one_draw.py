@@ -198,6 +198,9 @@ def test_sums_of_cells_have_margins():
     both = once(TABLE, ut.Promise(["n", "m"], public="ward", noise=ut.OneDraw(ut.Unit(1, 2, nonnegative=True), 10)))
     assert both.total({"ward": "a"}, column="m").margin == both.law.margin()
     assert both.total(column="n").exact == sum(both.table["n"])
+    noise = ut.OneDraw(ut.Unit(1, 3, nonnegative=True), 12).at(ut.level(1))
+    some = [[Fraction(at in cells) for at in range(12)] for cells in ((0, 1, 2), (0, 1, 4), (3, 4, 5))]
+    assert len({noise.sum_margin(cells, Fraction(19, 20)) for cells in some}) == 1  # whichever cells are added up
 
 
 def test_counted_tables_and_amounts():

@@ -152,7 +152,9 @@ class CellNoiseAtLevel(Display):
         _check_kept(self.drawn, self.level, unit, unit.sensitivity if grid is None else unit.sensitivity / grid)
         if self.law is not self.drawn:
             _check_kept(self.law, self.level, unit, unit.sensitivity)
-        object.__setattr__(self, "margin", _margin(unit, self.drawn, grid, self.confidence))
+        steps = self.drawn.margin(self.confidence)
+        margin = unit.margin(steps) if grid is None else round_up((steps + FARTHEST) * grid)  # with half a step
+        object.__setattr__(self, "margin", margin)
 
     def read(self, column: Any, name: str, place: RowName) -> NDArray[Any]:
         """The values of a column: reals if there is a grid, else integers."""
@@ -349,13 +351,6 @@ def _check_kept(law: Law, level: Level, unit: Unit, sensitivity: Fraction) -> No
         required = f"the probabilities of the noise must keep the level that it states, {law.level}"
         remedy = "Let its level be self.ratio_level(place, self.sensitivity), at the place of the largest ratio."
         raise PromiseBroken(required, came=str(kept), where=where, remedy=remedy)
-
-
-def _margin(unit: Unit, drawn: IntegerLaw, grid: Fraction | None, confidence: Fraction) -> int | float:
-    """The margin of a cell, in the amounts' own unit; on a grid, including the half step of rounding."""
-    if grid is None:
-        return unit.margin(drawn.margin(confidence))
-    return round_up((drawn.margin(confidence) + FARTHEST) * grid)
 
 
 @lru_cache(maxsize=512)

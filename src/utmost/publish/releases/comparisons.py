@@ -16,13 +16,13 @@ from utmost.core.exact.display import Display
 from utmost.core.exact.intervals import round_up
 from utmost.core.exact.numbers import Number, exact, read_confidence
 from utmost.core.noise.combination import Combination, missed_by_each
-from utmost.errors import OutOfRange, Unsupported
+from utmost.errors import OutOfRange
 from utmost.publish.promises.ledger_facts import PROCESS_NAME
 from utmost.publish.promises.table_statements import cells_digest
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.estimates import Estimate, estimate_of
 from utmost.publish.releases.noisy_sums import NoisySums
-from utmost.publish.releases.released_cells import IndependentCells, cells_of, plain_number
+from utmost.publish.releases.released_cells import Combined, IndependentCells, ReleasedCells, plain_number, sum_of
 from utmost.tables.axes.domain import Where
 
 
@@ -181,11 +181,11 @@ def _digest(answer: Answer[Any]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Sum:
-    """A sum with the distribution of its error, or else the margins of its independent parts."""
+    """A sum with the distribution of its error, or else the cells that have the margins of its independent parts."""
 
     value: Fraction
     law: Combination | None
-    tables: tuple[tuple[IndependentCells, int], ...] = ()
+    parts: tuple[tuple[ReleasedCells, str, Combined], ...] = ()
 
     @classmethod
     def of(cls, answer: Answer[Any], where: Where | None, column: str | None) -> "_Sum":
@@ -193,36 +193,29 @@ class _Sum:
         optional(column, text, "column")
         if isinstance(sums := answer.table, NoisySums):
             return cls(sums.total(chosen, column=column).exact, sums.total_noise(chosen, column=column))
-        cells = cells_of(answer)
-        if not isinstance(cells, IndependentCells):
-            remedy = "Release each table with unit=, or compare the totals of two answers with margins of 97.5 % each."
-            raise Unsupported("a change needs cells with independent noise", came="cells in one draw", remedy=remedy)
-        (rows,), noise = cells.added(chosen), cells.noise
-        value = cells.value(cells.column(column), [(Fraction(1), rows)])
-        drawn, law = noise.drawn, None
-        if drawn.ratio is not None and noise.grid is None:
-            law = Combination([noise.width or 1], drawn.ratio, counts=[len(rows)])
-        return cls(value, law, ((cells, len(rows)),))
+        cells, law = answer.cells, None
+        (rows,), name = cells.added(chosen), cells.column(column)
+        if isinstance(cells, IndependentCells) and cells.noise.drawn.ratio is not None and cells.noise.grid is None:
+            law = Combination([cells.noise.width or 1], cells.noise.drawn.ratio, counts=[len(rows)])
+        combined = sum_of(rows)
+        return cls(cells.value(name, combined), law, ((cells, name, combined),))
 
     def less(self, other: "_Sum") -> "_Sum":
         law = None
         if self.law is not None and other.law is not None:
-            parts = (self.law, other.law)
-            coefficients = [size for part in parts for size in part.coefficients]
-            levels = [level for part in parts for level in part.levels]
-            law = Combination(coefficients, levels, [count for part in parts for count in part.counts])
-        elif not (self.tables and other.tables):
+            laws = (self.law, other.law)
+            coefficients = [size for one in laws for size in one.coefficients]
+            levels = [level for one in laws for level in one.levels]
+            law = Combination(coefficients, levels, [count for one in laws for count in one.counts])
+        elif not (self.parts and other.parts):
             remedy = "Compare releases by a plan with each other, or with tables of geometric noise."
             raise OutOfRange("the error of a change must be known", came="noise of two kinds", remedy=remedy)
-        return _Sum(self.value - other.value, law, (*self.tables, *other.tables))
+        return _Sum(self.value - other.value, law, (*self.parts, *other.parts))
 
     def answer(self, sure: Fraction) -> Estimate:
         if self.law is not None:
             return estimate_of(self.value, self.law, sure)
-        each = 1 - (1 - sure) / len(self.tables)
-        margin = round_up(sum(exact(cells.bars.total(count, each)) for cells, count in self.tables))
-        variance = sum(
-            (count * float(cells.noise.drawn.variance()) * float(cells.noise.width or 1) ** 2)
-            for cells, count in self.tables
-        )
+        each = 1 - (1 - sure) / len(self.parts)
+        margin = round_up(sum(exact(cells.margin(name, combined, each)) for cells, name, combined in self.parts))
+        variance = sum(cells.variance(name, combined) for cells, name, combined in self.parts)
         return Estimate(plain_number(self.value), margin, variance, sure, self.value)

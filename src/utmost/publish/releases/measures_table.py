@@ -66,7 +66,11 @@ class MeasuresTable:
             raise OutOfRange("releases must be of ut.mean, by name", came="others, or none", remedy=remedy)
         alike = [
             (
-                _seen(one),
+                [
+                    Domain({column: axis}).facts()
+                    for column, axis in zip(one.domain.columns, one.domain.axes, strict=True)
+                    if column != _pair(one).amount.name
+                ],
                 one.level,
                 one.confidence,
                 one.unit.neighbours,
@@ -375,10 +379,3 @@ def _pair(release: NoisySums) -> AmountPair:
     pair = release.plan.amount_pair
     assert pair is not None, "checked when it was made"
     return pair
-
-
-def _seen(release: NoisySums) -> list[Any]:
-    """The axes that a release shows, as JSON values."""
-    name = _pair(release).amount.name
-    axes = dict(zip(release.domain.columns, release.domain.axes, strict=True))
-    return [Domain({axis: axes[axis]}).facts() for axis in axes if axis != name]

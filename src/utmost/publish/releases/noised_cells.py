@@ -43,10 +43,8 @@ class History:
         below = None if step.lower is None else self.known[step.lower]
         above = None if step.higher is None else self.known[step.higher]
         noise = step.drawn(lattice, below, above, self.where.size, randomness, method)
-        return History(self.where, self._block(lattice, randomness), {**self.known, level: noise})
-
-    def _block(self, lattice: Lattice, randomness: Randomness) -> Integers | None:
-        return lattice.place(self.where.size, randomness) if self.block is None else self.block
+        block = lattice.place(self.where.size, randomness) if self.block is None else self.block
+        return History(self.where, block, {**self.known, level: noise})
 
     def part(self, some: NDArray[np.bool_]) -> "History":
         block = None if self.block is None else self.block[some]

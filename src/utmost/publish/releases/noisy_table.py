@@ -35,6 +35,7 @@ from utmost.publish.releases.released_cells import (
     Rows,
     plain_number,
     row_labels,
+    sum_of,
     with_interval_ends,
 )
 from utmost.publish.releases.withholding import WithholdingRule, shown_bias
@@ -476,7 +477,7 @@ class DeclaredCells(ReleasedCells):
 
         def part(name: str, rows: Rows) -> tuple[Fraction, DeclaredNoise, list[Fraction]]:
             own = [self.sizes[name][row] for row in rows - shared]
-            return self.value(name, [(Fraction(1), rows)]), self.declaration.noise[name], own
+            return self.value(name, sum_of(rows)), self.declaration.noise[name], own
 
         both = [self.sizes[above[0]][row] for row in shared]
         return ratio_of_sums(part(*above), part(*below), both, confidence)

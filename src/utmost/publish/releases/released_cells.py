@@ -47,6 +47,11 @@ Combined = Sequence[tuple[Fraction, Rows]]
 """A linear combination of cells of one column: coefficients, each with its rows; no row is in two of them."""
 
 
+def sum_of(rows: Rows) -> Combined:
+    """The sum of the cells of some rows."""
+    return [(Fraction(1), rows)]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class ReleasedCells(ABC):
     """The cells of a published table as numbers, and the labels of their rows as text.
@@ -83,7 +88,7 @@ class ReleasedCells(ABC):
     ) -> Estimate:
         """The sum of the cells of a selection."""
         (rows,) = self.added(where)
-        return self._estimate(column, [(Fraction(1), rows)], confidence)
+        return self._estimate(column, sum_of(rows), confidence)
 
     def difference(
         self, first: RowSelection, second: RowSelection, *, column: str | None = None, confidence: Number | None = None
@@ -149,8 +154,8 @@ class ReleasedCells(ABC):
             for rows in summed:
                 self.added(rows)
                 if (alike := self.alike(name, rows)) not in margins:
-                    margins[alike] = self.margin(name, [(Fraction(1), rows)], self.at_one_level(self.confidence))
-            columns[name] = plain_column([self.value(name, [(Fraction(1), rows)]) for rows in summed])
+                    margins[alike] = self.margin(name, sum_of(rows), self.at_one_level(self.confidence))
+            columns[name] = plain_column([self.value(name, sum_of(rows)) for rows in summed])
             columns[f"{name}_margin"] = np.array([margins[self.alike(name, rows)] for rows in summed])
         return labelled(adapter.kind(self.table, ()), labels, columns)
 
@@ -338,7 +343,7 @@ class IndependentCells(ReleasedCells):
 
     def alone(self, confidence: Number) -> int | float:
         """The margin of each cell alone."""
-        return self.bars.alone(confidence) if self.stop is None else self.answer.margin(confidence)
+        return self.answer.margin(confidence)
 
     def together(self, confidence: Number) -> int | float:
         """The margin within which all cells lie at once."""
@@ -360,8 +365,8 @@ class IndependentCells(ReleasedCells):
     def ratio_bar(self, above: tuple[str, Rows], below: tuple[str, Rows], confidence: Fraction) -> RatioBar:
         (top, rows), (bottom, over) = above, below
         return self.bars.ratio(
-            self.value(top, [(Fraction(1), rows)]),
-            self.value(bottom, [(Fraction(1), over)]),
+            self.value(top, sum_of(rows)),
+            self.value(bottom, sum_of(over)),
             above=len(rows),
             below=len(over),
             shared=len(rows & over) if top == bottom else 0,
@@ -391,7 +396,7 @@ class OneDrawCells(ReleasedCells):
     def ratio_bar(self, above: tuple[str, Rows], below: tuple[str, Rows], confidence: Fraction) -> RatioBar:
         half = 1 - (1 - confidence) / 2
         (top, up), (bottom, down) = (
-            (self.value(name, [(Fraction(1), rows)]), exact(self.margin(name, [(Fraction(1), rows)], half)))
+            (self.value(name, sum_of(rows)), exact(self.margin(name, sum_of(rows), half)))
             for name, rows in (above, below)
         )
         return RatioBar.of_margins(top, up, bottom, down, confidence)
