@@ -1,6 +1,7 @@
 """`utmost categories` and `utmost research words`: what they choose, draw, count and refuse."""
 
 import json
+import re
 
 import pytest
 
@@ -28,12 +29,26 @@ def test_reports_are_drawn_and_counted(run, tmp_path):
     table.write_text("id,how\n" + "".join(f"{n},{'car' if n % 3 else 'foot'}\n" for n in range(300)))
     drawn = ["categories", *LABELS, "--epsilon", 40, "--file", table, "--column", "how"]
     assert run(*drawn, "--out", out)[::2] == (0, "")
-    assert out.read_text().splitlines()[:3] == ["report", "foot", "car"]
+    assert out.read_text().splitlines()[:3] == ["report,epsilon", "foot,40", "car,40"]
     counted = json.loads(run("categories", *LABELS, "--epsilon", 40, "--reports", out, "--json")[1])
     assert [round(one["estimate"]) for one in counted["counts"]] == [0, 200, 0, 100]
-    assert run(*drawn)[1].startswith("report\n")
+    assert run(*drawn)[1].startswith("report,epsilon\n")
     shown = run("categories", *LABELS, "--epsilon", 40, "--reports", out)[1]
     assert "standard error" in shown
+
+
+def test_reports_are_counted_at_the_level_at_which_they_were_drawn(run, tmp_path):
+    """Another level is refused by the remedy's own; collected elsewhere, without the column, they are counted."""
+    table, out = tmp_path / "answers.csv", tmp_path / "reports.csv"
+    table.write_text("how\n" + "car\nfoot\n" * 50)
+    run("categories", *LABELS, "--epsilon", "alpha=1/3", "--file", table, "--column", "how", "--out", out)
+    code, _, err = run("categories", *LABELS, "--epsilon", 2, "--reports", out)
+    assert code == 1
+    (meant,) = re.findall(r"Add --epsilon (\S+),", err)
+    for way in ("alpha=1/3", meant):
+        assert run("categories", *LABELS, f"--epsilon={way}", "--reports", out)[0] == 0
+    out.write_text("".join(f"{line.partition(',')[0]}\n" for line in out.read_text().splitlines()))
+    assert run("categories", *LABELS, "--epsilon", 2, "--reports", out)[0] in (0, 1)
 
 
 def test_what_cannot_be_meant_is_refused_and_no_answer_is_repeated(run, tmp_path):

@@ -293,14 +293,14 @@ def test_a_relaxation_shows_the_promise_of_the_release(service, who, published, 
         "spends the budget of",
     ):
         assert word in seen, word
-    gone = propose_by(service, ada, "2", "relax", "tomorrow", level(100))
-    seen = page_of(grace, gone.name)
+    gone = keep(service, 9, "relax", {}, release="tomorrow")
+    seen = page_of(grace, gone)
     assert "You cannot approve this proposal" in seen
     assert ">Approve" not in seen
     approver = who("Grace", "approver")
     with pytest.raises(Unsupported, match="able to see the complete request"):
-        service.proposals.decide(approver, gone.name, "approved")
-    assert service.proposals.decide(approver, gone.name, "refused", "not there").state == "refused"
+        service.proposals.decide(approver, gone, "approved")
+    assert service.proposals.decide(approver, gone, "refused", "not there").state == "refused"
 
 
 def test_what_is_not_shown_whole_cannot_be_approved(service, who, grace):
@@ -414,11 +414,11 @@ def test_proposals_of_one_person_are_bounded_by_number_size_and_day(service, who
     with pytest.raises(NotAllowed, match="3000 characters"):
         propose_by(service, ada, "6", "publish", "x", ONE, terms=large)
     monkeypatch.setattr("utmost.interfaces.service.proposals.MOST_A_DAY", 6)
-    propose_by(service, ada, "7", "relax", "x", ONE)
+    propose_by(service, ada, "7", "publish", "x", ONE, terms=terms)
     with pytest.raises(NotAllowed, match="a day"):
-        propose_by(service, ada, "8", "relax", "x", ONE)
+        propose_by(service, ada, "8", "publish", "x", ONE, terms=terms)
     clock.now += 86_400
-    propose_by(service, ada, "8", "relax", "x", ONE)
+    propose_by(service, ada, "8", "publish", "x", ONE, terms=terms)
 
 
 def test_a_list_reads_a_page_and_no_terms(service, who, monkeypatch):

@@ -222,6 +222,19 @@ def test_a_token_never_goes_in_the_clear():
         connect("http://ledger.example", "utmost_x")
 
 
+@pytest.mark.parametrize("url", ["ftp://127.0.0.1", "127.0.0.1:8000", "https://", "", "localhost", "/v1"])
+def test_an_address_of_no_service_is_refused_at_once(url):
+    with pytest.raises(OutOfRange, match="https://"):
+        connect(url, "utmost_x")
+
+
+@pytest.mark.parametrize("token", ["", " ", "utmost_x ", "utmost_x\n", "utmost_\u00e9"])
+def test_a_token_that_no_header_holds_is_refused_at_once_and_not_repeated(token):
+    with pytest.raises(OutOfRange, match="Copy it again") as refused:
+        connect("http://localhost", token)
+    assert "utmost_x" not in str(refused.value)
+
+
 @pytest.fixture
 def people(opened):
     """A client for each owner in a role, of a service that asks for no second person."""

@@ -1,11 +1,18 @@
 """Proposals: who may make and decide them, what their keys stand for, and what they leave behind."""
 
+import json
+from hashlib import sha256
+
 import pytest
 
 from service.conftest import TABLE, TERMS, relax
 from service.publications import propose_by, publish_by, relax_by
+from service.test_http import Caller
 from utmost.errors import NeedsApproval, NotAllowed, OutOfRange, RequestReused, WrongKind
 from utmost.exact import level
+from utmost.interfaces.service.api.request_models import EXAMPLE_PROMISE
+from utmost.promises import Promise, key_noise
+from utmost.service import Settings, application
 
 QUARTER, HALF, ONE = level("1/4"), level("1/2"), level(1)
 
@@ -63,3 +70,65 @@ def test_a_request_sent_again_means_the_version_of_the_first_time(service, who, 
     service.proposals.decide(who("Grace", "approver"), newer.name, "approved")
     publish_by(service, published, "v2", "admissions", TABLE, ONE, TERMS, version=2, proposal=newer.name)
     assert relax_by(service, published, "again", "admissions", TABLE, HALF)["admitted"] == first["admitted"]
+
+
+PUBLIC = {"name": "x", "level": "1", "promise": EXAMPLE_PROMISE}
+IMPOSSIBLE = {
+    "no column": {"promise": EXAMPLE_PROMISE | {"columns": []}},
+    "a column twice": {"promise": EXAMPLE_PROMISE | {"columns": ["n", "n"]}},
+    "released and public": {"promise": EXAMPLE_PROMISE | {"public": ["admitted"]}},
+    "an identifier in no list": {"promise": EXAMPLE_PROMISE | {"id_column": "who"}},
+    "no list of names": {"promise": EXAMPLE_PROMISE | {"public": 5}},
+    "numbers as names": {"promise": EXAMPLE_PROMISE | {"public": [5]}},
+    "a seventh version": {"version": 7},
+    "the name of every release": {"name": "*"},
+    "a name in other letters": {"name": "ADMISSIONS"},
+}
+NOT_RELAXED = {
+    "a release that is not there": ({"name": "none", "level": "1"}, 404),
+    "a version that is not there": ({"name": "admissions", "level": "1", "version": 2}, 404),
+    "a smaller level": ({"name": "admissions", "level": "1/8"}, 422),
+    "an answered level": ({"name": "admissions", "level": "1/4"}, 422),
+    "keys": ({"name": "words", "level": "2"}, 422),
+}
+
+
+@pytest.fixture
+def ada_over_http(service, bearer, published):
+    keys = Promise(noise=key_noise(["word", "n"], delta="1e-9"))
+    service.ledger.publish("words", {"word": ["flu"], "n": [800]}, keys, epsilon=1, independent=True)
+    return Caller(application(service, Settings(rate=1e6, burst=10**6)), bearer("Ada", "curator"))
+
+
+@pytest.mark.parametrize("fault", IMPOSSIBLE)
+def test_a_publication_that_no_table_could_carry_out_is_not_proposed(ada_over_http, fault):
+    asked = {"publication": PUBLIC | IMPOSSIBLE[fault]}
+    refused = ada_over_http("POST", "/v1/proposals", key=fault, json=asked)
+    assert refused.status_code == 422, refused.text
+    assert ada_over_http("POST", "/v1/proposals", key="right", json={"publication": PUBLIC}).status_code == 200
+
+
+@pytest.mark.parametrize("fault", NOT_RELAXED)
+def test_a_relaxation_that_no_table_could_carry_out_is_not_proposed(ada_over_http, fault):
+    asked, status = NOT_RELAXED[fault]
+    refused = ada_over_http("POST", "/v1/proposals", key=fault, json={"relaxation": asked})
+    assert refused.status_code == status, refused.text
+
+
+def test_a_relaxation_is_recorded_under_the_digest_of_what_its_page_shows(ada_over_http):
+    """The request letter for letter, its digest and size, and the levels so far: the same by API."""
+    made = ada_over_http("POST", "/v1/proposals", key="r", json={"relaxation": {"name": "admissions", "level": "1"}})
+    told = ada_over_http("GET", f"/v1/proposals/{made.json()['name']}").json()
+    text = json.dumps(told["publication"], sort_keys=True, separators=(",", ":"))
+    digest = sha256(text.encode()).hexdigest()
+    assert (told["proposal"]["digest"], told["promise"]["digest"], made.json()["digest"]) == (digest,) * 3
+    assert told["proposal"]["size"] == len(text)
+    assert (told["publication"]["level"], told["publication"]["promise"]["columns"]) == ("1", ["admitted"])
+    assert told["answered"] == ["1/4"]
+
+
+def test_a_release_has_no_name_that_reads_as_anothers(service, published):
+    """As for datasets; and none is named as all are."""
+    for name in ("Admissions", "\uff41dmissions", "*"):
+        with pytest.raises(OutOfRange, match=r"must not read|not dots or a star"):
+            service.ledger.publish(name, TABLE, TERMS.promise, epsilon=1, dataset="admissions")

@@ -62,7 +62,7 @@ def test_the_index_says_what_the_records_say(service, who):
     few = [("admissions", QUARTER)]
     tokens = [who("Ada", "curator"), who("Grace", "approver"), who("Ada", "approver"), who("Cy", "curator", *few),
               who("Di", "approver", *few), who("Cy", "approver", ("wages", ONE))]  # fmt: skip
-    publish(service, who, QUARTER)
+    publish(service, who, level("1/10"))
     publish(service, who, QUARTER, "wages", {"department": ["A"], "admitted": [5]})
     ada, grace, cy = tokens[0], tokens[1], tokens[3]
     propose_by(service, ada, "1", "relax", "admissions", ONE)

@@ -62,15 +62,18 @@ def connect(url: str, token: str, *, timeout: float = 60.0, transport: Any = Non
         raise OutOfRange(
             f"timeout must be a number of seconds, at most {_LONGEST_WAIT}", came=timeout, remedy="Leave it out."
         )
-    if address.scheme != "https" and address.host not in THIS_MACHINE:
+    is_local = address.scheme == "http" and address.host in THIS_MACHINE
+    if not address.host or not (address.scheme == "https" or is_local):
         remedy = "Pass https://ledger.example; http:// is for this machine alone."
         raise OutOfRange(
             "url must begin with https://, so that nobody reads the token on its way",
-            came=address.scheme,
+            came=f"{address.scheme or 'no'}://",
             remedy=remedy,
         )
-    if not token.isascii() or not token.isprintable():
-        raise OutOfRange("token must be printable ASCII text", came="another text", remedy="Copy it again.")
+    if not token or token != token.strip() or not token.isascii() or not token.isprintable():
+        came = "another text" if token.strip() else "none"
+        required = "token must be printable ASCII text, without spaces at its ends"
+        raise OutOfRange(required, came=came, remedy="Copy it again: utmost_...")
     headers = {"Authorization": f"Bearer {token}"}
     return RemoteLedger(httpx.Client(base_url=address, headers=headers, timeout=timeout, transport=transport))
 

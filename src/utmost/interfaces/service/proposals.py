@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from utmost.core.exact.levels import Level
 from utmost.core.exact.written_levels import level_text
 from utmost.errors import NotAllowed, NotPublished, OutOfRange, Unsupported, UtmostError, WrongKind
 from utmost.interfaces.service.access.tokens import Token
@@ -18,7 +19,7 @@ from utmost.interfaces.service.approvals import (
     request_text,
     verb_of,
 )
-from utmost.interfaces.service.pages.shown_promise import ShownPromise, of_release, of_request
+from utmost.interfaces.service.pages.shown_promise import ShownPromise, of_release, of_request, relaxed_facts
 from utmost.interfaces.service.pending_queue import note_done, note_proposal, open_proposals, undecided, waits
 from utmost.interfaces.service.proposal_preview import UNREADABLE
 from utmost.interfaces.service.publish_requests import (
@@ -29,8 +30,8 @@ from utmost.interfaces.service.publish_requests import (
     served,
 )
 from utmost.interfaces.service.records import RecordTransaction
-from utmost.interfaces.service.service_context import ServiceContext
-from utmost.publish.ledger.budgets import name_as_read
+from utmost.interfaces.service.service_context import ServiceContext, granted_level, is_granted
+from utmost.publish.ledger.budgets import check_name_differs, name_as_read
 from utmost.publish.ledger.ledger import Ledger
 from utmost.publish.ledger.requests import AnswerRequest, PublishRequest
 from utmost.publish.ledger.state import Published
@@ -98,8 +99,13 @@ class Proposals:
         if isinstance(request, PublishRequest):
             request = proposable(served(request))
             check_declared(token, "propose", request)
-        facts, verb, version = approved_facts(request), verb_of(request), request.version or 1
-        _check_shown_whole(facts)
+            facts, relaxed = request.facts(), None
+            _check_shown_whole(facts)
+        else:
+            relaxed = self._ledger.release(request.name, request.version or 1)
+            facts = relaxed_facts(relaxed, request.level)
+        there = self._ledger.releases
+        verb, version = verb_of(request), request.version or 1
         name, now = self._context.record_name("proposal", token, key), int(self._context.clock())
         about = (name, verb, request.name, version, request.level)
         made = (request_digest(facts), len(request_text(facts)), reason, token.owner, now)
@@ -109,11 +115,15 @@ class Proposals:
             record = self._context.earlier_record(store, "proposal", name, wanted)
             if record is not None:
                 return Proposal.of_kept(name, record)
+            if isinstance(request, PublishRequest):
+                _check_new_version(request, there)
+            elif relaxed is not None:
+                _check_relaxable(relaxed, request.level, granted_level(token, request.name))
             number = int(store.last(_LISTED) or 0) + 1
             proposal = Proposal(*about, *made, anyone=anyone, also=token.names[1:], number=number)
             _note_waiting(store, proposal, self._context.person(store, token))
             store.put("proposal", name, proposal.kept())
-            if facts:
+            if verb == "publish":
                 store.put(_PUBLICATION, name, facts)
             for listed in (_LISTED, _listed_of(store, request.name)):
                 store.put(listed, _place(number), {"proposal": name})
@@ -190,15 +200,22 @@ class Proposals:
         except NotPublished:
             return None
 
+    def answered(self, proposal: Proposal) -> tuple[Level, ...]:
+        """Return the levels that a release to be relaxed was answered at; none of a publication."""
+        release = self.relaxed(proposal)
+        return () if release is None else release.levels
+
     def one(self, token: Token, name: object) -> tuple[Proposal, dict[str, Any]]:
-        """Return a proposal and its stored request, which is empty for a relaxation."""
+        """Return a proposal and its request: as it was stored, or of a relaxation the promise of the release."""
         self._check_sees(token)
 
         def work(store: RecordTransaction) -> tuple[Proposal, dict[str, Any]]:
             proposal = self._found(store, token, name)
             return proposal, store.get(_PUBLICATION, proposal.name) or {}
 
-        return self._context.records.read(work)
+        proposal, facts = self._context.records.read(work)
+        release = self.relaxed(proposal)
+        return proposal, facts if release is None else relaxed_facts(release, proposal.level)
 
     def shown(self, proposal: Proposal, facts: Mapping[str, Any]) -> ShownPromise | None:
         """Return the promise of a proposal; None for the relaxation of a release that does not exist."""
@@ -353,12 +370,13 @@ class Proposals:
             if self.relaxed(proposal) is None:
                 came = "the relaxation of a release that does not exist"
                 raise Unsupported(required, came=came, where=proposal.name, remedy=remedy)
-            return
-        _check_shown_whole(facts)
+        else:
+            _check_shown_whole(facts)
         if request_digest(facts) != proposal.digest:
             raise Unsupported(required, came="a request that does not exist", where=proposal.name, remedy=remedy)
         try:
-            read_request(facts)
+            if proposal.verb == "publish":
+                read_request(facts)
         except (UtmostError, *UNREADABLE):
             came = "a request that cannot be read"
             raise Unsupported(required, came=came, where=proposal.name, remedy=remedy) from None
@@ -376,6 +394,24 @@ def _check_reason(reason: object) -> None:
             came="more, or no text",
             remedy="Shorten it.",
         )
+
+
+def _check_new_version(request: PublishRequest, there: Sequence[Published]) -> None:
+    """Check that a proposed name reads as no other, and that its version is there already, or is the next one."""
+    check_name_differs(request.name, (one.name for one in there))
+    following = 1 + max((one.version for one in there if one.name == request.name), default=0)
+    if request.version is not None and request.version > following:
+        required = f"the next version of this release is {following}"
+        raise OutOfRange(required, came=request.version, where="version", remedy=f"Propose version {following}.")
+
+
+def _check_relaxable(release: Published, level: Level, most: Level | str | None) -> None:
+    """Check that a release can be relaxed to a level; `most` is the largest level that the proposer may see."""
+    if any(not level > at for at in release.levels if is_granted(most, at)):
+        required = "to relax is to answer at a larger epsilon than all answers so far"
+        raise OutOfRange(required, came=level, where="level", remedy="View it instead: a noisier copy spends nothing.")
+    if not release.noise.is_relaxed:
+        release.noise.check_tightened(level, repr(release.name))
 
 
 def _check_shown_whole(facts: Mapping[str, Any]) -> None:

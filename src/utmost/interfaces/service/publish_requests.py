@@ -8,10 +8,11 @@ from typing import Any
 
 from utmost.core.exact.arguments import mapping
 from utmost.core.exact.written_levels import level_text
-from utmost.errors import BadTable
+from utmost.errors import BadTable, OutOfRange
 from utmost.interfaces.service.api.requested_levels import read_level
 from utmost.interfaces.service.workers.axis_limits import check_listed
 from utmost.publish.ledger.requests import AnswerRequest, PublishRequest
+from utmost.publish.promises.declared_columns import check_released, declared_columns
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.sum_noise import SumNoise
 from utmost.publish.releases.tables_before_draw import table_before_draw
@@ -22,9 +23,17 @@ LONGEST_REQUEST = 1 << 19
 be approved."""
 
 
+_LISTS = ("columns", "public", "drop", "id_column")
+
+
 def read_request(members: Mapping[str, Any]) -> PublishRequest:
     """Read a request to publish from JSON values, see `PublishRequest.facts`; missing fields have defaults."""
-    noise = mapping(mapping(members, "request").get("promise") or {}, "promise").get("noise")
+    promise = mapping(mapping(members, "request").get("promise") or {}, "promise")
+    noise = promise.get("noise")
+    for name in _LISTS:
+        listed = promise.get(name)
+        if not all(isinstance(one, str) for one in (listed if isinstance(listed, list | tuple) else (listed or "",))):
+            raise OutOfRange(f"{name} must list names of columns", came=listed, remedy=f'Send "{name}": ["n"], say.')
     check_listed(plan_json(noise.get("plan")) if isinstance(noise, Mapping) else None)
     return served(PublishRequest.of_facts(_with_short_level(members)))
 
@@ -35,9 +44,13 @@ def read_answer_request(members: Mapping[str, Any]) -> AnswerRequest:
 
 
 def served(request: PublishRequest) -> PublishRequest:
-    """Return the request, after a check that a service can answer it within seconds, at several levels, and as CSV."""
+    """Return the request, after a check that a table can have its columns, and a service answer it soon, and as CSV."""
     promise, noise = request.promise, request.promise.lasting_noise
     noise.check_served()
+    if not noise.is_by_plan:
+        names = list(dict.fromkeys((*promise.columns, *promise.public, *promise.drop, *promise.id_column)))
+        check_released(promise.columns, names, promise.single_id_column)
+        declared_columns(names, promise.columns, promise.public, promise.drop)
     _check_given_as_csv({name: [] for name in (*promise.columns, *promise.public)})
     for axis in noise.plan.domain.axes if isinstance(noise, SumNoise) else ():
         for level in range(len(axis.levels)):

@@ -47,6 +47,13 @@ def lookalike_of(name: str, known: Iterable[str]) -> str | None:
     return None if name in there else min((other for other in there if name_as_read(other) == mine), default=None)
 
 
+def check_name_differs(name: str, known: Iterable[str]) -> None:
+    """Check that the name of a new release does not look like a known one, which readers would take for it."""
+    if lookalike_of(name, known) is not None:
+        required = "the name of a release must not read as that of another, but for case and invisible characters"
+        raise OutOfRange(required, came=ascii(name), where="name", remedy="Write it as it was first, or otherwise.")
+
+
 def check_names_differ(state: State, dataset: str) -> None:
     """Check that the name of a new dataset does not look like a known one, which would split one budget in two."""
     if dataset in state.accounts:  # its name was compared when it was new

@@ -30,10 +30,10 @@ _LONGEST = 200
 def check_name(name: object, what: str) -> str:
     """Check the name of a release, a dataset or a request: printable text on one line; return the name."""
     is_text = isinstance(name, str) and 0 < len(name) <= _LONGEST and name.isprintable() and name == name.strip()
-    if is_text and name not in (".", ".."):  # browsers and file systems remove these from a path
+    if is_text and name not in (".", "..", "*"):  # paths lose the dots; the star is every release
         return str(name)
     raise OutOfRange(
-        f"{what} must be printable text of 1 to {_LONGEST} characters, not dots, without spaces at its ends",
+        f"{what} must be printable text of 1 to {_LONGEST} characters, not dots or a star, without spaces at its ends",
         came=repr(name) if isinstance(name, str) else type(name).__name__,
         remedy='Write "admissions 2026", say.',
     )

@@ -15,6 +15,7 @@ from utmost.publish.ledger.block_encryption import parts_digest
 from utmost.publish.ledger.budgets import (
     check_budget,
     check_budgets,
+    check_name_differs,
     check_named,
     check_relation,
     spending_after,
@@ -327,7 +328,9 @@ def check_dataset(state: State, request: PublishRequest) -> None:
             "a name must stand for one release or one mechanism", came=came, where=repr(request.name), remedy=remedy
         )
     first = state.releases.get((request.name, 1))
-    if first is not None and first.dataset != request.dataset:
+    if first is None:
+        check_name_differs(request.name, (name for name, _ in (*state.releases, *state.mechanisms)))
+    elif first.dataset != request.dataset:
         raise OutOfRange(
             "a release must stay in its dataset",
             came=request.dataset,

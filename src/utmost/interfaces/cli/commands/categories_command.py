@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import natural
 from utmost.core.exact.written_levels import level_facts
 from utmost.design.local.block_families import balanced_family
@@ -218,10 +219,18 @@ def _draw(
         values.append(numbers[cell])
     drawn = report_categories(values, how).tolist()
     report = {"report": [_JOINT.join(names[k] for k in some) for some in drawn] if how.is_complete else drawn}
+    report["epsilon"] = [_option(how.level)] * len(values)
     if file is None:
         return table_options.give_table(report, form)
     write_together({file: lambda opened: files.write(report, opened, file)})
     screen().print(facts({"written": f"{len(values):,} reports, each keeping its level, to {file}"}))
+
+
+def _option(level: Level) -> str:
+    """Return a level as --epsilon takes it: 1/2, or 1/2ln3, which a text file may hold."""
+    if level.base is None:
+        return str(level.power)
+    return f"{'' if level.power == 1 else level.power}ln{1 / level.base}"
 
 
 def _cells(table: Path, column: str) -> list[tuple[int, str]]:
@@ -250,6 +259,11 @@ def _cells(table: Path, column: str) -> list[tuple[int, str]]:
 def _count(reports: Path, names: list[str], how: CategoryReport, *, as_json: bool) -> None:
     """Count the clients in each category, with margins."""
     numbers, read = {name: k for k, name in enumerate(names)}, list[Any]()
+    own = _option(how.level)
+    for line, cell in _cells(reports, "epsilon") if "epsilon" in files.columns(files.read(reports)) else ():
+        if cell != own:
+            required, remedy = f"a report must be drawn at epsilon {own}", f"Add --epsilon {cell}, or its --survey."
+            raise BadTable(required, came=f"one drawn at {cell}", where=f"{reports}, line {line}", remedy=remedy)
     for line, cell in _cells(reports, "report"):
         if how.is_complete:  # a report is a set of labels
             members = cell.split(_JOINT)

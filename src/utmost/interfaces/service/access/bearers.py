@@ -99,7 +99,8 @@ class Bearers:
             remedy = 'Grant "*" for every release, or the names of some.'
             raise OutOfRange("grants must name at least one release", came="none", remedy=remedy)
         for grant in grants:
-            check_name(grant.release, "release")
+            if grant.release != EVERY:
+                check_name(grant.release, "release")
         maker = token if token is not None else Token("0" * 24, "service", "admin", (Grant(EVERY),), 0, 1 << 40)
         name, now = self._context.record_name("token", maker, key), int(self._context.clock())
         secret, digest = fresh_secret() if subject is None else (None, None)

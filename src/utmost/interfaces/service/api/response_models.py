@@ -166,10 +166,12 @@ class ProposalResponse(JsonRecord):
     """A proposal, its complete request, and the promise in words."""
 
     proposal: Proposal
-    # The request to publish; empty for a relaxation.
+    # The request, whose SHA-256 is the digest of the proposal: to publish, or the relaxed promise with its new level.
     publication: JsonFacts
     # null for the relaxation of a release that does not exist, which cannot be approved.
     promise: ShownPromise | None
+    # Levels of the answers before a relaxation; none for a publication.
+    answered: tuple[LevelText, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -306,8 +306,9 @@ def propose(service: Served, who: Who, key: IdempotencyKey, body: Proposed) -> P
 @router.get("/proposals/{name}", summary="A proposal with its complete request")
 def proposal(service: Served, who: Who, name: Made) -> answers.ProposalResponse:
     """The complete request, and the promise in words: guarantee, protected individuals, columns and labels."""
-    found, publication = service.proposals.one(who, name)
-    return answers.ProposalResponse(found, publication, service.proposals.shown(found, publication))
+    found, request = service.proposals.one(who, name)
+    shown, answered = service.proposals.shown(found, request), service.proposals.answered(found)
+    return answers.ProposalResponse(found, request, shown, answered)
 
 
 @router.post("/proposals/{name}/decision", summary="Approve or refuse a proposal")

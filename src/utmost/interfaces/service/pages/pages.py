@@ -1,6 +1,5 @@
 """Pages of a service: what the API gives to each role, for people."""
 
-import json
 import shlex
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
@@ -26,7 +25,7 @@ from utmost.interfaces.service.api.request_parsing import check_query
 from utmost.interfaces.service.api.requested_levels import read_level
 from utmost.interfaces.service.api.response_models import columns, paged, statement_of
 from utmost.interfaces.service.api.routes import After, NextPage, Served, Version, trail_lines, version_name
-from utmost.interfaces.service.approvals import APPROVED, PROPOSED, Proposal, request_digest, request_text
+from utmost.interfaces.service.approvals import APPROVED, PROPOSED, Proposal
 from utmost.interfaces.service.pages.page_counted import read_rule, shown_sums
 from utmost.interfaces.service.pages.page_downloads import NameQuery, downloads, endings
 from utmost.interfaces.service.pages.page_measures import MOST_ROWS
@@ -34,7 +33,7 @@ from utmost.interfaces.service.pages.page_publishing import known_datasets
 from utmost.interfaces.service.pages.page_rendering import WAITING, render, static_files
 from utmost.interfaces.service.pages.page_session import Viewer
 from utmost.interfaces.service.pages.page_tools import tools
-from utmost.interfaces.service.pages.shown_promise import exact_text, relaxed_facts, visible
+from utmost.interfaces.service.pages.shown_promise import exact_text, visible
 from utmost.interfaces.service.pending_queue import DECISION, TABLE
 from utmost.interfaces.service.proposal_preview import UNREADABLE, ProposalPreview, preview, with_beside
 from utmost.interfaces.service.service import Service
@@ -174,7 +173,7 @@ def proposals_page(request: Request, service: Served, viewer: Viewer, after: Nex
 def proposal_page(request: Request, service: Served, viewer: Viewer, name: NameQuery) -> Response:
     """Show a proposal: its complete request, its outcome, and the forms for deciding."""
     proposal, facts = service.proposals.one(viewer, name)
-    promise = service.proposals.shown(proposal, facts) if facts or proposal.verb == "relax" else None
+    promise = service.proposals.shown(proposal, facts) if facts else None
     decides = proposal.state == PROPOSED and viewer.may_ever("decide proposals")
     is_planned, terms = proposal.name in _measured(service, viewer, [proposal]), facts.get("promise")
     fixed = "labels of the domain" if is_planned else "list of rows and the public columns"
@@ -198,16 +197,8 @@ def proposal_page(request: Request, service: Served, viewer: Viewer, name: NameQ
 
 def _in_full(service: Service, proposal: Proposal, facts: Mapping[str, Any]) -> dict[str, Any]:
     """Return the complete request; for a relaxation, the release's promise and the levels answered so far."""
-    shown: dict[str, Any] = {"exact": "", "size": proposal.size, "digest": proposal.digest, "answered": ()}
-    if proposal.verb == "publish":
-        return shown | ({"exact": exact_text(facts)} if facts else {})
-    release = service.proposals.relaxed(proposal)
-    if release is None:
-        return shown
-    text = request_text(relaxed_facts(release, proposal.level))
-    whole = json.loads(text)
-    shown |= {"exact": exact_text(whole), "size": len(text), "digest": request_digest(whole)}
-    return shown | {"answered": release.levels}
+    about = {"size": proposal.size, "digest": proposal.digest, "answered": service.proposals.answered(proposal)}
+    return {"exact": exact_text(facts) if facts else "", **about}
 
 
 def _preview(service: Service, viewer: Token, proposal: Proposal, facts: Mapping[str, Any]) -> ProposalPreview:
