@@ -148,15 +148,17 @@ class Settings:
         ... )
         True
         """
-        written = {} if file is None else _of_file(Path(file), {field.name: field.type for field in fields(cls)})
+        written = (
+            {} if file is None else _settings_in_file(Path(file), {field.name: field.type for field in fields(cls)})
+        )
         for field in fields(cls):
             text = environment.get(_PREFIX + field.name.upper())
             if text is not None:
-                written[field.name] = _read(text, field.type, field.name)
+                written[field.name] = _read_setting(text, field.type, field.name)
         return cls(**written | {name: value for name, value in options.items() if value is not None})
 
 
-def _of_file(path: Path, kinds: Mapping[str, Any]) -> dict[str, Any]:
+def _settings_in_file(path: Path, kinds: Mapping[str, Any]) -> dict[str, Any]:
     try:
         settings = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except (OSError, ValueError) as error:
@@ -177,7 +179,7 @@ def _of_file(path: Path, kinds: Mapping[str, Any]) -> dict[str, Any]:
     return settings
 
 
-def _read(text: str, kind: Any, name: str) -> Any:
+def _read_setting(text: str, kind: Any, name: str) -> Any:
     try:
         if kind is bool:
             return {"true": True, "1": True, "false": False, "0": False}[text.lower()]

@@ -69,7 +69,7 @@ def shown_sums(
     axes = [axis.levels for axis in domain.axes if axis.edges is not None and axis.other is None] if is_small else []
     quarters = (("a quarter", "1/4"), ("half", "1/2"), ("three quarters", "3/4")) if ordered and is_small else ()
     return {
-        "families": [shown for name in names[:_MOST_FAMILIES] for shown in _family(release, name, rule)],
+        "families": [shown for name in names[:_MOST_FAMILIES] for shown in _marginal_tables(release, name, rule)],
         "more_families": len(plan.shares) - len(names[:_MOST_FAMILIES]),
         "part": release.promise.part,
         "level": level,
@@ -78,7 +78,7 @@ def shown_sums(
     }
 
 
-def _family(release: NoisySums, name: str, rule: WithholdingRule | None) -> list[dict[str, Any]]:
+def _marginal_tables(release: NoisySums, name: str, rule: WithholdingRule | None) -> list[dict[str, Any]]:
     """Return the table of a marginal for each released column; withheld cells are missing in all of them."""
     table, columns = release[name], release.value_columns
     numbers = len(columns) * 2
@@ -88,15 +88,15 @@ def _family(release: NoisySums, name: str, rule: WithholdingRule | None) -> list
     is_shown = [rule is None or rule.passes(value, bar) for value, bar in pairs]
     amount = "" if release.unit.amount is None else release.unit.amount.name
     shown = [
-        _shown(name, value if len(columns) > 1 else amount, labels, table[value], table[margin], is_shown)
+        _column_table(name, value if len(columns) > 1 else amount, labels, table[value], table[margin], is_shown)
         for value, margin in columns
     ]
     if release.plan.amount_pair is not None and len(labels) <= _MOST_BARS:  # a mean takes a twentieth of a second
-        shown.append(_shown_means(release, name, labels, is_shown))
+        shown.append(_means_table(release, name, labels, is_shown))
     return shown
 
 
-def _shown_means(release: NoisySums, name: str, labels: list[str], is_shown: list[bool]) -> dict[str, Any]:
+def _means_table(release: NoisySums, name: str, labels: list[str], is_shown: list[bool]) -> dict[str, Any]:
     """Return the means of a marginal, each with its interval."""
     amount = release.unit.amount
     assert amount is not None, "amounts were summed"
@@ -125,7 +125,7 @@ def _shown_means(release: NoisySums, name: str, labels: list[str], is_shown: lis
     }
 
 
-def _shown(
+def _column_table(
     name: str, of: str, labels: list[str], values: NDArray[Any], margins: NDArray[Any], is_shown: list[bool]
 ) -> dict[str, Any]:
     """Return one column of a marginal's table, as a chart and as rows."""

@@ -98,7 +98,7 @@ def release_page(
     seen = None
     if viewer.may_ever("view") and chosen in levels:
         assert chosen is not None
-        seen = _values(service.releases.view(viewer, name, chosen, found.version), read_rule(below), quartiles)
+        seen = _shown_values(service.releases.view(viewer, name, chosen, found.version), read_rule(below), quartiles)
     events = service.audit.history(viewer, name) if viewer.may("history", name) else ()
     return render(
         request,
@@ -109,17 +109,17 @@ def release_page(
         chosen=chosen,
         seen=seen,
         events=events,
-        relaxing=_relaxing(found, levels),
+        relaxing=_larger_levels(found, levels),
         budgets=_budgets(service, viewer, [found.dataset]),
         needs_second=service.proposals.required,
-        lines=_lines(request, found, chosen) if seen and chosen else (),
+        lines=_program_lines(request, found, chosen) if seen and chosen else (),
         endings=endings(),
         below=below,
         quartiles=quartiles,
     )
 
 
-def _lines(request: Request, release: Published, at: Level) -> tuple[tuple[str, str], ...]:
+def _program_lines(request: Request, release: Published, at: Level) -> tuple[tuple[str, str], ...]:
     """Return lines of programs that get these values from this service, to copy."""
     address = (request.app.state.address or str(request.base_url)).rstrip("/")
     query = urlencode({"epsilon": level_text(at), "version": release.version}, quote_via=quote)
@@ -153,7 +153,7 @@ def proposals_page(request: Request, service: Served, viewer: Viewer, after: Nex
     """Show open proposals, on the first page, and decided proposals, newest first."""
     listed, following = service.proposals.page(viewer, after, _A_PAGE, newest_first=True)
     waiting = [] if after else service.proposals.waiting(viewer, _A_PAGE)
-    own = _own(service, viewer, [*listed, *waiting])
+    own = _own_names(service, viewer, [*listed, *waiting])
     brought = [one for one in listed if one.state == APPROVED and (one.anyone or one.name in own)]
     shown: dict[str, Any] = {
         "waiting": waiting,
@@ -162,7 +162,7 @@ def proposals_page(request: Request, service: Served, viewer: Viewer, after: Nex
         "visible": visible,
         "own": own,
         "together": brought[:MOST_ROWS] if viewer.may_ever("publish") else [],
-        "planned": _measured(service, viewer, brought[:MOST_ROWS]),
+        "planned": _needing_counted_tables(service, viewer, brought[:MOST_ROWS]),
         "after": after,
         "following": following,
     }
@@ -175,7 +175,7 @@ def proposal_page(request: Request, service: Served, viewer: Viewer, name: NameQ
     proposal, facts = service.proposals.one(viewer, name)
     promise = service.proposals.shown(proposal, facts) if facts else None
     decides = proposal.state == PROPOSED and viewer.may_ever("decide proposals")
-    is_planned, terms = proposal.name in _measured(service, viewer, [proposal]), facts.get("promise")
+    is_planned, terms = proposal.name in _needing_counted_tables(service, viewer, [proposal]), facts.get("promise")
     fixed = "labels of the domain" if is_planned else "list of rows and the public columns"
     if isinstance(terms, Mapping) and terms.get("rows") == "observed":
         fixed = "public columns"
@@ -184,10 +184,10 @@ def proposal_page(request: Request, service: Served, viewer: Viewer, name: NameQ
         "promise": promise,
         "fixed": fixed,
         "sees_all": viewer.may("list"),
-        **_in_full(service, proposal, facts),
+        **_complete_request(service, proposal, facts),
         "seen": _preview(service, viewer, proposal, facts) if proposal.state == PROPOSED else None,
         "decides": decides,
-        "is_own": bool(_own(service, viewer, [proposal])),
+        "is_own": bool(_own_names(service, viewer, [proposal])),
         "planned": is_planned,
         "is_open": service.waiting.has(proposal.name),
         "visible": visible,
@@ -195,7 +195,7 @@ def proposal_page(request: Request, service: Served, viewer: Viewer, name: NameQ
     return render(request, "proposal.html", viewer, **shown)
 
 
-def _in_full(service: Service, proposal: Proposal, facts: Mapping[str, Any]) -> dict[str, Any]:
+def _complete_request(service: Service, proposal: Proposal, facts: Mapping[str, Any]) -> dict[str, Any]:
     """Return the complete request; for a relaxation, the release's promise and the levels answered so far."""
     about = {"size": proposal.size, "digest": proposal.digest, "answered": service.proposals.answered(proposal)}
     return {"exact": exact_text(facts) if facts else "", **about}
@@ -218,13 +218,13 @@ def _preview(service: Service, viewer: Token, proposal: Proposal, facts: Mapping
     return with_beside(service.ledger, seen, proposal, beside)
 
 
-def _own(service: Service, viewer: Token, listed: Sequence[Proposal]) -> set[str]:
+def _own_names(service: Service, viewer: Token, listed: Sequence[Proposal]) -> set[str]:
     """Return the names of proposals that the viewer made."""
     person = service.context.records.read(lambda store: service.context.person(store, viewer))
     return {item.name for item in listed if item.is_of(person)}
 
 
-def _measured(service: Service, viewer: Token, proposals: Sequence[Proposal]) -> set[str]:
+def _needing_counted_tables(service: Service, viewer: Token, proposals: Sequence[Proposal]) -> set[str]:
     """Return the names of proposals that need a counted table: those of plans, and of releases by a plan."""
     there = {(one.name, one.version): one.noise for one in service.releases.all(viewer)} if proposals else {}
     measured = set()
@@ -317,7 +317,7 @@ def _summary(release: Published, levels: tuple[Level, ...]) -> dict[str, Any]:
     }
 
 
-def _values(seen: View, rule: WithholdingRule | None, ordered: str) -> dict[str, Any]:
+def _shown_values(seen: View, rule: WithholdingRule | None, ordered: str) -> dict[str, Any]:
     """Return the values of a view, their chart and the promise; withheld values are None."""
     if seen.release.noise.is_by_plan:
         nothing: dict[str, Any] = {
@@ -372,7 +372,7 @@ def _values(seen: View, rule: WithholdingRule | None, ordered: str) -> dict[str,
     }
 
 
-def _relaxing(release: Published, levels: tuple[Level, ...]) -> dict[str, Any] | None:
+def _larger_levels(release: Published, levels: tuple[Level, ...]) -> dict[str, Any] | None:
     """Return the margin at each level around the answered levels: what relaxing would give."""
     if not levels or not release.noise.is_relaxed:
         return None

@@ -75,14 +75,14 @@ def of_request(facts: Mapping[str, Any], proposer: str) -> ShownPromise:
     if isinstance(facts.get("independent"), bool):
         has_declared = "has declared" if facts["independent"] else "has not declared"
         request_facts["independent"] = f"{proposer} {has_declared} that these people are in no other dataset."
-    return _shown(guarantee, promise if isinstance(promise, Mapping) else {}, request_facts, facts)
+    return _shown_promise(guarantee, promise if isinstance(promise, Mapping) else {}, request_facts, facts)
 
 
 def of_release(release: Published, level: Level) -> ShownPromise:
     """Show the promise of a release that is to be relaxed to a level."""
     whole, promise = relaxed_facts(release, level), release.promise
     guarantee = _guarantee(promise, level)
-    return _shown(guarantee, promise.facts(), {name: whole[name] for name in whole if name != "promise"}, whole)
+    return _shown_promise(guarantee, promise.facts(), {name: whole[name] for name in whole if name != "promise"}, whole)
 
 
 def _guarantee(promise: Promise, level: Level) -> str:
@@ -99,13 +99,13 @@ def relaxed_facts(release: Published, level: Level) -> dict[str, Any]:
 _OF_THE_FIRST_ANSWER = {"promise", "level", "request", "independent"}
 
 
-def _shown(
+def _shown_promise(
     guarantee: str, promise: Mapping[str, Any], request: Mapping[str, Any], whole: Mapping[str, Any]
 ) -> ShownPromise:
     left = _with_plan(promise)
     noise = dict(left.pop("noise")) if isinstance(left.get("noise"), Mapping) else {}
     plan = dict(noise.pop("plan")) if isinstance(noise.get("plan"), Mapping) else {}
-    unit = dict(plan.pop("unit")) if isinstance(plan.get("unit"), Mapping) else _taken(noise, json_forms(Unit))
+    unit = dict(plan.pop("unit")) if isinstance(plan.get("unit"), Mapping) else _pop_facts(noise, json_forms(Unit))
     for name in ("nonnegative", "exactly"):  # a plan repeats these fields of its unit
         if name in plan and plan[name] == unit.get(name):
             del plan[name]
@@ -114,13 +114,18 @@ def _shown(
     asked = dict(request)
     if asked.get("dataset") is not None and asked.get("dataset") == asked.get("name"):
         asked["dataset"] = f"{asked['dataset']}, a dataset of its own"
-    keyed = _taken(left, ["keyed_by_id"])
-    rows = [*_rows(Unit, unit), *_rows(Promise, {"proved": False} | _taken(left, ["proved"]))]
-    rows += [*_rows(PublishRequest, asked), *_part(left), *_until(left, request.get("level")), *_rows(Promise, left)]
+    keyed = _pop_facts(left, ["keyed_by_id"])
+    rows = [*_rows(Unit, unit), *_rows(Promise, {"proved": False} | _pop_facts(left, ["proved"]))]
+    rows += [
+        *_rows(PublishRequest, asked),
+        *_part_lines(left),
+        *_until_lines(left, request.get("level")),
+        *_rows(Promise, left),
+    ]
     of_noise = [*_rows(Promise, keyed), *_rows(drawn, {name: fact for name, fact in noise.items() if name != "kind"})]
     if kind is not None:
-        of_noise.append(Line("kind of noise", _said(kind)))
-    rows += [*(row for row in of_noise if isinstance(row, Listed)), *_measured(plan)]
+        of_noise.append(Line("kind of noise", _in_one_line(kind)))
+    rows += [*(row for row in of_noise if isinstance(row, Listed)), *_measured_lists(plan)]
     rows += [Listed(visible(name), tuple(_leaves(fact))) for name, fact in plan.items() if fact not in (None, [], {})]
     lines = tuple(row for row in rows if isinstance(row, Line))
     lists = tuple(row for row in rows if isinstance(row, Listed))
@@ -136,7 +141,7 @@ def _with_plan(facts: Mapping[str, Any]) -> dict[str, Any]:
     return {**facts, "noise": {name: plan_json(fact) if name == "plan" else fact for name, fact in noise.items()}}
 
 
-def _taken(facts: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
+def _pop_facts(facts: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
     """Remove the facts of these names, and return them."""
     return {name: facts.pop(name) for name in names if name in facts}
 
@@ -147,7 +152,7 @@ def _rows(kind: type, facts: Mapping[str, Any]) -> Iterator[Line | Listed]:
         if isinstance(fact, list | Mapping):
             yield Listed(visible(title), tuple(_leaves(fact)))
         else:
-            yield Line(visible(title), _said(fact))
+            yield Line(visible(title), _in_one_line(fact))
 
 
 def exact_text(facts: Mapping[str, Any]) -> str:
@@ -175,16 +180,16 @@ def visible_line(text: str) -> str:
     return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)
 
 
-def _part(left: dict[str, Any]) -> Iterator[Line]:
+def _part_lines(left: dict[str, Any]) -> Iterator[Line]:
     part = left.pop("part", None)
     if isinstance(part, list) and len(part) == 2:
         partition, name = map(visible, part)
         yield Line("part", f"{name} of {partition}: its level does not add up with those of the other parts")
     elif part is not None:
-        yield Line("part", _said(part))
+        yield Line("part", _in_one_line(part))
 
 
-def _until(left: dict[str, Any], level: Any) -> Iterator[Line | Listed]:
+def _until_lines(left: dict[str, Any], level: Any) -> Iterator[Line | Listed]:
     """Return the rule by which a release stops, and its levels; leave a rule that cannot be read."""
     if left.get("until") is None:
         return
@@ -202,14 +207,14 @@ def _until(left: dict[str, Any], level: Any) -> Iterator[Line | Listed]:
         yield Line("ladder", f"{until.steps} levels, each twice the one before")
 
 
-def _measured(of_plan: dict[str, Any]) -> Iterator[Listed]:
+def _measured_lists(of_plan: dict[str, Any]) -> Iterator[Listed]:
     shares = of_plan.get("shares")
     if isinstance(shares, list) and all(isinstance(pair, list) and len(pair) == 2 for pair in shares):
         of_plan.pop("shares")
         measured = []
         for names, share in shares:
-            name = " ".join(map(visible, names)) if isinstance(names, list) else _said(names)
-            measured.append(f"{name or 'total'}, with {_said(share)} of the level")
+            name = " ".join(map(visible, names)) if isinstance(names, list) else _in_one_line(names)
+            measured.append(f"{name or 'total'}, with {_in_one_line(share)} of the level")
         yield Listed("what is measured", tuple(measured))
     domain = of_plan.get("domain")
     if isinstance(domain, Mapping):
@@ -218,14 +223,14 @@ def _measured(of_plan: dict[str, Any]) -> Iterator[Listed]:
             yield Listed(f"labels of {visible(axis)}", tuple(_leaves(facts)))
 
 
-def _said(fact: Any) -> str:
+def _in_one_line(fact: Any) -> str:
     """Return a fact of any type in one line."""
     if isinstance(fact, bool):
         return _YES[fact]
     if isinstance(fact, Mapping):
-        return "; ".join(f"{visible(name)}: {_said(part)}" for name, part in fact.items())
+        return "; ".join(f"{visible(name)}: {_in_one_line(part)}" for name, part in fact.items())
     if isinstance(fact, list):
-        return ", ".join(map(_said, fact))
+        return ", ".join(map(_in_one_line, fact))
     return visible(fact)
 
 
@@ -235,6 +240,6 @@ def _leaves(fact: Any, before: str = "") -> Iterator[str]:
         for name, part in fact.items():
             yield from _leaves(part, f"{before}{visible(name)}: ")
     elif isinstance(fact, list) and fact:
-        yield from (f"{before}{_said(part)}" for part in fact)
+        yield from (f"{before}{_in_one_line(part)}" for part in fact)
     else:
-        yield f"{before}{_said(fact)}"
+        yield f"{before}{_in_one_line(fact)}"

@@ -67,7 +67,7 @@ CHANNELS = {
 }
 
 
-def _reading(fields: Mapping[str, str]) -> dict[str, Any]:
+def _read_count(fields: Mapping[str, str]) -> dict[str, Any]:
     heard, at = read_whole_number(fields["response"].strip(), "response"), read_level(fields["epsilon"])
     if heard is None:
         raise OutOfRange("a response must be a whole number", came="none", where="response")
@@ -108,7 +108,7 @@ def _reading(fields: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def _explored(fields: Mapping[str, Any]) -> dict[str, Any]:
+def _least_noise(fields: Mapping[str, Any]) -> dict[str, Any]:
     at, goal = read_level(fields["epsilon"]), cost_named(fields["cost"])
     change = exact(fields["sensitivity"].strip(), "sensitivity")
     if change > _MOST_SENSITIVITY:
@@ -144,7 +144,7 @@ def _law_picture(law: Any, at: Level) -> Any:
     return charts.curves(title, {"least noise": own, "Laplace": lines}, ("error", "density"))
 
 
-def _shaded(fields: Mapping[str, str]) -> dict[str, Any]:
+def _channel_of_counts(fields: Mapping[str, str]) -> dict[str, Any]:
     n, at = read_whole_number(fields["n"].strip(), "n"), read_level(fields["epsilon"])
     if n is None or not 1 <= n <= _MOST_SHADED:
         raise OutOfRange(f"counts go from 0 to n, at most {_MOST_SHADED} on a page", came=n, where="n")
@@ -219,13 +219,13 @@ def map_found(kind: str, size: str, at: Level, cost: str) -> dict[str, Any]:
     }
 
 
-def _mapped(fields: Mapping[str, str]) -> dict[str, Any]:
+def _small_map(fields: Mapping[str, str]) -> dict[str, Any]:
     page = map_found(fields["shape"], fields["size"].strip(), read_level(fields["epsilon"]), fields["loss"])
     title = "The best mechanism: the chance of each answer, for each secret"
     return {"map": page, "picture": charts.heat_map(title, page["matrix"], page["names"], page["outcomes"])}
 
 
-def _trusted(fields: Mapping[str, str]) -> dict[str, Any]:
+def _trust_levels(fields: Mapping[str, str]) -> dict[str, Any]:
     pairs = [tuple(part.strip() for part in line.replace(",", " ").split()) for line in fields["edges"].splitlines()]
     edges = [(pair[0], pair[1]) for pair in pairs if len(pair) == 2]
     if len(edges) != sum(map(bool, pairs)):
@@ -292,7 +292,7 @@ def _mean_turn(turns: list[float]) -> float:
     return atan2(sum(map(sin, turns)), sum(map(cos, turns))) % (2 * pi)
 
 
-def _verified(fields: Mapping[str, str]) -> dict[str, Any]:
+def _verify_files(fields: Mapping[str, str]) -> dict[str, Any]:
     """Verify files that somebody sent, each as base64; they stay in memory."""
     brought = {name: MemoryFile.of(name, b64decode(content)) for name, content in fields.items()}
     report = verified(brought["table"], brought.get("statement"), whole=brought.get("release"))
@@ -300,7 +300,7 @@ def _verified(fields: Mapping[str, str]) -> dict[str, Any]:
     return {"rows": rows, **{name: report[name] for name in ("promise", "guarantee", "on_trust")}}
 
 
-def _written(fields: Mapping[str, str]) -> dict[str, Any]:
+def _write_piece(fields: Mapping[str, str]) -> dict[str, Any]:
     """Return a table as a file, or a piece of a CSV file, of which the first piece has the header."""
     columns, name = json.loads(fields["columns"]), Path(f"released.{fields['ending']}")
     file = io.BytesIO()
@@ -313,13 +313,13 @@ def _written(fields: Mapping[str, str]) -> dict[str, Any]:
 
 
 WORKS: Mapping[str, Callable[[Mapping[str, str]], dict[str, Any]]] = {
-    "read": _reading,
-    "explore": _explored,
-    "channel": _shaded,
-    "map": _mapped,
-    "trust": _trusted,
-    "verify": _verified,
-    "download": _written,
+    "read": _read_count,
+    "explore": _least_noise,
+    "channel": _channel_of_counts,
+    "map": _small_map,
+    "trust": _trust_levels,
+    "verify": _verify_files,
+    "download": _write_piece,
 }
 
 

@@ -75,21 +75,25 @@ class Worker:
         timer = threading.Timer(seconds, self.process.kill)
         timer.daemon = True
         timer.start()
-        told = None
+        answer = None
         try:
             if request is not None:
                 self._channel.send_bytes(request)
-            told = _facts(self._channel.recv_bytes(_LONGEST), number)
+            answered, found = json.loads(self._channel.recv_bytes(_LONGEST))
+            if type(answered) is int and answered == number and isinstance(found, dict) and found.keys() == _FACTS:
+                answer = found
         except (EOFError, OSError):  # it has ended, or its answer is too long
             return None
+        except (RecursionError, TypeError, ValueError):  # output that is no answer
+            pass
         finally:
             timer.cancel()
-            if told is None:
+            if answer is None:
                 self.end()
-        if told is None:
+        if answer is None:
             _LOG.error("A worker for pages sent an answer without a request. It was ended, and its output ignored.")
             raise Refused(503, "ServiceBroken", BROKEN, 1.0)
-        return told
+        return answer
 
     @property
     def is_there(self) -> bool:
@@ -100,16 +104,6 @@ class Worker:
         """End the process, and wait until it is gone."""
         self.process.kill()
         self.process.wait()
-
-
-def _facts(said: bytes, number: int) -> dict[str, Any] | None:
-    """Return the facts of the answer with this number; None for any other output."""
-    try:
-        answered, told = json.loads(said)
-    except (RecursionError, TypeError, ValueError):
-        return None
-    is_answer = type(answered) is int and answered == number and isinstance(told, dict) and told.keys() == _FACTS
-    return told if is_answer else None
 
 
 class Workers:
