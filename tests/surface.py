@@ -353,7 +353,7 @@ MADE |= {
 MADE |= {"CapacityCertificate", "VertexCertificate", "ImplicitMechanism", "SimilarityMechanism", "LatticeMechanism"}
 MADE |= {"EnvelopeMechanism", "ProductMechanism", "UniformMechanism", "ProductDual", "PairMultipliers", "TypeCapacity"}
 MADE |= {"Multipliers", "Status", "Spending", "Event", "Published", "Budget", "Verification", "Categorical"}
-MADE |= {"NamedKeys", "NamingLaw", "RatioBar"}
+MADE |= {"SelectedKeys", "SelectionLaw", "RatioBar"}
 MADE |= {"Estimate", "CleanTable", "NoisySums"}
 MADE |= {
     "AttributeReports",

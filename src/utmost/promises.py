@@ -2,7 +2,7 @@
 
 from utmost.publish.promises.cell_noise import CellNoise
 from utmost.publish.promises.noise_of_keys import key_noise
-from utmost.publish.promises.noise_of_universe import named_cell_noise
+from utmost.publish.promises.noise_of_universe import selected_cell_noise
 from utmost.publish.promises.noise_together import once_together, together_noise
 from utmost.publish.promises.one_draw_noise import OneDraw, OneWayDraw
 from utmost.publish.promises.point_noise import PointNoise
@@ -22,8 +22,8 @@ __all__ = [
     "SumNoise",
     "Until",
     "key_noise",
-    "named_cell_noise",
     "once_together",
+    "selected_cell_noise",
     "together_noise",
     "within",
 ]

@@ -7,7 +7,7 @@ from utmost.publish.promises.partition_selection import KeySelection
 from utmost.publish.promises.planar_law import planar_epsilon_for
 from utmost.publish.promises.tangent_plane import TangentPlane
 from utmost.publish.promises.values import add_noise
-from utmost.publish.promises.vast_domains import Texts, Tuples, name_cells
+from utmost.publish.promises.vast_domains import Texts, Tuples, select_cells
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.cell_bars import CellBars
 from utmost.publish.releases.clean_release import CleanTable
@@ -51,13 +51,13 @@ __all__ = [
     "check_coalitions",
     "epsilon_for",
     "levels_by_distance",
-    "name_cells",
     "path",
     "planar_epsilon_for",
     "relax",
     "release_detailed",
     "release_measures",
     "release_shared",
+    "select_cells",
     "tighten",
 ]
 

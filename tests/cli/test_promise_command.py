@@ -17,7 +17,7 @@ from utmost.interfaces.cli.options.promise_options import Promised
 from utmost.interfaces.cli.options.release_options import AskedPromise, ReleaseOptions
 from utmost.ledger import Ledger
 from utmost.privacy import Unit
-from utmost.promises import Promise, named_cell_noise
+from utmost.promises import Promise, selected_cell_noise
 from utmost.releases import Texts
 
 COLUMNS = ["--columns", "admitted", "--public", "department", "--sensitivity", 1, "--cells", 1]
@@ -73,7 +73,7 @@ def test_words_of_a_declared_universe_are_named_by_a_file(run, tmp_path):
     path, words, named = (tmp_path / name for name in ("promise.json", "words.csv", "named.csv"))
     words.write_text("word,n\ninfluenza,900\nplague,1\n")
     universe = Texts("abcdefghijklmnopqrstuvwxyz", most=20)
-    Promise(noise=named_cell_noise(["word", "n"], universe, keys=3, false_names="1e-9")).save(path)
+    Promise(noise=selected_cell_noise(["word", "n"], universe, keys=3, false_keys="1e-9")).save(path)
     shown = " ".join(run("promise", "--promise", path, "--epsilon", 1)[1].split())
     assert f"The universe has {universe.size} cells" in shown
     assert "above 256" in " ".join(run("release", words, "--promise", path, "--epsilon", 1, "--dry-run")[1].split())

@@ -22,7 +22,7 @@ from asking import asked
 from running import called
 from utmost.counting import CountedTable
 from utmost.errors import BadTable, OutOfRange, Unsupported, UtmostError, WrongKind
-from utmost.promises import key_noise, named_cell_noise, once_together
+from utmost.promises import key_noise, once_together, selected_cell_noise
 from utmost.releases import Texts, release_detailed, release_measures
 from utmost.statements import Deployment, registry_entry, stated_release, statement_page, yaml_text
 from utmost.workloads import Plan
@@ -138,7 +138,7 @@ STATEMENTS = {
     "measures": lambda: _measures(),
     "two stages": lambda: _two_stages(),
     "keys": lambda: _named(key_noise(["word", "n"], delta="1e-6", keys=2)),
-    "named cells": lambda: _named(named_cell_noise(["word", "n"], Texts("abc", most=3), false_names="1/2")),
+    "selected cells": lambda: _named(selected_cell_noise(["word", "n"], Texts("abc", most=3), false_keys="1/2")),
     "answers": lambda: json.loads(_answered("counts:3", "alpha=1/2")),
     "answers of places": lambda: json.loads(_answered("places:towns.csv", "ln2 per 100km", "--loss", "distance")),
     "withheld": lambda: _withheld(below=90, mark="unreliable"),
@@ -161,7 +161,7 @@ def stated(request, tmp_path_factory):
 
 def test_what_is_named_once_is_said_to_be_released_once():
     """A list of names is drawn at one level: no entry says that it may be answered at another."""
-    for kind in ("keys", "named cells"):
+    for kind in ("keys", "selected cells"):
         entry = registry_entry(stated_release(STATEMENTS[kind]()))
         deployment = entry["deployment"]
         assert deployment["deployment_model"]["release_type"] == "One release"

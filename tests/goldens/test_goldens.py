@@ -19,7 +19,7 @@ OF_KIND = {
     "points": "points",
     "one draw": "one draw",
     "one-way tables in one draw": "one-way tables in one draw",
-    "named cells": "named cells",
+    "selected cells": "named cells",
     "keys": "named keys",
 }
 """A world for each kind of noise."""

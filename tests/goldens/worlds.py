@@ -32,7 +32,7 @@ from utmost.channels import geometric_channel
 # Random bits are planted where the library takes them; keys and sums are drawn without a release around them.
 from utmost.core.sampling import random_bits
 from utmost.core.sampling.random_bits import secure
-from utmost.promises import key_noise, named_cell_noise, together_noise
+from utmost.promises import key_noise, selected_cell_noise, together_noise
 from utmost.publish.promises import partition_selection as keys
 from utmost.publish.promises.rotated_sums import columns_of, ratios_of, sums_of
 from utmost.publish.promises.together_at_level import noise_together_at
@@ -420,7 +420,9 @@ WORLDS = {
     "a rule that stops": ledger_rule,
     "one draw": lambda folder: one_draw_release(),
     "one-way tables in one draw": lambda folder: one_way_release(),
-    "named cells": lambda folder: named_release(named_cell_noise(["word", "count"], ut.releases.Texts("ab", most=3))),
+    "named cells": lambda folder: named_release(
+        selected_cell_noise(["word", "count"], ut.releases.Texts("ab", most=3))
+    ),
     "named keys": lambda folder: named_release(key_noise(["word", "count"], delta="1/100")),
 } | {
     f"utmost {command}": lambda folder, command=command: commands()[command]

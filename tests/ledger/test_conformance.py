@@ -32,7 +32,7 @@ from utmost.errors import (
 )
 from utmost.exact import level
 from utmost.ledger import Answer, Ledger, Release
-from utmost.promises import Promise, key_noise, named_cell_noise, together_noise
+from utmost.promises import Promise, key_noise, selected_cell_noise, together_noise
 from utmost.releases import Texts
 from utmost.service import Grant, Service, Settings, application, connect
 from utmost.statements import read_release, registry_entry, stated_release, statement_page
@@ -146,8 +146,8 @@ NOISES = {
     "keys": Kind(
         lambda n: Promise(noise=key_noise(["word", "n"], delta="1/10")), words, None, None, is_once=True
     ),
-    "named cells": Kind(
-        lambda n: Promise(noise=named_cell_noise(["word", "n"], Texts("kw0123456789", most=3))), words, None, None,
+    "selected cells": Kind(
+        lambda n: Promise(noise=selected_cell_noise(["word", "n"], Texts("kw0123456789", most=3))), words, None, None,
         is_once=True,
     ),
     "doubled": Kind(lambda n: Promise("n", noise=DOUBLED), counts, of_counts, HALF),

@@ -126,7 +126,7 @@ def test_a_second_stage_says_nothing_of_a_public_total():
     stated_release(document)
 
 
-def test_the_digest_of_named_keys_covers_their_noisy_counts():
+def test_the_digest_of_selected_keys_covers_their_noisy_counts():
     promise = ut.Promise(noise=ut.promises.key_noise(delta="1e-9"))
     found = ut.release({"key": ["flu", "measles"], "count": [800, 650]}, promise, epsilon=1)
     said, (first, second) = json.loads(json.dumps(found.statement)), found.table["count"]

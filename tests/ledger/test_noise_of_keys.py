@@ -14,7 +14,7 @@ from utmost.errors import BadTable, OutOfRange, Unsupported, WrongKind
 from utmost.exact import level
 from utmost.ledger import Ledger
 from utmost.noise import Geometric
-from utmost.promises import Promise, key_noise, named_cell_noise
+from utmost.promises import Promise, key_noise, selected_cell_noise
 from utmost.releases import Texts, Tuples
 from utmost.statements import read_release, stated_release
 
@@ -81,7 +81,7 @@ def test_the_margin_is_that_of_the_law_by_enumeration():
             assert noise.margin(level(1), sure) == next(r for r, p in enumerate(near) if p >= sure)
 
 
-CELLS = named_cell_noise(["word", "n"], Texts("abcw0123456789", most=5), false_names="1e-9")
+CELLS = selected_cell_noise(["word", "n"], Texts("abcw0123456789", most=5), false_keys="1e-9")
 
 
 @pytest.mark.parametrize("noise", [key_noise(["word", "n"], delta="1e-12"), CELLS])
@@ -134,7 +134,7 @@ def test_rows_in_another_order_are_the_same_table_and_parts_of_keys_are_columns(
 
 def test_deltas_are_added_by_nobody(tmp_path):
     """A dataset with a delta holds that release alone; cells named with epsilon alone add up with any."""
-    cells = named_cell_noise(["word", "n"], Texts("abcdefghijklmnopqrstuvwxyz", most=9))
+    cells = selected_cell_noise(["word", "n"], Texts("abcdefghijklmnopqrstuvwxyz", most=9))
     assert (NOISE.relation, cells.relation) == ("add-remove, but for a chance of 1/10", "add-remove")
     with opened(tmp_path) as ledger:
         ledger.publish("w", WORDS, Promise(noise=NOISE), epsilon=1, dataset="d")
@@ -179,13 +179,13 @@ def test_no_key_at_all_unicode_and_large_numbers():
 
 
 def test_a_key_outside_of_the_universe_is_refused_by_its_place_alone():
-    noise = named_cell_noise(["age", "sex", "n"], Tuples(range(100), ["f", "m"]))
+    noise = selected_cell_noise(["age", "sex", "n"], Tuples(range(100), ["f", "m"]))
     assert noise == type(noise).of_facts(noise.facts())
     with pytest.raises(OutOfRange, match="one of the universe") as refused:
         ut.release({"age": [200], "sex": ["f"], "n": [9]}, ut.Promise(noise=noise), epsilon=1)
     assert "200" not in str(refused.value)
     with pytest.raises(Unsupported, match="must be Texts or Tuples"):
-        named_cell_noise(["word", "n"], object())
+        selected_cell_noise(["word", "n"], object())
 
 
 def test_the_statement_never_says_that_epsilon_is_all(tmp_path):
@@ -208,8 +208,8 @@ def test_the_statement_never_says_that_epsilon_is_all(tmp_path):
     [
         key_noise(["word", "n"], delta="1e-31"),
         key_noise(["word", "n"], delta="1e-3", keys=10_001),
-        named_cell_noise(["word", "n"], Texts("ab", most=3), keys=10_001),
-        named_cell_noise(["word", "n"], Texts("ab", most=3), false_names=10**6),
+        selected_cell_noise(["word", "n"], Texts("ab", most=3), keys=10_001),
+        selected_cell_noise(["word", "n"], Texts("ab", most=3), false_keys=10**6),
     ],
 )
 def test_a_service_reckons_with_no_promise_that_takes_long(noise):
@@ -218,7 +218,7 @@ def test_a_service_reckons_with_no_promise_that_takes_long(noise):
 
 
 def test_what_a_service_may_just_reckon_with():
-    Terms.read(Promise(noise=named_cell_noise(["word", "n"], Texts("ab", most=3), false_names=10**4)).facts())
+    Terms.read(Promise(noise=selected_cell_noise(["word", "n"], Texts("ab", most=3), false_keys=10**4)).facts())
     Terms.read(Promise(noise=key_noise(["word", "n"], delta="1e-30", keys=10**4)).facts())
 
 
@@ -226,7 +226,7 @@ def test_what_a_service_may_just_reckon_with():
 def test_what_is_said_of_cells_is_the_law_of_each_by_closed_forms(keys):
     """P(|X| > r) = 2 a^(r + 1)/(1 + a) with a = exp(-1/keys); and the statement says the law that is drawn."""
     universe, a = Texts("ab", most=3), exp(-1 / keys)
-    noise = named_cell_noise(["word", "n"], universe, keys=keys, false_names="1/10")
+    noise = selected_cell_noise(["word", "n"], universe, keys=keys, false_keys="1/10")
     assert noise.margin(level(1), "0.95") == next(r for r in range(99) if 2 * a ** (r + 1) / (1 + a) <= 0.05)
     threshold = next(m for m in range(99) if 14 * a ** (m + 1) / (1 + a) <= 0.1)
     assert noise.threshold(level(1)) == threshold
@@ -235,8 +235,8 @@ def test_what_is_said_of_cells_is_the_law_of_each_by_closed_forms(keys):
         assert repr(Geometric(Fraction(1, keys))) in law
         assert f"above {threshold}," in law
     assert min(made.table["n"]) > threshold
-    by_default = named_cell_noise(["word", "n"], universe)
-    assert (by_default.unit, noise.unit, by_default.false_names) == (ut.Unit(1, 1), ut.Unit(1, keys), 1)
+    by_default = selected_cell_noise(["word", "n"], universe)
+    assert (by_default.unit, noise.unit, by_default.false_keys) == (ut.Unit(1, 1), ut.Unit(1, keys), 1)
     assert key_noise(["word", "n"], delta="1/10", keys=keys).unit == ut.Unit(1, keys)
     assert made.statement["guarantee"] == noise.guarantee(level(1), noise.columns)
     assert "The universe has 14 cells" in made.statement["guarantee"]

@@ -18,7 +18,7 @@ import pytest
 from scipy import stats
 
 from ledger.doubled_noise import know
-from ledger.test_conformance import MEMORIES, NOISES, REFUSED, Promise, Texts, key_noise, named_cell_noise
+from ledger.test_conformance import MEMORIES, NOISES, REFUSED, Promise, Texts, key_noise, selected_cell_noise
 from utmost.exact import level
 
 FOLDER = os.environ.get("UTMOST_JUDGES")
@@ -146,7 +146,10 @@ def spelled(n):
     return [f"{number:06d}" for number in range(n)]
 
 
-NAMING = {"keys": key_noise(["word", "n"], delta="1/1000000"), "named cells": named_cell_noise(["word", "n"], DIGITS)}
+NAMING = {
+    "keys": key_noise(["word", "n"], delta="1/1000000"),
+    "selected cells": selected_cell_noise(["word", "n"], DIGITS),
+}
 
 
 def named(noise, memory, folder, count, words):

@@ -20,7 +20,7 @@ from utmost.noise import DiscreteStaircase, Geometric, IntegerLaw, costs
 from utmost.privacy import Amount
 from utmost.privacy_types import check_promise, kept_level
 from utmost.promises import CellNoise, OneDraw, OneWayDraw, SumNoise, once_together, together_noise
-from utmost.publish.promises.noise_of_universe import NamedCellNoise
+from utmost.publish.promises.noise_of_universe import SelectedCellNoise
 from utmost.publish.promises.promised_noise import PlannedNoise
 from utmost.publish.promises.rotated_sums import ratios_of, sums_of
 from utmost.publish.promises.together_at_level import grouped
@@ -74,8 +74,8 @@ EXAMPLES: dict[str, list[PlannedNoise]] = {
         OneWayDraw(DOMAIN, ut.Unit(1, 1), table_shares={"sex age": "1/4"}),
         OneWayDraw(DOMAIN, ut.Unit(1, 1, "change-one", nonnegative=True), table_shares={"sex age": "1/4"}),
     ],
-    "named cells": [
-        NamedCellNoise(ut.Unit(1, cells), ("word", "count"), Texts("ab", 3), Fraction(1)) for cells in (1, 3)
+    "selected cells": [
+        SelectedCellNoise(ut.Unit(1, cells), ("word", "count"), Texts("ab", 3), Fraction(1)) for cells in (1, 3)
     ],
 }
 ELSEWHERE = {"keys": "test_keys.py, by the recursion", "points": "test_planar.py, by the density"}
@@ -143,7 +143,7 @@ def is_kept(noise: PlannedNoise, at: Level) -> bool:
             <= presence.power
             for change in changes(unit, DOMAIN.size)
         )
-    if isinstance(noise, NamedCellNoise):
+    if isinstance(noise, SelectedCellNoise):
         return not presence < kept_level(noise._law(at), 1).scaled(unit.cells)
     if isinstance(planned.law, DrawLaw) and noise.is_in_steps:
         size = planned.law.size
@@ -193,7 +193,7 @@ def test_the_enumeration_finds_what_is_broken():
     assert not is_kept(_Twice(ut.Unit(1, 2)), at)
 
 
-class _Twice(NamedCellNoise):
+class _Twice(SelectedCellNoise):
     def __init__(self, unit):
         super().__init__(unit, ("word", "count"), Texts("ab", 2), Fraction(1))
 

@@ -21,9 +21,9 @@ from utmost.exact import exp_interval, level
 from utmost.programs import LinearProgram, solve
 from utmost.promises import Promise, key_noise
 
-# The law of the names, and its draws bit by bit: a list of names shows neither.
-from utmost.publish.promises.key_distribution import NamingLaw, appearing, naming_law
-from utmost.releases import KeySelection, Texts, name_cells
+# The distribution of the threshold, and its draws bit by bit: a list of keys shows neither.
+from utmost.publish.promises.key_distribution import SelectionLaw, appearing, selection_law
+from utmost.releases import KeySelection, Texts, select_cells
 from utmost.statements import stated_release
 from utmost.testing import SeededRandomness
 
@@ -45,7 +45,7 @@ def table_of(counts):
     return {"key": list(counts), "count": list(counts.values())}
 
 
-def named_keys(counts, **say):
+def selected_keys(counts, **say):
     """The keys that are named of a mapping of counts."""
     return tuple(release(table_of(counts), **say)[0].table["key"])
 
@@ -74,7 +74,7 @@ def named_law(law, n):
 @pytest.mark.parametrize("a", RATIOS)
 @pytest.mark.parametrize("delta", DELTAS)
 def test_the_closed_form_is_the_recursion(a, delta):
-    law = NamingLaw(a, delta)
+    law = SelectionLaw(a, delta)
     count = law.certain + 3
     exactly = recursion(a, delta, count)
     assert [law.chance(n) for n in range(count)] == exactly
@@ -90,7 +90,7 @@ def test_the_truncated_geometric_is_the_optimum(a, m):
     """Noise on -m..m with weights a^-|x|, kept above m, has delta = its edge mass and names with the chance pi."""
     weights = {x: a ** -abs(x) for x in range(-m, m + 1)}
     total = sum(weights.values())
-    law = NamingLaw(a, weights[m] / total)
+    law = SelectionLaw(a, weights[m] / total)
     assert law.threshold == m
     for n in range(2 * m + 4):
         assert law.chance(n) == sum(w for x, w in weights.items() if n + x > m) / total
@@ -101,7 +101,7 @@ def test_the_truncated_geometric_is_the_optimum(a, m):
 @given(ratios, deltas)
 def test_a_name_with_its_noisy_count_costs_exactly_epsilon_and_delta(a, delta):
     """The hockey-stick divergence of (named, n + noise) between n and n + 1 is delta at most, and somewhere delta."""
-    law = NamingLaw(a, delta)
+    law = SelectionLaw(a, delta)
     worst = Fraction(0)
     for n in range(min(law.certain, 60) + 1):
         one, other = named_law(law, n), named_law(law, n + 1)
@@ -112,7 +112,7 @@ def test_a_name_with_its_noisy_count_costs_exactly_epsilon_and_delta(a, delta):
 @given(ratios, deltas)
 def test_names_alone_have_the_largest_chances_a_bound_leaves(a, delta):
     """Each of the four inequalities holds, and at every step one of them is attained."""
-    law = NamingLaw(a, delta)
+    law = SelectionLaw(a, delta)
     for p, q in pairwise(law.chance(n) for n in range(min(law.certain, 60) + 1)):
         assert q <= a * p + delta
         assert 1 - p <= a * (1 - q) + delta
@@ -124,7 +124,7 @@ def test_names_alone_have_the_largest_chances_a_bound_leaves(a, delta):
 @pytest.mark.parametrize(("a", "delta"), [(2.0, 0.01), (1.1, 0.02), (3.0, 1e-4)])
 def test_no_mechanism_on_one_key_names_it_with_a_larger_chance(a, delta):
     """The linear program over all p(0), ..., p(N) with p(0) = 0: its optimum for each n is pi(n)."""
-    law, size = NamingLaw(Fraction(str(a)), Fraction(str(delta))), 12
+    law, size = SelectionLaw(Fraction(str(a)), Fraction(str(delta))), 12
     rows, columns, values, upper = [], [], [], []
     for n in range(size):
         for one, other, bound in ((n + 1, n, delta), (n, n + 1, delta), (n, n + 1, None), (n + 1, n, None)):
@@ -144,7 +144,7 @@ def test_no_mechanism_on_one_key_names_it_with_a_larger_chance(a, delta):
 
 
 def users(total, delta, keys, chance):
-    law = naming_law(level(total), Fraction(delta), keys)
+    law = selection_law(level(total), Fraction(delta), keys)
     below, above = 0, law.certain
     while above - below > 1:
         middle = (below + above) // 2
@@ -167,7 +167,7 @@ def test_how_many_individuals_a_key_needs(epsilon, keys, half, most, laplace):
 def test_the_level_of_a_key_is_rounded_to_the_safe_side():
     """e^(epsilon/k) is bounded from below by a rational, and nearly met."""
     for epsilon, keys in ((1, 1), ("1e-6", 1), (1, 10**6), (50, 3), ("1e-50", 1), (10**5, 1)):
-        a = naming_law(level(epsilon), Fraction(1, 100), keys).ratio
+        a = selection_law(level(epsilon), Fraction(1, 100), keys).ratio
         share = Fraction(epsilon) / keys
         assert a > 1
         assert share > 100 or a <= exp_interval(share, 400).upper
@@ -175,7 +175,7 @@ def test_the_level_of_a_key_is_rounded_to_the_safe_side():
             log = share if share < Fraction(1, 10**6) else Fraction(math.log(a))
             assert log <= share * (1 + Fraction(1, 10**12))
             assert (a - 1) * (1 + Fraction(1, 10**12)) >= (share if share < 1 else Fraction(math.expm1(share)))
-    assert naming_law(level(alpha="1/3"), Fraction(1, 100), 1).ratio == 3
+    assert selection_law(level(alpha="1/3"), Fraction(1, 100), 1).ratio == 3
 
 
 @pytest.mark.parametrize(("shares", "delta"), [(1, "1/10"), (2, "1/10"), (3, "1/3")])
@@ -185,7 +185,7 @@ def test_no_division_of_shares_over_keys_costs_more_than_was_promised(shares, de
     Names and noisy counts of all keys together, both ways, in rationals; e^epsilon is 2 for each share.
     """
     delta, total = Fraction(delta), level(alpha=Fraction(1, 2**shares))
-    law, worst = naming_law(total, delta, shares, shares), Fraction(0)
+    law, worst = selection_law(total, delta, shares, shares), Fraction(0)
     assert law.ratio == 2
     laws = [named_law(law, n) for n in range(law.certain + shares + 2)]
     for keys in (1, 2, 3):
@@ -211,7 +211,7 @@ def joint(laws):
 def test_who_holds_few_keys_names_them_sooner_by_shares(held, whole, divided):
     """How many individuals with so many keys each, ten at most, name one of them with 50 %; delta 1e-6, epsilon 1."""
     laws = [
-        (naming_law(level(1), Fraction(1, 10**6), 10, shares), weight)
+        (selection_law(level(1), Fraction(1, 10**6), 10, shares), weight)
         for shares, weight in ((None, 1), (60, 60 // held))
     ]
     least = [next(n for n in range(999) if law.chance(n * weight) >= Fraction(1, 2)) for law, weight in laws]
@@ -244,7 +244,7 @@ def test_counts_in_shares_are_never_taken_for_persons():
         lambda: release(counts, epsilon=1, delta="1e-6", keys=10),
         lambda: release(counts, epsilon=1, delta="1e-6", keys=10, shares=59),
         lambda: KeySelection(counts, epsilon=1, keys=10),
-        lambda: name_cells(counts, Texts("aeflru", most=4), epsilon=1, keys=10),
+        lambda: select_cells(counts, Texts("aeflru", most=4), epsilon=1, keys=10),
     )
     for call in refused:
         with pytest.raises(errors.OutOfRange, match="shares=60"):
@@ -274,7 +274,7 @@ def test_keys_in_shares_are_drawn_stated_and_refused():
         with pytest.raises((errors.OutOfRange, errors.NotANumber)):
             key_noise(delta="1e-9", keys=10, shares=shares)
     for epsilon, delta, keys, shares in ((10**6, "1e-300", 10, 60), ("1e-6", "1e-6", 1, 10**6), (50, "0.99", 3, 3)):
-        law = naming_law(level(epsilon), Fraction(delta), keys, shares)
+        law = selection_law(level(epsilon), Fraction(delta), keys, shares)
         assert 0 <= 1 - law.chance_interval(shares, 2000).upper / Fraction(delta) < Fraction(1, 2**64)
 
 
@@ -288,7 +288,7 @@ CHAINS = [
 @pytest.mark.parametrize(("a", "chain"), CHAINS)
 def test_growing_deltas_cost_the_last_one(a, chain):
     """Three lists of one coupling: at which delta a key appears, between n and n + 1, costs exactly the last delta."""
-    laws = [NamingLaw(a, delta) for delta in chain]
+    laws = [SelectionLaw(a, delta) for delta in chain]
     worst = Fraction(0)
 
     def appears(n):
@@ -305,7 +305,7 @@ def test_growing_deltas_cost_the_last_one(a, chain):
 def test_growing_epsilons_would_cost_more_than_the_last():
     """e^epsilon from 2 to 3 at delta 1e-6: the pair of lists has 2047 times that delta, so it is refused."""
     delta = Fraction(1, 10**6)
-    lower, higher = NamingLaw(Fraction(2), delta), NamingLaw(Fraction(3), delta)
+    lower, higher = SelectionLaw(Fraction(2), delta), SelectionLaw(Fraction(3), delta)
     newly = [higher.chance(n) - lower.chance(n) for n in range(60)]
     worst = max(q - 3 * p for p, q in pairwise(newly))
     assert worst > 1000 * delta
@@ -318,7 +318,7 @@ def test_growing_epsilons_would_cost_more_than_the_last():
 @pytest.mark.parametrize(("a", "chain"), CHAINS)
 def test_what_appears_later_has_the_chance_that_is_left(a, chain):
     """(pi_2 - pi_1)/(1 - pi_1), enclosed to any precision."""
-    before, after = NamingLaw(a, chain[0]), NamingLaw(a, chain[1])
+    before, after = SelectionLaw(a, chain[0]), SelectionLaw(a, chain[1])
     for n in range(before.certain):
         if before.chance(n) < 1:
             exactly = (after.chance(n) - before.chance(n)) / (1 - before.chance(n))
@@ -345,7 +345,7 @@ class Bits:
 @pytest.mark.parametrize("delta", ["1/10", "1/1000"])
 def test_a_threshold_drawn_bit_by_bit_is_the_true_one(delta):
     """T is the least n with pi(n) > U: for words on both sides of each pi(n), and on the cell that holds it."""
-    law, ones = NamingLaw(Fraction(3, 2), Fraction(delta)), [2**64 - 1] * 3
+    law, ones = SelectionLaw(Fraction(3, 2), Fraction(delta)), [2**64 - 1] * 3
     for n in range(1, law.certain):
         cell = math.floor(law.chance(n) * 2**64)
         after = next(k for k in range(n + 1, law.certain + 1) if law.chance(k) * 2**64 >= cell + 2 or k == law.certain)
@@ -359,7 +359,7 @@ def test_a_threshold_drawn_bit_by_bit_is_the_true_one(delta):
 
 def test_a_cell_that_holds_a_chance_decides_nothing():
     """pi(1) = 1/4 + 2^-90: the cell of 64 bits at 1/4 is cut by it, and more bits decide, either way."""
-    law = NamingLaw(2, Fraction(1, 4) + Fraction(1, 2**90))
+    law = SelectionLaw(2, Fraction(1, 4) + Fraction(1, 2**90))
     assert law._placed(2**62, 64) is None
     assert law._drawn(Bits(2**62, 0).word) == 1
     assert law._drawn(Bits(2**62, 2**64 - 1).word) == 2
@@ -370,7 +370,7 @@ def test_a_key_is_named_where_its_count_reaches_the_threshold_drawn():
     counts = [(f"{i:04}", 1 + i % 30) for i in range(3000)]
     noise = key_noise(delta="1/1000")
     law = noise.law(level(1))
-    keys, noisy = noise.named(counts, level(1), SeededRandomness(5))
+    keys, noisy = noise.selected(counts, level(1), SeededRandomness(5))
     drawn = list(law.thresholds(len(counts), SeededRandomness(5)))
     named = [(name, n + law.turn - least) for (name, n), least in zip(counts, drawn, strict=True) if n >= least]
     assert list(zip(keys, noisy, strict=True)) == named
@@ -380,7 +380,7 @@ def test_a_key_is_named_where_its_count_reaches_the_threshold_drawn():
 
 def test_draws_by_table_and_bit_by_bit_have_the_law():
     """2 * 10^4 seeded draws each, against pi, within five standard deviations at every n."""
-    law, count = NamingLaw(Fraction(3, 2), Fraction(1, 50)), 20_000
+    law, count = SelectionLaw(Fraction(3, 2), Fraction(1, 50)), 20_000
     by_table = list(law.thresholds(count, SeededRandomness(1)))
     word = SeededRandomness(2).word
     by_bits = [law._drawn(word) for _ in range(count // 10)]
@@ -409,7 +409,7 @@ def test_keys_and_noisy_counts_as_published():
 
 def test_a_key_that_nobody_holds_is_never_named():
     counts = {f"k{k}": 0 for k in range(2000)} | {"x": 10**30}
-    assert named_keys(counts, epsilon=50, delta="0.999") == ("x",)
+    assert selected_keys(counts, epsilon=50, delta="0.999") == ("x",)
 
 
 def test_the_order_of_the_data_does_not_show():
@@ -417,7 +417,7 @@ def test_the_order_of_the_data_does_not_show():
     counts = [("b", 5), ("a", 9), (3, 7), (datetime.date(2026, 1, 1), 9), (("a", 1), 4)]
     noise = key_noise(delta="1/10")
     one, other = (
-        noise.named(_read(given), level(1), SeededRandomness(3))
+        noise.selected(_read(given), level(1), SeededRandomness(3))
         for given in (dict(counts), {"z": 0} | dict(reversed(counts)))
     )
     assert one == other
@@ -445,7 +445,7 @@ def test_later_lists_have_the_law_of_fresh_ones():
     """4000 keys of 8 individuals, named at two deltas in turn: how many is binomial with pi of the last delta."""
     selection = KeySelection(dict.fromkeys(range(4000), 8), epsilon=1)
     for delta in ("1e-5", "1e-4"):
-        chance = float(naming_law(level(1), Fraction(delta), 1).chance(8))
+        chance = float(selection_law(level(1), Fraction(delta), 1).chance(8))
         named = len(selection.at(delta).keys)
         assert abs(named - 4000 * chance) <= 7 * math.sqrt(4000 * chance * (1 - chance))
 
@@ -512,4 +512,4 @@ def test_wrong_promises_are_refused():
     with pytest.raises(errors.PromiseBroken):
         KeySelection({"a": 1}, epsilon=1, randomness=SeededRandomness(1))
     with pytest.raises(errors.OutOfRange):
-        NamingLaw(1, "1/2")
+        SelectionLaw(1, "1/2")

@@ -8,7 +8,7 @@ import pytest
 from goodness import LEVEL, as_often
 from utmost import errors
 from utmost.exact import level
-from utmost.releases import Texts, Tuples, name_cells
+from utmost.releases import Texts, Tuples, select_cells
 from utmost.testing import SeededRandomness
 
 HALF = level(alpha="1/2")
@@ -28,7 +28,7 @@ def test_cells_are_named_as_if_each_had_noise_of_its_own():
     """Those that somebody holds, by their noisy counts; of the others each by the tail of the noise, all alike."""
     size, alpha = 40_000, Fraction(1, 2)
     held = {(place,): 3 for place in range(0, size, 5)}
-    cells = name_cells(held, Tuples(range(size)), epsilon=HALF, false_names=4000)
+    cells = select_cells(held, Tuples(range(size)), epsilon=HALF, false_keys=4000)
     threshold = cells.threshold
     assert size * alpha ** (threshold + 1) / (1 + alpha) <= 4000 < size * alpha**threshold / (1 + alpha)
     noisy = dict(zip(cells.keys, cells.noisy, strict=True))
@@ -55,7 +55,7 @@ def test_the_threshold_is_the_least(size, alpha):
     ratio = Fraction(alpha)
     letters = 20 if size == 26**20 else 283
     universe = Tuples(range(size)) if size < 26**20 else Texts("abcdefghijklmnopqrstuvwxyz", letters, least=letters)
-    least = name_cells({}, universe, epsilon=level(alpha=alpha), false_names=Fraction(1, 3)).threshold
+    least = select_cells({}, universe, epsilon=level(alpha=alpha), false_keys=Fraction(1, 3)).threshold
     with mpmath.workdps(50):  # the powers themselves have millions of digits
         at = mpmath.mpf(ratio.numerator) / ratio.denominator
         few, more = (mpmath.log(universe.size / (1 + at)) + n * mpmath.log(at) for n in (least + 1, least))
@@ -65,7 +65,7 @@ def test_the_threshold_is_the_least(size, alpha):
 
 def test_vast_universes_take_the_time_of_what_is_there():
     for universe, key in ((Texts("abcdefghijklmnopqrstuvwxyz", 20), "house"), (Tuples(range(10**9)), (7,))):
-        cells = name_cells({key: 10**4}, universe, epsilon=1, false_names=5)
+        cells = select_cells({key: 10**4}, universe, epsilon=1, false_keys=5)
         assert key in cells.keys
         assert len(cells.keys) < 60
         assert cells.expected_false <= 5
@@ -77,13 +77,13 @@ def test_refusals_come_before_the_draw():
         ({"a": 1}, Texts("ab", 3), 0, errors.OutOfRange),
     ):
         with pytest.raises(error) as caught:
-            name_cells(counts, universe, epsilon=1, false_names=wish)
+            select_cells(counts, universe, epsilon=1, false_keys=wish)
         assert "secret" not in str(caught.value)
     with pytest.raises(errors.OutOfRange):
         Texts("aa", 2)
     with pytest.raises(errors.PromiseBroken):
-        name_cells({"a": 1}, Texts("ab", 3), epsilon=1, randomness=SeededRandomness(1))
+        select_cells({"a": 1}, Texts("ab", 3), epsilon=1, randomness=SeededRandomness(1))
 
 
 def test_nothing_is_held():
-    assert name_cells({}, Texts("ab", 3), epsilon=1, false_names="1e-9").keys == ()
+    assert select_cells({}, Texts("ab", 3), epsilon=1, false_keys="1e-9").keys == ()

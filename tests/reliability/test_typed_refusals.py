@@ -18,7 +18,7 @@ from utmost.local import BitResponse, CategoryCoupling, ThresholdedLaplace, Thre
 from utmost.noise import Geometric, Laplace, Staircase
 from utmost.privacy import Amount
 from utmost.privacy_types import PrivacyType
-from utmost.promises import key_noise, named_cell_noise
+from utmost.promises import key_noise, selected_cell_noise
 from utmost.releases import DetailRule, PlanarRelease, Texts, WithholdingRule
 from utmost.spaces import Policy, counts, places
 from utmost.statements import trend
@@ -146,7 +146,7 @@ OF_LONG = {
     ),
     "per": lambda long: ut.Promise(["x", "y"], noise=ut.PointNoise(long)).guarantee(epsilon=1),
     "delta": lambda long: key_noise(["w", "n"], delta=long),
-    "false names": lambda long: named_cell_noise(["w", "n"], Texts("ab", most=3), false_names=long),
+    "false names": lambda long: selected_cell_noise(["w", "n"], Texts("ab", most=3), false_keys=long),
     "an edge": lambda long: ut.Domain(a=edges([0, long])),
     "a step": lambda long: Amount("paid", long),
     "ends": lambda long: Amount("paid", 1, (0, long)),

@@ -14,7 +14,7 @@ import utmost as ut
 from utmost.counting import CountedTable
 from utmost.errors import BadTable, OutOfRange, UtmostError, WrongKind
 from utmost.privacy_types import PolicyType
-from utmost.releases import DetailRule, Texts, Tuples, name_cells, release_detailed
+from utmost.releases import DetailRule, Texts, Tuples, release_detailed, select_cells
 from utmost.spaces import Policy
 from utmost.workloads import SharedLevel, edges, share_level
 
@@ -38,18 +38,18 @@ def test_a_level_that_is_too_small_or_too_large_to_name_cells_is_refused_at_once
     words = Texts("ab", most=3)
     for level in ("1e-400", "1e-60", 10**4, "1e400"):
         with pytest.raises(OutOfRange):
-            name_cells({"ab": 3}, words, epsilon=level)
-    assert name_cells({"ab": 3}, words, epsilon=50).keys == ("ab",)
+            select_cells({"ab": 3}, words, epsilon=level)
+    assert select_cells({"ab": 3}, words, epsilon=50).keys == ("ab",)
 
 
 def test_names_of_cells_end_typed():
     words, pairs = Texts("ab", most=3), Tuples(range(10), ["f", "m"])
     for odd in ODD:
-        ends(name_cells, {"ab": 3}, words, epsilon=odd)
-        ends(name_cells, {}, words, epsilon=1, keys=odd)
-        ends(name_cells, odd, words, epsilon=1)
-        ends(name_cells, {"ab": odd}, words, epsilon=1)
-        ends(name_cells, {}, odd, epsilon=1)
+        ends(select_cells, {"ab": 3}, words, epsilon=odd)
+        ends(select_cells, {}, words, epsilon=1, keys=odd)
+        ends(select_cells, odd, words, epsilon=1)
+        ends(select_cells, {"ab": odd}, words, epsilon=1)
+        ends(select_cells, {}, odd, epsilon=1)
         for universe in (words, pairs):
             ends(universe.key, odd)
             ends(universe.place, odd)

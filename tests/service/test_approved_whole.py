@@ -22,7 +22,7 @@ from utmost.exact import level
 from utmost.interfaces.service.pages.shown_promise import exact_text, of_release, of_request, visible
 from utmost.interfaces.service.publish_requests import LONGEST_REQUEST
 from utmost.privacy import Amount, Unit
-from utmost.promises import Noise, Promise, key_noise, named_cell_noise, together_noise, within
+from utmost.promises import Noise, Promise, key_noise, selected_cell_noise, together_noise, within
 from utmost.publish.promises.noise_kinds import KINDS, kind_named
 from utmost.releases import Texts
 from utmost.service import application
@@ -79,7 +79,7 @@ AMOUNTS = {
     "missing": (Amount("paid", between=(0, 40)), Amount("paid", between=(0, 40), missing=True), "left out"),
 }
 PAIRS = together_noise(["n", "m"], unit=Unit(1, 2))
-NAMED = named_cell_noise(["key", "n"], Texts("ab", most=3))
+NAMED = selected_cell_noise(["key", "n"], Texts("ab", most=3))
 KEYS = key_noise(["key", "n"], delta="1e-6")
 NOISES = {
     "half_step": (promised(unit=Unit(3, 1)), promised(unit=Unit(3, 1), half_step=True), "half steps"),
@@ -90,8 +90,8 @@ NOISES = {
     "plan": (of_plan(plan()), of_plan(plan(shares={"sex": "1/2", "": "1/2"})), "1/2 of the level"),
     "chance": (KEYS, key_noise(["key", "n"], delta="1e-7"), "1/10000000"),
     "shares": (KEYS, key_noise(["key", "n"], delta="1e-6", shares=64), "64"),
-    "universe": (NAMED, named_cell_noise(["key", "n"], Texts("abc", most=3)), "abc"),
-    "false_names": (NAMED, named_cell_noise(["key", "n"], Texts("ab", most=3), false_names=3), "3"),
+    "universe": (NAMED, selected_cell_noise(["key", "n"], Texts("abc", most=3)), "abc"),
+    "false_keys": (NAMED, selected_cell_noise(["key", "n"], Texts("ab", most=3), false_keys=3), "3"),
     "columns": (PAIRS, together_noise(["n", "other"], unit=Unit(1, 2)), "other"),
     "way": (PAIRS, together_noise(["n", "m"], unit=Unit(1, 2), noise="independent"), "independent"),
     "cost": (PAIRS, together_noise(["n", "m"], unit=Unit(1, 2), cost="squared"), "squared"),

@@ -408,7 +408,7 @@ def test_what_a_recipient_downloads_is_what_its_statement_says(visitor, service,
     assert "ε = 1<" not in page.text
 
 
-def test_a_release_of_named_keys_is_shown_without_what_it_cannot_do(opened, bearer, who):
+def test_a_release_of_selected_keys_is_shown_without_what_it_cannot_do(opened, bearer, who):
     """The number of its rows is part of its answer, and there is no answer at another level."""
     service = opened(approvals=False)
     page = Visitor(application(service, Settings(rate=1e6, burst=10**6)), bearer("Ada", "curator"))

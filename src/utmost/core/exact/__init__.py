@@ -1,1 +1,1 @@
-"""Numbers that keep their promise: rationals, intervals, directed rounding, epsilon and alpha."""
+"""Exact numbers: rationals, intervals, directed rounding, epsilon and alpha."""

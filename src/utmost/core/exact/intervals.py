@@ -316,7 +316,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def round_up(x: Fraction | Interval | int) -> float:
-    """A float that is not below x: the smallest one for a rational. A reported epsilon is rounded this way.
+    """A float >= x; for a rational, the smallest one. A reported epsilon is rounded this way.
 
     >>> Fraction(round_up(Fraction(1, 10))) >= Fraction(1, 10)
     True
@@ -334,7 +334,7 @@ def round_up(x: Fraction | Interval | int) -> float:
 
 
 def round_down(x: Fraction | Interval | int) -> float:
-    """A float that is not above x: the largest one for a rational. A reported utility is rounded this way.
+    """A float <= x; for a rational, the largest one. A reported utility is rounded this way.
 
     >>> Fraction(round_down(Fraction(1, 10))) <= Fraction(1, 10)
     True

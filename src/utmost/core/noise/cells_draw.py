@@ -200,7 +200,7 @@ class CellsDraw(DrawLaw):
 
     @property
     def kinds(self) -> dict[int, int]:
-        """One cell of each kind, and the number of cells with its distribution: all cells are of one kind."""
+        """One cell of each kind, and the number of cells of that kind; here all cells are of one kind."""
         return {0: self.cells}
 
     def distance(self, x: Sequence[int]) -> int:

@@ -29,7 +29,7 @@ _MOST_LISTED = 10**8
 # S is on the lattice of one step if the step is at least this part of the largest coefficient.
 _LEAST_STEP = Fraction(1, 1 << 40)
 _LEAST_INVERTED = 8e-16
-"""The least probability that an inversion resolves: its rounding error is larger than smaller ones."""
+"""The least probability that an inversion resolves; a smaller one would be below its rounding error."""
 _HALVINGS = 24
 _FEW_GROUPS, _MOST_MARGINS = 64, 4096
 _margins: dict[tuple[Any, ...], int | float] = {}
@@ -343,7 +343,7 @@ class Combination(Display):
 
 
 def _least_below(most: int, missed: Callable[[int], float], chance: float) -> int:
-    """The least k in 0..most at which a falling chance is at most ``chance``, as it is at ``most``."""
+    """The least k in 0..most at which a decreasing probability is at most ``chance``; at ``most`` it is."""
     # Tails fall like exponentials, so that a line through two logarithms finds k in a few steps. Each step that leaves
     # more than half of the interval is followed by one from its middle.
     low, high, is_slow = -1, most, False
@@ -449,7 +449,7 @@ _PLAIN = (int, float, str, Decimal, Level)
 
 
 def _read(values: Iterable[Any], reader: Callable[[Any], Any]) -> list[Any]:
-    """Read each value, equal plain values only once. Levels are keys by identity, since their hash is slow."""
+    """Read each value; equal plain values are read only once. Levels are keys by identity, since their hash is slow."""
     known: dict[tuple[type, Any], Any] = {}
     read = []
     for value in values:

@@ -351,7 +351,7 @@ class DeclaredTails:
 
     @classmethod
     def of(cls, noise: DeclaredNoise) -> "DeclaredTails":
-        """The tails of a noise. True values are integers, or for small noise have one digit less than the noise."""
+        """The tails of a noise. True values are integers, or, with small noise, have one decimal fewer than it."""
         if noise.is_whole or noise.margin("0.95") >= 1:
             return cls(noise, Fraction(1))
         return cls(noise, Fraction(10) ** math.floor(math.log10(noise.margin("0.95")) - 1))

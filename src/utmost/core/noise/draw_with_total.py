@@ -1,13 +1,13 @@
 """Noise of cells from one draw at a share of the level, and noise of their total at the rest of the level.
 
 Let S be the sum of the noise N of n cells, and M the separate noise of the total. The cells absorb the difference of
-the two totals:
+the two totals. Let D be w (M - S), rounded to an integer by a coin that keeps the mean. Cell i has the noise
 
-    D = w (M - S), rounded to an integer by a coin that keeps the mean;    N_i + D / n, rounded in the same way,
+    N_i + D / n, rounded in the same way,
 
-so that cells are integers which add up to the average (1 - w) S + w M of both totals. The data cancel in M - S: the
-result is noise of the cells that does not depend on the data, and a function of two answers that keep the level
-together.
+so that the cells are integers and add up to the average (1 - w) S + w M of both totals. The data cancel in M - S, so
+the noise of the cells does not depend on the data. The result is computed from two answers that together keep the
+level.
 """
 
 from collections.abc import Callable, Sequence
@@ -154,13 +154,13 @@ def total_noise(level: Level, draw: DrawLaw) -> Geometric | DiscreteStaircase:
 def drawn_law(
     draw_at: Callable[[Level], DrawLaw], level: Level, total_share: Fraction, beside: Fraction = Fraction(0)
 ) -> DrawLaw | DrawWithTotal:
-    """The draw at the level less a share ``beside`` it, without noise of the total, or with it at its share."""
+    """The draw at the level minus the share ``beside``; with separate noise of the total if it has a share."""
     rest = level if not beside else level.scaled(1 - beside)
     return DrawWithTotal.at_share(draw_at, rest, total_share / (1 - beside)) if total_share else draw_at(rest)
 
 
 def least_share(value: Callable[[Fraction], float]) -> Fraction:
-    """The share, a multiple of 1/100, with the least value, by ever finer steps; 0 if no share is better.
+    """The multiple of 1/100 with the least value, found with ever smaller steps; 0 if no share is better.
 
     >>> least_share(lambda share: (float(share) - 0.613) ** 2)
     Fraction(61, 100)

@@ -133,7 +133,7 @@ class RepeatedSum(Display):
 
 
 def _times(first: list[int], second: list[int], most: int) -> list[int]:
-    """The product of two polynomials whose middles are their zeros, truncated and rounded down."""
+    """The product of two polynomials, truncated and rounded down; power 0 is in the middle of each array."""
     whole: Any = (fmpz_poly(first) * fmpz_poly(second)).coeffs()
     length = len(first) + len(second) - 1
     coefficients = [int(c) >> _BITS for c in whole] + [0] * (length - len(whole))

@@ -82,7 +82,7 @@ def optimal_gamma(
 
 
 def heuristic_gamma(epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> float:
-    """exp(-epsilon)/2, a gamma for all costs, for which the first step has 1/3 of the mass as epsilon grows.
+    """The gamma exp(-epsilon)/2, usable for every cost: as epsilon grows, the first step has 1/3 of the mass.
 
     The expected cost does not vanish as epsilon grows: E|X| tends to D/3 and E X^2 to 2 D^2/9. From epsilon 1.6069
     (absolute) and 1.2151 (squared) on, this is worse than Laplace noise. `optimal_gamma` takes no longer to compute.

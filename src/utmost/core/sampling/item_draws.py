@@ -1,16 +1,16 @@
-"""Exact draws by item: geometric noise, and the steps between levels, as functions of each item's words.
-
-**Inversion.** Each draw is the index of a uniform number among ascending thresholds: the number of thresholds that are
-at most the uniform number. An item's uniform number is read word by word: the first 32 bits give one of 2^32 cells, and
-all but a few cells lie certainly between two thresholds, by integers rounded outward. In the few other cells the item
-reads further bits of its own until they decide. So a draw depends only on the item's words and the distribution, and
-not on floats, precision or other items. The distribution is exact.
+"""Exact draws for items, the rows of a table with identifiers: geometric noise, and the steps between levels, as
+functions of each item's words. **Inversion.** Each draw is the index of a uniform number among ascending thresholds:
+the number of thresholds that are at most the uniform number. An item's uniform number is read word by word: the first
+32 bits give one of 2^32 cells, and all but a few cells lie certainly between two thresholds, by integers rounded
+outward. In the few other cells, further bits of the item's number are read until they decide. So a draw depends only on
+the item's words and the distribution, and not on floats, precision or other items. The distribution is exact.
 
 **Geometric variables.** K ~ Geom(a) is K = Q 2^m + D with Q ~ Geom(a^(2^m)) and independent binary digits of D. The
 digits are drawn in groups of eight; the group that starts at bit s has P(d) proportional to a^(d 2^s). m is the least
 number with 2^m log(1/a) >= 1/2, so that tables stay small at every level.
 
-The time of a draw is not constant: it depends slightly on the words. Nobody who must not know the noise may measure it.
+The time of a draw is not constant: it depends slightly on the words. Hide this time from everybody who must not know
+the noise.
 """
 
 from bisect import bisect_right
@@ -93,7 +93,7 @@ class Inversion:
         return np.searchsorted(self._first, first, side="right")
 
     def _near(self, first: NDArray[np.int64], index: NDArray[np.intp]) -> NDArray[np.bool_]:
-        """Whether the last threshold that may be passed is not certainly passed."""
+        """Whether it is uncertain that the last possible threshold is passed."""
         if not self._last.size:
             return np.zeros(first.size, np.bool_)
         return (index > 0) & (first <= self._last[index - 1])

@@ -361,7 +361,9 @@ def _sum(numbers: Iterable[fmpq]) -> Fraction:
 def edge_slacks(
     ptype: PrivacyType, consumer: Consumer, dual: Array, multipliers: Array | Multipliers, in_rationals: bool
 ) -> Array:
-    """Return p l - mu - (combination of privacy constraints), (secrets, actions): exact, or certain lower bounds."""
+    """Return p l - mu - (the combination of privacy constraints), (secrets, actions): exact values, or proven lower
+    bounds.
+    """
     # ``in_rationals``: without rounding, where an irrational alpha^d is replaced by a rational just below, which every
     # private column satisfies too.
     # The constraint v_x - alpha^d v_y >= 0 of edge e = (x, y) has the multiplier [e, 0]; with x and y exchanged, [e,

@@ -6,8 +6,8 @@ that X loses at least sum_x mu_x. For a given w, the least sum_x w_x v_x with v_
 
     f_n = w_n,    f_x = w_x + min(alpha f_{x+1}, f_{x+1} / alpha),
 
-so the condition is f_0 >= 0. Exact input is checked in integers. Otherwise each f is a certain lower bound, because
-more than the rounding error is subtracted after every operation.
+so the condition is f_0 >= 0. Exact input is checked in integers. Otherwise each f is a proven lower bound, because more
+than the rounding error is subtracted after every operation.
 
 Source: linear programming duality; the program is (2) to (6) of [ghosh2009], with corrected ranges.
 """
@@ -147,7 +147,7 @@ def exact_flows(level: Level, rows: LossRows, dual: Array) -> Iterator[Array]:
 
 
 def float_slacks(level: Level, consumer: Consumer, dual: Array) -> Array:
-    """Return certain lower bounds of f_0 for every action (-inf or NaN if floats overflow)."""
+    """Return proven lower bounds of f_0 for every action (-inf or NaN if floats overflow)."""
     rows, mu = float_rows(consumer), dual.astype(np.float64)
     below, _ = alpha_bounds(level)
     low, inverse = round_down(below), round_up(1 / below)

@@ -263,7 +263,8 @@ _MOST_ENTRIES = 10**8
 def folded_channel(law: Law, size: int) -> Channel:
     """Return the channel from n + 1 counts {0, ..., n} to the classes of equivalent responses to count + noise.
 
-    Outcome y is the response ``folded_responses(law, size)[y]`` with the equivalent responses whole periods beyond it.
+    Outcome y is the response ``folded_responses(law, size)[y]``, together with all responses a multiple of the period
+    farther out.
 
     Args:
         law: Noise distribution on the integers.

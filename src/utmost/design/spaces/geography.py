@@ -218,8 +218,8 @@ class Places(Space):
     def restrict(self, secrets: Sequence[int]) -> "Places":
         """Return the space of some of the places, in the given order.
 
-        Distances are computed again from the positions of these places, as `places` does with ``among``, so none gets
-        smaller. Distances along roads stay the same: their paths may go through any node.
+        Distances are computed again from the positions of these places alone, as by ``places(..., among=...)``, so that
+        none gets smaller. Distances along roads stay the same: their paths may go through any node.
         """
         restricted = Space.restrict(self, secrets)
         labels, part = tuple(restricted.labels), self.geography.part([int(k) for k in secrets])

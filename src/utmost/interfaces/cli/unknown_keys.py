@@ -1,4 +1,4 @@
-"""`utmost count --unknown-keys`: naming the values of a column that nobody can list, at (epsilon, delta)."""
+"""`utmost count --unknown-keys`: selecting values of a column that nobody can list, at (epsilon, delta)."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -35,26 +35,27 @@ _SHOWN = 30
 
 @dataclass(frozen=True, slots=True)
 class UnknownKeys:
-    """The options for naming the keys of a column that nobody listed."""
+    """The options for selecting keys of a column that nobody listed."""
 
     column: Annotated[
-        str | None, option("COLUMN", "Column whose values nobody can list; frequent ones are named.", "--unknown-keys")
+        str | None,
+        option("COLUMN", "Column whose values nobody can list; frequent ones are selected.", "--unknown-keys"),
     ] = None
-    delta: Annotated[str | None, option("NUMBER", "Chance of naming a key of one person alone: 1e-6.")] = None
+    delta: Annotated[str | None, option("NUMBER", "Chance of selecting a key of one person alone: 1e-6.")] = None
     shares: Annotated[
         int | None,
         option("N", "Equal parts that a person divides among their keys: 60."),
     ] = None
 
     def check_unused(self, level: options.AskedLevel) -> None:
-        """Refuse options for naming keys if no column of keys is given."""
+        """Refuse options for selecting keys if no column of keys is given."""
         told = {"--epsilon": level.epsilon, "--delta": self.delta, "--shares": self.shares}
         for name, value in told.items():
             if value is not None:
                 remedy = f"Leave out {name}: counting spends nothing."
                 raise OutOfRange(f"{name} needs --unknown-keys", came=str(value), remedy=remedy)
 
-    def name(
+    def select(
         self,
         events: Path,
         people: people_options.People,
@@ -66,7 +67,7 @@ class UnknownKeys:
         dry_run: bool,
         yes: bool,
     ) -> None:
-        """Name keys, and write a domain with them; other axes come from a domain file."""
+        """Select keys, and write a domain with them; other axes come from a domain file."""
         column = str(self.column)
         if self.delta is None or people.at_most is None or people.person is None or not level.is_given:
             needed = {"--person": people.person, "--at-most": people.at_most}
@@ -86,7 +87,7 @@ class UnknownKeys:
             raise OutOfRange(
                 "--unknown-keys takes --person, --at-most, --domain and --count-key alone of the counting options",
                 came="another one",
-                remedy="Leave the others out: give them when you count the named keys.",
+                remedy="Leave the others out: give them when you count the selected keys.",
             )
 
         at, counts_are = level.read(), "persons" if self.shares is None else "shares"
@@ -119,17 +120,17 @@ class UnknownKeys:
             if as_json:
                 report = {"dry_run": True, "guarantee": guarantee, "relaxable": False, "threshold": threshold}
                 return print_json(report)
-            headline = "Nothing was drawn. This is what naming keys would promise."
+            headline = "Nothing was drawn. This is what the selection of keys would promise."
             rows = {"threshold": f"{noise.columns[-1]} and their noise together exceed {threshold}", "later": FIXED}
             return screen().print(promised(headline, guarantee, rows))
         with options.protected(yes=True):  # asked above, before the file was read
-            named = release(counts, Promise(noise=noise), epsilon=at, once=True)
+            selected = release(counts, Promise(noise=noise), epsilon=at, once=True)
 
         del counts  # true numbers
-        keys, statement = list(named.table[column]), named.statement
+        keys, statement = list(selected.table[column]), selected.statement
         domain = Domain.of_facts({**axes, column: keys}).facts() if keys else None
         if out is not None:
-            writers, statement = table_writers(named.table, named.statement_with, _table_beside(out))
+            writers, statement = table_writers(selected.table, selected.statement_with, _table_beside(out))
             if domain is not None:
                 writers = {out: lambda file: write_json(domain, file)} | writers
             write_together(writers)
@@ -141,16 +142,16 @@ class UnknownKeys:
             )
 
         if as_json:
-            return print_json({"statement": statement, "table": files.columns(named.table), "domain": domain})
+            return print_json({"statement": statement, "table": files.columns(selected.table), "domain": domain})
         if domain is not None and out is None:
             print_json(domain)
 
         what = noise.columns[-1]
-        pairs = sorted(zip(named.table[what], keys, strict=True), reverse=True)
-        above = f"{what} and their noise together exceed {noise.law(named.level).threshold}"
+        pairs = sorted(zip(selected.table[what], keys, strict=True), reverse=True)
+        above = f"{what} and their noise together exceed {noise.law(selected.level).threshold}"
         rows = {
-            "promise": f"({named.level}, delta = {noise.delta})",
-            "named": f"{len(pairs)} keys of {column}",
+            "promise": f"({selected.level}, delta = {noise.delta})",
+            "selected": f"{len(pairs)} keys of {column}",
             "threshold": f"{above}; so rare keys look more frequent",
             "later": FIXED,
         }
@@ -158,10 +159,10 @@ class UnknownKeys:
             rows["written"] = f"{out}, the domain; {_table_beside(out)}, the noisy counts; and their statement"
             rows["count over it"] = f"utmost count EVENTS --domain {out} --person ... --at-most ..."
         shown = ScreenGroup(
-            ScreenText("Named." if pairs else "No key was named: none is frequent enough.", style="bold"),
+            ScreenText("Selected." if pairs else "No key was selected: none is frequent enough.", style="bold"),
             grid([column, f"noisy {what}"], [[key, number(noisy)] for noisy, key in pairs[:_SHOWN]]),
             ScreenText(f"and {len(pairs) - _SHOWN} more" if len(pairs) > _SHOWN else ""),
-            ScreenText(f"{named.statement['guarantee']}\n"),
+            ScreenText(f"{selected.statement['guarantee']}\n"),
             facts(rows),
         )
         screen(stderr=out is None).print(shown)

@@ -41,7 +41,7 @@ _SECONDS = 60
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PublishedTable(Display):
-    """A published table that is no `Answer`: named keys, drawn responses, readings, a clean table.
+    """A published table that is no `Answer`: selected keys, drawn responses, readings, a clean table.
 
     Attributes:
         table: Table as it was published.

@@ -21,7 +21,7 @@ _Reader = Callable[[Batch, int, Spelling], object]
 
 
 def add_other_problems(error: BadTable, events: Any, rule: CountingRule) -> None:
-    """Add to a refusal a note for each other problem of a column; each column is read as if the earlier were mended."""
+    """Add a note to an error for each further problem of a column, read as if the earlier ones were corrected."""
     told = [str(error)]
     for problem in _problems(events, rule):
         if str(problem) not in told:
@@ -64,7 +64,7 @@ def _read_axis(axis: Axis, batch: Batch, before: int, spelling: Spelling) -> Non
 
 @dataclass(slots=True, eq=False)
 class _Amounts:
-    """A reader of amounts, which reads on where a kind of problem is known."""
+    """A reader of amounts that continues after a kind of problem that was reported before."""
 
     measure: CountedMeasure
     leaves_missing: bool = False

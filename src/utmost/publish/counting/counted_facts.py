@@ -59,7 +59,9 @@ _PROVED: dict[str | bool, str] = {
 }
 
 PART_FORM = form("partition and part", write=list)
-INDIVIDUAL_FORM = form("one individual is", hint="For example one household. A counted table says it itself.")
+INDIVIDUAL_FORM = form(
+    "one individual is", hint="For example one household. Leave it out: the counted table states it."
+)
 PROVED_FORM = form("what one individual changes is", words=_PROVED, write=written_proved, read=read_proved)
 """Forms of fields that a promise has, too."""
 

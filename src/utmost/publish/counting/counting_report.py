@@ -158,7 +158,7 @@ _EVENTS, _LEFT_OUT, _PERSONS, _MOVED, _DROPPED, _PAIRS, _COUNTED, _KEPT, _FIRST_
 
 
 class ReportTally:
-    """The numbers of the report since they were last given away."""
+    """The numbers of the report since they were last passed on."""
 
     # Each axis has a counter in `zeros`. `clipped`: names of amounts that are clipped. `amounts`: names of amounts
     # whose missing ones are left out.

@@ -129,7 +129,9 @@ class CountingRule:
         return CountingRule, arguments
 
     def axes_of(self, measure: CountedMeasure) -> dict[str, Any]:
-        """The axes of a measure's table, by column; for sums and counts with the axis of parts."""
+        """The axes of a measure's table, by column; for sums and counts with one noise, also the axis that splits
+        amounts.
+        """
         named: dict[str, Any] = {axis.levels[0]: axis for axis in self.axes}
         if measure.amount is None or measure.most_events is None:
             return named
@@ -189,7 +191,7 @@ class CountingRule:
     def _amounts(
         self, measure: CountedMeasure, batch: Batch, before: int, inside: NDArray[np.bool_]
     ) -> list[NDArray[Any] | None]:
-        """The amount of each event; for sums and counts a list for the parts, first None: each event counts as 1."""
+        """The amount of each event; for sums and counts with one noise, a list for the parts of an amount."""
         amounts, missing = measure.amounts(batch, before, self.spelling, self._numbers)
         moved, is_moved = measure.within(amounts), inside
         if missing is not None:

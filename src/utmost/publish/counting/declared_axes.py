@@ -1,4 +1,4 @@
-"""The axes of a declared domain by which events are counted, and the axis of parts."""
+"""The axes of a declared domain by which events are counted, and the axis that splits the persons into parts."""
 
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
@@ -84,7 +84,7 @@ def part_axis(domain: Domain, part: Any) -> Axis:
 
 
 def whole_rows(axes: Sequence[Axis], together: str, at_most: int) -> WholeRows:
-    """The rows of cells along an axis of which all or none are kept of a person."""
+    """The rows of cells along an axis: for each person, all cells of a row are kept, or none."""
     if not axes:
         raise OutOfRange("together must name an axis of the table", came=repr(together), remedy="Leave together= out.")
     rows = WholeRows.of(Domain({axis.levels[0]: axis for axis in axes}), together)

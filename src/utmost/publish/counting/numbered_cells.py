@@ -1,6 +1,6 @@
-"""Hashed numbers for the cells of a domain that has more cells than 62-bit numbers.
+"""Hashed cell numbers, for a domain that has too many cells for 62-bit numbers.
 
-A table of a hundred columns of ten values has 10^100 cells. Counting identifies a cell by a number of less than 62
+A table of a hundred columns of ten values has 10^100 cells. Counting identifies a cell by a number of fewer than 62
 bits. Here this number is the beginning of a tag under the key of the counting: a function of the key and the cell only,
 so that the kept part of a person still depends on the key and on the person's own rows only. If two cells have the same
 number, nothing is counted: among a million cells this happens once in two million tables.

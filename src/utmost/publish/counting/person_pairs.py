@@ -237,7 +237,7 @@ class _Aside:
 
 
 def _gathered(tables: Iterable[Any], rows: int) -> Iterator[Any]:
-    """The rows in larger tables, each of one schema: amounts are text from the batch on that has large ones."""
+    """The rows in larger tables, each of one schema: from the first batch with large amounts on, amounts are text."""
     arrow = extra("pyarrow", "tables")
     waiting: list[Any] = []
     for table in tables:

@@ -148,7 +148,7 @@ class Seal:
             return AESGCM(self.secret).decrypt(content[:_NONCE_BYTES], content[_NONCE_BYTES:], self._place(event, part))
         except (InvalidTag, ValueError):
             raise LedgerDamaged(
-                "a sealed block must be as it was written", came="another seal", where=f"event {event}, part {part}"
+                "a stored block must be unchanged", came="another seal", where=f"event {event}, part {part}"
             ) from None
 
     def _place(self, event: int, part: int) -> bytes:

@@ -73,7 +73,7 @@ def check_named(state: State, dataset: str) -> None:
     waiting = [name for name in state.limits if name not in state.accounts]
     if waiting and dataset not in state.limits and dataset not in state.accounts:
         raise OutOfRange(
-            f"a release must spend the budget that was set, and no release names {', '.join(map(repr, waiting))} yet",
+            f"a release must name the dataset whose limit is set and unused: {', '.join(map(repr, waiting))}",
             came=f"dataset {dataset!r}, which has no limit",
             where="dataset",
             remedy=f"Pass dataset={waiting[0]!r}; or set a limit on {dataset!r} too, or pass independent=True.",
@@ -181,7 +181,7 @@ def charged(log: EventLog, dataset: str, level: Level, what: str, *, is_independ
             transaction.append("charged", {"dataset": dataset, "level": level_text(level), "what": what})
         elif known != level:
             raise AlreadyPublished(
-                "what was charged must keep its level",
+                "a repeated charge must have the same level",
                 came=f"{level}, where {known} was charged for {what!r}",
                 where=f"dataset {dataset!r}",
                 remedy="Charge another spending under other words: what=.",
@@ -203,7 +203,7 @@ def spending_after(
 def spending_with(
     state: State, dataset: str, more: Iterable[tuple[Level, Part | None]], instead: Sequence[Published] = ()
 ) -> Spending:
-    """The sum that a dataset has spent after new spending, with the releases ``instead`` taken out."""
+    """The sum that a dataset has spent after new spending, which replaces the releases ``instead``."""
     account = state.accounts.get(dataset, Account())
     for release in instead:
         account = account.minus(release.spent, release.part)
@@ -238,7 +238,8 @@ def check_budget(state: State, dataset: str, after: Spending) -> None:
 
 
 Spends = tuple[str, Level, Part | None, Published | None]
-"""A dataset, a level and a part that an answer would spend, and the release that has spent less instead, if any."""
+"""The level that an answer would spend of a dataset or a part, and the release whose smaller level it replaces, if any.
+"""
 
 
 def check_budgets(state: State, spends: Sequence[Spends]) -> None:

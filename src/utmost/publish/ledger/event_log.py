@@ -137,9 +137,9 @@ class EventLog:
         """Return the stored answer, or draw a new one, in as few transactions as possible.
 
         Args:
-            work: Function of a transaction and of whether it may draw; None if there is no stored answer and it may
-                not.
-            look: Whether the answer may be stored: then it is first looked up without a lock.
+            work: Function of a transaction and of whether it may draw. It returns None if no answer is stored and it
+                may not draw.
+            look: Whether the answer may be stored already; it is then first looked up without a lock.
         """
         answer = self.read(lambda transaction: work(transaction, False), unsettled_too=True) if look else None
         if answer is not None:

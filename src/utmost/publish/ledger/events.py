@@ -123,9 +123,7 @@ def check_chain(key: Key, number: int, before: bytes, rows: list[StoredRow]) -> 
         # Computed from the recomputed mac, not the stored one: an exchanged row breaks the chain from there on.
         before = _mac(secret, before, stored_number, body)
         if not hmac.compare_digest(before, stored):
-            raise LedgerDamaged(
-                "an event must be as it was written", came="another mac", where=f"event {stored_number}"
-            )
+            raise LedgerDamaged("a stored event must be unchanged", came="another mac", where=f"event {stored_number}")
     return before
 
 

@@ -350,7 +350,7 @@ def _publish(
     version = len(transaction.state.versions(request.name)) + 1
     if len(commitment.columns) != len(request.promise.columns):
         raise BadTable(
-            "a commitment must have the sums of each released column, by which the same values are known again",
+            "a commitment must have the sums of each released column, by which equal values are recognised",
             came=f"{len(commitment.columns)} of {len(request.promise.columns)}",
             remedy="Commit by the key of commitment_key, and add up the sums of all numbers in the first column.",
         )

@@ -149,7 +149,7 @@ def stored_labels(rows: Rows, event: int, end: int, labels: Labels | None, seal:
         names = list(blocks[0])
         return {name: list(map(_read, chain.from_iterable(block[name] for block in blocks))) for name in names}
     except (ValueError, KeyError, TypeError, IndexError, ArithmeticError, AttributeError, zlib.error):
-        raise LedgerDamaged("labels must be as they were written", came="others", where=f"event {event}") from None
+        raise LedgerDamaged("stored labels must be unchanged", came="others", where=f"event {event}") from None
 
 
 def _written(cell: Any) -> Any:

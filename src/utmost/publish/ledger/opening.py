@@ -83,7 +83,7 @@ def opened_log(
 
 
 def mark_of(store: Store, key_file: Path | None) -> CreationMark | None:
-    """The mark of a ledger's creation; None if its key is not in a file, beside which the mark is kept."""
+    """The mark that a ledger was created with this key, kept beside the key's file; None if the key is in no file."""
     if key_file is None:
         return None
     return CreationMark.of(key_file, store.path if isinstance(store, SqliteStore) else store.name_of_database())

@@ -204,7 +204,7 @@ class ResponseFolder:
                 place = self._place(release, at)
                 for file in manifest["files"]:
                     if not (place / file["name"]).is_file() or _digest(place / file["name"]) != file["sha256"]:
-                        raise LedgerDamaged("a file must be as it was kept", came="another", where=file["name"])
+                        raise LedgerDamaged("a stored file must be unchanged", came="another", where=file["name"])
                 self._check(release, at, [place / file["name"] for file in manifest["files"]])
                 rows += release.rows
         return rows

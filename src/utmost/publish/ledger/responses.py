@@ -98,7 +98,7 @@ def stored_commitment(transaction: Transaction, release: Published) -> bytes:
     first = min(response.event for response in release.responses.values())
     committed = transaction.part(first, 0)
     if committed is None or sha256(committed).hexdigest() != release.commitment:
-        raise LedgerDamaged("a commitment must be as it was written", came="another one", where=f"event {first}")
+        raise LedgerDamaged("a stored commitment must be unchanged", came="another one", where=f"event {first}")
     return committed
 
 

@@ -171,7 +171,7 @@ class Published(Display):
         return max(self.responses)
 
     def level_of_answer(self, epsilon: Level) -> Level | None:
-        """The level of the answer to a request to publish at an epsilon; None if the release was not published so."""
+        """The level of the answer to a request to publish at an epsilon; None if it was published otherwise."""
         if self.stopped is not None:
             return self.stopped.level if self.stopped.stop.promised == epsilon else None
         return epsilon if epsilon in self.responses else None
@@ -202,16 +202,16 @@ class Published(Display):
     def stopped_at(self, level: Level, promised: Level, *, is_met: bool) -> "Published":
         """The release after its stopping rule has stopped.
 
-        Raises:
-            LedgerDamaged: for a level that was not answered, or an earlier than the last one at which the rule is not
-                met.
+        LedgerDamaged: for a level that was not answered, and for a rule that is not met at a level before its last.
         """
         until = self.promise.until
         levels = () if until is None else until.levels(promised)
         if self.stopped is not None or self.levels != tuple(rung for rung in levels if rung <= level):
             raise LedgerDamaged("a rule must stop at a level of its ladder", came=str(level), where=repr(self.name))
         if not is_met and level != promised:
-            raise LedgerDamaged("a rule that is not met must stop last", came=str(level), where=repr(self.name))
+            raise LedgerDamaged(
+                "a rule that is not met must stop at its last level", came=str(level), where=repr(self.name)
+            )
         return self._with(stopped=Stopped(level, Stop(levels, is_met, CONFIDENCE)))
 
     def _with(self, **changed: Any) -> "Published":
@@ -393,7 +393,7 @@ def folded(state: State, events: Iterable[tuple[Event, bytes]]) -> State:
             elif event.kind == "charged":
                 charge, spent = (facts["dataset"], facts["what"]), level_from_text(facts["level"])
                 if charge in charges:
-                    raise LedgerDamaged("what was charged must not be charged again", came=repr(charge[1]))
+                    raise LedgerDamaged("a charge must not be made twice", came=repr(charge[1]))
                 charges[charge] = spent
                 accounts[charge[0]] = accounts.get(charge[0], Account()).plus(spent)
             elif event.kind == "quarantined":

@@ -73,9 +73,7 @@ def read_numbers(numbers: object) -> IntegersOrReals:
 def check_size(unit: Unit, rows: int, columns: int) -> None:
     """Check that the table has rows, and that one individual changes no more cells than there are."""
     if rows == 0:
-        raise BadTable(
-            "a table must have at least one row", came="none", remedy="Release it once there is something in it."
-        )
+        raise BadTable("a table must have at least one row", came="none", remedy="Release it when it has rows.")
     if unit.cells > rows * columns:
         raise OutOfRange(
             f"cells must be at most {rows * columns}, the number of released cells",
@@ -128,7 +126,7 @@ def copied(name: str, released: str) -> BadTable:
         f"a public column must not repeat the released column {released!r}",
         came="the same value in every row",
         where=f"column {name!r}",
-        remedy="Drop it: beside it, noise protects nobody.",
+        remedy="Drop it: whoever reads this column knows the true values.",
     )
 
 

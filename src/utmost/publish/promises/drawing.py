@@ -25,7 +25,7 @@ class ResponseNoise(Protocol):
         """The noise at a level above all others, given the noise at the next lower level, if there is one."""
 
     def from_higher(self, column: str, block: int, count: int, apart: Integers | None) -> Integers:
-        """The noise minus that at the next higher level, given this difference for the next lower level, if any."""
+        """The noise minus that at the next higher level, given the same difference of the next lower one, if any."""
 
 
 class Responder(Protocol):

@@ -1,4 +1,4 @@
-"""The optimal probability of naming a key: pi(n) in closed form, in rationals and in intervals, and exact draws."""
+"""The optimal probability of selecting a key: pi(n) in closed form, in rationals and in intervals, and exact draws."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -29,8 +29,8 @@ _TABLE = 1 << 12
 
 
 @dataclass(frozen=True, eq=False)
-class NamingLaw:
-    """The largest probability pi(n) of naming a key of n individuals, as a distribution function of a threshold T.
+class SelectionLaw:
+    """The largest probability pi(n) of selecting a key of n individuals, as a distribution function of a threshold T.
 
     pi(0) = 0 and pi(n+1) = min(a pi(n) + delta, 1 - (1 - pi(n) - delta)/a, 1), with a = e^epsilon for one key. The
     first term is the least as long as a^n <= 1 + (1 - delta)(a - 1)/((a + 1) delta), which gives
@@ -51,7 +51,7 @@ class NamingLaw:
     def __post_init__(self) -> None:
         ratio = exact(self.ratio, "ratio")
         if ratio <= 1:
-            raise OutOfRange("ratio must be above 1", came=self.ratio, where="NamingLaw")
+            raise OutOfRange("ratio must be above 1", came=self.ratio, where="SelectionLaw")
         object.__setattr__(self, "ratio", ratio)
         object.__setattr__(self, "delta", read_delta(self.delta, _LEAST_SHARE))
 
@@ -63,7 +63,7 @@ class NamingLaw:
 
     @property
     def threshold(self) -> int:
-        """The m such that a key is named if its count plus the noise turn - T exceeds m."""
+        """The m such that a key is selected if its count plus the noise turn - T exceeds m."""
         return self.turn - 1
 
     @cached_property
@@ -75,7 +75,7 @@ class NamingLaw:
         n = max(0, min(integer(n, "n"), self.certain))
         if n * self.ratio.numerator.bit_length() > _MOST_BITS:
             raise Unsupported(
-                "an exact chance must have at most 2^24 bits", came=f"n = {n}", remedy="Use chance_interval."
+                "an exact probability must have at most 2^24 bits", came=f"n = {n}", remedy="Use chance_interval."
             )
         chance: Fraction = self._chance(n, self.ratio**n, self.ratio ** min(n, self.turn), Fraction(1))
         return chance
@@ -147,16 +147,16 @@ class NamingLaw:
         return above
 
 
-def naming_law(total: Level, delta: Fraction, keys: int, shares: int | None = None) -> NamingLaw:
+def selection_law(total: Level, delta: Fraction, keys: int, shares: int | None = None) -> SelectionLaw:
     """The distribution for each of k keys of one individual, at epsilon/k and delta/k; or for each of K shares."""
     # With K shares that one individual divides among keys, the distribution of one share has epsilon/K: K shares on one
     # key move its probability from 0 to delta, and no division costs more; see proofs/theory/unknown-keys.md.
     if shares is None:
-        return NamingLaw(_ratio_below(total.scaled(Fraction(1, keys))), delta / keys)
+        return SelectionLaw(_ratio_below(total.scaled(Fraction(1, keys))), delta / keys)
     # A larger level is replaced by the largest one, which is more private: a^K must stay computable.
     level = total if total.epsilon_float <= _LARGEST_EPSILON else Level.of_epsilon(_LARGEST_EPSILON)
     ratio = _ratio_below(level.scaled(Fraction(1, shares)))
-    return NamingLaw(ratio, _delta_of_a_share(delta, ratio, shares))
+    return SelectionLaw(ratio, _delta_of_a_share(delta, ratio, shares))
 
 
 def _delta_of_a_share(delta: Fraction, ratio: Fraction, shares: int) -> Fraction:
@@ -171,8 +171,8 @@ def _delta_of_a_share(delta: Fraction, ratio: Fraction, shares: int) -> Fraction
         bits *= 2
 
 
-def appearing(before: NamingLaw | None, after: NamingLaw, n: int) -> Callable[[int], list[Interval]]:
-    """The probability (pi_2 - pi_1)/(1 - pi_1) that a key of n individuals, not named before, is named now."""
+def appearing(before: SelectionLaw | None, after: SelectionLaw, n: int) -> Callable[[int], list[Interval]]:
+    """The probability (pi_2 - pi_1)/(1 - pi_1) that a key of n individuals, not selected before, is selected now."""
 
     def cut(bits: int) -> list[Interval]:
         if before is None:
@@ -221,7 +221,7 @@ def _power_beyond(base: Fraction, bound: Fraction) -> int:
                 return low + 1
             if bits > 1 << 12 and high == low + 1:  # the quotient equals high, or nearly
                 if high * base.numerator.bit_length() > _MOST_BITS:
-                    raise Unsupported("the chances must differ from each other before 2^24 bits", where="delta")
+                    raise Unsupported("the probabilities must differ within their first 2^24 bits", where="delta")
                 return high + 1 if base**high <= bound else high
         bits *= 2
 

@@ -267,7 +267,7 @@ class CellNoiseAtLevel(Display):
 
 @lru_cache(maxsize=512)
 def _is_least(drawn: IntegerLaw, sensitivity: Fraction, cost: Cost) -> bool:
-    """Whether no noise that is known to be relaxable without loss has a smaller cost; cached for statements."""
+    """Whether this noise has the least cost of all known noise that can be relaxed without loss; cached."""
     least = relaxable_law(drawn.level, sensitivity, cost, "integers")
     return float(drawn.expected_cost(cost)) <= float(least.expected_cost(cost))
 

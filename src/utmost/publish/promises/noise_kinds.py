@@ -41,10 +41,10 @@ def _keys() -> type[PlannedNoise]:
     return KeyNoise
 
 
-def _named_cells() -> type[PlannedNoise]:
-    from utmost.publish.promises.noise_of_universe import NamedCellNoise
+def _selected_cells() -> type[PlannedNoise]:
+    from utmost.publish.promises.noise_of_universe import SelectedCellNoise
 
-    return NamedCellNoise
+    return SelectedCellNoise
 
 
 def _once_cells() -> type[PlannedNoise]:
@@ -77,7 +77,7 @@ KINDS: dict[str, Callable[[], type[PlannedNoise]]] = {
     "points": _points,
     "together": _together,
     "keys": _keys,
-    "named cells": _named_cells,
+    "selected cells": _selected_cells,
     "cells at one level": _once_cells,
     "together at one level": _once_together,
     "one draw": _one_draw,

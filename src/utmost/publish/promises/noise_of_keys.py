@@ -28,7 +28,7 @@ from utmost.errors import BadTable, LedgerDamaged, NeedsTable, OutOfRange, Unsup
 from utmost.publish.counting.key_counts import counts_in_shares
 from utmost.publish.promises.declared_columns import listed_names
 from utmost.publish.promises.drawing import NewResponse, Responder
-from utmost.publish.promises.key_distribution import NamingLaw, naming_law, read_delta
+from utmost.publish.promises.key_distribution import SelectionLaw, read_delta, selection_law
 from utmost.publish.promises.noise_at_level import weakness_of
 from utmost.publish.promises.partition_selection import (
     counted_keys,
@@ -56,7 +56,7 @@ KeysAndCounts = tuple[Sequence[Any], Sequence[int]]
 
 
 @dataclass(frozen=True, slots=True)
-class NamingNoise(Noise):
+class SelectionNoise(Noise):
     """The common part of kinds of noise that select keys; a table of keys, and the resulting list, is one value."""
 
     is_charted: ClassVar[bool] = False
@@ -67,7 +67,7 @@ class NamingNoise(Noise):
     columns: tuple[str, ...] = field(metadata=form("columns of the keys, and of their counts", write=list))
 
     @abstractmethod
-    def named(self, counts: Sequence[tuple[Any, int]], level: Level, bits: Randomness) -> KeysAndCounts:
+    def selected(self, counts: Sequence[tuple[Any, int]], level: Level, bits: Randomness) -> KeysAndCounts:
         """The selected keys with noisy counts, from keys in order with their counts."""
 
     @property
@@ -87,7 +87,7 @@ class NamingNoise(Noise):
         """Check that a service can compute the noise in short time."""
         if self.unit.cells > MOST_SERVED:
             required = f"in a service one individual may hold at most {MOST_SERVED} keys"
-            remedy = "Count with a smaller at_most, or name the keys on the machine that has the ledger."
+            remedy = "Count with a smaller at_most, or select the keys on the machine that has the ledger."
             raise OutOfRange(required, came=self.unit.cells, where="terms", remedy=remedy)
 
     def check_size(self, rows: int, columns: int) -> None:
@@ -107,7 +107,7 @@ class NamingNoise(Noise):
     def weakness(self, level: Level) -> str:
         weakness = weakness_of(level, Geometric(level.scaled(Fraction(1, self.unit.cells))))
         if self.delta is not None and self.delta > _WEAK_DELTA:
-            said = f"delta is above {_WEAK_DELTA}: a key of one person alone is named that often"
+            said = f"delta is above {_WEAK_DELTA}: a key of one person alone is selected with that probability"
             weakness += f" This delta protects practically nobody: {said}. Choose a smaller one, 1e-6, say."
         return weakness.strip()
 
@@ -155,10 +155,12 @@ class NamingNoise(Noise):
         if step.lower is not None or step.higher is not None:
             raise _once(step.to, response.about[0])
         if values is None:
-            raise NeedsTable("naming keys needs their table", came="none", remedy="Pass the table of keys and counts.")
+            raise NeedsTable(
+                "selecting keys needs their table", came="none", remedy="Pass the table of keys and counts."
+            )
         *parts, counts = (_list_of(values[name][0]) for name in self.columns)
         keys = parts[0] if len(parts) == 1 else list(zip(*parts, strict=True))
-        listed = self._as_columns(*self.named(list(zip(keys, counts, strict=True)), step.to, response.bits()))
+        listed = self._as_columns(*self.selected(list(zip(keys, counts, strict=True)), step.to, response.bits()))
         return NamedOnce({name: objects([_number_of(column)]) for name, column in listed.items()})
 
     def written(self, level: Level, response: Response) -> dict[str, NDArray[Any]]:
@@ -192,14 +194,14 @@ class NamedOnce:
 
 
 @dataclass(frozen=True, slots=True)
-class KeyNoise(NamingNoise):
+class KeyNoise(SelectionNoise):
     """The optimal selection of keys at epsilon and delta: a key is selected if its count reaches a random threshold."""
 
-    kind: ClassVar[str] = "named keys"
+    kind: ClassVar[str] = "selected keys"
     json_kind: ClassVar[str] = "keys"
 
     chance: Fraction = field(
-        metadata=form("delta: chance of naming a key that one individual alone holds", name="delta", write=str)
+        metadata=form("delta: probability of selecting a key that one individual alone holds", name="delta", write=str)
     )
     # Number of shares that one individual divides among keys, if counts are in shares; None if each key counts once
     shares: int | None = field(metadata=form("shares that one individual divides among keys"))
@@ -223,19 +225,19 @@ class KeyNoise(NamingNoise):
 
     def check_served(self) -> None:
         """Check that a service can compute the noise in short time, also for this delta."""
-        NamingNoise.check_served(self)
+        SelectionNoise.check_served(self)
         if self.delta < _LEAST_SERVED:
-            raise OutOfRange("a service names keys with a delta of 1e-30 at least", came="less", where="terms")
+            raise OutOfRange("a service selects keys with a delta of at least 1e-30", came="less", where="terms")
 
-    def law(self, level: Level) -> NamingLaw:
+    def law(self, level: Level) -> SelectionLaw:
         """The distribution of the threshold of one key, or of one share."""
-        return naming_law(level, self.delta, self.unit.cells, self.shares)
+        return selection_law(level, self.delta, self.unit.cells, self.shares)
 
-    def named(self, counts: Sequence[tuple[Any, int]], level: Level, bits: Randomness) -> KeysAndCounts:
+    def selected(self, counts: Sequence[tuple[Any, int]], level: Level, bits: Randomness) -> KeysAndCounts:
         law = self.law(level)
         drawn = law.thresholds(len(counts), bits)
-        named = [(key, n + law.turn - least) for (key, n), least in zip(counts, drawn, strict=True) if n >= least]
-        return [key for key, _ in named], [noisy for _, noisy in named]
+        selected = [(key, n + law.turn - least) for (key, n), least in zip(counts, drawn, strict=True) if n >= least]
+        return [key for key, _ in selected], [noisy for _, noisy in selected]
 
     def margin(self, level: Level, confidence: Number) -> int:
         """The margin of error: count plus noise of one key lies this close to the count, selected or not."""
@@ -250,17 +252,17 @@ class KeyNoise(NamingNoise):
     def drawn(self, level: Level) -> str:
         count, each = "count", f"delta = {self.delta / self.unit.cells}"
         if self.shares is not None:
-            count, each = "count of shares", "the largest chance that keeps delta for all of them"
+            count, each = "count of shares", "the largest delta of a share with which all shares together keep delta"
         step = level_name(level.scaled(Fraction(1, self.shares or self.unit.cells)))
         return (
-            f"a key is named when its {count} reaches a random threshold, drawn for each key by itself, at {step} and "
-            f"{each}; its noisy count is published with it, and is always above {self.law(level).threshold}, so that "
-            "rare keys look more frequent than they are"
+            f"a key is selected if its {count} reaches a random threshold, drawn separately for each key, at {step} "
+            f"and {each}; its noisy count is published with it, and is always above {self.law(level).threshold}, so "
+            "that rare keys look more frequent than they are"
         )
 
     @property
     def theorem(self) -> str:
-        return "at every count, the chance of naming a key is as large as epsilon and delta allow"
+        return "at every count, the probability of selecting a key is as large as epsilon and delta allow"
 
     def guarantee(self, level: Level, columns: Sequence[str]) -> str:
         return promise_of_keys(level, self.delta, self.unit.cells, self.shares)
@@ -287,9 +289,9 @@ def key_noise(columns: Sequence[str] = KEYS, *, delta: Number, keys: int = 1, sh
             and 1.
         keys: Largest number of keys of one individual, who adds at most 1 to the count of each.
         shares: Number of shares that one individual divides among their keys, in any way; ``keys`` to 10^6. The counts
-            are then sums of shares, as from ``count_keys(..., shares=...)``. An individual with few keys gives each
-            more: with at most ten keys, a key of fourteen individuals who hold no other is selected as easily as with
-                at most one.
+            are then sums of shares, as from ``count_keys(..., shares=...)``. An individual with few keys then gives
+            each of them more shares: with at_most=10, a key of fourteen individuals who hold no other key is selected
+            as easily as with at_most=1.
 
     Raises:
         OutOfRange, NotANumber: for an invalid argument, and for fewer shares than keys.
@@ -315,21 +317,21 @@ def key_noise(columns: Sequence[str] = KEYS, *, delta: Number, keys: int = 1, sh
     most = keys_of_one(keys)
     divided = None if shares is None else shares_of_one(shares, most)
     unit = Unit(1, most) if divided is None else Unit(divided, most, in_all=divided)
-    return KeyNoise(unit, named_columns(columns), read_delta(delta), divided)
+    return KeyNoise(unit, check_key_columns(columns), read_delta(delta), divided)
 
 
-def named_columns(columns: Sequence[str]) -> tuple[str, ...]:
+def check_key_columns(columns: Sequence[str]) -> tuple[str, ...]:
     """The columns of keys and of their counts; check that there are at least two."""
     names = listed_names(columns, "columns")
     if len(names) < 2 or len(set(names)) != len(names):
-        required = "columns must name the parts of the keys, and last the counts, each once"
+        required = "columns must name the columns of the keys, then the column of counts, each once"
         raise OutOfRange(required, came=", ".join(names), remedy='Pass columns=["page", "count"], say.')
     return names
 
 
 def _once(level: Level, where: str) -> Unsupported:
-    remedy = "Publish counts of the keys that were named, which relax; or a new version, whose level adds up."
-    return Unsupported("keys must be named at one level", came=level, where=repr(where), remedy=remedy)
+    remedy = "Publish the counts of the selected keys, which can be relaxed; or a new version, whose level adds up."
+    return Unsupported("keys can be selected at one level only", came=level, where=repr(where), remedy=remedy)
 
 
 def _number_of(column: Sequence[Any]) -> int:
@@ -343,5 +345,5 @@ def _list_of(number: int) -> list[Any]:
     try:
         column = json.loads(content[1:])
     except ValueError:
-        raise LedgerDamaged("a list of keys must be as it was written", came="another", where="responses") from None
+        raise LedgerDamaged("a stored list of keys must be readable", came="another", where="responses") from None
     return list(column)

@@ -1,4 +1,4 @@
-"""Selection of cells of a declared universe, with epsilon alone, as a kind of noise; see `name_cells`."""
+"""Selection of cells of a declared universe, with epsilon alone, as a kind of noise; see `select_cells`."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ from utmost.core.noise.geometric import Geometric
 from utmost.core.privacy.unit import Unit
 from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import OutOfRange, Unsupported
-from utmost.publish.promises.noise_of_keys import MOST_SERVED, KeysAndCounts, NamingNoise, named_columns
+from utmost.publish.promises.noise_of_keys import MOST_SERVED, KeysAndCounts, SelectionNoise, check_key_columns
 from utmost.publish.promises.partition_selection import keys_of_one
 from utmost.publish.promises.table_statements import promise_text
 from utmost.publish.promises.vast_domains import (
@@ -23,7 +23,7 @@ from utmost.publish.promises.vast_domains import (
     check_places,
     false_wish,
     least_threshold,
-    named_cells,
+    selected_cells,
     size_text,
 )
 
@@ -37,17 +37,17 @@ def _read_universe(facts: Any, name: str) -> Texts | Tuples:
 
 
 @dataclass(frozen=True, slots=True)
-class NamedCellNoise(NamingNoise):
+class SelectedCellNoise(SelectionNoise):
     """Geometric noise on every cell of a universe; cells above a threshold are selected."""
 
-    kind: ClassVar[str] = "named cells of a universe"
-    json_kind: ClassVar[str] = "named cells"
+    kind: ClassVar[str] = "selected cells of a universe"
+    json_kind: ClassVar[str] = "selected cells"
 
     universe: Texts | Tuples = field(
         metadata=form("all keys that are possible", write=_facts_of_universe, read=_read_universe)
     )
     # Largest expected number of selected keys that nobody holds
-    false_names: Fraction = field(metadata=form("named keys that nobody holds, at most, on average", write=str))
+    false_keys: Fraction = field(metadata=form("largest expected number of selected keys that nobody holds", write=str))
 
     @property
     def subject(self) -> str:
@@ -55,16 +55,16 @@ class NamedCellNoise(NamingNoise):
 
     def check_served(self) -> None:
         """Check that a service accepts the number of false keys."""
-        NamingNoise.check_served(self)
-        if self.false_names > MOST_SERVED:
-            required = f"a service names at most {MOST_SERVED} cells of nobody"
-            raise OutOfRange(required, came=str(self.false_names), where="terms")
+        SelectionNoise.check_served(self)
+        if self.false_keys > MOST_SERVED:
+            required = f"a service selects at most {MOST_SERVED} cells that nobody holds"
+            raise OutOfRange(required, came=str(self.false_keys), where="terms")
 
     def check_counts(self, counts: Sequence[tuple[Any, int]]) -> None:
         check_places(counts, self.universe)
 
-    def named(self, counts: Sequence[tuple[Any, int]], level: Level, bits: Randomness) -> KeysAndCounts:
-        cells = named_cells(counts, self.universe, level, self.unit.cells, self.false_names, bits)
+    def selected(self, counts: Sequence[tuple[Any, int]], level: Level, bits: Randomness) -> KeysAndCounts:
+        cells = selected_cells(counts, self.universe, level, self.unit.cells, self.false_keys, bits)
         return cells.keys, cells.noisy
 
     def _law(self, level: Level) -> Geometric:
@@ -76,42 +76,42 @@ class NamedCellNoise(NamingNoise):
 
     def threshold(self, level: Level) -> int:
         """The number that a noisy count must exceed."""
-        return least_threshold(self._law(level).level, self.universe.size, self.false_names)
+        return least_threshold(self._law(level).level, self.universe.size, self.false_keys)
 
     def drawn(self, level: Level) -> str:
         return (
-            f"{self._law(level)!r} on every cell of the universe, also those that nobody holds; a cell is named when "
+            f"{self._law(level)!r} on every cell of the universe, also those that nobody holds; a cell is selected if "
             f"its noisy count is above {self.threshold(level)}, so that rare cells look more frequent than they are"
         )
 
     @property
     def theorem(self) -> str:
         """The theorem that noise on every cell would give the same distribution of the list."""
-        return "the list has the same distribution as if every possible key had got noise; only named keys are drawn"
+        return "the list has the same distribution as if every possible key got noise; only selected keys are drawn"
 
     def guarantee(self, level: Level, columns: Sequence[str]) -> str:
         changes = self.unit.changes("cell of the universe" if self.unit.cells == 1 else "cell")
-        promised = promise_text(level, self.unit.neighbours, "the named cells and their counts", changes)
-        wish = f"At most {self.false_names} of the names belong to nobody, on average ({level_name(level)})."
+        promised = promise_text(level, self.unit.neighbours, "the selected cells and their counts", changes)
+        wish = f"At most {self.false_keys} of the selected cells belong to nobody, on average ({level_name(level)})."
         return f"{promised} The universe has {size_text(self.universe)} cells and was declared beforehand. {wish}"
 
     @classmethod
-    def of_facts(cls, facts: Mapping[str, Any]) -> "NamedCellNoise":
+    def of_facts(cls, facts: Mapping[str, Any]) -> "SelectedCellNoise":
         about = cls.arguments(facts)
-        keys, false_names = about["unit"].cells, about["false_names"]
-        return named_cell_noise(about["columns"], about["universe"], keys=keys, false_names=false_names)
+        keys, false_keys = about["unit"].cells, about["false_keys"]
+        return selected_cell_noise(about["columns"], about["universe"], keys=keys, false_keys=false_keys)
 
 
-def named_cell_noise(
-    columns: Sequence[str], universe: Texts | Tuples, *, keys: int = 1, false_names: Number = 1
-) -> NamedCellNoise:
-    """The noise of cells of a declared universe, selected with epsilon alone: see `name_cells`.
+def selected_cell_noise(
+    columns: Sequence[str], universe: Texts | Tuples, *, keys: int = 1, false_keys: Number = 1
+) -> SelectedCellNoise:
+    """The noise of cells of a declared universe, selected with epsilon alone: see `select_cells`.
 
     Args:
         columns: Columns of the key, or of its parts, and last the column of the number of individuals who hold it.
         universe: `Texts` or `Tuples`, chosen without looking at the data.
         keys: Largest number of keys of one individual, who adds at most 1 to the count of each.
-        false_names: Largest expected number of selected keys that nobody holds.
+        false_keys: Largest expected number of selected keys that nobody holds.
 
     Raises:
         OutOfRange, NotANumber: for an invalid argument.
@@ -119,11 +119,11 @@ def named_cell_noise(
 
     >>> from utmost.exact import level
     >>> words = Texts("abcdefghijklmnopqrstuvwxyz", most=20)
-    >>> named_cell_noise(["word", "n"], words, false_names="1e-9").threshold(level(1))
+    >>> selected_cell_noise(["word", "n"], words, false_keys="1e-9").threshold(level(1))
     85
     """
     if not isinstance(universe, Texts | Tuples):
-        remedy = "Pass Texts or Tuples; or call name_cells, which stores nothing."
+        remedy = "Pass Texts or Tuples; or call select_cells, which stores nothing."
         raise Unsupported(
             "the universe of a promise must be Texts or Tuples",
             came=type(universe).__name__,
@@ -131,4 +131,4 @@ def named_cell_noise(
             remedy=remedy,
         )
     unit = Unit(1, keys_of_one(keys))
-    return NamedCellNoise(unit, named_columns(columns), universe, false_wish(false_names))
+    return SelectedCellNoise(unit, check_key_columns(columns), universe, false_wish(false_keys))

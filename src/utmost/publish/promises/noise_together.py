@@ -70,7 +70,7 @@ _WAY = {
 
 @dataclass(frozen=True, slots=True)
 class TogetherNoise(ColumnNoise, LatticeNoise):
-    """Geometric noise on sums of columns, of which one individual changes the cells of one row."""
+    """Geometric noise on sums of columns, where one individual changes cells of one row only."""
 
     kind: ClassVar[str] = "columns that one individual changes together"
     json_kind: ClassVar[str] = "together"
@@ -187,7 +187,7 @@ def together_noise(
     tuned_at: Number | Level = 1,
     largest: Number | None = None,
 ) -> TogetherNoise:
-    """The noise of columns of which one individual changes the cells of one row only; it can be relaxed.
+    """The noise of columns where one individual changes cells of one row only; it can be relaxed.
 
     Args:
         columns: Two columns of integers or more; pairs are taken in this order.
@@ -237,7 +237,7 @@ def _same_facts(facts: Any, name: str = "") -> Any:
 
 @dataclass(frozen=True, slots=True)
 class OnceTogether(ColumnNoise):
-    """Noise of columns of which one individual changes the cells of one row, the least at the level of one release."""
+    """The least noise at one level for columns where one individual changes cells of one row only."""
 
     kind: ClassVar[str] = "columns with noise for one level"
     json_kind: ClassVar[str] = "together at one level"
@@ -256,7 +256,7 @@ class OnceTogether(ColumnNoise):
 
     @property
     def needs_search(self) -> bool:
-        """Whether the kind is not chosen yet, or its sums are not searched yet."""
+        """Whether the kind of noise or its sums are still to be chosen."""
         return self.noise is None or (self.noise in _SEARCHED and self.found is None)
 
     @property

@@ -419,7 +419,7 @@ class OneWayDraw(ColumnNoise):
                 raise OutOfRange("a share must be positive", came=share, where="table_shares", remedy=remedy)
             if declared.family(name) in drawn:
                 remedy = "Name two or more levels, or a coarser level, each table once."
-                required = "a further table must be in addition to the draw and to other further tables"
+                required = "a further table must differ from the tables of the draw and from other further tables"
                 raise OutOfRange(required, came=repr(name), where="table_shares", remedy=remedy)
             drawn.add(declared.family(name))
         own = _read_share(total_share, whom)

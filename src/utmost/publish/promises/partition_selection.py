@@ -26,7 +26,7 @@ from utmost.core.sampling.process_memory import ProcessMemory
 from utmost.core.sampling.random_bits import Randomness, secure
 from utmost.errors import BadTable, NotANumber, OutOfRange, Unsupported, WrongKind
 from utmost.publish.counting.key_counts import counts_in_shares
-from utmost.publish.promises.key_distribution import appearing, naming_law, read_delta
+from utmost.publish.promises.key_distribution import appearing, read_delta, selection_law
 from utmost.tables.cells.cell_values import integer_cells
 from utmost.tables.frames.any_table import adapter_of
 
@@ -37,7 +37,7 @@ _LARGEST_KEY = 10**4000
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class NamedKeys(Display):
+class SelectedKeys(Display):
     """The keys selected at one delta.
 
     Attributes:
@@ -90,9 +90,9 @@ class KeySelection(Display, ProcessMemory):
         self._level, self._each = level(epsilon), keys_of_one(keys)
         self._counts, self._randomness = counted_keys(counts), secure(randomness)
         self._names: set[Any] = set()
-        self._answers: dict[Fraction, NamedKeys] = {}
+        self._answers: dict[Fraction, SelectedKeys] = {}
 
-    def at(self, delta: Number, *, epsilon: Number | Level | None = None) -> NamedKeys:
+    def at(self, delta: Number, *, epsilon: Number | Level | None = None) -> SelectedKeys:
         """The keys selected at this delta: those selected at smaller deltas, and new ones.
 
         Raises:
@@ -102,10 +102,10 @@ class KeySelection(Display, ProcessMemory):
         """
         if epsilon is not None and level(epsilon) != self._level:
             raise Unsupported(
-                "keys must be named at one epsilon; only delta can grow without a loss",
+                "keys can be selected at one epsilon only; delta can grow without a loss",
                 came=str(level(epsilon)),
                 where="KeySelection",
-                remedy="Choose epsilon once; relax the counts of the keys that were named.",
+                remedy="Choose epsilon once, and relax only the counts of the selected keys.",
             )
         rare = read_delta(delta)
         with self._alone():
@@ -114,8 +114,8 @@ class KeySelection(Display, ProcessMemory):
                 if rare < last:
                     raise OutOfRange("delta can only grow", came=delta, where="KeySelection")
                 self._check_owner()
-                before = naming_law(self._level, last, self._each) if last else None
-                after = naming_law(self._level, rare, self._each)
+                before = selection_law(self._level, last, self._each) if last else None
+                after = selection_law(self._level, rare, self._each)
                 chances: dict[int, Thresholds] = {}
                 word, fresh = self._randomness.word, set()
                 for key, n in self._counts:
@@ -126,7 +126,7 @@ class KeySelection(Display, ProcessMemory):
                             fresh.add(key)
                 self._names |= fresh
                 names = tuple(key for key, _ in self._counts if key in self._names)
-                self._answers[rare] = NamedKeys(names, self._level, rare, self._each)
+                self._answers[rare] = SelectedKeys(names, self._level, rare, self._each)
             return self._answers[rare]
 
     def __repr__(self) -> str:
@@ -136,13 +136,13 @@ class KeySelection(Display, ProcessMemory):
 def promise_of_keys(total: Level, delta: Fraction, keys: int, shares: int | None = None) -> str:
     """The guarantee of a list of selected keys, in words."""
     if shares is None:
-        alone = f"A key that one individual alone holds is named with a chance of {delta / keys}; any such key of one "
-        alone += f"individual, with at most {delta}."
+        alone = f"A key that one individual alone holds is selected with a chance of {delta / keys}; if one individual "
+        alone += f"holds several such keys, some of them is selected with a chance of at most {delta}."
     else:
-        alone = f"Any key that one individual alone holds is named with a chance of at most {delta}."
+        alone = f"Any key that one individual alone holds is selected with a chance of at most {delta}."
     return (
         f"Adding or removing any one individual, who holds at most {keys_held(keys, shares)}, multiplies or divides "
-        f"the chance of any list of keys by at most {factor_text(total)}, except with a chance of {delta}: naming "
+        f"the chance of any list of keys by at most {factor_text(total)}, except with a chance of {delta}: selecting "
         f"these keys is ({total}, delta={delta})-differentially private. {alone} Counts of these keys that are "
         "released at a level of their own add that level to epsilon."
     )
@@ -202,7 +202,7 @@ def counted_keys(counts: Any, shares: int | None = None) -> list[tuple[Any, int]
             raise OutOfRange("a count of individuals must be at least 0", came="less", where=where)
     for place, repeats in enumerate(Counter(names).values()):
         if repeats > 1:
-            raise BadTable("a key must stand in one row", came=f"{repeats} rows", where=f"counts, key {place + 1}")
+            raise BadTable("each key must have one row", came=f"{repeats} rows", where=f"counts, key {place + 1}")
     held = [(name, n) for name, n in zip(names, numbers, strict=True) if n]
     return sorted(held, key=lambda pair: (str(pair[0]), type(pair[0]).__name__))
 

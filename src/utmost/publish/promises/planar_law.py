@@ -56,7 +56,7 @@ class PlanarLaw(Display):
         object.__setattr__(self, "declared", width)
         if step.scaled(width).epsilon_interval(64).lower > _COARSEST_STEP:
             raise OutOfRange(
-                "a step of the grid must cost at most epsilon 1.7, the level for a distance of its width",
+                "the level for a distance of one grid step must be at most epsilon 1.7",
                 came=f"a width of {width}, and {self.level} for {self.per}",
                 where="grid",
                 remedy="Declare a finer grid, or none; for points that are on this grid noise of each coordinate by "

@@ -121,7 +121,9 @@ class PointNoise(Noise):
     def check_tightened(self, level: Level, where: str) -> None:
         """Refuse: stored responses of points do not determine another level."""
         remedy = "Answers do not determine the hidden paths of their points: call relax with the table."
-        raise NeedsTable("a new level of points needs the points", came=level, where=where, remedy=remedy)
+        raise NeedsTable(
+            "points must be drawn with their table at each new level", came=level, where=where, remedy=remedy
+        )
 
     def bound(self) -> tuple[Fraction, str]:
         """The largest size of a coordinate: the declared bound, or 2^64 ``per``; as a number and in words."""

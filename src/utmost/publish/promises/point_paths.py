@@ -51,7 +51,7 @@ class PointPaths:
         law = self.law
         if values is None:
             remedy = "Call relax with the table."
-            raise NeedsTable("a new level of points needs the points", came=law.level, remedy=remedy)
+            raise NeedsTable("points must be drawn with their table at each new level", came=law.level, remedy=remedy)
         points = GridPoints(flat_points(values), law.dimensions, law.grid)
         paths = HiddenPaths(PathBits(self.key), _anchor(law), law.dimensions)
         cells = paths.cells(points, law.noise.level)

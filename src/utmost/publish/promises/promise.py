@@ -252,8 +252,8 @@ class Promise(Display):
     ) -> dict[str, int | float]:
         """The margins by name, before anything is drawn; for a plan, the 48 largest margins of its measured tables.
 
-        The margin of a mean is given times the number of events: in a group of 100 events it is a hundredth of the
-            number.
+        The number for a mean is its margin times the number of events: in a group of 100 events the margin is a
+        hundredth of it.
 
         >>> import utmost as ut
         >>> people = {"region": ["N", "N", "S"], "income": [20, 40, 30]}
@@ -498,7 +498,7 @@ class Promise(Display):
 
 
 def checked_promise(promise: Any) -> Promise:
-    """The promise unchanged; another object is refused, and noise by itself with the way to make a promise of it."""
+    """Return a promise unchanged, refuse any other object; for noise alone the error has the remedy."""
     if isinstance(promise, PlannedNoise):
         name = type(promise).__name__
         remedy = f"Pass ut.Promise(noise={name}(...)), with the columns if the noise does not name them."

@@ -170,7 +170,7 @@ class Noise(PlannedNoise):
         return AnyNoiseAtLevel(self, level, read_confidence(confidence))
 
     def named_bars(self, level: Level, confidence: Number, most: int) -> tuple[tuple[str, int | float], ...]:
-        """The margins, each with the name of its values; at most ``most``, the largest ones."""
+        """The margins by the name of their values; only the ``most`` largest."""
         return (("each released value", self.margin(level, confidence)),)
 
     def per_step(self, level: Level) -> Level | None:
@@ -185,7 +185,7 @@ class Noise(PlannedNoise):
         """
 
     def check_level(self, level: Level) -> None:
-        """Check that a response at a level would have a margin, so that it can be drawn, shown and stated.
+        """Check that a response at this level would have a margin; otherwise it must not be drawn.
 
         Raises:
             OutOfRange: for a level below epsilon 1e-50 for one step of the noise.
@@ -268,7 +268,7 @@ class Noise(PlannedNoise):
     @property
     def theorem(self) -> str:
         """The theorem about the noise."""
-        return "nothing is claimed of it but its promise"
+        return "no optimality is claimed, only the promise"
 
     @property
     def whom(self) -> str:

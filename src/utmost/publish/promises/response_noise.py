@@ -108,7 +108,7 @@ class DerivedNoise:
         return path.at(self.step.to)
 
     def from_higher(self, column: str, block: int, count: int, apart: Integers | None) -> Integers:
-        """The noise minus that at the higher level; ``apart`` is the stored difference, and must agree."""
+        """The noise minus the noise at the higher level; ``apart`` is the stored difference, and must agree."""
         path = self._path(column, block, count)
         assert self.step.higher is not None
         higher = path.at(self.step.higher)
@@ -262,7 +262,7 @@ def _octave_of(level: Level) -> int:
 
 
 def _halvings(to: Level, low: Level, high: Level) -> list[Step]:
-    """The steps to the middle of each half that holds a level, up to the level itself: a node, or in a last cell."""
+    """The bisection steps towards a level: the middles of the halves that contain it, then the level itself."""
     steps = []
     for _ in range(_HALVINGS):
         middle = Level(None, (low.power + high.power) / 2)

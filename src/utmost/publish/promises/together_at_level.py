@@ -1,4 +1,4 @@
-"""Releasing columns of which one individual changes the cells of one row together, and no other cell.
+"""Releasing columns where one individual changes cells of one row only.
 
 Then the sum and the difference of two columns are released instead of the columns: an individual who changes both cells
 by at most s changes |sum| + |difference| by at most 2s, while each cell alone would cost 2s. A column is computed as
@@ -219,7 +219,7 @@ def grouped(columns: Sequence[Any], groups: Sequence[int]) -> list[tuple[Any, ..
 
 
 def in_words(columns: Sequence[str], row: Sequence[int]) -> str:
-    """A signed sum of columns, in words."""
+    """A signed sum of columns as text, such as "x - y"."""
     named = zip(columns, row, strict=True)
     terms = [(factor, name if abs(factor) == 1 else f"{abs(factor)} {name}") for name, factor in named]
     words = "".join(f" {'-' if factor < 0 else '+'} {term}" for factor, term in terms if factor)
@@ -237,7 +237,7 @@ def noise_together_at(
     halves: Halves | None = None,
     confidence: Number = DEFAULT_CONFIDENCE,
 ) -> NoiseTogetherAtLevel:
-    """Choose the noise of columns of which one individual changes the cells of one row together; draw nothing.
+    """Choose the noise of columns where one individual changes cells of one row only; draw nothing.
 
     Args:
         columns: Two columns or more; pairs are taken in this order, and a last odd column stays single.
@@ -259,20 +259,24 @@ def noise_together_at(
     if kind not in ways:
         if kind == "signed":
             remedy = "Pass unit=ut.Unit(s, k, nonnegative=True) for k > 2 columns, if no individual lowers a cell."
-            raise OutOfRange("signed sums need three cells, of which none is lowered", came=noise, remedy=remedy)
+            raise OutOfRange(
+                "signed sums need three cells or more, and a unit whose individuals lower no cell",
+                came=noise,
+                remedy=remedy,
+            )
         if (kind in NORMS or kind == "two-sided") and not relaxable:
             remedy = 'Pass noise="joint"; or unit=ut.Unit(s, k, nonnegative=True), if no individual lowers a cell.'
-            required = "such noise needs cells of which none is lowered, or a sensitivity above 1"
+            required = "such noise needs a unit whose individuals lower no cell, or a sensitivity above 1"
             raise OutOfRange(required, came=noise, remedy=remedy)
         raise OutOfRange("noise that can be relaxed must be signed, rotated or independent", came=noise)
     ends: Halves = one_of(halves or ("keep" if relaxable else "toss"), Halves, "halves")
     if relaxable and ends == "toss" and kind in ("rotated", "signed"):
-        raise OutOfRange("halves must be kept where a release is to be relaxed later", came=halves)
+        raise OutOfRange("a release that is to be relaxed later must keep halves", came=halves)
     return noise_of_way(names, spent, whom, ways[kind], halves=ends, confidence=confidence, cost=cost)
 
 
 def check_changed(unit: Unit, columns: Sequence[str]) -> None:
-    """Check that one individual changes the cells of one row in these columns, at least two."""
+    """Check that one individual changes cells of one row only, and that there are at least two columns."""
     unit.check_plain()
     if len(columns) < 2 or unit.cells != len(columns):
         required = "an individual must change the cells of one row, as many as there are columns"
@@ -310,7 +314,9 @@ def way_of_facts(facts: Mapping[str, Any], level: Level, unit: Unit) -> CellsTog
     """The noise that a statement describes; its level is computed, its optimality is not."""
     kind, spent = one_of(facts["noise"], TogetherKind, "noise"), presence(level, unit)
     if kind in RAISED and not unit.nonnegative:
-        raise BadTable("such noise needs individuals who lower no cell", came="no such promise", where="nonnegative")
+        raise BadTable(
+            "such noise needs a unit whose individuals lower no cell", came="no such promise", where="nonnegative"
+        )
     if kind in NORMS or kind == "two-sided":
         if type(facts["step"]) is not int:
             raise BadTable("a step must be a whole number", came="another", where="step")
@@ -323,7 +329,7 @@ def way_of_facts(facts: Mapping[str, Any], level: Level, unit: Unit) -> CellsTog
     rows = list(facts["signed_sums"])
     sizes, shares = tuple(map(len, facts["groups"])), tuple(exact(share, "share") for share in facts["shares"])
     if sum(sizes) != unit.cells or len({*map(len, (sizes, shares, rows))}) != 1:
-        raise BadTable("signed sums must be of all released columns", came="others", where="signed_sums")
+        raise BadTable("the signed sums must use every released column", came="others", where="signed_sums")
     if min(shares) <= 0 or sum(shares) != 1:
         raise BadTable("the shares of groups must add up to 1", came="others", where="shares")
     # A search makes few kinds of small groups: each kind is parsed once, so that reading is fast.

@@ -111,7 +111,7 @@ class Until(Display):
 
     @property
     def percent(self) -> str:
-        """The share in words: "10 %"."""
+        """The share as text: "10 %"."""
         return f"{float(100 * self.share):g} %"
 
     def check_noise(self, noise: PlannedNoise) -> None:
@@ -123,7 +123,7 @@ class Until(Display):
         if noise.is_by_plan:
             from utmost.publish.promises.sum_noise import SumNoise
 
-            assert isinstance(noise, SumNoise), "no other noise is by a plan"
+            assert isinstance(noise, SumNoise), "only noise of sums is by a plan"
             # A table of the workload has the cells that the rule chooses.
             tables = noise.plan.tables
             for name, labels in self.where:
@@ -186,7 +186,7 @@ class Until(Display):
         return True
 
     def is_met_by(self, table: Any, margins: Mapping[str, str]) -> bool:
-        """Whether a table with columns of margins is accurate enough.
+        """Whether a table is accurate enough by its own columns of margins.
 
         Args:
             table: Table as it is published.
@@ -210,10 +210,10 @@ class Until(Display):
         return bool((np.abs(cells) >= least).all())
 
     def cell_confidence(self, noise: PlannedNoise, levels: Sequence[Level], confidence: Fraction) -> Fraction:
-        """The confidence at each level, such that margins hold with ``confidence`` at the level where the rule stops.
+        """The confidence at each level, so high that margins have ``confidence`` where the rule stops.
 
-        On the integers it follows from the tails at each level: for 10 %, the probability that one level misses counts
-        about one and a half times. For other noise, the probabilities of all levels add up.
+        On the integers it follows from the tails at each level: for a share of 10 %, the probability of a miss at one
+        level counts about 1.5 times. For other noise, the probabilities of all levels add up.
 
         Source: proofs/theory/accuracy-first.md.
 
@@ -267,12 +267,12 @@ class LadderStep:
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """The facts of an answer at a level of a stopping rule: where the rule stopped, or at a level asked for beside it.
+    """The facts of an answer to a promise with a stopping rule: did it stop at this level, or did somebody ask for it?
 
     Attributes:
         levels: Levels of the rule, smallest first; the last one was promised beforehand.
-        is_met: Whether the rule was met where it stopped, which is False only at the last level; None at a level that
-            somebody asked for.
+        is_met: Whether the rule was met where it stopped; False is possible only at the last level. None at a level
+            that somebody asked for.
         confidence: Confidence of the margins: at the level where the rule stopped, or at any level that is asked for.
     """
 
@@ -291,9 +291,9 @@ class Stop:
         return self.levels[-1]
 
     def at_one_level(self, confidence: Fraction) -> Fraction:
-        """The confidence, at one level, of a margin that holds with ``confidence`` where any rule has stopped.
+        """The confidence of margins at one level, so high that margins hold with ``confidence`` wherever a rule stops.
 
-        By the union bound: the probabilities of a miss at the levels of the rule add up at most.
+        By the union bound: at most, the probabilities of a miss at all levels of the rule add up.
         """
         return 1 - (1 - confidence) / len(self.levels)
 
@@ -305,7 +305,7 @@ def within(share: Number, where: "Where | None" = None, *, steps: int = 7) -> Un
     soon as the 95 % margin of each chosen cell is at most this share of its released value, and at epsilon in any case.
     Only the level at which it stops is spent. Margins are wider than at a level chosen beforehand, so that over all
     releases by the rule they hold with their confidence, wherever each stops. Among the releases that stop unusually
-    early more margins are missed, since lucky noise stopped them.
+    early, more margins are missed: lucky noise stopped them.
 
     Args:
         share: Required margin, as a share of the released value: "10 %" or 0.1.

@@ -216,7 +216,7 @@ class Tuples:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class NamedCells(Display):
+class SelectedCells(Display):
     """The cells of a universe whose noisy counts exceed a threshold.
 
     Attributes:
@@ -225,7 +225,7 @@ class NamedCells(Display):
         level: Epsilon of the whole list; there is no delta.
         per_individual: Largest number of keys of one individual.
         threshold: Number that a noisy count must exceed; a function of the universe's size, epsilon and
-            ``false_names``.
+            ``false_keys``.
         expected_false: Upper bound on the expected number of selected keys that nobody holds.
     """
 
@@ -237,16 +237,16 @@ class NamedCells(Display):
     expected_false: Fraction
 
 
-@progress_bar("Naming cells")
-def name_cells(
+@progress_bar("Selecting cells")
+def select_cells(
     counts: Any,
     universe: Universe,
     *,
     epsilon: Number | Level,
     keys: int = 1,
-    false_names: Number = 1,
+    false_keys: Number = 1,
     randomness: Randomness | None = None,
-) -> NamedCells:
+) -> SelectedCells:
     """Select cells of a declared universe of any size, with epsilon alone: words, pages, cells of a long table.
 
     Each cell, also one with count 0, gets two-sided geometric noise at the level epsilon/keys; those above the
@@ -259,7 +259,7 @@ def name_cells(
         universe: `Texts`, `Tuples`, or any `Universe`, chosen without looking at the data.
         epsilon: Privacy level of the whole list.
         keys: Largest number of keys of one individual, who adds at most 1 to the count of each.
-        false_names: Largest expected number of selected keys that nobody holds, at most 10^7; it determines the
+        false_keys: Largest expected number of selected keys that nobody holds, at most 10^7; it determines the
             threshold.
         randomness: Source of random bits, the operating system's when None; a seeded source is refused.
 
@@ -267,7 +267,7 @@ def name_cells(
         BadTable: for a table without exactly two columns, or a key in two rows.
         NotANumber, WrongKind: for invalid counts or keys; the message names their place, never their value.
         NotALevel, PromiseBroken: for an invalid level, or a source of randomness that is not secure.
-        OutOfRange: for a key outside the universe, which the message does not show; for ``false_names`` out of range.
+        OutOfRange: for a key outside the universe, which the message does not show; for ``false_keys`` out of range.
 
     Guarantee: epsilon for one individual added or removed. If one is replaced by another: pass keys=2*k.
 
@@ -275,26 +275,26 @@ def name_cells(
 
     Source: the distribution of [cormode2012]; proof: proofs/theory/unknown-keys.md.
 
-    >>> cells = name_cells({"influenza": 900, "plague": 1}, Texts("abcdefghijklmnopqrstuvwxyz", most=20),
-    ...     epsilon=1, false_names="1e-9")
+    >>> cells = select_cells({"influenza": 900, "plague": 1}, Texts("abcdefghijklmnopqrstuvwxyz", most=20),
+    ...     epsilon=1, false_keys="1e-9")
     >>> cells.keys, cells.threshold
     (('influenza',), 85)
     """
     bits = secure(randomness)
     if not all(hasattr(universe, name) for name in ("size", "key", "place")):
         raise wrong_kind("universe", "Texts, Tuples or another Universe", universe)
-    return named_cells(counted_keys(counts), universe, level(epsilon), keys_of_one(keys), false_names, bits)
+    return selected_cells(counted_keys(counts), universe, level(epsilon), keys_of_one(keys), false_keys, bits)
 
 
-def named_cells(
+def selected_cells(
     counts: Sequence[tuple[Any, int]],
     universe: Universe,
     total: Level,
     keys: int,
-    false_names: Number,
+    false_keys: Number,
     randomness: Randomness,
-) -> NamedCells:
-    wish, places = false_wish(false_names), check_places(counts, universe)
+) -> SelectedCells:
+    wish, places = false_wish(false_keys), check_places(counts, universe)
     each = total.scaled(Fraction(1, keys))
     threshold = least_threshold(each, universe.size, wish)
     held = sorted(places)
@@ -304,15 +304,15 @@ def named_cells(
     above |= names_of_nobody(each, threshold, universe.size, held, randomness)
     order = sorted(above)
     cells, noisy = tuple(map(universe.key, order)), tuple(above[place] for place in order)
-    return NamedCells(cells, noisy, total, keys, threshold, universe.size * tail(each, threshold, 128).upper)
+    return SelectedCells(cells, noisy, total, keys, threshold, universe.size * tail(each, threshold, 128).upper)
 
 
-def false_wish(false_names: Number) -> Fraction:
+def false_wish(false_keys: Number) -> Fraction:
     """Check the largest expected number of false keys; return it exactly."""
-    wish = written_number(false_names, "false_names")
+    wish = written_number(false_keys, "false_keys")
     if not 0 < wish <= _MOST_FALSE:
         raise OutOfRange(
-            "false_names must be above 0 and at most 10^7", came=false_names, remedy="Pass false_names=1, say."
+            "false_keys must be above 0 and at most 10^7", came=false_keys, remedy="Pass false_keys=1, say."
         )
     return wish
 

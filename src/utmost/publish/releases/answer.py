@@ -445,7 +445,7 @@ class Answer(Display, Generic[TableT_co]):
     def cumulative(
         self, name: str, *, where: "Where | None" = None, confidence: Number | None = None, together: bool = False
     ) -> LabelledTable:
-        """The numbers up to each group of an ordered level, for a plan: `NoisySums.cumulative`."""
+        """Cumulative sums along an ordered level, for a plan: `NoisySums.cumulative`."""
         sums = self._sums("a cumulative table")
         return sums.cumulative(name, where=where, confidence=confidence, together=together)
 
@@ -588,7 +588,7 @@ def drawn_answer(
     remembered: LedgerFacts | None,
     bare: Callable[[], tuple[TableAdapter, Any]],
 ) -> Answer[Any]:
-    """The answer of drawn columns, in the table that ``bare`` returns with their margins, or the sums of a plan."""
+    """The answer from drawn columns, in the table that ``bare`` returns, or as the sums of a plan."""
     rows, drawn = len(next(iter(columns.values()))), promise.noise
     if drawn.is_by_plan:
         from utmost.publish.releases.noisy_sums import sums_in_one_column

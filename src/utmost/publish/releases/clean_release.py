@@ -183,7 +183,7 @@ class CleanTable(Display):
         elif self.cell_move < step:
             how = f"every count was rounded to the {whole} below or above it"
         else:
-            how = f"no count was moved by more than {_above(self.cell_move)}"
+            how = f"no count was changed by more than {_above(self.cell_move)}"
         near = "the nearest" if not self.residual else f"within {_above(self.residual)} of the nearest"
         moved = f", public sums to within {_above(self.facts_moved)}" if self.facts_moved else ""
         facts = "" if self.given is None else f" These facts are public, and hold of them: {self.given.words}."
@@ -205,7 +205,7 @@ class CleanTable(Display):
             f"programs that need {many}: a true zero can only be raised, alone by {raised} on average, and larger "
             f"{many} pay for it. The unbiased sums and their error bars are in the release. Before rounding {before} "
             f"{near} to the released sums that are not negative, by weighted least squares{moved}: the certificate "
-            f"beside them proves it. In rounding, {how}; the largest move of a measured sum was "
+            f"beside them proves it. In rounding, {how}; the largest change of a measured sum was "
             f"{self.largest_move:.3g}."
             f"{facts}{held}"
         )

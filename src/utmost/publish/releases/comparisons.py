@@ -137,7 +137,7 @@ def _confidence(confidence: Number | None, answer: Answer[Any]) -> Fraction:
 
 
 def _at_one_level(sure: Fraction, answers: Sequence[Answer[Any]]) -> Fraction:
-    """The confidence at levels chosen beforehand, such that margins hold with ``sure`` where rules stopped."""
+    """The confidence to use at levels chosen beforehand, so that margins hold with ``sure`` where rules stopped."""
     # Union bound over all combinations of levels at which the rules could have stopped.
     for answer in answers:
         if answer.stop is not None:

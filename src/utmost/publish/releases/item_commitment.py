@@ -72,7 +72,7 @@ class ItemCommitment:
 
     @classmethod
     def of_sums(cls, blocks: ArrayLike, sums: ArrayLike) -> "ItemCommitment":
-        """Join the sums of parts that an engine has added up by block.
+        """Make the commitment from the sums that an engine has added up for each block and column.
 
         Args:
             blocks: Numbers 0..1023 of blocks, and from 1024 on of columns, shape (k,); repeated numbers are added up.

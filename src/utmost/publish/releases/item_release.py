@@ -76,9 +76,11 @@ class ItemResponder:
         check_secret(self.secret, "ItemResponder")
         is_path = isinstance(self.path, tuple) and all(isinstance(step, Level) for step in (*self.path, self.level))
         if not is_path or not isinstance(self.lattice, Lattice) or not is_texts(self.columns):
-            raise WrongKind("a release by item has columns, a lattice, and levels", where="ItemResponder")
+            raise WrongKind("a responder needs columns, a lattice and levels", where="ItemResponder")
         if len(set(self.path)) != len(self.path) or self.level not in self.path:
-            raise OutOfRange("a path has its levels once each, one of them the release's own", where="ItemResponder")
+            raise OutOfRange(
+                "the path must have each level once, and the level of the release among them", where="ItemResponder"
+            )
 
     def tags(self, identifiers: Sequence[Identifiers]) -> Tags:
         """The tags of rows, shape (n, 2); see `item_tags`."""

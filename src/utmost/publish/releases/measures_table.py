@@ -238,7 +238,7 @@ class MeasuresTable:
         return estimate_of(Fraction(0), self._count_noise, self._sure(confidence)).margin
 
     def column_bars(self) -> dict[str, int | float]:
-        """The margin of each column, before anything is drawn; that of a mean times its number of events."""
+        """The margin of each column, before anything is drawn; for a mean, its margin times the number of events."""
         margins = {"count": self.count_margin()}
         for release in self.releases.values():
             (own,) = release.column_bars(self._family).values()

@@ -247,7 +247,7 @@ class NoisySums(Display):
         try:
             self.laws(finest)
         except NotDetermined as error:
-            required = "the measured tables must determine the cells, which are meant without family="
+            required = "without family=, the measured tables must determine the cells"
             remedy = f"Pass family=, such as {' or '.join(map(repr, islice(self, 3)))}."
             came = f"sums over {self.domain.family_name(finest)!r}"
             raise NotDetermined(required, came=came, remedy=remedy) from error
@@ -282,7 +282,7 @@ class NoisySums(Display):
             raise does_not_follow("sums" if release.stated.digest != statement.digest else "promise")
         until, stop = statement.promise.until, release.stop
         if until is not None and stop is not None and stop.is_met not in (None, release.is_within(until)):
-            required = "the tables must meet the stopping rule exactly if the statement says so"
+            required = "the statement must say that the stopping rule was met exactly if the tables meet it"
             raise BadTable(required, came="the contrary", where="stopped")
         return release
 
@@ -554,8 +554,8 @@ class NoisySums(Display):
     ) -> dict[str, dict[str, int | float]]:
         """The margins of counts, sums and means with shared noise, by table and column; as `bars`.
 
-        The margin of a mean is given times the number of events: in a group of 100 events it is a hundredth of the
-            number.
+        The number for a mean is its margin times the number of events: in a group of 100 events the margin is a
+        hundredth of it.
 
         >>> import utmost as ut
         >>> people = {"region": ["N", "N", "S"], "income": [20, 40, 30]}
@@ -716,7 +716,7 @@ class NoisySums(Display):
     def cumulative(
         self, name: str, *, where: Where | None = None, confidence: Number | None = None, together: bool = False
     ) -> LabelledTable:
-        """The numbers up to and in each group of an ordered level, as a table: labels, estimates and margins.
+        """The cumulative sums along an ordered level, as a table: labels, estimates and margins.
 
         Plan for it by `Workload.prefixes`, on the command line ``--want "prefixes of age"``.
 
@@ -945,7 +945,7 @@ class NoisySums(Display):
         return AnswerErrors(self.reconstruction, self._ratios, self.unit)
 
     def at_one_level(self, confidence: Fraction) -> Fraction:
-        """The confidence at this level alone, such that margins hold with ``confidence`` where a rule stopped."""
+        """The confidence to use at this level alone, so that margins hold with ``confidence`` where a rule stopped."""
         return confidence if self.stop is None else self.stop.at_one_level(confidence)
 
     def laws(self, family: str | Sequence[str] | Family) -> dict[int, Combination]:
@@ -1007,7 +1007,7 @@ class NoisySums(Display):
         return self.confidence if confidence is None else read_confidence(confidence)
 
     def _sure(self, confidence: Number | None) -> Fraction:
-        """The confidence at this level alone, for a margin that is shown with another where a rule stopped."""
+        """The confidence to use at this level alone, for a margin that is shown with another where a rule stopped."""
         return self.at_one_level(self._shown_confidence(confidence))
 
     def _as_shown(self, bar: BarT, confidence: Number | None) -> BarT:

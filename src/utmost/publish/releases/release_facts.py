@@ -180,7 +180,7 @@ class ReleaseFacts(Display):
         if (stop := self.stop) is not None:
             levels, promised = [level_words(level) for level in stop.levels], level_words(stop.promised)
             rule = Until.of_facts(statement["promise"]["until"]).words
-            met = "this level was asked for beside it"
+            met = "somebody asked for this level; the rule did not choose it"
             if stop.is_met is not None:
                 met = "it is met at this level" if stop.is_met else "it is not met, and this is the last level"
             yield Fact("stops as soon as", f"{rule}: {met}. The rule reads released values alone", is_first=True)

@@ -44,7 +44,7 @@ RowSelection = Rows | Where | None
 """Rows of a table: their numbers, or labels by public column; None for all rows."""
 
 Combined = Sequence[tuple[Fraction, Rows]]
-"""A linear combination of cells of one column: coefficients, each with its rows; no row is in two of them."""
+"""A linear combination of cells of one column: each coefficient with its rows; no row has two coefficients."""
 
 
 def sum_of(rows: Rows) -> Combined:
@@ -173,7 +173,7 @@ class ReleasedCells(ABC):
         return sum(sums, Fraction(0))
 
     def at_one_level(self, confidence: Fraction) -> Fraction:
-        """The confidence at a fixed level, such that margins hold with ``confidence`` where a rule stopped."""
+        """The confidence to use at a fixed level, so that margins hold with ``confidence`` where a rule stopped."""
         return confidence if self.stop is None else self.stop.at_one_level(confidence)
 
     def _estimate(self, column: str | None, combined: Combined, confidence: Number | None) -> Estimate:
@@ -290,7 +290,9 @@ class ReleasedCells(ABC):
             required = "a range must begin and end at edges of bins"
             raise OutOfRange(required, came=repr(part), where=repr(name), remedy=shown)
         if first >= last:
-            raise OutOfRange("a range must begin below its end", came=repr(part), where=repr(name), remedy=shown)
+            raise OutOfRange(
+                "the start of a range must be below its end", came=repr(part), where=repr(name), remedy=shown
+            )
         return [label for label, (start, stop) in bins.items() if first <= start and stop <= last]
 
     def _rows(self, rows: RowSelection) -> Rows:
@@ -302,14 +304,14 @@ _DIGITS = re.compile(r"\d{4}", re.ASCII)
 
 
 def _is_period(text: str) -> bool:
-    """Whether a text is a period with its year first, as labels are: no number of other than four digits."""
+    """Whether a text is a period that begins with its year, as labels do; a bare number must have four digits."""
     return _DIGITS.match(text) is not None and (len(text) == 4 or not text.isdigit()) and period_span(text) is not None
 
 
 def _periods_within(
     spans: Mapping[str, tuple[int, int]], part: str | tuple[str, str], unit: str | None, name: str, remedy: str
 ) -> list[str]:
-    """The labels of the periods in another one, or from one on and before another."""
+    """The labels of the periods within a longer one, or from one period on and before another."""
     starts, stops = {start for start, _ in spans.values()}, {stop for _, stop in spans.values()}
     if isinstance(part, str):
         whole = period_span(part, unit)
@@ -321,12 +323,14 @@ def _periods_within(
         ends = [None if not end else period_span(end, unit) for end in part]
         for end, span, edges in zip(part, ends, (starts, {*starts, *stops}), strict=True):
             if end and (span is None or span[0] not in edges):
-                required = "a range must begin and end where periods do"
+                required = "a range must begin and end at the bounds of periods"
                 raise OutOfRange(required, came=repr(end), where=repr(name), remedy=remedy)
         first = min(starts) if ends[0] is None else ends[0][0]
         last = max(stops) if ends[1] is None else ends[1][0]
     if first >= last:
-        raise OutOfRange("a range must begin below its end", came="..".join(part), where=repr(name), remedy=remedy)
+        raise OutOfRange(
+            "the start of a range must be below its end", came="..".join(part), where=repr(name), remedy=remedy
+        )
     return [label for label, (start, stop) in spans.items() if first <= start and stop <= last]
 
 

@@ -31,7 +31,7 @@ def laws_of_groups(
     ratios: Mapping[Family, Level],
     noise: Callable[[ProductForm], Combination],
 ) -> tuple[NDArray[np.intp], dict[int, Combination]]:
-    """The number of a distribution whose margins hold for each group of a marginal, and these distributions."""
+    """For each group of a marginal the number of a distribution whose margins hold for it, and the distributions."""
     domain = reconstruction.domain
     numbers, first = np.unique(reconstruction.kinds(family), return_index=True)
     kinds = np.searchsorted(numbers, reconstruction.kinds(family).ravel())
@@ -73,7 +73,7 @@ def places_of(number: int, shape: Sequence[int]) -> tuple[int, ...]:
 def _near_laws(
     terms: Sequence[tuple[Family, Floats, int]], ratios: Mapping[Family, Level], law: Callable[[int], Combination]
 ) -> tuple[NDArray[np.intp], list[Combination]]:
-    """The number of a distribution whose margins hold for each sum, and these distributions."""
+    """For each sum the number of a distribution whose margins hold for it, and the distributions."""
     # Noises of one level are exchangeable and symmetric: coefficients are compared by size.
     sizes = np.concatenate([np.sort(np.abs(piece), axis=1) for _, piece, _ in terms], axis=1)
     epsilons = np.concatenate([np.full(piece.shape[1], ratios[family].epsilon_float) for family, piece, _ in terms])

@@ -26,7 +26,7 @@ DECLARED_ROWS = "the list of rows, declared beforehand"
 
 NOTHING_UNPROTECTED = "facts about groups, and values that are published without noise"
 
-LONE_KEY = "with a chance of at most {delta}, a key that one individual alone holds is named"
+LONE_KEY = "with a chance of at most {delta}, a key that one individual alone holds is selected"
 
 NO_CHANGE = "noise was added to each true value as it was"
 

@@ -66,7 +66,7 @@ class AmountPair:
 
     @classmethod
     def of(cls, domain: Domain, unit: Unit) -> "AmountPair | None":
-        """Return the axis of parts where the unit measures sums and counts with one noise, else None."""
+        """Return the axis that splits an amount, if the unit measures sums and counts with one noise, else None."""
         if unit.amount is None or not unit.is_shared:
             return None
         named = dict(zip(domain.columns, domain.axes, strict=True))
@@ -78,7 +78,7 @@ class AmountPair:
 
     @property
     def columns(self) -> tuple[AmountColumn, ...]:
-        """The columns of a published table: number of events, events with an amount if some miss it, sum of amounts."""
+        """The columns of a published table: events, events with an amount if some have none, sum of amounts."""
         name = self.amount.name
         stated = (AmountColumn(f"{name}_count", self.stated, None),) if self.amount.missing else ()
         return AmountColumn("count", self.count, None), *stated, AmountColumn(f"{name}_sum", self.total, self.amount)

@@ -273,7 +273,7 @@ class Axis(Display):
         return self.bin_of(number, number)
 
     def named(self, name: str) -> "Axis":
-        """The same axis with this name for the levels that have no name."""
+        """The same axis, with this name for each level that has none."""
         levels = tuple(own if own[:1] not in ("", "/") else name + own for own in self.levels)
         return self if levels == self.levels else replace(self, levels=levels)
 

@@ -111,7 +111,7 @@ def read_events(events: Any, wanted: Sequence[str], values: Sequence[str] = (), 
 
 
 def _without_quotes(names: Sequence[str], wanted: Sequence[str]) -> list[str]:
-    """The names of a file's columns, without the quotes of those that are wanted without: 'PID' as PID."""
+    """The names of a file's columns; a name in quotes, 'PID', is PID where it is wanted without them."""
     bare = {f"{quote}{name}{quote}": name for name in wanted if name not in names for quote in _QUOTES}
     found = [bare.get(name, name) for name in names]
     return found if len(set(found)) == len(names) else list(names)

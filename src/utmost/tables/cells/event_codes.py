@@ -116,7 +116,7 @@ def refused_cell(cell: Any, name: str) -> BadTable:
         came = "a number with a point" if isinstance(cell, float | np.floating | Decimal) else kind_of(cell)
     remedy = _FLOATS if isinstance(cell, float | np.floating) else _CAST
     if isinstance(cell, list | tuple | dict | np.ndarray):
-        remedy = "Write what is wanted of it into a column of its own first."
+        remedy = "Write the needed part into a separate column first."
     return BadTable("the cells must be text or integers", came=came, where=f"column {name!r}", remedy=remedy)
 
 

@@ -1,4 +1,4 @@
-"""The spelling of cells: the only reader of numbers and of missing cells in text, for all formats and frames."""
+"""How cells are written: this module alone reads numbers and missing cells in text, for all formats and frames."""
 
 import re
 from collections.abc import Iterable, Sequence

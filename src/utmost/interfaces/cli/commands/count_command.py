@@ -99,7 +99,7 @@ def count(
         if out is not None and out.suffix.lower() != ".json":
             remedy = f"Write --out {out.with_suffix('.json')}."
             raise OutOfRange("--out must end in .json: it is a domain", came=out.name, remedy=remedy)
-        return unknown.name(
+        return unknown.select(
             events, people, level, out, spelling=spelling.cells, as_json=as_json, dry_run=dry_run, yes=yes
         )
 

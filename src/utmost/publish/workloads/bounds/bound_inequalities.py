@@ -1,7 +1,8 @@
 """Inequalities that bound the error of a workload from below; each holds for any certificate, however it was found.
 
-C has the weights, W the wanted rows, M = W' C W, and X is the information about the cells in a mechanism or a plan. All
-numbers are rationals and integers, rounded to the safe side. The proofs are in proofs/theory/workload-bounds.md.
+C is the diagonal matrix of the weights, W the matrix of the wanted rows, M = W' C W, and X the information matrix of
+the cells under a mechanism or a plan. All numbers are rationals and integers, rounded to the safe side. The proofs are
+in proofs/theory/workload-bounds.md.
 
     answer          the least mean squared error of one number on a line of neighbours, by the sensitivity
     directions      tr(M X^-1) >= (tr sqrt(G^1/2 M G^1/2))^2 / tr(G X), where M and G are diagonal in the eigenspaces
@@ -135,7 +136,7 @@ def factors_of(
 
 def _eigenvalues(up: int, down: int, n: int) -> tuple[Fraction, Fraction]:
     if type(up) is not int or type(down) is not int or min(up, down) < 0 or not 1 <= up + down <= n:
-        raise PromiseBroken("a direction must change cells, and no more than there are", came=f"{up} and {down}")
+        raise PromiseBroken("a direction must change at least one cell, and at most all cells", came=f"{up} and {down}")
     square = Fraction((up - down) ** 2, n)
     return square, (up + down - square) / (n - 1) if n > 1 else Fraction(0)
 
@@ -187,7 +188,9 @@ def chord_below(
     # g_total + max g; `weight` multiplies the groups of this marginal.
     z = certificate.shares  # quotients are rounded down in F and up in g
     if len(z) != len(blocks.families) or any(share < 0 for share in z) or sum(z) > 1:
-        raise PromiseBroken("there must be a share >= 0 of each table, at most 1 together", came="other shares")
+        raise PromiseBroken(
+            "each table must have a share >= 0, and the shares must add up to at most 1", came="other shares"
+        )
     sizes = [Fraction(prod(c[s] for c, s in zip(blocks.chains, S, strict=True))) for S in blocks.families]
     if total is not None:
         sizes[total] *= weight

@@ -2,9 +2,9 @@
 
 Let f(z) = 1/2 sum_S q_S |A_S z - y_S|^2 over the tables z >= 0 for which public facts hold, z* the minimum of f, and m
 a lower bound on the curvature of f. A certificate has the integer cells c; the real cells x = c + rest/2^bits, of which
-c is a rounding; and a multiplier mu for each public sum. Let g = grad f(x) + B' mu and d = z* - x. Each fact for which
-mu is not 0 is moved to its value B x, so that mu B d <= 0; the largest move is stated (`CleanProof.facts_moved`). Since
-z* is the minimum and x is allowed, grad f(z*) (x - z*) >= 0. f is strongly convex, so that
+c is a rounding; and a multiplier mu for each public sum. Let g = grad f(x) + B' mu and d = z* - x. Each public sum with
+mu != 0 is replaced by its value B x, so that mu B d <= 0; `CleanProof.facts_moved` is the largest change. Since z* is
+the minimum and x is allowed, grad f(z*) (x - z*) >= 0. f is strongly convex, so that
 
     m |d|^2 <= (grad f(x) - grad f(z*)) (x - z*) <= grad f(x) (x - z*) <= -g d,
     m/2 |d|^2 <= sum over cells of -g_i d_i - m/2 d_i^2, each at most its largest value for d_i within its bounds.
@@ -199,22 +199,22 @@ def _ends(domain: Domain, facts: PublicFacts | None) -> tuple[NDArray[Any], NDAr
 def _facts_moved(
     domain: Domain, facts: PublicFacts | None, family: Family, values: NDArray[Any], reals: NDArray[Any], unit: int
 ) -> int:
-    """The most that bounds of a marginal's sums must be moved to the sums of the real cells, over 1/unit."""
+    """The largest change, in 1/unit, that makes the bounds of a marginal's sums equal to the sums of the real cells."""
     if facts is None or family not in facts.bounds or family == domain.finest:
-        raise BadTable("multipliers must be of public sums of several cells", came="other sums")
+        raise BadTable("multipliers must belong to public sums of several cells", came="other sums")
     low, high = (end.astype(object).ravel() * unit for end in facts.bounds[family])
     sums, values = domain.sums(reals, family).ravel(), values.ravel()
     # Where a multiplier is not 0, its bound must equal the sum; elsewhere the sum must lie within both bounds.
     beyond = [np.maximum(low - sums, 0), np.maximum(sums - high, 0)]
     above, below = values > 0, values < 0
     if (high[above] == np.inf).any() or (low[below] == -np.inf).any():
-        raise BadTable("a multiplier must be of a finite bound", came="an infinite bound")
+        raise BadTable("a multiplier must belong to a finite bound", came="an infinite bound")
     binding = [np.abs(sums[above] - high[above]), np.abs(sums[below] - low[below])]
     return int(max(part.max(initial=0) for part in (*beyond, *binding)))
 
 
 def _distance(slope: Any, rooms: tuple[Any, Any], scales: tuple[int, int, int]) -> Fraction:
-    """The bound on |d|; slopes are over unit * shared, distances to the bounds (rooms) over unit."""
+    """The bound on |d|. Slopes are multiples of 1/(unit * shared), distances to the bounds of 1/unit."""
     # 2 m (unit shared)^2 times the term of a cell is gain^2, or 2 m gain room - (m room)^2 where its bound comes first.
     (unit, shared, curvature), added = scales, 0
     for side, space in zip((slope, -slope), rooms, strict=True):

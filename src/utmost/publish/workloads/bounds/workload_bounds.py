@@ -75,7 +75,7 @@ _ADDS = (
 _LINEAR = "answers by linear unbiased estimates, of which least squares are the best"
 _CHARGED = "|change of a combination| times level, added up, is at most epsilon for all that one individual may change"
 _TOGETHER = "any mechanism and any estimate, all answers together"
-_PUBLIC_TOTAL = "everybody is counted in as many cells, and bounds for that are not known here"
+_PUBLIC_TOTAL = "every individual is counted in the same number of cells, and no bounds are known for that"
 
 
 @progress_bar("Searching for bounds")

@@ -198,7 +198,9 @@ class Weighed:
         if rows.dtype.kind not in "biu" or largest_size(rows) >= _LARGEST_ENTRY:
             raise OutOfRange("the rows must be of integers below 2^31", came=rows.dtype, where=where)
         if rows.size > _MOST_WEIGHTS or not rows.any(axis=1).all():
-            raise OutOfRange("there may be 10^7 entries, and no row of zeros", came=rows.shape, where=where)
+            raise OutOfRange(
+                "the rows must have at most 10^7 entries, and none may be all zeros", came=rows.shape, where=where
+            )
         return cls(tuple(map(tuple, rows.astype(np.int64).tolist())))
 
     def level(self, axis: Axis) -> int:
@@ -257,7 +259,7 @@ def count_of(sums: AxisSums, axis: Axis) -> int:
 
 
 IN_ORDER = Ranges | Prefixes | Windows
-"""Kinds that an axis with finer or coarser values has, too."""
+"""Kinds of sums that exist for finer and coarser values of the axis, too."""
 
 
 def sum_of_values(axis: Axis, taken: NDArray[np.bool_]) -> AxisSums:

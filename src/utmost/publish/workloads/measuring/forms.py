@@ -114,7 +114,7 @@ def group_of(domain: Domain, family: Family, place: tuple[int, ...] | None = Non
 
 
 def numbers_of(axis: Axis, level: int, numbers: LevelNumbers, name: str, taken: NDArray[Any]) -> list[Fraction]:
-    """The number of each group of a level; 0 for groups without a number that are not ``taken``."""
+    """The number that is given to each group of a level; 0 where none is given and the group is not ``taken``."""
     # In a mapping, bins that are left out have their midpoints. A list has a number for each label or each label taken.
     labels = [str(label_text(label)) for label in axis.labels[level]]
     counted = [bool(any(group)) for group in np.split(np.asarray(taken), axis.group_starts(level)[1:])]

@@ -42,7 +42,7 @@ _MOST_LAID_SPACES = 1 << 20
 
 
 def by_marginals(domain: Domain, families: Iterable[Family]) -> bool:
-    """Whether estimates are computed by the marginals' spaces: with differences, or in a vast domain."""
+    """Whether estimates are computed in residual subspaces, as for differences and for vast domains."""
     listed = list(families)
     if any(map(is_listed, listed)) or any(map(is_hats, listed)):
         return False

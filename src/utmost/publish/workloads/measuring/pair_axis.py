@@ -58,7 +58,7 @@ class PairAxis:
 
     @classmethod
     def changed_by(cls, unit: Unit, domain: Domain, together: str) -> "PairAxis":
-        """Return the named axis, if the unit has an even number of cells and no bound on the change in all."""
+        """Return the named axis, if the unit has an even number of cells and no bound ``in_all``."""
         if unit.in_all is not None:  # in_all bounds the sum of the changes of single cells, not of rows
             remedy = "Leave together= out, or count without in_all=."
             raise Unsupported("only one of together= and in_all= may be given", came="both", remedy=remedy)

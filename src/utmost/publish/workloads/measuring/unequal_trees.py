@@ -9,7 +9,8 @@ measurements inside v, delta_v from the measurements outside v. The first pass g
 
 These formulas hold for any positive precisions; with rational precisions the estimates are exactly unbiased rationals.
 
-Source: [hay2010] for equal trees and precisions; here because noise inside and outside a group is independent.
+Source: [hay2010] for equal trees and precisions. Other trees work alike, because the noise inside a group is
+independent of the noise outside.
 """
 
 from collections.abc import Sequence
@@ -277,7 +278,7 @@ def _sums(tree: UnequalTree, level: int, values: Any, known: Array) -> Array:
     if (values is None) != bool(known[0] == 0):
         remedy = "Give sums and a positive precision, or None and 0."
         raise OutOfRange(
-            "sums and precisions must be of the same levels", came=f"one of both at level {level}", remedy=remedy
+            "sums and precisions must be given for the same levels", came=f"one of both at level {level}", remedy=remedy
         )
     if values is None:
         return known * 0

@@ -1,6 +1,6 @@
 """The marginals that a search looks at, and its first shares.
 
-Of two marginals with the same eigenspaces above them (among those of the workload) the coarser one is never worse: its
+If two marginals have the same eigenspaces above them (among those of the workload), the coarser one is never worse: its
 groups are larger, and nothing else differs. So only the coarsest marginals are candidates, one for each set of
 eigenspaces. An axis without wanted sums is never measured.
 """

@@ -25,7 +25,7 @@ _ROUNDS = 60
 def least_shares(
     workload: Workload, families: dict[Family, int], level: float, aim: str = "mean", room: Room = PLAIN
 ) -> dict[Family, Fraction]:
-    """Shares of little error over candidate marginals: searched and rounded, or `plain_shares` if as good."""
+    """Shares of little error over candidate marginals: searched and rounded, or `plain_shares` if these are as good."""
     names = list(families)
     blocks = VarianceComponents.of(workload.domain, families, workload.eigenspaces)
     mean = WeighedError.of(blocks, [workload.spectrum(blocks)], level, room)
@@ -53,7 +53,7 @@ def least_shares(
 
 
 def _evened(largest: WeighedError, start: Floats) -> Floats:
-    """Shares with a small largest error, from a heuristic that may miss the least."""
+    """Shares with a small maximum error, from a heuristic that may miss the smallest."""
     # Each part's weight is multiplied by the root of its error, again and again.
     weights, shares, best = np.ones(len(largest.spectra)), start, start
     for _ in range(_ROUNDS):

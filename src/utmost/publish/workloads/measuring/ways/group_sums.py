@@ -59,8 +59,8 @@ _EXACTLY = {
         "individual may change, is the level"
     ),
     "and the shares of sums add up to 1, as do those of differences": (
-        "and the shares of sums, and those of differences, are together as many as the rows leave room for that one "
-        "individual can change"
+        "and the shares of sums and those of differences add up to no more than the rows that one individual can "
+        "change allow"
     ),
 }
 """Sentences of a theorem, and their replacements where the shares add up to more than 1."""

@@ -22,16 +22,16 @@ from utmost.tables.axes.domain import Domain, Family
 from utmost.tables.axes.few_cells import FewCells
 
 _OF_ROWS = (
-    "each sum gets noise at the share of epsilon of its class of listed rows. One individual changes no more cells "
-    "than are charged; over all sums that contain a cell, the cell's weight times the share of the sum adds up to 1, "
-    f"as the listed rows show. {FREE_ESTIMATES}"
+    "each sum gets noise at the budget share of its class of listed rows. One individual changes no more cells "
+    "than are charged. For each cell, the weight of the cell times the share of the sum, added up over all sums that "
+    f"contain the cell, is 1, as the listed rows show. {FREE_ESTIMATES}"
 )
 
 _OF_SIGNED = (
-    "signed sums of the cells of a row are measured, each by every listed row along the other axes, at the product of "
-    "the shares of both. One individual raises the cells of a row together and lowers none: for every corner d of what "
-    "may change, the shares times |a.d| of the signed rows a add up to the level at most, as they show, and for each "
-    "value of the other axes so do theirs. "
+    "the signed sums of the cells of a row are measured, each combined with every listed row along the other axes; "
+    "the share of a combination is the product of both shares. One individual raises cells of a row and lowers none. "
+    "For every such change d by 0 or 1, the sum of share times |a.d| over the signed rows a is at most the level, as "
+    "the rows show; and along the other axes the shares add up to at most the level at each value. "
     f"{FREE_ESTIMATES}"
 )
 
@@ -91,4 +91,10 @@ class ListedRows:
         return _OF_ROWS if self.together is None else _OF_SIGNED
 
     def bounds(self, workload: Workload, unit: Unit, shares: Shares, level: Level) -> WorkloadBounds:
-        return bounds_without_families(workload, unit, level, "listed rows are no family of groups", self.together)
+        return bounds_without_families(
+            workload,
+            unit,
+            level,
+            "a bound over query groups needs sums over groups, and this plan measures listed rows",
+            self.together,
+        )

@@ -106,5 +106,5 @@ class RotatedSums:
         return _OF_ROTATED if self.adds_to_one(shares) else exactly_charged(_OF_ROTATED)
 
     def bounds(self, workload: Workload, unit: Unit, shares: Shares, level: Level) -> WorkloadBounds:
-        why = "the differences of two columns are no family of groups"
+        why = "a bound over query groups needs sums over groups, and this plan also measures differences"
         return bounds_without_families(workload, unit, level, why, self.pair.name)

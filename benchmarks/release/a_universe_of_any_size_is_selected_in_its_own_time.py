@@ -1,6 +1,6 @@
 """Keys of a declared universe, named with epsilon alone: thresholds, names of nobody, and seconds of processor.
 
-Run: PYTHONPATH=src python benchmarks/release/a_universe_of_any_size_is_named_in_its_own_time.py
+Run: PYTHONPATH=src python benchmarks/release/a_universe_of_any_size_is_selected_in_its_own_time.py
 
 The time goes with the keys that are held and with the names of nobody that are wished for, and hardly with the size of
 the universe; the number of names of nobody is drawn, so that each line is of one run.
@@ -9,7 +9,7 @@ the universe; the number of names of nobody is drawn, so that each line is of on
 import time
 
 from utmost.publish.promises.vast_domains import Tuples
-from utmost.releases import Texts, name_cells
+from utmost.releases import Texts, select_cells
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
@@ -27,7 +27,7 @@ def main() -> None:
         ("10^9 cells", cells, {(place,): 900 for place in range(100_000)}, 1),
     ):
         start = time.process_time()
-        named = name_cells(held, universe, epsilon=1, false_names=wish)
+        named = select_cells(held, universe, epsilon=1, false_keys=wish)
         seconds = time.process_time() - start
         print(f"| {name} | {len(held)} | {wish} | {named.threshold} | {len(named.keys)} | {seconds:.3f} |")
 
