@@ -94,7 +94,7 @@ def test_mechanisms_that_are_not_of_the_type_are_refused():
     assert "nonnegative" in refused(LINE, "multiplicative", SimilarityMechanism(LINE, -WEIGHTS), DUAL)
     assert "nonnegative" in refused(LINE, "multiplicative", SimilarityMechanism(LINE, WEIGHTS[:2]), DUAL)
     other = PrivacyType(counts(3), alpha="1/3")
-    assert "the mechanism must be of" in refused(LINE, "multiplicative", SimilarityMechanism(other, WEIGHTS), DUAL)
+    assert "the mechanism must satisfy" in refused(LINE, "multiplicative", SimilarityMechanism(other, WEIGHTS), DUAL)
     assert "same distances" in refused(LINE, "multiplicative", UniformMechanism(LINE), DUAL)
     assert "sign" in refused(EQUAL, "multiplicative", UniformMechanism(EQUAL, -1), UniformDual())
     places = FOUND["lattice"].certificate

@@ -386,7 +386,7 @@ def test_a_level_above_all_floats_has_no_entry():
         ("keys", "delta", "1/1000"),
         ("keys", "epsilon", "1/4"),
         ("keys", "promise", {}),
-        ("keys", "noise", {"drawn": "a key is named when its count is large"}),
+        ("keys", "noise", {"drawn": "a key is selected if its count is large"}),
         ("answers", "epsilon", "1/4"),
         ("answers", "guarantee", "Nothing can go wrong."),
         ("answers", "mechanism", {}),

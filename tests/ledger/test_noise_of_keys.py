@@ -213,7 +213,7 @@ def test_the_statement_never_says_that_epsilon_is_all(tmp_path):
     ],
 )
 def test_a_service_reckons_with_no_promise_that_takes_long(noise):
-    with pytest.raises(OutOfRange, match=r"in a service|a service names"):
+    with pytest.raises(OutOfRange, match=r"in a service|a service selects"):
         Terms.read(Promise(noise=noise).facts())
 
 

@@ -179,7 +179,9 @@ def test_a_plan_without_cells_names_the_tables_that_can_be_read(tmp_path):
     plan = Plan(DOMAIN, ut.Unit(1, 1), {"department": "1/2", "sex": "1/2"})
     answer = ut.release(np.array([[512, 89], [353, 17]]), plan, epsilon=1)
     for ask in (lambda **named: answer.save(tmp_path / "x.csv", **named), answer.to_pandas):
-        with pytest.raises(NotDetermined, match="cells, which are meant without family=") as refused:
+        with pytest.raises(
+            NotDetermined, match="without family=, the measured tables must determine the cells"
+        ) as refused:
             ask()
         named = refused.value.remedy.split("'")[1]
         ask(family=named)

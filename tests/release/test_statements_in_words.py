@@ -14,13 +14,13 @@ HALF = ut.release({"n": [3, 4]}, ut.Promise("n", unit=ut.Unit(1, 2)), epsilon="1
     ("shares", "held", "alone"),
     [
         (None, "at most 2 keys, each counted once,",
-         "A key that one individual alone holds is named with a chance of 1/2000000; any such key of one individual, "
-         "with at most 1/1000000."),
+         "A key that one individual alone holds is selected with a chance of 1/2000000; if one individual holds "
+         "several such keys, at least one of them is selected with a chance of at most 1/1000000."),
         (60, "at most 2 keys and gives them at most 60 shares in all,",
-         "Any key that one individual alone holds is named with a chance of at most 1/1000000."),
+         "Any key that one individual alone holds is selected with a chance of at most 1/1000000."),
     ],
 )  # fmt: skip
-def test_a_list_of_keys_says_how_likely_a_lone_holder_is_named(shares, held, alone):
+def test_a_list_of_keys_says_how_likely_the_key_of_a_lone_holder_is_selected(shares, held, alone):
     words = str(ut.Promise(noise=key_noise(["word", "n"], delta="1e-6", keys=2, shares=shares)).guarantee(epsilon=1))
     assert f"who holds {held} multiplies or divides the chance of any list of keys by at most 2.72, except" in words
     assert alone in words

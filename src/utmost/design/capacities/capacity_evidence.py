@@ -98,7 +98,7 @@ def attained(ptype: PrivacyType, kind: CapacityKind, mechanism: CapacityMechanis
     own = mechanism.ptype
     same_metric = own.space.metric == ptype.space.metric or own.space.same_as(ptype.space)
     if own.level != ptype.level or not same_metric:
-        raise PromiseBroken(f"the mechanism must be of {ptype}", came=mechanism)
+        raise PromiseBroken(f"the mechanism must satisfy {ptype}", came=mechanism)
     if isinstance(mechanism, UniformMechanism):
         return _uniform_value(ptype, kind, mechanism.sign)
     if isinstance(mechanism, LatticeMechanism):

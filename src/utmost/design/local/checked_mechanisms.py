@@ -140,7 +140,7 @@ def _with_digest(drawing: NamedMechanism, space: Space, at: Level, outcomes: int
     if isinstance(mechanism, GeometricMatrix):
         probabilities = ["geometric", mechanism.size, level_text(mechanism.level)]
     else:
-        assert isinstance(mechanism, Channel), "what is no geometric mechanism has rows"
+        assert isinstance(mechanism, Channel), "a mechanism that is not geometric has rows"
         probabilities = ["matrix", *mechanism.matrix.ravel().tolist()]
     facts = where, level_text(at), outcomes, *named, *probabilities, "remap", *remap
     relation = f"a secret moved by a distance of 1{unit} in the space {where[:16]}"

@@ -448,7 +448,7 @@ def measured(labels: Sequence[Hashable], where: Geography) -> TableMetric:
 
 def _distance_steps(known: PlaceTable, way: str, step: Fraction, unit: str) -> Any:
     positions = known.positions
-    assert positions is not None, "what is no network has positions"
+    assert positions is not None, "places that are no network have positions"
     if way == "cells":
         if unit != "cells" or step != 1:
             raise OutOfRange(
@@ -520,7 +520,7 @@ def _chosen_places(known: PlaceTable, among: Sequence[Hashable]) -> PlaceTable:
         raise BadTable(
             "at least one place must be kept", came="none", where="among", remedy="Leave among= out to keep all."
         )
-    assert known.positions is not None, "what is no network has positions"
+    assert known.positions is not None, "places that are no network have positions"
     positions, table = [known.positions[k] for k in rows], known.table
     return replace(known, labels=list(among), positions=positions, table=None if table is None else _rows(table, rows))
 

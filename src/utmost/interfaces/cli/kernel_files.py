@@ -119,7 +119,11 @@ def read(ptype: PrivacyType, state: Path) -> KernelSearch:
     check_header(document, KIND, "a state", where=str(state))
     with fields("a state", str(state)):
         if document["type"] != type_facts(ptype):
-            raise BadTable("the state must be of the type that is searched", came=document["type"], where=str(state))
+            raise BadTable(
+                "the saved state must belong to the privacy type that is searched",
+                came=document["type"],
+                where=str(state),
+            )
         position = document["position"]
         return KernelSearch(
             None if position is None else WalkPosition(int(position["orbit"]), tuple(map(int, position["coming"]))),

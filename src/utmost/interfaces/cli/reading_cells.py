@@ -203,7 +203,7 @@ class _Table:
 
     @property
     def level(self) -> Level:
-        assert isinstance(self.release, IndependentCells), "noise of others has no level"
+        assert isinstance(self.release, IndependentCells), "noise of another tool has no level"
         return self.release.noise.level
 
     def whole(self, cells: CellSelection) -> dict[str, Any]:
@@ -248,7 +248,7 @@ class _Table:
 
     def bought(self, at: Level) -> dict[str, Any]:
         """Return the margins at a level."""
-        assert isinstance(self.release, IndependentCells), "noise of others cannot be drawn again"
+        assert isinstance(self.release, IndependentCells), "noise of another tool cannot be drawn again"
         noise = self.release.at(at)
         bars = CellBars(noise)
         together = bars.together(self.release.rows * len(self.release.cells), self.sure)

@@ -112,7 +112,7 @@ def _csv_cells(path: Path) -> _Cells:
     for line, record in body:
         if len(record) != width:
             came = f"{len(record)} after rows of {width}"
-            raise BadTable("every row must have as many cells", came=came, where=f"{path}, line {line}")
+            raise BadTable("all rows must have the same number of cells", came=came, where=f"{path}, line {line}")
     outcomes = (head[-(width - labelled) :] if len(head) in (width, width - labelled) else head) if named else None
     rows = [
         [table.number(cell, line, k + 1 + labelled) for k, cell in enumerate(record[labelled:])]
@@ -139,7 +139,7 @@ def _read_json(path: Path) -> Channel:
     for x, row in enumerate(rows):
         if len(row) != len(rows[0]):
             came = f"{len(row)} after rows of {len(rows[0])}"
-            raise BadTable("every row must have as many cells", came=came, where=f"{path}, row {x}")
+            raise BadTable("all rows must have the same number of cells", came=came, where=f"{path}, row {x}")
     cells = [
         [number_in(cell, f"{path}, row {x}, column {y}") for y, cell in enumerate(row)] for x, row in enumerate(rows)
     ]

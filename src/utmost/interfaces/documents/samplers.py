@@ -103,7 +103,7 @@ def sampler_of(saved: SavedMechanism) -> Sampler:
         if mechanism.size * len(saved.answers) * powers > _MOST_BITS:
             _refuse_size(f"{mechanism.size} x {len(saved.answers)} numbers of about {powers} bits")
         mechanism = Channel(mechanism.matrix())
-    assert isinstance(mechanism, Channel), "what is no geometric mechanism has rows"
+    assert isinstance(mechanism, Channel), "a mechanism that is not geometric has rows"
     assert remap is None or isinstance(remap, Remap), "a design has a remap"
     matrix = (mechanism if remap is None else mechanism @ remap).matrix
     used = np.flatnonzero((matrix != 0).any(axis=0))

@@ -94,7 +94,7 @@ def stated_release(statement: Mapping[str, Any]) -> ReleaseFacts:
     if not isinstance(kind, str) or kind not in READERS:
         known = ", ".join(name.removeprefix("utmost ") for name in READERS)
         raise Unsupported(
-            f"a statement must be of one of these kinds: {known}",
+            f"a statement must have one of these kinds: {known}",
             came=repr(kind[:60]) if isinstance(kind, str) else "a document without a kind",
         )
     return READERS[kind].words(statement)

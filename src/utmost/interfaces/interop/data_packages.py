@@ -31,9 +31,9 @@ _WHOLE, _DECIMAL = re.compile(r"[+-]?(0|[1-9]\d*)"), re.compile(r"[+-]?(0|[1-9]\
 def data_package(path: Path | str, deployment: Deployment | None = None, *, license: str = "") -> dict[str, Any]:
     """A released table as a data package: fields, margins, privacy, licence and sources, valid by Data Package 2.0.
 
-    A field of margins names its field of values as ``uncertaintyOf``, and has the ``confidence``. The
-    package's ``privacy`` has epsilon, the guarantee in words, and the distribution of the noise; of a table that
-    another tool noised, that utmost promises nothing, and what was declared.
+    A field of margins names its field of values as ``uncertaintyOf``, and has the ``confidence``. The package's
+    ``privacy`` has epsilon, the guarantee in words, and the distribution of the noise. For a table with the noise of
+    another tool it says that utmost promises nothing, and what was declared.
 
     Args:
         path: Released .csv or .tsv with its statement beside it; both are checked.

@@ -83,7 +83,7 @@ def register_frames(*libraries: str) -> tuple[str, ...]:
     for library in libraries:
         if library not in _LIBRARIES:
             raise OutOfRange(
-                "frames must be of a library whose frames take verbs",
+                "frames must come from a library whose frames can get methods",
                 came=repr(library),
                 where="register_frames",
                 remedy=f"These do: {', '.join(_LIBRARIES)}.",

@@ -78,7 +78,7 @@ class CountedTable(CountedFacts, Display):
             instance(self.report, CountingReport, "report")
         if isinstance(self.cells, FewCells):
             if self.cells.shape != self.domain.shape:
-                raise BadTable(f"cells must be of a domain of shape {self.domain.shape}", came=self.cells.shape)
+                raise BadTable(f"cells must have the shape of the domain, {self.domain.shape}", came=self.cells.shape)
         else:
             cells = np.asarray(self.cells)
             if cells.shape != self.domain.shape or cells.dtype.kind not in "iuO":

@@ -362,7 +362,7 @@ class CountedMeasure:
             column, gone = without_missing(column, spelling, known)
         try:
             if self.is_rounded:
-                assert self.amount is not None, "a step is of amounts"
+                assert self.amount is not None, "only amounts have a step"
                 return rounded_amounts(column, self.column, before, self.amount, spelling, known), gone
             return amounts_in(column, self.column, before, spelling), gone
         except BadTable as error:

@@ -297,7 +297,7 @@ class CountingRule:
         if measure.distinct is not None:
             assert self.seen is not None, "distinct values are counted"
             return self.seen.counts(first, measure.tables, self.each_size)
-        assert isinstance(sums, np.ndarray), "cells that cannot be laid out were taken before"
+        assert isinstance(sums, np.ndarray), "a domain too large for an array was handled above"
         return sums[low:high]
 
 

@@ -141,7 +141,7 @@ class PersonsInBuckets:
     def _laid(self, batches: Iterable[Batch]) -> Iterator[Any]:
         """The events of each batch inside the domain: person, and for each measure its cell and perhaps its amount."""
         arrow, before, name = extra("pyarrow", "tables"), 0, self.reader.person
-        assert name is not None, "rows that are persons are not gathered"
+        assert name is not None, "rows that are persons are passed on as they come"
         for batch in batches:
             persons = _checked_persons(batch[name], name, self.reader.spelling)
             cells, amounts = self.reader.placed(batch, before)
@@ -167,7 +167,7 @@ class PersonsInBuckets:
         """The pairs of these events, and the persons' texts."""
         arrow, tally = extra("pyarrow", "tables"), EventSums()
         if rows > self.largest:  # more than memory may hold, such as most events by one person
-            assert self.reader.person is not None, "rows that are persons are not gathered"
+            assert self.reader.person is not None, "rows that are persons are passed on as they come"
             by_table = Persons(self.reader.person, self.reader.spelling)
             for table in tables:
                 who = by_table.codes(table[_PERSON])
@@ -276,7 +276,7 @@ def _wide(column: Any) -> Any:
 
 
 def _cells_and_amounts(tables: Sequence[Any]) -> tuple[NDArray[np.int64], NDArray[Any] | None]:
-    """The cells, and the amounts if there are any, of all events, one measure after another."""
+    """The cells of all events, and their amounts if there are any; one measure after another."""
 
     def column(name: str) -> NDArray[Any]:
         parts = [table[name] for table in tables]

@@ -221,7 +221,7 @@ def check_relation(state: State, dataset: str, relation: str, name: str) -> None
             f"all releases of dataset {dataset!r} must protect against one relation: {other}",
             came=relation,
             where=repr(name),
-            remedy="Levels add up only for one relation, as of neighbours= or per=.",
+            remedy="Levels add up only between releases with one relation (neighbours=, per=).",
         )
 
 

@@ -38,7 +38,7 @@ def publish_frame(items: ItemLedger, request: PublishRequest, table: Any) -> tup
     """Publish an engine's frame at a first level; return the version, and a lazy frame with the noisy columns."""
     promise, noise = request.promise, request.promise.lasting_noise
     check_unstored(noise)
-    promise.check_fixed("an engine's frame, of which the ledger keeps no answers")
+    promise.check_fixed("an engine's frame, whose answers the ledger does not store")
     frame = ReleasableFrame.of(table, promise)
     frame.check_room(noise.by_item(), request.level)
     read = promise.as_read(frame.columns, frame.public, frame.identifiers)

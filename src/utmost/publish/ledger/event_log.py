@@ -194,7 +194,9 @@ class EventLog:
                 break
             common += 1
         if common == 0:
-            raise KeyRefused("a witness must be of this ledger", came="another ledger's", where=str(self.witness.path))
+            raise KeyRefused(
+                "the witness must belong to this ledger", came="another ledger's", where=str(self.witness.path)
+            )
         return rollback_loss(state_of(self.key, seen[:common]), state_of(self.key, seen), transaction.state)
 
     def _now(self, rows: Rows) -> State:

@@ -89,7 +89,7 @@ def read_event(number: int, body: bytes) -> Event:
     # `type(...) is`: in Python, True is an instance of int.
     if type(form) is not int or form != FORMAT or kind not in KINDS:
         raise Unsupported(
-            f"an event must be of format {FORMAT} and of a kind that this version knows",
+            f"an event must have format {FORMAT} and a kind that this version knows",
             came=f"{kind!r} of format {form!r}",
             where=where,
             remedy="The ledger was written by another version of utmost: open it with that.",

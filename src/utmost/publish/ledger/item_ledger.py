@@ -119,7 +119,7 @@ class ItemLedger:
         self, request: PublishRequest, commitment: ItemCommitment, universe: Mapping[str, Any] | None
     ) -> ItemResponder:
         """`publish`, for a request with its columns in order; ``universe`` as in `ItemFacts`."""
-        request.promise.check_fixed("noise by identifier, of which the ledger keeps no answers")
+        request.promise.check_fixed("noise by identifier, whose answers the ledger does not store")
         check_size(request.promise.lasting_noise.unit, commitment.rows, len(request.promise.columns))
         warn_of_weakness(request.promise.at(request.level).weakness())
         warn_of_rows(request.promise.rows)

@@ -241,7 +241,7 @@ class ResponseFolder:
         except (ValueError, KeyError, TypeError, RecursionError):
             is_right = False
         if not is_right:
-            raise LedgerDamaged("a manifest must be of this release and level", came="another", where=str(path))
+            raise LedgerDamaged("the manifest must belong to this release and level", came="another", where=str(path))
         return manifest
 
     def _write_aside(self, release: "Published", at: Level, frame: Any, aside: Path) -> None:

@@ -318,7 +318,7 @@ class State:
         return sorted({*self.accounts, *self.limits, *self.missing})
 
     def ledger_facts(self, release: Published, at: Level) -> LedgerFacts:
-        """The facts that the ledger adds to the statement of a stored answer, as of the event of that answer."""
+        """The facts that the ledger adds to the statement of a stored answer, as of the event that answered."""
         event = release.responses[at].event
         levels = tuple(level for level in release.levels if release.responses[level].event <= event)
         versions = (self.releases[release.name, version] for version in self.versions(release.name))

@@ -24,7 +24,7 @@ def check_version(version: int) -> None:
     """Check that the tables have this version, or version 0, which stands for an empty store."""
     if version not in (0, VERSION):
         raise Unsupported(
-            f"the ledger's tables must be of version {VERSION}",
+            f"the ledger's tables must have version {VERSION}",
             came=version,
             where="ledger",
             remedy="Open it with the version of utmost that wrote it.",

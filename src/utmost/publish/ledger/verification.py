@@ -86,7 +86,7 @@ def verified(key: Key, transaction: Transaction) -> Verification:
     """Recompute the chain, the digest and length of every response, the order of levels, and the budgets."""
     rows = transaction.rows
     if rows.version() != VERSION:
-        raise LedgerDamaged(f"the tables must be of version {VERSION}", came=rows.version(), where="utmost_schema")
+        raise LedgerDamaged(f"the tables must have version {VERSION}", came=rows.version(), where="utmost_schema")
     chain = rows.events()
     last = check_chain(key, 0, START, chain)
     check_seal(key, rows.head(), len(chain), last)

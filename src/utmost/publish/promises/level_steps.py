@@ -194,7 +194,7 @@ def bridge(
     _, coarse = lattice.split(apart)
     if lattice.block > 1 and (apart != lattice.times(coarse)).any():
         raise OutOfRange(
-            "both responses must be of one release",
+            "both responses must come from one release",
             came="two that differ by no multiple of the sensitivity",
             remedy="Pass responses of one release.",
         )

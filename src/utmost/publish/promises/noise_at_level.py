@@ -234,7 +234,7 @@ class CellNoiseAtLevel(Display):
 
     @property
     def width(self) -> Fraction | None:
-        """The width of the steps in which noise is drawn, of the grid or of amounts; None for width 1."""
+        """The width of the steps (of the grid, or of amounts) in which noise is drawn; None for width 1."""
         return self.grid if self.grid is not None or self.unit.step == 1 else self.unit.step
 
     @property

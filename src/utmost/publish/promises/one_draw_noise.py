@@ -273,7 +273,7 @@ class OneDraw(ColumnNoise):
         if whom.is_shared or whom.is_distinct:
             what = "sums and counts that are noised together" if whom.is_shared else "distinct counts"
             remedy = "Release them by a plan, without once=True."
-            raise Unsupported("one draw must be of counts, or of sums", came=what, remedy=remedy)
+            raise Unsupported("one draw needs a table of counts, or of sums", came=what, remedy=remedy)
         if first is not None and first > whom.sensitivity:
             raise OutOfRange("step must be at most the sensitivity", came=first, remedy="Leave out step=.")
         object.__setattr__(self, "unit", whom)

@@ -137,7 +137,7 @@ def promise_of_keys(total: Level, delta: Fraction, keys: int, shares: int | None
     """The guarantee of a list of selected keys, in words."""
     if shares is None:
         alone = f"A key that one individual alone holds is selected with a chance of {delta / keys}; if one individual "
-        alone += f"holds several such keys, some of them is selected with a chance of at most {delta}."
+        alone += f"holds several such keys, at least one of them is selected with a chance of at most {delta}."
     else:
         alone = f"Any key that one individual alone holds is selected with a chance of at most {delta}."
     return (

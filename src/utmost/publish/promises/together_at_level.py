@@ -344,7 +344,9 @@ def way_of_facts(facts: Mapping[str, Any], level: Level, unit: Unit) -> CellsTog
     }
     laws = tuple(of_kinds[text] for text in texts)
     if any(law.cells != size for law, size in zip(laws, sizes, strict=True)):
-        raise BadTable("each group's rows must be of its columns", came="others", where="signed_sums")
+        raise BadTable(
+            "each group's rows must have an entry for each of its columns", came="others", where="signed_sums"
+        )
     return CellsTogether("signed", sizes, laws, shares)
 
 

@@ -1,8 +1,8 @@
 """Selection of keys of a declared universe that is too large to list, with epsilon alone: sparse long tables.
 
-Every cell of the universe gets independent noise, and the cells above a threshold are published. Nothing of the size of
-the universe is computed: of the cells with count 0, only the selected ones are drawn. The distribution is exactly that
-of noise on every cell; proof: proofs/theory/unknown-keys.md.
+Every cell of the universe gets independent noise, and the cells above a threshold are published. The work does not grow
+with the universe: among cells with count 0, only the selected ones are drawn. The distribution is exactly that of noise
+on every cell; proof: proofs/theory/unknown-keys.md.
 """
 
 import json

@@ -576,7 +576,7 @@ class Answer(Display, Generic[TableT_co]):
         raise Unsupported(
             f"{verb} needs sums over a declared domain",
             came="a table of cells",
-            remedy=remedy or "Count the table over a domain and release it by a plan; of a table ask total and ratio.",
+            remedy=remedy or "Count the table over a domain and release it by a plan; a table answers total and ratio.",
         )
 
 

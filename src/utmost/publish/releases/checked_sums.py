@@ -42,7 +42,7 @@ class CheckedSums:
     ) -> "CheckedSums":
         """The table, after every check that a release of sums makes before it draws."""
         noise = promise.noise
-        assert isinstance(noise, SumNoise), "only sums of a plan are checked so"
+        assert isinstance(noise, SumNoise), "only sums of a plan are checked here"
         at_level = noise.at(level, confidence)
         counted, plan = noise.rows_of(table, promise.columns), noise.plan
         counted.check_fits(plan)

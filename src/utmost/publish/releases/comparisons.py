@@ -152,7 +152,7 @@ def _check_apart(answers: Sequence[Answer[Any]]) -> None:
     if any(_may_share_noise(one, other) for one, other in combinations(answers, 2)):
         remedy = "Compare releases of different data; for two sums of one release call total with where= and minus=."
         raise OutOfRange(
-            "answers that are compared must be of different releases", came="one release twice", remedy=remedy
+            "answers that are compared must come from different releases", came="one release twice", remedy=remedy
         )
 
 

@@ -59,7 +59,7 @@ class ItemCommitment:
     def __post_init__(self) -> None:
         read = int64_array(self.sums, "sums", (-1, 1 + _LIMBS))
         if len(read) < BLOCKS or (read < 0).any() or (read >= 1 << 62).any():
-            wanted = f"the sums of a commitment must be of {BLOCKS} blocks or more, at least 0 and below 2^62"
+            wanted = f"a commitment must have sums for {BLOCKS} blocks or more, each at least 0 and below 2^62"
             raise OutOfRange(wanted, came="others", where="sums")
         _carry(read)
         read.setflags(write=False)

@@ -63,7 +63,11 @@ class MeasuresTable:
         first, *others = self.releases.values() or [None]
         if first is None or not all(release.unit.is_shared for release in self.releases.values()):
             remedy = 'Count them by ut.count_measures: {"income": ut.mean("income", each=(0, 1000))}.'
-            raise OutOfRange("releases must be of ut.mean, by name", came="others, or none", remedy=remedy)
+            raise OutOfRange(
+                "each release must be of a table counted with ut.mean, by the name of its amount",
+                came="others, or none",
+                remedy=remedy,
+            )
         alike = [
             (
                 [
@@ -90,7 +94,7 @@ class MeasuresTable:
             raise OutOfRange("the amounts of one table are released at one level", came="a rule", remedy=remedy)
         if first.promise.part is not None:
             raise OutOfRange(
-                "the amounts of one table must be of the whole data", came="a part", remedy="Count without part=."
+                "a table of several amounts must count the whole data", came="a part", remedy="Count without part=."
             )
         histories = [
             None if facts is None else (facts.data_version, facts.levels, facts.together)

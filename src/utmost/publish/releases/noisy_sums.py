@@ -317,7 +317,7 @@ class NoisySums(Display):
             came, remedy = repr(whole.get("kind"))[:60], "Pass the saved .json file of a release by a plan."
             raise BadTable("the document must be the statement of a release by a plan", came=came, remedy=remedy)
         statement = Statement.of_facts({name: fact for name, fact in whole.items() if name not in _BESIDE})
-        assert isinstance(statement.promise.noise, SumNoise), "no other noise is of this kind"
+        assert isinstance(statement.promise.noise, SumNoise), "only the noise of sums has this kind"
         return statement, statement.promise.noise.plan
 
     @classmethod
@@ -1057,7 +1057,7 @@ def sums_in_one_column(
     promise: Promise, level: Level, columns: Mapping[str, NDArray[Any]], kind: str, remembered: LedgerFacts | None
 ) -> NoisySums:
     """The release with all its sums in one column, with 95 % margins."""
-    assert isinstance(promise.noise, SumNoise), "no other noise is of a counted table alone"
+    assert isinstance(promise.noise, SumNoise), "only the noise of sums needs a counted table"
     measured = promise.noise.by_family(columns[MEASURED])
     return NoisySums(promise, level, CONFIDENCE, measured, kind, ledger_facts=remembered)
 

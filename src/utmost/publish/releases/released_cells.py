@@ -428,7 +428,7 @@ class OneDrawCells(ReleasedCells):
         name = next((name for name, own in self.one_way.families.items() if own == family), None)
         if name is None:
             remedy = f"The tables are: {', '.join(self.one_way.families)}, and the total."
-            raise OutOfRange("a selection must be of one released table", came=" ".join(wanted), remedy=remedy)
+            raise OutOfRange("a selection must lie in one released table", came=" ".join(wanted), remedy=remedy)
         listed = [wanted[level] for level in domain.level_names(family)]
         labels = [one if isinstance(one, list | tuple | set | frozenset) else [one] for one in listed]
         groups = [" ".join(map(str, group)) for group in product(*labels)]

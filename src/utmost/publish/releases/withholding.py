@@ -226,7 +226,7 @@ class NoiseTails:
         law, step = self.law, self._step
         if isinstance(law, IntegerLaw):
             return law.mean_beyond(steps)
-        assert step is not None, "what is not on a lattice has no steps"
+        assert step is not None, "noise that is not on a lattice has no steps"
         last = steps + math.ceil(_FAR * float(law.variance) ** 0.5 / float(step))
         return sum(law.tail((place + _HALF) * step) for place in range(steps, last)) / 2
 

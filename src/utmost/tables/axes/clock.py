@@ -192,7 +192,7 @@ class Clock:
 
     def moved(self, seconds: NDArray[np.int64], first: int, last: int) -> NDArray[np.int64]:
         """Convert seconds of UTC to the clock of the zone; results between ``first`` and ``last`` are correct."""
-        assert self.zone is not None, "a clock without a zone moves nothing"
+        assert self.zone is not None, "a clock without a zone never changes"
         changes, offsets = _offsets(self.zone, first - 2 * DAY, last + 2 * DAY)
         return seconds + offsets[np.searchsorted(changes, seconds, side="right")]
 

@@ -59,7 +59,7 @@ class FewCells:
 
     @classmethod
     def of_numbers(cls, shape: tuple[int, ...], cells: NDArray[np.int64], numbers: NDArray[Any]) -> "FewCells":
-        """Create few cells from cell numbers as of `numpy.ravel_multi_index`; zeros are left out."""
+        """Create few cells from cell numbers, as `numpy.ravel_multi_index` gives them; zeros are left out."""
         order = np.argsort(cells, kind="stable")
         order = order[numbers[order] != 0]
         rest, places = cells[order], np.empty((len(shape), len(order)), dtype=np.int64)

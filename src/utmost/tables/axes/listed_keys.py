@@ -1,6 +1,6 @@
 """Keys of several columns that are not a product: a list of rows.
 
-Of all combinations, such as pages of wikis of countries, or municipalities of regions, few exist. The list is one axis.
+Few of all combinations exist, such as pages of wikis of countries, or municipalities of regions. The list is one axis.
 Its levels are the columns from the right: each row, the rows that agree except in the last column, and so on. Sums over
 a value of any column are sums of rows, and follow from a release, too.
 """

@@ -112,7 +112,7 @@ def share(
     tables = {name: COUNTED_FORM.read(path) for name, path in counted_files.items()}
     for name, table in tables.items():
         if table.measure not in (None, name):
-            required = f"the counted table of {name} must be of this measure"
+            required = f"the counted table of {name} must count this measure"
             raise OutOfRange(required, came=table.measure, where=counted_files[name].name)
 
     with options.protected(yes):

@@ -65,7 +65,7 @@ def begin_sign_in(request: Request, next: Following = "") -> Response:
 
 @sign_in.get(WAY_BACK)
 def finish_sign_in(request: Request, service: Served) -> Response:
-    """Begin a session for a person whom the provider identify."""
+    """Begin a session for a person whom the provider identifies."""
     # The answer is a page that continues by itself, not a redirect: a redirect would count as sent by the provider's
     # site, and the browser would not send the session's cookie.
     provider = _provider(request)

@@ -256,7 +256,7 @@ def _row(workload: Workload, unit: Unit, together: str) -> int:
     place = columns.index(together)
     if unit.cells % workload.domain.axes[place].size or unit.needs_sizes:
         remedy = "Leave together= out, or pass a unit whose cells are a multiple of the axis' size, without in_all."
-        raise OutOfRange("with together=, the unit must be of whole rows", came=repr(unit), remedy=remedy)
+        raise OutOfRange("with together=, one individual must change whole rows", came=repr(unit), remedy=remedy)
     return place
 
 

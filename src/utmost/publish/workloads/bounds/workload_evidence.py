@@ -215,7 +215,7 @@ def place_of(workload: Workload, unit: Unit, together: str | None) -> int | None
     if together not in columns:
         raise PromiseBroken("together must name an axis", came=repr(together))
     if unit.cells % workload.domain.axes[columns.index(together)].size or unit.in_all is not None:
-        raise PromiseBroken("with together, the unit must be of whole rows", came=repr(unit))
+        raise PromiseBroken("with together, one individual must change whole rows", came=repr(unit))
     return columns.index(together)
 
 
@@ -347,7 +347,7 @@ def matrix_parts(workload: Workload) -> list[MatrixPart]:
             eigenvalue = 1
             for place, chain, t in zip(alike, chains, T, strict=True):
                 own = part.sums[place]
-                assert isinstance(own, Groups), "only whole families leave values alike"
+                assert isinstance(own, Groups), "values are alike only where complete tables are wanted"
                 eigenvalue *= chain[own.at] if t >= own.at else 0
             total = total + int(weight * below) * eigenvalue * gram
         if times:

@@ -196,7 +196,7 @@ class Weighed:
         if rows.ndim != 2 or not len(rows) or rows.shape[1] != axis.size:
             raise OutOfRange(f"the rows must have {axis.size} entries each", came=rows.shape, where=where)
         if rows.dtype.kind not in "biu" or largest_size(rows) >= _LARGEST_ENTRY:
-            raise OutOfRange("the rows must be of integers below 2^31", came=rows.dtype, where=where)
+            raise OutOfRange("the rows must hold integers below 2^31", came=rows.dtype, where=where)
         if rows.size > _MOST_WEIGHTS or not rows.any(axis=1).all():
             raise OutOfRange(
                 "the rows must have at most 10^7 entries, and none may be all zeros", came=rows.shape, where=where

@@ -73,7 +73,7 @@ class CellsTogether(Display):
     def at(self, level: Level, unit: Unit) -> "CellsTogether":
         """Return the same noise at another privacy level."""
         if not self.is_relaxable:
-            raise OutOfRange("noise at another level must be of a kind that can be relaxed", came=self.kind)
+            raise OutOfRange("only noise that can be relaxed exists at another level", came=self.kind)
         spent = presence(level, unit)
         parts = list(zip(self.laws, self.shares, strict=True))
         laws = {(law, share): replaced_level(law, spent.scaled(share)) for law, share in dict.fromkeys(parts)}

@@ -234,7 +234,7 @@ def _axes_of(domain: Domain, chains: Sequence[EvenChain], family: Family) -> tup
         elif level < len(axis.levels) and axis.groups(level) > 1:
             if level not in chains[place].levels:
                 raise Unsupported(
-                    "the groups of a measured level must be of one size",
+                    "the groups of a measured level must have one size",
                     came="groups of several sizes",
                     where=repr(axis.levels[level]),
                     remedy="Measure the finest level instead; sums over the groups of this level can still be wanted.",

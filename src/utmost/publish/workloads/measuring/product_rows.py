@@ -277,7 +277,7 @@ def rows_of_facts(domain: Domain, facts: Mapping[str, Any]) -> ProductRows | Non
 def check_rows(domain: Domain, unit: Unit, together: str | None, rows: ProductRows) -> None:
     """Check that listed rows are of this domain, and that this unit proves what they need."""
     if not rows.domain.same_as(domain):
-        raise OutOfRange("listed rows must be of the plan's domain", came="another domain", where="rows")
+        raise OutOfRange("listed rows must be over the plan's domain", came="another domain", where="rows")
     if together != rows.together or unit.is_shared:
         remedy = "Leave rows= or together= out."
         raise Unsupported(
@@ -310,7 +310,7 @@ def _axis_rows(axis: Axis, facts: Any) -> AxisRows | SignedAxis:
         raise wrong_kind("rows", 'a mapping with "level", "parts" and "rows"', facts)
     names = [*axis.levels, ""]
     if facts["level"] not in names:
-        raise OutOfRange("listed rows must be of a level of their axis", came=repr(facts["level"]))
+        raise OutOfRange("listed rows must name a level of their axis", came=repr(facts["level"]))
     level = names.index(facts["level"])
     entries = facts["rows"]
     if not all(isinstance(row, list) and all(type(entry) is int for entry in row) for row in entries):

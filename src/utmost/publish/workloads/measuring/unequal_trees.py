@@ -284,7 +284,9 @@ def _sums(tree: UnequalTree, level: int, values: Any, known: Array) -> Array:
         return known * 0
     sums = np.asarray(values)
     if sums.shape != (tree.groups[level],):
-        raise OutOfRange(f"a level of {tree.groups[level]} groups must have as many sums", came=f"shape {sums.shape}")
+        raise OutOfRange(
+            f"a level must have one sum for each of its {tree.groups[level]} groups", came=f"shape {sums.shape}"
+        )
     if known.dtype != object:
         return sums.astype(float)
     own = np.empty(sums.shape, dtype=object)

@@ -200,7 +200,7 @@ def certified_shares(
         named = {workload.domain.family(name): float(exact(part, "share")) for name, part in start.items()}
         begun = np.array([named.get(family, 0.0) for family in chosen])
         if (begun < 0).any() or not begun.sum() > 0:
-            raise OutOfRange("the shares to start with must be of these tables, and positive", came="other shares")
+            raise OutOfRange("start must have a positive share for each of these tables", came="other shares")
         starts = [begun]
     search = Search(error, spent * largest, starts)
     most = natural(most_boxes, "most_boxes")

@@ -129,7 +129,7 @@ class Reconstruction:
 
     @property
     def curvatures(self) -> tuple[int, int]:
-        """The least and the largest curvature of the sum of squares: of the lambda_T."""
+        """The least and the largest lambda_T, which are the curvatures of the sum of squares."""
         coarsest = tuple(chain[-1] for chain in self._chains)
         return self.total(self.domain.finest), self.total(coarsest)  # a coarser space is measured by more marginals
 
@@ -375,7 +375,7 @@ def even_block(axis: Axis, level: int) -> int:
     sizes = axis.group_sizes(level)
     if (sizes != sizes[0]).any():
         raise Unsupported(
-            "the groups of a measured level must be of one size",
+            "the groups of a measured level must have one size",
             came=f"groups of {sizes.min()} to {sizes.max()}",
             where=repr(axis.levels[level]),
             remedy="Measure the finest level instead; sums over the groups of this level can still be wanted.",

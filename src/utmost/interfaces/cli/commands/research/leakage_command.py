@@ -138,8 +138,8 @@ def leakage(
     sizes = {title: C.shape[0] for title, C in read.items()}
     if len(set(sizes.values())) > 1:
         came = ", ".join(f"{title} has {size}" for title, size in sizes.items())
-        remedy = "Name files with as many rows."
-        raise OutOfRange("channels that are compared must have as many secrets", came=came, remedy=remedy)
+        remedy = "Name files with the same number of rows."
+        raise OutOfRange("channels that are compared must have the same number of secrets", came=came, remedy=remedy)
     secrets = next(iter(sizes.values()))
     by, belief = measure.read(), prior_of(prior, secrets)
     along = None if space is None else space_named(space)

@@ -116,7 +116,11 @@ def refine(
     channels = channel_files.read(spelling.of(first)), channel_files.read(spelling.of(second))
     if channels[0].shape[0] != channels[1].shape[0]:
         came = f"{channels[0].shape[0]} in {first} and {channels[1].shape[0]} in {second}"
-        raise NotAChannel("both channels must have as many secrets", came=came, remedy="Name files with as many rows.")
+        raise NotAChannel(
+            "both channels must have the same number of secrets",
+            came=came,
+            remedy="Name files with the same number of rows.",
+        )
     comparison = {"first": str(first), "second": str(second), **channel_files.comparison(*channels, order)}
     path = file_options.file_of(out)
     alone = path is not None and path.suffix.lower() != ".json"
