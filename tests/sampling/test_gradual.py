@@ -134,7 +134,7 @@ def test_far_and_wide(method):
 @pytest.mark.parametrize("levels", TRIPLES[:3], ids=str)
 def test_paths_have_the_joint_law(levels):
     """V at each level of a drawn path is geometric, its moves are tightenings, its jumps Poisson in number."""
-    paths = [path(levels[0]) for _ in range(1500)]
+    paths = [path(levels[0]) for _ in range(800)]
     noise = np.array([[path.at(one) for one in levels] for path in paths])
     for i, one in enumerate(levels):
         assert fits(noise[:, i], Geometric(one).pmf)
