@@ -13,7 +13,7 @@ import jwt
 import pytest
 from cryptography.hazmat.primitives import serialization
 
-from service.conftest import ALL
+from service.conftest import ALL, TERMS
 from service.provider import CLIENT, KEY, OTHER_KEY, SECRET, local_provider
 from service.publications import propose_by
 from service.test_http import Caller
@@ -320,7 +320,7 @@ def test_one_key_of_two_people_with_one_token(service, provider):
     issuer = "https://id.example"
     service.bearers.make(None, "s", "statisticians", "curator", ALL, subject=f"claim groups=s {issuer}")
     ada, eva = (service.bearers.of_claims(issuer, {"sub": name, "groups": "s"}) for name in ("ada", "eva"))
-    first, second = (propose_by(service, one, "1", "relax", "admissions", level(1)) for one in (ada, eva))
+    first, second = (propose_by(service, one, "1", "publish", "x", level(1), terms=TERMS) for one in (ada, eva))
     assert first.name != second.name
     assert (first.proposer, second.proposer) == (f"{issuer} ada", f"{issuer} eva")
 
