@@ -47,7 +47,7 @@ def token_for(admin, owner, role, release="*", up_to=""):
     if release == "*":
         admin.page.get_by_label("Release", exact=True).select_option("*")
     else:
-        admin.page.get_by_text("More releases, or future ones").click()
+        admin.page.get_by_text("Further releases, including future ones").click()
         admin.page.get_by_label("In lines").fill(f"{release} <= {up_to}" if up_to else release)
     admin.page.get_by_role("button", name="Make it").click()
     return admin.page.locator("#bearer").inner_text()

@@ -23,7 +23,7 @@ from utmost.publish.workloads.measuring.measured_families import family_in_words
 from utmost.publish.workloads.measuring.pair_axis import PairAxis
 from utmost.publish.workloads.measuring.product_rows import AxisRows, ProductRows
 from utmost.publish.workloads.measuring.row_sets import row_sums
-from utmost.publish.workloads.measuring.unit_charge import TOTAL_FREE, Room, is_total, rooms
+from utmost.publish.workloads.measuring.unit_charge import TOTAL_FREE, ShareCondition, is_total, share_conditions
 from utmost.publish.workloads.measuring.variance_components import relative_precision
 from utmost.publish.workloads.planning.candidate_families import candidate_families
 from utmost.publish.workloads.planning.marginal_search import marginal_shares
@@ -97,8 +97,8 @@ def test_residual_subspaces():
 def test_charges_and_what_they_leave_room_for():
     cells = Domain(cell=range(100))
     counts = Unit(1, 1, "change-one", nonnegative=True)
-    assert rooms(counts, 100) == (Room(Fraction(1), Fraction(1)),)
-    assert [room.scale for room in rooms(Unit(1, 6), 1)] == [6]
+    assert share_conditions(counts, 100) == (ShareCondition(Fraction(1), Fraction(1)),)
+    assert [condition.scale for condition in share_conditions(Unit(1, 6), 1)] == [6]
     assert TOTAL_FREE.shares(cells, {(0,): Fraction(1), (1,): Fraction(0)}) == {(0,): 1, (1,): 1}
     assert changed_by_one(Unit(1, 3, "change-one"), level(1))[1].epsilon == Fraction(1, 2)
 
@@ -115,7 +115,7 @@ def test_shares():
     assert candidate_families(wanted) == {(0, 0, 1): 2, (0, 1, 1): 2, (1, 0, 1): 2, (1, 1, 1): 2}
     domain = Domain({f"x{i}": range(2 + i) for i in range(4)})
     tables = Workload(domain, dict.fromkeys(("x0 x1", "x0 x2", "x1 x3"), 1), per_answer=True)
-    shares = marginal_shares(tables, 1.0, Room(Fraction(1)))
+    shares = marginal_shares(tables, 1.0, ShareCondition(Fraction(1)))
     assert sorted(map(str, shares.values())) == ["1653/5000", "2509/10000", "837/2000"]
 
 

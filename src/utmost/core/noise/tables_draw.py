@@ -153,7 +153,7 @@ class TablesDraw(DrawLaw):
 
     @property
     def groups(self) -> tuple[DrawGroup, ...]:
-        """The parts of the mixture: one part with all shells."""
+        """The single part of the mixture, which has all shells."""
         return (DrawGroup(1, (_shells(self._tables),)),)
 
     def shell_points(self, j: int, l: int) -> int:

@@ -218,7 +218,7 @@ def _balanced_family(k: int, d: int) -> BlockFamily:
 
 
 def _groups_to_try(k: int) -> list[tuple[Group, Group]]:
-    """Return pairs of multipliers and a subgroup that maps bases to themselves, those with small programs first."""
+    """Return pairs: the multipliers, and a subgroup that maps bases to themselves; small programs come first."""
     # Groups of units: those with one generator, and those of all powers with one exponent.
     units = [u for u in range(1, k) if gcd(u, k) == 1]
     found = {frozenset({1}), frozenset(units)}

@@ -133,7 +133,7 @@ class BlockSelection(CategoryReport):
     def tightened(
         self, reports: BlockNumbers, higher: CategoryReport, stays: NDArray[np.bool_], randomness: Randomness
     ) -> BlockNumbers:
-        """Return the reports where they stay, and random blocks elsewhere."""
+        """Return each report that stays, and a random block for each other report."""
         base, at = self._base_and_multiplier(len(reports), randomness)
         blind = self._block_numbers(base, at, uniform_integers(self.categories, len(reports), randomness))
         return np.where(stays, reports, blind)
@@ -147,7 +147,7 @@ class BlockSelection(CategoryReport):
         keeps: NDArray[np.bool_],
         randomness: Randomness,
     ) -> BlockNumbers:
-        """Return the reports where they are near, and the fresh reports elsewhere."""
+        """Return each report that is near, and the fresh report for each other one."""
         return np.where(near, reports, fresh)
 
     def at(self, other: Level) -> "BlockSelection":

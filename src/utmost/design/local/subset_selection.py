@@ -116,7 +116,7 @@ class SubsetSelection(CategoryReport):
     def tightened(
         self, reports: Sets, higher: CategoryReport, stays: NDArray[np.bool_], randomness: Randomness
     ) -> Sets:
-        """Return supersets or subsets of the reports where they stay, and random sets elsewhere."""
+        """Return a superset or subset of each report that stays, and a random set for each other report."""
         k, d1, d2 = self.categories, self.size, higher.size
         sets = _random_members(_rows_of_all(len(reports), k), d1, randomness)
         near, extra = reports[stays], _others(reports[stays], k)
@@ -135,7 +135,7 @@ class SubsetSelection(CategoryReport):
         keeps: NDArray[np.bool_],
         randomness: Randomness,
     ) -> Sets:
-        """Return subsets or supersets of the reports where they are near, and the fresh reports elsewhere."""
+        """Return a subset or superset of each report that is near, and the fresh report for each other one."""
         k, d1, d2 = self.categories, reports.shape[1], self.size
         own = self.holds(reports, values)
         for has in (False, True):

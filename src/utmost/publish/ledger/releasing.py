@@ -119,7 +119,7 @@ def release(
     Returns:
         The answer. Its table is of the kind of the argument, with released values, and margins in additional columns.
         For a plan or a workload it is the `NoisySums`, which are saved as one document, unless ``once`` released one
-        table (``answer.is_by_plan`` is then False); ``answer["sex age"]`` reads a wanted table of both.
+        table (``answer.is_by_plan`` is then False). In both cases ``answer["sex age"]`` is a wanted table.
 
     Raises:
         NotDeclared: for a column that is neither released, nor public, nor dropped.

@@ -39,7 +39,7 @@ _MOST_DISTANCES = 1 << 64
 
 @dataclass(frozen=True, slots=True, init=False)
 class PointNoise(Noise):
-    """Euclidean Laplace noise of columns that are the coordinates of one point a row.
+    """Euclidean Laplace noise for columns that hold the coordinates of one point in each row.
 
     The level refers to each ``per`` of Euclidean distance, and so does the budget; the distances of several rows of one
     individual add up.

@@ -885,15 +885,15 @@ class NoisySums(Display):
             hold: One table whose sums stay as released, rounded; "total" also reduces the error of most other sums.
 
         Raises:
-            NotDetermined: for distinct counts; if the cells are open, for more than 65 536 of them, or measured hat
-                functions.
+            NotDetermined: for distinct counts; if the cells are not determined, for more than 65 536 of them, or for
+                measured hat functions.
             SolverFailed: if a program fails.
             OutOfRange, WrongKind, Infeasible: for invalid facts, and facts that hold for no table.
 
         Warns:
             FactsFarOff: for a fact whose distance from the released sum noise explains only with probability 10^-6.
 
-        Cost: seconds for 10^5 cells; if the cells are open, five seconds for 10^4, a minute for 6 10^4.
+        Cost: seconds for 10^5 cells; if the cells are not determined, five seconds for 10^4, a minute for 6 10^4.
         """
         problem = self.clean_problem(given, hold)
         whole = problem.solved()
@@ -921,7 +921,7 @@ class NoisySums(Display):
         self.plan.check_clean(self.reconstruction)
         try:
             laws = [*self.laws(self.domain.finest).values()]
-        except NotDetermined:  # the cells are open
+        except NotDetermined:  # the cells are not determined
             laws = [law for family in self.measured for law in self.laws(family).values()]
         cell = max(laws, key=lambda law: law.variance)
         return CleanProblem.of(self, self.reconstruction, cell, self.kind, given, hold)

@@ -43,7 +43,7 @@ def variance_bar(points: Sequence[Fraction], confidence: Fraction, mean_of: Mean
     first, last = (math.floor((end - low) / step + Fraction(1, 2)) for end in (least, most))
     near = sorted((low + at * step for at in range(first, last + 1)), key=lambda about: abs(about - middle))
     squares = mean_of([(point - near[0]) ** 2 for point in points], each)
-    assert squares.estimate is not None, "the count is that of the mean"
+    assert squares.estimate is not None, "a mean that is determined has a count"
     estimate = max(0.0, float(squares.estimate - (middle - near[0]) ** 2))
     if last - first >= _MOST:
         return RatioBar(estimate, 0.0, round_up(largest), confidence)
@@ -66,7 +66,7 @@ def variance_bar(points: Sequence[Fraction], confidence: Fraction, mean_of: Mean
 
 def _least(squares: FiellerSet, lower: Fraction, off: Fraction) -> Fraction:
     """The smaller of a bound and the least R - off of a set."""
-    assert squares.estimate is not None, "the count is that of the mean"
+    assert squares.estimate is not None, "a mean that is determined has a count"
     if lower + off < squares.estimate and squares.is_beyond(lower + off):
         return lower
     end = squares.end(-1)
@@ -75,7 +75,7 @@ def _least(squares: FiellerSet, lower: Fraction, off: Fraction) -> Fraction:
 
 def _largest(squares: FiellerSet, upper: Fraction, off: Fraction, any_is: Fraction) -> Fraction:
     """The larger of a bound and the largest R - off of a set; ``any_is`` if the set is unbounded."""
-    assert squares.estimate is not None, "the count is that of the mean"
+    assert squares.estimate is not None, "a mean that is determined has a count"
     if upper + off > squares.estimate and squares.is_beyond(upper + off):
         return upper
     end = squares.end(1)

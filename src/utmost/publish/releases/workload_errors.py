@@ -59,7 +59,7 @@ class AnswerErrors:
         ]
 
     def of_difference(self, first: ProductForm, second: ProductForm) -> Combination:
-        """The distribution of the error of an answer minus another, which may overlap."""
+        """The distribution of the error of one answer minus another; both may overlap."""
         return _combined((u - v, level, count) for (u, v), level, count in self._terms(first, second))
 
     def of_pair(self, over: ProductForm, under: ProductForm, errors: "AnswerErrors") -> dict[str, Any]:

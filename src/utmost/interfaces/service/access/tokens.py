@@ -191,7 +191,7 @@ def _a(role: str) -> str:
 
 
 def claim_of(subject: str) -> tuple[str, str, str]:
-    """Return claim, value and issuer of a subject for a group."""
+    """Split the subject of a group, ``claim NAME=VALUE ISSUER``, into name, value and issuer."""
     # No name of a single person is read as a group: such a name begins with the issuer's address.
     about, _, issuer = subject.removeprefix(_CLAIM).rpartition(" ")
     name, sign, value = about.partition("=")

@@ -28,7 +28,7 @@ from utmost.publish.workloads.measuring.marginal_spaces import (
     MarginalSpaces,
     part_energies,
 )
-from utmost.publish.workloads.measuring.unit_charge import Room, is_total
+from utmost.publish.workloads.measuring.unit_charge import ShareCondition, is_total
 from utmost.publish.workloads.measuring.variance_components import precision
 from utmost.publish.workloads.planning.row_search import descended
 from utmost.publish.workloads.workload import Workload
@@ -46,7 +46,7 @@ class TangentLevels:
 
 
 def tangents_below(
-    workload: Workload, families: Sequence[Family], level: Level, room: Room, certificate: TangentLevels
+    workload: Workload, families: Sequence[Family], level: Level, condition: ShareCondition, certificate: TangentLevels
 ) -> Fraction:
     """A rational below the error of every plan that measures these marginals with one level each."""
     weights, spaces = wanted_spaces(workload), MarginalSpaces.of(workload.domain, families)
@@ -66,20 +66,22 @@ def tangents_below(
         steep = _rounded(scale * _slope(alpha.upper), up=True)
         for place in places:
             slopes[place] += steep
-    whole = level.scaled(room.scale).epsilon_interval(_DIGITS).upper
+    whole = level.scaled(condition.scale).epsilon_interval(_DIGITS).upper
     free = max((slope for slope, total in zip(slopes, totals, strict=True) if total), default=Fraction(0))
-    return gained - whole * (max(slopes) + room.free * free)
+    return gained - whole * (max(slopes) + condition.free * free)
 
 
-def tangent_levels(workload: Workload, families: Sequence[Family], level: float, room: Room) -> TangentLevels | None:
+def tangent_levels(
+    workload: Workload, families: Sequence[Family], level: float, condition: ShareCondition
+) -> TangentLevels | None:
     """Levels at which the bound is large, by descent; None where the marginals do not determine every answer."""
     errors = MarginalErrors.of(workload, families)
     if errors.undetermined() is not None:
         return None
     least = np.full(len(errors.names), np.inf)
     np.minimum.at(least, errors.rows, errors.sizes[errors.columns])
-    scales, whole = errors.wanted * least, level * float(room.scale)
-    free = room.free_of(is_total(workload.domain, family) for family in families)
+    scales, whole = errors.wanted * least, level * float(condition.scale)
+    free = condition.free_of(is_total(workload.domain, family) for family in families)
 
     def of_spaces(parts: Floats) -> Floats:
         each = (whole * (parts + free))[errors.columns]

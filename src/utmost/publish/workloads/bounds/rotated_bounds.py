@@ -11,7 +11,7 @@ from utmost.errors import OutOfRange
 from utmost.publish.workloads.bounds.workload_bounds import bounds_of
 from utmost.publish.workloads.bounds.workload_evidence import changed_by_one
 from utmost.publish.workloads.measuring.pair_axis import PairAxis
-from utmost.publish.workloads.measuring.unit_charge import room_of_rows
+from utmost.publish.workloads.measuring.unit_charge import condition_of_rows
 from utmost.publish.workloads.workload import Workload
 
 
@@ -52,6 +52,6 @@ def joint_times(unit: Unit, level: Level, rows: int | None = None) -> float:
     rows = optional(rows, integer, "rows")
     if unit.cells % 2:
         raise OutOfRange("an individual must change both cells of whole rows", came=f"cells={unit.cells}")
-    scale = room_of_rows(unit, int(unit.charged) if rows is None else rows).scale
+    scale = condition_of_rows(unit, int(unit.charged) if rows is None else rows).scale
     row, wide = level.scaled(Fraction(2, unit.charged) * scale), unit.sensitivity
     return float(JointCells(row, 2, wide).variance) / float(RotatedPair(row, wide).variance)

@@ -59,7 +59,7 @@ from utmost.publish.workloads.bounds.workload_evidence import (
 )
 from utmost.publish.workloads.measuring.even_levels import EvenLevels
 from utmost.publish.workloads.measuring.measured_families import is_difference, measured_family
-from utmost.publish.workloads.measuring.unit_charge import room_around
+from utmost.publish.workloads.measuring.unit_charge import condition_around
 from utmost.publish.workloads.measuring.variance_components import VarianceComponents
 from utmost.publish.workloads.measuring.wanted_sums import wants_marginals
 from utmost.publish.workloads.workload import Workload
@@ -93,7 +93,7 @@ def bounds_of(
         workload: Wanted sums, and the weight of the error of each.
         unit: Unit of privacy.
         epsilon: Privacy level of the whole release.
-        families: Marginals that a plan may measure. None for all marginals of the domain; where these are more than
+        families: Marginals that a plan may measure. None for all marginals of the domain, or, if there are more than
             256, for the cells and the wanted marginals. With several axes, only marginals with groups of one size.
         together: Axis along which one individual changes all cells of one or several rows, as for `choose_plan`.
 
@@ -176,9 +176,9 @@ def _over_families(
 ) -> ChordShares | TangentLevels | None:
     """Tangents where many tables are wanted, else chords; None where the marginals do not determine every answer."""
     if wants_marginals(workload) or any(map(is_difference, families)):
-        even, room = EvenLevels.of(workload), room_around(workload.domain, unit, families)
+        even, condition = EvenLevels.of(workload), condition_around(workload.domain, unit, families)
         measured = [even.reduced(family) for family in families]
-        return tangent_levels(even.workload, measured, float(level_of_cells(unit, at).epsilon_float), room)
+        return tangent_levels(even.workload, measured, float(level_of_cells(unit, at).epsilon_float), condition)
     even_workload, blocks = family_blocks(workload, families)
     _, total, weight = chord_of(workload, unit, at, families, blocks)
     return _chord(blocks, exact_spectrum(even_workload, blocks), total, float(weight))
@@ -240,8 +240,8 @@ def _family_words(
     """The class of the bound over given marginals; levels of single groups only where the proof allows them."""
     if isinstance(certificate, TangentLevels):
         return "the families given, with one level for each family"
-    room = room_around(workload.domain, unit, families)
-    if is_alike(workload) and not room.free and min(unit.reach / unit.sensitivity, workload.domain.size) == 1:
+    condition = condition_around(workload.domain, unit, families)
+    if is_alike(workload) and not condition.free and min(unit.reach / unit.sensitivity, workload.domain.size) == 1:
         return "the families given, every group with a level of its own"
     if len(workload.domain.axes) > 1 and any(axis.blocks is None for axis in workload.domain.axes):
         return "the families given, of groups of one size, with one level for each family"

@@ -33,7 +33,7 @@ from utmost.publish.workloads.bounds.bound_inequalities import (
 from utmost.publish.workloads.bounds.marginal_bounds import TangentLevels, tangents_below, wanted_spaces
 from utmost.publish.workloads.measuring.axis_sums import Groups
 from utmost.publish.workloads.measuring.even_levels import EvenLevels
-from utmost.publish.workloads.measuring.unit_charge import room_around
+from utmost.publish.workloads.measuring.unit_charge import condition_around
 from utmost.publish.workloads.measuring.variance_components import VarianceComponents, dimension
 from utmost.publish.workloads.workload import WantedSums, Workload
 from utmost.tables.axes.domain import Family
@@ -138,9 +138,9 @@ def proven_bound(kind: str, problem: Bounded, certificate: object, known: dict[i
         at, total, weight = chord_of(workload, unit, level, families, blocks)
         return variance_below(at) * chord_below(blocks, exact_spectrum(even, blocks), certificate, total, weight)
     if kind == "these families" and isinstance(certificate, TangentLevels):
-        levels, room = EvenLevels.of(workload), room_around(workload.domain, unit, families)
+        levels, condition = EvenLevels.of(workload), condition_around(workload.domain, unit, families)
         reduced = [levels.reduced(family) for family in families]
-        return tangents_below(levels.workload, reduced, level_of_cells(unit, level), room, certificate)
+        return tangents_below(levels.workload, reduced, level_of_cells(unit, level), condition, certificate)
     if unit.exactly:
         raise PromiseBroken("this bound needs a total that is not public", came="a public total", where=kind)
     if kind == "any integer plan":
@@ -183,11 +183,11 @@ def chord_of(
     """The level at share 1 of the chord of precision; the marginal with an additional free share, and its weight."""
     # With p(e) = cosh e - 1, shares of E at most 1, and of the total at most 2: p(r E) <= r p(E), and for the total
     # p(r E) <= r p(2E)/2 = r (p(E) + 2) p(E).
-    room = room_around(workload.domain, unit, families)
-    at = level_of_cells(unit, level).scaled(room.scale)
+    condition = condition_around(workload.domain, unit, families)
+    at = level_of_cells(unit, level).scaled(condition.scale)
     totals = np.flatnonzero(blocks.sizes == blocks.cells)
     variance = variance_below(at)
-    if not (room.free and len(totals) and variance):
+    if not (condition.free and len(totals) and variance):
         return at, None, Fraction(1)
     # The weight depends on the workload and the unit only: a certificate cannot choose it.
     above = -(-(1 << _CHORD_BITS) // variance)  # rounded up: a larger weight is a smaller bound

@@ -21,7 +21,7 @@ from utmost.core.exact.arrays import Floats
 from utmost.publish.workloads.measuring.axis_sums import AxisSums, Groups, Prefixes, Ranges, Taken, Windows
 from utmost.publish.workloads.measuring.measured_families import load_of
 from utmost.publish.workloads.measuring.row_sets import base_of, check_hats_fit, row_sums, row_values, rows_of
-from utmost.publish.workloads.measuring.unit_charge import PLAIN, Room, is_total
+from utmost.publish.workloads.measuring.unit_charge import PLAIN, ShareCondition, is_total
 from utmost.publish.workloads.measuring.variance_components import relative_precision
 from utmost.publish.workloads.reconstruction.least_squares import Reconstruction
 from utmost.publish.workloads.workload import Workload
@@ -36,8 +36,8 @@ class HatErrors:
     workload: Workload  # over a domain whose levels have groups of one size
     place: int  # the axis of hat functions
     families: tuple[Family, ...]  # the marginals that may be measured
-    level: float  # epsilon of the noise at share 1, before `room` scales it
-    room: Room = PLAIN  # the condition on the shares under which the level holds
+    level: float  # epsilon of the noise at share 1, before `condition` scales it
+    condition: ShareCondition = PLAIN  # the condition on the shares under which the level holds
     _free: Floats = field(init=False, repr=False)
     _spaces: tuple["_ErrorSpace", ...] = field(init=False, repr=False)
     _loads: Floats = field(init=False, repr=False)
@@ -48,12 +48,12 @@ class HatErrors:
         object.__setattr__(self, "_loads", np.array([load_of(family) for family in self.families], dtype=float))
         object.__setattr__(self, "_known", {})
         totals = [is_total(self.workload.domain, family) for family in self.families]
-        object.__setattr__(self, "_free", self.room.free_of(totals))
+        object.__setattr__(self, "_free", self.condition.free_of(totals))
 
     @property
     def largest(self) -> float:
         """Epsilon of the noise at the largest share that a marginal may have."""
-        return self.level * float(self.room.scale) * (1 + float(self._free.max()))
+        return self.level * float(self.condition.scale) * (1 + float(self._free.max()))
 
     def __call__(self, shares: Floats) -> Floats:
         """The error at the shares (..., marginals); inf where an answer is not determined."""

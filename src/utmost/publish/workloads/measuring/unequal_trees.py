@@ -32,7 +32,7 @@ from utmost.core.privacy.unit import Unit
 from utmost.errors import OutOfRange, Unsupported
 from utmost.publish.workloads.bounds.workload_evidence import level_of_cells
 from utmost.publish.workloads.measuring.axis_sums import Groups
-from utmost.publish.workloads.measuring.unit_charge import PLAIN, Room
+from utmost.publish.workloads.measuring.unit_charge import PLAIN, ShareCondition
 from utmost.publish.workloads.measuring.variance_components import relative_precision
 from utmost.publish.workloads.workload import Workload
 from utmost.tables.axes.domain import Domain
@@ -202,11 +202,13 @@ class TreeError(Display):
     free: float = 0.0  # additional share of the total: the first level with one group
 
     @classmethod
-    def of(cls, workload: Workload, unit: Unit, epsilon: Number | Level, room: Room = PLAIN) -> "TreeError":
+    def of(
+        cls, workload: Workload, unit: Unit, epsilon: Number | Level, condition: ShareCondition = PLAIN
+    ) -> "TreeError":
         """The error of a workload of groups over a domain of one axis; the shares of levels add up to 1."""
         instance(workload, Workload, "workload")
         instance(unit, Unit, "unit")
-        instance(room, Room, "room")
+        instance(condition, ShareCondition, "condition")
         tree = UnequalTree.of(workload.domain)
         weights = [np.zeros(count) for count in tree.groups]
         for part in workload.parts:
@@ -217,8 +219,8 @@ class TreeError(Display):
                     "with groups of several sizes, only groups can be wanted", came=part.name, remedy=remedy
                 )
             weights[sums.at][slice(None) if sums.only is None else sums.only] += float(part.weight / part.answers)
-        largest = level_of_cells(unit, level_of(epsilon)).scaled(room.scale * (1 + room.free))
-        return cls(tree, tuple(map(frozen, weights)), float(largest.epsilon_float), float(room.free))
+        largest = level_of_cells(unit, level_of(epsilon)).scaled(condition.scale * (1 + condition.free))
+        return cls(tree, tuple(map(frozen, weights)), float(largest.epsilon_float), float(condition.free))
 
     def __call__(self, shares: Floats) -> Floats:
         """The error at the shares (..., levels); inf where a wanted answer is not determined."""

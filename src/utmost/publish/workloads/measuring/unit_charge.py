@@ -33,7 +33,7 @@ from utmost.tables.axes.domain import Domain, Family
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
+class ShareCondition:
     """A condition on the shares that keeps the level: shares = ``scale`` * (parts that add up to 1)."""
 
     scale: Fraction  # shares are fractions of the level that noise of single cells would have, see `Unit.per_cell`
@@ -55,10 +55,10 @@ class Room:
 
 _PUBLIC, _LOUDEST = 256, 600.0  # the level of a public total: this many times that of share 1, and at most this
 
-PLAIN = Room(Fraction(1))
+PLAIN = ShareCondition(Fraction(1))
 """Shares add up to 1: it keeps the level for every unit."""
 
-TOTAL_FREE = Room(Fraction(1), Fraction(1))
+TOTAL_FREE = ShareCondition(Fraction(1), Fraction(1))
 """A replacement leaves the total as it is, so that the total has a share of 1 in addition to the others' sum of 1."""
 
 
@@ -95,11 +95,11 @@ def spent_by(domain: Domain, unit: Unit, families: Iterable[Family]) -> list[tup
     return [tuple((y if total else x) / whole for total in totals) for x, y in _factors(unit, domain.size)]
 
 
-def rooms(unit: Unit, cells: int, level: float = 1.0) -> tuple[Room, ...]:
+def share_conditions(unit: Unit, cells: int, level: float = 1.0) -> tuple[ShareCondition, ...]:
     """The conditions under which shares keep the level exactly: one, or two to compare."""
     present, left = _reached(unit, cells)
     if not unit.leaves_totals:
-        return (Room(unit.reach / unit.sensitivity / present),)
+        return (ShareCondition(unit.reach / unit.sensitivity / present),)
     if unit.exactly:
         if not left:
             remedy = "Publish the number of individuals; or leave exactly= out."
@@ -110,28 +110,28 @@ def rooms(unit: Unit, cells: int, level: float = 1.0) -> tuple[Room, ...]:
             )
         # A public total costs nothing: its level is the largest that floats can hold beside the other levels.
         times = max(1, min(_PUBLIC, int(_LOUDEST / level)))
-        return (Room(Fraction(unit.charged) / (2 * left), Fraction(times)),)
-    without_total = Room(Fraction(unit.charged) / (present + left))
+        return (ShareCondition(Fraction(unit.charged) / (2 * left), Fraction(times)),)
+    without_total = ShareCondition(Fraction(unit.charged) / (present + left))
     if not left:
         return (without_total,)
     return (TOTAL_FREE,) if present == left else (TOTAL_FREE, without_total)
 
 
-def room_around(domain: Domain, unit: Unit, families: Sequence[Family]) -> Room:
+def condition_around(domain: Domain, unit: Unit, families: Sequence[Family]) -> ShareCondition:
     """A condition that all level-keeping shares of these marginals satisfy, for lower bounds of errors."""
     present, left = _reached(unit, domain.size)
     # Unless a condition is exact, every share must still pay for one individual more or less.
     if unit.leaves_totals and left == present and is_exact(domain, unit, families):
         return TOTAL_FREE
-    return Room(Fraction(unit.charged) / _factors(unit, domain.size)[0][0])
+    return ShareCondition(Fraction(unit.charged) / _factors(unit, domain.size)[0][0])
 
 
-def room_of_rows(unit: Unit, rows: int) -> Room:
+def condition_of_rows(unit: Unit, rows: int) -> ShareCondition:
     """The condition for sums, and for differences, of the two cells of rows that one individual changes together."""
     # The rows whose two cells one individual may change: twice as many where signs may differ.
     whole = unit.cells // 2
     reached = min(2 * whole, rows) if unit.leaves_totals else min(whole, rows) * (int(unit.charged) // unit.cells)
-    return Room(Fraction(unit.charged) / (2 * reached))
+    return ShareCondition(Fraction(unit.charged) / (2 * reached))
 
 
 def is_total(domain: Domain, family: Family) -> bool:

@@ -27,7 +27,7 @@ from utmost.core.programs.highs import solve
 from utmost.core.programs.linear_program import LinearProgram
 from utmost.errors import OutOfRange, Unsupported
 from utmost.publish.workloads.bounds.workload_evidence import level_of_cells
-from utmost.publish.workloads.measuring.unit_charge import is_exact, rooms, spent_by
+from utmost.publish.workloads.measuring.unit_charge import is_exact, share_conditions, spent_by
 from utmost.publish.workloads.measuring.variance_components import VarianceComponents, precision
 from utmost.publish.workloads.planning.candidate_families import candidate_families, named_candidates, search_starts
 from utmost.publish.workloads.planning.share_exchange import WeighedError, best_shares
@@ -111,8 +111,8 @@ class Box:
             with np.errstate(divide="ignore"):
                 order = np.argsort(np.where(spent > 0, slopes / spent, -np.inf))
             for place in order:
-                room = self.high[place] - self.low[place]
-                shares[place] += (added := min(room, max(left, 0.0) / spent[place]) if spent[place] > 0 else room)
+                gap = self.high[place] - self.low[place]
+                shares[place] += (added := min(gap, max(left, 0.0) / spent[place]) if spent[place] > 0 else gap)
                 left -= added * spent[place]
             return shares, float(slopes @ shares)
         rows, columns = np.nonzero(self.spent)
@@ -182,8 +182,8 @@ def certified_shares(
         remedy = "Leave exactly= out of the unit: the bound then is for a unit that protects more."
         raise Unsupported("certified shares need totals that are not public", came="exactly=True", remedy=remedy)
     chosen = candidate_families(workload) if families is None else named_candidates(workload, families)
-    rules = rooms(unit, workload.domain.size)
-    if families is None and any(room.free for room in rules):
+    rules = share_conditions(unit, workload.domain.size)
+    if families is None and any(condition.free for condition in rules):
         chosen |= {workload.domain.family(""): 1}
     blocks = VarianceComponents.of(workload.domain, chosen, workload.eigenspaces)
     whole, spectrum = float(level_of_cells(unit, level(epsilon)).epsilon_float), workload.spectrum(blocks)
@@ -192,10 +192,10 @@ def certified_shares(
     error = WeighedError.of(blocks, [spectrum], whole * largest)
     if start is None:
         starts = []
-        for room in rules:
-            by_rule = WeighedError.of(blocks, [spectrum], whole, room)
+        for condition in rules:
+            by_rule = WeighedError.of(blocks, [spectrum], whole, condition)
             found = best_shares(by_rule, search_starts(workload, chosen, by_rule)) + by_rule.free
-            starts.append(np.asarray(float(room.scale) * found))
+            starts.append(np.asarray(float(condition.scale) * found))
     else:
         named = {workload.domain.family(name): float(exact(part, "share")) for name, part in start.items()}
         begun = np.array([named.get(family, 0.0) for family in chosen])

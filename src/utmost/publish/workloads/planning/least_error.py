@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 
 from utmost.core.exact.arrays import Floats
-from utmost.publish.workloads.measuring.unit_charge import PLAIN, Room
+from utmost.publish.workloads.measuring.unit_charge import PLAIN, ShareCondition
 from utmost.publish.workloads.measuring.variance_components import VarianceComponents
 from utmost.publish.workloads.planning.candidate_families import plain_shares, search_starts
 from utmost.publish.workloads.planning.share_exchange import WeighedError, best_shares, descended, lattice_shares
@@ -23,17 +23,19 @@ _ROUNDS = 60
 
 
 def least_shares(
-    workload: Workload, families: dict[Family, int], level: float, aim: str = "mean", room: Room = PLAIN
+    workload: Workload, families: dict[Family, int], level: float, aim: str = "mean", condition: ShareCondition = PLAIN
 ) -> dict[Family, Fraction]:
     """Shares of little error over candidate marginals: searched and rounded, or `plain_shares` if these are as good."""
     names = list(families)
     blocks = VarianceComponents.of(workload.domain, families, workload.eigenspaces)
-    mean = WeighedError.of(blocks, [workload.spectrum(blocks)], level, room)
+    mean = WeighedError.of(blocks, [workload.spectrum(blocks)], level, condition)
     starts = search_starts(workload, families, mean)
     shares = best_shares(mean, starts)
     error, searched = mean, shares
     if aim == "largest" and len(workload.parts) > 1:
-        error = WeighedError.of(blocks, [part.weight * part.spectrum(blocks) for part in workload.parts], level, room)
+        error = WeighedError.of(
+            blocks, [part.weight * part.spectrum(blocks) for part in workload.parts], level, condition
+        )
         searched = best_shares(error, [*starts, _evened(error, shares)])
     steps = _STEPS * -(-int((searched > 0).sum()) // _FAMILIES_OF_STEPS)
     rounded = [Fraction(int(count), steps) for count in lattice_shares(error, searched, steps)]
@@ -49,7 +51,7 @@ def least_shares(
         (option for option, value in zip(options, values, strict=True) if value <= best * (1 + 1e-12)),
         key=lambda option: sum(share > 0 for share in option),
     )
-    return room.shares(workload.domain, dict(zip(names, chosen, strict=True)))
+    return condition.shares(workload.domain, dict(zip(names, chosen, strict=True)))
 
 
 def _evened(largest: WeighedError, start: Floats) -> Floats:

@@ -24,7 +24,7 @@ from utmost.core.exact.arrays import Floats
 from utmost.core.exact.numbers import Number, natural
 from utmost.errors import OutOfRange
 from utmost.publish.workloads.measuring.marginal_spaces import MarginalErrors
-from utmost.publish.workloads.measuring.unit_charge import Room, is_total
+from utmost.publish.workloads.measuring.unit_charge import ShareCondition, is_total
 from utmost.publish.workloads.planning.row_search import descended
 from utmost.publish.workloads.workload import Workload
 from utmost.tables.axes.domain import Domain, Family
@@ -65,7 +65,9 @@ def marginals(domain: Domain, *columns: int, weight: Number = 1) -> dict[Family,
     return {tuple(0 if at in of else top for at, top in enumerate(tops)): weight for of in chosen}
 
 
-def marginal_shares(workload: Workload, level: float, room: Room, *, signs: bool = False) -> dict[Family, Fraction]:
+def marginal_shares(
+    workload: Workload, level: float, condition: ShareCondition, *, signs: bool = False
+) -> dict[Family, Fraction]:
     """Shares of little error for a workload of many marginals; ``level`` is that of share 1."""
     domain = workload.domain
     wanted = tuple(dict.fromkeys(part.family(domain) for part in workload.parts))
@@ -96,7 +98,7 @@ def marginal_shares(workload: Workload, level: float, room: Room, *, signs: bool
             if len(signed) > _MOST_SIGNED:
                 break
         sets.append(tuple(signed))
-    plans = [_searched(workload, families, level, room) for families in sets]
+    plans = [_searched(workload, families, level, condition) for families in sets]
     best = plans[0]
     for other in plans[1:]:
         best = other if other[0] < best[0] * (1 - _EQUAL) else best
@@ -106,17 +108,17 @@ def marginal_shares(workload: Workload, level: float, room: Room, *, signs: bool
     whole = np.floor(shares * steps).astype(np.int64)
     order = np.argsort(whole - shares * steps, kind="stable")
     whole[order[: steps - int(whole.sum())]] += 1
-    return room.shares(domain, dict(zip(families, [Fraction(int(count), steps) for count in whole], strict=True)))
+    return condition.shares(domain, dict(zip(families, [Fraction(int(count), steps) for count in whole], strict=True)))
 
 
 def _searched(
-    workload: Workload, families: Sequence[Family], level: float, room: Room
+    workload: Workload, families: Sequence[Family], level: float, condition: ShareCondition
 ) -> tuple[float, tuple[Family, ...], Floats]:
     """The least error found, the marginals to measure, and their shares: the closed form, or a descent."""
     listed = tuple(sorted(set(families)))
     errors = MarginalErrors.of(workload, listed)
-    whole = level * float(room.scale)
-    free = room.free_of(is_total(workload.domain, family) for family in listed)
+    whole = level * float(condition.scale)
+    free = condition.free_of(is_total(workload.domain, family) for family in listed)
 
     def error(parts: Floats) -> float:
         return errors.error(whole * (parts + free))

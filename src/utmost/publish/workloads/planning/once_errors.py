@@ -93,7 +93,7 @@ def _noises_of_cells(workload: Workload, unit: Unit, level: Level) -> Iterator[O
 
 
 def _noises_of_tables(workload: Workload, unit: Unit, level: Level) -> Iterator[OnceNoise]:
-    """One draw of all one-way tables; the other wanted tables have noise of their own, at shares of the level."""
+    """One draw of all one-way tables; the other wanted tables get separate noise, at shares of the level."""
     domain = workload.domain
     sizes = dict(zip(domain.columns, domain.shape, strict=True))
     weights = {part.name: part.weight for part in workload.parts}

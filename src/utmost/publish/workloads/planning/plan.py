@@ -75,10 +75,10 @@ class Plan(Display):
         level: Privacy level at which the plan's variances are computed.
         tuned_at: Privacy level for which the shares were optimized; None for ``level``.
         together: Axis of two values, where one individual changes **both cells of a row and no others**, in
-            ``unit.cells / 2`` rows. A marginal with this axis then measures differences of the two cells, a marginal
-            without it sums; the shares of each kind add up to 1, and a cell has half the variance. Or an axis of three
-            to five values, where no individual lowers a cell: then ``rows`` has signed rows along this axis, see
-            `SignedAxis`.
+            ``unit.cells / 2`` rows. A marginal with this axis then measures differences of the two cells, and a
+            marginal without it measures sums; the shares of each kind add up to 1, and a cell has half the variance. Or
+            an axis of three to five values, where no individual lowers a cell: then ``rows`` has signed rows along this
+            axis, see `SignedAxis`.
         rows: Listed rows of each axis, whose products are measured instead of marginals; ``shares`` are then of their
             classes. See `ProductRows`.
         narrowed_from: Domain of the counted table, if ``domain`` has only the cells that wanted answers read; else
@@ -564,8 +564,9 @@ class Plan(Display):
     def once_errors(self) -> dict[str, float]:
         """The weighted error of noise for a single release (``once=True``), by the kind of noise.
 
-        Such noise is of at most 50 cells, whose sums are the wanted tables; or of one-way tables in one draw, with the
-        other wanted tables beside them. The mapping is empty where neither has a closed form, or a plan has the same.
+        This is noise of at most 50 cells, whose sums are the wanted tables; or noise of one-way tables in one draw,
+        with separate noise for the other wanted tables. The mapping is empty where neither noise has a closed form, or
+        where a plan has the same noise.
 
         >>> from utmost.workloads import choose_plan
         >>> wanted = Workload(Domain(sex=["men", "women"]), {"sex": 1})

@@ -17,7 +17,7 @@ _MOST_READ = 1 << 16
 
 
 def narrowed_request(wanted: Workload, unit: Unit) -> tuple[Workload, Unit]:
-    """The workload over only the cells that it reads, and the unit there; both as they are if that is not smaller."""
+    """The workload over only the cells that it reads, with the unit there; both unchanged if no cell is left out."""
     domain = wanted.domain
     if unit.is_shared or unit.is_distinct:
         return wanted, unit.on_cells(domain.size)

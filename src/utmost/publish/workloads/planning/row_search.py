@@ -67,7 +67,7 @@ def real_rows(
 
 
 def refitted(gram: Floats, rows: Floats, left: Floats, level: float, *, exact: bool) -> RealRows:
-    """The best real rows near ``rows`` that leave each value exactly the level ``left``."""
+    """The best real rows near ``rows`` that leave the level ``left`` to each value, exactly."""
     count, values = rows.shape
     spent = level - left
 
@@ -85,7 +85,7 @@ def refitted(gram: Floats, rows: Floats, left: Floats, level: float, *, exact: b
 
 
 def few_levels(left: Floats, count: int) -> Floats:
-    """Levels near ``left`` in ratio with ``count`` different values: Lloyd's algorithm from the quantiles."""
+    """Levels near ``left``, in ratio, with ``count`` different values: Lloyd's algorithm from the quantiles."""
     logs = np.log(left)
     centres = np.quantile(logs, (np.arange(count) + 0.5) / count)
     for _ in range(_LLOYD):

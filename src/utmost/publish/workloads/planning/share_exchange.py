@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.arrays import Array, Floats
-from utmost.publish.workloads.measuring.unit_charge import PLAIN, Room
+from utmost.publish.workloads.measuring.unit_charge import PLAIN, ShareCondition
 from utmost.publish.workloads.measuring.variance_components import VarianceComponents, relative_precision
 
 _SCAN = np.linspace(0, 1, 9)
@@ -39,14 +39,14 @@ class WeighedError:
 
     @classmethod
     def of(
-        cls, blocks: VarianceComponents, spectra: Sequence[Array], level: float, room: Room = PLAIN
+        cls, blocks: VarianceComponents, spectra: Sequence[Array], level: float, condition: ShareCondition = PLAIN
     ) -> "WeighedError":
         """The error for these spectra over the marginals of ``blocks``; ``level`` is that of share 1."""
         squares = np.array([np.asarray(spectrum, dtype=float) for spectrum in spectra])
         present = (squares > 0).any(axis=0)
-        free = room.free_of(blocks.sizes == blocks.cells)
+        free = condition.free_of(blocks.sizes == blocks.cells)
         loads = blocks.sizes[:, None] * blocks.below.T[:, present]
-        return cls(squares[:, present], loads, level * float(room.scale) * (1 + free.max()), free)
+        return cls(squares[:, present], loads, level * float(condition.scale) * (1 + free.max()), free)
 
     def __call__(self, shares: Floats) -> Floats:
         """The error at the shares (..., marginals); inf where an answer is not determined."""

@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from utmost.publish.workloads.measuring.axis_sums import Groups, Weighed
 from utmost.publish.workloads.measuring.even_levels import EvenLevels
-from utmost.publish.workloads.measuring.unit_charge import charge_of, is_total, rooms
+from utmost.publish.workloads.measuring.unit_charge import charge_of, is_total, share_conditions
 from utmost.publish.workloads.measuring.variance_components import precision
 from utmost.publish.workloads.measuring.wanted_sums import is_unequal_tree
 from utmost.publish.workloads.measuring.ways.way import Shares
@@ -129,7 +129,10 @@ def equal_split(request: PlanRequest) -> Shares:
     for name, family in families.items():
         charge = charge_of(domain, unit, {family: Fraction(1)})
         # A public total has the share that a search would give it: the largest that floats can hold.
-        loudest = max(room.scale * room.free for room in rooms(unit, domain.size, request.level_of_cells))
+        loudest = max(
+            condition.scale * condition.free
+            for condition in share_conditions(unit, domain.size, request.level_of_cells)
+        )
         shares[family] = shares.get(family, Fraction(0)) + (budget[name] / charge if charge else loudest)
     return _spending(request, shares)
 

@@ -9,7 +9,7 @@ from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number
 from utmost.core.privacy.unit import Unit
 from utmost.publish.workloads.measuring.unequal_trees import TreeError
-from utmost.publish.workloads.measuring.unit_charge import Room, rooms
+from utmost.publish.workloads.measuring.unit_charge import ShareCondition, share_conditions
 from utmost.publish.workloads.planning.share_exchange import GOLDEN, lattice_shares
 from utmost.publish.workloads.workload import Workload
 from utmost.tables.axes.domain import Family
@@ -20,12 +20,12 @@ _LATTICE = 1000
 
 
 def least_tree_shares(
-    workload: Workload, unit: Unit, epsilon: Number | Level, room: Room | None = None
+    workload: Workload, unit: Unit, epsilon: Number | Level, condition: ShareCondition | None = None
 ) -> dict[Family, Fraction]:
-    """Shares of the levels with little weighted error, multiples of 1/1000; ``room`` is by default the first."""
+    """Shares of the levels with little weighted error, multiples of 1/1000; ``condition`` is by default the first."""
     # Starts: each level alone, equal shares of the wanted levels, and equal shares of all. The result is never worse
     # than a start, and not proved to be the best.
-    chosen = rooms(unit, workload.domain.size)[0] if room is None else room
+    chosen = share_conditions(unit, workload.domain.size)[0] if condition is None else condition
     error = TreeError.of(workload, unit, epsilon, chosen)
     count = len(error.tree.groups)
     wanted = np.array([float(bool(weights.any())) for weights in error.weights])

@@ -5,8 +5,9 @@ tables is needed. `nonnegative_squares` is the first step. The second step takes
 every public sum to the integer below or above it, with the least total change: a linear program over the fractional
 parts. Where the marginals form two chains, each of marginals that refine one another, the sums are two laminar families
 of sets, their incidence matrix is totally unimodular, and the program's vertices are integers [edmonds1970]. Otherwise
-(three-way tables) the solution may have fractions; they are rounded, and the largest move of a sum is reported. An
-integer program over the public sums makes these hold."""
+(three-way tables) the solution may have fractions; they are rounded, and the largest change of a sum is reported. An
+integer program over the public sums makes these hold.
+"""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -120,7 +121,7 @@ def _held(domain: Domain, facts: PublicFacts, up: Floats, floor: NDArray[Any], l
 
 
 def kept_in_rounding(domain: Domain, measured: Iterable[Family]) -> tuple[Domain, list[Family]]:
-    """The domain and the marginals whose sums rounding should move by less than 1."""
+    """The domain and the marginals whose sums rounding should change by less than 1."""
     # The measured marginals. In place of hat functions, which overlap, nested runs of 4, 16, 64, ... values along their
     # axis, unless it has levels: a range then moves by less than twice the number of its runs.
     families = list(measured)
@@ -147,7 +148,7 @@ def kept_in_rounding(domain: Domain, measured: Iterable[Family]) -> tuple[Domain
 def _least_moves(
     domain: Domain, families: list[Family], part: Floats, cells: NDArray[np.intp], limits: SumLimits
 ) -> Floats:
-    """The cells to round up such that no sum moves by 1 or more, with the least sum of moves, within the limits."""
+    """The cells to round up such that no sum changes by 1 or more, with the least total change, within the limits."""
     rows, lower, upper, start = [], [], [], 0
     groups: dict[Family, NDArray[np.int64]] = {}
     for family in families:

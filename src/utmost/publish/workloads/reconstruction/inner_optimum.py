@@ -54,10 +54,12 @@ class ChainSums:
         low, high = (np.concatenate([ends[f] for f in self._order]) for ends in (self.lower, self.upper))
         # A group whose two bounds are equal needs no slack.
         free, n = np.flatnonzero(high > low), cost.size
-        room = np.concatenate([np.ones(n), (high - low)[free]])
+        condition = np.concatenate([np.ones(n), (high - low)[free]])
         costs = np.concatenate([cost, np.zeros(free.size)])
         # Halfway between the bounds, with separate duals for the two bounds: as far inside as possible.
-        at = _Point(room / 2, room / 2, np.zeros(low.size), np.maximum(costs, 0) + 1, np.maximum(-costs, 0) + 1)
+        at = _Point(
+            condition / 2, condition / 2, np.zeros(low.size), np.maximum(costs, 0) + 1, np.maximum(-costs, 0) + 1
+        )
         for step in range(_STEPS):
             short, off = low - self._forth(at.z, free), costs - self._back(at.prices, free) - at.down + at.up
             is_near = step >= steps or max(at.mean, abs(off).max()) <= _NEAR
@@ -184,7 +186,7 @@ class _Point:
         return _Point(self.z + far * move, self.left - far * move, prices, down, up)
 
 
-def _longest(move: Floats, room: Floats) -> float:
+def _longest(move: Floats, condition: Floats) -> float:
     """The longest step, at most 1/0.995, that keeps all slacks positive."""
-    worst = float((move / room).min())
+    worst = float((move / condition).min())
     return 1 / _INSIDE if worst >= -_INSIDE else -1 / worst

@@ -185,12 +185,12 @@ class Reconstruction:
         return of_forms
 
     def _common_base(self, forms: Sequence[ProductForm]) -> Family:
-        """The coarsest marginal of measured levels of whose groups each form is a sum."""
+        """The coarsest marginal of measured levels such that each form is a sum over its groups."""
         bases = [self.base_of(form.family) for form in forms]
         return tuple(min(levels) for levels in zip(*bases, strict=True))
 
     def _parts(self, forms: Sequence[ProductForm], axis: int) -> dict[int, list[int]]:
-        """For each level of an axis' chain, the factor of `energies` of each form, times the axis' size."""
+        """For each level of an axis' chain, a factor of `energies` for each form, times the size of the axis."""
         factors = np.array([form.factors[axis] for form in forms], dtype=object)
         size = self.domain.axes[axis].size
         # Below this bound, sums of squares fit int64.

@@ -120,12 +120,13 @@ def _one_of_many(
         program = _Squares.of(reconstruction, sums, lower, upper, {} if facts is None else facts.less(whole))
         rest = program.proximal(program.within(rest), tolerance)
     gradient, scale = program.gradient(rest), program.largest
-    room = np.where(gradient > 0, rest - lower, 0.0)
+    condition = np.where(gradient > 0, rest - lower, 0.0)
     return NonNegative(
         whole,
         rest,
         scale * program.objective(rest),
-        scale * (float((gradient * room).sum()) - min(0.0, float(gradient.min())) * float(whole.sum() + rest.sum())),
+        scale
+        * (float((gradient * condition).sum()) - min(0.0, float(gradient.min())) * float(whole.sum() + rest.sum())),
         float(np.abs(rest - program.within(rest - gradient)).max()),
         {hold.family: scale * hold.stiffness * hold.outside(rest) for hold in program.holds},
     )
@@ -252,7 +253,7 @@ class _Squares:
         return cls(domain, weights, sums, pull, lower, upper, largest, least / largest, held)
 
     def proximal(self, x: Floats, tolerance: float) -> Floats:
-        """One of the tables of least f, by proximal steps until no cell moves."""
+        """One of the tables of least f, by proximal steps until no cell changes."""
         # Penalties of bounded sums are many times the largest curvature, which costs digits.
         finest, tolerance = self.domain.finest, tolerance if self.holds else tolerance * _NEAR
         for _ in range(_PROXIMAL):
@@ -325,7 +326,7 @@ class _Squares:
         raise SolverFailed("public facts must hold", came=f"sums off by more than {tolerance}", where="clean")
 
     def minimised(self, x: Floats, tolerance: float) -> Floats:
-        """Rounds of projected gradients and of guesses which cells are zero, until the residual is small."""
+        """Rounds of projected gradients, and of guesses about which cells are zero, until the residual is small."""
         for _ in range(_ROUNDS):
             x = self._accelerated(x)
             x = self._guessed(x, tolerance)

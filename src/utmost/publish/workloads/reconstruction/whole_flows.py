@@ -1,10 +1,10 @@
 """Integer flows: round a fractional flow through two chains of groups to integers along cycles [ahuja1993].
 
 A cell is an arc from its finest group in one chain of marginals to its finest group in the other. A group is an arc to
-the group that contains it; an outermost group is an arc to one common node. Inflow equals outflow at every node. So no
-node has exactly one arc with a fractional flow: a walk along such arcs returns to a node of the walk. Around this cycle
-all flows change by one amount, in the direction that costs less, until one flow is an integer. No flow leaves the
-interval between the integers below and above it.
+the group that contains it; an outermost group is an arc to one common node. At every node the inflow equals the
+outflow. So no node has exactly one arc with a fractional flow: a walk along such arcs returns to a node of the walk.
+Around this cycle all flows change by one amount, in the direction that costs less, until one flow is an integer. No
+flow leaves the interval between the integers below and above it.
 
 In a large table most cells become integers before the walk, in many cycles of four arcs at once: two arcs that end in
 one node exchange flow, and two other arcs with the same tails exchange it back.
@@ -86,13 +86,13 @@ def _exchange(
     one_arc, other_arc, kind = one_arc[order], other_arc[order], kind[order]
     total = parts[one_arc] + parts[other_arc]
     least = np.maximum(total - 1, 0.0)
-    room = np.minimum(total, 1.0) - least
+    condition = np.minimum(total, 1.0) - least
     first = np.flatnonzero(np.diff(kind, prepend=kind[0] - 1))
     lengths = np.diff(first, append=kind.size)
-    before = np.cumsum(room) - room
+    before = np.cumsum(condition) - condition
     before -= np.repeat(before[first], lengths)
     sent = np.repeat(np.add.reduceat(parts[one_arc] - least, first), lengths)
-    parts[one_arc] = least + np.clip(sent - before, 0.0, room)
+    parts[one_arc] = least + np.clip(sent - before, 0.0, condition)
     parts[other_arc] = total - parts[one_arc]
     return bool(kind.size > 2 * first.size)
 
@@ -176,11 +176,11 @@ class _Walk:
             part, forth = parts[arc], tails[arc] == place
             is_forth.append(forth)
             if forth:
-                cost, room, back = cost + costs[arc], 1 - part, part
+                cost, condition, back = cost + costs[arc], 1 - part, part
             else:
-                cost, room, back = cost - costs[arc], part, 1 - part
-            if room < up:
-                up = room
+                cost, condition, back = cost - costs[arc], part, 1 - part
+            if condition < up:
+                up = condition
             if back < down:
                 down = back
         # In the direction that costs less, until one flow is an integer: each cycle closes at least one arc.

@@ -15,7 +15,7 @@ from utmost.errors import OutOfRange, Unsupported
 from utmost.publish.workloads.bounds.workload_evidence import WorkloadBounds
 from utmost.publish.workloads.measuring.measured_families import family_in_words, place_of_hats
 from utmost.publish.workloads.measuring.pair_axis import PairAxis
-from utmost.publish.workloads.measuring.unit_charge import room_of_rows
+from utmost.publish.workloads.measuring.unit_charge import condition_of_rows
 from utmost.publish.workloads.measuring.wanted_sums import undetermined
 from utmost.publish.workloads.measuring.ways.group_sums import GroupSums, exactly_charged
 from utmost.publish.workloads.measuring.ways.way import FREE_ESTIMATES, Shares, Sums, bounds_without_families, laid_out
@@ -55,7 +55,7 @@ class RotatedSums:
 
     def charge(self, unit: Unit, shares: Shares) -> Fraction:
         """The larger loss of sums and differences: |d_+| + |d_-| is twice the larger change of the two cells."""
-        return max(self._added(shares)) / room_of_rows(unit, self.pair.rows.size).scale
+        return max(self._added(shares)) / condition_of_rows(unit, self.pair.rows.size).scale
 
     def adds_to_one(self, shares: Shares) -> bool:
         return all(total == 1 for total in self._added(shares))

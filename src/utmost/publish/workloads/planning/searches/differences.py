@@ -3,7 +3,7 @@
 from functools import partial
 
 from utmost.publish.workloads.measuring.wanted_sums import wants_tables
-from utmost.publish.workloads.planning.least_of_rooms import least_of_rooms
+from utmost.publish.workloads.planning.least_under_conditions import least_under_conditions
 from utmost.publish.workloads.planning.searches.marginals import tables_shares
 from utmost.publish.workloads.planning.searches.plan_search import (
     FoundSums,
@@ -28,4 +28,4 @@ class DifferenceSearch:
         return mean_alone(self.name, request)
 
     def search(self, request: PlanRequest) -> FoundSums:
-        return FoundSums(least_of_rooms(request, partial(tables_shares, signs=True)))
+        return FoundSums(least_under_conditions(request, partial(tables_shares, signs=True)))

@@ -17,11 +17,11 @@ from utmost.publish.workloads.measuring.axis_sums import IN_ORDER
 from utmost.publish.workloads.measuring.even_levels import EvenLevels
 from utmost.publish.workloads.measuring.hat_errors import HatErrors
 from utmost.publish.workloads.measuring.marginal_spaces import is_vast
-from utmost.publish.workloads.measuring.unit_charge import Room
+from utmost.publish.workloads.measuring.unit_charge import ShareCondition
 from utmost.publish.workloads.measuring.variance_components import precision
 from utmost.publish.workloads.measuring.wanted_sums import axes_in_order
 from utmost.publish.workloads.measuring.ways.way import Shares
-from utmost.publish.workloads.planning.least_of_rooms import least_of_rooms
+from utmost.publish.workloads.planning.least_under_conditions import least_under_conditions
 from utmost.publish.workloads.planning.searches.plan_search import (
     FoundSums,
     PlanRequest,
@@ -60,14 +60,14 @@ class HatSearch:
         return mean_alone(self.name, request)
 
     def search(self, request: PlanRequest) -> FoundSums:
-        return FoundSums(least_of_rooms(request, _shares, repeats=False))
+        return FoundSums(least_under_conditions(request, _shares, repeats=False))
 
 
-def _shares(request: PlanRequest, room: Room) -> Shares:
+def _shares(request: PlanRequest, condition: ShareCondition) -> Shares:
     """The spacings and shares of least error along any axis with wanted ranges, prefixes or windows."""
     even = EvenLevels.of(request.workload)
     places = axes_in_order(even.workload)
-    searched = [_SpacingSearch(even.workload, place, request.level_of_cells, room).best() for place in places]
+    searched = [_SpacingSearch(even.workload, place, request.level_of_cells, condition).best() for place in places]
     shares, error = min(searched, key=lambda result: result[1])
     if not isfinite(error):
         remedy = 'Declare wider bins, or pass method="marginals".'
@@ -79,8 +79,8 @@ def _shares(request: PlanRequest, room: Room) -> Shares:
 class _SpacingSearch:
     """The search on one axis, with the results of all tried spacings."""
 
-    def __init__(self, workload: Workload, place: int, level: float, room: Room) -> None:
-        self.workload, self.place, self.level, self.room = workload, place, level, room
+    def __init__(self, workload: Workload, place: int, level: float, condition: ShareCondition) -> None:
+        self.workload, self.place, self.level, self.condition = workload, place, level, condition
         self.size = workload.domain.axes[place].size
         # The other marginals to measure; and the marginals of the other axes with hat functions in each group.
         wanted = list(workload.families)
@@ -93,7 +93,7 @@ class _SpacingSearch:
         if len(crossings) * 2 + len(others) + 1 > _FAMILIES:
             crossings, others = [values], others[: _FAMILIES - 3]
             values = with_level(finest_common(wanted), place, 0)
-        totals = [workload.domain.family("")] if room.free > 0 else []
+        totals = [workload.domain.family("")] if condition.free > 0 else []
         self.beside, self.crossings = list(dict.fromkeys([values, *others, *totals])), crossings
         self.most = min(MOST_SEARCHED, MOST_NUMBERS // self.size)
         self.known: dict[tuple[int, ...], tuple[float, Floats]] = {}
@@ -115,7 +115,7 @@ class _SpacingSearch:
         steps = lattice_shares(errors, self.known[chosen][1], _STEPS)
         parts = {family: Fraction(int(count), _STEPS) for family, count in zip(families, steps, strict=True)}
         error = float(errors(steps / _STEPS)) / float(precision(errors.largest))
-        return self.room.shares(self.workload.domain, parts), error
+        return self.condition.shares(self.workload.domain, parts), error
 
     def _moved(self, spacings: tuple[int, ...]) -> None:
         """Change one spacing at a time, by smaller and smaller factors, while the error falls."""
@@ -171,4 +171,4 @@ class _SpacingSearch:
     def _problem(self, spacings: Sequence[int]) -> tuple[list[Family], HatErrors]:
         hats = [with_level(crossing, self.place, -spacing) for spacing in spacings for crossing in self.crossings]
         families = [*hats, *self.beside]
-        return families, HatErrors(self.workload, self.place, tuple(families), self.level, self.room)
+        return families, HatErrors(self.workload, self.place, tuple(families), self.level, self.condition)

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from utmost.core.privacy.unit import Unit
 from utmost.publish.workloads.measuring.pair_axis import PairAxis
-from utmost.publish.workloads.measuring.unit_charge import room_of_rows
+from utmost.publish.workloads.measuring.unit_charge import condition_of_rows
 from utmost.publish.workloads.measuring.ways.way import Shares
 from utmost.publish.workloads.planning.searches.marginals import shares_of_families
 from utmost.publish.workloads.planning.searches.plan_search import (
@@ -41,9 +41,9 @@ class RotatedSearch:
     def search(self, request: PlanRequest) -> FoundSums:
         assert request.together is not None, "an obstacle"
         pair = PairAxis.of(request.workload.domain, request.together.name)
-        room = room_of_rows(request.unit, pair.rows.size)
+        condition = condition_of_rows(request.unit, pair.rows.size)
         sums, differences = (
-            {} if side is None else shares_of_families(replace(request, workload=side), room)
+            {} if side is None else shares_of_families(replace(request, workload=side), condition)
             for side in pair.sides(request.workload)
         )
         found = FoundSums(pair.joined(sums, differences), pair.name)
@@ -54,14 +54,14 @@ class RotatedSearch:
 
 def rows_alone(pair: PairAxis, workload: Workload, unit: Unit) -> Shares:
     """The coarsest marginal of sums, and of differences, that determines all wanted sums."""
-    scale = room_of_rows(unit, pair.rows.size).scale
+    scale = condition_of_rows(unit, pair.rows.size).scale
     sums, differences = ({} if side is None else {coarsest(side): scale} for side in pair.sides(workload))
     return pair.joined(sums, differences)
 
 
 def _split(request: PlanRequest, pair: PairAxis) -> Shares:
     """The sums and the differences that determine each wanted part, both at the part's budget share."""
-    scale, budget = room_of_rows(request.unit, pair.rows.size).scale, budget_shares(request.workload)
+    scale, budget = condition_of_rows(request.unit, pair.rows.size).scale, budget_shares(request.workload)
     halves: tuple[dict[Family, Fraction], dict[Family, Fraction]] = ({}, {})
     for part in request.workload.parts:
         sides = pair.sides(Workload.of_parts(request.workload.domain, [part]))

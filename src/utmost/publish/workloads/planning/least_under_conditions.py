@@ -1,4 +1,4 @@
-"""Search shares under each condition that keeps the level, and return the shares of least error."""
+"""Search shares under each condition that keeps the level; return the shares of least error."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -6,19 +6,19 @@ from functools import partial
 from typing import Protocol
 
 from utmost.publish.workloads.amount_pair import AmountPair
-from utmost.publish.workloads.measuring.unit_charge import Room, charge_of, rooms
+from utmost.publish.workloads.measuring.unit_charge import ShareCondition, charge_of, share_conditions
 from utmost.publish.workloads.measuring.ways.way import Shares
 from utmost.publish.workloads.planning.searches.plan_search import FoundSums, PlanRequest, cells_alone
 from utmost.publish.workloads.planning.table_limits import limited
 
 
 class ShareSearch(Protocol):
-    """A search for shares that satisfy the condition of a room."""
+    """A search for shares that satisfy a condition."""
 
-    def __call__(self, request: PlanRequest, room: Room) -> Shares: ...
+    def __call__(self, request: PlanRequest, condition: ShareCondition) -> Shares: ...
 
 
-def least_of_rooms(request: PlanRequest, search: ShareSearch, *, repeats: bool = True) -> Shares:
+def least_under_conditions(request: PlanRequest, search: ShareSearch, *, repeats: bool = True) -> Shares:
     """The shares of least error; if a table exceeds its limit, the search is repeated or mixed with equal shares."""
     workload, unit = request.workload, request.unit
     if (amounts := AmountPair.of(workload.domain, unit)) is not None:
@@ -26,7 +26,9 @@ def least_of_rooms(request: PlanRequest, search: ShareSearch, *, repeats: bool =
         named = None if request.candidates is None else tuple(amounts.named(request.candidates))
         part, of_part = amounts.one_part(workload), amounts.one_part_unit(unit)
         shares = amounts.of_both(
-            least_of_rooms(replace(request, workload=part, unit=of_part, candidates=named), search, repeats=repeats)
+            least_under_conditions(
+                replace(request, workload=part, unit=of_part, candidates=named), search, repeats=repeats
+            )
         )
         charge = max(Fraction(1), charge_of(workload.domain, unit, shares))
         return {family: share / charge for family, share in shares.items()}
@@ -34,7 +36,9 @@ def least_of_rooms(request: PlanRequest, search: ShareSearch, *, repeats: bool =
         workload.check_adds(unit)
         return cells_alone(workload, unit)
     found = []
-    for room in rooms(unit, workload.domain.size, request.level_of_cells):
-        in_room = partial(search, room=room)
-        found.append(limited(request, in_room, repeats=repeats) if request.has_limits else in_room(request))
+    for condition in share_conditions(unit, workload.domain.size, request.level_of_cells):
+        under_condition = partial(search, condition=condition)
+        found.append(
+            limited(request, under_condition, repeats=repeats) if request.has_limits else under_condition(request)
+        )
     return found[0] if len(found) == 1 else min(found, key=lambda of: FoundSums(of).value(request, aim=request.aim))
