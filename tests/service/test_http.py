@@ -254,7 +254,7 @@ def test_a_view_says_who_sends_it_before_what_is_wrong_with_it(service, caller):
     ("wrong", "told"),
     [
         ({"level": None}, "body: missing level"),
-        ({"purpse": "x"}, "body: extra forbidden"),
+        ({"datset": "x"}, "body: extra forbidden; did you mean dataset?"),
         ({"dataset": "x" * 5000}, "body: no short text in dataset"),
         ({"version": [1]}, "body: no short text in version"),
     ],
@@ -265,7 +265,14 @@ def test_a_request_of_the_wrong_shape_names_the_field_that_is_wanted(app, bearer
     asked = {**body("admissions", "1/4", TERMS.facts()), "table": TABLE} | wrong
     answer = ada("POST", "/v1/releases", key="k", json=asked)
     assert (answer.status_code, answer.json()["wrong"]) == (422, [told])
-    assert "purpse" not in answer.text
+    assert "datset" not in answer.text
+
+
+def test_a_body_of_another_kind_is_told_what_is_sent(app, bearer):
+    ada, sent = Caller(app, bearer("Ada", "curator")), b'{"name": "x", "name": "x"}'
+    for kind, words in (("text/plain", "Content-Type: application/json"), ("application/json", "comes twice")):
+        answer = ada("POST", "/v1/releases", key="k", content=sent, headers={"Content-Type": kind})
+        assert words in answer.json()["wrong"][0], answer.text
 
 
 TOKEN = {"name", "owner", "role", "grants", "made", "expires", "subject", "revoked"}

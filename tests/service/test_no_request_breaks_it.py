@@ -177,6 +177,18 @@ def test_a_parameter_that_stands_twice_in_an_address_is_refused(callers, app):
     assert callers["curator"]("GET", "/release?name=a&name=b", headers={"accept": "text/html"}).status_code == 422
 
 
+def test_a_parameter_that_no_path_takes_is_named(callers, app):
+    """Misspelt, or of another path, it would be ignored in silence; hostile names are not repeated."""
+    for path, wrong in (
+        ("/v1/releases?limit=3", "query.limit: unknown: the parameters of this path are after, most"),
+        ("/v1/releases/admissions/view?epsilon=1&foo=1", "query.foo: unknown"),
+        ("/v1/me?x%20y=1", "query.?: this path takes none"),
+    ):
+        (told,) = check(callers["curator"]("GET", path), 422)["wrong"]
+        assert told.startswith(wrong), told
+        assert check(Caller(app)("GET", path), 401)
+
+
 def test_bad_paths_queries_and_headers(callers):
     """Names, levels and numbers in the address, keys and kinds in headers, methods that there are none of."""
     curator = callers["curator"]

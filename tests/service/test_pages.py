@@ -200,6 +200,17 @@ def test_hostile_names_stay_text(visitor, service, who):
     assert "{{7*7}}" in shown
 
 
+def test_a_table_of_a_spreadsheet_with_semicolons_is_published(opened, bearer):
+    service = opened(approvals=False)
+    page = Visitor(application(service, Settings(rate=1e6, burst=10**6)), bearer("Ada", "curator"))
+    for name, mark in (("x", b";"), ("y", b"\t")):
+        words = {"name": name, "dataset": "x", "columns": "admitted", "public": "department", "epsilon": "1"}
+        table = ("t.csv", CSV.replace(b",", mark), "text/csv")
+        sent = page.fill(page.get("/publish"), "/publish", files={"table": table}, **words)
+        assert "Published." in sent.text, sent.text
+    assert [one.rows for one in service.ledger.releases] == [3, 3]
+
+
 def test_from_proposal_to_table_by_forms(visitor, service):
     """A curator proposes, a second person approves, the table is brought, twice the same: published once."""
     ada, grace = visitor("Ada", "curator"), visitor("Grace", "approver")

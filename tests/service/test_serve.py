@@ -19,7 +19,7 @@ import pytest
 from running import PLAIN, called
 from utmost.errors import NotAuthenticated, OutOfRange, UtmostError
 from utmost.ledger import Ledger
-from utmost.service import connect
+from utmost.service import Settings, connect
 
 ADMISSIONS = "admissions-1973"
 PATIENCE = 120.0
@@ -136,8 +136,6 @@ def test_what_cannot_be_served_is_refused(tmp_path, options, says):
 
 def test_settings_of_a_file_the_environment_and_the_options(tmp_path):
     """Each goes before the one before it; what is read is said, and nothing is made or started."""
-    from utmost.service import Settings
-
     config = tmp_path / "serve.toml"
     every = Settings(rate=5.0, port=8001).environment()
     config.write_text(
@@ -212,3 +210,13 @@ def test_a_wait_that_is_too_long_says_for_what(answers, says):
         with pytest.raises(AssertionError, match=says):
             wait_until_ready(process, address, ["started"], patience=0.2)
         listens.shutdown(socket.SHUT_RDWR) if answers is not None else None
+
+
+def test_a_setting_that_is_misspelt_or_cannot_be_is_named(run):
+    """A variable that names no setting was ignored; --check tries the host and the address, too."""
+    with pytest.raises(OutOfRange, match="UTMOST_SERVE_BURST, or unset it"):
+        Settings.of_environment({"UTMOST_SERVE_BRUST": "5"})
+    for wrong in (("--host", "no host"), ("--address", "x")):
+        code, out, err = run("serve", "--check", *wrong)
+        assert (code, out, wrong[0].strip("-") in err) == (2, "", True), err
+    assert run("serve", "--check", "--host", "0.0.0.0")[0] == 0

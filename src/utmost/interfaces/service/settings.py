@@ -4,6 +4,7 @@ import os
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from difflib import get_close_matches
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -101,6 +102,9 @@ class Settings:
         if self.oidc_client and not self.address:
             remedy = "Give the address under which browsers reach this service: --address https://ledger.example."
             raise OutOfRange("with an OpenID provider, address must be set", came="none", remedy=remedy)
+        if self.address and not self.address.startswith(("https://", "http://")):
+            remedy = "Write https://ledger.example."
+            raise OutOfRange("address must begin with https:// or http://", came=self.address, remedy=remedy)
         if self.webhook and not self.webhook.startswith(("https://", "http://")):
             raise OutOfRange("a webhook must be an address", where="webhook", remedy="Begin it with https://.")
         if self.mail_to and not (self.mail_from and self.smtp):
@@ -151,6 +155,11 @@ class Settings:
         written = (
             {} if file is None else _settings_in_file(Path(file), {field.name: field.type for field in fields(cls)})
         )
+        known = [_PREFIX + field.name.upper() for field in fields(cls)]
+        unknown = [name for name in environment if name.startswith(_PREFIX) and name not in known]
+        if unknown:
+            remedy = f"Write {(get_close_matches(unknown[0], known, 1) or ['one of them'])[0]}, or unset it."
+            raise OutOfRange(f"a variable {_PREFIX}... must name a setting", came=unknown[0], remedy=remedy)
         for field in fields(cls):
             text = environment.get(_PREFIX + field.name.upper())
             if text is not None:

@@ -3,6 +3,7 @@
 import atexit
 import os
 import shutil
+import socket
 import tempfile
 from dataclasses import asdict
 from pathlib import Path
@@ -135,6 +136,11 @@ def serve(
         raise OutOfRange("--workers must be 1 for a ledger in a file", came=settings.workers, remedy=remedy)
 
     if check:
+        try:
+            socket.getaddrinfo(settings.host, settings.port, flags=socket.AI_PASSIVE)
+        except OSError:
+            remedy = "Write --host 127.0.0.1, or 0.0.0.0 for every address of this machine."
+            raise OutOfRange("host must be an address of this machine", came=settings.host, remedy=remedy) from None
         for name in ("key_file", "oidc_secret_file", "smtp_password_file"):
             secret = getattr(settings, name)
             if not secret or (name == "key_file" and not place.is_there):  # the first start makes the key

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from functools import cache
 from typing import Any
 
@@ -91,13 +92,29 @@ def public_words(error: errors.UtmostError) -> str:
 
 def problem_of_shape(faults: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return the problem details of a request of the wrong shape: where it is wrong, and the expected type."""
-    # A place is described by numbers and words of the API description; everything else came from the caller.
+    # A place is described by numbers and words of the API description, and by short names in an address, which is no
+    # place for values; everything else came from the caller.
     wrong, known = set[str](), _words_of_places()
     for fault in faults[:_MOST_FAULTS]:
-        place = ".".join(str(part) if isinstance(part, int) or part in known else "?" for part in fault["loc"])
-        wrong.add(f"{place}: {fault['type'].replace('_', ' ')}")
+        kind, place = fault["type"], list[str]()
+        for part in fault["loc"]:
+            is_name = place == ["query"] and len(part) <= _LONGEST_NAME and part.isidentifier()
+            place.append(str(part) if isinstance(part, int) or part in known or is_name else "?")
+        words = _FAULTS.get(kind, kind.replace("_", " "))
+        if kind == "extra_forbidden":
+            own, name = fault.get("ctx", {}), fault["loc"][-1]
+            near = get_close_matches(own.get("name", str(name)), own.get("known", known), 1)
+            words += f"; did you mean {near[0]}?" if near else ""
+        wrong.add(f"{'.'.join(place)}: {words}")
     detail = "The request does not have the shape of the API description."
     return problem(422, "WrongShape", detail, wrong=sorted(wrong)[:_MOST_LISTED])
+
+
+_LONGEST_NAME = 40
+_FAULTS = {
+    "json_invalid": "no strict JSON: a name that comes twice, NaN, a number of thousands of digits, or other text",
+    "model_attributes_type": "no JSON object: send one, with Content-Type: application/json",
+}
 
 
 @cache

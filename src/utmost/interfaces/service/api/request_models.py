@@ -221,8 +221,9 @@ class _RequestShape(BaseModel):
         # Callers see the type of the fault: it names the missing field, and repeats nothing of the request.
         if missing:
             raise PydanticCustomError(f"missing_{missing[0]}", "a request must have all required fields")
-        if self.facts.keys() - known:
-            raise PydanticCustomError("extra_forbidden", f"a request has the fields {', '.join(sorted(known))}")
+        if unknown := self.facts.keys() - known:
+            fault = f"a request has the fields {', '.join(sorted(known))}"
+            raise PydanticCustomError("extra_forbidden", fault, {"name": min(unknown), "known": sorted(known)})
         for name, fact in self.facts.items():
             if name == "promise" and isinstance(fact, dict):
                 # A page must be able to show a promise completely.

@@ -80,6 +80,14 @@ async def check_query(request: Request) -> None:
         raise RequestValidationError([{"loc": ("query", name), "type": "given_twice"} for name in twice])
 
 
+async def check_known_query(request: Request) -> None:
+    """Refuse an address with a parameter that the path does not take: it would be ignored in silence."""
+    known = [field.alias for field in request.scope["route"].dependant.query_params]
+    if unknown := [name for name in request.query_params if name not in known]:
+        words = f"unknown: the parameters of this path are {', '.join(known)}" if known else "this path takes none"
+        raise RequestValidationError([{"loc": ("query", name), "type": words} for name in unknown])
+
+
 def routed(scope: MutableMapping[str, Any]) -> None:
     """Keep a name with an encoded slash (``a%2Fb``) in one part of the path."""
     raw = scope.get("raw_path") or b""

@@ -31,7 +31,12 @@ from utmost.interfaces.service.api.request_models import (
     Relaxations,
     RelaxBody,
 )
-from utmost.interfaces.service.api.request_parsing import AuthenticatedRoute, check_query, name_of_part
+from utmost.interfaces.service.api.request_parsing import (
+    AuthenticatedRoute,
+    check_known_query,
+    check_query,
+    name_of_part,
+)
 from utmost.interfaces.service.api.requested_levels import read_level
 from utmost.interfaces.service.approvals import Proposal
 from utmost.interfaces.service.service import Service
@@ -67,7 +72,7 @@ class JsonLinesResponse(StreamingResponse):
 router = APIRouter(
     prefix="/v1",
     responses=_PROBLEMS,
-    dependencies=[Depends(check_query)],
+    dependencies=[Depends(check_query), Depends(check_known_query)],
     route_class=AuthenticatedRoute,
     generate_unique_id_function=lambda route: route.name,  # a generated client calls `publish`, `relax`, `view`
 )

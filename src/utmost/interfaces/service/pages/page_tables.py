@@ -13,9 +13,12 @@ UploadedColumns = dict[str, list[Any]]
 
 def csv_columns(content: bytes) -> UploadedColumns:
     """Read a CSV file, all cells as text; messages repeat no cell."""
+    # Where the decimal mark is a comma, Excel separates by semicolons.
     try:
         text = content.decode("utf-8-sig")
-        lines = [line for line in csv.reader(io.StringIO(text, newline=""), strict=True) if line]
+        header, _, _ = text.partition("\n")
+        mark = next((mark for mark in ";\t" if mark in header and "," not in header), ",")
+        lines = [line for line in csv.reader(io.StringIO(text, newline=""), strict=True, delimiter=mark) if line]
     except (UnicodeDecodeError, csv.Error):
         remedy = "Save it as CSV UTF-8, and choose that file."
         raise BadTable(
