@@ -268,6 +268,17 @@ def test_a_request_of_the_wrong_shape_names_the_field_that_is_wanted(app, bearer
     assert "datset" not in answer.text
 
 
+def test_a_level_is_written_as_in_commands_too(caller):
+    """In an address: ln2 and alpha=1/2 are one level; what is no level is refused."""
+    ada, _ = publish_over_http(caller, epsilon="ln2")
+    for written in ("ln2", "alpha=1/2", "-log(1/2)", "1ln2", "ln 2"):
+        seen = ada("GET", "/v1/releases/admissions/view", params={"epsilon": written})
+        assert (seen.status_code, seen.json()["epsilon"]) == (200, "-log(1/2)"), seen.text
+    assert ada("GET", "/v1/releases/admissions/margin", params={"epsilon": "1/2ln3"}).status_code == 200
+    for wrong in ("ln1", "ln1/2", "ln", "alpha=2", "alpha=", "lnx", "0ln2", "ln2/0", "1/0ln2", "ln" + "9" * 300):
+        assert ada("GET", "/v1/releases/admissions/margin", params={"epsilon": wrong}).status_code == 422, wrong
+
+
 def test_a_body_of_another_kind_is_told_what_is_sent(app, bearer):
     ada, sent = Caller(app, bearer("Ada", "curator")), b'{"name": "x", "name": "x"}'
     for kind, words in (("text/plain", "Content-Type: application/json"), ("application/json", "comes twice")):

@@ -16,8 +16,8 @@ def csv_columns(content: bytes) -> UploadedColumns:
     # Where the decimal mark is a comma, Excel separates by semicolons.
     try:
         text = content.decode("utf-8-sig")
-        header, _, _ = text.partition("\n")
-        mark = next((mark for mark in ";\t" if mark in header and "," not in header), ",")
+        first = text.partition("\n")[0]
+        mark = next((mark for mark in ";\t" if mark in first and "," not in first), ",")
         lines = [line for line in csv.reader(io.StringIO(text, newline=""), strict=True, delimiter=mark) if line]
     except (UnicodeDecodeError, csv.Error):
         remedy = "Save it as CSV UTF-8, and choose that file."
