@@ -18,7 +18,7 @@ _TOO_LONG = 10**_DIGITS
 
 
 def read_level(written: str | int | float) -> Level:
-    """Read a level from an address, a form or JSON: "1/4", 0.25, "ln2" or "alpha=1/2" as in commands, or "-log(1/2)"."""
+    """Read a level from an address, a form or JSON: "1/4", 0.25, "ln2" or "alpha=1/2" as in commands, "-log(1/2)"."""
     # Text is exact; a float is the decimal that it prints.
     text = written.strip() if isinstance(written, str) else written
     logarithm = _LN.fullmatch(text) if isinstance(text, str) else None
