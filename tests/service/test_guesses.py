@@ -90,6 +90,19 @@ def test_a_table_that_fails_anyway_is_no_free_guess(opened, who):
         assert kind_of(call) == "BadTable"
 
 
+def test_a_bundle_that_fails_anyway_is_no_free_guess(opened, who):
+    """One table holds the guess, and another one has two rows of one identifier: right and wrong guesses end alike."""
+    alone = opened(approvals=False)
+    ada = who("Ada", "curator")
+    publish_by(alone, ada, "k", "admissions", TABLE, ONE, TERMS)
+    keyed = Terms(Promise("n", unit=Unit(1, 1), keyed_by_id=True, id_column="who", public="who"), dataset="d")
+    asked = [replace(TERMS, dataset="d").request("g", ONE), keyed.request("h", ONE)]
+    for at, guess in enumerate(([601, 370, 322], [1, 2, 3])):
+        tables = {"g": TABLE | {"admitted": guess}, "h": {"who": [5, 5, 6], "n": [7, 8, 9]}}
+        call = lambda: alone.releases.publish_measures(ada, f"{at}", asked, tables, dict.fromkeys("gh"))  # noqa: E731, B023
+        assert kind_of(call) == "BadTable"
+
+
 def test_other_terms_are_no_guess(opened, who):
     """A release under other terms is refused whatever its values are: that is not counted."""
     alone = opened(approvals=False)

@@ -57,6 +57,8 @@ def publish_together(
         for (_, source), answer in zip(wanted, found, strict=True):
             if answer is None:
                 check_new(source)
+                if len(new) > 1 and source.items is not None:
+                    source.check_distinct(item_tags(transaction.key.derived("items of a bundle"), [source.items]))
         check_budgets(
             transaction.state, [(request.dataset, request.level, request.promise.part, None) for request in new]
         )
