@@ -301,7 +301,7 @@ def test_a_drill_never_takes_the_witness_of_the_running_ledger(run, tmp_path, mo
     assert code == 0, err
     assert run("ledger", "backup", *live, "--out", "copy.db")[0] == 0
     code, _, err = run("ledger", "create", "second.db", "--key-file", "s.toml")
-    assert (code, "needs a witness of its own" in err, (tmp_path / "second.db").exists()) == (2, True, False)
+    assert (code, "needs its own witness" in err, (tmp_path / "second.db").exists()) == (2, True, False)
     drill = ["--ledger", "drill.db", "--key-file", "s.toml"]
     code, _, err = run("ledger", "restore", "copy.db", *drill)
     assert (code, "live.db, whose witness" in err, (tmp_path / "drill.db").exists()) == (2, True, False)

@@ -614,7 +614,7 @@ def test_a_plan_names_the_option_of_noise_made_once(run, tmp_path):
     assert "one draw of one-way tables" in found["made_once"]
     assert found["one_way_times"] > 1
     both = " ".join(run(*asked, "--want", "=8")[1].split())  # the total, with its weight
-    assert "one draw of one-way tables, with a total of its own" in both
+    assert "one draw of one-way tables, with a separate total" in both
 
 
 def test_wanted_tables_are_kept_in_a_ledger_and_the_same_call_spends_nothing(run, made, tmp_path):

@@ -21,7 +21,7 @@ _ArgumentReader = Callable[[Any, str], Any]
 MOST_ELEMENTS = 10**8
 """The most elements of a list: each costs a Python object."""
 
-# Linux refuses longer paths with an error of its own.
+# Linux refuses longer paths with its own error.
 _LONGEST_PATH = 4096
 
 

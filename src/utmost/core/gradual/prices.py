@@ -46,7 +46,7 @@ def read_prices(prices: Mapping[Level | Number, Number]) -> dict[Level, Fraction
     mapping(prices, "prices")
     read = sorted((level(at), exact(price, "price")) for at, price in prices.items())
     if not read:
-        raise OutOfRange("an offer must have a level", came="none", where="prices")
+        raise OutOfRange("at least one level must have a price", came="none", where="prices")
     if len({at for at, _ in read}) < len(read):
         raise OutOfRange("a level must have one price", where="prices")
     worth = [price for _, price in read]
@@ -60,12 +60,12 @@ def step_price(prices: Prices, held: Level | None, to: Level) -> Fraction:
     """The price of a level for a holder of another level: the difference of their prices, or 0 for a smaller epsilon.
 
     Args:
-        prices: Prices of the levels on offer, from `read_prices`.
-        held: Largest level held, from this offer or elsewhere; None for none.
-        to: One of the levels on offer.
+        prices: Prices of the levels for sale, from `read_prices`.
+        held: Largest level held, bought here or elsewhere; None for none.
+        to: One of the levels for sale.
 
     Raises:
-        OutOfRange: for a level that is not on offer.
+        OutOfRange: for a level that is not for sale.
 
     >>> prices = read_prices({"1/4": 10, "1": 35})
     >>> step_price(prices, None, level(1)), step_price(prices, level("1/4"), level(1))
@@ -76,6 +76,6 @@ def step_price(prices: Prices, held: Level | None, to: Level) -> Fraction:
     if held is not None:
         instance(held, Level, "held")
     if to not in prices:
-        raise OutOfRange("the level must be one of those on offer", came=str(to), where="step_price")
+        raise OutOfRange("the level must be one of those for sale", came=str(to), where="step_price")
     had = max((price for at, price in prices.items() if held is not None and not at > held), default=Fraction(0))
     return max(Fraction(0), prices[to] - had)

@@ -145,7 +145,7 @@ class DrawWithTotal(Display):
 
 
 def total_noise(level: Level, draw: DrawLaw) -> Geometric | DiscreteStaircase:
-    """The noise of the total of a draw, at a level of its own."""
+    """The noise of the total of a draw, at its own level."""
     noise = Geometric(level) if draw.reach <= 1 else optimal_noise(level, draw.reach, squared)
     assert isinstance(noise, Geometric | DiscreteStaircase), "a law on the integers"
     return noise

@@ -215,7 +215,7 @@ class PowerField:
         return total % prime
 
     def _lowered(self, polynomial: fmpz_mpoly) -> tuple[fmpz_mpoly, int]:
-        """Return a polynomial with generator^degree = base substituted, times an integer, and the integer."""
+        """Substitute generator^degree = base in a polynomial; return it times an integer, and the integer."""
         if polynomial.is_zero() or polynomial.degrees()[0] < self.degree:
             return polynomial, 1
         base, terms = self.powers.level.base, polynomial.to_dict()

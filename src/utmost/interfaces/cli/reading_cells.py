@@ -381,7 +381,7 @@ def _show(report: dict[str, Any], written: Path | None, beyond: str | None, clip
     """Print a report for people; `beyond` and `clipped` say in words what no figure includes."""
     console, sure = screen(), percent(report["confidence"])
     if report["kind"] == "cells":
-        # Each released column is a table of its own: together they would be too wide for a terminal.
+        # Each released column is a separate table: together they would be too wide for a terminal.
         names, labels = report["columns"], report["labels"]
         most = max(_FEWEST, _SHOWN // len(names))
         margins = [exact(report[margin]) for margin in ("margin", "margin_together")]

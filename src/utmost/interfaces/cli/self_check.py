@@ -170,7 +170,7 @@ solve(program), solve_whole(program)
 def check_silence() -> None:
     """Check that libraries print nothing on standard output while they load and solve."""
     done = subprocess.run([sys.executable, "-P", "-c", _SOLVING], stdin=subprocess.DEVNULL, capture_output=True)
-    _require(holds=done.returncode == 0, what="a process of its own must solve a program")
+    _require(holds=done.returncode == 0, what="a separate process must solve a program")
     if done.stdout:
         raise PromiseBroken(
             "libraries must print nothing on standard output while they are loaded, make a solver and solve",

@@ -113,7 +113,7 @@ def saved_mechanism(path: Path, space: Space | None = None) -> SavedMechanism:
     mechanism = read_design(path)
     if isinstance(mechanism, Optimum):
         if space is not None:
-            raise OutOfRange("a design says its own space", came="--space", remedy="Leave out --space.")
+            raise OutOfRange("a design states its own space", came="--space", remedy="Leave out --space.")
         certificate = mechanism.certificate
         space, actions = certificate.ptype.space, certificate.consumer.actions
         names = secret_names(space) if actions == space.size else list(map(str, range(actions)))

@@ -208,5 +208,5 @@ class _Numbers:
 
     def _sized(self, array: Array) -> Array:
         if len(array) != self.size:
-            raise BadTable(f"{self.size} entries or rows must stand for as many secrets", came=len(array))
+            raise BadTable(f"{self.size} entries or rows must be for the same number of secrets", came=len(array))
         return array

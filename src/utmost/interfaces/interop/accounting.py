@@ -28,9 +28,9 @@ def privacy_loss_distribution(law: Law, cells: int = 1, *, discretization: float
     """The privacy loss of noise on ``cells`` cells, each changed by at most the sensitivity, in dp-accounting's form.
 
     It is computed from the worst pair: the law, and its copy shifted by the sensitivity. Outcomes with the same loss
-    form one class. For a law on the reals the integers count that are drawn on its grid. More than 4096 classes of a
-    geometric law, or 65536 outcomes of another law, are joined at their largest loss. The result errs upwards, up to
-    the rounding of float64.
+    form one class. For a law on the reals, the integers that are drawn on its grid take its place. More than 4096
+    classes of a geometric law, or 65536 outcomes of another law, are joined at their largest loss. The result errs
+    upwards, up to the rounding of float64.
 
     Args:
         law: Distribution of the noise of one cell, at its share of the level.

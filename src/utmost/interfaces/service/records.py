@@ -6,7 +6,7 @@ all three: whoever has the database without the ledger's key can read no owner, 
 change no record. They can put back an *older* record. The ledger, which has a witness, would detect that; these records
 would not, and the security page says so.
 
-Records are in a file beside an SQLite ledger (``releases.db.service``, mode 0600), and in a table of their own in a
+Records are in a file beside an SQLite ledger (``releases.db.service``, mode 0600), and in a separate table in a
 PostgreSQL database.
 """
 

@@ -234,7 +234,7 @@ class Releases:
         # A comparison reveals only yes or no, but unlimited guesses would find small values. A failure is counted
         # before the comparison, and taken back after a success: simultaneous requests learn no more than successive
         # ones, and an interrupted comparison stays counted. `begin` is the work of the transaction that counts; see
-        # `Proposals.begin_work`. A request that was answered has a count of its own, so that its repetition is answered
+        # `Proposals.begin_work`. A request that was answered has its own count, so that its repetition is answered
         # whatever else differed: guesses under its key are as few, and so are the answered requests about a release.
         began = self._context.clock()
         day, mark = int(began // _DAY), entropy(8).hex()

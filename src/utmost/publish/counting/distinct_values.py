@@ -1,6 +1,6 @@
 """The number of distinct values in each cell: few values of each person count, and each value once.
 
-A value in a cell is counted as a cell of its own, in which persons are counted; a cell's number is the number of its
+A value in a cell is counted as a separate cell, in which persons are counted; a cell's number is the number of its
 values with at least one person. So engines add up as for other measures. See proofs/theory/counting.md.
 """
 

@@ -38,7 +38,7 @@ _MOST_SHARES = 10**6
 
 @dataclass(frozen=True, slots=True, order=True)
 class KeyShares:
-    """Shares that persons gave to a key; a type of its own, so that they are not taken for a number of persons."""
+    """Shares that persons gave to a key; a separate type, so that they are not taken for a number of persons."""
 
     shares: int  # shares of all persons together
     of: int  # shares that one person divides among all keys of the person

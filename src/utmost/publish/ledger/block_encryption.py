@@ -1,4 +1,4 @@
-"""The storage format of responses: blocks of integers of a fixed width, each level encrypted under a key of its own.
+"""The storage format of responses: blocks of integers of a fixed width, each level encrypted under its own key.
 
 **The length of a stored block reveals nothing.** A block is written in words whose width is a function of public facts
 (see `utmost.promises.Noise.word`), whatever its integers are. The smallest sufficient width would reveal the largest

@@ -81,7 +81,7 @@ def check_named(state: State, dataset: str) -> None:
 
 
 def separate_from(known: Iterable[str], dataset: str) -> str | None:
-    """A sentence that a new dataset has a budget of its own, beside those of known datasets; None if it is not new."""
+    """A sentence that a new dataset has its own budget, beside those of known datasets; None if it is not new."""
     others = sorted(known)
     if not others or dataset in others:
         return None

@@ -1,6 +1,6 @@
 """Cells of a declared universe of any size, each answered when somebody asks for it.
 
-Every cell has noise of its own, also the cells with count 0. The noise is a function of the ledger's key and the cell,
+Every cell has separate noise, also the cells with count 0. The noise is a function of the ledger's key and the cell,
 and is computed when its cell is asked for. So an answer is the same for every caller, time and order, a release can be
 relaxed like any release with keyed noise, and nothing of the size of the universe is stored. The ledger keeps an event
 with the size and digest of the universe, and a commitment to a table that is padded to a declared number of cells, so

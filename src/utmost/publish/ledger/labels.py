@@ -3,7 +3,7 @@
 The event that publishes a release stores the labels in blocks among its parts, and holds their digest, which every seal
 binds: a recipient who reads an encrypted level without the ledger's key knows that no label has been changed.
 
-**In an encrypted ledger nobody reads labels without a key.** They are encrypted under a key of their own,
+**In an encrypted ledger nobody reads labels without a key.** They are encrypted under their own key,
 
     K_labels = HKDF(ledger key; identity, name, version, a random salt)
 

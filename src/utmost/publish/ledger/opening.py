@@ -68,7 +68,7 @@ def opened_log(
             found = watching(State(0, b"", identity=identity, has_witness=watched))
             if found is not None and found.last() and not store.transact(Rows.has_tables, write=False):
                 raise OutOfRange(
-                    "a new ledger needs a witness of its own",
+                    "a new ledger needs its own witness",
                     came="the witness of another ledger",
                     where=str(found.path),
                     remedy="Pass witness=PATH, a new file.",
@@ -100,7 +100,7 @@ def check_alone(mark: CreationMark | None) -> None:
     # Else the restored ledger would take the witness away from the running one, which is in quarantine then.
     for other in () if mark is None else mark.others():
         raise OutOfRange(
-            "a ledger that is restored beside another one needs a witness of its own",
+            "a ledger that is restored beside another one needs its own witness",
             came=f"the ledger {other.name}, whose witness the key file names",
             where="restore",
             remedy=f"For a drill pass witness=PATH, a new file; to replace {other.name}, move it away first.",

@@ -55,7 +55,7 @@ class PublishRequest:
     name: str = field(metadata=_NAME)
     promise: Promise = field(metadata=form("promise", write=Promise.facts, read=_read_promise))
     level: Level = field(metadata=_LEVEL)
-    dataset: str = field(metadata=form("spends the budget of", hint="Empty for a dataset of its own."))
+    dataset: str = field(metadata=form("spends the budget of", hint="Empty for a separate dataset."))
     version: int | None = field(default=None, metadata=_VERSION)
     request: str | None = field(default=None, metadata=form("name of the request"))
     independent: bool = field(default=False, metadata=form("other datasets"))

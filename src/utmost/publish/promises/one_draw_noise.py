@@ -205,7 +205,7 @@ def _read_share(share: Number | None, unit: Unit) -> Fraction | None:
         )
     if read and unit.exactly:
         remedy = "Leave total_share= out."
-        raise OutOfRange("a total with noise of its own must be secret", came="a public one", remedy=remedy)
+        raise OutOfRange("a total with separate noise must be secret", came="a public one", remedy=remedy)
     return read or None
 
 

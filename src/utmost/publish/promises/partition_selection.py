@@ -144,7 +144,7 @@ def promise_of_keys(total: Level, delta: Fraction, keys: int, shares: int | None
         f"Adding or removing any one individual, who holds at most {keys_held(keys, shares)}, multiplies or divides "
         f"the chance of any list of keys by at most {factor_text(total)}, except with a chance of {delta}: selecting "
         f"these keys is ({total}, delta={delta})-differentially private. {alone} Counts of these keys that are "
-        "released at a level of their own add that level to epsilon."
+        "released at their own level add that level to epsilon."
     )
 
 

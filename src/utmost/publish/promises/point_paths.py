@@ -1,6 +1,6 @@
 """Points of the plane in a ledger: hidden paths whose random bits are derived from the ledger's key.
 
-The path of each row is a function of a key of its own,
+The path of each row is a function of its own key,
 
     HKDF(ledger key; name, version, anchor for one unit of distance, dimensions, commitment to the points),
 

@@ -156,7 +156,7 @@ class NoiseTogetherAtLevel(Display):
         if isinstance(law, BallMixture | CellsDraw):
             return f"one draw for each row, all its released cells together: {law!r}; it cannot be relaxed later"
         if self.way.kind == "independent":
-            return f"noise of its own for each cell: {law!r}"
+            return f"separate noise for each cell: {law!r}"
         if self.way.kind == "signed":
             return self._signed(range(len(self.way.groups)))
         ends = {

@@ -1,6 +1,6 @@
 """Stopping rules: a release tries increasing levels, and stops at the first one that is accurate enough.
 
-The rule is part of the promise: of cells, or of the tables of a plan. It reads released values and margins only, so
+The rule is part of a promise about cells, or about the tables of a plan. It reads released values and margins only, so
 whether it stops at a level is a function of what is published up to that level. Proofs:
 proofs/theory/accuracy-first.md.
 """
@@ -133,7 +133,7 @@ class Until(Display):
                     remedy = f"Choose labels of one table: {'; '.join(map(', '.join, filter(None, tables.values())))}."
                     raise OutOfRange(required, came=came, where="until", remedy=remedy)
         elif not isinstance(noise, CellNoise):
-            required = "until= needs cells that each have noise of their own, or the tables of a plan"
+            required = "until= needs cells that each have separate noise, or the tables of a plan"
             remedy = "Leave until= out and choose the level; or promise the cells with unit=."
             raise Unsupported(required, came=noise.kind, remedy=remedy)
 

@@ -328,7 +328,7 @@ def check_places(counts: Sequence[tuple[Any, int]], universe: Universe) -> dict[
         places[place] = count
     if len(places) != len(counts):
         raise WrongKind(
-            "a universe must have a place of its own for each key",
+            "a universe must have a different place for each key",
             came="one place for two",
             where="universe",
             remedy="Correct its method place().",

@@ -79,7 +79,7 @@ def amount_columns(
     taken = set(amounts.domain.label_columns(amounts.seen(family)))
     for name in (name for column in amounts.columns for name in (column.name, column.margin)):
         if name in taken:
-            required = "sums and counts stand in columns of their own names"
+            required = "sums and counts need columns with different names"
             raise OutOfRange(required, came=repr(name), remedy="Rename the column before it is counted.")
     both = amounts.both(family)
     sums, divisor = reconstruction.estimates(measured, both)

@@ -144,7 +144,7 @@ class CommittingRows:
         yield _sums_batch(blocks, commitment.sums[blocks], [None] * blocks.size if self.parts else None)
 
     def _parted(self, halves: NDArray[np.uint64]) -> Any:
-        """Half of the tags of some rows, as one piece for each part."""
+        """Half of each row's tag, in one piece for each part of the tags."""
         part, twice = self._part_of(halves), 0
         sizes = np.bincount(part, minlength=self.parts)
         if sizes.max() > _UNEVEN * (1 + len(halves) // self.parts):  # equal rows would all be in one part

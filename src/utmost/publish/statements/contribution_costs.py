@@ -1,7 +1,7 @@
-"""The noise that each bound on contributions needs, and what it removes, to choose at_most, per_cell or in_all.
+"""The noise that each bound on contributions needs, and its losses, to choose at_most, per_cell or in_all.
 
-The noise of a bound is known beforehand. What the bound removes is estimated from contributions: of a public sample,
-without privacy loss, or of a release, whose level adds up with later releases of these persons.
+The noise of a bound is known beforehand. Its losses are estimated from contributions: those of a public sample cost
+no privacy, and those of a release have a level that adds up with later releases of these persons.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -111,7 +111,7 @@ class BoundCosts(Display):
             return "The contributions are public: the choice costs no level."
         whole = Spending.of([self.paid, self.level]).level
         return (
-            f"The contributions are a release of their own at {self.paid}. Together with tables of the same persons at "
+            f"The contributions are a separate release at {self.paid}. Together with tables of the same persons at "
             f"{self.level} they cost {whole}."
         )
 

@@ -148,7 +148,7 @@ def _of_points(statement: Statement, at_level: PointNoiseAtLevel) -> NoiseWords:
 
 def _of_any_noise(statement: Statement) -> NoiseWords:
     noise, level = statement.promise.noise, statement.level
-    assert isinstance(noise, Noise), "noise for one level has a plan of its own"
+    assert isinstance(noise, Noise), "noise for one level has its own plan"
     named_bars = {
         sure: noise.named_bars(level, sure, MOST_BARS) for sure in sorted({*CONFIDENCES, statement.noise.confidence})
     }

@@ -160,7 +160,7 @@ def _section_content(title: str, facts: Sequence[Fact], stated: ReleaseFacts) ->
     releases, early = "releases", ""
     if stated.stop is not None:
         releases = "releases by this rule, wherever each stopped,"
-        early = " Among those that stopped unusually early more are beyond it."
+        early = " Among those that stopped unusually early, more values are outside their margins."
     words = (
         f"Noise is a random amount, added before a value is published. In at least 95 of 100 {releases} a published "
         f"value is within its 95 % margin of the {true}; this holds for each value by itself.{early}"

@@ -391,7 +391,7 @@ def narrowed(domain: Domain, name: Any) -> tuple[Family, dict[int, int]]:
 
 
 def _level_and_label(word: str, known: Iterable[str]) -> tuple[str, str]:
-    """Split ``level=label``; the level or the label may have an equals sign of its own."""
+    """Split ``level=label``; the level or the label may have an equals sign."""
     level = max((level for level in known if word.startswith(f"{level}=")), key=len, default=word.split("=")[0])
     return level, word[len(level) + 1 :]
 

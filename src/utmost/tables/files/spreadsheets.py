@@ -294,7 +294,7 @@ def _table_sheets(book: Any, path: Path, sheet: str | None) -> list[str]:
         )
     pages = [title for title in titles if title == VALUES or title.startswith(f"{VALUES} ")] or titles
     if VALUES not in pages and len(pages) > 1:
-        remedy = f"They are {listed}. {name or 'Save the sheet in a file of its own.'}"
+        remedy = f"They are {listed}. {name or 'Save the sheet in a separate file.'}"
         required = "a table must be one sheet of an .xlsx file"
         raise BadTable(required, came=f"{len(pages)} sheets", where=str(path), remedy=remedy)
     return pages

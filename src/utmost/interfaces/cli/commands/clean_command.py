@@ -61,7 +61,7 @@ def clean(
     released = published.table if isinstance(published, Answer) else published
     if isinstance(released, MeasuresTable) or (isinstance(released, NoisySums) and released.unit.is_shared):
         raise Unsupported(
-            "`clean` needs counts, or sums, that have noise of their own",
+            "`clean` needs counts, or sums, that have separate noise",
             came="counts and sums with common noise (--mean)",
             remedy='Release the counts alone, without --mean: --want "region age", say; that costs a further epsilon.',
         )

@@ -193,7 +193,7 @@ def _give_apart(
         return print_json(report | {"out": written})
     if written:
         rows["written"] = ", ".join(written.values())
-        rows["release them"] = f"each file at a level of its own; {levels}"
+        rows["release them"] = f"each file at its own level; {levels}"
     nothing = _DRY if part is None else "Nothing was written. This is what releases would protect."
     screen().print(ScreenText("Counted." if written else nothing, style="bold"), facts(rows))
     screen(stderr=True).print(ScreenText(WARNING, style="bold"))

@@ -42,7 +42,7 @@ _TOLD = (
 
 
 def show_status(status: Mapping[str, Any], headline: str | None) -> None:
-    sealed = "sealed: each level under a key of its own" if status["sealed"] else "open: stored as they are"
+    sealed = "sealed: each level under its own key" if status["sealed"] else "open: stored as they are"
     rows = {
         "ledger": status["place"],
         "identity": status["identity"],

@@ -344,7 +344,7 @@ def _write_tables(
         written = [*map(str, give_tables(release, wanted, folder, signer))]
     if not written:
         remedy = "Name a plan with wanted tables: --plan plan.json."
-        raise Unsupported("--tables needs sums that are tables", came="weighted rows", remedy=remedy)
+        raise Unsupported("--tables needs a plan whose sums are tables", came="weighted rows", remedy=remedy)
     left_out = tables_left_out(answered.table, wanted)
     if answer.give({"files": written, "left_out": left_out}):
         rows = {"written": ", ".join(written)}

@@ -58,7 +58,7 @@ def withhold(
     rule = WithholdingRule.of(below, relative_margin, complementary=complementary, mark=mark)
     out = table_options.output(out, form)
     if tables is not None and out is not None:
-        remedy = "Leave out --out: each table goes to a file of its own in the folder."
+        remedy = "Leave out --out: each table goes to a separate file in the folder."
         raise OutOfRange("only one of --out and --tables may be given", came="both", remedy=remedy)
     check_free(Path("table.csv"), out, None if tables is not None else sign)
 

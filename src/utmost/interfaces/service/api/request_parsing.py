@@ -1,4 +1,4 @@
-"""Parsing of requests: callers are identify before the body is read, and JSON is read strictly.
+"""Parsing of requests: callers are identified before the body is read, and JSON is read strictly.
 
 Python's JSON accepts NaN and infinities, repeated names (the last one wins), integers of any length, and nesting until
 the stack ends. This parser refuses all of them, as it refuses text that is no JSON.

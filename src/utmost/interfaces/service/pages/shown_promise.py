@@ -113,7 +113,7 @@ def _shown_promise(
     drawn = kind_named(kind) if isinstance(kind, str) and kind in KINDS else Noise
     asked = dict(request)
     if asked.get("dataset") is not None and asked.get("dataset") == asked.get("name"):
-        asked["dataset"] = f"{asked['dataset']}, a dataset of its own"
+        asked["dataset"] = f"{asked['dataset']}, a separate dataset"
     keyed = _pop_facts(left, ["keyed_by_id"])
     rows = [*_rows(Unit, unit), *_rows(Promise, {"proved": False} | _pop_facts(left, ["proved"]))]
     rows += [

@@ -4,7 +4,7 @@ A worker is a program, not a copy of the server. It starts on first use, has nei
 in its environment that leads to the ledger, and serves one request after another. It is ended after a time limit, so
 that no request can block the server.
 
-It communicates over a channel of its own, on which no library prints; its standard output is discarded. Requests and
+It communicates over its own channel, on which no library prints; its standard output is discarded. Requests and
 answers have numbers: a worker that sends anything else is ended, and its output ignored.
 """
 

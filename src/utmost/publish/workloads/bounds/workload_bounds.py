@@ -68,7 +68,7 @@ from utmost.tables.axes.domain import Domain, Family
 _MOST_FAMILIES = 256
 _MIXED = 1 << 16
 
-_INTEGER = "integer combinations of cells, each with geometric noise on the integers of a level of its own"
+_INTEGER = "integer combinations of cells, each with geometric noise on the integers at its own level"
 _ADDS = (
     "one individual may add any number from 0 to the sensitivity to each of `cells` cells (and an empty record counts)"
 )
@@ -242,7 +242,7 @@ def _family_words(
         return "the families given, with one level for each family"
     condition = condition_around(workload.domain, unit, families)
     if is_alike(workload) and not condition.free and min(unit.reach / unit.sensitivity, workload.domain.size) == 1:
-        return "the families given, every group with a level of its own"
+        return "the families given, every group with its own level"
     if len(workload.domain.axes) > 1 and any(axis.blocks is None for axis in workload.domain.axes):
         return "the families given, of groups of one size, with one level for each family"
     return "the families given, with one level for each family"

@@ -107,7 +107,7 @@ class SignedAxis:
         return np.asarray(np.tensordot(by_class, spent, axes=1) * Fraction(1, self.values))
 
     def measured(self, sums: NDArray[Any], place: int) -> NDArray[Any]:
-        """The sums by the rows, of an array with a number for each value along the axis ``place``."""
+        """The sums that the rows form from an array with a number for each value along the axis ``place``."""
         moved = np.moveaxis(sums, place, 0)
         return np.moveaxis(np.tensordot(self.matrix.astype(moved.dtype), moved, axes=1), 0, place)
 

@@ -54,7 +54,7 @@ class UnequalTree(Display):
             raise Unsupported(
                 "an axis with groups of several sizes cannot be crossed with another axis",
                 came=f"{len(domain.axes)} axes",
-                remedy="Drop the coarser level, or declare its values as an axis of their own.",
+                remedy="Drop the coarser level, or declare its values as a separate axis.",
             )
         axis = domain.axes[0]
         starts = [axis.group_starts(level) for level in range(len(axis.levels) + 1)]

@@ -110,7 +110,7 @@ def chains_of(domain: Domain) -> tuple[Chain, ...]:
                 "the groups of each level must have one size",
                 came="groups of several sizes",
                 where=f"axis {name!r}",
-                remedy="Declare the coarser level's values as an axis of their own, or drop the level.",
+                remedy="Declare the coarser level's values as a separate axis, or drop the level.",
             )
         chains.append(chain)
     return tuple(chains)

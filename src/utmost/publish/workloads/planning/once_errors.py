@@ -20,7 +20,7 @@ from utmost.publish.workloads.measuring.least_draw import least_draw
 from utmost.publish.workloads.workload import Workload
 
 STAIRCASE, ONE_DRAW, ONE_WAY_DRAW = "a staircase for each cell", "one draw of all cells", "one draw of one-way tables"
-WITH_TOTAL, WITH_TABLES = ", with a total of its own", ", beside the other tables"
+WITH_TOTAL, WITH_TABLES = ", with a separate total", ", beside the other tables"
 _MOST_CELLS, _MOST_GROUPS = 50, 60
 
 
@@ -29,7 +29,7 @@ class OnceNoise(NamedTuple):
 
     kind: str  # `STAIRCASE`, `ONE_DRAW` or `ONE_WAY_DRAW`
     total_share: Fraction  # budget share of the total's own noise; 0 without it
-    table_shares: Mapping[str, Fraction]  # budget shares of the other tables, each with noise of its own
+    table_shares: Mapping[str, Fraction]  # budget shares of the other tables, each with separate noise
     error: float  # sum over the wanted parts of weight times variance
 
     @property

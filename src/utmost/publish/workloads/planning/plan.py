@@ -611,8 +611,8 @@ class Plan(Display):
         1 times        any mechanism and any estimate, each answer by itself
         1 times        any mechanism and any estimate, all answers together
         2 times        any mechanism with unbiased answers
-        1 times        integer combinations of cells, each with geometric noise on the integers of a level of its own
-        1.001 times    the families given, every group with a level of its own
+        1 times        integer combinations of cells, each with geometric noise on the integers at its own level
+        1.001 times    the families given, every group with its own level
         tried, with the weighted variance: marginals 1.841
         """
         # rounded up; the 1e-6 keeps rounding errors of floats from adding a thousandth

@@ -1,7 +1,7 @@
 """The limit of each wanted table: the error of noise on that table alone, at its share of the budget.
 
 A plan of the least weighted error may sacrifice one table to the others. Within the limits, no table is worse than with
-noise of its own. A table at share s has a variance of about 2/(s epsilon)^2, so that with weights w the least weighted
+separate noise. A table at share s has a variance of about 2/(s epsilon)^2, so that with weights w the least weighted
 error of tables with separate noise is at budget shares proportional to w^(1/3); equal weights have equal shares.
 """
 
