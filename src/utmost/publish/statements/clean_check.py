@@ -74,7 +74,7 @@ def check_clean(statement: Mapping[str, Any], table: Any, release: Mapping[str, 
             raise BadTable(required, came=str(error)[:200]) from None
 
     # The marginal, the public facts, the held sums and the certificate determine every field.
-    form = StatementForm[tuple[CleanTable, Family]](
+    form: StatementForm[tuple[CleanTable, Family]] = StatementForm(
         CLEAN_KIND, "a statement of a clean table", lambda clean: clean[0].fields(clean[1]), proved, _ROUNDED
     )
     clean, family = form.checked(statement)
