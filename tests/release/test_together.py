@@ -114,7 +114,7 @@ def test_the_choice_of_noise():
     assert not noise_together_at(BOTH, 1, unit=Unit(1, 2), noise="rotated").is_relaxable
     with pytest.raises(OutOfRange, match="can be relaxed"):
         noise_together_at(BOTH, 3, unit=Unit(1, 2), relaxable=True, noise="joint")
-    with pytest.raises(OutOfRange, match="halves must be kept"):
+    with pytest.raises(OutOfRange, match="later must keep halves"):
         noise_together_at(BOTH, 3, unit=Unit(1, 2), relaxable=True, halves="toss")
 
 

@@ -165,7 +165,7 @@ def test_files_that_changed_are_found(kept):
     (file,) = map(Path, folder.files("visits", epsilon=1))
     manifest, before = file.parent / "manifest.json", file.read_bytes()
     pq.write_table(pq.read_table(file).slice(1), file)
-    with pytest.raises(LedgerDamaged, match="as it was kept"):
+    with pytest.raises(LedgerDamaged, match="must be unchanged"):
         folder.verify()
     said = json.loads(manifest.read_text())
     said["files"][0]["sha256"] = sha256(file.read_bytes()).hexdigest()

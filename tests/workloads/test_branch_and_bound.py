@@ -140,7 +140,7 @@ def test_refusals():
         certified_shares(FOUR, ONE, 1, tolerance="little")
     with pytest.raises(OutOfRange, match="determine every wanted answer"):
         certified_shares(FOUR, ONE, 1, ["a"])
-    with pytest.raises(OutOfRange, match="shares to start with"):
+    with pytest.raises(OutOfRange, match="start must have a positive share"):
         certified_shares(FOUR, ONE, 1, start={"a b": 0})
     states = hierarchy({"A": ["a1"], "B": ["b1", "b2"]}, names=["state", "county"])
     with pytest.raises(Unsupported, match="one size"):

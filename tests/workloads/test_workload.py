@@ -147,7 +147,7 @@ def test_a_workload_travels():
         (lambda: Workload.weighed(BERKELEY, {"sex": [[1, 0], [1]]}), OutOfRange, "2 entries"),
         (lambda: Workload.weighed(BERKELEY, {"sex": [[0.5, 0]]}), OutOfRange, "integers"),
         (lambda: Workload.weighed(BERKELEY, {"sex": [[2**31, 0]]}), OutOfRange, "below 2\\^31"),
-        (lambda: Workload.weighed(BERKELEY, {"sex": [[0, 0]]}), OutOfRange, "row of zeros"),
+        (lambda: Workload.weighed(BERKELEY, {"sex": [[0, 0]]}), OutOfRange, "none may be all zeros"),
         (lambda: Workload.hierarchy(BERKELEY, "sex", by="sex"), OutOfRange, "other axes"),
         (lambda: Workload.sums(BERKELEY, [{"sex": []}]), OutOfRange, "at least one cell"),
         (lambda: Workload.sums(BERKELEY, [{}], [1, 2]), OutOfRange, "one for each sum"),
