@@ -112,7 +112,7 @@ def refinement_distance(
         came = f"{first.shape[0]}, {second.shape[0]} and {len(belief)}"
         raise NotAChannel("both channels and the prior must have the same number of secrets", came=came)
     if not (first.is_exact and second.is_exact and belief.dtype == object):
-        remedy = "Write fractions: of rounded numbers no refinement is exact."
+        remedy = "Write fractions: rounded numbers have no exact refinement."
         raise Unsupported("the channels and the prior must be rational", came="floats", remedy=remedy)
     if (belief < 0).any() or belief.sum() != 1:
         came = f"a sum of {belief.sum()} and a smallest entry of {belief.min()}"
