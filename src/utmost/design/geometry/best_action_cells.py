@@ -181,7 +181,7 @@ def exact_loss(loss: object, secrets: int) -> Array:
     if matrix.dtype.kind in "iu":
         matrix = fractions(matrix)
     if not is_exact(matrix):
-        remedy = "Give integers, Fractions or text; of the powers, one with an integer exponent, such as power:3."
+        remedy = "Give integers, Fractions or text; a power needs an integer exponent, such as power:3."
         raise Unsupported("universal optimality needs an exact loss", came="a float64 loss", remedy=remedy)
     if len(matrix) != secrets:
         raise NotALoss(f"the loss must have {secrets} rows, one for each secret", came=len(matrix))

@@ -64,7 +64,7 @@ class ShownPromise(JsonRecord):
 
 
 def of_request(facts: Mapping[str, Any], proposer: str) -> ShownPromise:
-    """Show a proposed request to publish; of an unreadable request, as much as can be read."""
+    """Show a proposed request to publish; if it is unreadable, as much as can be read."""
     try:
         request = read_request(facts)
         guarantee = _guarantee(request.promise, request.level)

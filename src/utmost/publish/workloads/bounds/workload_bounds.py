@@ -212,7 +212,7 @@ def _together_words(
 
 
 def _adds(unit: Unit, together: str | None) -> str:
-    whole = "" if is_whole(unit) else "; of what is added only 0 and the sensitivity are used"
+    whole = "" if is_whole(unit) else "; the bound uses only additions of 0 and of the sensitivity"
     in_all = "" if unit.in_all is None else f", {unit.in_all} at most in all"
     row = f" in whole rows along {together!r}" if together else ""
     return f"{_ADDS}{row}{in_all}{whole}"
