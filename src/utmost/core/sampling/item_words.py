@@ -282,7 +282,7 @@ class ItemWords:
 
 
 def word_cipher(secret: bytes, label: Sequence[str]) -> "BlockCipher":
-    """The cipher of the words for a label. The words of two labels, and of two secrets, are independent."""
+    """The cipher of the random words for a label. Words of two labels, and of two secrets, are independent."""
     return BlockCipher(derived_secret(secret, "words", *label))
 
 

@@ -73,7 +73,7 @@ class CellSelection:
         return replace(self, where=where, minus=minus, over=over)
 
     def check_unused(self) -> None:
-        """Refuse questions about cells where counts are read for a prior."""
+        """Refuse --where and similar options beside --prior, which reads single counts."""
         if self.ask_a_sum or self.at:
             remedy = "Leave out --response, --prior and --n."
             raise OutOfRange(

@@ -99,7 +99,7 @@ def kept_request(state: State, request: PublishRequest, source: Source) -> Publi
 
 
 def may_be_stored(state: State, request: PublishRequest) -> bool:
-    """Whether a request could be answered or refused without a writer, as far as a state shows."""
+    """Whether a state may already hold the answer, or the reason to refuse, so that nothing need be written."""
     return request.request in state.requests or (request.name, request.version or 1) in state.releases
 
 

@@ -104,8 +104,9 @@ def release(
     Args:
         table: Dict of columns, dataframe of any library, table read from a file, or counted table, whose unit is proved
             and whose labels are public. A frame that an engine evaluates (Polars' lazy frames, DuckDB's relations,
-            Spark's dataframes) needs an ``id_column`` and gives a frame of its kind. A file in blocks is drawn while
-            the released file is written. For a plan also an array of integers, one for each cell of its domain.
+            Spark's dataframes) needs an ``id_column`` and gives a frame of its kind. A large file gets its
+            noise while the released file is written. For a plan also an array of integers, one for each cell of its
+            domain.
         promise: Promise with everything that is decided beforehand, by `Promise.of_counted` for a counted table; or the
             plan of the sums to measure of a counted table; or a workload, for which `choose_plan` makes the plan.
         epsilon: Privacy level that the whole table may spend. With `within` in the promise it is the largest: the

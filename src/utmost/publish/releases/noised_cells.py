@@ -105,7 +105,7 @@ class NoisedColumn:
 
 
 def _parts(history: History, which: NDArray[np.intp] | None, chosen: list[Level]) -> list[tuple[History, Level]]:
-    """The cells of a history by the level that they get."""
+    """Split the cells of a history by the new level that each of them gets."""
     if which is None:
         return [(history, chosen[0])]
     here = which[history.where]

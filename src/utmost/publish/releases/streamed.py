@@ -1,8 +1,8 @@
 """Files larger than memory: checked in one pass and released in another, a block of rows at a time.
 
-A block gets noise when it is written, without another copy; the values are those of a table in memory. The second pass
-reads and checks every cell again, and must find as many rows in files of the same size and time: a file that changes
-meanwhile is not released, and nothing stays on the disk.
+Noise is added to a block as the block is written, so no second copy is stored; a table in memory would give the same
+values. The second pass reads and checks every cell again. The number of rows, and the size and time of each file, must
+be those of the first pass: a file that changes meanwhile is not released, and nothing stays on the disk.
 """
 
 import os

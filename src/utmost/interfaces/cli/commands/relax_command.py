@@ -158,7 +158,7 @@ def _table_to_relax(
 
 @contextmanager
 def _named_counting(kept: Published | None, people: PersonOptions) -> Iterator[None]:
-    """Add the counting options of the release to the error about events that give another table."""
+    """If the counted events give another table, add the release's counting options to the error."""
     try:
         yield
     except DataChanged as error:

@@ -24,9 +24,9 @@ from utmost.tables.axes.domain import Family
 
 _OF_HATS = (
     f"{ITS_SHARE} Sums under hat functions of spacing s get noise at "
-    "1/s of that for one unit of their sum. One individual changes no more cells than are charged; a cell lies in one "
-    "sum of a query group, or under hat functions whose weights for it add up to s, "
-    f"and the shares add up to 1. {FREE_ESTIMATES}"
+    "1/s of that for one unit of their sum. One individual changes no more cells than are charged. A cell lies in one "
+    "sum of a query group, or under hat functions whose weights for the cell add up to s. "
+    f"The shares add up to 1. {FREE_ESTIMATES}"
 )
 
 
