@@ -168,7 +168,7 @@ def test_a_limit_that_waits_is_told_to_a_release_without_one(ledger):
     for dataset in ({}, {"dataset": "studnets"}):
         with pytest.raises(OutOfRange, match="Pass dataset='students'; or set a limit"):
             published(ledger, "admissions", TABLE, **dataset, **PROMISE)
-        with pytest.raises(OutOfRange, match="no release names 'students' yet"):
+        with pytest.raises(OutOfRange, match="whose limit is set and unused: 'students'"):
             ledger.rehearse("admissions", epsilon=1, **dataset)
     assert len(ledger.history()) == 2
     assert ledger.rehearse("admissions", epsilon=1, dataset="students").remaining == 0
