@@ -435,7 +435,7 @@ def _values_between(axis: Axis, wanted: slice, name: str) -> NDArray[np.bool_]:
         places.append(open_end if edge is None else edges.index(edge))
     if places[0] >= places[1]:
         came, remedy = f"{wanted.start}..{wanted.stop}", "Name the smaller end first."
-        raise OutOfRange("a range must begin below its end", came=came, where=repr(name), remedy=remedy)
+        raise OutOfRange("the start of a range must be below its end", came=came, where=repr(name), remedy=remedy)
     among = np.arange(axis.size)
     return (places[0] <= among) & (among < places[1])
 
