@@ -53,6 +53,23 @@ def test_the_total_and_a_table_saved_in_python_are_verified(tmp_path, run):
         assert verified(run, (place, RELEASE))[0] == 0
 
 
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "xlsx"])
+def test_labels_that_look_like_numbers_are_compared_as_text(tmp_path, run, ending):
+    """Of "010" the number 10 was compared."""
+    release, clean = tmp_path / "release.json", tmp_path / f"clean.{ending}"
+    domain = Domain(region=["010", "10", "1.50", "2024-01-02"])
+    counted = CountedTable(domain, np.array([9, 8, 7, 6]), Unit(1, 1))
+    seeded_workload_release(counted, Plan(domain, counted.unit, {"region": 1}), 4, epsilon=1).save(release)
+    assert run("clean", release, "--out", clean)[0] == 0
+    assert run("verify", clean, "--release", release)[0] == 0
+    if ending == "csv":
+        clean.write_text(clean.read_text().replace("010,", "10,"))
+        beside = clean.with_name("clean.csv.json")
+        digest = {"table": {"of": "file", "sha256": sha256(clean.read_bytes()).hexdigest()}}
+        beside.write_text(json.dumps(json.loads(beside.read_text()) | digest))
+        assert run("verify", clean, "--release", release)[0] == 1
+
+
 def test_a_forged_cell_is_refused_whatever_the_digest_says(clean, run):
     """The file's digest is put right after each change, as a forger would."""
     place, _ = clean

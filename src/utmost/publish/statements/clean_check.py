@@ -21,7 +21,6 @@ from utmost.publish.workloads.reconstruction.public_facts import PublicFacts
 from utmost.publish.workloads.sums_in_words import read_family
 from utmost.tables.axes.domain import Family
 from utmost.tables.files import files
-from utmost.tables.frames.any_table import adapter_of
 
 _ROUNDED = frozenset({"zero_bias"})
 
@@ -79,15 +78,12 @@ def check_clean(statement: Mapping[str, Any], table: Any, release: Mapping[str, 
     )
     clean, family = form.checked(statement)
     expected = release.beside(clean) if isinstance(release, NoisyTable) else beside_estimates(whole, clean, family)
-    adapter = adapter_of(table)
-    names = adapter.names(table)
-    if "clean" not in names or not set(names) <= set(expected):
-        raise BadTable("a clean table must have labels and the column 'clean'", came=", ".join(names))
-    for name in names:
-        column, wanted = (
-            cells.tolist() if isinstance(cells, np.ndarray) else cells
-            for cells in (adapter.column(table, name), expected[name])
-        )
+    columns = files.columns(table)
+    if "clean" not in columns or not set(columns) <= set(expected):
+        raise BadTable("a clean table must have labels and the column 'clean'", came=", ".join(columns))
+    for name, column in columns.items():
+        cells = expected[name]
+        wanted = cells.tolist() if isinstance(cells, np.ndarray) else cells
         if len(column) != len(wanted) or any(map(unlike, column, wanted)):
             raise BadTable("a clean table must be that of its certificate", came="other cells", where=repr(name))
     return clean
