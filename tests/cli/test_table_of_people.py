@@ -112,6 +112,24 @@ def test_counts_alone_and_persons_with_several_rows(run, tmp_path):
     assert counts == pytest.approx([sum(row["region"] == region for row in rows) for region in REGIONS], abs=1)
 
 
+def test_a_total_says_how_often_it_may_count_a_person(run, tmp_path):
+    """Each person is in three cells, once in each: the total is three times the people."""
+    rows = [{"id": row, "region": region} for row in range(50) for region in ("01", "010", "110")]
+    (tmp_path / "persons.csv").write_text("id,region\n" + "".join(f"{row['id']},{row['region']}\n" for row in rows))
+    (tmp_path / "domain.json").write_text('{"region": ["110", "01", "010"]}')
+    asked = ["release", tmp_path / "persons.csv", "--person", "id", "--at-most", 3, "--domain"]
+    asked += [tmp_path / "domain.json", "--epsilon", 1]
+    table, plan = tmp_path / "table.csv", tmp_path / "plan.json"
+    assert run(*asked, "--by", "region", "--out", table)[0] == 0
+    assert run(*asked, "--want", "region", "--out", plan)[0] == 0
+    for release in (table, plan):
+        for command in ("total", "read"):
+            shown = " ".join(run(command, release, "--where", "region=01,010,110")[1].split())
+            assert shown.startswith("number of people (each up to 3 times), region=01,010,110: ")
+    told = " ".join(run("total", plan, "--where", "region=10")[2].split())
+    assert "Did you mean '010'?" in told, "'110' is as near, but another number"
+
+
 def test_a_dry_run_and_programs(run, tmp_path):
     asked = ["release", written(tmp_path, persons(50)), *SAY, "--domain", tmp_path / "domain.json", *MARKS]
     asked += ["--mean", "income=0,100000,0.01", "--epsilon", 1]

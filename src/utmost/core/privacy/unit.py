@@ -258,13 +258,18 @@ class Unit(PickledByFields):
 
     @property
     def counted(self) -> str:
-        """The noun for counts: "people" if one individual is in one cell once, else "events".
+        """The noun for counts: "people" if one individual is at most once in a cell, else "events".
 
-        >>> Unit(1, 1).counted, Unit(1, 2).counted
-        ('people', 'events')
+        >>> Unit(1, 1).counted, Unit(1, 3).counted, Unit(2, 1).counted
+        ('people', 'people (each up to 3 times)', 'events')
         """
-        once = Fraction(self.sensitivity) if self.amount is None else self._events[0] if self.is_shared else Fraction(0)
-        return "people" if self.cells == 1 and once == 1 else "events"
+        each, in_all = Fraction(self.sensitivity if self.amount is None else 0), self.in_all
+        if self.amount is not None and self.is_shared:
+            each, in_all = self._events
+        if each != 1:
+            return "events"
+        times = self.cells if in_all is None else min(self.cells, int(in_all))
+        return "people" if times == 1 else f"people (each up to {times} times)"
 
     def beyond(self, cell: str) -> str:
         """The part of one individual's data that the table does not count, in words, without bounds that others imply.

@@ -404,7 +404,8 @@ def _selected_values(axis: Axis, level: int, wanted: Any, name: str) -> NDArray[
         elif text is not None and text in labels:
             groups[labels.index(text)] = True
         else:
-            near = get_close_matches(str(label), [text for text in labels if text], n=1)
+            near = [text for text in labels if text and text.lstrip("0") == str(label).lstrip("0")]
+            near = near or get_close_matches(str(label), [text for text in labels if text], n=1)
             listed_out = ", ".join(repr(label) for label in labels[:LONGEST])
             remedy = f"Its labels are {listed_out}."
             if near:
