@@ -329,6 +329,31 @@ def test_amounts_and_measures_are_counted_and_released_in_their_own_unit(run, fi
     assert run("release", events, *SAY, "--domain", domain, "--measures", measures, "--epsilon", 1)[0] == 2
 
 
+def test_remedies_of_measures_work_in_their_file(run, files, tmp_path):
+    events, domain = files
+    events.write_text("user,page,amount\nann,A,1.5\nbob,A,\n")
+    measures, out = tmp_path / "measures.json", tmp_path / "m.json"
+    say = ["count", events, *SAY, "--domain", domain, "--by", "page", "--measures", measures, "--out", out]
+    spent = '"values": "amount", "each": 100, "per_cell": 500'
+
+    def told(keys, *more):
+        measures.write_text(f'{{"visits": {{}}, "spent": {{{keys}}}}}')
+        code, _, err = run(*say, *more)
+        return "" if code == 0 else " ".join(err.split())
+
+    for remedy in ('"step": "0.01"', '"missing": "leave out"'):
+        assert f"{remedy} in the file of --measures" in told(spent)
+        spent += f", {remedy}"
+    assert told(spent) == ""
+    assert "got --per-cell, --leave-out amounts beside --measures. In place of the option write" in told(
+        spent, "--per-cell", 3, "--leave-out", "amounts"
+    )
+    wrong = told(spent.replace("per_cell", "per-cell"))
+    assert ("measure 'spent'" in wrong, "got 'per-cell'" in wrong, "each, per_cell, most_events" in wrong) == (
+        True,
+    ) * 3
+
+
 def test_distinct_values_are_planned_released_and_never_added(run, files, tmp_path):
     events, domain = files
     events.write_text("user,page,age,kind\nann,A,3,x\nann,A,4,y\nbob,A,99,x\nbob,B,99,z\n")

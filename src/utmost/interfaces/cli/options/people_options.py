@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from utmost.tables.cells.spelling import Spelling
 
 
+_MEASURE_ARGUMENT = re.compile(r'\b(missing|step|per_cell|most_events)=("[^"]*"|[\d./]*\d)(?: in ut\.mean or ut\.sum)?')
+
 LeftOut = Annotated[
     list[str] | None,
     option(
@@ -328,14 +330,12 @@ class People(PersonOptions):
                 remedy=remedy,
             ) from None
         except UtmostError as error:
-            if self.mean is None:
+            if self.mean is None and self.measures is None:
                 raise
-            named = type(error)(
-                error.required,
-                came=error.came,
-                where=error.where,
-                remedy=self._with_step(error.remedy or "", error.where or ""),
-            )
+            remedy = self._with_step(error.remedy or "", error.where or "")
+            if self.measures is not None:  # arguments of a measure are keys of its file
+                remedy = _MEASURE_ARGUMENT.sub(r'"\1": \2 in the file of --measures', remedy)
+            named = type(error)(error.required, came=error.came, where=error.where, remedy=remedy)
             for note in getattr(error, "__notes__", ()):
                 named.add_note(self._with_step(note, note))
             raise named from None
@@ -359,18 +359,23 @@ class People(PersonOptions):
             return dict(named)
         if self.measures is None:
             return None
-        if self.measure != MeasureSpec():
-            required = "measures must be given once"
-            came = "--values, --step, --each, --per-cell, --most-events or --in-all beside --measures"
-            raise OutOfRange(required, came=came, remedy="Write it in the file of --measures.")
+        known = [field.name for field in fields(MeasureSpec)]
+        if given := [name for name in known if getattr(self.measure, name) is not None]:
+            keys = ['"missing": "leave out"' if name == "missing" else f'"{name}"' for name in given]
+            options = ["--leave-out amounts" if name == "missing" else f"--{name.replace('_', '-')}" for name in given]
+            required, came = "measures must be given once", f"{', '.join(options)} beside --measures"
+            remedy = f"In place of the option write {', '.join(keys)} in the file of --measures."
+            raise OutOfRange(required, came=came, remedy=remedy)
         facts = read_json(self.measures, "measures must")
-        known = {field.name for field in fields(MeasureSpec)}
-        if not isinstance(facts, dict) or not all(
-            isinstance(words, dict) and set(words) <= known for words in facts.values()
-        ):
-            raise wrong_kind(
-                "measures", 'the options of each by name: {"spent": {"values": "paid", "per_cell": 100}}', facts
-            )
+        example = '{"spent": {"values": "paid", "per_cell": 100}}'
+        if not isinstance(facts, dict):
+            raise wrong_kind("measures", f"the keys of each by name: {example}", facts)
+        for name, words in facts.items():
+            if not isinstance(words, dict):
+                raise wrong_kind(f"measure {name!r}", f"an object of keys, as in {example}", words)
+            if unknown := [key for key in words if key not in known]:
+                required, remedy = f"measure {name!r} must have known keys", f"Its keys are {', '.join(known)}."
+                raise OutOfRange(required, came=repr(unknown[0]), where="--measures", remedy=remedy)
         return {name: MeasureSpec(**words) for name, words in facts.items()}
 
     def _averaged(self, text: str) -> "tuple[str, MeasureSpec]":
