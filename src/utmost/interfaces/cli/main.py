@@ -513,6 +513,7 @@ _CALLS = {
     "create=True (utmost ledger create)": "utmost ledger create",
     "call resume (utmost ledger resume)": "call utmost ledger resume",
     "and call resume": "and call utmost ledger resume",
+    "call its difference(where, minus)": "write utmost read RELEASE --where LABELS --minus LABELS",
     ", or pass part={column: list of labels}": "",
     "up to epsilon=": "up to epsilon = ",
     "call relax with": "call utmost relax with",

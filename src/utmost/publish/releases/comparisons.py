@@ -150,7 +150,7 @@ def _check_apart(answers: Sequence[Answer[Any]]) -> None:
     for answer in answers:
         instance(answer, Answer, "an answer")
     if any(_may_share_noise(one, other) for one, other in combinations(answers, 2)):
-        remedy = "Compare releases of different data; for two sums of one release call total with where= and minus=."
+        remedy = "Compare releases of different data; for two sums of one release call its difference(where, minus)."
         raise OutOfRange(
             "answers that are compared must come from different releases", came="one release twice", remedy=remedy
         )

@@ -78,12 +78,12 @@ def check_clean(statement: Mapping[str, Any], table: Any, release: Mapping[str, 
     )
     clean, family = form.checked(statement)
     expected = release.beside(clean) if isinstance(release, NoisyTable) else beside_estimates(whole, clean, family)
-    columns = files.columns(table)
-    if "clean" not in columns or not set(columns) <= set(expected):
-        raise BadTable("a clean table must have labels and the column 'clean'", came=", ".join(columns))
-    for name, column in columns.items():
-        cells = expected[name]
-        wanted = cells.tolist() if isinstance(cells, np.ndarray) else cells
+    cells = files.columns(table)
+    if "clean" not in cells or not set(cells) <= set(expected):
+        raise BadTable("a clean table must have labels and the column 'clean'", came=", ".join(cells))
+    for name, column in cells.items():
+        follows = expected[name]
+        wanted = follows.tolist() if isinstance(follows, np.ndarray) else follows
         if len(column) != len(wanted) or any(map(unlike, column, wanted)):
             raise BadTable("a clean table must be that of its certificate", came="other cells", where=repr(name))
     return clean

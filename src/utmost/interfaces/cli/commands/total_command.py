@@ -302,10 +302,10 @@ def _give(answer: options.Output, report: dict[str, Any], published: Any, clippe
             all_of_them = "All"
         screen().print(ScreenText(f"{all_of_them} are within their margins at once, at {sure} confidence."))
         return screen().print(facts({"not counted": beyond})) if beyond else None
-    if report["kind"] == "sum":
+    if report["kind"] in ("sum", "difference"):
         low, high = report["interval"]
         shown = _with_bar(report)
-        truth = "sum of what is counted" if beyond else "true sum"
+        truth = f"{report['kind']} of what is counted" if beyond else f"true {report['kind']}"
         rows = {"margin": f"the {truth} is from {number(low, 12)} to {number(high, 12)}, at {sure} confidence"}
     elif report["kind"] == "quantile":
         shown = report["words"]
@@ -371,7 +371,7 @@ def _trend(releases: list[Any], names: list[str], where: list[str], column: str 
             chosen.append({name.strip(): listed.split(",") for name, _, listed in pairs})
     if len(releases) == 2:
         answer = change(releases[1], releases[0], chosen[1], earlier_where=chosen[0], column=column, confidence=sure)
-        return _answered(answer, f"{question}, since {names[0]}")
+        return _answered(answer, f"{question}, since {names[0]}") | {"kind": "difference"}
     course = trend(releases, each_where=chosen, column=column, confidence=sure)
     return {
         "question": question,
