@@ -46,8 +46,10 @@ def test_columns_share_the_width_and_lose_nothing_that_wraps(rows, width, has_ti
     table = ScreenTable([ScreenColumn("town"), ScreenColumn("words"), ScreenColumn("n")], rows, has_titles, "the end")
     lines = shown(table, width)
     assert all(cells(line) <= width for line in lines)
-    times = len(rows) if has_titles and "─" not in "".join(lines) else int(has_titles)  # titles, where cells are facts
-    wanted = "".join(sorted(squeezed("".join("".join(row) for row in rows)) + "townwordsn" * times + "theend"))
+    titles = "townwordsn" * has_titles
+    if has_titles and "─" not in "".join(lines):  # cells are facts, each with its title; empty ones are left out
+        titles = "".join(title for row in rows for title, cell in zip(("town", "words", "n"), row, strict=True) if cell)
+    wanted = "".join(sorted(squeezed("".join("".join(row) for row in rows)) + titles + "theend"))
     assert "".join(sorted(squeezed("".join(lines)).replace("─", ""))) == wanted
 
 
@@ -146,3 +148,10 @@ def test_words_stay_whole_while_the_columns_have_room():
     for width in (80, 60, 50, 44):
         shown = "\n".join(line.characters for line in table.lines(width))
         assert re.search("position_abolished +18 to 29 +one", shown), width
+
+
+def test_a_narrow_screen_lists_no_empty_cells():
+    rows = [("region: cost", "123456789"), ("count", "")]
+    table = ScreenTable([ScreenColumn("wanted"), ScreenColumn("n", right=True, wraps=False)], rows, has_titles=True)
+    first = [line.characters.strip()[:1] for line in table.lines(12)]
+    assert (first.count("n"), first.count("w")) == (1, 2)

@@ -203,7 +203,9 @@ class ScreenTable:
             facts: list[Sequence[str | ScreenText]] = []
             for row in texts[1:]:
                 facts += [
-                    (" ".join(column.title.split()), text) for column, text in zip(self.columns, row, strict=True)
+                    (" ".join(column.title.split()), text)
+                    for column, text in zip(self.columns, row, strict=True)
+                    if text.characters
                 ]
                 facts.append(("", ""))
             table = ScreenTable([ScreenColumn(style="dim"), ScreenColumn()], facts[:-1])
