@@ -471,6 +471,8 @@ def test_a_level_is_shared_by_plans(run, tmp_path):
     code, shown, _ = run("share", *plans.values(), "--weight", "visits=8", "--epsilon", 1)
     assert code == 0
     assert "--plan" in shown
+    guarantee = "in the releases together by at most 2.72 (epsilon = 1). This assumes that one individual changes"
+    assert guarantee in " ".join(shown.split())
     report = json.loads(run("share", *plans.values(), "--weight", "visits=8", "--epsilon", 2, "--json")[1])
     wanted = share_level({name: read_plan(path) for name, path in plans.items()}, epsilon=2, weights={"visits": 8})
     assert {name: measure["share"] for name, measure in report["measures"].items()} == {

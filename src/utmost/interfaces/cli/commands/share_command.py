@@ -20,6 +20,7 @@ from utmost.interfaces.cli.screens.terminal import ScreenGroup, ScreenText
 from utmost.interfaces.cli.screens.workload_screens import check_document, document_writers, with_confidence
 from utmost.interfaces.documents.reports import print_json
 from utmost.publish.ledger.shared_measures import shared_requests
+from utmost.publish.promises.table_statements import promise_text
 from utmost.publish.releases.checked_sums import CheckedSums, counted_for
 from utmost.publish.releases.noisy_sums import NoisySums
 from utmost.publish.releases.shared_release import release_shared
@@ -171,8 +172,12 @@ def weights_of(texts: list[str] | None) -> dict[str, str]:
 
 
 def report_of(shared: SharedLevel) -> dict[str, Any]:
+    units = {name: plan.unit for name, plan in shared.plans.items()}
+    changes = "; ".join(f"{unit.changes('cell')} ({name})" for name, unit in units.items())
+    neighbours = next(iter(units.values())).neighbours
     return {
         "level": level_text(shared.level),
+        "guarantee": promise_text(shared.level, neighbours, "the releases together", changes),
         "within": shared.within,
         "measures": {
             name: {
@@ -208,6 +213,6 @@ def show(report: dict[str, Any], files: dict[str, Path]) -> None:
         ScreenGroup(
             ScreenText(f"{nothing}epsilon = {report['level']}, shared:", style="bold"),
             grid(["measure", "share", "epsilon", "standard deviation"], rows, left=4),
-            facts(best | commands),
+            facts(best | commands | {"promise": report["guarantee"]}),
         )
     )
