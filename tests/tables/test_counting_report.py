@@ -79,7 +79,7 @@ REPORT = {
     "events": 9,
     "outside_domain": 4,
     "outside": {"page": 2, "age": 1},
-    "missing": {"page": 1, "age": 1},
+    "missing_left_out": {"page": 1, "age": 1},
     "persons": 2,
     "clipped_sums": 1,
     "removed": 1,

@@ -100,7 +100,7 @@ class CountingReport:
             **({} if self.kept_of is None else {f"{self.kept_of} kept": self.share_kept}),
             "outside the domain": self._shared(self.outside_domain),
             **{f"outside, {name}": self._shared(count) for name, count in self.outside.items()},
-            **{f"missing, {name}": self._shared(count) for name, count in self.missing.items()},
+            **{f"missing and left out, {name}": self._shared(count) for name, count in self.missing.items()},
             **{f"missing, {name}": f"{count} events, left out of its sums" for name, count in gone.items()},
             **{f"zeros before {name}": self._shared(count) for name, count in self.leading_zeros.items() if count},
             "persons": f"{self.persons} with events inside the domain"
@@ -140,7 +140,7 @@ class CountingReport:
             "percent_kept": self.percent_kept,
             "outside_domain": self.outside_domain,
             "outside": dict(self.outside),
-            "missing": dict(self.missing),
+            "missing_left_out": dict(self.missing),
             "without_amount": dict(self.without_amount),
             "leading_zeros": dict(self.leading_zeros),
             "persons": self.persons,
