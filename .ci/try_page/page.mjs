@@ -82,6 +82,15 @@ export function parsed(text) {
   return { names, body };
 }
 
+// Text that a spreadsheet would compute, in a cell or after a separator within one: as tables/files/formulas.py, and stricter.
+export function isComputed(text) {
+  return text.split(/[,;|\t]/).some((part, at, parts) => {
+    // Spreadsheets skip blanks, control characters, byte order marks and quotes, and accept full-width signs.
+    const start = part.replace(/^[\u0000-\u0020\u007f\u0085'"\u00a0\u2000-\u200f\u2028\u2029\u202f\u2060\u3000\ufeff]+/, "");
+    return /^[=＝]/.test(start) || (/^[+\-@＋－＠]/.test(start) && /[(!|[]/.test(parts.slice(at).join("|")));
+  });
+}
+
 // The declared values of one column, one on each line.
 export function declared(name, text) {
   const values = text.split(/\r?\n/).map((line) => line.trim()).filter((line) => line);
@@ -89,10 +98,7 @@ export function declared(name, text) {
   const twice = values.find((value, at) => values.indexOf(value) < at);
   if (twice !== undefined) throw new Error(`${name}: ${twice} is written twice. Remove one.`);
   for (const one of [name, ...values]) {
-    // A spreadsheet would compute such text, and a table cannot hold control characters.
-    const isFormula = /^[=@]/.test(one) || (/^[+-]/.test(one) && /[(!|]/.test(one));
-    // eslint-disable-next-line no-control-regex
-    if (isFormula || /[\u0000-\u001f\ud800-\udfff]/u.test(one)) {
+    if (!one.trim() || isComputed(one) || /[\u0000-\u001f\ud800-\udfff]/u.test(one)) {
       throw new Error(`${name}: the text ${one} cannot stand in a table. Rename it.`);
     }
   }
@@ -136,15 +142,20 @@ export function written(rows) {
   return rows.map((row) => `${row.map(quoted).join(",")}\n`).join("");
 }
 
+async function sha256(bytes) {
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
+  return [...digest].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
 // The statement of a table, in the form that `utmost verify` checks.
 export async function statement(facts, axes, csv) {
   const names = axes.map(({ name }) => name);
-  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(csv)));
+  const digest = await sha256(new TextEncoder().encode(csv));
   const filled = {
     COLUMNS: JSON.stringify(names.join(", ")).slice(1, -1),
     '"PUBLIC"': JSON.stringify(names),
     '"ROWS"': String(axes.reduce((product, { values }) => product * values.length, 1)),
-    SHA256: [...digest].map((byte) => byte.toString(16).padStart(2, "0")).join(""),
+    SHA256: digest,
   };
   return facts.statement.replace(/COLUMNS|"PUBLIC"|"ROWS"|SHA256/g, (word) => filled[word]);
 }
@@ -157,22 +168,31 @@ const EXAMPLE_VALUES = { region: "North\nSouth\nWest", sex: "women\nmen" };
 function start() {
   const FACTS = JSON.parse(document.getElementById("facts").textContent);
   const at = (id) => document.getElementById(id);
-  let table = null, fileName = "example", spent = [];
+  const spentOn = new Map(); // the levels of the tables drawn of each file, by its digest
+  let table = null, fileName = "example", spent = [], confirmed = "";
 
   function tell(id, error) {
     at(id).textContent = error ? error.message : "";
     at(id).hidden = !error;
   }
 
-  function open(name, text, values = {}) {
-    tell("file-error", null);
+  async function open(name, bytes, values = {}) {
+    [table, confirmed, at("sure").checked] = [null, "", false];
+    for (const id of ["file-error", "ask-error"]) tell(id, null);
     try {
-      table = parsed(text);
+      let text = "";
+      try {
+        text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+      } catch {
+        throw new Error("The file is not UTF-8 text. Save it as CSV in UTF-8.");
+      }
+      const read = parsed(text), digest = await sha256(bytes);
+      if (!spentOn.has(digest)) spentOn.set(digest, []);
+      [table, spent] = [read, spentOn.get(digest)];
     } catch (error) {
-      table = null;
       tell("file-error", error);
     }
-    [fileName, spent] = [name.replace(/\.[^.]*$/, ""), []];
+    fileName = name.replace(/\.[^.]*$/, "");
     for (const id of ["columns", "level", "result"]) at(id).hidden = id === "result" || table === null;
     at("names").replaceChildren(...(table ? table.names : []).map((column, number) => {
       const box = Object.assign(document.createElement("fieldset"), { className: "column" });
@@ -183,7 +203,7 @@ function start() {
       hint.textContent = `Values of ${column} that can occur, one on each line`;
       const open = () => (text.hidden = hint.hidden = !tick.checked);
       tick.addEventListener("change", open);
-      if (values[column]) [tick.checked, text.value] = [true, values[column]];
+      if (Object.hasOwn(values, column)) [tick.checked, text.value] = [true, values[column]];
       open();
       box.append(tick, label, hint, text);
       return box;
@@ -192,17 +212,9 @@ function start() {
 
   at("file").addEventListener("change", async ({ target }) => {
     const [file] = target.files;
-    if (!file) return;
-    let text = null;
-    try {
-      text = new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer());
-    } catch {
-      tell("file-error", new Error("The file is not UTF-8 text. Save it as CSV in UTF-8."));
-      return;
-    }
-    open(file.name, text);
+    if (file) await open(file.name, await file.arrayBuffer());
   });
-  at("example").addEventListener("click", () => open("example.csv", EXAMPLE, EXAMPLE_VALUES));
+  at("example").addEventListener("click", () => open("example.csv", new TextEncoder().encode(EXAMPLE), EXAMPLE_VALUES));
 
   at("epsilon").append(...Object.keys(FACTS).map((epsilon) => new Option(epsilon, epsilon, epsilon === "1", epsilon === "1")));
   const facts = () => FACTS[at("epsilon").value];
@@ -224,7 +236,12 @@ function start() {
       }
       const axes = chosen.map((name) => ({ name, values: declared(name, at(`values-${table.names.indexOf(name)}`).value) }));
       if (!at("sure").checked) throw new Error("Tick that each row is another person.");
-      const { counts, leftOut } = counted(table, axes);
+      const { counts, leftOut } = counted(table, axes), asked = JSON.stringify(axes);
+      if (leftOut && confirmed !== asked) {
+        confirmed = asked;
+        const lost = `${leftOut} of ${table.body.length} rows have a blank or a value that you did not declare`;
+        throw new Error(`${lost}, and would be counted nowhere. Declare it, or press again to leave them out.`);
+      }
       const { level, margin } = facts();
       const rows = released(axes, counts.map((count) => count + noise(level)), margin);
       const csv = written(rows), stated = await statement(facts(), axes, csv);
@@ -251,7 +268,7 @@ function start() {
       at(id).download = `${fileName}-released${ending}`;
     }
     at("left-out").textContent = leftOut
-      ? `For your eyes only: ${leftOut} of ${table.body.length} rows have a value that you did not declare, and are counted nowhere.`
+      ? `For your eyes only: ${leftOut} of ${table.body.length} rows have a blank or a value that you did not declare, and are counted nowhere.`
       : "";
     at("spent").textContent = spent.length > 1
       ? `You have drawn ${spent.length} tables of these people here: whoever sees all of them has epsilon ${spent.join(" + ")}.`

@@ -19,6 +19,9 @@ import utmost as ut
 from goodness import LEVEL, chi_square
 from running import called
 
+# The page has the rule of written files a second time, in JavaScript.
+from utmost.tables.files.formulas import is_computed
+
 ROOT = Path(__file__).parents[2]
 PAGE, SCRIPT = ROOT / "docs/try.html", ROOT / ".ci/try_page/page.mjs"
 CHROMIUM, NODE = shutil.which("chromium"), shutil.which("node")
@@ -144,11 +147,25 @@ return [csv, await page.statement(facts(epsilon), axes, csv), noisy];
         ('page.declared("a", "x\\nx")', "written twice"),
         ('page.declared("a", "=1+1")', "cannot stand"),
         ('page.declared("a", "x\\u0000")', "cannot stand"),
+        ('page.declared(" ", "x")', "cannot stand"),
+        ('page.declared("x;=HYPERLINK(\\"h\\")", "x")', "cannot stand"),
         ('page.counted({names: ["a"], body: []}, [{name: "a", values: Array(10001).fill("x")}])', "10001 rows"),
     ],
 )
 def test_a_refusal_says_what_to_do(code, named):
     assert named in in_node(f"try {{ {code}; return null; }} catch (error) {{ return error.message; }}")
+
+
+@needs_node
+def test_text_that_a_spreadsheet_would_compute_is_refused_wherever_the_library_refuses_it():
+    starts = ["", " ", "'", '"', "\u200b", "\ufeff", "\u3000", "x;", "x|", "x,", "x\t'"]
+    ends = ["=1", "＝1", "+1[", "＋cmd(", "-a!b", "@sum(", "-5 to 0", "+65", "-", "a=b", "1(2)", "+1|a!b", "-3;+f(x)"]
+    texts = [start + end for start in starts for end in ends]
+    found = in_node("return texts.map(page.isComputed);", texts=texts)
+    for text, is_refused in zip(texts, found, strict=True):
+        for written in (f"{text}\n", '"' + text.replace('"', '""') + '"\n'):
+            assert is_refused or not is_computed(written.encode()), text
+    assert not any(found[texts.index(plain)] for plain in ("-5 to 0", "+65", "-", "a=b", "1(2)"))
 
 
 @pytest.mark.browser
@@ -175,6 +192,8 @@ def test_the_whole_walk_in_chromium_without_network(tmp_path):
         page.get_by_label("Privacy level (epsilon)").select_option("1/2")
         page.get_by_label("Each row is another person", exact=False).check()
         page.get_by_role("button", name="Release the table").click()
+        assert "1 of 1001 rows" in page.get_by_role("alert").filter(visible=True).inner_text()
+        page.get_by_role("button", name="Release the table").click()
         page.get_by_role("link", name="Save the table").wait_for()
         assert "1 of 1001 rows" in page.locator("#left-out").inner_text()
         for name in ("Save the table", "Save its statement"):
@@ -182,6 +201,14 @@ def test_the_whole_walk_in_chromium_without_network(tmp_path):
                 page.get_by_role("link", name=name).click()
             waiting.value.save_as(tmp_path / waiting.value.suggested_filename)
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        (tmp_path / "latin.csv").write_bytes("région\nNord\n".encode("latin-1"))
+        page.set_input_files("#file", tmp_path / "latin.csv")
+        assert "UTF-8" in page.get_by_role("alert").filter(visible=True).inner_text()
+        assert not page.get_by_role("button", name="Release the table").is_visible()
+        (tmp_path / "odd.csv").write_text("constructor,sex\nx,men\n")
+        page.set_input_files("#file", tmp_path / "odd.csv")
+        assert not page.get_by_label("constructor", exact=True).is_checked()
+        assert not page.get_by_label("Each row is another person", exact=False).is_checked()
         page.screenshot(path=tmp_path / "page.png", full_page=True)
         assert problems == []
         assert all(url.startswith(("file:", "blob:", "data:")) for url in asked)
