@@ -63,13 +63,15 @@ class Call:
 
     @property
     def place(self):
-        """Where it comes when each call follows those that it needs."""
-        return ORDER.index(self.of if self.is_approval_of_a_relaxation else self.verb), ORDER.index(self.verb)
+        """Where it comes when each call follows those that it needs: a version is proposed after the one before it."""
+        return ORDER.index(self.of or self.verb), self.version, ORDER.index(self.verb)
 
     def is_before_its_time(self, error):
         """Whether an error says that another call must come first."""
         if isinstance(error, OutOfRange):
-            return "versions must follow" in str(error)
+            # The last is too late: a level above it was answered since.
+            known = "versions must follow", "the next version of this release", "larger epsilon than all answers so far"
+            return any(one in str(error) for one in known)
         if isinstance(error, Unsupported):  # whoever approves a relaxation is shown what the release promises
             return self.is_approval_of_a_relaxation and "a release that does not exist" in str(error)
         return isinstance(error, NOT_YET)
@@ -102,12 +104,12 @@ class Call:
             version = {"version": self.version}
             return propose_by(service, curator, self.key, self.of, self.name, at, terms=terms, **version).name
         if self.verb == "approve":
-            named = service.context.name("proposal", curator, replace(self, verb="propose", by="").key)
+            named = service.context.record_name("proposal", curator, replace(self, verb="propose", by="").key)
             return service.proposals.decide(tokens[self.by, "approver"], named, "approved").state
         if self.verb == "view":
             return cells(service.releases.view(curator, self.name, at, version=self.version).table)
         given = (curator, self.key, self.name, table(self), at)
-        more = {"proposal": service.context.name("proposal", curator, self.proposal().key)}
+        more = {"proposal": service.context.record_name("proposal", curator, self.proposal().key)}
         if self.verb == "publish":
             version = None if self.version == 1 else self.version
             return cells(publish_by(service, *given, TERMS, **more, version=version))
