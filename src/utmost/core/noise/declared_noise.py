@@ -22,7 +22,7 @@ from utmost.core.noise.combination import Combination
 from utmost.core.noise.geometric import Geometric
 from utmost.core.noise.laplace import Laplace
 from utmost.core.noise.law import positive_number
-from utmost.core.noise.ratio_bars import RatioBar, fieller
+from utmost.core.noise.ratio_bars import RatioBar, fieller, ratio_of_margins
 from utmost.errors import OutOfRange, UtmostError
 
 NoiseKind = Literal["discrete laplace", "laplace", "discrete gaussian", "gaussian"]
@@ -313,7 +313,7 @@ def ratio_of_sums(
         half = miss / 2
         up = exact(noise.sum_of([*above, *shared]).margin_missed(half))
         down = exact(other.sum_of([*below, *shared]).margin_missed(half))
-        return RatioBar.of_margins(u, up, v, down, confidence)
+        return ratio_of_margins(u, up, v, down, confidence)
     if noise.kind == "discrete laplace":
         cells = [*((size, 1, 0) for size in above), *((size, 0, 1) for size in below), *((s, 1, 1) for s in shared)]
         counts: dict[tuple[Fraction, int, int], int] = {}

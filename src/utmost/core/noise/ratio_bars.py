@@ -72,21 +72,6 @@ class RatioBar(Display):
         return RatioBar(min(max(self.estimate, lower), upper), lower, upper, self.confidence)
 
     @classmethod
-    def of_margins(
-        cls, top: Fraction, up: Fraction, bottom: Fraction, down: Fraction, confidence: Fraction
-    ) -> "RatioBar":
-        """All ratios of numbers within margins of two noisy sums; not determined if the denominator may be 0.
-
-        >>> RatioBar.of_margins(Fraction(8), Fraction(1), Fraction(4), Fraction(1), Fraction(9, 10)).upper
-        3.0
-        """
-        estimate = round_up(top / bottom) if bottom else None
-        if abs(bottom) <= down:
-            return cls(estimate, -math.inf, math.inf, confidence)
-        corners = [(top + x * up) / (bottom + y * down) for x in (-1, 1) for y in (-1, 1)]
-        return cls(estimate, round_down(min(corners)), round_up(max(corners)), confidence)
-
-    @classmethod
     def undetermined(cls, confidence: Fraction) -> "RatioBar":
         """The interval from minus infinity to infinity, for a ratio that is not determined."""
         return cls(None, -math.inf, math.inf, confidence)
@@ -98,6 +83,19 @@ class RatioBar(Display):
         ends = below.create_decimal(self.lower), above.create_decimal(self.upper)
         low, high = (f"{end:f}" if end.is_zero() or -_PLAIN < end.adjusted() < _PLAIN else str(end) for end in ends)
         return f"{low} to {high}"
+
+
+def ratio_of_margins(top: Fraction, up: Fraction, bottom: Fraction, down: Fraction, confidence: Fraction) -> RatioBar:
+    """All ratios of numbers within margins of two noisy sums; not determined if the denominator may be 0.
+
+    >>> ratio_of_margins(Fraction(8), Fraction(1), Fraction(4), Fraction(1), Fraction(9, 10)).upper
+    3.0
+    """
+    estimate = round_up(top / bottom) if bottom else None
+    if abs(bottom) <= down:
+        return RatioBar(estimate, -math.inf, math.inf, confidence)
+    corners = [(top + x * up) / (bottom + y * down) for x in (-1, 1) for y in (-1, 1)]
+    return RatioBar(estimate, round_down(min(corners)), round_up(max(corners)), confidence)
 
 
 def fieller(

@@ -12,7 +12,7 @@ from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.core.exact.intervals import round_up
 from utmost.core.exact.numbers import Number, exact, natural, read_confidence
 from utmost.core.noise.combination import Combination, missed_by_each
-from utmost.core.noise.ratio_bars import RatioBar, fieller
+from utmost.core.noise.ratio_bars import RatioBar, fieller, ratio_of_margins
 from utmost.core.noise.repeated_sums import repeated
 from utmost.core.sampling.grid import FARTHEST
 from utmost.errors import OutOfRange
@@ -124,7 +124,7 @@ class CellBars:
             return fieller(top / step, bottom / step, u, v, law.ratio, counts=counts, confidence=sure)
         half = 1 - (1 - sure) / 2
         up, down = exact(self.total(above, half)), exact(self.total(below, half))
-        return RatioBar.of_margins(top, up, bottom, down, sure)
+        return ratio_of_margins(top, up, bottom, down, sure)
 
     def _in_units(self, steps: int | float, count: int) -> int | float:
         """A margin in steps of the noise as a margin of values; on a grid, including the rounding of each cell."""

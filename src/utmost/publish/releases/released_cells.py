@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from utmost.core.exact.arguments import mapping, optional, sequence_of, text
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, exact, read_confidence
-from utmost.core.noise.ratio_bars import RatioBar
+from utmost.core.noise.ratio_bars import RatioBar, ratio_of_margins
 from utmost.core.privacy.unit import Unit
 from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.publish.promises.noise_at_level import CellNoiseAtLevel
@@ -403,7 +403,7 @@ class OneDrawCells(ReleasedCells):
             (self.value(name, sum_of(rows)), exact(self.margin(name, sum_of(rows), half)))
             for name, rows in (above, below)
         )
-        return RatioBar.of_margins(top, up, bottom, down, confidence)
+        return ratio_of_margins(top, up, bottom, down, confidence)
 
     def _coefficients(self, column: str, combined: Combined) -> list[Fraction]:
         """The coefficient of each cell, column by column."""
