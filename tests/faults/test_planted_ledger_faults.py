@@ -115,12 +115,12 @@ def the_rule_reads_the_values(plant):
 
 
 def the_first_level_alone_reserved(plant):
-    real = publishing.spending_after
+    real = publishing.check_budgets
 
-    def spending(state, dataset, release, level, part):
-        return real(state, dataset, release, level.scaled("1/16"), part)
+    def checked(state, spends):
+        real(state, [(dataset, level.scaled("1/16"), *beside) for dataset, level, *beside in spends])
 
-    plant.setattr(publishing, "spending_after", spending)
+    plant.setattr(publishing, "check_budgets", checked)
 
 
 FAULTS = {

@@ -156,6 +156,15 @@ def test_other_data_are_let_pass(ledger):
         published(ledger, "wide again", {"n": np.array([-3, 10**37], object)}, **PROMISE)
 
 
+def test_a_label_that_cannot_be_written_is_told_before_values_are_compared(ledger):
+    """Else it would be a free guess: right and wrong values end alike."""
+    published(ledger, "first", TABLE, **PROMISE)
+    for values in (TABLE["n"], [3, 2, 1]):
+        table = {"n": values, "place": [10**4300] * len(values)}
+        with pytest.raises(BadTable, match="4300 digits"):
+            published(ledger, "second", table, **PROMISE)
+
+
 def test_a_misspelt_dataset_is_told_by_its_values(ledger):
     published(ledger, "first", TABLE, dataset="students", **PROMISE)
     with pytest.raises(AlreadyPublished, match="dataset 'studnets'"):

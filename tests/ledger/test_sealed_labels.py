@@ -23,6 +23,7 @@ from utmost.publish.ledger.labels import (
     Labels,
     label_key_under,
     label_parts,
+    label_texts,
     opened_label_seal,
     stored_labels,
 )
@@ -32,6 +33,11 @@ KEY = bytes(range(32))
 WORDS = ["Haematology", "Nephrology ward é", "Zoë Quintessa"]
 TABLE = {"ward": WORDS, "visits": [12, 7, 31]}
 PROMISE = {"columns": "visits", "public": "ward", "unit": ut.Unit(1, 1)}
+
+
+def label_blocks(columns, rows, *how):
+    """Public columns as an event stores them."""
+    return label_parts(label_texts(columns, rows), rows, len(columns), *how)
 
 
 def spellings(word):
@@ -129,7 +135,7 @@ def test_equal_labels_are_not_seen_to_be_equal_and_no_digest_tests_a_guess(tmp_p
     for fact in ("digest", "salt"):
         assert facts[0]["labels"][fact] != facts[1]["labels"][fact]
     assert facts[0]["label_key"] != facts[1]["label_key"]
-    (guess,) = label_parts({"ward": WORDS}, 3)
+    (guess,) = label_blocks({"ward": WORDS}, 3)
     assert all(sha256(sha256(guess).digest()).hexdigest() != fact["labels"]["digest"] for fact in facts)
 
 
@@ -139,12 +145,12 @@ def test_short_labels_have_one_length_and_longer_ones_double_it(rows, columns):
     seal = Seal(bytes(32))
 
     def lengths(word):
-        return {len(part) for part in label_parts({f"c{at}": [word] * rows for at in range(columns)}, rows, seal)}
+        return {len(part) for part in label_blocks({f"c{at}": [word] * rows for at in range(columns)}, rows, seal)}
 
     least = max(1024, 16 * min(rows, BLOCK) * columns)
     assert lengths("") == lengths("x") == lengths("a dozen here") == {least + 28}
     assert all((size - 28) % least == 0 and ((size - 28) // least).bit_count() == 1 for size in lengths("x" * 99))
-    mixed = label_parts({"c": ["y" * 99] + [""] * (rows - 1)}, rows, seal)
+    mixed = label_blocks({"c": ["y" * 99] + [""] * (rows - 1)}, rows, seal)
     assert len({len(part) for part in mixed}) == 1
 
 
@@ -187,7 +193,7 @@ def test_sealed_labels_are_bound_to_their_place():
             return self.parts.get(part)
 
     seal, rows = Seal(bytes(32), b"labels"), BLOCK + 1
-    parts = label_parts({"ward": [str(row) for row in range(rows)]}, rows, seal, 2, 1)
+    parts = label_blocks({"ward": [str(row) for row in range(rows)]}, rows, seal, 2, 1)
     labels = Labels.of(["ward"], parts, "00")
     assert stored_labels(Parts(parts), 2, 3, labels, seal)["ward"][-1] == str(BLOCK)
     turned = Labels.of(["ward"], parts[::-1], "00")

@@ -47,7 +47,7 @@ def test_a_burst_of_comparisons_is_told_no_more_than_five_a_day(opened, who):
 
 
 def test_after_five_guesses_what_compares_nothing_new_is_answered(opened, who, bearer, clock):
-    """A finished request repeated under its key, and a first publication, in another dataset, too; a guess under a key
+    """A finished request repeated under its key, and a first publication in a dataset with a limit; a guess under a key
     that was answered is counted by itself, and a bundle, which could hold a guess, waits for the next day."""
     alone = opened(approvals=False)
     ada = who("Ada", "curator")
@@ -61,6 +61,9 @@ def test_after_five_guesses_what_compares_nothing_new_is_answered(opened, who, b
     assert [relaxed(f"{number}", wrong) for number in range(6)] == ["DataChanged"] * 5 + ["TooOften"]
     assert relaxed("0", TABLE) == "TooOften", "its key was answered by a refusal alone"
     assert publish_by(alone, ada, "k", "admissions", TABLE, ONE, TERMS) == first
+    assert kind_of(lambda: publish_by(alone, ada, "n", "wages", other, ONE, TERMS)) == "TooOften"
+    for dataset in ("wages", "twin"):
+        alone.audit.limit(who("Root", "admin"), dataset, ONE)
     assert kind_of(lambda: publish_by(alone, ada, "n", "wages", other, ONE, TERMS)) == "done"
     assert kind_of(lambda: publish_by(alone, ada, "twin", "twin", TABLE, ONE, TERMS)) == "AlreadyPublished"
     bundle = [TERMS.request(name, ONE) for name in ("x", "y")]
@@ -101,6 +104,74 @@ def test_a_bundle_that_fails_anyway_is_no_free_guess(opened, who):
         tables = {"g": TABLE | {"admitted": guess}, "h": {"who": [5, 5, 6], "n": [7, 8, 9]}}
         call = lambda: alone.releases.publish_measures(ada, f"{at}", asked, tables, dict.fromkeys("gh"))  # noqa: E731, B023
         assert kind_of(call) == "BadTable"
+
+
+ADMITTED = ([601, 370, 322], [1, 2, 3])  # a right guess at the published column, and a wrong one
+WAGES = replace(TERMS, dataset="wages")
+
+
+def with_wages(service, who):
+    """A service whose admissions are published, and wages up to their limit; gives the curator's token."""
+    ada = who("Ada", "curator")
+    publish_by(service, ada, "k", "admissions", TABLE, ONE, TERMS)
+    publish_by(service, ada, "w", "wages", TABLE | {"admitted": [7, 8, 9]}, ONE, WAGES)
+    service.audit.limit(who("Root", "admin"), "wages", ONE)
+    return ada
+
+
+@pytest.mark.parametrize(
+    ("at", "terms", "refused"),
+    [
+        (ONE, WAGES, "BudgetExceeded"),
+        (level("1e-49"), Terms(Promise("admitted", public="department", unit=Unit(1, 10**9)), "d"), "OutOfRange"),
+    ],
+    ids=["budget", "level"],
+)
+def test_terms_that_fail_anyway_are_no_free_guess(opened, who, at, terms, refused):
+    """What the limit or the noise does not allow is refused before values are compared."""
+    alone = opened(approvals=False)
+    ada = with_wages(alone, who)
+    for number, guess in enumerate(ADMITTED):
+        table = TABLE | {"admitted": guess}
+        assert kind_of(lambda: publish_by(alone, ada, f"{number}", "x", table, at, terms)) == refused  # noqa: B023
+
+
+@pytest.mark.parametrize("name", ["Admissions", "Y", "y", "wages: income"])
+@pytest.mark.parametrize("guess", ADMITTED, ids=["right", "wrong"])
+def test_a_bundle_of_other_terms_is_no_free_guess(opened, who, name, guess):
+    """The first table holds the guess; the second one has the name of another release, or protects otherwise."""
+    alone = opened(approvals=False)
+    ada = who("Ada", "curator")
+    publish_by(alone, ada, "k", "admissions", TABLE, ONE, TERMS)
+    second = replace(TERMS, dataset="d")
+    if name == "wages: income":
+        unit = Unit(2, cells=1, neighbours="change-one")
+        second = Terms(Promise("admitted", public="department", unit=unit), "d")
+    asked = [replace(TERMS, dataset="d").request("y", ONE), second.request(name, ONE)]
+    tables = {"y": TABLE | {"admitted": guess}, name: TABLE | {"admitted": guess}}
+    call = lambda: alone.releases.publish_measures(ada, "b", asked, tables, dict.fromkeys(tables))  # noqa: E731
+    assert kind_of(call) == "OutOfRange"
+
+
+def test_after_five_guesses_a_dataset_without_a_limit_takes_no_new_table(opened, who, clock):
+    """There a level of almost nothing would pay for a guess; a limit, or the next day, lets it through."""
+    alone = opened(approvals=False)
+    ada = who("Ada", "curator")
+    publish_by(alone, ada, "k", "admissions", TABLE, ONE, TERMS)
+
+    def told(number, table):
+        terms = replace(TERMS, dataset="junk")
+        return kind_of(lambda: publish_by(alone, ada, f"n{number}", f"junk{number}", table, level("1e-9"), terms))
+
+    assert [told(number, TABLE) for number in range(6)] == ["AlreadyPublished"] * 5 + ["TooOften"]
+    wrong = TABLE | {"admitted": [1, 2, 3]}
+    assert told(6, wrong) == "TooOften"
+    alone.audit.limit(who("Root", "admin"), "junk", ONE)
+    assert told(7, wrong) == "done"
+    alone.audit.limit(who("Root", "admin"), "wages", ONE)
+    assert kind_of(lambda: publish_by(alone, ada, "other", "other", wrong, level("1e-9"), TERMS)) == "TooOften"
+    clock.now += 86_400
+    assert told(8, wrong) == "done"
 
 
 def test_other_terms_are_no_guess(opened, who):
@@ -174,6 +245,31 @@ def test_without_approvals_a_guess_at_a_dataset_is_a_comparison(opened, who, pub
         publish_by(alone, eve, "6", "mine", TABLE, ONE, replace(terms, dataset="nothing"))
     lines = [one for _, one in alone.audit.trail(who("Otto", "auditor"))]
     assert sum(one["done"] == "comparison failed" for one in lines) == 5
+
+
+@pytest.mark.parametrize("version", [None, 2])
+def test_an_existing_release_looks_up_no_dataset(opened, who, version):
+    """It stays in its dataset: the same refusal for one that is there and one that is not, and none is counted."""
+    alone, eve = opened(approvals=False), who("Eve", "curator", ("mine",))
+    publish_by(alone, who("Ada", "curator"), "k", "admissions", TABLE, ONE, TERMS)
+    terms = replace(TERMS, dataset="mine", independent=True)
+    publish_by(alone, eve, "m", "mine", TABLE, ONE, terms)
+    for number, dataset in enumerate(("admissions", "nothing") * 4):
+        again = replace(terms, dataset=dataset)
+        call = lambda: publish_by(alone, eve, f"{number}", "mine", TABLE, ONE, again, version=version)  # noqa: E731, B023
+        assert kind_of(call) == ("AlreadyPublished" if version is None else "OutOfRange")
+
+
+def test_a_table_that_fails_after_a_look_up_is_counted(opened, who):
+    """Else a dataset that is not there would be told from others by a refusal that costs nothing."""
+    alone, eve = opened(approvals=False), who("Eve", "curator", ("mine",), ("MINE",))
+    publish_by(alone, eve, "m", "mine", TABLE, ONE, replace(TERMS, dataset="mine", independent=True))
+
+    def told(number):
+        terms = replace(TERMS, dataset=f"d{number}", independent=True)
+        return kind_of(lambda: publish_by(alone, eve, f"{number}", "MINE", TABLE, ONE, terms))
+
+    assert [told(number) for number in range(6)] == ["OutOfRange"] * 5 + ["TooOften"]
 
 
 def test_a_token_without_grants_is_refused(service, who, bearer):

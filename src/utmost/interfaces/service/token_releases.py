@@ -20,6 +20,7 @@ from utmost.errors import (
     NotPublished,
     OutOfRange,
     TooOften,
+    UtmostError,
 )
 from utmost.interfaces.service.access.tokens import EVERY, Grant, Token
 from utmost.interfaces.service.proposals import Proposals, check_declared
@@ -175,22 +176,27 @@ class Releases:
         ]
         begin = self._proposals.begin_work(token, key, approved, proposals, approved)
         # A single table under a new name meets no published table that it could differ from: if it is not refused, it
-        # is published. Several tables are all refused for one of them, and would be guesses that cost nothing.
+        # is published. Several tables are all refused for one of them, and would be guesses that cost nothing. Levels
+        # that are almost nothing cost nothing either in a dataset without a limit.
         there = {(release.name, release.version) for release in self._ledger.releases}
         is_guess = len(requests) > 1 or not all(
             (request.name, request.version) not in there
             and self.may_know(token, "publish", request.dataset, request.name)
             for request in approved
         )
-        comparing = self._comparing(token, key, begin, *tables, is_guess=is_guess)
-        with comparing, _hidden_dataset_names(not token.may("publish")):
+        is_paid = not is_guess and self._is_limited(requests[0].dataset)
+        comparing = self._comparing(token, key, begin, *tables, is_guess=is_guess, is_paid=is_paid)
+        with comparing as looked_up, _hidden_dataset_names(not token.may("publish")):
             # Looked up only for approved requests, so that few guesses a day reveal whether others' dataset exists.
             # A token for some releases must spend no existing dataset of others. All other errors of the request are
-            # reported first, so that guessing a dataset's name costs a publication.
+            # reported first, so that guessing a dataset's name costs a publication; and what is refused afterwards
+            # counts. The ledger itself keeps a release in its dataset, whichever other one is named.
             for request in requests:
-                if self.may_know(token, "publish", request.dataset, request.name):
+                is_there = any(name == request.name for name, _ in there)
+                if is_there or self.may_know(token, "publish", request.dataset, request.name):
                     continue
                 checked_table(tables[request.name], request.promise, request.level)
+                looked_up.append(request.dataset)
                 with suppress(NotPublished):  # nobody spends this dataset, and it has no limit
                     self._ledger.budget(request.dataset)
                     raise _others_dataset()
@@ -228,9 +234,18 @@ class Releases:
 
     @contextmanager
     def _comparing(
-        self, token: Token, key: str, begin: Callable[[RecordTransaction], bool], *names: str, is_guess: bool = True
-    ) -> Iterator[None]:
-        """Compare a table with confidential values; a person may send only a few tables a day that differ."""
+        self,
+        token: Token,
+        key: str,
+        begin: Callable[[RecordTransaction], bool],
+        *names: str,
+        is_guess: bool = True,
+        is_paid: bool = False,
+    ) -> Iterator[list[str]]:
+        """Compare a table with confidential values; a person may send only a few tables a day that differ.
+
+        ``is_paid`` is for a table that is answered after them, too. The caller adds the datasets that it looks up.
+        """
         # A comparison reveals only yes or no, but unlimited guesses would find small values. A failure is counted
         # before the comparison, and taken back after a success: simultaneous requests learn no more than successive
         # ones, and an interrupted comparison stays counted. `begin` is the work of the transaction that counts; see
@@ -238,7 +253,7 @@ class Releases:
         # whatever else differed: guesses under its key are as few, and so are the answered requests about a release.
         began = self._context.clock()
         day, mark = int(began // _DAY), entropy(8).hex()
-        place: list[str] = []
+        place, looked_up = list[str](), list[str]()
 
         def count(store: RecordTransaction) -> bool:
             own = [self._context.record_name("compared", token, key)] if begin(store) else []
@@ -246,7 +261,7 @@ class Releases:
             counted = store.get("compared", place[-1]) or {"failed": 0, "begun": {}}
             over = [one for one, since in counted["begun"].items() if began - since > _COMPARED_BY]
             failed = counted["failed"] + len(over)
-            if is_guess and failed >= _FAILED_A_DAY:
+            if not is_paid and failed >= _FAILED_A_DAY:
                 remedy = "Compare it on the machine that has the ledger, by Ledger.difference, or send it tomorrow."
                 required = f"at most {_FAILED_A_DAY} tables of one person may differ from published ones in a day"
                 where, left = ", ".join(map(repr, names)), (day + 1) * _DAY - began
@@ -271,10 +286,11 @@ class Releases:
             time.sleep(_A_TURN)
         failed_as = None
         try:
-            yield
-        except (DataChanged, AlreadyPublished, NotAllowed) as error:
+            yield looked_up
+        except UtmostError as error:
             # Which other terms a release was published with does not depend on its values.
-            if not isinstance(error, AlreadyPublished) or error.known_as is not None:
+            is_told = isinstance(error, (DataChanged, NotAllowed))
+            if is_told or looked_up or (isinstance(error, AlreadyPublished) and error.known_as is not None):
                 failed_as = type(error).__name__
             raise
         finally:
@@ -288,6 +304,11 @@ class Releases:
             raise _others_dataset()
         with _hidden_dataset_names(apart):
             return self._ledger.rehearse(name, epsilon=at, dataset=dataset, independent=apart)
+
+    def _is_limited(self, dataset: str) -> bool:
+        with suppress(NotPublished):
+            return self._ledger.budget(dataset).limit is not None
+        return False
 
     def may_know(self, token: Token, verb: str, dataset: str, name: str) -> bool:
         """Check whether a dataset is spent by releases that a token may see, or has the name of the release."""

@@ -212,10 +212,13 @@ def spending_with(
     return account.spending + state.missing.get(dataset, Spending())
 
 
-def check_relation(state: State, dataset: str, relation: str, name: str) -> None:
-    """Check that a release protects the same neighbouring relation as all others of its dataset."""
+def check_relation(state: State, dataset: str, relation: str, name: str, *, beside: str | None = None) -> None:
+    """Check that a release protects the same neighbouring relation as all others of its dataset.
+
+    ``beside`` is the relation of a release that the same call publishes.
+    """
     check_names_differ(state, dataset)
-    other = state.relation(dataset)
+    other = state.relation(dataset) or beside
     if other not in (None, relation):
         raise OutOfRange(
             f"all releases of dataset {dataset!r} must protect against one relation: {other}",
@@ -243,10 +246,7 @@ Spends = tuple[str, Level, Part | None, Published | None]
 
 
 def check_budgets(state: State, spends: Sequence[Spends]) -> None:
-    """Check that the budgets allow several answers together, before any noise is drawn."""
-    # A single answer is checked when it is drawn, after the checks with more informative messages.
-    if len(spends) < 2:
-        return
+    """Check that the budgets allow all answers together, before any noise is drawn."""
     for dataset in {dataset for dataset, *_ in spends}:
         spent = [(level, part) for of, level, part, _ in spends if of == dataset]
         instead = [release for *_, release in spends if release is not None]

@@ -17,11 +17,18 @@ from utmost.core.exact.numbers import Number, exact_integer
 from utmost.core.exact.written_levels import level_text
 from utmost.errors import BadTable, DataChanged, NeedsTable, OutOfRange, Unsupported
 from utmost.publish.ledger.block_encryption import parts_digest
+from utmost.publish.ledger.budgets import check_budgets, warn_of_separate
 from utmost.publish.ledger.commitment import OTHERS, commitment_secret
 from utmost.publish.ledger.duplicate_data import TableDigests, likeness_secret
 from utmost.publish.ledger.event_log import EventLog, Transaction
 from utmost.publish.ledger.item_rows import item_release
-from utmost.publish.ledger.publishing import check_allowed, check_repeated, may_be_stored, requested_version
+from utmost.publish.ledger.publishing import (
+    check_dataset,
+    check_no_duplicate_data,
+    check_repeated,
+    may_be_stored,
+    requested_version,
+)
 from utmost.publish.ledger.relaxing import check_answerable, other_data_remedy
 from utmost.publish.ledger.requests import PublishRequest
 from utmost.publish.ledger.responses import stored_commitment
@@ -359,7 +366,14 @@ def _publish(
         TableDigests.of_items(transaction.key, commitment),
         commitment.content,
     )
-    check_allowed(transaction, kept, likeness, is_independent=request.independent)
+    # Values are compared last: else a table that fails anyway would be a free guess.
+    step = Step.from_known((), request.level)
+    answer = _without_responses(step, request.promise.lasting_noise, (content,))
+    check_dataset(transaction.state, kept, is_independent=request.independent)
+    check_budgets(transaction.state, [(kept.dataset, kept.level, kept.promise.part, None)])
+    if not request.independent:
+        check_no_duplicate_data(transaction, kept, likeness)
+        warn_of_separate(transaction.state, kept.dataset)
     facts = published_facts(
         kept,
         rows=commitment.rows,
@@ -369,9 +383,7 @@ def _publish(
         items=items,
         labels=None,
     )
-    step = Step.from_known((), request.level)
-    facts |= _without_responses(step, request.promise.lasting_noise, (content,))
-    transaction.append("published", facts, (content,))
+    transaction.append("published", facts | answer, (content,))
     return _with_secret(transaction, transaction.state.release(request.name, version), request.level, content)
 
 

@@ -108,23 +108,27 @@ def _keyring(level: Seal) -> Seal:
     return Seal(level.secret, b"label key" + level.facts)
 
 
-def label_parts(
-    columns: Mapping[str, Any], rows: int, seal: Seal = _OPEN, event: int = 0, first: int = 0
-) -> tuple[bytes, ...]:
-    """The cells of public columns in blocks, as an event stores them; ``first`` is the number of the first block."""
+def label_texts(columns: Mapping[str, Any], rows: int) -> list[bytes]:
+    """The cells of public columns in blocks, as JSON texts."""
     try:
         written = dict[str, list[Any]]()
         for name, column in columns.items():
             cells = plain_cells(column)
             written[name] = cells if set(map(type, cells)) <= {str} else list(map(_written, cells))
         blocks = ({name: cells[at : at + BLOCK] for name, cells in written.items()} for at in range(0, rows, BLOCK))
-        texts = [json.dumps(block, separators=(",", ":")).encode("ascii") for block in blocks]
+        return [json.dumps(block, separators=(",", ":")).encode("ascii") for block in blocks]
     except ValueError:  # Python's limit for the conversion of integers to text
         remedy = "Convert the column to text."
         raise BadTable("a public integer must have at most 4300 digits", came="a longer one", remedy=remedy) from None
+
+
+def label_parts(
+    texts: Sequence[bytes], rows: int, columns: int, seal: Seal = _OPEN, event: int = 0, first: int = 0
+) -> tuple[bytes, ...]:
+    """The texts of public columns as an event stores them; ``first`` is the number of the first block."""
     if seal.secret is None:
         return tuple(zlib.compress(text, 6) for text in texts)
-    size = max(_LEAST, _WORD * min(rows, BLOCK) * len(columns))
+    size = max(_LEAST, _WORD * min(rows, BLOCK) * columns)
     while size < max(map(len, texts)):
         size *= 2
     return tuple(seal.sealed(event, part, text.ljust(size)) for part, text in enumerate(texts, first))

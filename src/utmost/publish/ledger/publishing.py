@@ -1,7 +1,7 @@
 """Publishing a release in a transaction: every check, then the draw, then the event."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from utmost.core.exact.field_forms import json_forms
@@ -13,12 +13,10 @@ from utmost.core.sampling.random_bits import Randomness, entropy
 from utmost.errors import AlreadyPublished, OutOfRange
 from utmost.publish.ledger.block_encryption import parts_digest
 from utmost.publish.ledger.budgets import (
-    check_budget,
     check_budgets,
     check_name_differs,
     check_named,
     check_relation,
-    spending_after,
     warn_of_separate,
 )
 from utmost.publish.ledger.commitment import commitment, noise_secret
@@ -26,7 +24,7 @@ from utmost.publish.ledger.duplicate_data import TableDigests
 from utmost.publish.ledger.event_log import EventLog, Transaction
 from utmost.publish.ledger.item_rows import tag_parts
 from utmost.publish.ledger.key import Key
-from utmost.publish.ledger.labels import Labels, label_parts, salted_seal
+from utmost.publish.ledger.labels import Labels, label_parts, label_texts, salted_seal
 from utmost.publish.ledger.means_names import check_published_whole, releases_of_means
 from utmost.publish.ledger.relaxing import Answered, RowPermutation, answer_more, check_values
 from utmost.publish.ledger.requests import PublishRequest
@@ -39,7 +37,6 @@ from utmost.publish.promises.promised_noise import CONFIDENCE, Response
 from utmost.publish.promises.until import Stop, Until
 from utmost.publish.releases.noisy_sums import sums_in_one_column
 from utmost.publish.releases.source import Source
-from utmost.tables.frames.adapters import Column
 
 
 def publish_together(
@@ -49,22 +46,17 @@ def publish_together(
 
     def answers(transaction: Transaction, may_draw: bool) -> list[Answered] | None:
         found = [stored_publication(transaction, request, source, progress) for request, source in wanted]
-        new = [request for (request, _), answer in zip(wanted, found, strict=True) if answer is None]
+        new = [asked for asked, answer in zip(wanted, found, strict=True) if answer is None]
         if new and not may_draw:
             return None
-        check_published_whole(transaction.state.releases.values(), new)
-        # Every other refusal comes before values are compared: else a table that fails anyway would be a free guess.
-        for (_, source), answer in zip(wanted, found, strict=True):
-            if answer is None:
-                check_new(source)
-                if len(new) > 1 and source.items is not None:
-                    source.check_distinct(item_tags(transaction.key.derived("items of a bundle"), [source.items]))
-        check_budgets(
-            transaction.state, [(request.dataset, request.level, request.promise.part, None) for request in new]
-        )
+        drafts = checked_drafts(transaction, new)
+        check_published_whole(transaction.state.releases.values(), [draft.request for draft in drafts])
+        for draft in drafts:
+            draft.check_values(transaction)
+        waiting = iter(drafts)
         return [
-            draw_publication(transaction, request, source, randomness, progress) if answer is None else answer
-            for (request, source), answer in zip(wanted, found, strict=True)
+            draw_publication(transaction, next(waiting), randomness, progress) if answer is None else answer
+            for answer in found
         ]
 
     return log.answer(answers, look=all(may_be_stored(log.seen, request) for request, _ in wanted))
@@ -85,10 +77,10 @@ def check_new_or_stored(log: EventLog, transaction: Transaction, request: Publis
     if stored_publication(transaction, request, source, None) is not None:
         return True
     log.check_writable(transaction)
-    check_new(source)
-    kept = kept_request(transaction.state, request, source)
-    likeness = TableDigests.of(transaction.key, source, source.labels())
-    check_allowed(transaction, kept, likeness, is_independent=request.independent)
+    for draft in checked_drafts(transaction, [(request, source)]):
+        draft.check_values(transaction)
+        if not request.independent:
+            warn_of_separate(transaction.state, request.dataset)
     return False
 
 
@@ -124,26 +116,72 @@ def stored_publication(
     return Answered(level, response, transaction.state.ledger_facts(release, level))
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Draft:
+    """A new release before it is drawn: all that its event holds, except for the answer."""
+
+    request: PublishRequest  # As the ledger stores it
+    source: Source
+    is_independent: bool
+    levels: Sequence[Level]  # Levels that may be answered, smallest first; several with a stopping rule
+    likeness: TableDigests
+    commitment: bytes
+    tags: Tags | None
+    label_texts: Sequence[bytes]
+
+    @classmethod
+    def of(cls, transaction: Transaction, request: PublishRequest, source: Source) -> "Draft":
+        """The draft of a request whose sizes, names, identifiers, labels and level are checked."""
+        check_new(source)
+        key, kept, public = transaction.key, kept_request(transaction.state, request, source), source.labels()
+        assert kept.version is not None
+        committed = commitment(key, kept.name, kept.version, source)
+        tags: Tags | None = None
+        if source.items is not None:
+            tags = item_tags(noise_secret(key, kept.name, kept.version, committed), [source.items])
+            source.check_distinct(tags)
+        until = source.promise.until
+        levels = (kept.level,) if until is None else until.levels(kept.level)
+        source.promise.lasting_noise.check_level(levels[0])
+        likeness, texts = TableDigests.of(key, source, public), label_texts(public, source.rows)
+        return cls(kept, source, request.independent, levels, likeness, committed, tags, texts)
+
+    def check_values(self, transaction: Transaction) -> None:
+        """Check that no other dataset has released the values."""
+        if not self.is_independent:
+            check_no_duplicate_data(transaction, self.request, self.likeness)
+
+
+def checked_drafts(transaction: Transaction, new: Sequence[tuple[PublishRequest, Source]]) -> list[Draft]:
+    """The drafts of new releases that the ledger allows, unless another dataset holds their values."""
+    # Every other refusal comes before values are compared: else a table that fails anyway would be a free guess.
+    drafts = list[Draft]()
+    for request, source in new:
+        draft = Draft.of(transaction, request, source)
+        earlier = [draft.request for draft in drafts]
+        check_dataset(transaction.state, draft.request, earlier, is_independent=request.independent)
+        drafts.append(draft)
+    check_budgets(
+        transaction.state, [(request.dataset, request.level, request.promise.part, None) for request, _ in new]
+    )
+    return drafts
+
+
 def draw_publication(
-    transaction: Transaction, request: PublishRequest, source: Source, randomness: Randomness, progress: Progress | None
+    transaction: Transaction, draft: Draft, randomness: Randomness, progress: Progress | None
 ) -> Answered:
     """Draw and write the first answer of a new release; with a stopping rule, every answer up to the accurate one."""
-    key, state, name = transaction.key, transaction.state, request.name
-    kept = kept_request(state, request, source)
+    key, state, kept, source, tags = transaction.key, transaction.state, draft.request, draft.source, draft.tags
+    name, ladder, committed, likeness = kept.name, draft.levels, draft.commitment, draft.likeness
     assert kept.version is not None
-    public = source.labels()
-    likeness = TableDigests.of(key, source, public)
-    committed = commitment(key, name, kept.version, source)
+    if not draft.is_independent:
+        warn_of_separate(state, kept.dataset)
     parts: list[bytes] = [committed]
-    tags: Tags | None = None
     items: ItemFacts | None = None
-    if source.items is not None:
-        tags = item_tags(noise_secret(key, name, kept.version, committed), [source.items])
-        source.check_distinct(tags)
+    if tags is not None:
         items = ItemFacts(parts_digest(tag_parts(tags)), None)
         parts += tag_parts(tags)
-    check_allowed(transaction, kept, likeness, is_independent=request.independent)
-    labels, label_parts = new_labels(transaction.key, state, kept, source.order, public, source.rows, len(parts))
+    labels, label_parts = new_labels(key, state, draft, len(parts))
     parts += label_parts
 
     facts = published_facts(
@@ -156,7 +194,6 @@ def draw_publication(
         labels=labels,
     )
     until = source.promise.until
-    ladder = (request.level,) if until is None else until.levels(request.level)
     drawing = LedgerResponse(
         transaction, release_of_facts(facts, {}, kept), committed, tags, Step.from_known((), ladder[0]), randomness
     )
@@ -164,7 +201,7 @@ def draw_publication(
     if until is not None:
         return _climbed(transaction, (name, kept.version), source, until, ladder, response, randomness, progress)
     release = transaction.state.releases[name, kept.version]
-    return Answered(request.level, response, transaction.state.ledger_facts(release, request.level))
+    return Answered(kept.level, response, transaction.state.ledger_facts(release, kept.level))
 
 
 def _climbed(
@@ -201,22 +238,15 @@ def _climbed(
 _SALT = 16
 
 
-def new_labels(
-    key: Key,
-    state: State,
-    request: PublishRequest,
-    order: Sequence[str],
-    public: Mapping[str, Column],
-    rows: int,
-    first: int,
-) -> tuple[Labels | None, Sequence[bytes]]:
+def new_labels(key: Key, state: State, draft: Draft, first: int) -> tuple[Labels | None, Sequence[bytes]]:
     """The labels of a new release, and their parts, numbered from ``first``; encrypted in an encrypted ledger."""
+    public = draft.source.labels()
     if not public:
         return None, ()
     salt = entropy(_SALT).hex() if state.is_sealed else None
-    seal = salted_seal(key, state.identity, request.name, request.version, salt)
-    parts = label_parts(public, rows, seal, state.number + 1, first)
-    return Labels.of(order, parts, salt), parts
+    seal = salted_seal(key, state.identity, draft.request.name, draft.request.version, salt)
+    parts = label_parts(draft.label_texts, draft.source.rows, len(public), seal, state.number + 1, first)
+    return Labels.of(draft.source.order, parts, salt), parts
 
 
 def check_new(source: Source) -> None:
@@ -308,30 +338,27 @@ def _lasting_facts(promise: Promise) -> dict[str, Any]:
 _SUM_OF_BOTH = "If both datasets are of the same people, their loss is the sum of both spent levels."
 
 
-def check_allowed(
-    transaction: Transaction, request: PublishRequest, likeness: TableDigests, *, is_independent: bool
+def check_dataset(
+    state: State, request: PublishRequest, earlier: Sequence[PublishRequest] = (), *, is_independent: bool
 ) -> None:
-    """Check that a dataset allows a new release; ``request`` is as the ledger stores it."""
-    state, dataset = transaction.state, request.dataset
-    check_dataset(state, request)
-    if not is_independent:
-        check_named(state, dataset)
-        check_no_duplicate_data(transaction, request, likeness)
-    check_budget(state, dataset, spending_after(state, dataset, None, request.level, request.promise.part))
-    if not is_independent:
-        warn_of_separate(state, dataset)
-
-
-def check_dataset(state: State, request: PublishRequest) -> None:
-    """Check that a release stays in its dataset, whose releases protect one relation, and at most one has a delta."""
+    """Check that a dataset may hold a new release beside those that ``earlier`` requests of the call publish."""
+    # A release stays in its dataset, whose releases protect one relation, and at most one has a delta.
     if releases_of_means(state.releases.values(), request.name, None):
         came, remedy = "a table of several amounts", "Take another name, and the dataset of that table."
         raise AlreadyPublished(
             "a name must stand for one release or one mechanism", came=came, where=repr(request.name), remedy=remedy
         )
-    first = state.releases.get((request.name, 1))
+    if any(other.name == request.name for other in earlier):
+        raise OutOfRange(
+            "measures that are published together must have different names",
+            came="one name twice",
+            where=repr(request.name),
+            remedy="Pass another name.",
+        )
+    first, relation = state.releases.get((request.name, 1)), request.promise.lasting_noise.relation
     if first is None:
-        check_name_differs(request.name, (name for name, _ in (*state.releases, *state.mechanisms)))
+        known = (name for name, _ in (*state.releases, *state.mechanisms))
+        check_name_differs(request.name, (*known, *(other.name for other in earlier)))
     elif first.dataset != request.dataset:
         raise OutOfRange(
             "a release must stay in its dataset",
@@ -339,11 +366,20 @@ def check_dataset(state: State, request: PublishRequest) -> None:
             where=repr(request.name),
             remedy=f"It is {first.dataset!r}: leave dataset= out. {_SUM_OF_BOTH}",
         )
-    check_relation(state, request.dataset, request.promise.lasting_noise.relation, request.name)
-    if request.promise.lasting_noise.delta is not None and request.dataset in state.accounts:
+    beside = [other for other in earlier if other.dataset == request.dataset]
+    check_relation(
+        state,
+        request.dataset,
+        relation,
+        request.name,
+        beside=beside[0].promise.lasting_noise.relation if beside else None,
+    )
+    if request.promise.lasting_noise.delta is not None and (request.dataset in state.accounts or beside):
         required = "a dataset must hold one release with a delta, since no ledger adds deltas up"
         remedy = "Pass another name and another dataset=; the deltas of both add up."
         raise OutOfRange(required, came="another beside it", where=repr(request.name), remedy=remedy)
+    if not is_independent:
+        check_named(state, request.dataset)
 
 
 def check_no_duplicate_data(transaction: Transaction, request: PublishRequest, likeness: TableDigests) -> None:
