@@ -12,6 +12,7 @@ from asking import asked, publish_items
 from utmost.errors import (
     AlreadyPublished,
     BadTable,
+    BudgetExceeded,
     BudgetUnused,
     DataChanged,
     OutOfRange,
@@ -154,6 +155,20 @@ def test_other_data_are_let_pass(ledger):
     published(ledger, "wide", wide, **PROMISE)
     with pytest.raises(AlreadyPublished, match="another dataset"):
         published(ledger, "wide again", {"n": np.array([-3, 10**37], object)}, **PROMISE)
+
+
+def test_a_budget_is_told_before_commitments_are_compared(ledger):
+    """A table that workers commit to is no free guess either: right and wrong values end alike."""
+    promise = ut.Promise(columns="v", id_column="id", unit=ut.Unit(1, 1))
+    for name, values in (("first", [5, 6]), ("right", [5, 6]), ("wrong", [7, 6])):
+        made = ledger.items.commitment_key(name, ut.Promise(columns="v", unit=ut.Unit(1, 1)))
+        one = made.committed([Identifiers.of(["a", "b"])], {"v": values})
+        if name == "first":
+            publish_items(ledger, name, one, promise, epsilon=1)
+            continue
+        ledger.budget(name, limit="1/2")
+        with pytest.raises(BudgetExceeded):
+            publish_items(ledger, name, one, promise, epsilon=1)
 
 
 def test_a_label_that_cannot_be_written_is_told_before_values_are_compared(ledger):

@@ -13,7 +13,7 @@ from service.visiting import Visitor
 from utmost.errors import NotAllowed, OutOfRange, TooOften, UtmostError
 from utmost.exact import level
 from utmost.privacy import Unit
-from utmost.promises import Promise
+from utmost.promises import Promise, within
 from utmost.service import application
 
 ONE = level(1)
@@ -108,6 +108,7 @@ def test_a_bundle_that_fails_anyway_is_no_free_guess(opened, who):
 
 ADMITTED = ([601, 370, 322], [1, 2, 3])  # a right guess at the published column, and a wrong one
 WAGES = replace(TERMS, dataset="wages")
+STOPPING = Promise("admitted", public="department", unit=Unit(1, 1), until=within("9 %", steps=9))
 
 
 def with_wages(service, who):
@@ -123,7 +124,7 @@ def with_wages(service, who):
     ("at", "terms", "refused"),
     [
         (ONE, WAGES, "BudgetExceeded"),
-        (level("1e-49"), Terms(Promise("admitted", public="department", unit=Unit(1, 10**9)), "d"), "OutOfRange"),
+        (level("1e-49"), Terms(STOPPING, "d"), "OutOfRange"),
     ],
     ids=["budget", "level"],
 )
