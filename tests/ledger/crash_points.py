@@ -130,7 +130,7 @@ def nobody_looks_at_the_tables(patch):
 
 
 def a_budget_is_passed_over(patch):
-    patch.setattr(publishing, "check_budget", lambda state, dataset, after: None)
+    patch.setattr(publishing, "check_budgets", lambda state, spends: None)
 
 
 def an_answer_claims_another_law(patch):
