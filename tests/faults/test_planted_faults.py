@@ -35,7 +35,8 @@ def fresh_noise_on_relax(plant):
         noise = integers.joined(
             draw.draws(Geometric(lattice.of(at)), count, randomness=randomness, method=method), count
         )
-        return History(self.where, self._block(lattice, randomness), {**self.known, at: noise})
+        block = lattice.place(count, randomness) if self.block is None else self.block
+        return History(self.where, block, {**self.known, at: noise})
 
     plant.setattr(History, "extended", extended)
 
