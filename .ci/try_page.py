@@ -7,6 +7,7 @@ that the page offers, so that the page computes no margin; `tests/docs/test_try_
 import base64
 import hashlib
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -26,7 +27,8 @@ def facts(epsilon: str) -> dict[str, object]:
         (folder / "domain.json").write_text('{"first": ["a", "b"], "second": ["c"]}', encoding="utf-8")
         options = ["--each-row", "--by", "first,second", "--domain", "domain.json", "--out", "released.csv"]
         command = [sys.executable, "-m", "utmost", "release", "rows.csv", *options, "--epsilon", epsilon]
-        subprocess.run(command, cwd=folder, check=True, capture_output=True)
+        here = os.environ | {"PYTHONPATH": str(ROOT / "src")}  # of this tree, whatever is installed
+        subprocess.run(command, cwd=folder, env=here, check=True, capture_output=True)
         stated = json.loads((folder / "released.csv.json").read_text(encoding="utf-8"))
     stated["utmost"] += "+browser"
     stated["guarantee"] = stated["guarantee"].replace("(first, second)", "(COLUMNS)")

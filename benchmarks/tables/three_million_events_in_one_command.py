@@ -7,6 +7,7 @@ Each person counts in one cell of 20 countries x 2 plans, with one event; amount
 """
 
 import json
+import os
 import resource
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
+SOURCES = Path(__file__).resolve().parents[2] / "src"
 EVENTS, PERSONS, COUNTRIES = 3_000_000, 400_000, [f"C{number:02d}" for number in range(20)]
 OPTIONS = ["--person", "user", "--domain", "domain.json", "--at-most", "1", "--epsilon", "1"]
 
@@ -23,7 +25,8 @@ def seconds(folder: Path, *words: str) -> float:
     """The processor's time of one release."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     command = [sys.executable, "-m", "utmost", "release", "events.csv", *OPTIONS, *words, "--out", "out.csv"]
-    subprocess.run(command, cwd=folder, check=True, capture_output=True)
+    here = os.environ | {"PYTHONPATH": str(SOURCES)}  # of this tree, whatever is installed
+    subprocess.run(command, cwd=folder, env=here, check=True, capture_output=True)
     for written in folder.glob("out.csv*"):
         written.unlink()
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
