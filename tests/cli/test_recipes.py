@@ -153,7 +153,6 @@ WRONG = {
     "no TOML": ("epsilon = ", 1, "must be TOML"),
     "a flag as text": ('each-row = "yes"', 1, "true or false"),
     "a list of lists": ("by = [[1]]", 1, "list of texts"),
-    "an option said twice": ("sensitivity = 1", 2, "--sensitivity is in the recipe"),
     "no level": ('columns = "n"', 2, "--epsilon must be given"),
     "a domain that is not there": ('each-row = true\nepsilon = 1\ndomain = "no.json"', 2, "no.json"),
     "an axis that is none": ("each-row = true\nepsilon = 1\n[domain]\nage = { bin = [0, 1] }", 2, "axis 'age'"),
@@ -164,8 +163,7 @@ WRONG = {
 @pytest.mark.parametrize(("text", "code", "message"), WRONG.values(), ids=WRONG)
 def test_a_recipe_that_is_wrong_is_refused_with_the_place(run, job, text, code, message):
     (job / "r.toml").write_text(text, encoding="utf-8")
-    more = ["--sensitivity", 1] if "sensitivity" in text else []
-    found = run("release", "e.csv", "--recipe", "r.toml", *more, "--out", "o.csv")
+    found = run("release", "e.csv", "--recipe", "r.toml", "--out", "o.csv")
     assert (found[0], message in found[2]) == (code, True), found
     assert not (job / "o.csv").exists()
 
@@ -247,14 +245,21 @@ def test_a_job_is_rehearsed_relaxed_and_refused_as_it_runs(run, job):
     assert "--epsilon must be on the command line" in run("relax", "e.csv", "--recipe", "r.toml", "--dry-run")[2]
     shown = " ".join(run("relax", "--help")[1].split())
     assert (shown.count("[required, here or in the recipe]"), "[required]" in shown) == (2, False)
-    code, _, err = run("relax", "e.csv", "--recipe", "r.toml", "--epsilon", 2, "--at-most", 2, "--dry-run")
-    assert "--at-most is in the recipe" in err
     ran(run, "relax", "e.csv", "--recipe", "r.toml", "--epsilon", 2, "--out", "b.csv")
 
     (job / "r.secret.toml").unlink()
     code, _, err = run("release", "e.csv", "--recipe", "r.toml", "--dry-run")
     assert code != 0
     assert "Restore it from a backup" in err
+
+
+def test_an_option_on_the_command_line_replaces_that_of_the_recipe(run, job):
+    (job / "amounts.csv").write_text("who,region,born,paid\n" + EVENTS + "p1,west,1950-03-01,\n", encoding="utf-8")
+    ran(run, "init", "--each-row", *BY, "--mean", "paid=0,100", "--epsilon", 1, "--out", "r.toml")
+    asked = ["release", "amounts.csv", "--recipe", "r.toml", "--dry-run"]
+    code, _, err = run(*asked)
+    assert (code, "write --mean paid=0,100,0.01" in err, "Pass --leave-out amounts" in err) == (1, True, True), err
+    ran(run, *asked, "--mean", "paid=0,100,0.01", "--leave-out", "amounts")
 
 
 def test_a_currency_beside_commas_names_both_keys(run, job):

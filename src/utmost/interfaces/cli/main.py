@@ -255,6 +255,8 @@ class _Command(click.Command):
         except click.UsageError as error:
             if "unexpected extra argument" in error.message:
                 remedy = "Run once for each file; or join files of the same columns, and give the pipe: -."
+                if not any(isinstance(parameter, click.Argument) for parameter in self.params):
+                    remedy = f"utmost {self.name} reads no table: leave it out."
                 object.__setattr__(error, "message", f"{error.message}. {remedy}")
             raise
 

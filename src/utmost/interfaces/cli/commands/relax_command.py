@@ -6,8 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import click
-
 from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.privacy.unit import Unit
 from utmost.errors import BadTable, DataChanged, OutOfRange
@@ -17,7 +15,6 @@ from utmost.interfaces.cli.means_in_ledger import relax_means_in_ledger
 from utmost.interfaces.cli.options import file_options, table_options
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.people_options import PersonOptions
-from utmost.interfaces.cli.options.recipe_options import check_said_once
 from utmost.interfaces.cli.options.release_options import RecipeFile
 from utmost.interfaces.cli.planned_release import planned_table
 from utmost.interfaces.cli.release_ways import check_counted_before, counted_table
@@ -61,14 +58,12 @@ def relax(
 
     More: docs/howto/keep-a-ledger.md
     """
-    if recipe is not None:
-        check_said_once(click.get_current_context())
-        if not question.level.is_given:
-            raise OutOfRange(
-                "--epsilon must be on the command line: the recipe has the smaller one of the release",
-                came="none",
-                remedy="Add --epsilon 2, say.",
-            )
+    if recipe is not None and not question.level.is_given:
+        raise OutOfRange(
+            "--epsilon must be on the command line: the recipe has the smaller one of the release",
+            came="none",
+            remedy="Add --epsilon 2, say.",
+        )
     at, table = question.at, spelling.of(table, is_counted=people.are_events)  # refuses an invalid level first
     file = None if people.are_events or table.is_dir() else table
     signer = question.checked(file)

@@ -1,7 +1,5 @@
 """`utmost release`: publish a file, in the way that its options name."""
 
-import click
-
 from utmost.interfaces.cli.options import file_options
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.release_options import ReleaseOptions
@@ -67,9 +65,5 @@ def release(table: file_options.TableOrLake, *, request: ReleaseOptions) -> None
     """
     from utmost.interfaces.cli.release_ways import publish_table
 
-    if request.recipe is not None:
-        from utmost.interfaces.cli.options.recipe_options import check_said_once
-
-        check_said_once(click.get_current_context())
     with options.protected(request.yes):
         publish_table(table, request)

@@ -26,7 +26,7 @@ _HEAD = """\
 
 
 def take_recipe(context: click.Context, path: Path) -> None:
-    """Use the options of a recipe that the command line leaves out."""
+    """Use the options of a recipe; an option on the command line replaces that of the recipe."""
     # Commands other than `utmost release` use the options that they have, and need the level on the command line.
     from utmost.tables.files.toml_files import read_toml, toml_key
 
@@ -82,15 +82,6 @@ def key_remedy(key: click.Option, words: Sequence[str]) -> str:
     is_named = any(word.partition("=")[0] == "--recipe" for word in words)
     place = "the recipe" if is_named else "a file release.toml, and add --recipe release.toml"
     return f"Write {key_of(key)} = {toml_value(value)} in {place}."
-
-
-def check_said_once(context: click.Context) -> None:
-    """Check that no option is both in the recipe and on the command line."""
-    for word in context.command.params:
-        source = context.get_parameter_source(str(word.name))
-        if source is click.core.ParameterSource.COMMANDLINE and str(word.name) in (context.default_map or {}):
-            name = word.opts[-1]
-            raise OutOfRange(f"{name} is in the recipe", remedy=f"Leave out {name}, or change the recipe.")
 
 
 def _value(word: click.Option, key: str, value: Any, path: Path, where: str) -> Any:
