@@ -94,6 +94,10 @@ def test_forged_statements_of_one_draw_are_refused():
         forged = {**said, "promise": {**said["promise"], "noise": {**noise, **change}}}
         with pytest.raises(BadTable):
             ut.check_statement(forged, answer.table)
+    # A number of cells that no table of the statement has is refused before its noise is computed, which takes minutes.
+    forged = {**said, "promise": {**said["promise"], "noise": {**noise, "released_cells": 1000}}}
+    with pytest.raises(BadTable, match="rows"):
+        ut.check_statement(forged, answer.table)
     with pytest.raises(BadTable):
         ut.check_statement({**said, "margins": {"n_margin": 1}}, answer.table)
     with pytest.raises(BadTable):
@@ -233,6 +237,10 @@ def test_what_is_refused():
         ut.OneDraw(unit, 4, step=2)
     with pytest.raises(OutOfRange):
         ut.OneDraw(unit, 0)
+    with pytest.raises(OutOfRange, match="1000 cells"):
+        ut.OneDraw(unit, 1001)
+    with pytest.raises(OutOfRange, match="1000 cells"):
+        ut.OneWayDraw(ut.Domain(age=ut.workloads.bins(0, 1001)), ut.Unit(1, 1))
     with pytest.raises(NotDeclared):
         once(TABLE, ut.Promise("n", noise=ut.OneDraw(unit, 5)))
     with pytest.raises(BadTable):

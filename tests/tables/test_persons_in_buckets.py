@@ -208,3 +208,13 @@ def test_the_least_of_a_run_are_those_of_the_order(most, few):
     expected = np.zeros(len(marks), dtype=bool)
     expected[order[np.arange(len(marks)) - np.repeat(starts, sizes) < most]] = True
     assert (bounding.least_in_runs(marks, starts, sizes, most) == expected).all()
+
+
+@pytest.mark.parametrize("nobody", [" NA", "nan ", "NaN\u00a0", "NA", "\u2003"])
+def test_a_missing_mark_between_blanks_is_no_person_in_any_container(nobody):
+    """As one person, all who are not named would lose all but a few of their cells without a word."""
+    events = {"user": ["ann", nobody], "page": ["p0", "p1"], "side": ["s0", "s1"]}
+    marks = ut.Spelling(missing_marks=["NA"])
+    for held in (events, pa.table(events), pl.DataFrame(events), pl.LazyFrame(events), on_duckdb(events)):
+        with pytest.raises(BadTable, match="every event must name its person"):
+            count_table(held, DOMAIN, Counting("user", at_most=1), spelling=marks)

@@ -22,7 +22,7 @@ from utmost.tables.cells.event_batches import Batch, Events
 from utmost.tables.cells.event_codes import Persons, TextsInArrow
 from utmost.tables.cells.spelling import NOT_A_NUMBER, Spelling
 from utmost.tables.files.spill_file import SpillFile
-from utmost.tables.frames.arrow_identifiers import arrow_identifiers, holds_blanks, is_text
+from utmost.tables.frames.arrow_identifiers import arrow_identifiers, is_text
 from utmost.tables.optional_imports import extra
 
 BUCKETS = 256
@@ -262,8 +262,9 @@ def _checked_persons(column: Any, name: str, spelling: Spelling) -> Any:
     if is_text(column.type) and not column.null_count:
         column = _wide(column)
         whole = column.combine_chunks() if isinstance(column, arrow.ChunkedArray) else column
-        marks = arrow.array([*NOT_A_NUMBER, *spelling.missing_marks], arrow.large_string())
-        if not holds_blanks(whole) and not compute.any(compute.is_in(whole, value_set=marks)).as_py():
+        # As `Spelling.is_missing` reads one text.
+        marks = arrow.array(["", *NOT_A_NUMBER, *spelling.missing_marks], arrow.large_string())
+        if not compute.any(compute.is_in(compute.utf8_trim_whitespace(whole), value_set=marks)).as_py():
             return whole
     persons = Persons(name, spelling)
     codes = persons.codes(column)

@@ -48,6 +48,9 @@ TABLE, GROUP, COUNT = "table", "group", "count"
 TOTAL = "total"
 """The name of the table of the total, and of its group."""
 
+MOST_DRAWN = 1000
+"""The most cells of one draw, whose distribution takes minutes to compute."""
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class OneDrawAtLevel(Display):
@@ -191,6 +194,13 @@ def _bar(noise: OneDrawAtLevel) -> Margin:
     return (*drawn, *(unit.margin(int(law.margin(sure))) for groups, law in noise.beside for _ in range(groups)))
 
 
+def _check_drawn(cells: int) -> None:
+    """Check that the distribution of one draw can be computed in minutes."""
+    if cells > MOST_DRAWN:
+        remedy = "Give each cell separate noise: leave out once=."
+        raise OutOfRange(f"one draw must be of at most {MOST_DRAWN} cells", came=cells, remedy=remedy)
+
+
 def _read_natural(fact: Any, name: str) -> int:
     return natural(fact, name, least=1)
 
@@ -231,7 +241,7 @@ class OneDraw(ColumnNoise):
 
     Args:
         unit: Unit of privacy; ``nonnegative``, ``in_all`` and ``exactly`` reduce the noise.
-        released_cells: Number of cells that are released, over all columns.
+        released_cells: Number of cells that are released, over all columns, at most 1000.
         step: First step, as of `CellsDraw`; the one of least variance at the level of the release if left out.
         total_share: Share of the level for separate noise of the total, at least 0 and below 1; 0 if left out. The
             cells then add up to a total with a smaller error: `Plan.total_share` returns the share that is best for
@@ -266,6 +276,7 @@ class OneDraw(ColumnNoise):
     ) -> None:
         whom = instance(unit, Unit, "unit")
         cells = natural(released_cells, "released_cells", least=1)
+        _check_drawn(cells)
         first = None if step is None else natural(step, "step", least=1)
         if whom.sensitivity.denominator != 1:
             required, came = "sensitivity must be an integer for one draw", str(whom.sensitivity)
@@ -426,6 +437,7 @@ class OneWayDraw(ColumnNoise):
         if sum(shares.values(), own or Fraction(0)) >= 1:
             remedy = "Pass smaller shares; ut.choose_plan(...).least_once has the best ones."
             raise OutOfRange("shares must leave a share to the draw", came="a sum of 1 or more", remedy=remedy)
+        _check_drawn(sum(declared.shape))
         object.__setattr__(self, "domain", declared)
         object.__setattr__(self, "total_share", own)
         object.__setattr__(self, "table_shares", shares or None)
@@ -496,6 +508,12 @@ class OneWayDraw(ColumnNoise):
         if public not in ((), (TABLE, GROUP)):
             raise OutOfRange("public must be the columns of the noise", came="others", remedy="Leave out public=.")
         return TABLE, GROUP
+
+    def check_size(self, rows: int, columns: int) -> None:
+        """Check that the table has a row for the total and for each group."""
+        groups = sum(prod(self.domain.group_shape(family)) for family in self.families.values())
+        if rows != 1 + groups:
+            raise OutOfRange(f"one-way tables must have {1 + groups} rows", came=rows)
 
     def check_unit(self, counted: Any) -> None:
         """Check that a counted table proves the unit."""

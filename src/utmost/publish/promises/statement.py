@@ -20,7 +20,7 @@ from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import exact, read_confidence
 from utmost.core.exact.written_levels import level_facts, level_from_facts
 from utmost.core.noise.integer_law import IntegerLaw
-from utmost.errors import BadTable, Unsupported, UtmostError
+from utmost.errors import BadTable, OutOfRange, Unsupported, UtmostError
 from utmost.publish.promises.codec import (
     StatementForm,
     check_header,
@@ -142,10 +142,14 @@ class Statement:
         promise = Promise.of_facts(stated_field(document, "promise", dict))
         if promise.noise.needs_search:
             raise does_not_follow("promise")
+        rows = stated_rows(document) if promise.noise.rows is None else promise.noise.rows
+        try:  # before the noise, which may take long to compute for a number of cells that no table has
+            promise.noise.check_size(rows, len(promise.columns))
+        except (BadTable, OutOfRange):
+            raise does_not_follow("rows") from None
         noise = promise.noise.at(level, read_confidence(stated_field(document, "confidence_exactly", str)))
         if promise.as_drawn(noise) != promise:
             raise does_not_follow("promise")
-        rows = stated_rows(document) if promise.noise.rows is None else promise.noise.rows
         statement = cls(promise, noise, rows, digest_of(document), LedgerFacts.of_statement(document, level))
         # The stopping rule could have stopped at this level, and the margins hold there.
         ledger, until = statement.ledger, promise.until
