@@ -48,8 +48,8 @@ TABLE, GROUP, COUNT = "table", "group", "count"
 TOTAL = "total"
 """The name of the table of the total, and of its group."""
 
-MOST_DRAWN = 1000
-"""The most cells of one draw, whose distribution takes minutes to compute."""
+MOST_CELLS, MOST_GROUPS = 1000, 200
+"""The most cells, and groups of one-way tables, of one draw; its distribution then takes minutes to compute."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -194,11 +194,11 @@ def _bar(noise: OneDrawAtLevel) -> Margin:
     return (*drawn, *(unit.margin(int(law.margin(sure))) for groups, law in noise.beside for _ in range(groups)))
 
 
-def _check_drawn(cells: int) -> None:
+def _check_drawn(count: int, most: int, noun: str) -> None:
     """Check that the distribution of one draw can be computed in minutes."""
-    if cells > MOST_DRAWN:
+    if count > most:
         remedy = "Give each cell separate noise: leave out once=."
-        raise OutOfRange(f"one draw must be of at most {MOST_DRAWN} cells", came=cells, remedy=remedy)
+        raise OutOfRange(f"one draw must be of at most {most} {noun}", came=count, remedy=remedy)
 
 
 def _read_natural(fact: Any, name: str) -> int:
@@ -276,7 +276,7 @@ class OneDraw(ColumnNoise):
     ) -> None:
         whom = instance(unit, Unit, "unit")
         cells = natural(released_cells, "released_cells", least=1)
-        _check_drawn(cells)
+        _check_drawn(cells, MOST_CELLS, "cells")
         first = None if step is None else natural(step, "step", least=1)
         if whom.sensitivity.denominator != 1:
             required, came = "sensitivity must be an integer for one draw", str(whom.sensitivity)
@@ -437,7 +437,7 @@ class OneWayDraw(ColumnNoise):
         if sum(shares.values(), own or Fraction(0)) >= 1:
             remedy = "Pass smaller shares; ut.choose_plan(...).least_once has the best ones."
             raise OutOfRange("shares must leave a share to the draw", came="a sum of 1 or more", remedy=remedy)
-        _check_drawn(sum(declared.shape))
+        _check_drawn(sum(declared.shape), MOST_GROUPS, "groups of one-way tables")
         object.__setattr__(self, "domain", declared)
         object.__setattr__(self, "total_share", own)
         object.__setattr__(self, "table_shares", shares or None)
