@@ -65,7 +65,7 @@ def main(start: str) -> None:
         for epsilon in LEVELS:
             error, bounds = choose_plan(wanted, unit, epsilon=epsilon).value, bounds_of(wanted, unit, epsilon)
             check_lower_bounds(bounds)
-            times = bounds.within(error)
+            times = bounds.ratios(error)
             factors.append(f"{times['per answer']:8.3g} -> {times['any mechanism']:6.3g}")
         print(f"{name:36}" + "".join(factors), flush=True)
 

@@ -64,14 +64,14 @@ def figures(name, domain, columns, levels=(0.1, 1, 3)):
             started = time.perf_counter()
             chosen = choose_plan(wanted, ONE, epsilon=epsilon, rows=rows)
             found[rows] = chosen, time.perf_counter() - started
-        alone = bounds_of(wanted, ONE, epsilon, families).these_families.value / answers
+        alone = bounds_of(wanted, ONE, epsilon, families).given_marginals.value / answers
         (plain, seconds), (signed, longer) = found[False], found[True]
         bounds = plain.lower_bounds
         check_lower_bounds(bounds)
         print(
             f"  epsilon {epsilon}: equal levels {equal:.6g}, cube roots {cubes:.6g} (least of these tables at least "
             f"{alone:.6g}); planned {plain.value / answers:.6g} ({len(plain.shares)} tables, {seconds:.1f} s, within "
-            f"{bounds.these_families.within(plain.value):.4f} of the least of these); with differences of bits "
+            f"{bounds.given_marginals.ratio(plain.value):.4f} of the least of these); with differences of bits "
             f"{signed.value / answers:.6g} ({len(signed.shares)}, {longer:.1f} s)",
             flush=True,
         )

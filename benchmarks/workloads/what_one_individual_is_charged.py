@@ -24,7 +24,7 @@ def cells_and_total():
         print(
             f"100 cells and total, epsilon {epsilon!s:4}: counts {counts.value:9.5g}, signs unknown "
             f"{signs.value:9.5g}; "
-            f"best of these families at least {best.bound:.4g}, integer rows {bounds.any_integer_plan.value:.4g}, "
+            f"best of these marginals at least {best.bound:.4g}, integer rows {bounds.any_integer_plan.value:.4g}, "
             f"any unbiased mechanism {bounds.any_unbiased.value:.4g}"
         )
 

@@ -74,7 +74,7 @@ def test_a_plan_says_the_choice_in_numbers(run, counted, tmp_path):
     assert [(one["sums"], one["weight"], one["answers"]) for one in found["wanted"]] == [
         *(("department sex", "1", 12), ("sex", "2", 2), ("", "1", 1)),
     ]
-    kinds = {"per answer", "any mechanism", "any unbiased", "any integer plan", "these families"}
+    kinds = {"per answer", "any mechanism", "any unbiased", "any integer plan", "given marginals"}
     assert set(found["within"]) == kinds
     assert all(one["times"] >= 1 for one in found["within"].values())
     assert 1 <= found["certified"] <= 1.021

@@ -22,7 +22,7 @@ from utmost.privacy import Unit
 
 # A ledger shows of a commitment, and of the machines that make it, but whether a table is the published one.
 from utmost.publish.releases import item_columns
-from utmost.publish.releases.item_columns import CommittingRows, TellingApart, arrow_numbers, gathered_commitment
+from utmost.publish.releases.item_columns import BatchCommitter, RepeatedTags, arrow_numbers, gathered_commitment
 from utmost.publish.releases.item_commitment import BLOCKS, CommitmentKey, first_difference, value_sums
 from utmost.releases import ItemCommitment, ItemResponder
 from utmost.sampling import Identifiers
@@ -326,14 +326,14 @@ def batch(ids):
 
 def gathered(workers, parts):
     """Each list in a worker of its own, in batches of three; then each part in one worker, in batches of two."""
-    work, met = CommittingRows(KEY, ("id",), parts=parts), {}
+    work, met = BatchCommitter(KEY, ("id",), parts=parts), {}
     made = [row for ids in workers for row in work(batch(ids[at : at + 3]) for at in range(0, len(ids), 3))]
     if not parts:
         return gathered_commitment(iter(made))
     rows = pa.Table.from_batches(made)
     for block in rows["block"].unique().to_pylist():
         met.setdefault(block % 2, []).append(rows.filter(pc.equal(rows["block"], block)))
-    told = [one for some in met.values() for one in TellingApart()(pa.concat_tables(some).to_batches(max_chunksize=2))]
+    told = [one for some in met.values() for one in RepeatedTags()(pa.concat_tables(some).to_batches(max_chunksize=2))]
     return gathered_commitment(iter(told))
 
 
@@ -354,7 +354,7 @@ def test_as_many_are_twice_as_there_are_beyond_the_distinct_ones(together, parts
 
 def test_rows_that_are_all_alike_are_a_few_bytes():
     """A worker hands on eight bytes a row; of one identifier a million times it hands on one of them."""
-    work, alike = CommittingRows(KEY, ("id",), parts=64), batch(["a"] * 4096)
+    work, alike = BatchCommitter(KEY, ("id",), parts=64), batch(["a"] * 4096)
     for rows, bytes_a_row in ((alike, 0), (batch([f"person {at}" for at in range(4096)]), 8)):
         pieces = pa.Table.from_batches(work(iter([rows]))).column("tags").drop_null()
         assert sum(map(len, pieces.to_pylist())) // rows.num_rows == bytes_a_row

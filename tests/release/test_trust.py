@@ -57,7 +57,9 @@ def test_every_coalition_of_the_karate_club(owner):
     exactly = check_coalitions(levels_by_distance(KARATE, owner, lambda d: level(alpha=Fraction(d, d + 1))))
     assert (exactly.coalitions, exactly.exact, exactly.discrepancy) == (2**33 - 1, True, 0)
     nearly = check_coalitions(levels_by_distance(KARATE, owner))
-    assert nearly.laws == exactly.laws == 2 ** len(set(levels_by_distance(KARATE, owner).values())) - 1
+    assert (
+        nearly.distributions == exactly.distributions == 2 ** len(set(levels_by_distance(KARATE, owner).values())) - 1
+    )
     assert not nearly.exact
     assert nearly.discrepancy < 1e-13
 

@@ -205,9 +205,11 @@ def test_bounds_are_of_the_same_changes_and_checked_again():
     bounds = bounds_of(wanted, unit, 1)
     check_lower_bounds(bounds)
     value = choose_plan(wanted, unit, epsilon=1).value
-    for kind, bound in bounds.each().items():
+    for kind, bound in bounds.by_class().items():
         assert (
-            bounds_of(wanted, one, 1).each()[kind].value <= bound.value <= bounds_of(wanted, more, 1).each()[kind].value
+            bounds_of(wanted, one, 1).by_class()[kind].value
+            <= bound.value
+            <= bounds_of(wanted, more, 1).by_class()[kind].value
         )
         assert bound.value <= value
     assert "5 at most in all" in bounds.per_answer.hypotheses

@@ -30,7 +30,7 @@ from utmost.publish.ledger import engine_ledger
 
 # Two tags are made to agree, which by chance they do once in 2^64 pairs; workers compute them.
 from utmost.publish.releases.engine_release import ReleasableFrame
-from utmost.publish.releases.item_columns import CommittingRows
+from utmost.publish.releases.item_columns import BatchCommitter
 from utmost.sampling import Identifiers
 from utmost.workloads import Domain, bins, periods, plain
 
@@ -193,9 +193,9 @@ def test_three_evaluations_on_spark_are_the_values_of_one_machine(ledgers):
 
 
 def with_a_half_tag_twice(alike):
-    """`CommittingRows` in which two wards have one half of their tags; local, so that Spark hands it on whole."""
+    """`BatchCommitter` in which two wards have one half of their tags; local, so that Spark hands it on whole."""
 
-    class Planted(CommittingRows):
+    class Planted(BatchCommitter):
         def _parted(self, halves):
             first, second = item_tags(self.key.secret, [Identifiers.of(list(alike))])[:, 0]
             return super()._parted(np.where(halves == second, first, halves))
@@ -208,7 +208,7 @@ def test_where_two_halves_of_tags_are_equal_spark_counts_the_identifiers(ledgers
     here, there = ledgers
     counted, count = [], ReleasableFrame.check_distinct
     monkeypatch.setattr(ReleasableFrame, "check_distinct", lambda self, rows: (counted.append(rows), count(self, rows)))
-    monkeypatch.setattr(engine_ledger, "CommittingRows", with_a_half_tag_twice(("w0", "w999")))
+    monkeypatch.setattr(engine_ledger, "BatchCommitter", with_a_half_tag_twice(("w0", "w999")))
     first = here.publish("visits", wards(), ut.Promise(**PROMISE, keyed_by_id=True), epsilon="1/2").table
     made = there.publish("visits", on_spark(wards(), 2), ut.Promise(**PROMISE), epsilon="1/2").table
     assert counted == [1000]

@@ -215,7 +215,7 @@ def test_a_plan_for_counts_and_sums_has_the_whole_level():
     assert {table.domain.family_name(family): share for family, share in chosen.shares.items()}["shop paid"] > Fraction(
         1, 2
     )
-    for bound in chosen.lower_bounds.within(chosen.value).values():
+    for bound in chosen.lower_bounds.ratios(chosen.value).values():
         assert bound >= 1
 
 

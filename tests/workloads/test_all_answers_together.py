@@ -293,8 +293,8 @@ def test_individuals_in_several_rows_have_a_bound_of_several_rows():
         bounds = bounds_of(wanted, unit, 1, together="kind")
         check_lower_bounds(bounds)
         single = bounds_of(wanted, replace(unit, cells=3), 1, together="kind")
-        for kind, bound in bounds.each().items():
-            assert bound.value > single.each()[kind].value * 1.3, kind
+        for kind, bound in bounds.by_class().items():
+            assert bound.value > single.by_class()[kind].value * 1.3, kind
         assert bounds.any_mechanism.value <= choose_plan(wanted, unit, epsilon=1, together="kind").value
         with pytest.raises(PromiseBroken):
             check_lower_bounds(replace(single, any_unbiased=bounds.any_unbiased))

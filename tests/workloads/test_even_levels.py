@@ -75,7 +75,7 @@ def test_the_finest_alternative_measures_what_may_be_measured():
     domain = crossed([1, 3], 2)
     chosen = choose_plan(Workload(domain, {"state": 1, "hour": 1}), Unit(1, 1), epsilon=1)
     assert list(chosen.alternatives().plans["cells alone"].shares) == [domain.family("airport hour")]
-    assert all(times >= 1 for times in chosen.lower_bounds.within(chosen.value).values())
+    assert all(times >= 1 for times in chosen.lower_bounds.ratios(chosen.value).values())
 
 
 def test_uneven_levels_are_measured_nowhere_beside_other_axes():
@@ -98,11 +98,11 @@ def test_crossed_trees_are_bounded_over_the_families_that_may_be_measured(sizes,
     chosen = choose_plan(wanted, Unit(1, 1), epsilon=1)
     bounds = chosen.lower_bounds
     check_lower_bounds(bounds)
-    assert "groups of one size" in bounds.these_families.holds_for
+    assert "groups of one size" in bounds.given_marginals.holds_for
     random, names = np.random.default_rng(seed), ["airport hour", "airport", "hour", ""]
     for _ in range(12):
         parts = random.integers(1, 50, 4).tolist()
         shares = {name: Fraction(part, sum(parts)) for name, part in zip(names, parts, strict=True)}
         made = Plan(domain, Unit(1, 1), shares, wanted, level(1))
-        assert bounds.these_families.within(made.value) >= 1
-    assert 1 <= bounds.within(chosen.value)["these families"] < 6
+        assert bounds.given_marginals.ratio(made.value) >= 1
+    assert 1 <= bounds.ratios(chosen.value)["given marginals"] < 6

@@ -67,7 +67,7 @@ def test_a_prime_number_of_bins_gains_most(size, gain):
     assert found.value < plain.value * gain
     rows = found.summary().splitlines()
     assert any(line.startswith("hat functions of age") for line in rows)
-    assert "hat functions overlap" in found.lower_bounds.not_bounded["these families"]
+    assert "hat functions overlap" in found.lower_bounds.not_bounded["given marginals"]
 
 
 FIGURES = [

@@ -97,8 +97,8 @@ def test_thirty_bits_are_measured_by_differences_as_a_closed_form_says():
     parts = [(1, comb(30, 2)), (2, 30), (1, 1)]  # of mu the weight, and among how many levels it is shared
     closed = sum((weight * many**2) ** (1 / 3) for weight, many in parts) ** 3 / 8
     assert signed.value / 1740 == pytest.approx(closed, rel=2e-3)
-    bound = signed.lower_bounds.these_families
-    assert bound.within(signed.value) < 1.0001
+    bound = signed.lower_bounds.given_marginals
+    assert bound.ratio(signed.value) < 1.0001
 
 
 def test_many_attributes_are_within_two_percent_of_the_bound():
@@ -106,7 +106,7 @@ def test_many_attributes_are_within_two_percent_of_the_bound():
     wanted = Workload(domain, marginals(domain, 2), per_answer=True)
     chosen = choose_plan(wanted, ONE, epsilon=1)
     bounds = bounds_of(wanted, ONE, 1, wanted.families)
-    assert 1 <= bounds.these_families.within(chosen.value) < 1.02
+    assert 1 <= bounds.given_marginals.ratio(chosen.value) < 1.02
     check_lower_bounds(bounds)
 
 
@@ -116,15 +116,15 @@ def test_no_plan_is_below_the_bound_and_a_certificate_that_proves_less_is_refuse
     families = [*wanted.families, (0, 0, 0, 1, 1), (-1, 0, 1, 1, 1)]
     for unit in (ONE, Unit(2, 3), Unit(1, 1, "change-one", nonnegative=True)):
         bounds = bounds_of(wanted + Workload(domain, {"": 1}), unit, 1, families)
-        assert bounds.these_families.certificate is not None
+        assert bounds.given_marginals.certificate is not None
     bounds = bounds_of(wanted, ONE, 1, families)
     random = np.random.default_rng(0)
     for sharp in (1, 4, 12):
         for _ in range(20):
             parts = (random.random(len(bounds.families)) ** sharp * 1000 + 1).astype(int).tolist()
             shares = {family: Fraction(part, sum(parts)) for family, part in zip(bounds.families, parts, strict=True)}
-            assert Plan(domain, ONE, shares, wanted, level(1)).value >= bounds.these_families.value
-    proved = bounds.these_families
+            assert Plan(domain, ONE, shares, wanted, level(1)).value >= bounds.given_marginals.value
+    proved = bounds.given_marginals
     levels = proved.certificate.levels
     for forged in (
         *(
@@ -134,7 +134,7 @@ def test_no_plan_is_below_the_bound_and_a_certificate_that_proves_less_is_refuse
         replace(proved, value=proved.value * (1 + 1e-9)),
     ):
         with pytest.raises(PromiseBroken):
-            check_lower_bounds(replace(bounds, these_families=forged))
+            check_lower_bounds(replace(bounds, given_marginals=forged))
 
 
 def people(count=300, columns=("age", "sex", "race", "income", "country"), seed=0):

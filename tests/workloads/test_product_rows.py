@@ -56,10 +56,10 @@ def test_a_plan_of_rows_is_a_plan():
     assert chosen.measured == 8 * 2 * 4
     family = next(iter(ROWS.shares))
     assert chosen.family_words(family) == "2 rows of age by 2 values of sex by 1 row of kind"
-    assert chosen.lower_bounds.not_bounded["these families"] == (
+    assert chosen.lower_bounds.not_bounded["given marginals"] == (
         "a bound over query groups needs sums over groups, and this plan measures listed rows"
     )
-    assert all(times >= 1 for _, times in chosen.within())
+    assert all(times >= 1 for _, times in chosen.bound_ratios())
     assert chosen.value == pytest.approx(sum(chosen.variances.values()))
     assert "share" in chosen.summary()
     wrong = {family: share / 2 for family, share in ROWS.shares.items()}

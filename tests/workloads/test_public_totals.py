@@ -112,7 +112,7 @@ def test_bounds_are_those_of_answers_alone():
     wanted = Workload(Domain(cell=range(4)), {"cell": 1, "": 1})
     bounds = bounds_of(wanted, EVERYBODY, 1)
     check_lower_bounds(bounds)
-    assert set(bounds.each()) == {"per answer"}
+    assert set(bounds.by_class()) == {"per answer"}
     assert bounds.parts[1] == 0
     assert 0 < bounds.per_answer.value <= choose_plan(wanted, EVERYBODY, epsilon=1).value
 

@@ -115,7 +115,7 @@ def test_a_pair_has_half_the_variance_of_independent_noise():
     assert chosen.independent_times == pytest.approx(2)
     assert "2 times the error without differences" in chosen.summary()
     check_lower_bounds(chosen.lower_bounds)
-    assert all(times >= 1 for times in chosen.lower_bounds.within(chosen.value).values())
+    assert all(times >= 1 for times in chosen.lower_bounds.ratios(chosen.value).values())
 
 
 @pytest.mark.parametrize("epsilon", ["1/10", 1, 3])

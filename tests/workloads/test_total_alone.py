@@ -50,7 +50,7 @@ def test_every_reader_counts_persons_and_sums(tmp_path):
 def test_it_is_released_and_relaxed_like_others(tmp_path):
     plan = choose_plan(Workload(TOTAL, {"": 1}), Unit(1, 1), epsilon=1)
     assert dict(plan.shares) == {(): 1}
-    assert plan.within()[0][1] == 1, "the least error of any mechanism"
+    assert plan.bound_ratios()[0][1] == 1, "the least error of any mechanism"
     table = counted()
     assert list(ut.release(table, ut.Promise.of_counted(table), epsilon=1, once=True).table) == [
         "count",

@@ -129,8 +129,8 @@ def test_no_random_shares_are_better_and_no_bound_is_broken():
             other = Plan(domain, Unit(1, 2), shares, wanted, ut.level(epsilon))
             assert chosen.value <= other.value * (1 + 1e-4)
         bounds = bounds_of(wanted, Unit(1, 2), epsilon)
-        assert bounds.these_families is None
-        assert all(factor >= 1 for factor in bounds.within(chosen.value).values())
+        assert bounds.given_marginals is None
+        assert all(factor >= 1 for factor in bounds.ratios(chosen.value).values())
     equal = choose_plan(Workload(domain_of([25] * 8), {"county": 1, "state": 1, "": 1}), Unit(1, 1), epsilon=1)
     assert [float(share) for share in equal.shares.values()] == pytest.approx([0.346, 0.338, 0.317], abs=2e-3)
 

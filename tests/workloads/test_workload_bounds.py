@@ -63,7 +63,7 @@ def admitted_and_all(families, per_answer):
 def constants(bounds):
     """The bounds on plans, in units of the variance of the whole level's noise."""
     at = float(precision(1.0))
-    return {kind: bound.value * at for kind, bound in bounds.each().items()}
+    return {kind: bound.value * at for kind, bound in bounds.by_class().items()}
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_the_constants_of_known_workloads(wanted, gamma, chord):
     check_lower_bounds(bounds)
     found = constants(bounds)
     assert found["any integer plan"] == pytest.approx(gamma, rel=3e-5)
-    assert found["these families"] == pytest.approx(chord, rel=3e-5)
+    assert found["given marginals"] == pytest.approx(chord, rel=3e-5)
     assert found["any unbiased"] == pytest.approx(gamma / 2, rel=3e-5)
     assert found["per answer"] == pytest.approx(float(wanted.weight), rel=1e-12)
 
@@ -95,7 +95,7 @@ def test_the_constants_of_ranges_and_prefixes_of_1024_bins(kind, gamma, chord):
     bounds = bounds_of(wanted, ONE, 1)
     check_lower_bounds(bounds)
     assert constants(bounds)["any integer plan"] == pytest.approx(gamma, abs=1e-3)
-    assert constants(bounds)["these families"] == pytest.approx(chord, abs=1e-3)
+    assert constants(bounds)["given marginals"] == pytest.approx(chord, abs=1e-3)
 
 
 def gamma_below(matrix, y):
@@ -130,8 +130,8 @@ def test_an_axis_that_is_summed_over_does_not_raise_a_bound():
     beside = Domain(x=bins(6), y=range(3), z=["a", "b"])
     bounds = bounds_of(Workload.ranges(beside, "x"), ONE, 1)
     check_lower_bounds(bounds)
-    for kind, bound in alone.each().items():
-        assert bounds.each()[kind].value == pytest.approx(bound.value, rel=1e-4)
+    for kind, bound in alone.by_class().items():
+        assert bounds.by_class()[kind].value == pytest.approx(bound.value, rel=1e-4)
 
 
 def random_workload(random):
@@ -149,7 +149,7 @@ def test_no_plan_of_a_thousand_is_below_its_bounds():
     for _ in range(20):
         wanted, families = random_workload(random)
         whole = float(random.choice([0.001, 0.1, 1, 3, 20]))
-        least = max(bound.value for bound in bounds_of(wanted, ONE, whole).each().values())
+        least = max(bound.value for bound in bounds_of(wanted, ONE, whole).by_class().values())
         for parts in (random.dirichlet(np.full(len(families), 0.5), 50) * 10**6 + 1).astype(int).tolist():
             shares = {family: Fraction(part, sum(parts)) for family, part in zip(families, parts, strict=True)}
             assert Plan(wanted.domain, ONE, shares, wanted, level(whole)).value >= least * (1 - 1e-12)
@@ -257,7 +257,7 @@ def test_units_of_every_kind(unit):
     bounds = bounds_of(wanted, unit, 2)
     check_lower_bounds(bounds)
     cells = float((1 + 50) / precision(2 / (unit.charged * float(unit.sensitivity))))
-    assert all(1 <= factor < 200 for factor in bounds.within(cells).values())
+    assert all(1 <= factor < 200 for factor in bounds.ratios(cells).values())
     assert bounds.any_unbiased.value >= bounds_of(wanted, Unit(unit.sensitivity, 1), 2).any_unbiased.value
 
 
@@ -269,7 +269,8 @@ def test_extreme_levels_and_domains(epsilon, domain):
     bounds = bounds_of(wanted, ONE, epsilon)
     check_lower_bounds(bounds)
     assert all(
-        0 <= bound.value <= 2 * float(variance_below(level(epsilon))) * (1 + 1e-12) for bound in bounds.each().values()
+        0 <= bound.value <= 2 * float(variance_below(level(epsilon))) * (1 + 1e-12)
+        for bound in bounds.by_class().values()
     )
 
 
@@ -286,15 +287,15 @@ def test_what_is_not_bounded_says_why():
     states = hierarchy({"A": ["a1"], "B": ["b1", "b2"]}, names=["state", "county"])
     bounds = bounds_of(Workload(Domain(place=states), {"county": 1, "state": 1}), ONE, 1)
     check_lower_bounds(bounds)
-    assert bounds.these_families is None
-    assert "groups of each level must have one size" in bounds.not_bounded["these families"]
+    assert bounds.given_marginals is None
+    assert "groups of each level must have one size" in bounds.not_bounded["given marginals"]
     assert bounds.any_unbiased.value > 0
     long = bounds_of(Workload.prefixes(Domain(age=bins(4096)), "age"), ONE, 1)
     assert long.any_unbiased is None
     assert "at most 2000 values" in long.not_bounded["any unbiased"]
-    assert long.these_families.value > 0
+    assert long.given_marginals.value > 0
     short = bounds_of(Workload(TABLE, {"a b": 1}), ONE, 1, families=["a"])
-    assert short.not_bounded == {"these families": "the families do not determine every wanted answer"}
+    assert short.not_bounded == {"given marginals": "the families do not determine every wanted answer"}
 
 
 WANTED = Workload.ranges(Domain(age=bins(8)), "age")
@@ -304,10 +305,10 @@ PROVED = bounds_of(WANTED, ONE, 1)
 def test_values_survive_pickling_and_copying():
     for twin in (pickle.loads(pickle.dumps(PROVED)), copy.deepcopy(PROVED)):
         check_lower_bounds(twin)
-        assert twin.within(100.0) == PROVED.within(100.0)
+        assert twin.ratios(100.0) == PROVED.ratios(100.0)
 
 
-@pytest.mark.parametrize("kind", ["per_answer", "any_mechanism", "any_unbiased", "any_integer_plan", "these_families"])
+@pytest.mark.parametrize("kind", ["per_answer", "any_mechanism", "any_unbiased", "any_integer_plan", "given_marginals"])
 def test_a_larger_value_is_refused(kind):
     bound = getattr(PROVED, kind)
     with pytest.raises(PromiseBroken, match="must prove the bound"):
@@ -340,14 +341,14 @@ def test_tampered_roots_prove_nothing(certificate):
 
 
 def test_tampered_shares_and_directions_prove_nothing():
-    shares = PROVED.these_families.certificate.shares
+    shares = PROVED.given_marginals.certificate.shares
     for other in (
         (Fraction(2),) * len(shares),
         (Fraction(-1), *shares[1:]),
         shares[1:],
         (*shares[:-2], Fraction(0), Fraction(0)),
     ):
-        bad = replace(PROVED, these_families=replace(PROVED.these_families, certificate=ChordShares(other)))
+        bad = replace(PROVED, given_marginals=replace(PROVED.given_marginals, certificate=ChordShares(other)))
         with pytest.raises(PromiseBroken):
             check_lower_bounds(bad)
     marginals = bounds_of(Workload(TABLE, {"a b": 1}), Unit(1, 2), 1)
@@ -388,7 +389,7 @@ def test_a_bound_that_is_no_number_or_too_large_is_refused(value):
     check_lower_bounds(bounds)
     forged = [
         replace(bounds, **{name: replace(getattr(bounds, name), value=value)})
-        for name in ("per_answer", "any_mechanism", "any_unbiased", "any_integer_plan", "these_families")
+        for name in ("per_answer", "any_mechanism", "any_unbiased", "any_integer_plan", "given_marginals")
     ]
     for one in [*forged, replace(bounds, parts=(value, *bounds.parts[1:]))]:
         with pytest.raises(PromiseBroken):
@@ -415,7 +416,7 @@ def test_bounds_are_of_what_one_individual_may_change(epsilon, least, floor):
     assert found.value == pytest.approx(error, rel=1e-9)
     assert list(found.shares.values()) == pytest.approx([1, 1])
     assert bounds.any_integer_plan.value == pytest.approx(floor, rel=1e-3)
-    assert bounds.any_unbiased.value < bounds.any_integer_plan.value < bounds.these_families.value < found.bound
+    assert bounds.any_unbiased.value < bounds.any_integer_plan.value < bounds.given_marginals.value < found.bound
     unknown = replace(unit, nonnegative=False)
     assert bounds_of(wanted, unknown, epsilon).any_integer_plan.value > error
     assert certified_shares(wanted, unknown, epsilon).value == pytest.approx(4 * error, rel=0.2)
@@ -426,7 +427,7 @@ def test_the_total_alone_is_bounded_by_what_it_needs():
     wanted, least = Workload(Domain(), {"": 1}), float(1 / precision(1.0))
     for unit in (Unit(1, 1, "change-one", nonnegative=True), Unit(1, 6), Unit(1, 6, "change-one", nonnegative=True)):
         assert choose_plan(wanted, unit, epsilon=1).value == pytest.approx(least)
-        for kind, bound in bounds_of(wanted, unit, 1).each().items():
+        for kind, bound in bounds_of(wanted, unit, 1).by_class().items():
             assert bound.value == pytest.approx(least / (2 if kind == "any unbiased" else 1), rel=1e-6)
 
 
@@ -444,7 +445,7 @@ def test_no_plan_that_keeps_the_level_is_below_a_bound_for_plans(unit):
     for epsilon in (Fraction(1, 4), 3):
         bounds = bounds_of(wanted, unit, epsilon)
         check_lower_bounds(bounds)
-        least = max(bound.value for bound in bounds.each().values())
+        least = max(bound.value for bound in bounds.by_class().values())
         for _ in range(10):
             levels = [Fraction(int(one), 100) for one in random.integers(1, 60, 4)]
             parts = dict(zip(TABLE.families(), levels, strict=True))

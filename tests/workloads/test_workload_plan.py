@@ -257,7 +257,7 @@ def test_a_tree_of_groups_of_several_sizes_has_a_plan():
         assert found.variances[part.name] == pytest.approx(dense, rel=1e-9)
     assert found.value <= Plan(UNEVEN, ONE, {"district": 1}, wanted, level(1)).value
     assert list(found.alternatives({"districts": {"district": 1}}).plans) == ["these shares", "districts"]
-    assert found.lower_bounds.within(found.value)["per answer"] >= 1
+    assert found.lower_bounds.ratios(found.value)["per answer"] >= 1
     with pytest.raises(OutOfRange, match="Measure the cells"):
         Plan(UNEVEN, ONE, {"region": 1}, wanted)
     with pytest.raises(Unsupported, match="candidates= and aim= cannot be chosen"):
@@ -267,7 +267,7 @@ def test_a_tree_of_groups_of_several_sizes_has_a_plan():
 @pytest.mark.parametrize("wanted", [berkeley(), geography(), two_way("a b", "a", "b", ""), FEW_RANGES])
 def test_a_plan_is_above_its_lower_bounds(wanted):
     found = choose_plan(wanted, ONE, epsilon=1)
-    assert all(times >= 1 for times in found.lower_bounds.within(found.value).values())
+    assert all(times >= 1 for times in found.lower_bounds.ratios(found.value).values())
 
 
 def test_a_plan_travels():

@@ -155,7 +155,7 @@ def social_networks() -> Iterator[Comparison]:
             good,
             shown=(
                 "a coalition loses its largest eps",
-                f"all {exactly.coalitions:.3g} coalitions, by {exactly.laws} joint laws: all together "
+                f"all {exactly.coalitions:.3g} coalitions, by {exactly.distributions} joint laws: all together "
                 f"eps = {max(levels.values()).epsilon}, not {everyone}",
             ),
         )

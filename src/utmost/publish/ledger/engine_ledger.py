@@ -21,8 +21,8 @@ from utmost.publish.promises.declared_columns import check_size
 from utmost.publish.promises.promised_noise import CONFIDENCE
 from utmost.publish.releases.engine_release import ReleasableFrame
 from utmost.publish.releases.item_columns import (
-    CommittingRows,
-    TellingApart,
+    BatchCommitter,
+    RepeatedTags,
     commitment_schema,
     gathered_commitment,
     responses_of,
@@ -153,8 +153,8 @@ def _committed_first(frame: ReleasableFrame, key: CommitmentKey, rows: int) -> I
     # other engines count distinct identifiers before. A frame that was published is compared with its commitment
     # instead.
     read, parts = _read(frame), -(-max(rows, 1) // _ROWS_A_PART)
-    work, between = CommittingRows(key, frame.identifiers, parts=parts), commitment_schema(tagged=True)
-    batches = read.compared(work, between, TellingApart(), commitment_schema(), parts)
+    work, between = BatchCommitter(key, frame.identifiers, parts=parts), commitment_schema(tagged=True)
+    batches = read.compared(work, between, RepeatedTags(), commitment_schema(), parts)
     if batches is None:
         frame.check_distinct(rows)
         return _committed(frame, key, rows)
@@ -169,7 +169,7 @@ def _committed(
     frame: ReleasableFrame, key: CommitmentKey, rows: int, answered: tuple[ItemResponder, Level] | None = None
 ) -> ItemCommitment:
     """The commitment to all rows; refuse a frame whose number of rows is not ``rows``."""
-    work = CommittingRows(key, frame.identifiers, answered)
+    work = BatchCommitter(key, frame.identifiers, answered)
     return _whole(gathered_commitment(_read(frame).added_up(work, commitment_schema()))[0], rows)
 
 

@@ -22,7 +22,7 @@ from utmost.core.exact.numbers import Number
 from utmost.core.exact.written_levels import level_text
 from utmost.errors import DataChanged, LedgerDamaged, NeedsTable, Unsupported
 from utmost.publish.releases.answer import Answer
-from utmost.publish.releases.item_columns import CommittingRows, gathered_commitment
+from utmost.publish.releases.item_columns import BatchCommitter, gathered_commitment
 from utmost.tables.engines.engines import engine_frame
 from utmost.tables.files import parquet
 from utmost.tables.optional_imports import extra
@@ -276,7 +276,7 @@ class ResponseFolder:
         items = self.ledger.items
         key = items.commitment_key(release.name, version=release.version)
         answered = items.view(release.name, epsilon=at, version=release.version), at
-        work = CommittingRows(key, release.promise.id_column, answered)
+        work = BatchCommitter(key, release.promise.id_column, answered)
         batches = _batches(files, [*release.promise.id_column, *release.columns])
         items.check_committed(release.name, gathered_commitment(work(batches))[0], version=release.version)
         # A column of margins holds the margin of the level in every row, and so no information on the data.

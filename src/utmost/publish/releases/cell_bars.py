@@ -21,7 +21,7 @@ from utmost.publish.promises.noise_at_level import CellNoiseAtLevel
 
 @dataclass(frozen=True, slots=True)
 class CellBars:
-    """The margins of a release by `cell_noise_at`, for results that are computed from its cells.
+    """The margins of results that are computed from the cells of a release with the noise of `cell_noise_at`.
 
     Every margin is proved: the probability that it holds, before the noise is drawn, is at least the confidence. Under
     a uniform prior it is also the probability afterwards, and the released value, or the sum of released values, is the
@@ -41,7 +41,7 @@ class CellBars:
         return self._in_units(self.noise.drawn.margin(read_confidence(confidence)), 1)
 
     def together(self, count: int, confidence: Number = DEFAULT_CONFIDENCE) -> int | float:
-        """The least margin within which *all* of ``count`` cells lie at once, since their noise is independent.
+        """The least margin within which *all* of ``count`` cells with independent noise lie at once.
 
         Cost: that of one margin.
         """
@@ -57,7 +57,7 @@ class CellBars:
         return self.combined([(1, natural(count, "count", least=0))], confidence)
 
     def means(self, count: int, other: int, confidence: Number = DEFAULT_CONFIDENCE) -> int | float:
-        """A margin of the mean of ``count`` cells minus the mean of ``other`` others; no cell is in both."""
+        """A margin of the mean of ``count`` cells minus the mean of ``other`` cells; no cell is in both means."""
         n, m = natural(count, "count", least=1), natural(other, "other", least=1)
         self.noise.unit.check_adds(is_one_cell=n == m == 1, came="means of several")
         return self.combined([(Fraction(1, n), n), (Fraction(1, m), m)], confidence)
@@ -65,8 +65,8 @@ class CellBars:
     def combined(self, counts: Sequence[tuple[Number, int]], confidence: Number = DEFAULT_CONFIDENCE) -> int | float:
         """A margin of a linear combination of different cells, in which signs do not matter.
 
-        For geometric noise on the integers, and for one size of coefficients, it follows from the distribution of the
-        combination; otherwise from margins of the sums of each size that hold at once.
+        For geometric noise on the integers, and if all coefficients have one size, it follows from the distribution of
+        the combination; otherwise from margins of the sums of each size that hold at once.
 
         Args:
             counts: Sizes of coefficients, each with the number of cells that have it.

@@ -80,7 +80,7 @@ class CheckedSums:
 
 
 def counted_for(table: CountedTable | NDArray[Any], plan: Plan) -> tuple[CountedTable, Promise]:
-    """The table as a counted one, and the promise of the sums of a plan; cells of an array have the plan's unit."""
+    """The table as a `CountedTable`, and the promise of a plan's sums; an array of cells gets the plan's unit."""
     whole = plan.domain if plan.narrowed_from is None else plan.narrowed_from
     counted = table
     if not isinstance(counted, CountedTable):

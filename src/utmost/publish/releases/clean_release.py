@@ -39,7 +39,7 @@ from utmost.tables.files.saving import Digest, SavedContent, saved
 from utmost.tables.frames.adapters import LabelledTable
 from utmost.tables.frames.any_table import labelled
 
-if TYPE_CHECKING:  # which asks for clean tables itself
+if TYPE_CHECKING:  # noisy_sums imports this module
     from utmost.publish.releases.noisy_sums import NoisySums
 
 FAR_OFF = Fraction(1, 10**6)
@@ -49,7 +49,7 @@ _CANCELS = 1e-6  # below this epsilon cancellation leaves too few digits of 1/al
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CleanTable(Display):
-    """Nonnegative integer cells nearest to a release, and all tables made of them.
+    """Nonnegative integer cells nearest to a release, and all tables that are sums of them.
 
     They are for display, and for programs that need counts. They are biased: a true zero can only be raised. Margins
     belong to the release, not to these cells.
@@ -57,24 +57,25 @@ class CleanTable(Display):
     Attributes:
         domain: Declared domain.
         cells: Integers >= 0 of the domain's shape.
-        kind: Kind of the tables made of them.
+        kind: Kind of the tables: the name of a table adapter.
         objective: Weighted sum of squared residuals before rounding, halved.
         gap: Proved bound on the excess of ``objective`` over the least one for x >= 0, up to rounding of floats.
         residual: Largest distance of the cells before rounding from the exact minimiser, for each cell and for all
-            together (Euclidean norm), proved exactly by the certificate. If the cells are open, the same for the sums
-            of each measured marginal.
+            together (Euclidean norm), proved exactly by the certificate. If the measured sums do not determine the
+            cells, the same for the sums of each measured marginal.
         facts_moved: Largest change of public sums in that minimiser; 0 without public facts.
         exact_rounding: Whether every measured sum was rounded to an adjacent integer.
         largest_move: Largest change of a measured sum by rounding.
         cell_move: Largest change of a cell by rounding.
-        zero_bias: Mean increase of a cell that is truly zero, if only this cell is cut off at zero.
+        zero_bias: Mean increase of a cell with the true value 0, if only this cell is cut off at zero.
         zero_bias_is_exact: Whether ``zero_bias`` is exact, or an upper bound.
         sums: SHA-256 of the noisy sums that the cells are computed from, as their release states it.
         given: Public facts that hold for the cells; None without any.
-        guarantee: Guarantee of the release; with public facts, given these.
+        guarantee: Guarantee of the release; with public facts, the guarantee if these facts hold.
         held: Marginal whose sums are those of the release, rounded; None without one.
         certificate: Proof of residual and moves, which does not depend on the solver.
-        open_cells: Least squares if the measured sums do not determine the cells; then only determined sums are tables.
+        determined_by: Least squares that decide which sums are determined, if the cells are not; the tables are then
+            only of determined sums. None if the cells are determined.
         amount: Amount that is summed, in whose steps the cells are; tables and sums are in its unit. None for counts.
     """
 
@@ -96,7 +97,7 @@ class CleanTable(Display):
     guarantee: str | None = None
     held: Family | None = None
     certificate: CleanCertificate | None = field(default=None, repr=False)
-    open_cells: SumSquares | None = field(default=None, repr=False)
+    determined_by: SumSquares | None = field(default=None, repr=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
         values = [getattr(self, name) for name in CleanTable.__slots__]
@@ -110,8 +111,8 @@ class CleanTable(Display):
             NotDetermined: for a table that the measured sums do not determine.
         """
         chosen = self.domain.family(family)
-        if self.open_cells is not None:
-            self.open_cells.check_family_determined(chosen)
+        if self.determined_by is not None:
+            self.determined_by.check_family_determined(chosen)
         steps = self.domain.sums(self.cells, chosen).ravel()
         numbers = steps if self.amount is None else self.amount.numbers(steps)
         return labelled(self.kind, self.domain.group_labels(chosen), {"clean": numbers})
@@ -124,8 +125,8 @@ class CleanTable(Display):
             NotDetermined: for a sum that the measured sums do not determine.
         """
         form = selected(self.domain, {} if where is None else mapping(where, "where"))
-        if self.open_cells is not None:
-            self.open_cells.check_determined(form)
+        if self.determined_by is not None:
+            self.determined_by.check_determined(form)
         steps = int(form.of(self.domain.sums(self.cells, form.family), form.family))
         return steps if self.amount is None else self.amount.number(steps)
 
@@ -137,7 +138,7 @@ class CleanTable(Display):
         """The fields of the statement beside the table of one marginal."""
         facts = self.facts()
         stated = (*("words", "zero_bias", "zero_bias_is_exact"), *("exact_rounding", "largest_move", "cell_move"))
-        assert self.certificate is not None, "a table that is saved has its proof"
+        assert self.certificate is not None, "a clean table that is saved has its certificate"
         return {
             **({} if self.guarantee is None else {"guarantee": self.guarantee}),
             **({} if self.given is None else {"given": self.given.facts()}),
@@ -186,10 +187,10 @@ class CleanTable(Display):
             how = f"no count was changed by more than {_above(self.cell_move)}"
         near = "the nearest" if not self.residual else f"within {_above(self.residual)} of the nearest"
         moved = f", public sums to within {_above(self.facts_moved)}" if self.facts_moved else ""
-        facts = "" if self.given is None else f" These facts are public, and hold of them: {self.given.words}."
+        facts = "" if self.given is None else f" These facts are public, and hold for them: {self.given.words}."
         are = "whole" if self.amount is None else f"multiples of {self.amount.text(1)}"
         before = "they were"
-        if self.open_cells is not None:
+        if self.determined_by is not None:
             before = "all measured sums of them were"
             near = f"those of the nearest table{'' if not self.residual else f', within {_above(self.residual)},'}"
         held = ""
@@ -197,15 +198,15 @@ class CleanTable(Display):
             name = self.domain.family_name(self.held)
             which = f"The sums over {name!r} are" if name else "The total is"
             held = (
-                f" {which} held: as released, to the nearest {whole}, or 0 where that is negative. The error bars of "
-                "the release hold there, half a step wider."
+                f" {which} held: as released, rounded to the nearest {whole}, or 0 where that is negative. The error "
+                "bars of the release, half a step wider, hold for them."
             )
         return (
             f"These {many} are {are}, not negative, and all sums of them agree. They are biased, for display and for "
             f"programs that need {many}: a true zero can only be raised, alone by {raised} on average, and larger "
-            f"{many} pay for it. The unbiased sums and their error bars are in the release. Before rounding {before} "
-            f"{near} to the released sums that are not negative, by weighted least squares{moved}: the certificate "
-            f"beside them proves it. In rounding, {how}; the largest change of a measured sum was "
+            f"{many} are lowered in return. The unbiased sums and their error bars are in the release. Before rounding "
+            f"{before} {near} to the released sums that are not negative, by weighted least squares{moved}: the "
+            f"certificate beside them proves it. In rounding, {how}; the largest change of a measured sum was "
             f"{self.largest_move:.3g}."
             f"{facts}{held}"
         )
@@ -253,7 +254,7 @@ class CleanProblem:
     release: CleanedRelease
     reconstruction: SumSquares  # Least squares with its weights
     measured: MeasuredSums
-    # Noise of the estimate of the least accurate cell; of a measured sum if the cells are open
+    # Noise of the least accurate estimate of a cell; or of a measured sum, if the cells are not determined
     cell_noise: Combination | DeclaredSum
     kind: str
     facts: PublicFacts | None
@@ -334,15 +335,15 @@ class CleanProblem:
             guarantee=self.release.guarantee(self.facts),
             held=self.held,
             certificate=certificate,
-            open_cells=None if self.reconstruction.curvatures[0] else self.reconstruction,
+            determined_by=None if self.reconstruction.curvatures[0] else self.reconstruction,
         )
 
 
 def _guarantee_given(facts: PublicFacts, guarantee: str) -> str:
     return (
-        f"{guarantee} It holds given facts that are public and not protected: {facts.words}. That is, between any two "
-        "tables of which all these facts hold; where two such tables differ in several individuals, at so many times "
-        "the level."
+        f"{guarantee} It holds given facts that are public and not protected: {facts.words}. It compares two tables "
+        "for which all these facts hold; if two such tables differ in several individuals, the level is multiplied by "
+        "their number."
     )
 
 
@@ -350,7 +351,7 @@ def warn_far_off(far: Sequence[str]) -> None:
     """Warn of public facts that the released sums practically exclude, such as a mistyped total."""
     if far:
         listed = "; ".join(far[:MOST_NAMED]) + (f"; and {len(far) - MOST_NAMED} more" if far[MOST_NAMED:] else "")
-        text = f"public facts lie far outside the margins of what was released: {listed}. Check them for a slip."
+        text = f"public facts lie far outside the margins of what was released: {listed}. Check them for typing errors."
         warn(text, FactsFarOff)
 
 

@@ -76,7 +76,7 @@ def change(
     >>> change(years[1], years[0], {"sex": "men"}).margin
     4
     """
-    _check_apart([later, earlier])
+    _check_different_releases([later, earlier])
     first = _Sum.of(later, where, column)
     second = _Sum.of(earlier, where if earlier_where is None else earlier_where, column)
     sure = _confidence(confidence, later)
@@ -109,7 +109,7 @@ def trend(
         raise OutOfRange(
             "a trend needs at least two answers", came=len(answers), remedy="Pass the oldest first: [first, second]."
         )
-    _check_apart(answers)
+    _check_different_releases(answers)
     sure = _confidence(confidence, answers[0])
     chosen = [where] * len(answers) if each_where is None else sequence(each_where, "each_where")
     if len(chosen) != len(answers):
@@ -137,7 +137,7 @@ def _confidence(confidence: Number | None, answer: Answer[Any]) -> Fraction:
 
 
 def _at_one_level(sure: Fraction, answers: Sequence[Answer[Any]]) -> Fraction:
-    """The confidence to use at levels chosen beforehand, so that margins hold with ``sure`` where rules stopped."""
+    """The confidence to use at each fixed level, so that margins hold with ``sure`` at levels that rules chose."""
     # Union bound over all combinations of levels at which the rules could have stopped.
     for answer in answers:
         if answer.stop is not None:
@@ -145,7 +145,7 @@ def _at_one_level(sure: Fraction, answers: Sequence[Answer[Any]]) -> Fraction:
     return sure
 
 
-def _check_apart(answers: Sequence[Answer[Any]]) -> None:
+def _check_different_releases(answers: Sequence[Answer[Any]]) -> None:
     """Check that no two answers are equal or belong to one release, whose noises are dependent."""
     for answer in answers:
         instance(answer, Answer, "an answer")
@@ -181,7 +181,7 @@ def _digest(answer: Answer[Any]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Sum:
-    """A sum with the distribution of its error, or else the cells that have the margins of its independent parts."""
+    """A sum, with the distribution of its error if it is known; else its margin is that of its independent parts."""
 
     value: Fraction
     law: Combination | None

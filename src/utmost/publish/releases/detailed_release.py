@@ -162,7 +162,7 @@ class DetailRule(Display):
         instance(table, CountedTable, "table").check_fits(instance(first, NoisySums, "first").plan)
         unit, chosen = detailed_unit(table.unit), self.chosen(first)
         if not chosen:
-            remedy = "The first release is all that there is; nothing is left to measure."
+            remedy = "Publish the first release alone: no group has a breakdown to measure."
             raise OutOfRange("a group must reach a bound", came="none", where="details", remedy=remedy)
         rows, domain = self.keys(table.domain, chosen), self.domain_of(table.domain, chosen)
         sums = {

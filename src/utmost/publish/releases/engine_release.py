@@ -30,7 +30,7 @@ from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.item_columns import (
     ItemNoiseMap,
     ReleaseItems,
-    check_none_twice,
+    check_none_repeated,
     released_type,
     responses_of,
 )
@@ -224,7 +224,7 @@ class ReleasableFrame:
         nw, ids = extra("narwhals", "tables"), self.frame.select(list(self.identifiers))
         with progress_bar("Counting distinct identifiers"):
             distinct = int(nw.from_native(ids.native).unique().select(nw.len()).collect().item(0, 0))
-        check_none_twice(rows - distinct, rows, self.identifiers)
+        check_none_repeated(rows - distinct, rows, self.identifiers)
 
     def _wrong_cells(self, nw: Any) -> dict[Any, Any]:
         """Aggregates that count invalid cells: missing ones, empty identifiers, infinite floats and NaN."""

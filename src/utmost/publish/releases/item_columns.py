@@ -21,7 +21,7 @@ from utmost.tables.optional_imports import extra
 BLOCK, COUNT, TAGS = "block", "count", "tags"
 _LIMBS = 8
 _TWICE = -1
-"""The number of a block that stands for the count of rows with repeated identifiers."""
+"""In place of the number of a block: the row has the number of rows with repeated identifiers."""
 _TOGETHER, _UNEVEN = 1 << 20, 4
 
 
@@ -111,14 +111,14 @@ def responses_of(
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class CommittingRows:
-    """A function from batches of a table to the sums by block that commit to their rows."""
+class BatchCommitter:
+    """A function from batches of a table to sums for each block, which commit to the rows of the batches."""
 
     key: CommitmentKey
     identifiers: tuple[str, ...]  # Columns that together identify a row
     # Release and level, if the rows hold responses; None for true values
     answered: tuple[ItemResponder, Level] | None = None
-    # Number of parts into which the tags of all rows are split for `TellingApart`; 0 if they are not compared
+    # Number of parts into which the tags of all rows are split for `RepeatedTags`; 0 if they are not compared
     parts: int = 0
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
@@ -144,7 +144,7 @@ class CommittingRows:
         yield _sums_batch(blocks, commitment.sums[blocks], [None] * blocks.size if self.parts else None)
 
     def _parted(self, halves: NDArray[np.uint64]) -> Any:
-        """Half of each row's tag, in one piece for each part of the tags."""
+        """The first halves of all rows' tags, split into one piece for each part of the range of tags."""
         part, twice = self._part_of(halves), 0
         sizes = np.bincount(part, minlength=self.parts)
         if sizes.max() > _UNEVEN * (1 + len(halves) // self.parts):  # equal rows would all be in one part
@@ -159,12 +159,12 @@ class CommittingRows:
         return _sums_batch(np.arange(_TWICE, _TWICE - len(sums), -1), sums, [None, *pieces])
 
     def _part_of(self, halves: NDArray[np.uint64]) -> NDArray[np.int64]:
-        """The part of each tag, by its highest bits, so that equal tags are in the same part."""
+        """The number of the part that each tag is in, from the tag's highest bits: equal tags are in the same part."""
         return ((halves >> np.uint64(32)) * np.uint64(self.parts) >> np.uint64(32)).astype(np.int64)
 
 
-class TellingApart:
-    """Join the pieces of each part that `CommittingRows` made: their sums, and the number of repeated half tags."""
+class RepeatedTags:
+    """Join the pieces of each part that `BatchCommitter` made: their sums, and the number of repeated half tags."""
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """The batches without tags, and one more row with the number of repeated half tags."""
@@ -214,8 +214,8 @@ def gathered_commitment(batches: Iterator[Any]) -> tuple[ItemCommitment, int]:
     return commitment, twice
 
 
-def check_none_twice(twice: int, rows: int, identifiers: Sequence[str]) -> None:
+def check_none_repeated(twice: int, rows: int, identifiers: Sequence[str]) -> None:
     """Check that no row has the identifier of another row."""
     if twice:
-        came = f"{twice} of {rows} rows with one that another row has"
+        came = f"{twice} of {rows} rows with the identifier of another row"
         raise not_distinct(came, f"column {', '.join(map(repr, identifiers))}")

@@ -83,7 +83,7 @@ class ItemCommitment:
         """
         at, parts = int64_array(blocks, "blocks", (-1,)), int64_array(sums, "sums", (-1, 1 + _LIMBS))
         if len(parts) != at.size or ((at < 0) | (at >= BLOCKS + _MOST_COLUMNS)).any() or (parts < 0).any():
-            raise OutOfRange(f"sums come with the numbers of their blocks, 0 to {BLOCKS - 1}, and of columns above")
+            raise OutOfRange(f"sums need the numbers of blocks, 0 to {BLOCKS - 1}, or of columns, {BLOCKS} and above")
         whole = np.zeros((max(BLOCKS, 1 + int(at.max(initial=0))), 1 + _LIMBS), np.int64)
         np.add.at(whole, at, parts)
         return cls(whole)
@@ -135,8 +135,8 @@ class ItemCommitment:
 class CommitmentKey:
     """The key and facts with which a worker commits to its rows.
 
-    The driver sends it to every worker, so it can be pickled. It draws no noise; with it a guess of a row can be tested
-    against the commitment in a ledger, so it must be protected like the data.
+    The driver sends it to every worker, so it can be pickled. It draws no noise. Whoever has it can test a guess of a
+    row against the commitment in a ledger, so it must be protected like the data.
 
     Attributes:
         secret: 32 bytes; in no repr and no message.

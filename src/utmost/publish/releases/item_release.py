@@ -46,7 +46,7 @@ class ItemResponder:
     """The facts with which a worker answers for its rows: the secret of one release, and its public facts.
 
     The driver sends it to every worker, so it can be pickled; its secret opens this release and nothing else of the
-    ledger. With it and a response one can remove the noise: it must be protected like the data, and is needed only
+    ledger. Whoever has it can remove the noise of a response: it must be protected like the data, and is needed only
     during the job.
 
     Attributes:

@@ -342,7 +342,7 @@ def release_measures(
 
     Args:
         tables: Counted table of each amount, by the amount's name, from `count_measures` for a measure of `mean`.
-        epsilon: Level that all together may spend.
+        epsilon: Privacy level of all amounts together.
         confidence: Confidence of the margins.
         randomness: Source of random bits, the operating system's if left out.
 
@@ -372,7 +372,7 @@ def check_tables(tables: Mapping[str, CountedTable]) -> None:
             raise wrong_kind("tables", "counted tables by name", table)
         amount = table.unit.amount if table.unit.is_shared else None
         if amount is None or amount.name != name:
-            required = "tables must be counted with ut.mean, each under the name of its amount"
+            required = "tables must be tables counted with ut.mean, by the name of the amount"
             remedy = 'Count them by ut.count_measures: {"income": ut.mean("income", each=(0, 1000))}.'
             raise OutOfRange(required, came=repr(name), remedy=remedy)
     if not tables:

@@ -40,7 +40,7 @@ def checked_table(table: object, promise: Promise, at: Level, confidence: Number
 
         return CheckedSums.of(table, promise, at, confidence)
     at_level = noise.at(at, confidence)
-    if isinstance(noise, Noise):  # noise for every level
+    if isinstance(noise, Noise):  # other noise is planned for one level, and `at` has checked it
         noise.check()
         noise.check_level(at)
     rows = promise.rows_of(table)

@@ -30,7 +30,8 @@ class PlanarRelease(Display, ProcessMemory):
 
     Each point x has a hidden path of noise V, where V_e has the density c exp(-e |v|), in any dimension; the answer is
     x + V_e, rounded to a grid. Answers at levels l_1, ..., l_m distinguish x from x' by a factor of at most exp(e |x -
-    x'|), with e the largest of them: a coalition costs its largest level. The distances of several points add up.
+    x'|), with e the largest of them: recipients who combine their answers tell points apart no better than the
+    recipient of the largest level alone. The distances of several points add up.
 
     Args:
         points: Points, shape (..., n): one point, a list of them, or an array; floats, integers, Fractions and

@@ -26,7 +26,7 @@ def plan_for(wanted: Workload, table: object, epsilon: Level) -> Plan:
 
 def least_once(plan: Plan, table: CountedTable, epsilon: Level) -> tuple[CountedTable, Promise] | None:
     """The plan's cells and the promise of noise for one release, if its error is smaller than the plan's; else None."""
-    assert plan.workload is not None, "it was made for one"
+    assert plan.workload is not None, "the plan was made for a workload"
     # Noise for signed changes also protects individuals who lower no cell, and has no covariance between cells.
     units = dict.fromkeys([plan.unit, raised(plan.unit)])
     listed = ((noise, unit) for unit in units for noise in once_noises(plan.workload, unit, epsilon))

@@ -39,7 +39,7 @@ class Fact:
     value: str
     bars: Bars = ()  # Confidences with their margins
     section: str = PROTECTED  # Title of the section, one of `SECTIONS`
-    is_first: bool = False  # Whether a screen shows the fact, which has room for a few
+    is_first: bool = False  # Whether a screen with room for a few facts shows this one
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +47,11 @@ class StatedNoise:
     """One kind of noise in a release."""
 
     name: str  # Short name of the noisy values
-    of: str  # Full name: columns, or sums
+    of: str  # Noisy values in words, such as "each cell of the columns a, b"
     law: str  # Distribution that was drawn, in words
-    level: str  # Share of epsilon of one cell, in words; empty for the whole
+    level: str  # Share of epsilon of one cell, in words; empty if it is the whole epsilon
     bars: Bars  # Confidences with their margins
-    within: str = "± {}"  # Sentence of a margin, whose number replaces {}
+    within: str = "± {}"  # Text of a margin; the number replaces {}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -168,7 +168,7 @@ class ReleaseFacts(Display):
         variant = f"{'pure' if self.delta is None else 'approximate'} differential privacy"
         yield Fact("definition", variant if self.per is None else "metric privacy (geo-indistinguishability)")
         yield Fact("level", self._at, is_first=True)
-        # The bound for a person of whom it is known that they took part
+        # The bound for a person if an attacker knows that the person took part
         if self.promise is not None and self.per is None and self.delta is None:
             steps = 2 if self.promise.unit.neighbours == "add-remove" else 1
             told = f"the factor between any two values of your record is up to {factor_text(self.level.scaled(steps))}"

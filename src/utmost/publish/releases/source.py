@@ -62,7 +62,7 @@ class Source:
         return texts
 
     def check_sizes(self) -> None:
-        """Check that no value is larger than declared, or than a word can hold."""
+        """Check that no value is larger than declared, or than a stored cell can hold."""
         most, bound = self.promise.lasting_noise.bound()
         for name, column in self.columns.items():
             ends = column[[column.argmin(), column.argmax()]].tolist() if column.size else []
@@ -70,7 +70,7 @@ class Source:
                 row = next(row for row, cell in enumerate(column.tolist()) if abs(cell) > most)
                 raise BadTable(
                     f"no value may be larger than {bound}",
-                    came="one that is",
+                    came="a larger value",
                     where=f"{self.adapter.place(self.table, row)}, column {name!r}",
                     remedy="Declare largest=, a public bound on the size of any possible value.",
                 )

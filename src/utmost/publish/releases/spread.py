@@ -26,7 +26,8 @@ MeanAbout = Callable[[Sequence[Fraction], Fraction], FiellerSet]
 """A function from a number for each group, and a confidence, to the set of possible means over the selection."""
 
 _GRID = 64
-_MOST = 16  # more points: the mean is known only to a quarter of the width, and the variance hardly
+# with more points, the mean is known only to a quarter of the width, and the interval would be of little use
+_MOST = 16
 
 
 def variance_bar(points: Sequence[Fraction], confidence: Fraction, mean_of: MeanAbout) -> RatioBar:
@@ -43,7 +44,7 @@ def variance_bar(points: Sequence[Fraction], confidence: Fraction, mean_of: Mean
     first, last = (math.floor((end - low) / step + Fraction(1, 2)) for end in (least, most))
     near = sorted((low + at * step for at in range(first, last + 1)), key=lambda about: abs(about - middle))
     squares = mean_of([(point - near[0]) ** 2 for point in points], each)
-    assert squares.estimate is not None, "a mean that is determined has a count"
+    assert squares.estimate is not None, "the mean is determined, so that the count is not 0"
     estimate = max(0.0, float(squares.estimate - (middle - near[0]) ** 2))
     if last - first >= _MOST:
         return RatioBar(estimate, 0.0, round_up(largest), confidence)

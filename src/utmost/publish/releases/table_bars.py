@@ -20,8 +20,8 @@ from utmost.tables.axes.domain import Family
 FEW = 12
 """The largest number of distributions that are inverted one by one."""
 
-_WIDER = 0.04  # of a standard deviation, by which a margin may exceed its exact value
-_MISS = 0.05 / 32  # probability at which spreads are compared
+_WIDER = 0.04  # a margin may exceed its exact value by this part of a standard deviation
+_MISS = 0.05 / 32  # the probability outside the bounds by which spreads of distributions are compared
 _AT_ONCE = 1 << 22
 
 
@@ -31,7 +31,7 @@ def laws_of_groups(
     ratios: Mapping[Family, Level],
     noise: Callable[[ProductForm], Combination],
 ) -> tuple[NDArray[np.intp], dict[int, Combination]]:
-    """For each group of a marginal the number of a distribution whose margins hold for it, and the distributions."""
+    """For each group of a marginal, the number of a distribution with margins that hold for it; the distributions."""
     domain = reconstruction.domain
     numbers, first = np.unique(reconstruction.kinds(family), return_index=True)
     kinds = np.searchsorted(numbers, reconstruction.kinds(family).ravel())
@@ -73,7 +73,7 @@ def places_of(number: int, shape: Sequence[int]) -> tuple[int, ...]:
 def _near_laws(
     terms: Sequence[tuple[Family, Floats, int]], ratios: Mapping[Family, Level], law: Callable[[int], Combination]
 ) -> tuple[NDArray[np.intp], list[Combination]]:
-    """For each sum the number of a distribution whose margins hold for it, and the distributions."""
+    """For each sum, the number of a distribution with margins that hold for it; the distributions."""
     # Noises of one level are exchangeable and symmetric: coefficients are compared by size.
     sizes = np.concatenate([np.sort(np.abs(piece), axis=1) for _, piece, _ in terms], axis=1)
     epsilons = np.concatenate([np.full(piece.shape[1], ratios[family].epsilon_float) for family, piece, _ in terms])

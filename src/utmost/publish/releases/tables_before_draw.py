@@ -14,17 +14,17 @@ from utmost.publish.promises.promise import Promise
 from utmost.tables.engines.engines import is_engine_frame
 from utmost.tables.frames.any_table import adapter_of
 
-if TYPE_CHECKING:  # a table that is no plan loads none
+if TYPE_CHECKING:  # imported only where it is needed: most tables have no plan
     from utmost.publish.workloads.planning.plan import Plan
 
 
 def table_before_draw(table: Any, promise: Promise) -> Any:
-    """The table of an answer before any draw; None where it is a document, an engine's frame, or a choice of rows."""
+    """The table of an answer before any draw; None for a document, an engine's frame, and noise that selects rows."""
     noise = promise.noise
     if noise.is_by_plan:
         from utmost.publish.promises.sum_noise import SumNoise
 
-        assert isinstance(noise, SumNoise), "the only noise by a plan"
+        assert isinstance(noise, SumNoise), "noise by a plan is SumNoise"
         is_of_cells = set(noise.plan.shares) == {noise.plan.domain.finest}
         return cells_before_draw(noise.plan) if is_of_cells else None
     rows = None if noise.names_rows or is_engine_frame(table) else promise.rows_of(table)

@@ -20,13 +20,13 @@ class Coalitions(Display):
 
     Attributes:
         coalitions: Number of coalitions, 2^n - 1.
-        laws: Number of their joint distributions, 2^k - 1 for k different levels.
+        distributions: Number of joint distributions of noise, 2^k - 1 for k different levels.
         exact: Whether every loss was computed in rationals and is equal to the largest level.
         discrepancy: Largest relative difference between exp(loss) and 1/alpha of the largest level; 0 if exact.
     """
 
     coalitions: int
-    laws: int
+    distributions: int
     exact: bool
     discrepancy: float
 
@@ -47,7 +47,7 @@ def check_coalitions(levels: Mapping[Hashable, Number | Level], *, reach: int = 
     Source: [koufogiannis2015], Section 4.2.
 
     >>> check_coalitions({"ann": level(alpha="1/2"), "bo": level(alpha="2/3"), "cy": level(alpha="2/3")})
-    Coalitions(coalitions=7, laws=3, exact=True, discrepancy=0.0)
+    Coalitions(coalitions=7, distributions=3, exact=True, discrepancy=0.0)
     """
     read = {recipient: level(epsilon) for recipient, epsilon in mapping(levels, "levels").items()}
     reach = natural(reach, "reach", least=0)

@@ -116,7 +116,7 @@ def table_bias(rule: WithholdingRule, noise: CellNoiseAtLevel) -> list[dict[str,
 def withheld_table(
     table: TableT, released: Sequence[str], noise: CellNoiseAtLevel, statement: Mapping[str, Any], rule: WithholdingRule
 ) -> WithheldTable[TableT]:
-    """The table of a release with independent noise, with the cells withheld that a rule names."""
+    """The table of a release with independent noise, after a rule has withheld cells."""
     if is_engine_table(table):
         remedy = "Save the release, and read it again: ut.read_release(path).withhold(...)."
         came = "a frame that an engine evaluates"
@@ -133,7 +133,7 @@ def withheld_columns(
     statement: Mapping[str, Any],
     rule: WithholdingRule,
 ) -> WithheldTable[TableT]:
-    """A table with the cells withheld that a rule names, by the margin of each cell of the released columns."""
+    """A table after a rule has withheld cells; ``margins`` has the margin of each cell of the released columns."""
     adapter = adapter_of(table)
     values = {name: _numbers(adapter.column(table, name)) for name in margins}
     shown = {name: rule.shows(column, margins[name]) for name, column in values.items()}

@@ -135,8 +135,8 @@ class WithholdingRule(Display):
     def words(self) -> str:
         """The rule in sentences, and what it does to privacy."""
         return (
-            f"{self.condition} The rule looks at noisy values alone: it costs nothing, and the noise, not the rule, "
-            "protects. Beside the whole release it hides nothing."
+            f"{self.condition} The rule looks at noisy values alone: it costs no epsilon, and the noise, not the rule, "
+            "protects. It hides nothing from readers of the whole release."
         )
 
     @property
@@ -215,7 +215,7 @@ class NoiseTails:
 
     @property
     def _step(self) -> Fraction | None:
-        """The lattice of the noise; None if it is too fine to matter."""
+        """The step of the noise's lattice; None if the step is too small to matter."""
         if isinstance(self.law, IntegerLaw):
             return self.grid
         step = self.law.step
@@ -250,7 +250,7 @@ def _smoothed(
 
 
 _HALF, _FINE, _POINTS = Fraction(1, 2), 24, 1 << 14
-_BLUR = 3 / (_POINTS // 2 - 1)  # three widths: a value at the threshold is shown
+_BLUR = 3 / (_POINTS // 2 - 1)  # values up to three widths below the threshold count as shown
 _FAR = 16  # standard deviations, beyond which any sum of geometric noises has probability below 10^-9
 _NEGLIGIBLE = 1e-9
 
@@ -284,9 +284,9 @@ def bias_words(bias: Sequence[dict[str, Any]], rule: WithholdingRule) -> str:
         if fact["bias"] is not None
     ]
     further = " The further cells are not in these figures." if rule.complementary else ""
-    which = "Shown cells are biased" if rule.is_blank else "Leaving marked cells out makes a bias"
+    which = "Shown cells are biased" if rule.is_blank else "Cells without a mark are biased"
     return (
-        f"{which}, since noise decides which they are. Under the widest noise {'; '.join(parts)}. "
-        "Sums and means of shown cells have this bias, and no error bar; those of the whole release have no bias."
+        f"{which}, since noise decides which cells these are. Under the widest noise {'; '.join(parts)}. "
+        "Sums and means of shown cells have this bias, and no error bar; sums and means of all cells have no bias."
         f"{further}"
     )

@@ -44,7 +44,7 @@ def check_clean(statement: Mapping[str, Any], table: Any, release: Mapping[str, 
     Cost: some passes over the cells in Python's integers, and no solver: a second for 10^5 cells.
     """
     amount: Amount | None = None
-    problems: dict[str, Callable[..., CleanProblem]]  # by the digest of the cells or sums that they are made of
+    problems: dict[str, Callable[..., CleanProblem]]  # by the digest of the cells or sums that are cleaned
     if isinstance(release, NoisyTable):
         domain, columns = release.domain, list(release.columns)
         problems = {release.digest(name): partial(release.clean_problem, column=name) for name in columns[::-1]}
@@ -57,9 +57,9 @@ def check_clean(statement: Mapping[str, Any], table: Any, release: Mapping[str, 
         """Return the clean table that the certificate in the statement proves, with the marginal of the statement."""
         of = stated_field(statement, "of", dict)
         if set(of) != {"sums"} or of["sums"] not in problems:
-            raise BadTable("a clean table must be made of its release", came="other cells or sums", where="of")
+            raise BadTable("a clean table must be computed from its release", came="other cells or sums", where="of")
         if "certificate" not in statement:
-            remedy = "Make the clean table again from its release: clean, or utmost clean."
+            remedy = "Make the clean table again from its release, with clean() or utmost clean."
             raise BadTable("a clean table must have a certificate", came="none", where="certificate", remedy=remedy)
         listed = stated_field(statement, "given", list) if "given" in statement else None
         held = stated_field(statement, "held", list) if "held" in statement else None
@@ -69,7 +69,7 @@ def check_clean(statement: Mapping[str, Any], table: Any, release: Mapping[str, 
         try:
             return problems[of["sums"]](facts, held).certified(certificate), family
         except Unsupported as error:
-            required = "public facts and held sums must be possible for the release"
+            required = "a clean table of this release must exist for its public facts and held sums"
             raise BadTable(required, came=str(error)[:200]) from None
 
     # The marginal, the public facts, the held sums and the certificate determine every field.
@@ -85,7 +85,8 @@ def check_clean(statement: Mapping[str, Any], table: Any, release: Mapping[str, 
         follows = expected[name]
         wanted = follows.tolist() if isinstance(follows, np.ndarray) else follows
         if len(column) != len(wanted) or any(map(unlike, column, wanted)):
-            raise BadTable("a clean table must be that of its certificate", came="other cells", where=repr(name))
+            required = "a clean table must have the cells that its certificate proves"
+            raise BadTable(required, came="other cells", where=repr(name))
     return clean
 
 

@@ -44,11 +44,12 @@ class BoundCost(Display):
     bound: int | float
     margin: int | float  # the margin of error of one released cell, exact
     persons: Estimate  # the number of persons with more than the bound, with a margin if it comes from a release
-    # Removed cells of persons, or amounts beyond the bound in their largest cell or in all cells. Between two bounds a
-    # person is assumed in the middle, and beyond the largest bound one step above it: an estimate.
+    # Removed (person, cell) pairs, or amounts beyond the bound in a person's largest cell or in all cells. This is an
+    # estimate: a person between two bounds is assumed to need their middle, and a person beyond the largest bound one
+    # step more than this bound.
     lost: Estimate
     noise: float  # standard deviation of a wanted sum
-    loss: float  # `lost` in a wanted sum, if losses are spread evenly over the sums, and lost cells are at their bound
+    loss: float  # loss of a wanted sum: `lost` divided evenly among the sums; a removed cell counts as `per_cell`
 
     @property
     def error(self) -> float:
@@ -98,9 +99,9 @@ class BoundCosts(Display):
     def counted(self) -> str:
         """Explanation of the columns "persons cut" and "lost"."""
         lost = {
-            AT_MOST: "cells of these persons, who each count once in a cell",
-            PER_CELL: "what these persons have beyond the bound in their fullest cell: events, or the amount",
-            IN_ALL: "what these persons have beyond the bound in all cells together: events, or the amount",
+            AT_MOST: "their cells beyond the bound; a person counts once in a cell",
+            PER_CELL: "their events, or their amount, beyond the bound in their largest cell",
+            IN_ALL: "their events, or their amount, beyond the bound in all cells together",
         }[self.name]
         return f"Persons cut: those with more than the bound. Lost: {lost}."
 
@@ -172,7 +173,7 @@ def bound_costs(
     1        3                 1000         2000  666.7
     2        6                 1000         1000  333.3
     3        9                 0            0     4.223           least
-    Persons cut: those with more than the bound. Lost: cells of these persons, who each count once in a cell.
+    Persons cut: those with more than the bound. Lost: their cells beyond the bound; a person counts once in a cell.
     The contributions are public: the choice costs no level.
     """
     instance(domain, Domain, "domain")
@@ -187,7 +188,7 @@ def bound_costs(
         raise OutOfRange(required, came=came, remedy=remedy)
     if persons is not None and (not public or persons < 1):
         remedy = "Leave persons= out: a release has its own number of persons."
-        raise OutOfRange("persons= needs public=True, and at least 1", came=persons, remedy=remedy)
+        raise OutOfRange("persons= must be at least 1, and needs public=True", came=persons, remedy=remedy)
     fixed: dict[str, Number | None] = {AT_MOST: at_most, PER_CELL: per_cell, IN_ALL: None}
     if histogram.name == IN_ALL and not at_most is per_cell is None:
         remedy = "Leave at_most= and per_cell= out."
@@ -197,7 +198,8 @@ def bound_costs(
         raise OutOfRange(f"{histogram.name} must be left out", came="a value", remedy=remedy)
     width, chosen = exact(step, "step"), domain.finest if family is None else domain.family(family)
     starts = [Fraction(0), *histogram.bounds]
-    # The assumed need of the persons of each cell: the middle between two bounds; beyond all, one step more.
+    # The bound that the persons in each cell are assumed to need: the middle of two bounds; beyond all bounds, one step
+    # more than the largest.
     needs = [*((low + width + high) / 2 for low, high in pairwise(starts)), histogram.bounds[-1] + width]
     groups = prod(domain.group_shape(chosen))
     each = 1.0 if histogram.name != AT_MOST or per_cell is None else float(exact(per_cell, PER_CELL))
@@ -220,7 +222,7 @@ def bound_costs(
         cut = histogram.answer([Fraction(at > place) for at in range(len(needs))], sure)
         lost = histogram.answer([max(Fraction(0), need - bound) * (at > place) for at, need in enumerate(needs)], sure)
         noise = float(law.variance()) * float(width) ** 2 * (domain.size // groups)
-        # The square of an unbiased estimate is too large by its variance, in the mean.
+        # On average, the square of an unbiased estimate exceeds the true square by the estimate's variance.
         loss = max(0.0, float(lost.exact) ** 2 - lost.variance) if lost.exact > 0 else 0.0
         shown = int(bound) if bound.denominator == 1 else float(bound)
         rows.append(BoundCost(shown, margin, cut, lost, sqrt(noise), each * sqrt(loss) / groups))
@@ -232,10 +234,10 @@ class _Histogram:
     """The number of persons by the bound that they need, with the noise of a release."""
 
     name: str
-    bounds: tuple[Fraction, ...]  # ascending; the last cell, of persons beyond all bounds, has none
+    bounds: tuple[Fraction, ...]  # ascending; the last cell counts the persons beyond all bounds
     # a weighted sum of the cells, with its margin of error at a confidence
     answer: Callable[[Sequence[Fraction], Fraction], Estimate]
-    level: Level | None  # of the release; None for true counts
+    level: Level | None  # the level of the release; None for true counts
     neighbours: str
 
     @classmethod

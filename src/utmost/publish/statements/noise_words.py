@@ -90,16 +90,16 @@ def _of_one_draw(statement: Statement, at_level: OneDrawAtLevel) -> NoiseWords:
     cell = "group of each table" if at_level.rows else "released cell"
     composition = "All released cells share the whole epsilon, in one draw."
     if isinstance(at_level.law, DrawWithTotal):
-        composition = "The cells, in one draw, and their total, by itself, have a share of epsilon each."
+        composition = "Epsilon is split: one draw of noise for all cells, and separate noise for their total."
     if at_level.beside:
-        composition = "The one-way tables, in one draw, and each further table have a share of epsilon."
+        composition = "Epsilon is split: one draw of noise for the one-way tables, separate noise for each other table."
     stated = StatedNoise(
         ", ".join(columns),
         f"all cells of {listed('column', columns)} together",
         at_level.drawn,
         "all released cells share epsilon",
         bars(at_level.confidence, lambda sure: at_level.with_confidence(sure).margin),
-        "± {} at most: each row has its own" if at_level.rows else "± {} for each released cell",
+        "± {} at most; margins differ from row to row" if at_level.rows else "± {} for each released cell",
     )
     return NoiseWords(
         line=promise_line(at_level.level, unit.neighbours),
@@ -148,7 +148,7 @@ def _of_points(statement: Statement, at_level: PointNoiseAtLevel) -> NoiseWords:
 
 def _of_any_noise(statement: Statement) -> NoiseWords:
     noise, level = statement.promise.noise, statement.level
-    assert isinstance(noise, Noise), "noise for one level has its own plan"
+    assert isinstance(noise, Noise), "planned noise has its own sentences"
     named_bars = {
         sure: noise.named_bars(level, sure, MOST_BARS) for sure in sorted({*CONFIDENCES, statement.noise.confidence})
     }

@@ -55,7 +55,7 @@ code { font-size: .85em; overflow-wrap: anywhere; }
 _WHO = "Ask who one individual is, as the publisher counted: a person, a household or a visit."
 
 ASKED = "What is asked of you"
-"""The title of the section with questions that a reader should ask."""
+"""Title of the section with the questions that a reader should ask."""
 
 HEADING = "What this release promises"
 
@@ -156,11 +156,11 @@ def _section_content(title: str, facts: Sequence[Fact], stated: ReleaseFacts) ->
     confidences = "".join(f"<th>± at {float(100 * sure):g} %</th>" for sure, _ in barred[0].bars)
     true = "true value"
     if stated.is_proved:
-        true = "counted value, in which each individual has no more than is stated above"
+        true = "counted value, to which each individual contributes no more than is stated above"
     releases, early = "releases", ""
     if stated.stop is not None:
-        releases = "releases by this rule, wherever each stopped,"
-        early = " Among those that stopped unusually early, more values are outside their margins."
+        releases = "releases by this rule, whatever the level at which each stopped,"
+        early = " Among releases that stopped unusually early, more values are outside their margins."
     words = (
         f"Noise is a random amount, added before a value is published. In at least 95 of 100 {releases} a published "
         f"value is within its 95 % margin of the {true}; this holds for each value by itself.{early}"

@@ -152,15 +152,16 @@ def registry_entry(stated: ReleaseFacts, deployment: Deployment | None = None) -
     releases = "One release. "
     if is_kept:
         details += (
-            f" That is what all answers cost together; the one described here cost {level_name(stated.own_level)}."
+            " All answers of this release together cost this epsilon; the answer described here cost "
+            f"{level_name(stated.own_level)}."
         )
         releases = (
-            "The release is kept and may be answered again: a larger epsilon costs its difference from the largest "
-            "so far, a smaller one nothing. "
+            "The release is kept in a ledger and may be answered again: a larger epsilon costs its difference from the "
+            "largest epsilon so far, a smaller epsilon costs nothing. "
         )
     texts = "" if stated.promise is None else stated.promise.sentences
     trust = "\n".join(f"- {line}" for line in stated.on_trust)
-    checked = "Anyone can compute again what the statement says, with `utmost verify`."
+    checked = "Anyone can compute the figures of the statement again, with `utmost verify`."
     entry: dict[str, Any] = {
         "basic": {
             "name": deployment.title or TO_FILL_IN,

@@ -46,8 +46,8 @@ NAMED_ROWS = "nothing: the list of rows is itself the release"
 
 SPLIT_BUDGET = "Epsilon is split among the tables as shown."
 SHARED_BUDGET = (
-    "Epsilon is split among the tables as shown. The shares add up to more than 1, since one individual cannot change "
-    "as much in all tables."
+    "Epsilon is split among the tables as shown. The shares add up to more than 1, because no individual can make the "
+    "largest change in every table at once."
 )
 ADDS_UP = "Epsilon adds up with that of other releases of the same individuals."
 DRAWN_ONCE = f"The noise was drawn once. {ADDS_UP}"
@@ -117,7 +117,7 @@ def table_in_words(document: Mapping[str, Any]) -> ReleaseFacts:
 
 def _stop_words(stop: Stop, level: Level, neighbours: str) -> tuple[str, str]:
     """The line about the promise and the loss of the outcome; and the sentence about who chose the level."""
-    chose = "A rule about released values chose" if stop.is_met is not None else "Somebody asked, beside the rule, for"
+    chose = "A rule about released values chose" if stop.is_met is not None else "A person, not the rule, asked for"
     reached = f"{chose} {level_name(level)}; {level_name(stop.promised)} was promised beforehand."
     return f"{promise_line(stop.promised, neighbours)} {outcome_line(level)}", reached
 
@@ -146,7 +146,8 @@ def sums_in_words(statement: Mapping[str, Any], release: "NoisySums") -> Release
     if release.promise.part is not None:
         axis, label = release.promise.part
         part = (
-            f" This is the part {label} of {axis}: parts share nobody, so only the largest epsilon of any part counts."
+            f" This is the part {label} of {axis}: no individual is in two parts, so only the largest epsilon "
+            "of any part counts."
         )
     measured_families = zip(_laws(release), families, strict=True)
     words = release.plan.family_words if amounts is None else amounts.name
@@ -176,7 +177,7 @@ def sums_in_words(statement: Mapping[str, Any], release: "NoisySums") -> Release
         counts = f"Numbers of distinct values ({amount.name})"
     before = "utmost left nothing out: it was given a counted table"
     if release.promise.proved:
-        # What is said of values outside the domain depends on the domain and not on the data.
+        # The sentence about values outside the domain depends on the domain alone, and not on the data.
         open_axes = [f"{axis.levels[0]}, counted as {axis.other}" for axis in domain.axes if axis.other is not None]
         counted = f", except those of {' and of '.join(open_axes)}" if open_axes else ""
         unknown = [f"{axis.levels[0]}, as {axis.missing}" for axis in domain.axes if axis.missing is not None]
@@ -278,8 +279,8 @@ def _noised(
     ]
 
 
-_DIVIDED = "about the margin shown, divided by the number that the mean divides by"
-"""The margin of a mean, which depends on the size of its group."""
+_DIVIDED = "the margin is about the number shown, divided by the number of events in the group"
+"""The sentence about the margin of a mean, which depends on the size of its group."""
 
 
 def _laws(release: "NoisySums") -> list[tuple[Any, Geometric]]:
@@ -336,7 +337,7 @@ def _column_of(table: str, column: str) -> str:
 
 
 def _within(column: str) -> str:
-    """The sentence of a margin; that of a mean is divided by a number of its group."""
+    """The text of a column's margin; the margin of a mean is divided by the number of events in its group."""
     _, _, number = column.rpartition(" times ")
     return f"± about {{}} / {number}" if " times " in column else "± {}"
 
@@ -395,7 +396,7 @@ def measures_in_words(statement: Mapping[str, Any]) -> ReleaseFacts:
     ledger = measures.ledger_facts
     together, (adds, _) = level_in_ledger(ledger, measures.level)
     if not is_alone:
-        later = "" if ledger is None else ", and later sharper copies cost only the largest"
+        later = "" if ledger is None else ", and later, more accurate copies cost only the largest level"
         split = f"Each amount uses {share} of epsilon; the whole table costs {level_name(measures.level)}{later}."
         adds = f"{split} {adds or ADDS_UP}"
     return replace(
@@ -454,6 +455,6 @@ def withheld_in_words(statement: Mapping[str, Any]) -> ReleaseFacts:
         after=f"{whole.after}. Then cells were withheld by a public rule. {rule}",
         on_trust=(
             *whole.on_trust,
-            "only cells that the rule names are withheld; only the whole release can show it",
+            "only the cells that the rule selects are withheld; the complete release alone can show this",
         ),
     )

@@ -20,7 +20,7 @@ CONFIDENCES = (Fraction(1, 2), Fraction(19, 20), Fraction(99, 100))
 """The confidences of margins that a page shows, in addition to the statement's own."""
 
 # The sentences of a table, for pages, screens and entries.
-_EVERYBODY = "; every individual counts with all of that, so that the total is public"
+_EVERYBODY = "; every individual contributes exactly this much, so that the total is public"
 
 DECLARED_ROWS = "the list of rows, declared beforehand"
 
@@ -28,7 +28,7 @@ NOTHING_UNPROTECTED = "facts about groups, and values that are published without
 
 LONE_KEY = "with a chance of at most {delta}, a key that one individual alone holds is selected"
 
-NO_CHANGE = "noise was added to each true value as it was"
+NO_CHANGE = "noise was added to the unchanged true values"
 
 _COUNTED_ON_TRUST = "utmost counted the people, and so enforced what one individual changes"
 _ROWS_ON_TRUST = "no person has more than one row", "utmost counted the rows, and so enforced what one row changes"
@@ -166,9 +166,9 @@ def beyond_unit(promise: Promise, unit: Unit, cell: str) -> str:
 def neighbours_in_words(unit: Unit) -> str:
     if unit.neighbours == "add-remove":
         return "the same data with one individual more or one fewer"
-    charged = (
-        "it is charged what it takes from some sums and adds to others" if unit.nonnegative else "both are charged"
-    )
+    charged = "both are charged"
+    if unit.nonnegative:
+        charged = "the charge is for the decrease of some sums and the increase of others"
     return f"the same data with one individual's record replaced by another: a removal and an addition; {charged}"
 
 

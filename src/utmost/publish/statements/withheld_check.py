@@ -165,13 +165,15 @@ def _check_made_of(described: WithheldTable[Any], columns: TextColumns, answer: 
     elif not answer.is_by_plan and described.family is None:
         again = answer.withheld(described.rule)
     if again is None:
-        raise BadTable("a withheld table must be made of the release", came="another kind of release", where="release")
+        raise BadTable(
+            "a withheld table must be made from the release", came="another kind of release", where="release"
+        )
     stated = described.facts()
     for name in differing(stated, written_by(json.loads(json.dumps(again.facts())), stated)):
-        raise BadTable("a withheld table must be made of the release", came="another table", where=name)
+        raise BadTable("a withheld table must be made from the release", came="another table", where=name)
     for name, cells in files.columns(again.table).items():
         if any(map(unlike, columns[name], cells)):
-            required = "exactly the cells that the rule withholds must be missing, and the others as in the release"
+            required = "exactly the withheld cells must be missing, and the other cells must be those of the release"
             raise BadTable(required, came="another table", where=f"column {name!r}")
 
 

@@ -24,7 +24,7 @@ def trust_of_sums(promise: Promise) -> tuple[str, ...]:
         "the lists of possible values would be the same without any one individual",
         CHOSEN_BEFOREHAND,
         "utmost drew the noise as stated, and the published sums come from this draw",
-        *(() if part is None else (f"the parts of {part[0]} share nobody",)),
+        *(() if part is None else (f"no individual is in two parts of {part[0]}",)),
     )
 
 

@@ -6,7 +6,8 @@ amounts are left out, an event without an amount adds h - l to a third part M. S
     number of events = (S + S' + M) / (h - l),     number of events with an amount = (S + S') / (h - l),
     sum of the amounts = (h S + l S') / (h - l).
 
-The parts are no labels: their sum is (h - l) times the number of events. No other module knows these formulas.
+The parts are not categories of events: their sum is (h - l) times the number of events. Only this module uses these
+formulas.
 """
 
 from collections.abc import Iterable, Mapping
@@ -29,18 +30,18 @@ from utmost.publish.workloads.measuring.forms import ProductForm
 from utmost.publish.workloads.workload import WantedSums, Workload
 from utmost.tables.axes.domain import Domain, Family, with_level
 
-_BOTH, _ADDED = 0, 1  # the level of the parts, and of their sum
+_PARTS, _ADDED = 0, 1  # levels of the axis: at level 0 the parts are separate, at level 1 they are added up
 
 
 def value_column(unit: Unit) -> str:
-    """The name of the column of values in a table of one measure: "count", "sum", or that of the amount."""
+    """The name of the column of values in a table of one measure: "count", "sum", or the name of the amount."""
     if unit.amount is None:
         return "count"
     return "sum" if unit.is_shared else unit.amount.name
 
 
 Weights = tuple[Fraction, ...]
-"""The factor of each part in an answer."""
+"""The factor by which an answer multiplies each part."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ class AmountColumn:
     """One column of a published table of an amount: numbers of events, or sums of amounts."""
 
     name: str
-    weights: Weights  # the factor of each part in the column's value
+    weights: Weights  # the factor by which the column's value multiplies each part
     amount: Amount | None  # None where the column has numbers of events
 
     @property
@@ -95,13 +96,13 @@ class AmountPair:
 
     @property
     def total(self) -> Weights:
-        """The factor of each part in the sum of the amounts; the sum is in steps of the amount."""
+        """The factor by which the sum of the amounts, in steps of the amount, multiplies each part."""
         low, high = self.amount.ends
         return self._padded(Fraction(high, high - low), Fraction(low, high - low))
 
     @property
     def mean_columns(self) -> tuple[AmountColumn, ...]:
-        """`columns`, and the column mean * divisor, whose margin of error does not depend on the data."""
+        """`columns`, and a column of mean times number of events: its margin of error does not depend on the data."""
         # Error of a mean = (error of the sum - mean * error of the divisor) / noisy divisor. The numerator is widest
         # for a mean at an end of the range, where the numerator is the noise of one part.
         name = f"{self.amount.name}_mean"
@@ -117,14 +118,14 @@ class AmountPair:
         return (above, below, *(Fraction(0),) * (self.size - 2))
 
     def both(self, family: Family) -> Family:
-        """Return the marginal at the parts themselves, whether or not its name had the amount."""
-        if family[self.place] not in (_BOTH, _ADDED):
+        """Return the marginal with separate parts, whether or not its name has the axis of parts."""
+        if family[self.place] not in (_PARTS, _ADDED):
             came = self.domain.family_name(family)
             remedy = f"Name the table without {self.amount.name!r}."
             raise OutOfRange(
                 f"a table of {self.amount.name!r} has sum and count together", came=repr(came), remedy=remedy
             )
-        return with_level(family, self.place, _BOTH)
+        return with_level(family, self.place, _PARTS)
 
     def seen(self, family: Family) -> Family:
         """Return the marginal without the axis of parts, as published tables show it."""
@@ -136,7 +137,7 @@ class AmountPair:
     def check_narrow(self, narrow: Mapping[int, int]) -> None:
         """Check that no table is narrowed to one of the parts; ``narrow`` maps axes to labels."""
         if self.place in narrow:
-            self._refuse(repr(self.domain.axes[self.place].labels[_BOTH][narrow[self.place]]))
+            self._refuse(repr(self.domain.axes[self.place].labels[_PARTS][narrow[self.place]]))
 
     def check_where(self, *levels: Iterable[str]) -> None:
         """Check that neither selections nor numbers of labels name the amount."""
@@ -174,12 +175,12 @@ class AmountPair:
         """Return the workload with every answer wanted in all parts."""
         parts = list[WantedSums]()
         for part in workload.parts:
-            if part.sums[self.place] == Groups(_BOTH):
+            if part.sums[self.place] == Groups(_PARTS):
                 parts.append(part)
                 continue
             if part.sums[self.place] != Groups(_ADDED):
                 self._refuse(repr(part.name))
-            sums = (*part.sums[: self.place], Groups(_BOTH), *part.sums[self.place + 1 :])
+            sums = (*part.sums[: self.place], Groups(_PARTS), *part.sums[self.place + 1 :])
             parts.append(replace(part, sums=sums, answers=self.size * part.answers))
         return Workload.of_parts(workload.domain, parts)
 
@@ -195,7 +196,7 @@ class AmountPair:
         return Workload.of_parts(Domain(axes), parts)
 
     def one_part_unit(self, unit: Unit) -> Unit:
-        """Return the unit of one part; a part proves only how much one individual changes."""
+        """Return the unit of one part, without ``nonnegative`` and ``exactly``, which one part does not prove."""
         amount = Amount(self.amount.name, self.amount.step)
         return Unit(unit.sensitivity, unit.cells, unit.neighbours, amount, in_all=unit.in_all)
 
@@ -205,7 +206,7 @@ class AmountPair:
 
     def of_both(self, shares: Mapping[Family, Fraction]) -> dict[Family, Fraction]:
         """Return budget shares planned for one part as shares of the marginals with all parts."""
-        return {(*family[: self.place], _BOTH, *family[self.place :]): share for family, share in shares.items()}
+        return {(*family[: self.place], _PARTS, *family[self.place :]): share for family, share in shares.items()}
 
     def _without(self, of: tuple[Any, ...]) -> tuple[Any, ...]:
         return (*of[: self.place], *of[self.place + 1 :])

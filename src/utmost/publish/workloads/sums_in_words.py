@@ -103,7 +103,9 @@ def _wanted(domain: Domain, text: str, per_answer: bool, without: str | None) ->
         return Workload(domain, {words: _given_weight(weight)}, per_answer=per_answer)
     if not all(isinstance(word, tuple) for word in words):
         remedy = 'Want "ranges of age by sex", or name a label: "age=20..40 sex=men".'
-        raise OutOfRange("want must not name a range beside whole levels", came=repr(text), remedy=remedy)
+        raise OutOfRange(
+            "want must not name a range together with a level without a label", came=repr(text), remedy=remedy
+        )
     return Workload.sums(domain, [dict(words)], [_given_weight(weight)])
 
 

@@ -247,7 +247,9 @@ def _report(chosen: Plan, others: Alternatives | None, sure: Any) -> dict[str, A
         **({} if others is None else {"weightings": others.deviations}),
         "within": {
             kind: {"times": times if isfinite(times) else None, "holds_for": bound.holds_for, "under": bound.hypotheses}
-            for (kind, bound), times in zip(bounds.each().items(), bounds.within(chosen.value).values(), strict=True)
+            for (kind, bound), times in zip(
+                bounds.by_class().items(), bounds.ratios(chosen.value).values(), strict=True
+            )
         },
         "one_way_times": chosen.one_way_times,
         "not_bounded": dict(bounds.not_bounded),

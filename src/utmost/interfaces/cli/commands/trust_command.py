@@ -35,7 +35,7 @@ def show_trust(report: dict[str, Any], out: Path | None) -> None:
         "all of them together learn": f"epsilon = {report['together']}, that of the nearest",
         "from noise drawn for each": f"epsilon = {number(report['independent'], 6)}, the sum",
         "coalitions": f"{coalitions['count']:,}",
-        "checked": f"yes: their {coalitions['laws']} joint laws were enumerated, "
+        "checked": f"yes: their {coalitions['distributions']} joint distributions were enumerated, "
         + ("in fractions" if coalitions["exact"] else f"to {coalitions['discrepancy']:.0e}")
         if checked
         else f"not enumerated, of more than {_MOST_LEVELS} levels: by the theorem alone",
@@ -105,7 +105,7 @@ def trust(
     coalitions: dict[str, Any] = {"count": 2 ** len(levels) - 1, "checked": len(set(levels.values())) <= _MOST_LEVELS}
     if coalitions["checked"]:
         told = check_coalitions(levels)
-        coalitions |= {"laws": told.laws, "exact": told.exact, "discrepancy": told.discrepancy}
+        coalitions |= {"distributions": told.distributions, "exact": told.exact, "discrepancy": told.discrepancy}
     report = {
         "owner": owner,
         "together": level_text(max(levels.values())),

@@ -31,8 +31,8 @@ _MOST_BITS = 1 << 17
 class Directions:
     """Certificate: one individual adds 1 to any ``up`` cells and takes 1 from any ``down`` others."""
 
-    # With `along`, these are cells of one row along this axis; the individual changes any `rows` rows so, and
-    # `rows_down` other rows by the opposite. G is the mean of d d' over all such changes d.
+    # With `along`, these are cells of one row along this axis: the individual changes any `rows` rows in this way, and
+    # any `rows_down` other rows by the negative change. G is the mean of d d' over all such changes d.
     up: int
     down: int = 0
     along: int | None = None
@@ -82,8 +82,8 @@ def variance_below(level: Level) -> Fraction:
 
 def answer_below(level: Level, sensitivity: Fraction, whole: bool) -> Fraction:
     """A rational just below the least worst-case mean squared error of one answer, by any mechanism."""
-    # D^2/(cosh epsilon - 1) always. If the answer takes every integer, and integers at most D apart belong to
-    # neighbours (`whole`), also the variance of the staircase on the reals, less 1/12.
+    # D^2/(cosh epsilon - 1) is always a lower bound. If the answer takes every integer, and integers at most D apart
+    # belong to neighbours (`whole`), the variance of the staircase on the reals minus 1/12 is a lower bound, too.
     steps = sensitivity**2 * variance_below(level)
     if not whole or sensitivity < 2:
         return steps
@@ -111,8 +111,9 @@ def directions_below(
 ) -> Fraction:
     """A rational just below (sum_T sqrt(m_T dim_T g_T))^2, where all cells are alike; m_T is the spectrum."""
     # g_T is the eigenvalue of G on T: (up - down)^2/n on the total, else ((up + down) - (up - down)^2/n)/(n - 1); for
-    # mixed directions the mean. For up = 1, down = 0 all g_T are 1/n, and the bound is the constant Gamma. Along an
-    # axis n is its size, the total is that along the axis, and the rows, which are alike, have another such factor.
+    # mixed directions g_T is their weighted mean. For up = 1, down = 0 all g_T are 1/n, and the bound is the constant
+    # Gamma. Along an axis, n is the axis' size and the total is the sum along the axis; g_T then has a second factor of
+    # the same form for the rows, which are all alike.
     changes = mixed(certificate)
     along = changes[0][0].along
     if any(change.along != along for change, _ in changes):

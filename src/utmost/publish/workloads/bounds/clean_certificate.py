@@ -9,8 +9,8 @@ the minimum and x is allowed, grad f(z*) (x - z*) >= 0. f is strongly convex, so
     m |d|^2 <= (grad f(x) - grad f(z*)) (x - z*) <= grad f(x) (x - z*) <= -g d,
     m/2 |d|^2 <= sum over cells of -g_i d_i - m/2 d_i^2, each at most its largest value for d_i within its bounds.
 
-Without bounds near x this gives |d| <= |g|/m; a cell at a bound against which g presses it adds nothing. Every number
-here is an integer over one denominator; `CleanProof.residual` is the bound on |d|, rounded up to three digits.
+Without bounds near x this gives |d| <= |g|/m. A cell at a bound adds nothing if g pushes it beyond the bound. Every
+number here is an integer over one denominator; `CleanProof.residual` is the bound on |d|, rounded up to three digits.
 
 If m is 0, as for overlapping marginals, many tables are minima, and all have the same measured sums. The bound is then
 on these sums, and not on cells:
@@ -96,7 +96,7 @@ class CleanProof:
     """The bounds that a certificate proves."""
 
     residual: Fraction  # bound on |x - z*|; if cells are not determined, on the measured sums of each marginal
-    facts_moved: Fraction  # the most that a public sum was moved for z*
+    facts_moved: Fraction  # the largest change of a public sum from its fact to B x, see the module
     largest_move: Fraction  # the most that rounding moved a measured sum
     cell_move: Fraction  # the most that rounding moved a cell
 
@@ -214,8 +214,9 @@ def _facts_moved(
 
 
 def _distance(slope: Any, rooms: tuple[Any, Any], scales: tuple[int, int, int]) -> Fraction:
-    """The bound on |d|. Slopes are multiples of 1/(unit * shared), distances to the bounds of 1/unit."""
-    # 2 m (unit shared)^2 times the term of a cell is gain^2, or 2 m gain room - (m room)^2 where its bound comes first.
+    """The bound on |d|. Slopes are in units of 1/(unit * shared), distances to the bounds in units of 1/unit."""
+    # 2 m (unit shared)^2 times the term of a cell is gain^2; or 2 m gain room - (m room)^2 where the cell reaches its
+    # bound before the term is largest.
     (unit, shared, curvature), added = scales, 0
     for side, space in zip((slope, -slope), rooms, strict=True):
         gain, room = (np.asarray(numbers, dtype=object).ravel() for numbers in (np.maximum(side, 0), space))
@@ -250,7 +251,7 @@ def _text(numbers: NDArray[Any]) -> str:
 
 
 def _integers(text: Any, shape: tuple[int, ...]) -> NDArray[Any]:
-    """Read integers from text; refuse any other spelling than Python's."""
+    """Read integers from text; refuse spellings that Python would not write, such as "+1" or "01"."""
     words = text.split(" ")
     numbers = objects(int(word) for word in words)
     if any(abs(number) >= _LARGEST << _MOST_BITS for number in numbers.tolist()):

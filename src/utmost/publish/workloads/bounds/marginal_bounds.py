@@ -1,8 +1,9 @@
 """A lower bound on the error of many marginals with one level for each table, by tangents, and its check.
 
-With levels e_S of the measured marginals S, together at most E, and n_T the fewest sums of a marginal that T lies in,
+Let the measured marginals S have levels e_S that add up to at most E, and let n_T be the least number of sums of a
+marginal S that contains the space T. Then
 
-    mu_T / l_T >= mu_T n_T / sum of p(e_S) >= mu_T n_T v(sum of e_S),    over the S that T lies in,
+    mu_T / l_T >= mu_T n_T / sum of p(e_S) >= mu_T n_T v(sum of e_S),    sums over the S that contain T,
 
 because p is superadditive. The right side is convex in the levels, so that it lies above its tangent at any E_T. With
 slopes s_T the error is at least
@@ -105,7 +106,7 @@ def tangent_levels(
     unit = float((scales / precision(of_spaces(start / start.sum()))).sum())
     roots = descended(slope, np.sqrt(start * len(start)), 2000)
     own = of_spaces(roots * roots / (roots * roots).sum())
-    # Any positive levels prove a bound: here short numbers near the best levels.
+    # Any positive levels prove a bound: take short numbers near the best levels.
     exponent = int(np.floor(np.log2(whole)))
     step = Fraction(2) ** exponent / _STEP
     return TangentLevels(tuple(max(1, round(number / float(step))) * step for number in own.tolist()))

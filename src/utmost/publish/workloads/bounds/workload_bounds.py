@@ -5,9 +5,9 @@
     any unbiased           any mechanism with unbiased answers; every data set
     any integer plan       independent geometric noise on any integer combinations of cells, linear unbiased estimates,
                            charged by all changes that one individual may make
-    these families         the same on given marginals
+    given marginals        independent geometric noise on the sums of given marginals, linear unbiased estimates
 
-Only certificates are searched here, in floats; `workload_evidence` proves the bounds from them.
+This module only searches for certificates, in floats; `workload_evidence` proves the bounds from them.
 
 Source: proofs/theory/workload-bounds.md; [li2013] and [nikolov2024] for the constant Gamma.
 """
@@ -69,9 +69,7 @@ _MOST_FAMILIES = 256
 _MIXED = 1 << 16
 
 _INTEGER = "integer combinations of cells, each with geometric noise on the integers at its own level"
-_ADDS = (
-    "one individual may add any number from 0 to the sensitivity to each of `cells` cells (and an empty record counts)"
-)
+_ADDS = "one individual may add any number from 0 to the sensitivity to each of `cells` cells; a record may be empty"
 _LINEAR = "answers by linear unbiased estimates, of which least squares are the best"
 _CHARGED = "|change of a combination| times level, added up, is at most epsilon for all that one individual may change"
 _TOGETHER = "any mechanism and any estimate, all answers together"
@@ -108,13 +106,13 @@ def bounds_of(
     >>> domain = Domain(region=[*range(20)], age=[*range(50)])
     >>> wanted = Workload(domain, {"region age": 1, "region": 1, "age": 1, "": 1})
     >>> bounds = bounds_of(wanted, Unit(1, 1), 1)
-    >>> for kind, bound in bounds.each().items():
+    >>> for kind, bound in bounds.by_class().items():
     ...     print(f"{kind}: {bound.value:.3f}")
     per answer: 7.365
     any mechanism: 27.490
     any unbiased: 13.745
     any integer plan: 27.490
-    these families: 27.490
+    given marginals: 27.490
     """
     instance(workload, Workload, "workload")
     instance(unit, Unit, "unit")
@@ -132,13 +130,13 @@ def bounds_of(
         value = round_down(proven_bound(kind, problem, certificate, known))
         return LowerBound(value, holds_for, hypotheses, certificate)
 
-    worst = "mean squared error, each answer at its own worst data set; counts without an upper limit"
+    worst = "mean squared error, each answer at its own worst data set; counts have no upper limit"
     first = bound(
         "per answer", "any mechanism and any estimate, each answer by itself", f"{worst}; {_adds(unit, together)}"
     )
     jointly = unbiased = integer = over_families = None
     if unit.exactly:
-        kinds = "any mechanism", "any unbiased", "any integer plan", "these families"
+        kinds = "any mechanism", "any unbiased", "any integer plan", "given marginals"
         missing = dict.fromkeys(kinds, _PUBLIC_TOTAL)
         means = tuple(round_down(mean) for mean in answers_below(workload, unit, at, together))
         return WorkloadBounds(workload, unit, at, chosen, first, None, None, None, None, missing, means, together)
@@ -152,19 +150,19 @@ def bounds_of(
         integer = bound("any integer plan", _INTEGER, f"{_CHARGED}; {_LINEAR}", single)
     except Unsupported as error:
         missing |= dict.fromkeys(("any unbiased", "any integer plan"), str(error))
-    # Both bounds hold; the bound of each answer at its own worst data set may be larger.
+    # Both bounds hold for any mechanism; the bound per answer may be the larger of the two.
     if jointly is None or jointly.value < first.value:
         jointly = bound("any mechanism", _TOGETHER, _together_words(unit, None, None))
     try:
         charged = of_families(unit, together)
         certificate = _over_families(workload, charged, at, chosen)
         if certificate is None:
-            missing["these families"] = "the families do not determine every wanted answer"
+            missing["given marginals"] = "the given marginals do not determine every wanted answer"
         else:
             words = _family_words(workload, charged, chosen, certificate)
-            over_families = bound("these families", words, f"{_CHARGED}; {_LINEAR}", certificate)
+            over_families = bound("given marginals", words, f"{_CHARGED}; {_LINEAR}", certificate)
     except Unsupported as error:
-        missing["these families"] = str(error)
+        missing["given marginals"] = str(error)
     means = tuple(round_down(mean) for mean in answers_below(workload, unit, at, together))
     return WorkloadBounds(
         workload, unit, at, chosen, first, jointly, unbiased, integer, over_families, missing, means, together
@@ -205,7 +203,7 @@ def _families(workload: Workload, families: Iterable[Any] | None) -> tuple[Famil
 def _together_words(
     unit: Unit, certificate: Directions | MixedDirections | MatrixRoots | None, together: str | None
 ) -> str:
-    worst = "mean squared errors added up, at the data set worst for their sum; counts without an upper limit"
+    worst = "sum of mean squared errors, at the data set where this sum is largest; counts have no upper limit"
     alike = isinstance(certificate, Directions | MixedDirections) and mixed(certificate)
     replaced = alike and any(change.down or change.rows_down for change, _ in alike)
     return f"{worst}; {_adds(unit, together)}{'; a record may be replaced by any other' if replaced else ''}"
@@ -220,14 +218,14 @@ def _adds(unit: Unit, together: str | None) -> str:
 
 def _unbiased_words(certificate: Directions | MixedDirections | MatrixRoots, together: str | None) -> str:
     if isinstance(certificate, MatrixRoots):
-        return "at every data set; one individual may add the sensitivity to any one cell (and an empty record counts)"
+        return "at every data set; one individual may add the sensitivity to any one cell; a record may be empty"
     directions = [direction for direction, _ in mixed(certificate)]
     up, down = max(change.up for change in directions), max(change.down for change in directions)
     rows = max(change.rows for change in directions)
     row = "" if together is None else f" of {'one row' if rows == 1 else f'{rows} rows'} along {together!r}"
     if not down and not any(change.rows_down for change in directions):
         added = f"may add the sensitivity to up to {up} cells{row}"
-        return f"at every data set; one individual {added} (an empty record counts)"
+        return f"at every data set; one individual {added}; a record may be empty"
     return (
         f"at every data set whose cells are at least the sensitivity; one individual's record may be replaced so that "
         f"up to {up} cells{row} grow and up to {down or up} others fall by the sensitivity"
@@ -237,15 +235,15 @@ def _unbiased_words(certificate: Directions | MixedDirections | MatrixRoots, tog
 def _family_words(
     workload: Workload, unit: Unit, families: Sequence[Family], certificate: ChordShares | TangentLevels
 ) -> str:
-    """The class of the bound over given marginals; levels of single groups only where the proof allows them."""
+    """Words for the class of plans; each group may have its own level only where the proof allows it."""
     if isinstance(certificate, TangentLevels):
-        return "the families given, with one level for each family"
+        return "plans over the given marginals, with one level for each marginal"
     condition = condition_around(workload.domain, unit, families)
     if is_alike(workload) and not condition.free and min(unit.reach / unit.sensitivity, workload.domain.size) == 1:
-        return "the families given, every group with its own level"
+        return "plans over the given marginals, every group with its own level"
     if len(workload.domain.axes) > 1 and any(axis.blocks is None for axis in workload.domain.axes):
-        return "the families given, of groups of one size, with one level for each family"
-    return "the families given, with one level for each family"
+        return "plans over the given marginals with groups of one size, with one level for each marginal"
+    return "plans over the given marginals, with one level for each marginal"
 
 
 def _row(workload: Workload, unit: Unit, together: str) -> int:
@@ -261,7 +259,7 @@ def _row(workload: Workload, unit: Unit, together: str) -> int:
 
 
 def _directions(workload: Workload, unit: Unit, along: int | None) -> Directions | MixedDirections:
-    """The mixture of two changes, among a few, with the largest bound; every mixture is a certificate."""
+    """Of a few candidate changes and mixtures of two, the one with the largest bound; each is a certificate."""
     # For a given `down` the root of the bound is concave in `up`; for two changes it is concave in their weights.
     blocks = VarianceComponents.of(workload.domain, (), workload.eigenspaces)
     spectrum = exact_spectrum(workload, blocks)
@@ -376,7 +374,7 @@ def _matrix_roots(parts: Sequence[MatrixPart]) -> MatrixRoots:
 
 def _root(matrix: Floats, q: Floats) -> Floats:
     """The square root of diag(q) matrix diag(q)."""
-    # An approximate root is enough: the proof is about the written matrix, and bounds the error of its square.
+    # An approximate root is enough: the proof uses the matrix that is written, and bounds the error of its square.
     values, vectors = np.linalg.eigh(q[:, None] * matrix * q)
     root = (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T
     return np.asarray((root + root.T) / 2)

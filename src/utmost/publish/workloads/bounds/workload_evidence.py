@@ -55,7 +55,7 @@ class LowerBound(Display):
         default=None, repr=False
     )
 
-    def within(self, value: float) -> float:
+    def ratio(self, value: float) -> float:
         """value / bound, rounded up; inf where the bound is 0 or the value is infinite."""
         return round_up(Fraction(value) / Fraction(self.value)) if self.value > 0 and value < inf else inf
 
@@ -67,31 +67,31 @@ class WorkloadBounds(Display):
     workload: Workload = field(repr=False)
     unit: Unit
     level: Level
-    families: tuple[Family, ...] = field(repr=False)  # the marginals of `these_families`
+    families: tuple[Family, ...] = field(repr=False)  # the marginals of `given_marginals`
     per_answer: LowerBound  # any mechanism, each answer by itself
     any_mechanism: LowerBound | None  # any mechanism, all answers together
     any_unbiased: LowerBound | None  # any mechanism with unbiased answers
     any_integer_plan: LowerBound | None  # independent geometric noise on integer combinations of cells
-    these_families: LowerBound | None  # plans over the given marginals
+    given_marginals: LowerBound | None  # plans over the given marginals
     not_bounded: Mapping[str, str]  # for each class without a bound, the reason
     # for each part of the workload, the mean over its answers of the bound per answer
     parts: tuple[float, ...] = field(repr=False)
     together: str | None = None  # the axis along which one individual changes whole rows
 
-    def each(self) -> dict[str, LowerBound]:
+    def by_class(self) -> dict[str, LowerBound]:
         """The bounds that exist, by class."""
         bounds = {
             "per answer": self.per_answer,
             "any mechanism": self.any_mechanism,
             "any unbiased": self.any_unbiased,
             "any integer plan": self.any_integer_plan,
-            "these families": self.these_families,
+            "given marginals": self.given_marginals,
         }
         return {kind: bound for kind, bound in bounds.items() if bound is not None}
 
-    def within(self, value: float) -> dict[str, float]:
+    def ratios(self, value: float) -> dict[str, float]:
         """A plan's weighted variance over each bound, rounded up."""
-        return {kind: bound.within(value) for kind, bound in self.each().items()}
+        return {kind: bound.ratio(value) for kind, bound in self.by_class().items()}
 
 
 @progress_bar("Checking bounds")
@@ -103,7 +103,7 @@ def check_lower_bounds(bounds: WorkloadBounds) -> None:
     """
     instance(bounds, WorkloadBounds, "bounds")
     known: dict[int, Fraction] = {}
-    for kind, bound in bounds.each().items():
+    for kind, bound in bounds.by_class().items():
         problem = Bounded(bounds.workload, bounds.unit, bounds.level, bounds.families, bounds.together)
         proven = proven_bound(kind, problem, bound.certificate, known)
         if not bound.value <= round_down(proven):
@@ -116,7 +116,7 @@ def check_lower_bounds(bounds: WorkloadBounds) -> None:
 
 
 class Bounded(NamedTuple):
-    """The subject of a bound, see `WorkloadBounds`."""
+    """The problem that a bound is about; the fields are those of `WorkloadBounds`."""
 
     workload: Workload
     unit: Unit
@@ -131,13 +131,13 @@ def proven_bound(kind: str, problem: Bounded, certificate: object, known: dict[i
     if kind == "per answer" or (kind == "any mechanism" and certificate is None):
         means = answers_below(workload, unit, level, together)
         return sum((part.weight * mean for part, mean in zip(workload.parts, means, strict=True)), Fraction(0))
-    if kind == "these families":
+    if kind == "given marginals":
         unit = of_families(unit, together)
-    if kind == "these families" and isinstance(certificate, ChordShares):
+    if kind == "given marginals" and isinstance(certificate, ChordShares):
         even, blocks = family_blocks(workload, families)
         at, total, weight = chord_of(workload, unit, level, families, blocks)
         return variance_below(at) * chord_below(blocks, exact_spectrum(even, blocks), certificate, total, weight)
-    if kind == "these families" and isinstance(certificate, TangentLevels):
+    if kind == "given marginals" and isinstance(certificate, TangentLevels):
         levels, condition = EvenLevels.of(workload), condition_around(workload.domain, unit, families)
         reduced = [levels.reduced(family) for family in families]
         return tangents_below(levels.workload, reduced, level_of_cells(unit, level), condition, certificate)
@@ -152,7 +152,8 @@ def proven_bound(kind: str, problem: Bounded, certificate: object, known: dict[i
             raise PromiseBroken("the changes must be possible for one individual", came=f"{certificate}", where=kind)
         blocks = VarianceComponents.of(workload.domain, (), workload.eigenspaces)
         if not is_alike(workload):
-            raise PromiseBroken("directions need cells that are all alike", came="unlike cells", where=kind)
+            required = "a certificate of directions needs cells that are all alike"
+            raise PromiseBroken(required, came="unlike cells", where=kind)
         constant = directions_below(blocks, exact_spectrum(workload, blocks), certificate)
     elif isinstance(certificate, MatrixRoots):
         # Three bounds have one certificate, and its check multiplies integer matrices of thousands of rows.
@@ -169,9 +170,10 @@ def proven_bound(kind: str, problem: Bounded, certificate: object, known: dict[i
 
 
 def changed_by_one(unit: Unit, level: Level) -> tuple[Unit, Level]:
-    """The unit and the level by which plans of integer combinations are bounded."""
-    # Where a record may be replaced by its opposite, every change is made twice, and with independent geometric noise a
-    # plan pays twice: such a plan spends half the level on one record more or less.
+    """The unit and the level that bound the plans of integer combinations."""
+    # Where a record may be replaced by its negative, a cell may change by twice the sensitivity. The loss of
+    # independent geometric noise is then twice the loss for one record more or less, which therefore has half the
+    # level.
     if unit.neighbours == "add-remove" or unit.nonnegative:
         return unit, level
     return replace(unit, neighbours="add-remove"), level.scaled(Fraction(1, 2))
@@ -180,7 +182,7 @@ def changed_by_one(unit: Unit, level: Level) -> tuple[Unit, Level]:
 def chord_of(
     workload: Workload, unit: Unit, level: Level, families: Sequence[Family], blocks: VarianceComponents
 ) -> tuple[Level, int | None, Fraction]:
-    """The level at share 1 of the chord of precision; the marginal with an additional free share, and its weight."""
+    """The level at share 1 of the chord of precision; the index of a total with an additional share; and its weight."""
     # With p(e) = cosh e - 1, shares of E at most 1, and of the total at most 2: p(r E) <= r p(E), and for the total
     # p(r E) <= r p(2E)/2 = r (p(E) + 2) p(E).
     condition = condition_around(workload.domain, unit, families)
@@ -200,7 +202,7 @@ def level_of_cells(unit: Unit, level: Level) -> Level:
 
 
 def cells_changed(workload: Workload, unit: Unit, along: int | None) -> tuple[int, int]:
-    """How many cells of a row one individual may raise, and of how many rows; without an axis all of them, and 1."""
+    """How many cells of a row one individual may raise, and in how many rows; without an axis there is one row."""
     if along is None:
         return unit.whole_cells, 1
     size = workload.domain.axes[along].size
@@ -230,7 +232,7 @@ def is_possible(change: Directions, unit: Unit, most: int, rows: int) -> bool:
 
 
 def of_families(unit: Unit, together: str | None) -> Unit:
-    """The unit by which marginals are charged where whole rows change."""
+    """The unit that decides what marginals are charged; `together` is an axis along which whole rows change."""
     # The rows of two records may coincide, so that the bound is by one record more or less.
     return unit if together is None or not unit.leaves_totals else replace(unit, neighbours="add-remove")
 
@@ -248,7 +250,7 @@ def answers_below(workload: Workload, unit: Unit, level: Level, together: str | 
     for part in workload.parts:
         total = Fraction(0)
         for (size, cells), answers in _changed_cells(part, workload, unit, together).items():
-            if unit.exactly:  # who enters a cell of the answer leaves a cell outside the answer
+            if unit.exactly:  # an individual who enters a cell of the answer leaves a cell outside the answer
                 cells = min(cells, workload.domain.size - size)
             if not cells:
                 continue
@@ -279,7 +281,7 @@ def _changed_cells(
 
 
 def family_blocks(workload: Workload, families: Sequence[Family]) -> tuple[Workload, VarianceComponents]:
-    """The workload over even levels, and the block structure of these marginals there."""
+    """The workload over levels with groups of one size, and the marginals' variance components over these levels."""
     if len(workload.domain.axes) == 1:
         return workload, VarianceComponents.of(workload.domain, families, workload.eigenspaces)
     even = EvenLevels.of(workload)
@@ -316,7 +318,7 @@ def _unlike_axes(workload: Workload) -> list[int]:
 
 def matrix_parts(workload: Workload) -> list[MatrixPart]:
     """M split into eigenspaces of the axes with like values; each part is a matrix over the values of the others."""
-    # A part of zeros stays: information may be spent where nothing is wanted.
+    # A part of zeros is kept: a plan may spend information in an eigenspace that no wanted answer needs.
     domain, unlike = workload.domain, _unlike_axes(workload)
     alike = [a for a in range(len(domain.axes)) if a not in unlike]
     rows = prod(domain.axes[a].size for a in unlike)
@@ -325,7 +327,7 @@ def matrix_parts(workload: Workload) -> list[MatrixPart]:
         raise Unsupported(
             f"the bound needs a matrix over at most {MOST_ROWS} values of axes with ranges, labels or uneven groups",
             came=rows,
-            remedy="The bounds per answer and over the families given need no matrix.",
+            remedy="The bounds per answer and over given marginals need no matrix.",
         )
     grams = []
     for part in workload.parts:

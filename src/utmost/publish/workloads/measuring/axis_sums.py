@@ -259,11 +259,11 @@ def count_of(sums: AxisSums, axis: Axis) -> int:
 
 
 IN_ORDER = Ranges | Prefixes | Windows
-"""Kinds of sums that exist for finer and coarser values of the axis, too."""
+"""Kinds of sums that are defined by the order of the axis' values alone."""
 
 
 def sum_of_values(axis: Axis, taken: NDArray[np.bool_]) -> AxisSums:
-    """The sum over these values: one group of the coarsest level that has it as a group, else listed values."""
+    """The sum over these values: as a group of the coarsest level where they are one group, else as listed values."""
     places = np.flatnonzero(taken)
     low, high = int(places[0]), int(places[-1]) + 1
     if len(places) == high - low:

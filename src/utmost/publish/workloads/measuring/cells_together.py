@@ -29,8 +29,8 @@ TogetherKind = Literal["independent", "rotated", "joint", "signed", "staircase",
 - "signed": noise of signed sums of cells;
 - "joint": one draw for all cells, geometric in the largest change of a cell;
 - "staircase": one draw for all cells, a staircase in the largest change of a cell;
-- "range": one draw for all cells, a staircase in the range of the changes, where nobody lowers a cell;
-- "two-sided": one draw for all cells, by the largest rise and the largest fall of a cell.
+- "range": one draw for all cells, a staircase in the largest minus the smallest change; no individual lowers a cell;
+- "two-sided": one draw for all cells; its distribution depends on the largest rise and the largest fall of a cell.
 """
 
 RAISED: tuple[TogetherKind, ...] = ("signed", "range", "two-sided")

@@ -2,7 +2,7 @@
 
 Example: states with their airports, crossed with hours of the day. Sums over states share no eigenspaces with sums
 over hours and airports, so states are not measured. They may be wanted: each is a sum of airports. A sum over any run
-of values has a spectrum in the even levels, and so a variance in closed form.
+of values has a spectrum in the levels with groups of one size, and so a variance in closed form.
 """
 
 from collections.abc import Mapping

@@ -90,7 +90,7 @@ class _ErrorSpace:
         """The equations where these marginals are measured; None where they do not determine the answers."""
         chosen = [rows for rows, on in zip(self.rows, measured, strict=True) if on and rows]
         if any(rows < 0 for rows in chosen) and 1 not in chosen:
-            return None  # hat functions determine nothing alone
+            return None  # hat functions alone do not determine any answer
         base = base_of(chosen)
         if not base or any(self.axis.size // self.axis.groups(sums.level(self.axis)) % base for sums, _ in self.parts):
             return None

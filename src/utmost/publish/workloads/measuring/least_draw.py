@@ -11,7 +11,7 @@ from utmost.core.privacy.unit import Unit
 
 @lru_cache(maxsize=256)
 def least_draw(level: Level, unit: Unit, cells: int, step: int | None = None) -> DrawLaw:
-    """The distribution with this first step of its staircase, or with the step of least variance."""
+    """The distribution whose staircase has a first step of this length; None: the length with the least variance."""
     if unit.leaves_totals and unit.sensitivity == unit.cells == 1:
         return TablesDraw(level, [cells], unit.neighbours, unit.exactly)
     changed, wide = min(unit.cells, cells), unit.sensitivity.numerator

@@ -94,7 +94,7 @@ class MarginalSpaces:
         covers: dict[MarginalSpace, list[int]] = {}
         pairs = 0
         for place, axes in enumerate(shown):
-            # Counted before they are listed: the spaces of one marginal may exceed the memory.
+            # Count the spaces before listing them: the list of one marginal's spaces may exceed the memory.
             pairs += prod(1 if level is None else len(chains[axis].levels) - level + 1 for axis, level in axes)
             if pairs > _MOST_SPACES:
                 remedy = "Measure fewer tables, or of fewer columns each."
@@ -110,7 +110,7 @@ class MarginalSpaces:
         return MarginalSpaces.of, (self.domain, self.families)
 
     def base(self, family: Family) -> tuple[tuple[int, int], ...]:
-        """The axes of a marginal with several groups, each with the index of the coarsest even level below."""
+        """The axes with several groups in a marginal, each with its coarsest even level at or below the marginal's."""
         axes = []
         for axis, level in enumerate(family):
             of = self.domain.axes[axis]

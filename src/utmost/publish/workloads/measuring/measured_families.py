@@ -133,7 +133,7 @@ def _read(domain: Domain, word: str) -> tuple[int, int]:
     if names_class(domain, word):
         axis, _, number = word.rpartition(CLASS_MARK)
         if len(number) > _LONGEST or str(int(number)) != number:
-            raise OutOfRange("a class of rows must have its own number", came=repr(word))
+            raise OutOfRange("the number of a class must be written without leading zeros", came=repr(word))
         return domain.columns.index(axis), -class_code(int(number))
     axis, _, number = word.rpartition(MARK)
     spacing = int(number) if len(number) < 9 else WIDEST + 1

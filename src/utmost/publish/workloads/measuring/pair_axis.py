@@ -2,12 +2,12 @@
 
 Let one individual change both cells of a row, each by at most s, and no other row. For an axis of two values let x_+ be
 the sums and x_- the differences of the two cells of each row. A plan on x_+ and a plan on x_- together cost no more
-than the dearer of the two:
+than the more expensive of the two:
 
     sum over the rows of |d_+| + |d_-|  =  2 sum over the rows of max(|d_1|, |d_2|)  <=  2s rows,
 
-which independent noise would pay for the cells. A cell is (x_+ +- x_-)/2, with half the variance. The error of every
-answer is an error of sums plus an error of differences, each in closed form.
+which is the cost of independent noise on the cells. A cell is (x_+ +- x_-)/2, with half the variance. The error of
+every answer is an error of sums plus an error of differences, each in closed form.
 
 In the shares of a plan, a marginal without the axis measures sums, and a marginal with the axis differences. The
 shares of each kind add up to 1, or to the bound of `unit_charge`. See proofs/theory/cells-together.md.

@@ -1,4 +1,4 @@
-"""The error of products of listed rows, where the workload's Gram matrix is a sum of products of one matrix an axis.
+"""The error of products of listed rows; the workload's Gram matrix is a sum of products of one matrix for each axis.
 
     sum over the classes of v(E s_1 s_2 ...) b_1 b_2 ...,    b = the sum over a class of diag(B' M B),
 

@@ -210,14 +210,15 @@ class ProductRows:
     def charge(self, shares: Mapping[Family, Fraction]) -> Fraction:
         """The largest charge of a cell at these shares, as a fraction of the level that noise of each cell would spend.
 
-        Where one individual changes whole rows, the charge is of a row, as a fraction of noise of each cell of a row.
+        Where one individual changes whole rows: the largest charge of a row, as a fraction of the level that noise of
+        each cell of the row would spend.
         """
         if set(shares) != set(self.shares):
             raise OutOfRange("the shares must be those of the listed rows' classes", came="others")
         spent = np.empty([len(listed.places) for listed in self.axes], dtype=object)
         for family, share in shares.items():
             spent[self.classes(family)] = share
-        for listed in self.axes:  # from the first axis to the last, each contracted and put behind
+        for listed in self.axes:  # contract the first axis and move it to the end, once for each axis
             spent = np.moveaxis(listed.loaded(spent), 0, -1)
         return Fraction(max(spent.ravel().tolist()))
 
@@ -275,7 +276,7 @@ def rows_of_facts(domain: Domain, facts: Mapping[str, Any]) -> ProductRows | Non
 
 
 def check_rows(domain: Domain, unit: Unit, together: str | None, rows: ProductRows) -> None:
-    """Check that listed rows are of this domain, and that this unit proves what they need."""
+    """Check that listed rows are of this domain, and that this unit proves what signed rows need."""
     if not rows.domain.same_as(domain):
         raise OutOfRange("listed rows must be over the plan's domain", came="another domain", where="rows")
     if together != rows.together or unit.is_shared:

@@ -53,13 +53,13 @@ class ShareCondition:
         return {family: share for family, share in zip(parts, shares, strict=True) if share}
 
 
-_PUBLIC, _LOUDEST = 256, 600.0  # the level of a public total: this many times that of share 1, and at most this
+_PUBLIC, _LOUDEST = 256, 600.0  # a public total has at most 256 times the level of share 1, and at most the level 600
 
 PLAIN = ShareCondition(Fraction(1))
-"""Shares add up to 1: it keeps the level for every unit."""
+"""The condition that shares add up to 1: such shares keep the level for every unit."""
 
 TOTAL_FREE = ShareCondition(Fraction(1), Fraction(1))
-"""A replacement leaves the total as it is, so that the total has a share of 1 in addition to the others' sum of 1."""
+"""The condition where a replaced record does not change the total: the total may have a share of 1 in addition."""
 
 
 def charge_of(domain: Domain, unit: Unit, shares: Mapping[Family, Fraction]) -> Fraction:
@@ -128,7 +128,7 @@ def condition_around(domain: Domain, unit: Unit, families: Sequence[Family]) -> 
 
 def condition_of_rows(unit: Unit, rows: int) -> ShareCondition:
     """The condition for sums, and for differences, of the two cells of rows that one individual changes together."""
-    # The rows whose two cells one individual may change: twice as many where signs may differ.
+    # A replaced record may leave some rows while the new record enters as many others: twice the rows of one record.
     whole = unit.cells // 2
     reached = min(2 * whole, rows) if unit.leaves_totals else min(whole, rows) * (int(unit.charged) // unit.cells)
     return ShareCondition(Fraction(unit.charged) / (2 * reached))
@@ -149,7 +149,7 @@ def is_exact(domain: Domain, unit: Unit, families: Iterable[Family]) -> bool:
     if not (unit.leaves_totals and left):
         return True
     if left < present != int(present):
-        return False  # a cell with a part of a change has no room for the other record's
+        return False  # one cell has a fraction of a full change: the closed form may exceed the loss
     measured = [family for family in families if not is_total(domain, family)]
     if any(min(family, default=0) < 0 for family in measured):  # hat functions and differences
         return False
@@ -157,7 +157,8 @@ def is_exact(domain: Domain, unit: Unit, families: Iterable[Family]) -> bool:
     for place, axis in enumerate(domain.axes):
         coarsest = max((family[place] for family in measured if axis.groups(family[place]) > 1), default=None)
         ends = [] if coarsest is None else axis.group_starts(coarsest)[1:].tolist()
-        # The line nearest to the middle: what is left and what is entered must each fit on a side of it.
+        # The line nearest to the middle: the cells that the old record leaves must fit on one side, and the cells that
+        # the new record enters on the other.
         split = min(ends, key=lambda end: abs(2 * end - axis.size), default=axis.size)
         one_side, other_side = one_side * split, other_side * (axis.size - split if ends else split)
     return max(one_side, other_side) >= ceil(present) and min(one_side, other_side) >= ceil(left)

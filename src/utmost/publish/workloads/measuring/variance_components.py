@@ -90,8 +90,8 @@ class VarianceComponents(Display):
 
     def value(self, spectrum: Array, levels: Floats) -> float:
         """The sum over T of spectrum / lambda_T at the marginals' levels; inf where it is not determined."""
-        # The variance for an answer's spectrum, the weighted sum of variances for a workload's. Levels are of noise on
-        # counts that one individual changes by 1: epsilon / (cells * sensitivity) for the plan.
+        # The spectrum of an answer gives its variance, that of a workload the weighted sum of variances. `levels` are
+        # for counts that one individual changes by 1: in a plan epsilon / (cells * sensitivity) times the share.
         return weighed(spectrum, self.eigenvalues(precision(levels)))
 
     def variance(self, family: Family, levels: Floats) -> float:

@@ -76,7 +76,7 @@ class ErrorOfPrecisions(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Box:
-    """Shares low <= r <= high with ``spent`` r <= 1; high is cut to what low leaves."""
+    """Shares low <= r <= high with ``spent`` r <= 1; high is lowered to the level that the shares low leave."""
 
     low: Floats
     high: Floats
@@ -85,7 +85,7 @@ class Box:
 
     @classmethod
     def of(cls, low: Floats, high: Floats, spent: Floats) -> "Box | None":
-        """The box; None where all its shares spend more than the level, or all could be larger."""
+        """The box; None where all its shares spend more than the level, or all spend less."""
         left = 1 - spent @ low
         # Shares are floats: an excess by their rounding is allowed.
         if left.min() < -1e-12 or (spent @ high).max() < 1 - 1e-12:
@@ -105,7 +105,8 @@ class Box:
 
     def least(self, slopes: Floats) -> tuple[Floats, float]:
         """Shares in the box with the least slopes . r, and a proven lower bound on slopes . r; all slopes are <= 0."""
-        if len(self.spent) == 1:  # a knapsack: what is left of the level goes where the gain per level is largest
+        # a knapsack: the rest of the level goes first to the shares with the largest gain for the level they spend
+        if len(self.spent) == 1:
             spent, shares = self.spent[0], self.low.copy()
             left = 1 - float(spent @ self.low)
             with np.errstate(divide="ignore"):
@@ -228,7 +229,8 @@ def largest_share(spent: Floats) -> float:
 class Search:
     """The best shares found so far, and a bound from boxes that may have better shares."""
 
-    # Precisions are over those at the largest share, and shares over the largest share; for `spent` see `Box`.
+    # Precisions are ratios to the precision at the largest share, shares are ratios to the largest share; for `spent`
+    # see `Box`.
     def __init__(self, error: ErrorOfPrecisions, spent: Floats, starts: Iterable[Floats]) -> None:
         self.error, self.spent, self.value = error, spent, np.inf
         for shares in starts:

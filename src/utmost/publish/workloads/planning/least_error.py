@@ -47,7 +47,7 @@ def least_shares(
     values = [float(error(np.array(option, dtype=float))) for option in options]
     best = min(values)
     chosen = min(
-        # Of options with equal errors up to rounding: the option with the fewest marginals.
+        # Among options with equal errors up to rounding, take the option with the fewest marginals.
         (option for option, value in zip(options, values, strict=True) if value <= best * (1 + 1e-12)),
         key=lambda option: sum(share > 0 for share in option),
     )

@@ -70,8 +70,8 @@ def _search_of(rows: WholeRows) -> PlanSearch:
 
 def least_found(request: PlanRequest, method: PlanMethod | None) -> SearchOutcome:
     """The sums of least error at the highest level, among the searches of a method that apply."""
-    # By default also the searches for whole rows, where one individual may change every cell: then the cells of a row
-    # change together along any axis.
+    # If one individual may change every cell, the cells of a row change together along any axis: by default, the
+    # searches for whole rows run, too.
     tried = list(_searched(request, method_of(request.together) if method is None else method))
     if method is None and request.together is None:
         for rows in _rows_of_all(request):

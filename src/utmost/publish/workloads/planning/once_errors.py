@@ -38,7 +38,7 @@ class OnceNoise(NamedTuple):
 
 
 def once_noises(workload: Workload, unit: Unit, level: Level) -> list[OnceNoise]:
-    """All noise for a single release that can serve a workload: of its cells, or of one-way tables and others."""
+    """The kinds of noise for a single release that can answer a workload, each with its error."""
     if unit.is_shared or unit.is_distinct or unit.sensitivity.denominator != 1:
         return []
     return [*_noises_of_cells(workload, unit, level), *_noises_of_tables(workload, unit, level)]
@@ -56,7 +56,8 @@ def _noises_of_cells(workload: Workload, unit: Unit, level: Level) -> Iterator[O
         stairs = DiscreteStaircase(unit.per_cell(level), unit.sensitivity.numerator, squared)
         error = float(stairs.variance()) * float(sum(size * weight for size, weight in weights.items()))
         yield OnceNoise(STAIRCASE, Fraction(0), {}, error)
-    # Noise of one cell of an added individual is the noise of each cell by itself, which a plan has, too.
+    # If one individual adds 1 to one cell, one draw of all cells is independent geometric noise of each cell, as in a
+    # plan.
     is_alone = unit.cells == unit.sensitivity == 1 and unit.neighbours == "add-remove"
     has_draw = not unit.exactly or unit.cells == unit.sensitivity == 1
     if cells > _MOST_CELLS or is_alone or not has_draw:
@@ -107,7 +108,7 @@ def _noises_of_tables(workload: Workload, unit: Unit, level: Level) -> Iterator[
         for part in workload.parts
     )
     is_small = sum(sizes.values()) - len(sizes) <= _MOST_GROUPS
-    # The draw of one table is that of its cells; no axis may have the name of the total.
+    # A draw of one table alone is a draw of its cells, which `_noises_of_cells` has; no axis may be named "total".
     is_drawn = len(sizes) > 1 and not weights.keys().isdisjoint(sizes) and "total" not in sizes
     if not (is_unit and is_known and are_tables and is_small and is_drawn):
         return
@@ -143,7 +144,7 @@ def _noises_of_tables(workload: Workload, unit: Unit, level: Level) -> Iterator[
 
     none, whole = Fraction(0), drawn(Fraction(0), Fraction(0))
     share = least_share(lambda share: whole / float(1 - share) ** 2 + beside(shares_of(share))) if others else none
-    if others and not share:  # a weight is so small that its share is none
+    if others and not share:  # a weight is so small that its share is rounded to 0
         return
     shares = shares_of(share) if others else {}
     spent, apart = sum(shares.values(), none), beside(shares)

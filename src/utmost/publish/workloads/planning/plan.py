@@ -43,7 +43,7 @@ _SHOWN = 12  # the largest number of classes of listed rows that are printed
 _MOST_OPEN = 1 << 16  # the most cells for which a clean table needs no measured cells
 _SMALL = Fraction(1, 10**6)  # at this epsilon, errors equal their limit for epsilon -> 0 to 12 digits
 _LESS = 1.02  # the least factor of a gain that is printed
-_MANY_PARTS = 8  # with more parts, no alternative weighs one part above all others
+_MANY_PARTS = 8  # `alternatives` has no plan that weighs one part above all others if there are more parts
 _MOST_BITS = 13_288  # 4 000 digits, the limit of digits of a level
 
 
@@ -423,7 +423,7 @@ class Plan(Display):
         >>> from utmost.workloads import choose_plan
         >>> domain = Domain(a=range(20), b=range(50))
         >>> chosen = choose_plan(Workload(domain, {"a": 1, "b": 1, "": 1}), Unit(1, 1), epsilon=1)
-        >>> [(kind, round(times, 3)) for kind, times in chosen.lower_bounds.within(chosen.value).items()][:3]
+        >>> [(kind, round(times, 3)) for kind, times in chosen.lower_bounds.ratios(chosen.value).items()][:3]
         [('per answer', 9.244), ('any mechanism', 3.227), ('any unbiased', 6.454)]
         """
         return self.measurement.bounds(_wanted(self), self.unit, self.shares, _stated(self.level))
@@ -479,11 +479,11 @@ class Plan(Display):
         small = level_of(_SMALL)
         return round_up(Fraction(self.value_at(small)) * _SMALL**2 / Fraction(bound))
 
-    def within(self) -> list[tuple[str, float]]:
-        """The plan's error over the lower bound of each class of mechanisms, rounded up, with the name of the class."""
+    def bound_ratios(self) -> list[tuple[str, float]]:
+        """For each class of mechanisms, its name and the plan's error over the lower bound, rounded up."""
         bounds = self.lower_bounds
-        lower = bounds.each()
-        listed = [(lower[kind].holds_for, times) for kind, times in bounds.within(self.value).items()]
+        lower = bounds.by_class()
+        listed = [(lower[kind].holds_for, times) for kind, times in bounds.ratios(self.value).items()]
         rows = self.rows_bound
         if (times := self.one_way_times) is not None:
             listed.append(
@@ -612,11 +612,11 @@ class Plan(Display):
         1 times        any mechanism and any estimate, all answers together
         2 times        any mechanism with unbiased answers
         1 times        integer combinations of cells, each with geometric noise on the integers at its own level
-        1.001 times    the families given, every group with its own level
+        1.001 times    plans over the given marginals, every group with its own level
         tried, with the weighted variance: marginals 1.841
         """
         # rounded up; the 1e-6 keeps rounding errors of floats from adding a thousandth
-        rows = [[f"{ceil(times * 1000 - 1e-6) / 1000:g} times", holds_for] for holds_for, times in self.within()]
+        rows = [[f"{ceil(times * 1000 - 1e-6) / 1000:g} times", holds_for] for holds_for, times in self.bound_ratios()]
         sums = "differences" if self.pair is not None else "signed sums"
         gain = "" if self.together is None else f"{self.independent_times:.4g} times the error without {sums}\n"
         cells = self.clean_needs

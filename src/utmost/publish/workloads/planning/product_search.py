@@ -162,7 +162,8 @@ def _several(gram: Floats, level: float) -> list[RealRows]:
         for seed in seeds
     ]
     best = sorted((rows for rows in tried if isfinite(rows.error)), key=_of_error)[:_POLISHED]
-    for _ in range(_AGAIN if len(gram) <= 256 else 1):  # from a little inside, where zeros may grow again
+    # start a little inside the boundary, where entries of 0 can grow again
+    for _ in range(_AGAIN if len(gram) <= 256 else 1):
         best = [
             min(
                 rows,

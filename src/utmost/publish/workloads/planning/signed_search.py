@@ -33,8 +33,8 @@ _STEPS, _PARTS = 1000, (4, 12, 60, 1000)  # shares are rounded to multiples of 1
 _EQUAL, _PLAIN = 1e-9, 1e-4  # the relative loss allowed for fewer rows, and for simpler shares
 _STARTS, _MOVES, _POLISHED = 24, 40, 8
 _WIDEST, _NARROWEST, _DIRECTIONS = 0.3, 1e-4, 48  # steps of the descent, in the logarithms of shares
-_SILENT = 40.0  # rows for larger levels, whose precisions exceed floats, are those of this level
-_LOST = 1e-12  # a smaller fraction of the largest precision is lost in floats
+_SILENT = 40.0  # for larger levels, whose precisions exceed floats, the rows of this level are used
+_LOST = 1e-12  # floats lose a precision that is a smaller fraction of the largest precision
 _TRACE = 1 / 400  # a row with a smaller share is left out, if possible
 _FOUND = {
     4: ((0, 1, -1, 0), (1, 0, 0, -1), (1, -1, -1, 1), (1, 1, 1, 1)),
@@ -66,13 +66,13 @@ def signed_rows(
 def grouped_rows(
     cells: int, epsilon: float, *, square: bool = False
 ) -> tuple[tuple[int, ...], tuple[Fraction, ...], tuple[tuple[SignedRows, tuple[Fraction, ...]], ...]]:
-    """Groups of at most five cells, or of seven; their shares; and for each the rows with their shares."""
+    """The sizes of groups of cells (1 to 5, or 7), the groups' shares, and each group's rows with their shares."""
     # The error of groups at shares w is the sum of c/w^2. It is least for w proportional to c^(1/3), and then the cube
     # of the sum of the c^(1/3). So the groups with the least sum of c^(1/3) are taken.
     sizes = [size for size in (*range(1, MOST_CELLS + 1), LARGEST_GROUP) if size <= cells]
     roots = {}
     for size in sizes:
-        part = epsilon * size / cells  # near the level that the group will have
+        part = epsilon * size / cells  # about the level of the group, which follows from the shares below
         roots[size] = (size * _error_of(*_rows_of_group(size, part, square=square), part)) ** (1 / 3)
     best: list[tuple[float, tuple[int, ...]]] = [(0.0, ())]
     for count in range(1, cells + 1):

@@ -128,7 +128,7 @@ def equal_split(request: PlanRequest) -> Shares:
     shares: dict[Family, Fraction] = {}
     for name, family in families.items():
         charge = charge_of(domain, unit, {family: Fraction(1)})
-        # A public total has the share that a search would give it: the largest that floats can hold.
+        # A public total has the same share as in a search: the largest that floats can hold.
         loudest = max(
             condition.scale * condition.free
             for condition in share_conditions(unit, domain.size, request.level_of_cells)
@@ -150,7 +150,7 @@ def mixed_within(
     limits: Mapping[str, float],
     spending: Callable[[Shares], Shares] = dict,
 ) -> FoundSums:
-    """The mixture of a found plan and a split within the limits that has the largest part of the found plan."""
+    """A mixture of a found plan and a split, within the limits, with as much of the found plan as possible."""
     # `spending` scales a mixture so that it spends the level.
     if is_within(found.variances(request), limits):
         return found

@@ -29,11 +29,12 @@ from utmost.publish.workloads.reconstruction.whole_flows import whole_flow
 from utmost.tables.axes.axes import Axis
 from utmost.tables.axes.domain import Domain, Family, finest_common, with_level
 
-_NEAR = 1e-7  # a cell that is nearer to an integer is this integer
+_NEAR = 1e-7  # a cell that is this near to an integer is taken as the integer
 MANY = 10_000  # for more cells, rounding an interior optimum is faster than a simplex method
 _ROWS = 4  # with fewer cells for each sum, a simplex method is fast
 _FIRST_STEPS = 6  # steps of the interior point method before a simplex method continues
-_MOST_ROWS, _TIED, _PIVOTS = 1_500, 5, 20  # the most sums for that; its cells, and its steps, for each sum
+# A simplex method continues for at most 1 500 sums, with at most 5 cells and 20 steps for each sum.
+_MOST_ROWS, _TIED, _PIVOTS = 1_500, 5, 20
 _PROVEN = 1e-9  # the largest duality gap for each cell
 
 
@@ -115,7 +116,7 @@ def _held(domain: Domain, facts: PublicFacts, up: Floats, floor: NDArray[Any], l
         moves = solve_whole(far).reshape(3, *up.shape)
     except InfeasibleProgram:
         required = f"these facts must hold for some table of whole numbers, none negative: {facts.words}"
-        remedy = "They hold only for fractions. Take back one of three marginals."
+        remedy = "They hold only for fractions. Remove the facts about one of the marginals."
         raise Infeasible(required, where="given", remedy=remedy) from None
     return np.asarray(base + moves[0] + moves[1] - moves[2])
 
@@ -201,7 +202,7 @@ def least_whole_flow(program: LinearProgram, sums: ChainSums, chains: list[list[
         except SolverFailed:
             continue
         sent = program.product(up)
-        # The bounds and the duals decide, however the point was found.
+        # The bounds and the duals prove the optimum, whatever method found the point.
         is_whole = bool(((program.lower <= sent) & (sent <= program.upper)).all()) and set(np.unique(up)) <= {0, 1}
         if is_whole and float(program.cost @ up - program.least_by(duals)) <= _PROVEN * up.size:
             return up

@@ -54,7 +54,7 @@ class LeastSquares(Protocol):
 
 @runtime_checkable
 class CoefficientsAlong(LeastSquares, Protocol):
-    """Estimates where nearly every sum along one axis has an error of another distribution."""
+    """Estimates where nearly every sum along one axis has a different distribution of its error."""
 
     @property
     def place(self) -> int:

@@ -5,8 +5,8 @@ disjoint. So A D A' has a diagonal block for each marginal. The largest is elimi
 the others: a step costs some fifty passes over the cells, and some dozens over a matrix of groups. A general solver
 would factorize the whole matrix.
 
-No product uses a library of linear algebra, whose order of summation depends on the processor: to verify a clean table,
-it is made again, and the result must be the same one of many equal optima.
+No product uses a library of linear algebra, because its order of summation depends on the processor: whoever verifies a
+clean table makes it again, and must find the same one of many equal optima.
 """
 
 import math
@@ -28,7 +28,7 @@ _SEEN, _TURNS = 1e-24, 500  # conjugate gradients: tolerance over the first squa
 _MOST_GROUPS, _MOST_BLOCK = (
     3_000,
     1 << 25,
-)  # groups outside the largest marginal; that times the largest marginal's groups
+)  # the most groups outside the largest marginal; and the most of these times the largest marginal's groups
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,7 +98,7 @@ class ChainSums:
         return total
 
     def _back(self, prices: Floats, free: NDArray[np.intp]) -> Floats:
-        """The transpose of `_forth`."""
+        """The transpose of `_constraint_values`."""
         parts = np.split(prices, np.cumsum(self._sizes)[:-1])
         cells = sum(part[self.groups[f]] for f, part in zip(self._order, parts, strict=True))
         return np.concatenate([cells, -prices[free]])

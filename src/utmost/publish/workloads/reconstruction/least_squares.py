@@ -36,7 +36,7 @@ _DIGITS = 25  # binary digits of a weight
 _LOUDEST, _SILENT = (
     Level(None, Fraction(1, 1 << 1000)),
     Level(None, Fraction(100)),
-)  # levels outside have the weights of these
+)  # a smaller or larger level has the weight of the nearer of these
 
 
 def precision_weights(levels: Mapping[Family, Level]) -> dict[Family, int]:
@@ -205,7 +205,7 @@ class Reconstruction:
         return dict(zip(self._chains[axis], differences, strict=True))
 
     def check_family_determined(self, family: Family) -> None:
-        if not self.total(self.base_of(family)):  # a family that measures this space measures all coarser ones
+        if not self.total(self.base_of(family)):  # a marginal that measures this space measures all coarser spaces
             raise not_determined(self.domain, family, self.weights)
 
     def check_determined(self, form: ProductForm) -> None:

@@ -70,7 +70,8 @@ class MarginalReconstruction:
         parts, bound = [], 0
         for space in self._spaces.below(axes):
             part, largest = self._part(measured, space)
-            # Along an axis that the space averages out, the index behind its levels, for all its values.
+            # Along an axis that the space averages out, the index after the last level stands for the group of all
+            # values.
             levels = {axis: len(self._spaces.chains[axis].levels) - 1 for axis, _ in axes} | dict(space)
             times = math.prod(self._groups(axis, levels[axis] + 1) for axis, _ in axes)
             # An upper bound on every sum: int64 if it fits, else Python's integers.
@@ -86,7 +87,8 @@ class MarginalReconstruction:
                 elif levels[axis] > level:
                     spread = np.repeat(spread, shape[at] // self._groups(axis, levels[axis]), axis=at)
             total += spread
-        # An uneven level is added up from the even level below.
+        # The sums of a level with groups of several sizes are added up from the next finer level with groups of one
+        # size.
         for at, (axis, place) in enumerate(axes):
             chain, of = self._spaces.chains[axis], self.domain.axes[axis]
             if chain.levels[place] != family[axis] and of.groups(family[axis]) < chain.groups[place]:
@@ -153,7 +155,7 @@ class MarginalReconstruction:
         return {place: share for place, share in zip(places, shares, strict=True) if share}
 
     def _part(self, measured: Mapping[Family, NDArray[Any]], space: MarginalSpace) -> tuple[NDArray[Any], int]:
-        """The part in a space times 2^20 and the ratios of group numbers on its axes; and its largest size."""
+        """The part in a space, times 2^20 and the ratios of group numbers on its axes; and the largest entry."""
         # Cached parts of several tables are valid for these measured sums only.
         if self._measured[0] is not measured:
             self._measured[0] = measured
@@ -169,7 +171,7 @@ class MarginalReconstruction:
         sides: dict[tuple[int, ...], NDArray[Any]] = {}
         for place, share in self._shares(space).items():
             shown, differing = self._shown(measured, place, dict(space))
-            # a part is at most 2^axes times the product of ratios times the sums
+            # an entry is at most 2^axes times the product of the ratios times the largest sum
             bound = largest_size(shown) << (_BITS + 1)
             for axis, level in space:
                 bound *= 2 * self._groups(axis, level) // self._groups(axis, level + 1)

@@ -88,7 +88,7 @@ def nonnegative_least_squares(
             raise
         raise OutOfRange(
             f"public facts must lie within {_FAR:.0e} of the released sums, in steps of an amount",
-            came="a fact farther off, beyond the digits of floats",
+            came="a fact farther off, where floats have too few digits",
             where="given",
             remedy="Compare the fact with the released sum; if amounts are so large, count them in larger steps.",
         ) from None
@@ -111,7 +111,8 @@ def _one_of_many(
     if facts is not None:
         check_feasible(facts)
     whole, rest = np.zeros(domain.shape, dtype=np.int64), np.zeros(domain.shape)
-    for _ in range(2):  # again from integers: the remainders are small, so that floats have enough digits
+    # the second round starts from integers: the remainders are small, so that floats have enough digits
+    for _ in range(2):
         floor = np.floor(rest)
         whole, rest = whole + floor.astype(np.int64), rest - floor
         left = {family: minus(sums, domain.sums(whole, family)) for family, sums in measured.items()}
@@ -148,7 +149,7 @@ def _of_a_tree(reconstruction: SumSquares, measured: Mapping[Family, NDArray[Any
 def _at_their_ends(
     whole: NDArray[Any], program: "_Squares", rest: Floats, facts: PublicFacts | None
 ) -> tuple[NDArray[Any], Floats]:
-    """The cells, where those that ended at a bound are exactly at the bound, without rounding errors."""
+    """The cells; a cell that ended at a bound is set exactly to the bound, without rounding errors."""
     low, high = (0, inf) if facts is None else facts.ends
     lowest, highest = rest <= program.lower, rest >= program.upper
     whole = np.where(lowest, low, np.where(highest, high, whole.astype(object)))

@@ -78,7 +78,7 @@ def _in_fours(tails: NDArray[np.int64], heads: NDArray[np.int64], parts: Floats,
 def _exchange(
     one_arc: NDArray[np.int64], other_arc: NDArray[np.int64], tails: NDArray[np.int64], parts: Floats, costs: Floats
 ) -> bool:
-    """Exchange flow within the pairs of arcs, keeping the sum at each tail; whether more rounds pay."""
+    """Exchange flow within pairs of arcs, keeping the sum at each tail; return whether another round is worthwhile."""
     # All pairs with the same two tails are filled in order of cost, so that one pair of each kind stays fractional.
     kind = tails[one_arc] * (int(tails.max()) + 1) + tails[other_arc]
     # Within one kind the cheapest exchange comes first, as far as it can go.

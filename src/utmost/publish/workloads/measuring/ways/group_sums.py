@@ -49,21 +49,21 @@ _OF_SHARED = (
 )
 
 _IN_ALL = (
-    "One individual's changes of all cells add up to no more than in_all, so the cells that are charged are as many as "
-    "have the whole sensitivity, in_all / sensitivity: geometric noise pays for the sizes of changes alone"
+    "One individual's changes of all cells add up to no more than in_all. The plan therefore charges in_all / "
+    "sensitivity cells, because the privacy loss of geometric noise depends on the sum of the changes alone"
 )
 
 _EXACTLY = {
     "and the shares add up to 1": (
-        "and the shares are such that the sum of level times change, over all sums and at most over all that one "
-        "individual may change, is the level"
+        "and for every change that one individual may make, the sum over all measured sums of level times change is at "
+        "most epsilon"
     ),
     "and the shares of sums add up to 1, as do those of differences": (
-        "and the shares of sums and those of differences add up to no more than the rows that one individual can "
-        "change allow"
+        "and the shares of sums, and those of differences, add up to no more than the number of rows that one "
+        "individual can change allows"
     ),
 }
-"""Sentences of a theorem, and their replacements where the shares add up to more than 1."""
+"""Clauses of a theorem, and the clauses that replace them where the shares add up to more than 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +135,8 @@ class GroupSums:
         return theorem if self.adds_to_one(shares) else exactly_charged(theorem)
 
     def bounds(self, workload: Workload, unit: Unit, shares: Shares, level: Level) -> WorkloadBounds:
-        """All bounds; for many tables only over the measured ones, for sums beside counts none over marginals."""
+        # For many tables, the bound over given marginals is over the measured ones. Where sums and counts have one
+        # noise, there is no bound over given marginals.
         if wants_marginals(workload):
             return bounds_of(workload, unit, level, shares)
         return (

@@ -23,9 +23,9 @@ from utmost.publish.workloads.workload import Workload
 from utmost.tables.axes.domain import Family
 
 _OF_HATS = (
-    f"{ITS_SHARE} Sums under hat functions of spacing s get noise at "
-    "1/s of that for one unit of their sum. One individual changes no more cells than are charged. A cell lies in one "
-    "sum of a query group, or under hat functions whose weights for the cell add up to s. "
+    f"{ITS_SHARE} A cell that changes by 1 changes the sums under hat functions of spacing s by s in all, so that they "
+    "get noise at 1/s of that share. One individual changes no more cells than are charged. A cell lies in one sum of "
+    "a query group; in a query group of hat functions, the cell's weights add up to s. "
     f"The shares add up to 1. {FREE_ESTIMATES}"
 )
 

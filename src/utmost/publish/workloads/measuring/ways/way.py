@@ -82,12 +82,12 @@ class Measurement(Protocol):
 def bounds_without_families(
     workload: Workload, unit: Unit, level: Level, why: str, together: str | None = None
 ) -> WorkloadBounds:
-    """All lower bounds but the bound over the measured marginals; ``why`` is the reason of its absence."""
+    """All lower bounds except the bound over given marginals; ``why`` says why that bound does not exist."""
     rows = None if unit.needs_sizes else together
-    # Protecting only individuals who change one row is easier, so that its bound holds for more rows, too.
+    # Protecting individuals who change one row alone is easier: a lower bound for them holds for more rows, too.
     is_alone = unit.is_shared or (together is not None and rows is None)
     bounds = bounds_of(workload, replace(unit, cells=1) if is_alone else unit, level, together=rows)
-    return replace(bounds, these_families=None, not_bounded={**bounds.not_bounded, "these families": why})
+    return replace(bounds, given_marginals=None, not_bounded={**bounds.not_bounded, "given marginals": why})
 
 
 def laid_out(cells: NDArray[Any] | FewCells) -> NDArray[Any]:

@@ -82,7 +82,8 @@ class _SpacingSearch:
     def __init__(self, workload: Workload, place: int, level: float, condition: ShareCondition) -> None:
         self.workload, self.place, self.level, self.condition = workload, place, level, condition
         self.size = workload.domain.axes[place].size
-        # The other marginals to measure; and the marginals of the other axes with hat functions in each group.
+        # `beside` are the marginals to measure without hat functions; `crossings` are measured with hat functions in
+        # each of their groups on the other axes.
         wanted = list(workload.families)
         ordered = [part.family(workload.domain) for part in workload.parts if isinstance(part.sums[place], IN_ORDER)]
         needed = [family for family in wanted if family[place] == 0]

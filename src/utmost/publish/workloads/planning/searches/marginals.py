@@ -38,7 +38,8 @@ def shares_of_families(request: PlanRequest, condition: ShareCondition) -> Share
     if not request.is_restricted and wants_marginals(workload):
         return tables_shares(request, condition, signs=False)
     if is_unequal_tree(workload.domain):
-        if (obstacle := MarginalSearch().obstacle(request)) is not None:  # for one part of an amount, only found here
+        # `obstacle` saw the domain with the axis of an amount's parts; this is the domain without it
+        if (obstacle := MarginalSearch().obstacle(request)) is not None:
             raise Unsupported(obstacle.reason, remedy=obstacle.remedy)
         return least_tree_shares(workload, request.unit, request.level, condition)
     even = EvenLevels.of(workload)

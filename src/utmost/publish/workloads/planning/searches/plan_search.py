@@ -39,7 +39,7 @@ class PlanRequest:
 
     @property
     def is_restricted(self) -> bool:
-        """Whether candidates are named, or the largest error is to be small."""
+        """Whether `candidates` are given, or the aim is the least largest error."""
         return self.candidates is not None or self.aim == "largest"
 
     @property
