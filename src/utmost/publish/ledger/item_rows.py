@@ -46,8 +46,8 @@ class ItemNoise:
         assert self.step.higher is not None
         if apart is not None:
             assert self.step.lower is not None
-            check_derived(apart, self.release.apart(column, self.step.lower, self.step.higher, tags))
-        return self.release.apart(column, self.step.to, self.step.higher, tags)
+            check_derived(apart, self.release.noise_difference(column, self.step.lower, self.step.higher, tags))
+        return self.release.noise_difference(column, self.step.to, self.step.higher, tags)
 
     def _rows(self, block: int) -> Tags:
         return self.tags[block * BLOCK : (block + 1) * BLOCK]

@@ -80,7 +80,7 @@ def change(
     first = _Sum.of(later, where, column)
     second = _Sum.of(earlier, where if earlier_where is None else earlier_where, column)
     sure = _confidence(confidence, later)
-    return replace(first.less(second).answer(_at_one_level(sure, [later, earlier])), confidence=sure)
+    return replace(first.minus(second).answer(_at_one_level(sure, [later, earlier])), confidence=sure)
 
 
 def trend(
@@ -119,7 +119,7 @@ def trend(
             remedy="Or pass where=, one selection for all.",
         )
     sums = [_Sum.of(answer, selection, column) for answer, selection in zip(answers, chosen, strict=True)]
-    changes, fixed = [after.less(before) for before, after in pairwise(sums)], _at_one_level(sure, answers)
+    changes, fixed = [after.minus(before) for before, after in pairwise(sums)], _at_one_level(sure, answers)
     each = 1 - missed_by_each(
         1 - fixed, len(sums)
     )  # values are independent; consecutive changes share a release and are not
@@ -200,7 +200,7 @@ class _Sum:
         combined = sum_of(rows)
         return cls(cells.value(name, combined), law, ((cells, name, combined),))
 
-    def less(self, other: "_Sum") -> "_Sum":
+    def minus(self, other: "_Sum") -> "_Sum":
         law = None
         if self.law is not None and other.law is not None:
             laws = (self.law, other.law)

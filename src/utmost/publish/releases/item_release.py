@@ -123,7 +123,7 @@ class ItemResponder:
         Raises:
             BadTable, NotANumber, OutOfRange: as for `responses`.
         """
-        shifts = {name: self._apart(name, self.level if to is None else to, at) for name in self.columns}
+        shifts = {name: self._response_difference(name, self.level if to is None else to, at) for name in self.columns}
         shifted = self._shifted(identifiers, responses, shifts, add)
         return {name: self._written(steps) for name, steps in shifted.items()}
 
@@ -144,7 +144,7 @@ class ItemResponder:
         """The noise of each row at a level of the path, in steps of the geometric part, shape (n,)."""
         return self._each(self._plan(column, (level,)), tags, lambda known: known[level])
 
-    def apart(self, column: str, level: Level, other: Level, tags: Tags) -> Integers:
+    def noise_difference(self, column: str, level: Level, other: Level, tags: Tags) -> Integers:
         """The noise at one level minus that at another, in steps of the geometric part, shape (n,)."""
         return self._each(self._plan(column, (level, other)), tags, lambda known: minus(known[level], known[other]))
 
@@ -167,7 +167,7 @@ class ItemResponder:
 
         return shift
 
-    def _apart(self, column: str, level: Level, other: Level) -> Shift:
+    def _response_difference(self, column: str, level: Level, other: Level) -> Shift:
         """A function from tags to the difference of the responses at two levels, in steps."""
         plan = self._plan(column, (level, other))
         return lambda tags: self.lattice.times(self._each(plan, tags, lambda known: minus(known[level], known[other])))

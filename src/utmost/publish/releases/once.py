@@ -18,7 +18,7 @@ from utmost.publish.releases.source import Source, checked_source
 from utmost.tables.frames.any_table import is_engine_table
 
 
-class Checked(Protocol):
+class CheckedRelease(Protocol):
     def statement(self) -> dict[str, Any]:
         """The statement of its answer, without a digest."""
 
@@ -31,7 +31,9 @@ def statement_before(promise: Promise, at_level: NoiseAtLevel, rows: int) -> dic
     return Statement(promise, at_level, rows, None, None).facts()
 
 
-def checked_table(table: object, promise: Promise, at: Level, confidence: Number = DEFAULT_CONFIDENCE) -> Checked:
+def checked_table(
+    table: object, promise: Promise, at: Level, confidence: Number = DEFAULT_CONFIDENCE
+) -> CheckedRelease:
     """The table, after every check of a release at this level; UtmostError if it cannot be released."""
     promise.check_fixed("once=True")
     noise = promise.noise

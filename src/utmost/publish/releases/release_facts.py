@@ -51,7 +51,7 @@ class StatedNoise:
     law: str  # Distribution that was drawn, in words
     level: str  # Share of epsilon of one cell, in words; empty if it is the whole epsilon
     bars: Bars  # Confidences with their margins
-    within: str = "± {}"  # Text of a margin; the number replaces {}
+    margin_text: str = "± {}"  # Text of a margin; the number replaces {}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -256,7 +256,7 @@ class ReleaseFacts(Display):
         bars = [(noise, dict(noise.bars).get(sure)) for noise in self.noises]
         many = len(self.noises) > 1
         shown = [
-            (f"{noise.name} " if many else "") + noise.within.format(short_bar(bar))
+            (f"{noise.name} " if many else "") + noise.margin_text.format(short_bar(bar))
             for noise, bar in bars
             if bar is not None
         ]

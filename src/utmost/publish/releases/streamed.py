@@ -121,7 +121,7 @@ class CheckedPieces:
         # Released cells are numbers, identifiers distinct, and no public column is a copy of a released one.
         copies = {(name, released) for name in published for released in chosen}
         with SpillFile(_BUCKETS) as spill:
-            seen = _SeenOnce(spill, promise.single_id_column)
+            seen = _DistinctIdentifiers(spill, promise.single_id_column)
             for piece in source.pieces():
                 check_columns_exist(chosen, source.names)
                 place = partial(_place, source.path, rows)
@@ -155,7 +155,7 @@ def _place(path: Path, before: int, row: int) -> str:
     return f"{path.name}, row {before + row + 1}"
 
 
-class _SeenOnce:
+class _DistinctIdentifiers:
     """A check that identifiers are distinct: tags are stored on the disk in parts that fit into memory."""
 
     def __init__(self, spill: SpillFile, name: str | None) -> None:

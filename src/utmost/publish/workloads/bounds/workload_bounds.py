@@ -40,7 +40,7 @@ from utmost.publish.workloads.bounds.bound_inequalities import (
 )
 from utmost.publish.workloads.bounds.marginal_bounds import TangentLevels, tangent_levels
 from utmost.publish.workloads.bounds.workload_evidence import (
-    Bounded,
+    BoundedProblem,
     LowerBound,
     WorkloadBounds,
     answers_below,
@@ -126,7 +126,7 @@ def bounds_of(
     known: dict[int, Fraction] = {}
 
     def bound(kind: str, holds_for: str, hypotheses: str, certificate: Any = None) -> LowerBound:
-        problem = Bounded(workload, unit, at, chosen, together)
+        problem = BoundedProblem(workload, unit, at, chosen, together)
         value = round_down(proven_bound(kind, problem, certificate, known))
         return LowerBound(value, holds_for, hypotheses, certificate)
 

@@ -104,7 +104,7 @@ def check_lower_bounds(bounds: WorkloadBounds) -> None:
     instance(bounds, WorkloadBounds, "bounds")
     known: dict[int, Fraction] = {}
     for kind, bound in bounds.by_class().items():
-        problem = Bounded(bounds.workload, bounds.unit, bounds.level, bounds.families, bounds.together)
+        problem = BoundedProblem(bounds.workload, bounds.unit, bounds.level, bounds.families, bounds.together)
         proven = proven_bound(kind, problem, bound.certificate, known)
         if not bound.value <= round_down(proven):
             raise PromiseBroken("the certificate must prove the bound", came=bound.value, where=kind)
@@ -115,7 +115,7 @@ def check_lower_bounds(bounds: WorkloadBounds) -> None:
         raise PromiseBroken("the bounds of parts must be proved", came="a larger number", where="parts")
 
 
-class Bounded(NamedTuple):
+class BoundedProblem(NamedTuple):
     """The problem that a bound is about; the fields are those of `WorkloadBounds`."""
 
     workload: Workload
@@ -125,7 +125,7 @@ class Bounded(NamedTuple):
     together: str | None
 
 
-def proven_bound(kind: str, problem: Bounded, certificate: object, known: dict[int, Fraction]) -> Fraction:
+def proven_bound(kind: str, problem: BoundedProblem, certificate: object, known: dict[int, Fraction]) -> Fraction:
     """The bound that a certificate proves, rounded down; ``known`` caches bounds by the certificate's identity."""
     workload, unit, level, families, together = problem
     if kind == "per answer" or (kind == "any mechanism" and certificate is None):

@@ -50,7 +50,7 @@ class EvenLevels:
         ]
         return cls(Workload.of_parts(reduced, wanted), tuple(even_levels), domain)
 
-    def whole(self, family: Family) -> Family:
+    def restored(self, family: Family) -> Family:
         """Return a marginal over even levels as a marginal of `domain`; hat functions stay."""
         return tuple(
             level if level < 0 else levels[level] for levels, level in zip(self.even_levels, family, strict=True)

@@ -97,7 +97,7 @@ def spent_by(domain: Domain, unit: Unit, families: Iterable[Family]) -> list[tup
 
 def share_conditions(unit: Unit, cells: int, level: float = 1.0) -> tuple[ShareCondition, ...]:
     """The conditions under which shares keep the level exactly: one, or two to compare."""
-    present, left = _reached(unit, cells)
+    present, left = _cells_entered_and_left(unit, cells)
     if not unit.leaves_totals:
         return (ShareCondition(unit.reach / unit.sensitivity / present),)
     if unit.exactly:
@@ -119,7 +119,7 @@ def share_conditions(unit: Unit, cells: int, level: float = 1.0) -> tuple[ShareC
 
 def condition_around(domain: Domain, unit: Unit, families: Sequence[Family]) -> ShareCondition:
     """A condition that all level-keeping shares of these marginals satisfy, for lower bounds of errors."""
-    present, left = _reached(unit, domain.size)
+    present, left = _cells_entered_and_left(unit, domain.size)
     # Unless a condition is exact, every share must still pay for one individual more or less.
     if unit.leaves_totals and left == present and is_exact(domain, unit, families):
         return TOTAL_FREE
@@ -145,7 +145,7 @@ def is_exact(domain: Domain, unit: Unit, families: Iterable[Family]) -> bool:
     A replaced record leaves some cells and enters others. The loss is exact if as many cells lie on two sides of a
     line through each axis, such that only the total has a group with cells of both sides.
     """
-    present, left = _reached(unit, domain.size)
+    present, left = _cells_entered_and_left(unit, domain.size)
     if not (unit.leaves_totals and left):
         return True
     if left < present != int(present):
@@ -164,7 +164,7 @@ def is_exact(domain: Domain, unit: Unit, families: Iterable[Family]) -> bool:
     return max(one_side, other_side) >= ceil(present) and min(one_side, other_side) >= ceil(left)
 
 
-def _reached(unit: Unit, cells: int) -> tuple[Fraction, Fraction]:
+def _cells_entered_and_left(unit: Unit, cells: int) -> tuple[Fraction, Fraction]:
     """Return how many cells one individual changes by the whole sensitivity, and how many a replaced record leaves."""
     # Where the sum of all changes is bounded, one cell may have a fraction of a full change.
     present = min(unit.reach / unit.sensitivity, Fraction(cells))
@@ -173,7 +173,7 @@ def _reached(unit: Unit, cells: int) -> tuple[Fraction, Fraction]:
 
 def _factors(unit: Unit, cells: int) -> tuple[tuple[Fraction, Fraction], ...]:
     """The factors of R and of e_0 in each closed form (see the module); the largest form is the charge."""
-    present, left = _reached(unit, cells)
+    present, left = _cells_entered_and_left(unit, cells)
     if unit.exactly:
         return ((2 * left, Fraction(0)),)
     if unit.leaves_totals:

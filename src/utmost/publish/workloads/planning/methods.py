@@ -72,10 +72,10 @@ def least_found(request: PlanRequest, method: PlanMethod | None) -> SearchOutcom
     """The sums of least error at the highest level, among the searches of a method that apply."""
     # If one individual may change every cell, the cells of a row change together along any axis: by default, the
     # searches for whole rows run, too.
-    tried = list(_searched(request, method_of(request.together) if method is None else method))
+    tried = list(_search_results(request, method_of(request.together) if method is None else method))
     if method is None and request.together is None:
         for rows in _rows_of_all(request):
-            tried += _searched(replace(request, together=rows), PlanMethod((_search_of(rows),)), refuses=False)
+            tried += _search_results(replace(request, together=rows), PlanMethod((_search_of(rows),)), refuses=False)
     if len(tried) == 1:
         return SearchOutcome(tried[0].sums, {tried[0].name: None})
     errors = {one.name: min(other.error for other in tried if other.name == one.name) for one in tried}
@@ -87,7 +87,7 @@ def least_found(request: PlanRequest, method: PlanMethod | None) -> SearchOutcom
     return SearchOutcome(next(one.sums for one in kept if one.error * (1 - _EQUAL) <= least), errors)
 
 
-class _Tried:
+class _SearchResult:
     """The result of one search; its error is computed when first read."""
 
     def __init__(self, name: str, sums: FoundSums, request: PlanRequest) -> None:
@@ -98,7 +98,7 @@ class _Tried:
         return self.sums.value(self.request, aim=self.request.aim)
 
 
-def _searched(request: PlanRequest, method: PlanMethod, *, refuses: bool = True) -> Iterator[_Tried]:
+def _search_results(request: PlanRequest, method: PlanMethod, *, refuses: bool = True) -> Iterator[_SearchResult]:
     """The results of the searches of a method that apply."""
     obstacles = [obstacle for search in method.named if (obstacle := search.obstacle(request)) is not None]
     if len(obstacles) == len(method.named):
@@ -110,7 +110,7 @@ def _searched(request: PlanRequest, method: PlanMethod, *, refuses: bool = True)
     for search in considered:
         if search.obstacle(request) is None:
             try:
-                yield _Tried(search.name, search.search(request), request)
+                yield _SearchResult(search.name, search.search(request), request)
                 found = True
             except Unsupported as error:  # an obstacle that only the search itself finds
                 refused = error

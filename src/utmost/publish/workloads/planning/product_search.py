@@ -62,7 +62,7 @@ class _RowProblem:
         workload = self.errors.workload
         whole = _RowProblem(ProductErrors.of(workload, with_level(self.errors.base, place, 0)))
         size = workload.domain.axes[place].size
-        gram = whole._seen(place, {})
+        gram = whole._gram_along(place, {})
         rows, shares = signed_rows(size, level * size, gram=tuple(map(tuple, (gram / gram.trace()).tolist())))
         return replace(whole, signed=(place, SignedAxis(rows, shares)))
 
@@ -85,7 +85,7 @@ class _RowProblem:
         return ProductRows(domain, tuple(listed))
 
     @property
-    def _known(self) -> dict[int, Floats]:
+    def _signed_inverse(self) -> dict[int, Floats]:
         """X^-1 along the axis of signed rows, in the limit of small levels."""
         if self.signed is None:
             return {}
@@ -98,14 +98,14 @@ class _RowProblem:
         """Real rows along the axes: for one axis at the level, for several in the limit of small levels."""
         if len(self.searched) == 1:
             (place,) = self.searched
-            return [{place: rows} for rows in _several(self._seen(place, self._known), level)]
+            return [{place: rows} for rows in _best_of_starts(self._gram_along(place, self._signed_inverse), level)]
         inverses: dict[int, Floats] = {place: np.eye(len(self.errors.grams[0][place])) for place in self.searched}
-        inverses |= self._known
+        inverses |= self._signed_inverse
         known: dict[int, RealRows] = {}
         value = np.inf
         for _ in range(_ROUNDS):
             for place in self.searched:
-                known[place] = _improved(self._seen(place, inverses), known.get(place))
+                known[place] = _improved(self._gram_along(place, inverses), known.get(place))
                 rows = known[place]
                 inverses[place] = _inverse(rows)
             before, value = value, float(self.errors.weights @ np.prod(self._traces(inverses), axis=1))
@@ -122,12 +122,12 @@ class _RowProblem:
         for place, rows in real.items():
             spent = float(rows.left[0] + rows.rows[:, 0].sum())
             beside = {other: _inverse(of) for other, of in real.items() if other != place}
-            gram = self._seen(place, {**self._known, **beside})
+            gram = self._gram_along(place, {**self._signed_inverse, **beside})
             classes = most if len(rows.left) > _SHORT or exact else 3
             listed[place] = _rounded(gram, rows, spent, self.errors.base[place], classes - 1, exact=exact)
         return ProductRows(self.errors.workload.domain, tuple(listed))
 
-    def _seen(self, place: int, inverses: Mapping[int, Floats]) -> Floats:
+    def _gram_along(self, place: int, inverses: Mapping[int, Floats]) -> Floats:
         """The Gram matrix along an axis: the sum of the parts' matrices, weighted by errors along the other axes."""
         weights = self.errors.weights * np.prod(np.delete(self._traces(inverses), place, 1), axis=1)
         return np.asarray(sum(weight * of[place] for weight, of in zip(weights, self.errors.grams, strict=True)))
@@ -151,7 +151,7 @@ def _inverse(rows: RealRows) -> Floats:
     return np.asarray(np.linalg.inv(np.diag(left**2 / 2) + rows.rows.T @ rows.rows / 2))
 
 
-def _several(gram: Floats, level: float) -> list[RealRows]:
+def _best_of_starts(gram: Floats, level: float) -> list[RealRows]:
     """The best of the real rows from several starts."""
     scaled = gram / gram.trace()
     seeds = range(4 if len(gram) <= 256 else 1)
@@ -161,21 +161,21 @@ def _several(gram: Floats, level: float) -> list[RealRows]:
         for count in _counts(len(gram))
         for seed in seeds
     ]
-    best = sorted((rows for rows in tried if isfinite(rows.error)), key=_of_error)[:_POLISHED]
+    best = sorted((rows for rows in tried if isfinite(rows.error)), key=_error)[:_POLISHED]
     # start a little inside the boundary, where entries of 0 can grow again
     for _ in range(_AGAIN if len(gram) <= 256 else 1):
         best = [
             min(
                 rows,
                 real_rows(scaled, len(rows.rows), level, exact=True, start=rows, steps=steps, inside=_INSIDE),
-                key=_of_error,
+                key=_error,
             )
             for rows in best
         ]
-    return sorted(best, key=_of_error)[: 2 if len(gram) <= _FEW else 1]
+    return sorted(best, key=_error)[: 2 if len(gram) <= _FEW else 1]
 
 
-def _of_error(rows: RealRows) -> float:
+def _error(rows: RealRows) -> float:
     return rows.error
 
 
@@ -185,7 +185,7 @@ def _improved(gram: Floats, before: RealRows | None) -> RealRows:
     if before is not None:
         return real_rows(scaled, len(before.rows), 1.0, exact=False, steps=100, start=before)
     tried = [real_rows(scaled, count, 1.0, exact=False, steps=150) for count in _counts(len(gram))]
-    return min(tried, key=_of_error)
+    return min(tried, key=_error)
 
 
 def _counts(values: int) -> list[int]:

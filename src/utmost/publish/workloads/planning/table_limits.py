@@ -45,7 +45,7 @@ def own_families(workload: Workload) -> dict[str, Family]:
     if is_unequal_tree(domain) and all(isinstance(sums, Groups) for part in workload.parts for sums in part.sums):
         return {part.name: part.family(domain) for part in workload.parts}
     even = EvenLevels.of(workload)
-    return {part.name: even.whole(part.family(even.workload.domain)) for part in even.workload.parts}
+    return {part.name: even.restored(part.family(even.workload.domain)) for part in even.workload.parts}
 
 
 def table_limits(request: PlanRequest) -> dict[str, float]:

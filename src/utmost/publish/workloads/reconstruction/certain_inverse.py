@@ -50,8 +50,8 @@ def _newton(whole: fmpz_mat, matrix: Array, digits: int, enough: int) -> tuple[f
     """2^digits M^-1 approximately, and a bound on the error of each entry; ``enough`` is the wanted bound."""
     size, whole_unit = len(matrix), 1 << digits
     unit = fmpz_mat(size, size, [whole_unit * (i == j) for i in range(size) for j in range(size)])
-    begun = _begun(matrix, digits)
-    inverse = begun if begun and _norm(unit - whole * begun) * 2 < whole_unit else _begun_finely(whole, digits)
+    start = _float_start(matrix, digits)
+    inverse = start if start and _norm(unit - whole * start) * 2 < whole_unit else _interval_start(whole, digits)
     least: int | None = None
     for _ in range(_STEPS):
         residual = unit - whole * inverse
@@ -69,7 +69,7 @@ def _newton(whole: fmpz_mat, matrix: Array, digits: int, enough: int) -> tuple[f
     return near, _norm(near) * least // (whole_unit - least) + 1
 
 
-def _begun(matrix: Array, digits: int) -> fmpz_mat | None:
+def _float_start(matrix: Array, digits: int) -> fmpz_mat | None:
     """The inverse in floats of the matrix scaled to a diagonal of 1; None where it is singular in floats."""
     size = len(matrix)
     shift = [max(0, int(matrix[i, i]).bit_length() - 1) // 2 for i in range(size)]
@@ -85,7 +85,7 @@ def _begun(matrix: Array, digits: int) -> fmpz_mat | None:
     return fmpz_mat(size, size, listed)
 
 
-def _begun_finely(whole: fmpz_mat, digits: int) -> fmpz_mat:
+def _interval_start(whole: fmpz_mat, digits: int) -> fmpz_mat:
     """The inverse by intervals of twice the digits; 0 where they do not separate the matrix from singular ones."""
     size = whole.nrows()
     with working_precision(2 * digits):

@@ -60,13 +60,13 @@ def controlled_rounding(
     # The public facts minus the sums of the integers below the cells.
     limits: SumLimits = {}
     if facts is not None:
-        less = facts.less(squares.whole + floor.astype(np.int64))
-        limits = {domain.family(facts.domain.level_names(family)): ends for family, ends in less.items()}
+        bounds = facts.minus(squares.whole + floor.astype(np.int64))
+        limits = {domain.family(facts.domain.level_names(family)): ends for family, ends in bounds.items()}
     whole = is_two_chains(families)
     if open_cells.size:
         up.ravel()[open_cells] = _least_moves(domain, families, part, open_cells, limits if whole else {})
     if facts is not None and not whole:
-        up = _held(domain, facts, up, squares.whole + floor.astype(np.int64), limits)
+        up = _integers_with_facts(domain, facts, up, squares.whole + floor.astype(np.int64), limits)
     up = np.rint(up)
     moves = [np.abs(domain.sums(up - part, family)).max() for family in families]
     steps = (floor + up).astype(np.int64)
@@ -82,7 +82,9 @@ SumLimits = Mapping[Family, tuple[Floats, Floats]]
 """For each marginal, lower and upper bounds on what may be added to each sum."""
 
 
-def _held(domain: Domain, facts: PublicFacts, up: Floats, floor: NDArray[Any], limits: SumLimits) -> Floats:
+def _integers_with_facts(
+    domain: Domain, facts: PublicFacts, up: Floats, floor: NDArray[Any], limits: SumLimits
+) -> Floats:
     """Integers near ``up`` for which the facts hold, by branch and bound: floors or ceilings, or else any integers."""
     lower, upper = facts.box(floor)
     base = np.floor(up + _NEAR)

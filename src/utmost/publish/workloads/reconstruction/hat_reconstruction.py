@@ -40,12 +40,12 @@ class HatReconstruction:
     # An estimate costs the cells and the square of the number of hat functions (at most 2000); the first also its cube.
     domain: Domain
     weights: Mapping[Family, int]  # a positive integer for each marginal, proportional to the precision of its sums
-    _frame: "_Frame" = field(init=False, repr=False)
+    _split: "_AxisSplit" = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "weights", dict(self.weights))
-        object.__setattr__(self, "_frame", _Frame(self.domain, self.weights))
-        for space in self._frame.spaces:
+        object.__setattr__(self, "_split", _AxisSplit(self.domain, self.weights))
+        for space in self._split.spaces:
             check_hats_fit(space.size, space.sets)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -54,20 +54,20 @@ class HatReconstruction:
     @property
     def place(self) -> int:
         """The index of the axis of hat functions."""
-        return self._frame.place
+        return self._split.place
 
     @property
     def curvatures(self) -> tuple[int, int]:
         """A lower and an upper bound on the curvature of the sum of squares."""
         # The weights of a hat function of spacing s add up to s^2, and a cell's weights in all hat functions to s: no
         # curvature of hat functions exceeds s^3.
-        least = min(space.totals[1] if space.base == 1 else 0 for space in self._frame.spaces)
+        least = min(space.totals[1] if space.base == 1 else 0 for space in self._split.spaces)
         largest = max(
             sum(
                 weight * (row_set if row_set > 0 else -row_set * row_set * row_set)
                 for row_set, weight in space.totals.items()
             )
-            for space in self._frame.spaces
+            for space in self._split.spaces
             if space.base
         )
         return least, largest
@@ -87,28 +87,28 @@ class HatReconstruction:
         return form.of(sums, form.family) / divisor
 
     def check_family_determined(self, family: Family) -> None:
-        starts = self.domain.axes[self._frame.place].group_starts(family[self._frame.place])
-        for space in self._frame.above(family):
+        starts = self.domain.axes[self._split.place].group_starts(family[self._split.place])
+        for space in self._split.above(family):
             if space.base == 0 or (starts % space.base).any():
                 raise not_determined(self.domain, family, self.weights)
 
     def check_determined(self, form: ProductForm) -> None:
-        factor = form.factors[self._frame.place]
-        for space in self._frame.spaces:
+        factor = form.factors[self._split.place]
+        for space in self._split.spaces:
             known = space.base and (np.repeat(factor[:: space.base], space.base) == factor).all()
-            if not known and any(factor.tolist()) and self._frame.meets(form, space.space):
+            if not known and any(factor.tolist()) and self._split.meets(form, space.space):
                 raise not_determined(self.domain, form.family, self.weights)
 
     def kinds(self, family: Family) -> NDArray[np.intp]:
         """A number for each group: equal for the same index along the axis and the same sizes on the other axes."""
-        frame = self._frame
+        frame = self._split
         others = frame.rest_kinds(frame.others(family))
         groups = self.domain.axes[frame.place].groups(family[frame.place])
         numbers = np.add.outer(np.arange(groups) * (int(others.max()) + 1), others)
         return np.moveaxis(numbers, 0, frame.place).ravel()
 
     def terms(self, *forms: ProductForm) -> dict[Family, dict[tuple[Fraction, ...], int]]:
-        frame = self._frame
+        frame = self._split
         along = [[space.coefficients(form.factors[frame.place]) for form in forms] for space in frame.spaces]
         terms = {}
         for family in self.weights:
@@ -128,7 +128,7 @@ class HatReconstruction:
 
     def coefficients(self, family: Family, others: Sequence[int]) -> list[tuple[Family, Floats, int]]:
         """Measured marginals, coefficients (groups along the axis, terms) within 10^-12, and multiplicities."""
-        frame = self._frame
+        frame = self._split
         axis = self.domain.axes[frame.place]
         form = frame.cells_of(family, others)
         along = [space.float_coefficients(axis.group_of(family[frame.place])) for space in frame.spaces]
@@ -149,7 +149,7 @@ class HatReconstruction:
         self, family: Family, forms: Sequence[ProductForm], along: Sequence[Sequence[Any]], keys: Sequence[Any]
     ) -> list[list[Fraction]]:
         """For each form, the coefficients of a marginal's rows in groups of the other axes of these classes."""
-        frame, columns = self._frame, []
+        frame, columns = self._split, []
         rows = self.domain.axes[frame.place].groups(family[frame.place])
         for which, form in enumerate(forms):
             total: Any = [Fraction(0)] * rows
@@ -164,7 +164,7 @@ class HatReconstruction:
 
     def _estimates(self, measured: Mapping[Family, NDArray[Any]], family: Family) -> tuple[NDArray[Any], int]:
         """The estimates of a marginal's sums, without the eigenspaces that are not determined."""
-        frame, estimates = self._frame, []
+        frame, estimates = self._split, []
         level, others = family[frame.place], frame.others(family)
         starts = self.domain.axes[frame.place].group_starts(level)
         for space in frame.above(family):
@@ -180,7 +180,7 @@ class HatReconstruction:
 
 
 @dataclass(frozen=True, eq=False)
-class _Frame:
+class _AxisSplit:
     """The axis of hat functions, the other axes, and least squares in each eigenspace of the other axes."""
 
     domain: Domain

@@ -61,7 +61,10 @@ class ChainSums:
             condition / 2, condition / 2, np.zeros(low.size), np.maximum(costs, 0) + 1, np.maximum(-costs, 0) + 1
         )
         for step in range(_STEPS):
-            short, off = low - self._forth(at.z, free), costs - self._back(at.prices, free) - at.down + at.up
+            short, off = (
+                low - self._constraint_values(at.z, free),
+                costs - self._transposed(at.prices, free) - at.down + at.up,
+            )
             is_near = step >= steps or max(at.mean, abs(off).max()) <= _NEAR
             if is_near and abs(short).max(initial=0) <= _SHORT:
                 parts = dict(zip(self._order, np.split(at.prices, np.cumsum(self._sizes)[:-1]), strict=True))
@@ -77,8 +80,8 @@ class ChainSums:
         def moves(low_room: Floats, high_room: Floats) -> tuple[Floats, Floats, Floats, Floats]:
             """Moves of cells and prices after which slack times price of the bounds has these values."""
             right = off - low_room / at.z + high_room / at.left
-            turn = solve(short + self._forth(weights * right, free))
-            move = weights * (self._back(turn, free) - right)
+            turn = solve(short + self._constraint_values(weights * right, free))
+            move = weights * (self._transposed(turn, free) - right)
             return move, turn, (low_room - at.down * move) / at.z, (high_room + at.up * move) / at.left
 
         low_room, high_room = -at.z * at.down, -at.left * at.up
@@ -89,7 +92,7 @@ class ChainSums:
         second = math.prod(at.lengths(move, fall, rise))
         return at.moved(*moves(low_room + target - second * move * fall, high_room + target + second * move * rise))
 
-    def _forth(self, values: Floats, free: NDArray[np.intp]) -> Floats:
+    def _constraint_values(self, values: Floats, free: NDArray[np.intp]) -> Floats:
         """A x, minus the slack of the sums whose bounds differ."""
         cells = values[: values.size - free.size]
         pairs = zip(self._order, self._sizes, strict=True)
@@ -97,7 +100,7 @@ class ChainSums:
         total[free] -= values[cells.size :]
         return total
 
-    def _back(self, prices: Floats, free: NDArray[np.intp]) -> Floats:
+    def _transposed(self, prices: Floats, free: NDArray[np.intp]) -> Floats:
         """The transpose of `_constraint_values`."""
         parts = np.split(prices, np.cumsum(self._sizes)[:-1])
         cells = sum(part[self.groups[f]] for f, part in zip(self._order, parts, strict=True))

@@ -45,7 +45,7 @@ def precision_weights(levels: Mapping[Family, Level]) -> dict[Family, int]:
     # e^100.
     precisions = {family: _precision(max(_LOUDEST, min(level, _SILENT))) for family, level in levels.items()}
     least = min(precisions.values())
-    ratios = {family: _kept(precise / least) for family, precise in precisions.items()}
+    ratios = {family: _rounded(precise / least) for family, precise in precisions.items()}
     common = math.lcm(*(ratio.denominator for ratio in ratios.values()))
     whole = {family: int(ratio * common) for family, ratio in ratios.items()}
     divisor = math.gcd(*whole.values())
@@ -60,7 +60,7 @@ def _precision(level: Level) -> Fraction:
     return (1 - alpha) ** 2 / (2 * alpha)
 
 
-def _kept(ratio: Fraction) -> Fraction:
+def _rounded(ratio: Fraction) -> Fraction:
     """A rational >= 1 rounded to 25 binary digits; short rationals unchanged."""
     if max(ratio.numerator, ratio.denominator) < 1 << _DIGITS:
         return ratio

@@ -236,7 +236,7 @@ class _Means:
             all_of[axis] = Fraction(total, size)
             chain = spaces.chains[axis]
             sums[axis] = [form.group_sums(axis, level) for level in chain.levels]
-            own[axis] = [at for at in chain.above(0) if _tells_apart(sums[axis], at)]
+            own[axis] = [at for at in chain.above(0) if _means_differ(sums[axis], at)]
         choices: list[list[MarginalSpace]] = []
         for axis, levels in own.items():
             everything: list[MarginalSpace] = [()] if all_of[axis] else []
@@ -299,7 +299,7 @@ def _classes(spaces: MarginalSpaces, means: Sequence[_Means], axis: int, level: 
     return Counter(zip(*rows, strict=True))
 
 
-def _tells_apart(sums: Sequence[NDArray[Any]], at: int) -> bool:
+def _means_differ(sums: Sequence[NDArray[Any]], at: int) -> bool:
     """Whether the mean of some group differs from the mean of the next coarser group around it."""
     fine, coarse = sums[at], sums[at + 1] if at + 1 < len(sums) else sums[at].sum(keepdims=True)
     ratio = len(fine) // len(coarse)

@@ -4,7 +4,7 @@ Minimise f(x) = 1/2 sum_S q_S |A_S x - y_S|^2 over x >= 0. Accelerated projected
 points uphill [beck2009, odonoghue2015], guess which cells are zero. Conjugate gradients solve for the other cells, and
 the signs of the solution correct the guess. Bounds of single cells are bounds of the variables. Sums with bounds,
 B x in [l, u], are handled by an augmented Lagrangian [hestenes1969], whose multipliers are updated until the bounds
-hold. The gradient and the multipliers at the end certify the distance to the minimum.
+constraint. The gradient and the multipliers at the end certify the distance to the minimum.
 
 Measured sums that do not determine the cells, such as overlapping marginals, have many tables of least f. The chosen
 one is the limit of proximal steps [rockafellar1976]: each minimises f plus the squared distance to the table before.
@@ -77,10 +77,12 @@ def nonnegative_least_squares(
     lower, upper = (-whole.astype(np.float64), np.array(inf)) if facts is None else facts.box(whole)
     if facts is not None and (domain.size <= _FEW or (lower > upper).any()):
         check_feasible(facts)
-    program = _Squares.of(reconstruction, left, lower, upper, {} if facts is None else facts.less(whole))
-    farthest = max((hold.off(start) for hold in program.holds), default=0.0)
+    program = _Squares.of(reconstruction, left, lower, upper, {} if facts is None else facts.minus(whole))
+    farthest = max((constraint.largest_distance(start) for constraint in program.constraints), default=0.0)
     try:
-        rest = program.held(program.within(start), tolerance, lambda: None if facts is None else check_feasible(facts))
+        rest = program.constrained(
+            program.clipped(start), tolerance, lambda: None if facts is None else check_feasible(facts)
+        )
     except SolverFailed:
         if is_tree:
             return _of_a_tree(reconstruction, measured)
@@ -99,7 +101,10 @@ def nonnegative_least_squares(
         scale * program.objective(rest),
         scale * program.gap(rest, gradient),
         program.residual(rest, gradient),
-        {hold.family: scale * hold.stiffness * hold.outside(rest) for hold in program.holds},
+        {
+            constraint.family: scale * constraint.stiffness * constraint.outside(rest)
+            for constraint in program.constraints
+        },
     )
 
 
@@ -118,8 +123,8 @@ def _one_of_many(
         left = {family: minus(sums, domain.sums(whole, family)) for family, sums in measured.items()}
         sums = {family: of.astype(np.float64) for family, of in left.items()}
         lower, upper = (-whole.astype(np.float64), np.array(inf)) if facts is None else facts.box(whole)
-        program = _Squares.of(reconstruction, sums, lower, upper, {} if facts is None else facts.less(whole))
-        rest = program.proximal(program.within(rest), tolerance)
+        program = _Squares.of(reconstruction, sums, lower, upper, {} if facts is None else facts.minus(whole))
+        rest = program.proximal(program.clipped(rest), tolerance)
     gradient, scale = program.gradient(rest), program.largest
     condition = np.where(gradient > 0, rest - lower, 0.0)
     return NonNegative(
@@ -128,8 +133,11 @@ def _one_of_many(
         scale * program.objective(rest),
         scale
         * (float((gradient * condition).sum()) - min(0.0, float(gradient.min())) * float(whole.sum() + rest.sum())),
-        float(np.abs(rest - program.within(rest - gradient)).max()),
-        {hold.family: scale * hold.stiffness * hold.outside(rest) for hold in program.holds},
+        float(np.abs(rest - program.clipped(rest - gradient)).max()),
+        {
+            constraint.family: scale * constraint.stiffness * constraint.outside(rest)
+            for constraint in program.constraints
+        },
     )
 
 
@@ -175,7 +183,7 @@ def _rounded_estimates(
 
 
 @dataclass(slots=True, eq=False)
-class _Held:
+class _SumConstraints:
     """Sums of one marginal with bounds; penalty stiffness/2 * (distance of B x + multipliers to the bounds)^2."""
 
     domain: Domain
@@ -191,7 +199,7 @@ class _Held:
         moved = self.domain.sums(x, self.family) + self.multipliers
         return np.asarray(moved - np.clip(moved, self.lower, self.upper))
 
-    def off(self, x: Floats) -> float:
+    def largest_distance(self, x: Floats) -> float:
         """The largest distance of a sum to its bounds."""
         sums = self.domain.sums(x, self.family)
         return float(np.abs(sums - np.clip(sums, self.lower, self.upper)).max())
@@ -200,10 +208,10 @@ class _Held:
         """The gradient of the penalty."""
         return np.asarray(self.domain.spread(self.stiffness * self.outside(x), self.family))
 
-    def move(self, x: Floats, tolerance: float) -> None:
+    def update(self, x: Floats, tolerance: float) -> None:
         """Update the multipliers; increase the stiffness where the distances fell little."""
         # The new multipliers have the gradient that the penalty has now.
-        self.multipliers, now = self.outside(x), self.off(x)
+        self.multipliers, now = self.outside(x), self.largest_distance(x)
         if now > max(tolerance, self.worst / 4):
             self.stiffness *= _STIFFER
             # The gradient is stiffness * multiplier, and must not change.
@@ -230,7 +238,7 @@ class _Squares:
     upper: Floats
     largest: float
     least: float
-    holds: list[_Held]
+    constraints: list[_SumConstraints]
 
     @classmethod
     def of(
@@ -239,7 +247,7 @@ class _Squares:
         sums: Mapping[Family, Floats],
         lower: Floats,
         upper: Floats,
-        holds: Mapping[Family, tuple[Floats, Floats]],
+        bounds: Mapping[Family, tuple[Floats, Floats]],
     ) -> "_Squares":
         least, largest = map(float, reconstruction.curvatures)
         weights = {family: weight / largest for family, weight in reconstruction.weights.items()}
@@ -247,16 +255,16 @@ class _Squares:
         for family, weight in weights.items():
             pull += weight * reconstruction.domain.spread(sums[family], family)
         domain = reconstruction.domain
-        held = [
-            _Held(domain, family, *ends, _STIFF * ends[0].size / domain.size, np.zeros(ends[0].shape))
-            for family, ends in holds.items()
+        constraints = [
+            _SumConstraints(domain, family, *ends, _STIFF * ends[0].size / domain.size, np.zeros(ends[0].shape))
+            for family, ends in bounds.items()
         ]
-        return cls(domain, weights, sums, pull, lower, upper, largest, least / largest, held)
+        return cls(domain, weights, sums, pull, lower, upper, largest, least / largest, constraints)
 
     def proximal(self, x: Floats, tolerance: float) -> Floats:
         """One of the tables of least f, by proximal steps until no cell changes."""
         # Penalties of bounded sums are many times the largest curvature, which costs digits.
-        finest, tolerance = self.domain.finest, tolerance if self.holds else tolerance * _NEAR
+        finest, tolerance = self.domain.finest, tolerance if self.constraints else tolerance * _NEAR
         for _ in range(_PROXIMAL):
             near = replace(
                 self,
@@ -265,7 +273,7 @@ class _Squares:
                 pull=self.pull + _NEAR * x,
                 least=_NEAR,
             )
-            after = near.held(x, tolerance, lambda: None)
+            after = near.constrained(x, tolerance, lambda: None)
             moved, x = float(np.abs(after - x).max()), after
             if moved <= _STILL * tolerance / _NEAR:
                 return x
@@ -280,15 +288,17 @@ class _Squares:
 
     def gradient(self, x: Floats) -> Floats:
         slope = self.curved(x) - self.pull
-        for hold in self.holds:
-            slope += hold.slope(x)
+        for constraint in self.constraints:
+            slope += constraint.slope(x)
         return slope
 
     def merit(self, x: Floats) -> float:
         """f plus the penalties of sums with bounds."""
-        return self.objective(x) + sum(hold.stiffness / 2 * float((hold.outside(x) ** 2).sum()) for hold in self.holds)
+        return self.objective(x) + sum(
+            constraint.stiffness / 2 * float((constraint.outside(x) ** 2).sum()) for constraint in self.constraints
+        )
 
-    def within(self, x: Floats) -> Floats:
+    def clipped(self, x: Floats) -> Floats:
         return np.asarray(np.clip(x, self.lower, self.upper))
 
     def objective(self, x: Floats) -> float:
@@ -300,16 +310,16 @@ class _Squares:
 
     def residual(self, x: Floats, gradient: Floats) -> float:
         """The largest |x - (x - gradient/least, clipped to its bounds)|: 0 only at the minimum."""
-        return float(np.abs(x - self.within(x - gradient / self.least)).max())
+        return float(np.abs(x - self.clipped(x - gradient / self.least)).max())
 
     def gap(self, x: Floats, gradient: Floats) -> float:
         """An upper bound on f(x) minus the minimum, by strong convexity and the multipliers."""
-        step = self.within(x - gradient / self.least) - x
-        left_open = sum(hold.gap(x) for hold in self.holds)
+        step = self.clipped(x - gradient / self.least) - x
+        left_open = sum(constraint.gap(x) for constraint in self.constraints)
         # Strong convexity: f lies above a parabola of the least curvature, whose minimum is computed here.
         return max(0.0, left_open - float((gradient * step + self.least / 2 * step * step).sum()))
 
-    def held(self, x: Floats, tolerance: float, check: Callable[[], None]) -> Floats:
+    def constrained(self, x: Floats, tolerance: float, check: Callable[[], None]) -> Floats:
         """The minimum of f with all sums within bounds: minimise, then update the multipliers, repeatedly."""
         for turn in range(_HOLDS):
             # Contradictory facts never hold: check them before more turns.
@@ -320,10 +330,10 @@ class _Squares:
             except SolverFailed:
                 check()
                 raise
-            if all(hold.off(x) <= tolerance for hold in self.holds):
+            if all(constraint.largest_distance(x) <= tolerance for constraint in self.constraints):
                 return x
-            for hold in self.holds:
-                hold.move(x, tolerance)
+            for constraint in self.constraints:
+                constraint.update(x, tolerance)
         raise SolverFailed("public facts must hold", came=f"sums off by more than {tolerance}", where="clean")
 
     def minimised(self, x: Floats, tolerance: float) -> Floats:
@@ -339,10 +349,10 @@ class _Squares:
 
     def _accelerated(self, x: Floats) -> Floats:
         size = self.domain.size
-        steep = 1 + sum(hold.stiffness * size / hold.lower.size for hold in self.holds)
+        steep = 1 + sum(constraint.stiffness * size / constraint.lower.size for constraint in self.constraints)
         ahead, momentum = x, 1.0
         for _ in range(_STEPS):
-            step = self.within(ahead - self.gradient(ahead) / steep)
+            step = self.clipped(ahead - self.gradient(ahead) / steep)
             # The momentum points uphill: restart without it.
             if float(((ahead - step) * (step - x)).sum()) > 0:
                 ahead, momentum = step, 1.0
@@ -360,7 +370,7 @@ class _Squares:
         side, known = self._side(x, self.gradient(x)), set[bytes]()
         for _ in range(_GUESSES):
             x = np.where(side < 0, self.lower, np.where(side > 0, self.upper, x))
-            free, broken = side == 0, self._broken(x)
+            free, broken = side == 0, self._violated(x)
             guess = b"".join(signs.tobytes() for signs in (side, *broken))
             # A repeated guess would repeat for ever.
             if guess in known:
@@ -368,20 +378,20 @@ class _Squares:
             known.add(guess)
             x = self._solved(x, free)
             gradient = self.gradient(x)
-            near = self.within(x)
+            near = self.clipped(x)
             now = self.merit(near)
             if now <= least:
                 best, least = near, now
             after = np.where(free, self._side(x, np.zeros(())), self._side(x, gradient))
-            is_steady = (after == side).all() and all(map(np.array_equal, broken, self._broken(x)))
+            is_steady = (after == side).all() and all(map(np.array_equal, broken, self._violated(x)))
             if is_steady or self.residual(near, self.gradient(near)) <= tolerance:
                 return near
             side = after
         return best
 
-    def _broken(self, x: Floats) -> list[NDArray[np.bool_]]:
+    def _violated(self, x: Floats) -> list[NDArray[np.bool_]]:
         """The sums with a penalty."""
-        return [hold.outside(x) != 0 for hold in self.holds]
+        return [constraint.outside(x) != 0 for constraint in self.constraints]
 
     def _side(self, x: Floats, gradient: Floats) -> NDArray[np.int8]:
         """For each cell -1 if it stays at its lower bound, 1 at its upper bound, 0 if it is free."""
@@ -391,8 +401,8 @@ class _Squares:
     def _solved(self, x: Floats, free: NDArray[np.bool_]) -> Floats:
         """The minimum over the free cells by conjugate gradients, with the same sums outside their bounds."""
         strict = [
-            (hold.family, np.where(broken, hold.stiffness, 0))
-            for hold, broken in zip(self.holds, self._broken(x), strict=True)
+            (constraint.family, np.where(broken, constraint.stiffness, 0))
+            for constraint, broken in zip(self.constraints, self._violated(x), strict=True)
         ]
         left = np.where(free, -self.gradient(x), 0.0)
         way, size = left, float((left * left).sum())

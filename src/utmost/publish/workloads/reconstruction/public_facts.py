@@ -173,7 +173,7 @@ class PublicFacts:
         lower, upper = self.ends
         return (lower - whole).astype(np.float64), (upper - whole).astype(np.float64)
 
-    def less(self, whole: NDArray[Any]) -> dict[Family, tuple[Floats, Floats]]:
+    def minus(self, whole: NDArray[Any]) -> dict[Family, tuple[Floats, Floats]]:
         """Bounds of the sums of several cells, minus the sums of ``whole``."""
         left = {}
         for family, ends in self.bounds.items():

@@ -73,7 +73,7 @@ def _shares(request: PlanRequest, condition: ShareCondition) -> Shares:
         remedy = 'Declare wider bins, or pass method="marginals".'
         required = f"at most {MOST_SEARCHED} widths of hat functions are searched, of {MOST_NUMBERS} weights in all"
         raise Unsupported(required, remedy=remedy)
-    return {even.whole(family): share for family, share in shares.items()}
+    return {even.restored(family): share for family, share in shares.items()}
 
 
 class _SpacingSearch:
@@ -108,7 +108,7 @@ class _SpacingSearch:
             for power in guess:
                 spacing = round(self.size**power)
                 fitting.append(max(2, spacing, least, *(last + 1 for last in fitting)))
-            self._moved(tuple(fitting))
+            self._descend_from(tuple(fitting))
         if not self.known:
             return {}, float("inf")
         chosen = min(self.known, key=lambda spacing_set: self.known[spacing_set][0])
@@ -118,9 +118,9 @@ class _SpacingSearch:
         error = float(errors(steps / _STEPS)) / float(precision(errors.largest))
         return self.condition.shares(self.workload.domain, parts), error
 
-    def _moved(self, spacings: tuple[int, ...]) -> None:
+    def _descend_from(self, spacings: tuple[int, ...]) -> None:
         """Change one spacing at a time, by smaller and smaller factors, while the error falls."""
-        if not self._tried(spacings, None):
+        if not self._has_error(spacings, None):
             return
         for factor in _FACTORS:
             going = True
@@ -133,10 +133,10 @@ class _SpacingSearch:
                     near = round(spacing * times)
                     changed = max(spacing + 1, near) if up else min(spacing - 1, near)
                     moved = (*spacings[:place], changed, *spacings[place + 1 :])
-                    if self._tried(moved, self.known[spacings][1]) and self._value(moved) < self._value(spacings):
+                    if self._has_error(moved, self.known[spacings][1]) and self._value(moved) < self._value(spacings):
                         spacings, going = moved, True
 
-    def _tried(self, spacings: tuple[int, ...], start: Floats | None) -> bool:
+    def _has_error(self, spacings: tuple[int, ...], start: Floats | None) -> bool:
         """Whether these spacings are allowed and have a finite error; the error is computed once."""
         if not (
             list(spacings) == sorted(set(spacings))

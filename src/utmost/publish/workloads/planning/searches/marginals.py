@@ -50,11 +50,11 @@ def shares_of_families(request: PlanRequest, condition: ShareCondition) -> Share
         named = [even.reduced(workload.domain.family(name)) for name in request.candidates]
         families = named_candidates(even.workload, named)
     shares = least_shares(even.workload, families, request.level_of_cells, request.aim, condition)
-    return {even.whole(family): share for family, share in shares.items()}
+    return {even.restored(family): share for family, share in shares.items()}
 
 
 def tables_shares(request: PlanRequest, condition: ShareCondition, *, signs: bool) -> Shares:
     """Shares of many tables; with ``signs`` also of differences of the values of axes with two values."""
     even = EvenLevels.of(request.workload)
     shares = marginal_shares(even.workload, request.level_of_cells, condition, signs=signs)
-    return {even.whole(family): share for family, share in shares.items()}
+    return {even.restored(family): share for family, share in shares.items()}

@@ -111,4 +111,4 @@ def coarsest(workload: Workload) -> Family:
     if is_unequal_tree(workload.domain) or wants_marginals(workload):
         return finest_common(workload.families)
     even = EvenLevels.of(workload)
-    return even.whole(finest_common(even.workload.families))
+    return even.restored(finest_common(even.workload.families))
