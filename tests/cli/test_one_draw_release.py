@@ -86,7 +86,7 @@ def test_a_total_of_its_own_beside_the_draw(run, tmp_path):
     said = json.loads((tmp_path / "out.csv.json").read_text())
     assert 0 < Fraction(said["promise"]["noise"]["total_share"]) < 1
     assert "DrawWithTotal" in said["noise"]["law"]
-    assert "total, by itself, have a share of epsilon" in " ".join(run("statement", out)[1].split())
+    assert "separate noise for their total" in " ".join(run("statement", out)[1].split())
     assert run("verify", out)[0] == 0
 
 

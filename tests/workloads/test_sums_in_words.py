@@ -71,7 +71,7 @@ REFUSED = [
     (lambda: read_wanted(DOMAIN, ["region place"]), "Its levels are"),
     (lambda: read_wanted(DOMAIN, ["region=0"]), "positive"),
     (lambda: read_wanted(DOMAIN, ["region =many"]), "weight"),
-    (lambda: read_wanted(DOMAIN, ["age=0..10 region"]), "a range beside whole levels"),
+    (lambda: read_wanted(DOMAIN, ["age=0..10 region"]), "want must not name a range"),
     (lambda: read_wanted(DOMAIN, ["ranges of region"]), "must name the finest level of an axis"),
     (lambda: read_wanted(DOMAIN, ["ranges of "]), "must name axes"),
     (lambda: read_share(DOMAIN, "region"), "share must be a table and a number"),

@@ -295,7 +295,7 @@ def test_what_is_not_bounded_says_why():
     assert "at most 2000 values" in long.not_bounded["any unbiased"]
     assert long.given_marginals.value > 0
     short = bounds_of(Workload(TABLE, {"a b": 1}), ONE, 1, families=["a"])
-    assert short.not_bounded == {"given marginals": "the families do not determine every wanted answer"}
+    assert short.not_bounded == {"given marginals": "the given marginals do not determine every wanted answer"}
 
 
 WANTED = Workload.ranges(Domain(age=bins(8)), "age")

@@ -43,7 +43,7 @@ class CellBars:
     def together(self, count: int, confidence: Number = DEFAULT_CONFIDENCE) -> int | float:
         """The least margin within which *all* of ``count`` cells with independent noise lie at once.
 
-        Cost: that of one margin.
+        Cost: as for one margin.
         """
         miss = 1 - read_confidence(confidence)
         each = missed_by_each(miss, natural(count, "count", least=1))

@@ -156,7 +156,7 @@ def _betrayed(
             f"at most {MOST_UNKNOWN} cells that are not shown may be connected by sums",
             came=len(component),
             where="complementary",
-            remedy="Withhold fewer tables together, or publish the finest of them among them.",
+            remedy="Withhold fewer tables together, or publish their finest table, too.",
         )
     column = {int(cell): place for place, cell in enumerate(component)}
     rows = [number for number, cells in enumerate(members) if any(int(cell) in column for cell in cells[~known[cells]])]

@@ -64,7 +64,7 @@ class MeasuresTable:
         if first is None or not all(release.unit.is_shared for release in self.releases.values()):
             remedy = 'Count them by ut.count_measures: {"income": ut.mean("income", each=(0, 1000))}.'
             raise OutOfRange(
-                "each release must be of a table counted with ut.mean, by the name of its amount",
+                "releases must be of tables counted with ut.mean, by the name of the amount",
                 came="others, or none",
                 remedy=remedy,
             )

@@ -241,7 +241,7 @@ def _labels(domain: Domain, name: str) -> list[str]:
 
 
 def _longest_name_at(text: str, at: int, names: Sequence[str], stops: str = _STOPS) -> str | None:
-    """The longest of the names that stands at a place of the text, followed by a stop or the end."""
+    """The longest name that the text has at a position, before a stop character or the end of the text."""
     ends = (name for name in names if text.startswith(name, at) and text[at + len(name) :][:1] in ("", *stops))
     return max(ends, key=len, default=None)
 

@@ -222,7 +222,7 @@ def place_of(workload: Workload, unit: Unit, together: str | None) -> int | None
 
 
 def is_possible(change: Directions, unit: Unit, most: int, rows: int) -> bool:
-    """Whether one individual can change so many cells of so many rows, see `cells_changed`."""
+    """Whether one individual can make this change, with the limits ``most`` and ``rows`` of `cells_changed`."""
     # The raised cells belong to one record, the lowered cells to another; each record is in at most `rows` rows.
     if change.rows < 1 or change.rows_down < 0 or max(change.up, change.down) > most:
         return False

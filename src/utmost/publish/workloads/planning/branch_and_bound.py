@@ -99,7 +99,7 @@ class Box:
         """Shares on the line from low to high, as large as the level allows."""
         width = self.high - self.low
         grown = self.spent @ width
-        ways = grown > 1e-300  # a change that spends nothing along the line does not bound it
+        ways = grown > 1e-300  # a change that spends nothing along the line puts no limit on the step
         reach = ((1 - self.spent @ self.low)[ways] / grown[ways]).min(initial=1)
         return np.asarray(self.low + max(0.0, reach) * width)
 
