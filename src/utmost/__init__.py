@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from utmost.design.capacities.capacity import capacity as capacity
     from utmost.design.geometry.refining import refines as refines
     from utmost.design.geometry.universal_optima import universal_mechanism as universal_mechanism
+    from utmost.design.optima.best_actions import expected_loss as expected_loss
     from utmost.design.optima.optimum import optimal_mechanism as optimal_mechanism
-    from utmost.design.optima.reading import expected_loss as expected_loss
     from utmost.design.privacy_types.privacy_type import PrivacyType as PrivacyType
     from utmost.design.spaces import losses as losses
     from utmost.design.spaces import priors as priors
@@ -87,7 +87,7 @@ _HOMES = {
     "count_table": "utmost.publish.counting.counted_events:count_table",
     "distinct": "utmost.publish.counting.counted_measures:distinct",
     "epsilon_for": "utmost.publish.promises.accuracy:epsilon_for",
-    "expected_loss": "utmost.design.optima.reading:expected_loss",
+    "expected_loss": "utmost.design.optima.best_actions:expected_loss",
     "level": "utmost.core.exact.levels:level",
     "losses": "utmost.design.spaces.losses",
     "mean": "utmost.publish.counting.counted_measures:mean",

@@ -18,10 +18,10 @@ from utmost.core.exact.intervals import (
     Interval,
     exp_interval,
     log_interval,
+    narrow_interval,
     nearest,
     round_down,
     round_up,
-    settled,
     sin_interval,
 )
 from utmost.core.exact.levels import Level, level
@@ -49,6 +49,7 @@ __all__ = [
     "level",
     "log_interval",
     "matrix_product",
+    "narrow_interval",
     "natural",
     "nearest",
     "objects",
@@ -57,7 +58,6 @@ __all__ = [
     "round_down",
     "round_up",
     "same_numbers",
-    "settled",
     "sin_interval",
     "solve_lifted",
     "solve_sparse",

@@ -1,20 +1,7 @@
 """Optimal mechanisms for a consumer, remaps, and certificates that bound the distance to the optimum."""
 
 from utmost.design.optima.attacks import attack, usual_mechanisms
-from utmost.design.optima.beyond_oblivious import (
-    CountQuery,
-    averaged,
-)
-from utmost.design.optima.checker import Bounds, Multipliers
-from utmost.design.optima.constrained import Constraint
-from utmost.design.optima.evidence import Certificate
-from utmost.design.optima.laplace_reading import laplace_loss
-from utmost.design.optima.loss_curves import LossCurve, even_levels_between, loss_curve
-from utmost.design.optima.minimax import minimax_mechanism
-from utmost.design.optima.nearly_private import repair
-from utmost.design.optima.optimum import Optimum, optimal_mechanism
-from utmost.design.optima.policy_designs import policy_mechanism
-from utmost.design.optima.reading import (
+from utmost.design.optima.best_actions import (
     bayes_remap,
     equivalent_response,
     expected_loss,
@@ -25,6 +12,19 @@ from utmost.design.optima.reading import (
     posterior,
     read,
 )
+from utmost.design.optima.beyond_oblivious import (
+    CountQuery,
+    averaged,
+)
+from utmost.design.optima.checker import Bounds, Multipliers
+from utmost.design.optima.constrained import Constraint
+from utmost.design.optima.evidence import Certificate
+from utmost.design.optima.laplace_loss import laplace_loss
+from utmost.design.optima.loss_curves import LossCurve, even_levels_between, loss_curve
+from utmost.design.optima.minimax import minimax_mechanism
+from utmost.design.optima.nearly_private import repair
+from utmost.design.optima.optimum import Optimum, optimal_mechanism
+from utmost.design.optima.policy_designs import policy_mechanism
 from utmost.design.optima.structure import (
     between_levels,
     check_lemmas,

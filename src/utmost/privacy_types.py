@@ -2,7 +2,7 @@
 
 from utmost.design.privacy_types.policy_types import PolicyType
 from utmost.design.privacy_types.privacy_type import PrivacyType
-from utmost.design.privacy_types.smallest_level import check_promise, kept_level, smallest_epsilon
+from utmost.design.privacy_types.smallest_level import check_promise, smallest_epsilon, smallest_level
 from utmost.design.privacy_types.trade_off import delta, frontier, profile, total_variation, tradeoff
 
 __all__ = [
@@ -11,9 +11,9 @@ __all__ = [
     "check_promise",
     "delta",
     "frontier",
-    "kept_level",
     "profile",
     "smallest_epsilon",
+    "smallest_level",
     "total_variation",
     "tradeoff",
 ]

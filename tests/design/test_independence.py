@@ -75,7 +75,7 @@ def test_theorem_10_the_average_keeps_the_level_and_costs_the_mean(family):
     for cost in (costs.absolute, costs.moment(3)):
         paid = noise.expected_costs(cost)
         assert alone.worst_cost(cost) == sum(paid) / len(paid) <= noise.worst_cost(cost)
-    assert alone.worst_cost(capped, settled=3) <= noise.worst_cost(capped, settled=3)
+    assert alone.worst_cost(capped, constant_from=3) <= noise.worst_cost(capped, constant_from=3)
 
 
 def capped(x):

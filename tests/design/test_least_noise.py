@@ -24,32 +24,32 @@ EXACT_COSTS = [(costs.absolute, None), (costs.squared, None), (capped, 3), (far,
 COSTS = [cost for cost, _ in EXACT_COSTS] + [costs.moment("3/2")]
 
 
-def cheapest_staircase(D, cost, settled, **promise):
+def cheapest_staircase(D, cost, constant_from, **promise):
     """min over r of E L(X), each sum exact: the right side of Theorem 12."""
     laws = (DiscreteStaircase(sensitivity=D, step=r, **promise) for r in range(1, D + 1))
-    return min(PeriodicNoise.of_law(law).worst_cost(cost, settled) for law in laws)
+    return min(PeriodicNoise.of_law(law).worst_cost(cost, constant_from) for law in laws)
 
 
 # ---- laws
 
 
 @pytest.mark.parametrize("alpha", ALPHAS)
-@pytest.mark.parametrize(("cost", "settled"), EXACT_COSTS)
-def test_theorem_11_no_noise_for_counts_costs_less_than_geometric(alpha, cost, settled):
+@pytest.mark.parametrize(("cost", "constant_from"), EXACT_COSTS)
+def test_theorem_11_no_noise_for_counts_costs_less_than_geometric(alpha, cost, constant_from):
     """Exact equality between the linear program's optimum and the geometric law, in rationals."""
-    geometric = PeriodicNoise.of_law(Geometric(alpha=alpha)).worst_cost(cost, settled)
-    assert least_noise(cost, 1, alpha=alpha, window=4, settled=settled).cost == geometric
+    geometric = PeriodicNoise.of_law(Geometric(alpha=alpha)).worst_cost(cost, constant_from)
+    assert least_noise(cost, 1, alpha=alpha, window=4, constant_from=constant_from).cost == geometric
 
 
 @pytest.mark.parametrize("D", [2, 5])
 @pytest.mark.parametrize("alpha", ALPHAS)
-@pytest.mark.parametrize(("cost", "settled"), EXACT_COSTS)
-def test_theorem_12_no_noise_costs_less_than_the_best_staircase(D, alpha, cost, settled):
+@pytest.mark.parametrize(("cost", "constant_from"), EXACT_COSTS)
+def test_theorem_12_no_noise_costs_less_than_the_best_staircase(D, alpha, cost, constant_from):
     """Exact equality in rationals, and the noise found keeps the level with equality."""
-    found = least_noise(cost, D, alpha=alpha, settled=settled)
-    assert found.cost == cheapest_staircase(D, cost, settled, alpha=alpha)
+    found = least_noise(cost, D, alpha=alpha, constant_from=constant_from)
+    assert found.cost == cheapest_staircase(D, cost, constant_from, alpha=alpha)
     assert found.noise.worst_ratio(D) == Fraction(alpha)
-    assert found.noise.worst_cost(cost, settled) == found.cost
+    assert found.noise.worst_cost(cost, constant_from) == found.cost
 
 
 @pytest.mark.parametrize("D", [1, 3, 5])
@@ -68,7 +68,10 @@ def test_theorems_11_and_12_for_irrational_alpha_and_the_step_that_the_law_choos
 @pytest.mark.parametrize("cost", [costs.absolute, capped])
 def test_no_noise_whatever_its_tails_beats_the_staircase(D, window, cost):
     """The program without tails bounds all noise from below, exactly, and leaves a gap of about alpha^(w/D)."""
-    bound, best = noise_bound(cost, D, alpha="1/10", window=window), least_noise(cost, D, alpha="1/10", settled=3).cost
+    bound, best = (
+        noise_bound(cost, D, alpha="1/10", window=window),
+        least_noise(cost, D, alpha="1/10", constant_from=3).cost,
+    )
     assert bound <= cheapest_staircase(D, cost, 3 if cost is capped else None, alpha="1/10")
     if cost is capped:
         assert best - bound < Fraction(1, 10) ** (window // D) * 10
@@ -87,14 +90,14 @@ def test_the_bound_rises_with_the_window_and_the_optimum_stays():
 
 @pytest.mark.parametrize("outputs", [2, 4])
 @pytest.mark.parametrize("D", [1, 2, 3])
-@pytest.mark.parametrize(("cost", "settled"), EXACT_COSTS[::2])
-def test_nothing_is_gained_when_the_noise_may_depend_on_the_output(outputs, D, cost, settled):
+@pytest.mark.parametrize(("cost", "constant_from"), EXACT_COSTS[::2])
+def test_nothing_is_gained_when_the_noise_may_depend_on_the_output(outputs, D, cost, constant_from):
     """Over all families of period T the optimum is that of independent noise, exactly; so is the open bound."""
-    alone = least_noise(cost, D, alpha="1/3", settled=settled)
-    family = least_noise(cost, D, alpha="1/3", settled=settled, outputs=outputs)
+    alone = least_noise(cost, D, alpha="1/3", constant_from=constant_from)
+    family = least_noise(cost, D, alpha="1/3", constant_from=constant_from, outputs=outputs)
     assert family.cost == alone.cost
     average = averaged_translates(family.noise, D, alpha="1/3")
-    assert average.worst_cost(cost, settled) == alone.cost
+    assert average.worst_cost(cost, constant_from) == alone.cost
     open_bound = noise_bound(cost, D, alpha="1/3", window=2 * D + 2, outputs=outputs)
     assert open_bound == noise_bound(cost, D, alpha="1/3", window=2 * D + 2)
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from utmost.exact import Interval, level, nearest, round_down, round_up, settled
+from utmost.exact import Interval, level, narrow_interval, nearest, round_down, round_up
 
 BITS = 24
 rationals = st.fractions(min_value=-50, max_value=50, max_denominator=997)
@@ -69,7 +69,7 @@ LEVELS = [
 @pytest.mark.parametrize("number", LEVELS, ids=str)
 def test_settled_floats_are_those_of_any_number_of_bits(number):
     for around in (number.alpha_interval, number.epsilon_interval):
-        found, wide = settled(around), around(4000)
+        found, wide = narrow_interval(around), around(4000)
         assert [f(found) for f in (nearest, round_up, round_down)] == [f(wide) for f in (nearest, round_up, round_down)]
 
 
@@ -81,14 +81,14 @@ def test_floats_are_settled_with_128_bits_where_these_suffice():
         asked.append(bits)
         return number.alpha_interval(bits)
 
-    settled(lambda bits: around(level("1/2"), bits))
+    narrow_interval(lambda bits: around(level("1/2"), bits))
     assert asked == [128]
-    settled(lambda bits: around(level(600), bits))
+    narrow_interval(lambda bits: around(level(600), bits))
     assert asked[-1] == 1024
 
 
 def test_a_number_that_is_a_float_is_settled_in_the_end():
     """exp and log never end on a float; another interval may enclose one for ever, and goes to the safe side."""
-    half = settled(lambda bits: Interval((1 << (bits - 1)) - 1, (1 << (bits - 1)) + 1, bits))
+    half = narrow_interval(lambda bits: Interval((1 << (bits - 1)) - 1, (1 << (bits - 1)) + 1, bits))
     assert half.bits == 1200
     assert nearest(half) == 0.5 < round_up(half)

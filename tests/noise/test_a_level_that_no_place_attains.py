@@ -9,7 +9,7 @@ from goodness import LEVEL, chi_square
 from utmost.errors import PromiseBroken, Unsupported
 from utmost.exact import Level, level
 from utmost.noise import Geometric, IntegerLaw
-from utmost.privacy_types import check_promise, kept_level
+from utmost.privacy_types import check_promise, smallest_level
 from utmost.sampling import sample
 
 
@@ -46,7 +46,7 @@ class TwoGeometric(IntegerLaw):
 def test_its_level_is_checked_as_a_limit(at):
     law = TwoGeometric(at)
     check_promise(law)
-    assert kept_level(law, 2) == at.scaled(2)
+    assert smallest_level(law, 2) == at.scaled(2)
     part = Geometric(at)
     span = range(-60 * round(1 + 1 / at.epsilon_float), 60 * round(1 + 1 / at.epsilon_float))
     assert float(law.pmf(3)) == pytest.approx(float(sum(part.pmf(x) * part.pmf(3 - x) for x in span)), rel=1e-9)

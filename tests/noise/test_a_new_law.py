@@ -15,7 +15,7 @@ from utmost.gradual import losslessness
 from utmost.interop import privacy_loss_distribution, scipy_law
 from utmost.noise import IntegerLaw, RepeatedSum, costs
 from utmost.optima import folded_channel, read
-from utmost.privacy_types import check_promise, delta, kept_level, tradeoff
+from utmost.privacy_types import check_promise, delta, smallest_level, tradeoff
 from utmost.releases import add_noise
 from utmost.sampling import sample
 from utmost.spaces import Consumer, losses, priors
@@ -112,7 +112,7 @@ def test_a_cost_that_grows_as_fast_as_the_law_falls_is_refused():
 @pytest.mark.parametrize("shift", [1, 2, 3, 4, 9])
 def test_the_smallest_level_is_the_largest_ratio(shift):
     ratios = [MASSES[x - shift] / MASSES[x] for x in range(shift - FAR, FAR + 1)]
-    assert kept_level(NOISE, shift) == Level.of_alpha(1 / max(ratios))
+    assert smallest_level(NOISE, shift) == Level.of_alpha(1 / max(ratios))
 
 
 def test_the_promise_is_checked():
@@ -169,7 +169,7 @@ def test_two_formulas_that_are_not_one_law_are_refused(kind):
 @pytest.mark.parametrize("epsilon", ["0", "1/10", "1/2", "1", "2"])
 def test_the_divergence_is_enclosed(epsilon, shift):
     found = Fraction(delta(NOISE, epsilon, shift))
-    kept = kept_level(NOISE, shift)
+    kept = smallest_level(NOISE, shift)
     if epsilon != "0" and level(epsilon) >= kept:
         assert found == 0
         return
@@ -255,7 +255,7 @@ def test_pictures_take_it():
         lambda: losslessness(NOISE, NOISE),
         lambda: delta(NOISE, 1, 10**6),
         lambda: sample(TwoGeometrics(level("1/1000000"), level("1/1000"), Fraction(1, 2))),
-        lambda: kept_level(TwoGeometrics(level("1/1000000"), level("1/1000"), Fraction(1, 2)), 1),
+        lambda: smallest_level(TwoGeometrics(level("1/1000000"), level("1/1000"), Fraction(1, 2)), 1),
     ],
 )
 def test_what_is_not_known_of_it_is_refused(call):

@@ -14,7 +14,7 @@ from utmost.exact import level
 # What another package is given; that package is not installed where these tests run.
 from utmost.interfaces.interop.accounting import worst_pair
 from utmost.noise import DiscreteStaircase, Geometric, IntegerLaw, Laplace, Staircase, costs
-from utmost.privacy_types import check_promise, delta, kept_level, tradeoff
+from utmost.privacy_types import check_promise, delta, smallest_level, tradeoff
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def test_costs_of_wide_noise_are_extrapolated():
 
 @given(laws(), st.integers(1, 20))
 def test_the_smallest_level(law, shift):
-    general, closed = kept_level(TwoFormulas(law), shift), kept_level(law, shift)
+    general, closed = smallest_level(TwoFormulas(law), shift), smallest_level(law, shift)
     assert general.epsilon_float == pytest.approx(closed.epsilon_float, rel=1e-14)
     assert not general < closed
     check_promise(TwoFormulas(law))

@@ -6,25 +6,25 @@ import numpy as np
 import pytest
 
 # Chances that no float holds, which no table asks for.
-from utmost.core.noise.near_laws import NearLaw, SpreadBound, heights_at, reaches, spreads
+from utmost.core.noise.near_laws import NearLaw, SpreadBound, heights_at, spread_margins, spreads
 from utmost.noise import Combination
 
 
 @pytest.mark.parametrize("digits", [2, 40, 300, 320, 400])
 def test_a_bar_is_that_of_the_reference_and_of_the_spread(digits):
-    """P(|D| > d) <= 2 exp(s^2 A/4 - s d): the reach for 10^-n is at most 2.4 n / s and something, and grows with n."""
+    """P(|D| > d) <= 2 exp(s^2 A/4 - s d): the margin for 10^-n is at most 2.4 n / s and something, and grows with n."""
     reference, spread = Combination([1, 2, "1/3"], 1), SpreadBound(0.01, 1.0)
     miss = Fraction(1, 10**digits)
     near, alone = (law.margin_missed(miss) for law in (NearLaw(reference, spread), reference))
     assert alone < near < alone * 1.1 + 3 * digits + 10
-    assert spread.reach(miss) > spread.reach(10 * miss)
+    assert spread.margin_missed(miss) > spread.margin_missed(10 * miss)
     if digits < 300:
-        assert spread.reach(miss) == pytest.approx(spread.reach(float(miss)), rel=1e-9)
+        assert spread.margin_missed(miss) == pytest.approx(spread.margin_missed(float(miss)), rel=1e-9)
 
 
 def test_a_sum_that_is_the_reference_has_next_to_no_spread():
     (found,) = spreads(np.zeros((1, 3)), np.ones(3), np.ones(3))
-    assert 0 < found.reach(1e-9) < 1e-9
+    assert 0 < found.margin_missed(1e-9) < 1e-9
 
 
 @pytest.mark.parametrize("epsilons", [[1, 1, 1], ["1/1000", "1/2", 8], [60, 60, 900]])
@@ -34,7 +34,7 @@ def test_a_bar_by_the_variance_alone_is_beyond_that_of_the_law(epsilons, sizes):
     edges, heights = heights_at(np.array([float(Fraction(of)) for of in epsilons]), 0.45)
     square = float(np.array([float(Fraction(size)) ** 2 for size in sizes]) @ heights)
     for miss in (Fraction(1, 3), Fraction(1, 20), Fraction(1, 10**9)):
-        (far,) = reaches(np.array([square]), heights, edges, miss)
+        (far,) = spread_margins(np.array([square]), heights, edges, miss)
         assert law.tail(far) <= miss * Fraction(10**9 + 1, 10**9)
         assert law.margin_missed(miss) <= np.ceil(far * 1000) / 1000 + 1
 
@@ -45,5 +45,5 @@ def test_a_near_law_bounds_a_sum_of_its_own():
     law, other = NearLaw(Combination([1, "1/2"], [1, 2]), spread), Combination(["1.05", "0.53"], [1, 2])
     for sure in ("0.5", "0.9", "0.95", "0.999"):
         assert law.margin(sure) >= other.margin(sure) * (1 - 1e-9) - 0.02
-        assert law.is_kept(law.margin(sure), 1 - Fraction(sure))
+        assert law.is_certified(law.margin(sure), 1 - Fraction(sure))
         assert law.tail(law.margin(sure)) <= 1

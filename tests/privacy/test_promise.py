@@ -10,7 +10,7 @@ from privacy.strategies import integer_laws, laws, staircases
 from utmost.errors import PromiseBroken
 from utmost.exact import Level, level
 from utmost.noise import DiscreteStaircase, Geometric, Laplace, Staircase
-from utmost.privacy_types import check_promise, kept_level
+from utmost.privacy_types import check_promise, smallest_level
 
 
 def largest_ratio(rows):
@@ -23,13 +23,13 @@ def largest_ratio(rows):
 @given(integer_laws(), st.integers(1, 14))
 def test_the_kept_level_is_the_largest_likelihood_ratio_over_all_outcomes(law, shift):
     """e^epsilon = max over y of P(X + s = y) / P(X = y): attained, not only bounded, at every shift."""
-    assert kept_level(law, shift) == Level.of_alpha(1 / largest_ratio(integer_pair(law, shift)))
+    assert smallest_level(law, shift) == Level.of_alpha(1 / largest_ratio(integer_pair(law, shift)))
 
 
 @given(staircases(), st.integers(1, 20))
 def test_the_kept_level_of_a_real_staircase_is_the_largest_ratio_over_all_cells(law, n):
     shift = Fraction(n, 5) * law.sensitivity
-    assert kept_level(law, shift) == Level.of_alpha(1 / largest_ratio(real_pair(law, shift)))
+    assert smallest_level(law, shift) == Level.of_alpha(1 / largest_ratio(real_pair(law, shift)))
 
 
 @given(laws, st.integers(1, 10**9))
@@ -38,7 +38,7 @@ def test_beyond_the_sensitivity_staircases_pay_by_whole_sensitivities_and_laplac
     times = Fraction(shift) / law.sensitivity
     if isinstance(law, DiscreteStaircase | Staircase):
         times = ceil(times)
-    assert kept_level(law, shift) == kept_level(law, -shift) == law.level.scaled(times)
+    assert smallest_level(law, shift) == smallest_level(law, -shift) == law.level.scaled(times)
 
 
 @given(laws)

@@ -8,7 +8,7 @@ import pytest
 from utmost.channels import Channel
 from utmost.errors import NotAChannel, NotALevel, NotANumber, OutOfRange
 from utmost.noise import Geometric
-from utmost.privacy_types import PrivacyType, check_promise, kept_level, smallest_epsilon, tradeoff
+from utmost.privacy_types import PrivacyType, check_promise, smallest_epsilon, smallest_level, tradeoff
 from utmost.spaces import counts
 
 TYPE = PrivacyType(counts(2), epsilon=1)
@@ -24,8 +24,8 @@ NOISE = Geometric(epsilon=1)
         (lambda: TYPE.contains(np.ones((3, 3))), NotAChannel),
         (lambda: TYPE.contains(np.full((3, 2), 0.5), tolerance=-1), OutOfRange),
         (lambda: smallest_epsilon(np.eye(2), counts(2)), NotAChannel),
-        (lambda: kept_level(NOISE, 0), OutOfRange),
-        (lambda: kept_level(NOISE, 0.5), NotANumber),
+        (lambda: smallest_level(NOISE, 0), OutOfRange),
+        (lambda: smallest_level(NOISE, 0.5), NotANumber),
         (lambda: check_promise(NOISE, epsilon=0), NotALevel),
         (lambda: tradeoff([[1, 0], [0, 1]], 0.5, shift=1), OutOfRange),
         (lambda: tradeoff(Channel([[1, 0], [0, 1], [1, 0]]), 0.5), NotAChannel),

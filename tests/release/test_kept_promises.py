@@ -18,7 +18,7 @@ from utmost.errors import PromiseBroken, Unsupported
 from utmost.exact import Level, level
 from utmost.noise import DiscreteStaircase, Geometric, IntegerLaw, costs
 from utmost.privacy import Amount
-from utmost.privacy_types import check_promise, kept_level
+from utmost.privacy_types import check_promise, smallest_level
 from utmost.promises import CellNoise, OneDraw, OneWayDraw, SumNoise, once_together, together_noise
 from utmost.publish.promises.noise_of_universe import SelectedCellNoise
 from utmost.publish.promises.promised_noise import PlannedNoise
@@ -112,7 +112,7 @@ def mass(law: Any, x: tuple[int, ...]) -> float:
 def law_spent(law: Any, change: tuple[int, ...], at: Level) -> bool:
     """Whether the noise of a few cells keeps a level for a change, by the probabilities or the distances themselves."""
     if isinstance(law, IntegerLaw):
-        return not at < kept_level(law, abs(change[0]))
+        return not at < smallest_level(law, abs(change[0]))
     if isinstance(law, DrawLaw):
         near = {x: law.distance(x) for x in product(BOX, repeat=law.size)}
         moved = {x: law.distance(tuple(a + b for a, b in zip(x, change, strict=True))) for x in near}
@@ -134,7 +134,7 @@ def is_kept(noise: PlannedNoise, at: Level) -> bool:
         steps = ceil(unit.sensitivity / (planned.grid or 1))
         is_stored = isinstance(noise, CellNoise) and not noise.half_step
         assert not is_stored or noise.lattice.of(at) == planned.drawn.worst_level(Fraction(1))
-        return not presence < kept_level(planned.drawn, steps).scaled(unit.cells)
+        return not presence < smallest_level(planned.drawn, steps).scaled(unit.cells)
     if isinstance(noise, SumNoise):
         runs, tables = noise.runs, noise.plan.sums
         ratios = np.repeat([lattice.of(at).power for _, lattice in runs], [size for size, _ in runs])
@@ -144,7 +144,7 @@ def is_kept(noise: PlannedNoise, at: Level) -> bool:
             for change in changes(unit, DOMAIN.size)
         )
     if isinstance(noise, SelectedCellNoise):
-        return not presence < kept_level(noise._law(at), 1).scaled(unit.cells)
+        return not presence < smallest_level(noise._law(at), 1).scaled(unit.cells)
     if isinstance(planned.law, DrawLaw) and noise.is_in_steps:
         size = planned.law.size
         one_way = [(*a, *b) for a in ((1, 0), (0, 1)) for b in ((1, 0), (0, 1))]
@@ -154,7 +154,7 @@ def is_kept(noise: PlannedNoise, at: Level) -> bool:
             allowed = [tuple(np.subtract(*pair).tolist()) for pair in permutations(one_way, 2)]
             presence, changed_groups = at, 2
         for _, law in getattr(planned, "beside", ()):  # an individual is in one group of each further table
-            spent = kept_level(law, 1)
+            spent = smallest_level(law, 1)
             assert spent.base == presence.base
             presence = Level(presence.base, presence.power - changed_groups * spent.power)
         return all(law_spent(planned.law, change, presence) for change in allowed)

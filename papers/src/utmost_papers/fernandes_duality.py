@@ -25,7 +25,7 @@ from utmost.design.geometry.universal_optima import LeastLoss, distinguishing_me
 from utmost.design.leakage.channel_capacity import CapacityKind
 from utmost.design.leakage.hypers import hyper
 from utmost.design.leakage.measures import g_vulnerability, l_uncertainty
-from utmost.design.optima.reading import expected_loss
+from utmost.design.optima.best_actions import expected_loss
 from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.design.spaces import losses, priors
 from utmost.design.spaces.consumer import Consumer

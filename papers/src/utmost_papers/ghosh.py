@@ -9,10 +9,10 @@ from utmost.core.noise.geometric import Geometric
 from utmost.core.programs.exact_optima import farkas_gap
 from utmost.design.channels.channel import Channel
 from utmost.design.channels.on_counts import geometric_channel, laplace_channel
+from utmost.design.optima.best_actions import bayes_remap, expected_loss, face_value_loss, face_value_of_noise
 from utmost.design.optima.beyond_oblivious import CountQuery, best_worst_case, conflicting_users
 from utmost.design.optima.optimum import optimal_mechanism
-from utmost.design.optima.reading import bayes_remap, expected_loss, face_value_loss, face_value_of_noise
-from utmost.design.optima.sharing import shared_mechanism, sharing_program, sharing_refutation
+from utmost.design.optima.several_consumers import shared_mechanism, sharing_program, sharing_refutation
 from utmost.design.optima.structure import check_lemmas, constraint_matrix, derivation, remap_of_vertex, uniqueness
 from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.design.spaces import losses, priors

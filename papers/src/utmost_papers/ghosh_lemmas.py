@@ -13,7 +13,7 @@ from utmost.design.channels.on_counts import geometric_channel
 from utmost.design.geometry.decomposition import null_vector
 from utmost.design.optima.beyond_oblivious import conflicting_users
 from utmost.design.optima.optimum import optimal_mechanism
-from utmost.design.optima.sharing import shared_mechanism
+from utmost.design.optima.several_consumers import shared_mechanism
 from utmost.design.optima.structure import check_lemmas, constraint_matrix, derivation, remap_of_vertex
 from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.design.spaces import losses

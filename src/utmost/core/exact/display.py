@@ -75,7 +75,7 @@ def brief(value: Any) -> str:
     if isinstance(value, Mapping):
         items = [f"{brief(key)}: {brief(item)}" for key, item in list(value.items())[:9]]
         return _listed(items, len(value), "{}")
-    # An object of ours has a short repr of its own; any other is shown by its type, for it may hold data.
+    # Objects of this package have a short repr. Any other object may hold data, so only its type is shown.
     name = type(value).__name__
     if not type(value).__module__.startswith("utmost.") or (callable(value) and not is_dataclass(value)):
         return getattr(value, "__name__", name)

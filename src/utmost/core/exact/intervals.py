@@ -351,7 +351,7 @@ def nearest(x: Fraction | Interval | int) -> float:
 _BITS_OF_ANY_FLOAT = 1200
 
 
-def settled(around: Callable[[int], Interval]) -> Interval:
+def narrow_interval(around: Callable[[int], Interval]) -> Interval:
     """An interval around a number, so narrow that it decides the floats next to the number: at least 128 bits.
 
     `round_up`, `round_down` and `nearest` of the interval are those of the number, unless the number is within 2^-1200
@@ -360,7 +360,7 @@ def settled(around: Callable[[int], Interval]) -> Interval:
     Args:
         around: Function from a precision to an interval around the number, a few units of 2^-bits wide.
 
-    >>> nearest(settled(lambda bits: exp_interval(Fraction(-600), bits))) == math.exp(-600)
+    >>> nearest(narrow_interval(lambda bits: exp_interval(Fraction(-600), bits))) == math.exp(-600)
     True
     """
     bits = 128

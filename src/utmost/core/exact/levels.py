@@ -6,7 +6,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, total_ordering
 
-from utmost.core.exact.intervals import Interval, exp_interval, is_lower, log_interval, nearest, round_up, settled
+from utmost.core.exact.intervals import (
+    Interval,
+    exp_interval,
+    is_lower,
+    log_interval,
+    narrow_interval,
+    nearest,
+    round_up,
+)
 from utmost.core.exact.numbers import Number, exact, precision
 from utmost.errors import NotALevel, NotANumber
 
@@ -75,7 +83,7 @@ class Level:
     @property
     def alpha(self) -> Fraction | float:
         """alpha as a Fraction where it is rational, else the nearest float."""
-        return self.alpha_fraction() if self.is_rational else nearest(settled(self.alpha_interval))
+        return self.alpha_fraction() if self.is_rational else nearest(narrow_interval(self.alpha_interval))
 
     def alpha_fraction(self) -> Fraction:
         """alpha as a Fraction.

@@ -190,7 +190,7 @@ def shows_progress() -> bool:
         return True
     try:
         return bool(stream.isatty()) or type(stream).__module__.startswith("ipykernel.")
-    except (AttributeError, ValueError):  # none, or closed
+    except (AttributeError, ValueError):  # there is no standard error, or it is closed
         return False
 
 

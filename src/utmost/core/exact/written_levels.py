@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from utmost.core.exact.display import number_words
-from utmost.core.exact.intervals import round_down, round_up, settled
+from utmost.core.exact.intervals import narrow_interval, round_down, round_up
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import exact
 from utmost.errors import BadTable, NotALevel, NotANumber
@@ -25,11 +25,11 @@ def level_facts(level: Level) -> dict[str, Any]:
     if level.is_rational:
         alpha: Any = str(level.alpha_fraction())
     else:
-        around = settled(level.alpha_interval)
+        around = narrow_interval(level.alpha_interval)
         alpha = [round_down(around) + 0.0, round_up(around)]  # not -0.0
     return {
         "epsilon": level_text(level),
-        "epsilon_rounded_up": round_up(settled(level.epsilon_interval)),
+        "epsilon_rounded_up": round_up(narrow_interval(level.epsilon_interval)),
         "alpha": alpha,
     }
 
@@ -64,7 +64,7 @@ def _parsed(text: str) -> Level:
 
 def level_name(level: Level) -> str:
     """epsilon for people: a short decimal, or else an exact expression with a decimal just above its value."""
-    above = _up(Fraction(round_up(settled(level.epsilon_interval))) if level.base else level.power, 4)
+    above = _up(Fraction(round_up(narrow_interval(level.epsilon_interval))) if level.base else level.power, 4)
     if level.base is None:
         exactly = Fraction(above) == level.power
         return f"epsilon = {above if exactly else level.power}"

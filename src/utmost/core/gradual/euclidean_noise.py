@@ -1,6 +1,6 @@
 """Noise in n dimensions whose density falls by exp(-epsilon) with each unit of Euclidean distance, at several levels.
 
-The noise at all levels is one Brownian motion B (variance 2 a coordinate in a unit of time) stopped by a clock:
+The noise at all levels is one Brownian motion B (variance 2 for each coordinate and unit of time) stopped by a clock:
 
     V_e = B(S_v),  v = e^2,  S_v ~ Gamma(a, rate v),  a = (n + 1)/2,
 

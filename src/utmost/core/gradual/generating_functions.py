@@ -1,12 +1,12 @@
-r"""Probability generating functions of laws on the integers, as rational functions of z, and certified quotients.
+r"""Generating functions of distributions on the integers, as rational functions of z, and certified quotients.
 
-**The generating function of a law.**
+**The generating function of a distribution.**
 
 .. math:: \sum_i p(i) z^i = s\, \frac{N(z)}{(1 - b z^D)(1 - b z^{-D})}
 
 A staircase of period D, step r and ratio b has N = B_{2r-1} + b B_{2(D-r)+1}, where B_n, for odd n, is the block
 z^{-(n-1)/2} + ... + z^{(n-1)/2}. With g = gcd(2r-1, 2D) the block B_g divides N: its zeros lie on the unit circle, and
-the quotient of two laws exists only where these cancel. A table of finitely many probabilities has b = 0.
+the quotient of two functions exists only where these cancel. A table of finitely many probabilities has b = 0.
 
 **The certified inverse of a Laurent polynomial on the unit circle.** A guess c for 1/N is certified by its residue e =
 N c - 1: where the weighted norm eta = sum |e_i| s^|i| is below 1, N has no zero in the annulus 1/s <= |z| <= s, and the
@@ -48,7 +48,7 @@ class GeneratingFunction:
     block: int = 1  # g
 
     def over_block(self, common: int) -> "GeneratingFunction":
-        """The function over the block B_common, for a divisor ``common`` of ``block``; the rest is multiplied out."""
+        """The same function with the block B_common, for a divisor ``common`` of ``block``; N gets the quotient."""
         count = self.block // common
         comb = [Fraction(int(i % common == 0)) for i in range((count - 1) * common + 1)]
         constant, linear = (tuple(np.convolve(objects(part), objects(comb))) for part in (self.constant, self.linear))
@@ -284,7 +284,7 @@ def inverse(core: list[Interval], start: int, reach: int) -> NearInverse:
         correction = convolve(values, residue)
         cut = correction[reach - start : reach - start + 2 * reach + 1]
         values = [v - (c >> bits) for v, c in zip(values, cut, strict=True)]
-    # The middles stood for intervals; the slack bounds the difference.
+    # The residue was computed with the middles of the intervals of N; the slack bounds the difference.
     slack = 2 + -(-radius * sum(map(abs, values)) >> bits)
     return NearInverse(values, -reach, bits, [abs(r) + slack for r in residue], start - reach)
 

@@ -199,20 +199,20 @@ class LaplaceBridge:
 
     def stay(self, w: ArrayLike) -> Any:
         """P(K = w), the probability that the responses at ``middle`` and ``lower`` are equal; 1 for w = 0."""
-        apart = _reals(w)
-        return plain(np.where(apart == 0, 1.0, (1 - self.home) * self._relaxing.pieces(apart).stay))
+        gap = _reals(w)
+        return plain(np.where(gap == 0, 1.0, (1 - self.home) * self._relaxing.pieces(gap).stay))
 
     def density(self, k: ArrayLike, w: ArrayLike) -> Any:
         """The density of K given w, for K other than 0 and w; 0 for w = 0."""
-        end, apart = np.broadcast_arrays(_reals(k), _reals(w))
-        return plain(np.where(apart == 0, 0.0, (1 - self.home) * self._relaxing.density(end, apart)))
+        end, gap = np.broadcast_arrays(_reals(k), _reals(w))
+        return plain(np.where(gap == 0, 0.0, (1 - self.home) * self._relaxing.density(end, gap)))
 
     def cdf(self, k: ArrayLike, w: ArrayLike) -> Any:
         """P(K <= k | W = w)."""
-        end, apart = np.broadcast_arrays(_reals(k), _reals(w))
+        end, gap = np.broadcast_arrays(_reals(k), _reals(w))
         passed = (end >= 0).astype(np.float64)
-        moved = self.home * passed + (1 - self.home) * self._relaxing.cdf(end, apart)
-        return plain(np.where(apart == 0, passed, moved))
+        moved = self.home * passed + (1 - self.home) * self._relaxing.cdf(end, gap)
+        return plain(np.where(gap == 0, passed, moved))
 
     @property
     def _relaxing(self) -> LaplaceRelaxing:

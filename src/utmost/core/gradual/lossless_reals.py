@@ -4,9 +4,10 @@ r"""Decide for any two distributions of the library whether one is the other plu
 
 .. math:: \varphi(t) = c\, \frac{g(t)}{t\, |1 - b e^{iDt}|^2}, \quad g(t) = \sin(\gamma D t) + b \sin((1 - \gamma) D t).
 
-V_1 = V_2 + W with W independent makes each zero of V_2 one of V_1. If gamma_1 or gamma_2 is irrational (with equal
-periods), V_2 has a zero that V_1 lacks. If both are rational, V_i is uniform noise on one cell of a common grid plus
-noise on the grid. Then W lies on that grid, and `lossless` decides.
+If V_1 = V_2 + W with independent W, each zero of the characteristic function of V_2 is a zero of that of V_1. (Below,
+"a zero of V" means such a zero.) If gamma_1 or gamma_2 is irrational (with equal periods), V_2 has a zero that V_1
+lacks. If both are rational, V_i is uniform noise on one cell of a common grid plus noise on the grid. Then W lies on
+that grid, and `lossless` decides.
 """
 
 from collections.abc import Iterator
@@ -40,7 +41,7 @@ from utmost.core.noise.staircase import Staircase
 from utmost.errors import OutOfRange, Unsupported
 
 _BITS = 192
-# The number of zeros of V_2 to look at: at first, at most, and those to try where V_1 is not tiny.
+# How many zeros of V_2 are computed at first and at most, and how many are certified where V_1 is not tiny.
 _NEAR, _FAR, _TRIED = 32, 1 << 14, 8
 _CLEAR, _TINY = 0.1, 1e-9
 # The width of the bracket around a zero, in units of 1/D.
@@ -97,7 +98,7 @@ def losslessness(lower: Any, higher: Any) -> Losslessness:
         return Losslessness(LaplaceTightening(lower.rate, higher.rate), None)
     if isinstance(higher, Laplace):
         return Losslessness(None, DiscontinuousDensity())
-    assert isinstance(higher, Staircase), "a law on the reals is a staircase or Laplace noise"
+    assert isinstance(higher, Staircase), "a distribution on the reals is a staircase or Laplace noise"
     if isinstance(lower, Staircase) and _same(lower, higher):
         return Losslessness(Difference((Fraction(1),), None, 1), None)
     zero = _unmatched_zero(lower, higher, 0, _NEAR)
@@ -162,7 +163,7 @@ class _Wave:
 
     @classmethod
     def of(cls, law: Staircase) -> "_Wave":
-        gamma = Interval.of(1, _BITS) if law.exact_gamma == 0 else law.gamma_interval(_BITS)  # the same law
+        gamma = Interval.of(1, _BITS) if law.exact_gamma == 0 else law.gamma_interval(_BITS)  # the same distribution
         return cls(gamma * law.sensitivity, (1 - gamma) * law.sensitivity, law.level.alpha_interval(_BITS))
 
     def floats(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -190,7 +191,8 @@ def _unmatched_zero(lower: RealLaw, higher: Staircase, start: int, end: int) -> 
     if lower_wave is not None:
         return None
     # The first zero may be too far out for floats: gamma D t is within arcsin b <= b pi/2 of pi.
-    reach = min(higher_wave.ratio.upper * Fraction(8, 5) + Fraction(1, 1 << 20), Fraction(8, 5))  # + the error of _PI
+    # the error of _PI is added
+    reach = min(higher_wave.ratio.upper * Fraction(8, 5) + Fraction(1, 1 << 20), Fraction(8, 5))
     after, before = ((_PI + sign * reach) / higher_wave.near.middle for sign in (-1, 1))
     ends = [higher_wave.around(Interval.of(x, _BITS)) for x in (after, before)]
     is_there = ends[0].low > 0 > ends[1].high

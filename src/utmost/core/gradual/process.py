@@ -1,4 +1,4 @@
-"""The joint distribution of the noise at several levels; the process of all levels, which jumps; and paths of it.
+"""The joint distribution of the noise at several levels, the jump process of the noise at all levels, and its paths.
 
 The process starts at epsilon = infinity with 0, and epsilon decreases. Jumps of size j != 0 arrive while alpha grows,
 with intensity alpha^{|j|-1} d alpha, independently of each other. Hence the number of jumps between two levels is
@@ -202,10 +202,11 @@ def expected_jumps_of_size(j: int, lower: Level, higher: Level | None = None) ->
 
 
 def forward_intensities(x: ArrayLike, level: Level) -> tuple[Any, Any, Any]:
-    """Rates of jumps per unit of epsilon, (inward, across, outward), when a level with noise x is relaxed.
+    """Rates of jumps per unit of epsilon (inward, across, outward) as epsilon grows from a level with noise x.
 
-    With m = |x| and s the sign of x: inward, to one of 0, s, ..., s(m-1) with equal probabilities, at rate m. Across 0,
-    to -s(1 + Geom(alpha^2)), and outward, to s(m + 1 + Geom(alpha^2)), each at rate alpha^2/(1 - alpha^2).
+    Let m = |x|, and s the sign of x. Inward jumps go to one of 0, s, ..., s(m-1), with equal probabilities, at the rate
+    m. Jumps across 0 go to -s(1 + Geom(alpha^2)), outward jumps to s(m + 1 + Geom(alpha^2)), each kind at the rate
+    alpha^2/(1 - alpha^2).
     """
     instance(level, Level, "level")
     kind, (noise,) = NumberKind.of((level,), x)

@@ -197,8 +197,8 @@ class Bridge:
 
     def pmf(self, k: ArrayLike, w: ArrayLike) -> Any:
         """P(K = k | W = w), for integers that broadcast: Fractions for rational alphas, or floats."""
-        kind, (end, apart) = NumberKind.of((self.lower, self.middle, self.higher), k, w)
-        ahead, size = end * np.where(apart < 0, -1, 1), np.abs(apart)
+        kind, (end, gap) = NumberKind.of((self.lower, self.middle, self.higher), k, w)
+        ahead, size = end * np.where(gap < 0, -1, 1), np.abs(gap)
         # Each step between 0 and w on the way to K has the ratio m/a, and every other step am.
         inward = np.clip(ahead, 0, size)
         smooth = self._quantity(lambda a, m, b: _rest(a, m, b) * (a - m) / a)

@@ -1,12 +1,13 @@
-"""Noise of n cells in one draw, where one individual changes at most k cells by at most s each. A bound may hold for
-all cells together.
+"""Noise of n cells in one draw, where one individual changes at most k cells by at most s each. A second bound may
+limit the sum of these changes.
 
-Let r be the step. The excess of a cell over its centre, y = max(|x| - r + 1, 0), is counted in chunks of s, and
+Let r be the first step. The excess of a cell is y = max(|x| - r + 1, 0). It is counted in chunks of s: a cell has
+ceil(y / s) chunks. Then
 
-    g(y) = max(largest number of chunks, (sum of the chunks) / k),  each rounded up,
+    g(y) = max(largest number of chunks, ceil((sum of the chunks) / k))
 
-grows by at most 1 when one individual raises cells. With a bound of all cells together, chunks are single units: the
-largest number of chunks is divided by s, and the sum by the bound. For the raised and the lowered parts of x,
+grows by at most 1 when one individual raises cells. With a bound on the sum, a chunk is a single unit: g divides the
+largest number of chunks by s and their sum by the bound, and rounds both up. For the raised and the lowered parts of x,
 
     d = g(raised) + g(lowered)      if individuals are added or removed, and lower no cell,
     d = max(g(raised), g(lowered))  if a record that lowers no cell is replaced,
@@ -33,21 +34,21 @@ from utmost.errors import OutOfRange
 Relation = Literal["add-remove", "change-one"]
 
 _ALL_STEPS, _SPREAD = 32, 17
-"""`with_best_step` compares all first steps up to 32, and of more steps 17 at a time."""
+"""`with_best_step` compares all first steps if there are at most 32, and else grids of 17 steps."""
 
 _HALF, _SIXTH = Fraction(1, 2), Fraction(1, 6)
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class CellsDraw(DrawLaw):
-    r"""P(X = x) proportional to q^d(x), d the least number of individuals from the centre \|x_i\| < step to x.
+    r"""P(X = x) proportional to q^d(x): at least d(x) individuals move a point of the centre, all \|x_i\| < step, to x.
 
     Args:
         epsilon: Level of all cells together, or alpha = exp(-epsilon) instead.
         cells: Number n of cells.
         changed: Number k of cells that one individual changes, at most n.
         sensitivity: Largest change s of a cell by one individual, an integer >= 1.
-        in_all: Largest change of all cells together, an integer from s to ks; None for ks.
+        in_all: Largest sum of the changes of all cells by one individual, an integer from s to ks; None for ks.
         neighbours: "add-remove", or "change-one" if a record is replaced.
         nonnegative: Whether an individual's presence lowers no cell; False for changes of any sign.
         step: First step r, from 1 to s: all \|x_i\| < r are equally likely.
@@ -123,9 +124,9 @@ class CellsDraw(DrawLaw):
         return CellsDraw(*numbers, in_all=self.in_all, neighbours=relation, nonnegative=signs, step=step)
 
     def with_best_step(self, cost: CellCost = "squared") -> "CellsDraw":
-        """This distribution with the first step of least cost among the compared ones. Costs are compared in floats.
+        """This distribution with the first step of least cost among the compared steps. Costs are compared in floats.
 
-        All steps are compared up to a sensitivity of 32, and else ever finer grids around the best step.
+        Up to a sensitivity of 32 all steps are compared; for a larger one, ever finer grids around the best step.
 
         >>> CellsDraw(1, 2, 2, 5).with_best_step().step, CellsDraw(1, 2, 2, 10**6).with_best_step().step
         (4, 754858)
@@ -161,7 +162,7 @@ class CellsDraw(DrawLaw):
 
     @property
     def reach(self) -> int:
-        """The largest change of all cells together, doubled if a record that may lower cells is replaced."""
+        """The largest sum of the changes of all cells, doubled if a record that may lower cells is replaced."""
         presence = self.changed * self.sensitivity if self.in_all is None else self.in_all
         return presence * (2 if self._lowers_and_raises else 1)
 
@@ -191,7 +192,7 @@ class CellsDraw(DrawLaw):
 
     @property
     def is_joined(self) -> bool:
-        """Whether the raised and the lowered part have the same shell: a record that lowers no cell is replaced."""
+        """Whether raised and lowered cells share one shell number: if a record that lowers no cell is replaced."""
         return self.nonnegative and self.neighbours == "change-one"
 
     def mixture_factor(self, q: Q) -> Q:
@@ -292,19 +293,19 @@ def _number(q: Q, number: Fraction) -> Q:
 
 @dataclass(frozen=True, slots=True)
 class _Body:
-    """The vectors {1, ..., j width}^a whose sum is at most j bound: chunks of a raised cells in shell j."""
+    """The chunks of a raised cells in shell j: vectors in {1, ..., j width}^a with a sum of at most j bound."""
 
     cells: int  # n
     chunk: int  # units of a cell in one chunk
-    width: int  # chunks of one cell in a shell of 1
-    bound: int  # chunks of all cells in a shell of 1
+    width: int  # most chunks of one cell in shell 1
+    bound: int  # most chunks of all cells in shell 1
 
     def count(self, a: int, j: int) -> int:
-        """The number of points, a polynomial of degree a in j."""
+        """The number of vectors for ``a`` cells in shell j, a polynomial of degree a in j."""
         return chunk_points(a, j * self.width, j * self.bound, ())
 
     def series(self, a: int) -> ShellSeries:
-        """The numbers of points in all shells."""
+        """The numbers of vectors for ``a`` cells in all shells."""
         return _body_series(self, a, ())
 
     def values(self, step: int) -> tuple[tuple[Fraction, Fraction], tuple[Fraction, Fraction, Fraction]]:
@@ -328,7 +329,7 @@ class _Body:
         return mean, square, m0 * m0 + 2 * m0 * m1 * first + m1 * m1 * pair
 
     def beyond(self, a: int, least: int, q: Q, others: "_Others | None") -> Q:
-        """The sum over j of q^j times the points of a raised cells with at least ``least`` chunks in the first one."""
+        """The sum over j of q^j times the vectors of shell j with at least ``least`` chunks in the first cell."""
         width, bound = self.width, self.bound
         start = -(-least // width)
         degree = a if others is None else self.cells
@@ -338,7 +339,8 @@ class _Body:
             if slope > 0:
                 starts.setdefault(max(start, -(-(least - 1) // slope)), []).append(i)
         total = 0 * q
-        # Terms of the cut-off that start later have a series each.
+        # The cut-off at j width chunks subtracts terms that vanish in the first shells. Terms that start in the same
+        # shell make up one series.
         for first in sorted({start, *starts}):
             values = []
             for j in range(first, first + degree + 1):
@@ -359,7 +361,7 @@ class _Body:
 
 @dataclass(frozen=True, slots=True)
 class _Others:
-    """The numbers of points of the lowered and centre cells in each shell, for ``raised`` raised cells."""
+    """The numbers of points that the cells which are not raised have in each shell, if ``raised`` cells are raised."""
 
     body: _Body
     raised: int
@@ -409,7 +411,7 @@ def _body_series(body: _Body, a: int, orders: tuple[int, ...]) -> ShellSeries:
 
 def chunk_points(a: int, most: int, in_all: int, orders: tuple[int, ...] = ()) -> int:
     """The sum over y in {1..most}^a, sum(y) <= in_all, of the product of C(y_i, orders_i) for the first cells."""
-    # Generating functions: each cell is cut off at ``most`` by subtracting the values beyond.
+    # By generating functions. Each cell is cut off at ``most``: the series of larger values is subtracted.
     terms = [(1, 0, 1)]
     for order in orders:
         # C(y, order) over y = 1..most, as terms (factor, e, f) of z^e / (1-z)^f.
@@ -440,7 +442,7 @@ def chunk_points_from(a: int, most: int, in_all: int, least: int) -> int:
 
 @lru_cache(maxsize=64)
 def _joined_moments(body: _Body, step: int) -> list[ShellSeries]:
-    """Moments if both parts have one shell: cells at the centre, squares, squares of sums, and absolute values."""
+    """Moments with a shared shell number: of cells at the centre, squares, squares of sums, and absolute values."""
     n = body.cells
     (m0, m1), (s0, s1, s2) = body.values(step)
     values: list[list[Fraction]] = [[], [], [], []]
@@ -465,5 +467,5 @@ def _joined_moments(body: _Body, step: int) -> list[ShellSeries]:
                 sums = [total + weight * part for total, part in zip(sums, parts, strict=True)]
         for listed, total in zip(values, sums, strict=True):
             listed.append(total)
-    # Each number of choices has the chunk as a factor for every raised or lowered cell: the values are integers.
+    # The values are integers, because each weight has one factor ``chunk`` for every raised or lowered cell.
     return [ShellSeries.of([int(value) for value in listed]) for listed in values]

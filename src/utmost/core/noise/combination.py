@@ -14,7 +14,7 @@ import numpy as np
 from utmost.core.exact.arguments import wrong_kind
 from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.core.exact.display import Display
-from utmost.core.exact.intervals import Interval, round_down, round_up, settled
+from utmost.core.exact.intervals import Interval, narrow_interval, round_down, round_up
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, between_0_and_1, exact, natural, read_confidence
 from utmost.core.noise.geometric import Geometric
@@ -26,14 +26,14 @@ from utmost.errors import OutOfRange
 _LARGEST_SIZE = 10**100
 _MOST_TERMS = 10**30
 _MOST_LISTED = 10**8
-# S is on the lattice of one step if the step is at least this part of the largest coefficient.
+# A common divisor of the coefficients is used as lattice step if it is at least this part of the largest one.
 _LEAST_STEP = Fraction(1, 1 << 40)
 _LEAST_INVERTED = 8e-16
 """The least probability that an inversion resolves; a smaller one would be below its rounding error."""
 _HALVINGS = 24
 _FEW_GROUPS, _MOST_MARGINS = 64, 4096
 _margins: dict[tuple[Any, ...], int | float] = {}
-"""Margins by the terms of a sum and the allowed probability of a miss."""
+"""A cache of margins. Its keys are the terms of a sum and the allowed probability of a miss."""
 _DECAY, _MOST_POINTS = 40.0, 1 << 20
 
 
@@ -43,8 +43,8 @@ class Combination(Display):
 
     All bounds are certified: after rounding they are on the safe side. If all coefficients are multiples of one step
     (integers, or fractions with a common denominator), S is on a lattice, and probabilities err by at most 1e-13 as
-    long as the standard deviation of S is below about 10^4 steps. Beyond, and for other coefficients, a margin is too
-    large by at most 1.6 % of a standard deviation (0.6 % for few terms). A single term is exact.
+    long as the standard deviation of S is below about 10^4 steps. For wider sums, and for other coefficients, a margin
+    is too large by at most 1.6 % of a standard deviation (0.6 % for few terms). A single term is exact.
 
     Args:
         coefficients: Coefficients c_i, any numbers. Floats are read as the decimals that Python prints. Signs do not
@@ -134,7 +134,7 @@ class Combination(Display):
         if all(of.is_rational for of in self.levels):
             alphas = [of.alpha_fraction() for of in self.levels]
             return sum((w * 2 * a / (1 - a) ** 2 for w, a in zip(self._weights, alphas, strict=True)), Fraction(0))
-        return round_up(settled(self.variance_interval))
+        return round_up(narrow_interval(self.variance_interval))
 
     def variance_interval(self, bits: int = 128) -> Interval:
         """An interval around E S^2 = sum of c^2 2 alpha/(1 - alpha)^2, a few units of 2^-bits wide.
@@ -196,20 +196,20 @@ class Combination(Display):
         r = exact(margin, "margin")
         return 1.0 if r < 0 else self._exceeded(r, None)
 
-    def is_kept(self, margin: Number, miss: Number) -> bool:
+    def is_certified(self, margin: Number, miss: Number) -> bool:
         """Whether P(|S| > margin) <= miss is certified. This is faster than `tail`."""
         chance, r = round_down(between_0_and_1(miss, "miss", "Combination")), exact(margin, "margin")
         return r >= 0 and self._exceeded(r, chance) <= chance
 
-    def leaves_out(self, value: Number, miss: Number) -> bool:
+    def rejects(self, value: Number, miss: Number) -> bool:
         """Whether P(|S| >= |value|) <= miss is certified, so that a test rejects this value. 0 is never rejected.
 
-        >>> [Combination([1], 1).leaves_out(value, "0.05") for value in (0, 3, -4)]
+        >>> [Combination([1], 1).rejects(value, "0.05") for value in (0, 3, -4)]
         [False, False, True]
         """
         size = abs(exact(value, "value"))
         # P(|S| >= v) is at most P(|S| > w) for each w below v.
-        return size > 0 and self.is_kept(size - size / (1 << 60), miss)
+        return size > 0 and self.is_certified(size - size / (1 << 60), miss)
 
     def coverage(self, margin: Number) -> float:
         """A certified lower bound of P(|S| <= margin).
@@ -235,8 +235,8 @@ class Combination(Display):
         miss = 1 - read_confidence(confidence)
         return self.margin_missed(miss)
 
-    def reach(self, miss: Number) -> float:
-        """A certified margin, larger than `margin_missed` but without an inversion; 0 if P(S is not 0) <= miss."""
+    def quick_margin(self, miss: Number) -> float:
+        """A certified margin that needs no inversion, larger than `margin_missed`; 0 if P(S is not 0) <= miss."""
         chance = between_0_and_1(miss, "miss", "Combination")
         if not self.counts or self._not_zero <= chance:
             return 0.0
@@ -401,7 +401,8 @@ def simultaneous_margins(
 def missed_by_each(miss: Fraction, m: int) -> Fraction:
     """A rational just below 1 - (1 - miss)^(1/m), the probability of each of m independent misses."""
     log_kept = math.log1p(-float(miss)) if 2 * miss < 1 else _log(1 - miss)
-    # The guess is below q by more than its error. By Bernoulli miss / m is below q, too, and larger for tiny ``miss``.
+    # The guess is below q by more than its error. By Bernoulli's inequality miss / m is below q, too; for tiny ``miss``
+    # it is larger than the guess.
     guess = Fraction(-math.expm1(log_kept / m) * (1 - 1e-12))
     return max(guess, miss / m)
 
@@ -486,7 +487,7 @@ def _missed(law: Geometric, margin: int) -> Fraction | Interval:
     def around(bits: int) -> Interval:
         return of.scaled(margin + 1).alpha_interval(bits + 8) * 2 / (1 + of.alpha_interval(bits + 8))
 
-    return settled(around)
+    return narrow_interval(around)
 
 
 def _log(miss: Fraction) -> float:

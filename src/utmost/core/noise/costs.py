@@ -19,7 +19,7 @@ from utmost.core.exact.numbers import Number, exact
 from utmost.core.exact.own_names import own_names
 from utmost.errors import NotALoss, NotANumber, NotMonotone, OutOfRange, quoted
 
-# The closed forms take order^2 steps, in numbers of as many digits.
+# The closed forms take about order^2 operations, on numbers of about order^2 digits.
 _LARGEST_ORDER = 100
 
 Cost = Callable[[Any], Any]
@@ -42,7 +42,7 @@ class Moment:
         try:
             return size ** (self.order.numerator if self.is_integer else float(self.order))
         except OverflowError:
-            return math.inf  # as for arrays
+            return math.inf  # NumPy gives infinity for arrays
 
     @property
     def is_integer(self) -> bool:

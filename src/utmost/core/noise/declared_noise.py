@@ -33,7 +33,7 @@ _LAPLACE = ("discrete laplace", "laplace")
 # The steps of a continuous Laplace variable are this many times finer than the deviation of a sum.
 _FINENESS = 2048
 _FARTHEST_ALIAS = math.log(1e18)
-_FLOAT_ERROR = 2.0**-48  # of a probability by inversion, for each noise of the sum
+_FLOAT_ERROR = 2.0**-48  # error of a probability by inversion, for each noise in the sum
 _LEAST_INVERTED = Fraction(1, 10**9)
 _CUT = 14.0  # deviations of the transform beyond which it is below e^-98
 _HALVINGS = 60
@@ -351,12 +351,12 @@ class DeclaredTails:
 
     @classmethod
     def of(cls, noise: DeclaredNoise) -> "DeclaredTails":
-        """The tails of a noise. True values are integers, or, with small noise, have one decimal fewer than it."""
+        """The tails of a noise. True values are integers, or multiples of a power of ten if the margin is below 1."""
         if noise.is_whole or noise.margin("0.95") >= 1:
             return cls(noise, Fraction(1))
         return cls(noise, Fraction(10) ** math.floor(math.log10(noise.margin("0.95")) - 1))
 
-    def reach(self, least: Fraction) -> float:
+    def probability_from(self, least: Fraction) -> float:
         """P(N >= least)."""
         if least > 0:
             return self._chance(least)
@@ -366,7 +366,7 @@ class DeclaredTails:
     def mean_above(self, least: Fraction) -> float:
         """E[N; N >= least], which is the same for -least, because N is symmetric."""
         first = abs(least)
-        if self.noise.is_whole and least <= 0:  # from the first integer above -least
+        if self.noise.is_whole and least <= 0:  # the sum starts at the first integer above -least
             first = Fraction(math.floor(-least) + 1)
         start, size = float(first), float(self.noise.size)
         if self.noise.kind == "discrete laplace":

@@ -78,7 +78,7 @@ def _searched(folded: Folded, D: int) -> int:
     """The optimal step inside a bracket, by sums of M from the lower end of the bracket."""
     edges, b = integer_edges(folded.cost, D), folded.powers.b
     normaliser = (edges - 0.5) + b * (D - edges + 0.5)
-    # There is no step 0: its quotient is not used.
+    # Edge 0 is no step: NaN excludes its quotient from the search.
     normaliser[0] = np.nan
     atom = folded.powers.complement * folded.at_zero / 2
     enclosed = enclose_crossing(folded, edges, edges[1:] - 1, normaliser, atom)
@@ -167,7 +167,9 @@ class DiscreteStaircase(ProfileLaw):
         """The staircase of step (D + 1)/2 for odd D: uniform noise plus D times geometric noise. It can be relaxed."""
         D = positive_integer(sensitivity, "sensitivity", "DiscreteStaircase.half_step")
         if D % 2 == 0:
-            raise OutOfRange("the half-step staircase needs an odd sensitivity", came=D, remedy=f"Pass {D + 1}.")
+            raise OutOfRange(
+                "the half-step staircase needs an odd sensitivity", came=D, remedy=f"Pass sensitivity={D + 1}."
+            )
         return cls(epsilon, D, step=(D + 1) // 2, alpha=alpha)
 
     @property

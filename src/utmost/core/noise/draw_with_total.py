@@ -6,8 +6,8 @@ the two totals. Let D be w (M - S), rounded to an integer by a coin that keeps t
     N_i + D / n, rounded in the same way,
 
 so that the cells are integers and add up to the average (1 - w) S + w M of both totals. The data cancel in M - S, so
-the noise of the cells does not depend on the data. The result is computed from two answers that together keep the
-level.
+the noise of the cells does not depend on the data. The result is computed from two answers, so its epsilon is the sum
+of their two levels.
 """
 
 from collections.abc import Callable, Sequence
@@ -31,8 +31,8 @@ _PARTS = 1000
 """The weight of the separate total is a multiple of 1/1000."""
 
 COMBINED = (
-    "one draw of all cells and noise of the total by itself keep epsilon together, at their shares; both totals are "
-    "averaged by their variances. It is not claimed optimal"
+    "one draw makes the noise of all cells, and the total has separate noise; their two levels add up to epsilon. "
+    "The two totals are averaged with weights by their variances. Optimality is not claimed"
 )
 """The claim for one draw with separate noise of the total."""
 
@@ -145,16 +145,16 @@ class DrawWithTotal(Display):
 
 
 def total_noise(level: Level, draw: DrawLaw) -> Geometric | DiscreteStaircase:
-    """The noise of the total of a draw, at its own level."""
+    """The separate noise of the total of a draw, at the level of the total."""
     noise = Geometric(level) if draw.reach <= 1 else optimal_noise(level, draw.reach, squared)
-    assert isinstance(noise, Geometric | DiscreteStaircase), "a law on the integers"
+    assert isinstance(noise, Geometric | DiscreteStaircase), "noise on the integers"
     return noise
 
 
 def drawn_law(
     draw_at: Callable[[Level], DrawLaw], level: Level, total_share: Fraction, beside: Fraction = Fraction(0)
 ) -> DrawLaw | DrawWithTotal:
-    """The draw at the level minus the share ``beside``; with separate noise of the total if it has a share."""
+    """The draw at (1 - beside) of the level, with separate noise of the total if ``total_share`` is not 0."""
     rest = level if not beside else level.scaled(1 - beside)
     return DrawWithTotal.at_share(draw_at, rest, total_share / (1 - beside)) if total_share else draw_at(rest)
 

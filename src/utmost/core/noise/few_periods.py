@@ -25,7 +25,7 @@ from utmost.core.noise.costs import Cost, ReadCost
 from utmost.core.noise.period_series import (
     LOST,
     NEGLIGIBLE,
-    Rests,
+    LaterPeriods,
     Term,
     check_digits,
     counted_periods,
@@ -33,12 +33,12 @@ from utmost.core.noise.period_series import (
     is_unit,
     log,
     log_ratio,
-    read_settled,
+    read_epsilon_and_cost,
 )
 from utmost.core.noise.quadrature import integral
 
 _COARSE = 1e-9  # least relevant jump, relative to the cost at that point
-_NOISE = 1e-9  # relative size of a difference of costs that is known to its last digits only
+_NOISE = 1e-9  # below this relative size, rounding decides a difference of costs
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,12 +46,12 @@ class FewPeriods:
     epsilon: float  # of one period
     period: Fraction  # D
     cost: ReadCost  # L
-    rests: Rests  # bounds of the sums of later periods
+    later: LaterPeriods  # bounds of the sums of later periods
 
     @classmethod
     def of(cls, level: Level, period: Fraction, cost: Cost) -> "FewPeriods":
-        epsilon, read = read_settled(level, nearest(period), cost, integers=False)
-        return cls(epsilon, period, read, Rests(epsilon, nearest(period), read, {}))
+        epsilon, read = read_epsilon_and_cost(level, nearest(period), cost, integers=False)
+        return cls(epsilon, period, read, LaterPeriods(epsilon, nearest(period), read, {}))
 
     def crossing(self) -> tuple[float, float]:
         """The last float with M < V and the next float; (1/2, 1/2) if all gammas cost the same."""
@@ -71,7 +71,7 @@ class FewPeriods:
         log_width = float(np.logaddexp(log(gamma), log(1 - gamma) - self.epsilon))
         total = -math.inf
         first = first_rise(self._end, 0, 0.0)
-        if first is None or self.rests.after(first - 1, 0.0) < first * self.epsilon - LOST:
+        if first is None or self.later.after(first - 1, 0.0) < first * self.epsilon - LOST:
             return 0.0
         for k, rest in self._periods(0.0, all_after=True):
             # In logarithms, since masses underflow while costs overflow.
@@ -100,7 +100,7 @@ class FewPeriods:
         for _ in counted_periods(self.epsilon):
             if k is None:
                 return
-            yield k, self.rests.after(k, base)
+            yield k, self.later.after(k, base)
             k = k + 1 if all_after else first_rise(self._end, k + 1, self._at(k + 1, 0.0, after=True))
 
     def _end(self, k: int) -> float:

@@ -69,7 +69,7 @@ class Folded:
 
     def is_lost(self) -> bool:
         """Whether M lost digits to underflow; `Unsupported` if epsilon is also too small to sum period by period."""
-        # Errors that cost nothing for many periods make M underflow.
+        # If all errors below many periods cost nothing, M underflows.
         if self(np.array([self.period]))[0] > _LEAST_COST:
             return False
         epsilon = float(self.powers.epsilon.high)
@@ -177,8 +177,8 @@ def find_crossing(
 ) -> Any:
     """An edge at which the excess (M - V)/V vanishes up to rounding, else the upper edge of its change of sign."""
     # False position with the Illinois rule, and a halving after three steps that did not halve the bracket. ``trial``
-    # gives an edge strictly between two edges, at a fraction of the way (None: in the middle), or None if there is
-    # none.
+    # gives an edge strictly between two edges, at the given fraction of the way (None: in the middle). It returns None
+    # if no edge lies between them.
     low, high = enclosure.low, enclosure.high
     left = right = 0.0  # excess at the ends, 0 if unknown
     width, steps, share = high - low, 0, None
@@ -201,12 +201,12 @@ def find_crossing(
 
 def largest_jump(folded: Folded, low: float, high: float) -> tuple[float, float] | None:
     """Two neighbouring floats, as shares of the period, between which M has its largest jump; None without a jump."""
-    # Each step goes to the half with the larger rise. If that half has twice much less than the whole rise, there is no
-    # jump. A jump at 0 does not count.
+    # Each step goes to the half with the larger rise. A smooth M rises in both halves: if the larger rise is twice in a
+    # row less than 0.8 of the whole rise, there is no jump. A jump at 0 does not count.
     ends = folded(np.array([low or math.ulp(0.0), high]) * folded.period)
-    rise, even = float(ends[1] - ends[0]), 0
+    rise, gentle = float(ends[1] - ends[0]), 0
     while low < (middle := (low + high) / 2) < high:
-        if even > 1 or rise <= _JUMP * ends[1]:
+        if gentle > 1 or rise <= _JUMP * ends[1]:
             return None
         here = folded(np.array([middle]) * folded.period)[0]
         if here - ends[0] > ends[1] - here:
@@ -214,7 +214,7 @@ def largest_jump(folded: Folded, low: float, high: float) -> tuple[float, float]
         else:
             low, ends = middle, np.array([here, ends[1]])
         rise, before = float(ends[1] - ends[0]), rise
-        even = even + 1 if rise < _MOST_LEFT * before else 0
+        gentle = gentle + 1 if rise < _MOST_LEFT * before else 0
     return low, high
 
 

@@ -245,7 +245,7 @@ class IntegerLaw(Law):
             return None
         place = self.worst_place(shift)
         if place is None:
-            required = "a law without a worst place must state its level"
+            required = "a distribution without a worst place must define worst_level"
             raise Unsupported(required, came=type(self).__name__, remedy="Override worst_level.")
         if shift == self.sensitivity and not self.is_rational:
             low, high = self._ratio_epsilon(place, shift)
@@ -415,7 +415,7 @@ class IntegerLaw(Law):
         return total
 
 
-@lru_cache(maxsize=1024)  # every view of a release asks for the same margin
+@lru_cache(maxsize=1024)  # every noisier copy of a release needs the same margin
 def _margin(tails: TailSearch, confidence: Fraction) -> int:
     return max(0, tails.first_at_most((1 - confidence) / 2) - 1)
 
@@ -433,7 +433,7 @@ def _window(law: IntegerLaw, least: float) -> Floats:
     raise Unsupported(
         f"noise must have at most {_WIDEST} values with probabilities of at least {least}",
         came=law,
-        remedy="Count in larger units, or choose a larger epsilon. A class of your own may override worst_place.",
+        remedy="Count in larger units, or choose a larger epsilon. A subclass may override worst_place.",
     )
 
 

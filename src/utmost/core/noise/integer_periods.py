@@ -29,7 +29,7 @@ from utmost.core.noise.period_series import (
     FEW_FROM,
     LOST,
     NEGLIGIBLE,
-    Rests,
+    LaterPeriods,
     Term,
     check_digits,
     counted_periods,
@@ -37,13 +37,13 @@ from utmost.core.noise.period_series import (
     is_unit,
     log,
     log_ratio,
-    read_settled,
+    read_epsilon_and_cost,
 )
 from utmost.core.noise.quadrature import integer_sum
 from utmost.errors import Unsupported
 
 _EXACT = 4096  # integers of a period that are summed one by one
-_MARGIN = 1e-10  # least difference of two logarithms that decides; the sums are right to 1e-13
+_MARGIN = 1e-10  # a larger difference of two logarithms decides; the sums are right to 1e-13
 _LARGEST_PERIOD = 1 << 60  # four such periods are within NumPy's integers
 
 Coefficient = Callable[[int, int], float]
@@ -55,12 +55,12 @@ class IntegerPeriods:
     epsilon: float  # of one period
     period: int  # D
     cost: ReadCost  # L
-    rests: Rests  # bounds of the sums of later periods
+    later: LaterPeriods  # bounds of the sums of later periods
 
     @classmethod
     def of(cls, level: Level, period: int, cost: Cost) -> "IntegerPeriods":
-        epsilon, read = read_settled(level, float(period), cost, integers=True)
-        return cls(epsilon, period, read, Rests(epsilon, float(period), read, {}))
+        epsilon, read = read_epsilon_and_cost(level, float(period), cost, integers=True)
+        return cls(epsilon, period, read, LaterPeriods(epsilon, float(period), read, {}))
 
     def step(self) -> int:
         """The least step with M >= V; a cost that underflows before it distinguishes two steps raises `Unsupported`."""
@@ -85,11 +85,11 @@ class IntegerPeriods:
     def expectation(self, step: int) -> float:
         """E L(X) for the staircase of this step; 0 if the expectation underflows."""
         total, first = -math.inf, first_rise(lambda k: self._at((k + 1) * self.period - 1), 0, 0.0)
-        if first is None or self.rests.after(first - 1, 0.0) + math.log(2 * self.period) < first * self.epsilon - LOST:
+        if first is None or self.later.after(first - 1, 0.0) + math.log(2 * self.period) < first * self.epsilon - LOST:
             return 0.0
         for n in counted_periods(self.epsilon):
             k = first + n
-            rest = self.rests.after(k, 0.0) + math.log(2 * self.period)
+            rest = self.later.after(k, 0.0) + math.log(2 * self.period)
             # Each error counts twice, for both signs, and 0 once.
             inside = (2 * self._sum(k, 1, step) if step > 1 else 0.0) + self._at(k * self.period) * (2 if k else 1)
             outside = 2 * self._sum(k, step, self.period)
@@ -111,7 +111,7 @@ class IntegerPeriods:
                 if k is None:
                     return
                 weight = coefficient(k, r)
-                rest = self.rests.after(k, base) + math.log(2 * self.period) - self.epsilon
+                rest = self.later.after(k, base) + math.log(2 * self.period) - self.epsilon
                 yield k, log(weight), log(-weight), rest
                 # Periods of constant cost contribute nothing.
                 is_changing = self._end(k) > self._at(k * self.period)

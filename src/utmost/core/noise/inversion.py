@@ -34,16 +34,16 @@ _MOST_NODES = 1 << 20
 _MOST_SINES = 1 << 26
 # The series ends where the transform of the normal variable is exp(-_CUT^2/2).
 _CUT = 8.0
-# Parts of the margin for the normal variable, in its standard deviations.
+# Slacks d, in standard deviations of the normal variable Z: P(|S| > r) <= P(|S + Z| > r - d) + P(|Z| > d).
 _SLACKS = (3.9, 4.5, 5.2, 6.2, 7.4)
-# Resolution of sums with few terms, and with many: standard deviations of S in one of the normal variable.
+# The standard deviation of S over that of the normal variable, for sums with few terms and with many terms.
 _FINEST, _COARSEST = 1000.0, 400.0
 # The series ends where phi is below e^-_NOTHING: 2/(pi k) over all k adds up to less than 10.
 _NOTHING = 45.0
 _SECTIONS = 80
-# From 2^12 frequencies on, stretches of 32 are bounded first, and left out if phi is below e^-_NOTHING.
+# From 2^12 frequencies on, stretches of 32 are bounded first, and skipped if phi is below e^-_NOTHING.
 _MANY_NODES, _STRETCH = 1 << 12, 32
-# Numbers computed at a time.
+# How many numbers are computed at a time.
 _AT_ONCE = 1 << 18
 _GROUPS_AT_ONCE, _FEW_AT_ONCE = 8, 1 << 12
 
@@ -264,7 +264,7 @@ class Smoothed:
 
     @cached_property
     def _rounding(self) -> float:
-        """The error of the series by its factors and its sum, without the error of its angles."""
+        """The error of the series that comes from its factors and its sum; the error of its angles is added later."""
         return float((self.weights * self.moved).sum()) + _OF_A_SUM * float(self.weights.sum())
 
     @cached_property

@@ -1,13 +1,14 @@
 """Noise of several cells that one individual changes together: joint noise, and the rotated pair.
 
-If one individual changes k cells, each by at most s, and no other cell, independent noise at epsilon/k is larger than
-necessary. Two better distributions:
+If one individual changes only k cells, each by at most s, independent noise at epsilon/k is larger than necessary. Two
+distributions are better:
 
 **Joint.** P(X = x) proportional to q^(max |x_i|) with q = exp(-epsilon/s). This is a mixture of cubes, since
 q^m = (1 - q) sum of q^n over n >= m: X is uniform on {-N, ..., N}^k, with P(N = n) proportional to (2n + 1)^k q^n.
 
-**Rotated.** The sum and the difference of two cells, |d_1 + d_2| + |d_1 - d_2| = 2 max |d_i| <= 2s, each with geometric
-noise of q = exp(-epsilon/2s). Rotated back, a cell has the noise (G_1 + G_2)/2. The pair can be relaxed without loss.
+**Rotated.** The sum and the difference of two cells each get geometric noise with q = exp(-epsilon/2s). One individual
+changes both together by |d_1 + d_2| + |d_1 - d_2| = 2 max |d_i| <= 2s. Half of the sum of both is the first cell, so
+its noise is (G_1 + G_2)/2. The pair can be relaxed without loss.
 """
 
 from collections.abc import Sequence
@@ -16,7 +17,7 @@ from fractions import Fraction
 from typing import Any
 
 from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
-from utmost.core.exact.intervals import Interval, nearest, settled
+from utmost.core.exact.intervals import Interval, narrow_interval, nearest
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, exact, natural
 from utmost.core.exact.scalars import FormulaWithPowers
@@ -174,4 +175,4 @@ class RotatedPair:
             )
             return result.at(bits)
 
-        return nearest(settled(around))
+        return nearest(narrow_interval(around))

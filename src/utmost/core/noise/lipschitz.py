@@ -19,7 +19,8 @@ def lipschitz_level(law: Any) -> Level | None:
 
     A staircase on the integers falls by its whole level once a period, from one integer to the next. Geometric noise
     falls by the level over the sensitivity at each integer. Laplace noise on the reals has the slope `rate` of log f. A
-    staircase on the reals jumps, and has no such level. A table {integer: probability} is bounded, and has none, too.
+    staircase on the reals jumps, and has no such level. A table {integer: probability} has finitely many values, and no
+    such level either.
 
     Args:
         law: Distribution of noise on the integers or the reals, or a table {integer: probability}.

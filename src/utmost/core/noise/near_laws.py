@@ -35,7 +35,7 @@ class SpreadBound:
     square: float  # A
     steepest: float  # largest s
 
-    def reach(self, miss: Fraction | float) -> float:
+    def margin_missed(self, miss: Fraction | float) -> float:
         """A d with P(|D| > d) <= miss, which may be below all floats."""
         exactly = Fraction(miss)
         depth = (log(2) + log(exactly.denominator) - log(exactly.numerator)) * _GROWN
@@ -53,17 +53,17 @@ def spreads(differences: Floats, epsilons: Floats, counts: Floats) -> list[Sprea
     return [SpreadBound(float(a), float(s)) for a, s in zip(squares, steepest, strict=True)]
 
 
-def reaches(squares: Floats, heights: Floats, edges: Floats, miss: Fraction) -> Floats:
-    """`SpreadBound.reach` for sums of which only A is known, with the heights and edges of `heights_at`.
+def spread_margins(squares: Floats, heights: Floats, edges: Floats, miss: Fraction) -> Floats:
+    """`SpreadBound.margin_missed` for sums of which only A is known, with the heights and edges of `heights_at`.
 
     >>> edges, heights = heights_at(np.array([1.0]), 0.45)
-    >>> reaches(heights, heights, edges, Fraction(1, 20)).round(2)  # one noise, whose bar is 3
+    >>> spread_margins(heights, heights, edges, Fraction(1, 20)).round(2)  # the margin of one noise is 3
     array([5.87])
     """
     # No coefficient of a term is larger than sqrt(A/height): slopes up to the least 2 v sqrt(height/A) are allowed.
     steepest = float((2 * edges * np.sqrt(heights)).min()) / _GROWN
-    least = np.sqrt(np.maximum(squares * _GROWN, 1e-300))  # never 0, by which slopes are divided
-    return np.array([SpreadBound(float(side * side), steepest / float(side)).reach(miss) for side in least])
+    least = np.sqrt(np.maximum(squares * _GROWN, 1e-300))  # never 0, because slopes are divided by it
+    return np.array([SpreadBound(float(side * side), steepest / float(side)).margin_missed(miss) for side in least])
 
 
 def heights_at(epsilons: Floats, part: float) -> tuple[Floats, Floats]:
@@ -86,14 +86,14 @@ class NearLaw(Combination):
         """An r with a certificate that P(|S| > r) <= miss for each of the sums."""
         chance = exact(miss, "miss")
         part = chance / _PART
-        reach = self.spread.reach(part)
-        return round_up(Fraction(super().margin_missed(chance - part)) + Fraction(reach))
+        added = self.spread.margin_missed(part)
+        return round_up(Fraction(super().margin_missed(chance - part)) + Fraction(added))
 
     def tail(self, margin: Number) -> float:
         """An upper bound of P(|S| > margin) for each of the sums, for probabilities above one in a million."""
         small = 1e-6  # the probability of a larger difference, added below
-        inner = exact(margin, "margin") - Fraction(self.spread.reach(small))
+        inner = exact(margin, "margin") - Fraction(self.spread.margin_missed(small))
         return 1.0 if inner < 0 else min(1.0, super().tail(inner) + small)
 
-    def is_kept(self, margin: Number, miss: Number) -> bool:
+    def is_certified(self, margin: Number, miss: Number) -> bool:
         return exact(self.margin_missed(miss)) <= exact(margin, "margin")

@@ -30,7 +30,7 @@ from utmost.core.exact.arguments import one_of
 from utmost.core.exact.arrays import Floats
 from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.core.exact.display import Display
-from utmost.core.exact.intervals import Interval, nearest, settled
+from utmost.core.exact.intervals import Interval, narrow_interval, nearest
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, exact_integer, first_integer, natural, read_confidence
 from utmost.core.exact.scalars import FormulaWithPowers, Q
@@ -159,7 +159,7 @@ class BallMixture(Display, ABC):
         if self.ratio.is_rational:
             q = self.ratio.alpha_fraction()
             return Fraction(formula(q, lambda n: q**n))
-        return nearest(settled(lambda bits: self._interval(formula, bits, near)))
+        return nearest(narrow_interval(lambda bits: self._interval(formula, bits, near)))
 
     def _interval(self, formula: FormulaWithPowers, bits: int, near: int) -> Interval:
         """The formula with guard bits for (1 - q)^(k+3) and the points of balls."""
@@ -177,7 +177,7 @@ class BallMixture(Display, ABC):
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class NormStaircase(BallMixture):
-    """P(X = x) proportional to q^j, j the step of x in a staircase of |x|: steps of the sensitivity, the first of r."""
+    """P(X = x) proportional to q^j, if |x| is on step j. The first step is r wide, the next ones as the sensitivity."""
 
     level: Level
     cells: int

@@ -1,7 +1,8 @@
 """Noise of many cells in one draw: P(X = x) proportional to q^d(x), d the number of individuals from the centre to x.
 
-If one individual changes d(x) by at most 1, the draw is private at q = e^-epsilon, and no better. The draw is a
-mixture: draw a group of cells, then a number of individuals (a shell), then a uniform point. Subclasses define d.
+If one individual changes d(x) by at most 1, the draw is epsilon-DP for q = e^-epsilon, and for no smaller epsilon. The
+draw is a mixture: draw a group of cells, then a number of individuals (a shell), then a uniform point. Subclasses
+define d.
 """
 
 from abc import ABC, abstractmethod
@@ -22,9 +23,9 @@ from utmost.core.noise.shell_series import ShellSeries, is_at_most, number_at
 from utmost.errors import OutOfRange
 
 NOT_BETTER_KNOWN = (
-    "nothing with less variance is known for a single release of all these cells, and it is not claimed optimal; for "
-    "small tables, linear programs over all noise on the integers found nothing less where the total is wanted, too, "
-    "and at most 2.2 % less for two cells alone"
+    "no noise with less variance is known for a single release of all these cells, but optimality is not claimed. "
+    "Linear programs over all noise on the integers, for small tables, found no smaller variance for cells and total "
+    "together, and at most 2.2 % less for two cells without a total"
 )
 """The claim for one draw."""
 
@@ -33,8 +34,8 @@ NOT_BETTER_KNOWN = (
 class DrawGroup:
     """One part of the mixture."""
 
-    weight: int  # number of its points for one point of each shell
-    shells: tuple[ShellSeries, ...]  # one number of individuals is drawn from each series
+    weight: int  # number of points x of the group for one point of each shell
+    shells: tuple[ShellSeries, ...]  # a number of individuals (a shell) is drawn from each series
     raised: int = 0  # number of cells above the centre
     lowered: int = 0  # number of cells below the centre
 

@@ -26,8 +26,8 @@ LOST = 800.0
 """e^-800 and less are 0 in floats."""
 
 _FARTHEST = 2.0**60  # in periods
-_WIDEST = 1700.0  # above the log of the largest float over the least one
-_UNITS = 2.0**-54, 5e-16  # a quarter of a unit in the last place, and about two
+_WIDEST = 1700.0  # above the log of the quotient of the largest float and the least one
+_UNITS = 2.0**-54, 5e-16  # a quarter of a unit in the last place, and about two units
 _ROUGH = 1e-290  # smaller costs have lost digits to underflow
 
 Term = tuple[int, float, float, float]
@@ -68,7 +68,7 @@ def first_rise(cost_of: Callable[[int], float], k: int, base: float) -> int | No
     return first_integer(k + stride // 2 - 1, k + stride - 1, lambda period: cost_of(period) > base)
 
 
-def read_settled(level: Level, period: float, cost: Cost, *, integers: bool) -> tuple[float, ReadCost]:
+def read_epsilon_and_cost(level: Level, period: float, cost: Cost, *, integers: bool) -> tuple[float, ReadCost]:
     """Read epsilon and a cost; refuse an infinite expectation, and a cost above the floats within four periods."""
     epsilon, read = float(FloatPowers(level).epsilon.high), read_cost(cost, period, integers=integers)
     sizes = np.arange(max(8, math.ceil(2 * _WIDEST / epsilon)) + 2, dtype=np.float64) * np.float64(period)
@@ -87,7 +87,7 @@ def read_settled(level: Level, period: float, cost: Cost, *, integers: bool) -> 
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Rests:
+class LaterPeriods:
     """Bounds of the sums of later periods from their last and largest costs, each computed once."""
 
     epsilon: float

@@ -9,7 +9,7 @@ tail, interpolated linearly between the multiples of the period: for i >= 0, wit
 
     T(i) = P(X >= i) = b^k ((D - j) + b j) / N.
 
-Period 1 is the two-sided geometric law.
+Period 1 is the two-sided geometric distribution.
 
 **The staircase on the reals** with b = alpha, period D and gamma g in [0, 1] is
 

@@ -21,10 +21,10 @@ from utmost.core.noise.inversion import Chernoff, Smoothed, TermGroups, not_zero
 from utmost.core.noise.law import law_level
 from utmost.errors import OutOfRange
 
-# The error of an end, as a fraction of its distance from the estimate.
+# The ends of an interval are found up to 1/_STEPS of their distance from the estimate.
 _STEPS = 1 << 14
 _FARTHEST = 120
-# Digits of a printed end, rounded outward.
+# Number of printed digits of an end, which is rounded outward.
 _SHOWN = 4
 _PLAIN = 16  # an end of more digits is printed with an exponent
 _HARDLY = Fraction(1, 1 << 50)
@@ -172,7 +172,7 @@ class FiellerSet:
 
     def is_beyond(self, ratio: Fraction) -> bool:
         """Whether this ratio, and all farther from the estimate on its side, are proved to be outside the set."""
-        return self._each is not None and self.noises.of_ratio(ratio).leaves_out(
+        return self._each is not None and self.noises.of_ratio(ratio).rejects(
             self.top - ratio * self.bottom, self._each
         )
 
@@ -186,8 +186,8 @@ class FiellerSet:
 
     def end(self, way: int) -> Fraction | None:
         """A point below (-1) or above (1) the estimate beyond which no ratio is in the set, near the nearest one."""
-        # Estimates find the point, and a proof confirms it, a few steps farther out if it fails at the estimate. If no
-        # estimate is close enough, each point is tried by a proof.
+        # Estimates find the point, and a proof confirms it. If the proof fails there, it is tried a few steps farther
+        # out. If all these proofs fail, the search itself tries each point by a proof.
         if self._each is None or self.estimate is None:
             return None
         width, chance = way * self._width, round_down(self._each)
@@ -198,7 +198,7 @@ class FiellerSet:
             # An estimate that underflows counts as the least float.
             return math.sqrt(-math.log(chance)) - math.sqrt(-math.log(min(1.0, max(guess, 5e-324))))
 
-        single = len(self.noises.u) == 1  # its exact law takes no longer than an estimate
+        single = len(self.noises.u) == 1  # its exact distribution takes no longer than an estimate
         before, guessed = (self.estimate, None) if single else _nearest(depth, self.estimate, width)
         if guessed is not None:
             step = guessed - before
@@ -211,7 +211,7 @@ class FiellerSet:
     def _width(self) -> Fraction:
         """The approximate distance of the ends from the estimate."""
         assert self.estimate is not None, "determined"
-        near = self.noises.of_ratio(_dyadic(self.estimate)).reach(self.miss)
+        near = self.noises.of_ratio(_dyadic(self.estimate)).quick_margin(self.miss)
         # A width of 0 means that the noise is nearly always 0.
         return _dyadic(Fraction(near) / abs(self.bottom)) or max(_dyadic(abs(self.estimate)), Fraction(1)) * _HARDLY
 

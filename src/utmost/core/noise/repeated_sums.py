@@ -68,9 +68,9 @@ class RepeatedSum(Display):
         margins = [self._by_chernoff(miss), self.count * self.law.margin(1 - miss / self.count)]
         if self.count > _MOST_COPIES:
             return min(margins)
-        # By the sums of the bins, if they reach so small a miss. Rounding to bins changes each copy symmetrically by at
-        # most half a bin: Hoeffding's inequality, rounded up, bounds the change of the sum, except with the probability
-        # that is given up.
+        # A third margin comes from the sums of the bins, if they resolve so small a miss. Rounding to bins changes each
+        # copy symmetrically by at most half a bin: Hoeffding's inequality, rounded up, bounds the change of the sum,
+        # except with the probability that is given up.
         half, given_up = self._bin // 2, miss / _GIVEN_UP
         log = math.log(2 * given_up.denominator) - math.log(given_up.numerator)
         shift = math.ceil(half * math.sqrt(2 * self.count * log) * (1 + 1e-9))
@@ -102,7 +102,7 @@ class RepeatedSum(Display):
         halves = [(1 << _BITS) - 2 * found[0].high]
         halves += [max(0, near.low - far.high) for near, far in pairwise(found)]
 
-        # Those of the sum of all copies, by squaring, never overestimated.
+        # The probabilities of the sum of all copies, by repeated squaring, never overestimated.
         most = math.ceil((_OF_ONE + _OF_ALL * math.sqrt(self.count)) * self._deviation / self._bin) + 1
         square, left, weights = halves[:0:-1] + halves, self.count, list[int]()
         while left:

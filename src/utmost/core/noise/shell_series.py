@@ -13,7 +13,14 @@ from typing import Any
 
 from flint import arb, fmpq
 
-from utmost.core.exact.intervals import Interval, ball_interval, interval_ball, nearest, settled, working_precision
+from utmost.core.exact.intervals import (
+    Interval,
+    ball_interval,
+    interval_ball,
+    narrow_interval,
+    nearest,
+    working_precision,
+)
 from utmost.core.exact.levels import Level
 from utmost.core.exact.scalars import Formula, Q
 from utmost.errors import OutOfRange
@@ -60,7 +67,7 @@ def number_at(ratio: Level, formula: Formula) -> Fraction | float:
         alpha = ratio.alpha_fraction()
         exact = fmpq(formula(fmpq(alpha.numerator, alpha.denominator)))
         return Fraction(int(exact.p), int(exact.q))
-    return nearest(settled(lambda bits: intervals_at(ratio, lambda q: [formula(q)], bits)[0]))
+    return nearest(narrow_interval(lambda bits: intervals_at(ratio, lambda q: [formula(q)], bits)[0]))
 
 
 def intervals_at(ratio: Level, formulas: Callable[[Any], Sequence[Any]], bits: int) -> list[Interval]:

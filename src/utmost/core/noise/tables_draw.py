@@ -1,9 +1,10 @@
 """Noise of all one-way tables of the same individuals and of their total, in one draw.
 
-One individual is in one cell of each table. The errors of the tables have the same total. d is the largest number of
-individuals that a table needs: the sum of the sizes of its raised and lowered parts, or the larger of these sizes if a
-record is replaced. In shell (j, l), j individuals are added and l removed. The tables are independent there, each
-uniform on the integer points whose sum is j - l and whose raised part is at most j. The number of points of d cells is
+One individual is in one cell of each table. The errors of each table add up to the same total. The exponent d is the
+largest number of individuals that a table needs: the sum of the sizes of its raised and lowered parts, or the larger of
+these sizes if a record is replaced. In shell (j, l), j individuals are added and l removed. The tables are independent
+there, each uniform on the integer points whose sum is j - l and whose raised part is at most j. The number of points of
+d cells is
 
     N_d(j, l) = sum over k < d of C(d-1, k) C(j, k) C(l+d-1-k, d-1-k).
 """
@@ -371,7 +372,7 @@ def _total_tail(tables: _Tables, t: int) -> list[ShellSeries]:
     first, degree = t + 1, tables.degree
     if tables.is_joined:
         values = [
-            sum(tables.product(first + m, l) for l in range(m + 1))  # l = 0..m, e = m - l
+            sum(tables.product(first + m, l) for l in range(m + 1))  # here l = 0..m and e = m - l
             for m in range(degree + 1)
         ]
         return [ShellSeries.of(values, first)]

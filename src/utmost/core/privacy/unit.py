@@ -23,10 +23,10 @@ Neighbours = Literal["add-remove", "change-one"]
 _LARGEST = 10**100  # no query has a larger sensitivity, and long numbers cost time
 _REQUIRED = {"sensitivity", "cells", "neighbours"}
 _STEPS: dict[Neighbours, int] = {"add-remove": 1, "change-one": 2}
-_LOWERS: dict[str | bool, str] = {True: "no: this is assumed, as of counts", False: "yes"}
+_LOWERS: dict[str | bool, str] = {True: "no; this is assumed, and true for counts", False: "yes"}
 _TOTAL: dict[str | bool, str] = {
-    True: "public: every individual is assumed to change all of these cells by all of this",
-    False: "has noise as every sum has",
+    True: "public; every individual is assumed to change that many cells by exactly these amounts",
+    False: "gets noise, like every sum",
 }
 _HIDDEN: dict[str | bool, str] = {
     "add-remove": "whether a person is in the data (add-remove)",
@@ -52,11 +52,12 @@ class Unit(PickledByFields):
         nonnegative: Whether one individual's presence **lowers no cell**, as for counts, and for sums of amounts
             between 0 and the sensitivity. A plan may then use a larger epsilon for each sum under "change-one", because
             a replaced record lowers some cells and raises others.
-        in_all: Largest change of all cells together, at least the sensitivity; None for cells times sensitivity. The
+        in_all: Largest sum of the changes of all cells, at least the sensitivity; None for cells times sensitivity. The
             smaller ``in_all``, the larger the budget share of each cell in a plan.
-        exactly: Whether **every** individual changes all of this, and nobody less: ``cells`` cells by the sensitivity
-            (or ``in_all`` together); for example exactly one cell by 1. Replacing a record then leaves the total
-            unchanged, and the total is public. This needs "change-one" and ``nonnegative``.
+        exactly: Whether **every** individual's changes reach these bounds: everybody changes ``cells`` cells by the
+            sensitivity each (or all cells by ``in_all`` together), for example exactly one cell by 1. Replacing a
+            record then leaves the total unchanged, and the total is public. This needs "change-one" and
+            ``nonnegative``.
 
     Raises:
         OutOfRange, NotANumber: for a number outside its range, and an unknown relation.
@@ -185,7 +186,7 @@ class Unit(PickledByFields):
 
     @property
     def leaves_totals(self) -> bool:
-        """Whether a replaced record only lowers some cells and raises others, so that it does not add up over both."""
+        """Whether, under "change-one", the old record can only lower cells, and the new record can only raise them."""
         return self.neighbours == "change-one" and self.nonnegative
 
     @property
@@ -303,7 +304,7 @@ class Unit(PickledByFields):
         return number_words(exact(steps, "steps")) if self.amount is None else self.amount.text(steps)
 
     def check_plain(self) -> None:
-        """Check that noise is added to the values unchanged: steps of 1, and no bound over all cells together."""
+        """Check that noise is added to the values themselves: steps of 1, and no bound over all cells together."""
         self.check_each_cell("their unit")
         if self.step != 1:
             remedy = 'Count them with ut.count_table(..., measure=ut.sum("paid", step="0.25")), or leave out amount=.'

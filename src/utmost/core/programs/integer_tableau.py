@@ -16,7 +16,7 @@ class IntegerTableau(Tableau):
 
     rows: Array  # integers (k, m + k + 1): A, the artificial columns and b, in terms of the basis
     basis: tuple[int, ...]  # basic column of each row
-    denominator: int  # of all entries
+    denominator: int  # common denominator of all entries
 
     @classmethod
     def feasible(cls, matrix: Array, right: Array) -> "IntegerTableau":

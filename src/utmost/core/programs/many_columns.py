@@ -17,8 +17,9 @@ _REFINEMENTS = 8
 _HALVED = 64  # rows from which a triangular matrix is inverted by halves
 _SHORT_OF = 0.95  # fraction of the way to the boundary that a step takes
 _INSIDE = 1e-2  # distance of the first point from zero, in means of its entries
-_MOVED, _LEAST_MOVED = 3.0, 1e-12  # distance of a warm start from the boundary, over the gain of the best column
-_STALLED, _STALLED_FAR = 4, 16  # steps without progress before the method ends: with row sums nearly 1, or not
+# distance of a warm start from the boundary, as a multiple of the gain of the best column
+_MOVED, _LEAST_MOVED = 3.0, 1e-12
+_STALLED, _STALLED_FAR = 4, 16  # steps without progress before the method ends, if row sums are nearly 1, and otherwise
 _NEARLY = 1e-3
 _LOST = 10.0  # a warm start with a larger best merit is discarded
 

@@ -142,7 +142,7 @@ def sample(
     randomness: Randomness | None = None,
     method: DrawMethod | None = None,
 ) -> Any: ...
-def sample(  # type: ignore[misc]  # a law's second argument is the shape, by position or by name
+def sample(  # type: ignore[misc]  # for noise the second argument is the shape, by position or by name
     law: Law | Mechanism,
     secret: Any = (),
     shape: Shape = (),
@@ -285,7 +285,7 @@ _samplers: dict[tuple[int, SamplingPlan], tuple[Law, IntegerSampler, int | None]
 
 def _sampler_of(law: Law, plan: SamplingPlan) -> tuple[IntegerSampler, int | None]:
     # Cached by the identity of the law, since its lattice and a hash take longer than a hundred draws. The entry keeps
-    # the object alive, so that no other law gets its identity. Nothing random is stored.
+    # the object alive, so that no other object gets its identity. Nothing random is stored.
     key = id(law), plan
     entry = _samplers.get(key)
     if entry is None:

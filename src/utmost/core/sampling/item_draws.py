@@ -194,12 +194,12 @@ def item_tightening(transition: Tightening, words: OwnWords) -> Integers:
     return narrowed(moved)
 
 
-def item_bridge(transition: Bridge, apart: Integers, words: OwnWords) -> Integers:
-    """K of `Bridge`, or of `Relaxing`, for each item, given W in ``apart``."""
+def item_bridge(transition: Bridge, difference: Integers, words: OwnWords) -> Integers:
+    """K of `Bridge`, or of `Relaxing`, for each item, given W in ``difference``."""
     # Slot 0 chooses the row of the table of `Bridge`. If W = 0, slot 1 decides whether K = 0 at once. G ~ Geom(m/a) and
     # J ~ Geom(am) follow. Variables that the row does not use are not drawn.
     marks, idle, fall, rise = _bridged(transition, words.word_bits)
-    mark, size = marks.drawn(words, 0), np.abs(apart)
+    mark, size = marks.drawn(words, 0), np.abs(difference)
     if idle is not None:
         at_zero = np.flatnonzero(size == 0)
         # At W = 0 the bridge has one more atom, `Bridge.idle`.
@@ -210,11 +210,11 @@ def item_bridge(transition: Bridge, apart: Integers, words: OwnWords) -> Integer
     leaping = within[reached & (mark[within] == _LEAP)]
     beyond = np.flatnonzero(mark == _ACROSS)
     outward = rise.drawn(words, 2 + fall.slots, np.concatenate([leaping, beyond]))
-    ahead = np.zeros(apart.size, object if object in (apart.dtype, inward.dtype, outward.dtype) else np.int64)
+    ahead = np.zeros(difference.size, object if object in (difference.dtype, inward.dtype, outward.dtype) else np.int64)
     ahead[within] = np.minimum(inward, size[within])
     ahead[leaping] = add(ahead[leaping], outward[: leaping.size])
     ahead[beyond] = ~outward[leaping.size :]
-    return narrowed(np.where(apart < 0, -ahead, ahead))
+    return narrowed(np.where(difference < 0, -ahead, ahead))
 
 
 def item_uniform(bound: int, words: OwnWords) -> Integers:

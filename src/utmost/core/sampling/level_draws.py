@@ -39,17 +39,21 @@ def tightening_noise(
     return joined((sampler.draw(size, randomness) for size in sizes), count)
 
 
-def bridge_noise(transition: Bridge, apart: Integers, *, randomness: Randomness, method: DrawMethod | None) -> Integers:
-    """Independent draws of K, one for each W in ``apart`` (a row of integers)."""
+def bridge_noise(
+    transition: Bridge, difference: Integers, *, randomness: Randomness, method: DrawMethod | None
+) -> Integers:
+    """Independent draws of K, one for each W in ``difference`` (a row of integers)."""
     # The same variables are drawn for every W: a mark, G and J of the transition's table. One more coin is tossed if W
     # = 0 and the higher level is finite; then W is the difference of two responses, and no secret. Cost: two geometric
     # draws and a few passes; under 60 ns each by table for 10^7.
-    if apart.dtype != object:
+    if difference.dtype != object:
         # abs(-2^63) is no int64.
-        apart = apart.astype(object if apart.size and int(apart.min()) == -(1 << 63) else np.int64, copy=False)
-    sampler = _bridge(transition, plan_for(method, apart.size))
-    chunks = (apart[start : start + CHUNK] for start in range(0, apart.size, CHUNK))
-    return joined((sampler.draw(chunk, randomness) for chunk in chunks), apart.size)
+        difference = difference.astype(
+            object if difference.size and int(difference.min()) == -(1 << 63) else np.int64, copy=False
+        )
+    sampler = _bridge(transition, plan_for(method, difference.size))
+    chunks = (difference[start : start + CHUNK] for start in range(0, difference.size, CHUNK))
+    return joined((sampler.draw(chunk, randomness) for chunk in chunks), difference.size)
 
 
 class _ManyTightening:
@@ -84,11 +88,11 @@ class _ManyBridge:
             lambda bits: [1 - idle(bits)], word_bits=plan.word_bits, lookup=plan.lookup
         )
 
-    def draw(self, apart: Integers, randomness: Randomness) -> Integers:
-        inward, mark = self._marked.draw(apart.size, randomness)
+    def draw(self, difference: Integers, randomness: Randomness) -> Integers:
+        inward, mark = self._marked.draw(difference.size, randomness)
         # Drawn for all, although few need this number, so that the time does not depend on the marks.
-        outward, _ = self._rise.draw(apart.size, randomness)
-        size = np.abs(apart)
+        outward, _ = self._rise.draw(difference.size, randomness)
+        size = np.abs(difference)
         # The smallest type that holds the sum of any two of these numbers, and its negative.
         reach = max((int(part.max()) for part in (size, inward, outward) if part.size), default=0)
         kind = smallest_type((2 * reach + 1).bit_length())
@@ -102,7 +106,7 @@ class _ManyBridge:
             at_zero = np.flatnonzero(size == 0)
             idle = self._idle.draw(at_zero.size, randomness).view(np.bool_)
             ahead[at_zero[idle]] = 0
-        return np.where(apart < 0, -ahead, ahead)
+        return np.where(difference < 0, -ahead, ahead)
 
 
 def _probability(piece: Real) -> Real:

@@ -185,7 +185,7 @@ def _pair(law: TablesDraw, m: int, word: WordSource) -> tuple[int, int]:
 
 
 def _on_segment(weight: Callable[[int], int], last: int, degree: int, word: WordSource) -> int:
-    """A place 0..last with probability proportional to its weight, a polynomial; by differences for a long segment."""
+    """A place 0..last with probability proportional to its weight, a polynomial of this degree in the place."""
     if last <= 4 * degree + 4:
         ends = list(accumulate(weight(place) for place in range(last + 1)))
         target = one_below(ends[-1], word)
@@ -303,7 +303,7 @@ def _several_margin(law: DrawLaw | DrawWithTotal, numbers: tuple[Fraction, ...],
 
 
 def _rank(sure: float, samples: int) -> int | None:
-    """The place, in sorted draws, of a value above a quantile except with probability 1e-9; None if no draw is."""
+    """The rank of a draw that exceeds the quantile ``sure`` except with probability 1e-9; None if all are too few."""
 
     # Of n independent draws, n x or more lie below the quantile q < x with probability at most exp(-n KL(x, q)).
     def divergence(x: float) -> float:

@@ -154,7 +154,7 @@ Route = Callable[[PrivacyType, CapacityKind], CapacityCertificate | None]
 
 
 def magnitude_route(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate | None:
-    """Return the certificate of a nonnegative weighting; None if there is none."""
+    """Return the certificate from the magnitude, if the weighting is nonnegative; else None."""
     if kind == "additive":
         return None
     similarity = Similarity.of(ptype)
@@ -162,7 +162,7 @@ def magnitude_route(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertifica
 
 
 def packing_route(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate | None:
-    """Return the certificate of the packing or covering program; None if no mechanism completes its solution."""
+    """Return the certificate from the packing or covering program; None if no mechanism completes its solution."""
     certificate = _bounds_of_packing(ptype, kind)
     return (
         certificate if certificate is not None and certificate.gap <= _NARROW_GAP * float(certificate.upper) else None

@@ -48,7 +48,7 @@ Enclosure = tuple[Fraction, Fraction]
 
 LINE = "Corollary 20 of [fernandes2022] and its additive twin: the geometric mechanism leaks most on a line"
 EQUAL = "Corollary 22 of [fernandes2022], corrected: randomised response and its dual leak most on equal distances"
-ALIKE = "secrets that see the same distances: alpha^(+-d), divided by its row sum, leaks most"
+ALIKE = "every secret has the same distances to the others: alpha^(+-d), divided by its row sum, leaks most"
 LATTICE = "on a Euclidean lattice with a middle point the additive capacity is 1 - alpha^(distance from it to a corner)"
 PRODUCT = "capacities of products: mechanisms and nonnegative duals of the parts multiply"
 

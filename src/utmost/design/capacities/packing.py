@@ -151,7 +151,8 @@ def completion(ptype: PrivacyType, kind: CapacityKind, similarity: Similarity, p
     weights = packed.weights[columns] if packed.is_exact else packed.weights[columns].astype(np.float64)
     matrix = powers[similarity.kinds[:, columns]] * weights
     if len(free):
-        # Privacy against the known rows is a pair of bounds for each free entry, so the known rows need no variables.
+        # Privacy between a free row and the known rows bounds each free entry from both sides, so the known rows need
+        # no variables.
         near = table[similarity.kinds[np.ix_(free, known)]]
         low = np.max(near[:, :, None] * matrix[None, known], axis=1)
         high = np.min(matrix[None, known] / near[:, :, None], axis=1)

@@ -56,8 +56,8 @@ class Classes:
         # As many rows at once as have about 16 MB of words.
         step = max(1, (1 << 21) // similarity.size)
         while True:
-            # What a secret sees is hashed to 64 bits: the sum over y of a word for (distance, class) of y. A collision
-            # could make a program fail, but cannot make a proof wrong.
+            # The distances and classes of all y as seen from a secret are hashed to 64 bits: the sum over y of a word
+            # for the pair (distance, class). A collision could make a program fail, but cannot make a proof wrong.
             classes = mixed_words(labels.astype(np.uint64) + np.uint64(1 << 32))
             views = np.empty(similarity.size, dtype=np.uint64)
             for start in range(0, similarity.size, step):

@@ -23,7 +23,8 @@ from utmost.design.spaces.space import Space
 from utmost.errors import NotALoss, OutOfRange, Unsupported
 
 Tails = tuple[Number | None, Number | None]
-"""Rise of the cost with each further outcome before the first and after the last outcome; None or 0 for no tail.
+"""By how much the cost rises with each outcome before the first, and with each outcome after the last; None or 0 for a
+side without further outcomes.
 
 An outcome in a tail has the same likelihood ratios as the first outcome of the tail, up to the position in a staircase
 period, so merging a tail into one outcome loses little or no information.

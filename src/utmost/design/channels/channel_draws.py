@@ -71,9 +71,10 @@ class NamedMechanism:
     """A mechanism to draw from, with names of its secrets and outcomes."""
 
     mechanism: OutcomeSampler
-    names: SecretNames = None  # of the secrets; if some names are numbers, a number is a name, otherwise a position
-    answers: SecretNames = None  # of the outcomes, used if the secrets are given by name
-    remap: OutcomeRemap | None = None  # applied to each outcome
+    # names of the secrets; if some names are numbers, a number is read as a name, otherwise as a position
+    names: SecretNames = None
+    answers: SecretNames = None  # names of the outcomes, used if the secrets are given by name
+    remap: OutcomeRemap | None = None  # remap that is applied to each outcome
 
     def draw(self, secrets: Any, shape: Shape, randomness: Randomness | None, method: DrawMethod | None) -> Any:
         """Draw independent outcomes for publication, see `outcomes`; refuse predictable randomness."""
@@ -127,7 +128,7 @@ def named_mechanism(mechanism: Any) -> NamedMechanism:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _SecretRows:
-    """The rows of secrets that were read, whether they were given by name, and whether a single one was given."""
+    """Secrets as row numbers, whether they were passed by name, and whether a single secret was passed."""
 
     rows: NDArray[np.intp]
     is_named: bool

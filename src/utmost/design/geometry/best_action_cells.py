@@ -216,7 +216,7 @@ class Dominance:
         if self.slack < 0 or not _fit_type(self.ptype, self.loss, self.channel):
             return False
         columns = self.vertices
-        with images_decide():  # the certificate itself is checked without images
+        with images_decide():  # for this search only: the checks below are exact
             cells = Complex.of(self.channel.matrix, self.loss)
         stated, computed = ({frozenset(cell.rays) for cell in some.cells} for some in (self.cells, cells))
         if stated != computed or not cells.fills_the_simplex():

@@ -383,7 +383,8 @@ def _complete(walk: Walk, k: int, start: int, ups: NDArray[np.int64], downs: NDA
         for b in range(n_down):
             j = downs[b]
             bound = ray_error[i, 0] + ray_error[j, 0]
-            # The hot loop: most pairs fail early, many of them at entry 0, their multiple of the target.
+            # This loop takes most of the time. Most pairs fail at one of the first entries, many at entry 0: these two
+            # columns add up to a negative multiple of the target.
             lowest = np.inf
             for c in range(n - 1):
                 total = rays[i, c] + rays[j, c]

@@ -1,6 +1,7 @@
 """The loss nib on trees: the least loss for every prior, and whether one mechanism attains it for all priors.
 
-A consumer with the loss nib names a secret that is not the true one. Distances are numbers of edges, and a is alpha.
+The loss nib is 1 if the consumer names the true secret, and 0 for any other: the consumer wants to name a secret that
+is not the true one. Distances are numbers of edges, and a is alpha.
 
 **A bound for all mechanisms.** For every mechanism M of the type and t >= 0 with sum_j t[j] a^-d(x,j) <= prior[x],
 
@@ -30,7 +31,7 @@ from utmost.design.spaces.priors import prior as check_prior
 from utmost.errors import NotAPrior, Unsupported
 
 _Least = tuple[Fraction, int]
-"""The least a^d(u,j) prior[u] over the secrets u on one side of an edge with the end j there, and the u."""
+"""The least a^d(u,j) prior[u] over the secrets u on one side of an edge, and its u; j is the end of the edge there."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,7 +40,7 @@ class _Tree:
 
     alpha: Fraction
     order: tuple[int, ...]  # the secrets, each after its parent
-    parent: tuple[int, ...]  # of each secret; -1 for secret 0
+    parent: tuple[int, ...]  # parent of each secret; -1 for secret 0
     neighbours: tuple[tuple[int, ...], ...]
 
     @classmethod
@@ -92,7 +93,7 @@ class _Tree:
         return all((a * matrix[x] <= matrix[y]).all() and (a * matrix[y] <= matrix[x]).all() for x, y in self.edges)
 
     def least_of_sides(self, belief: Array) -> dict[int, tuple[_Least, _Least]]:
-        """Return, for the child of each edge, the least on the side of the parent and on the side of the child."""
+        """Return, by the child of each edge, the `_Least` of the parent's side and of the child's side."""
         a = self.alpha
         below: dict[int, _Least] = {}
         for x in reversed(self.order):
@@ -103,9 +104,8 @@ class _Tree:
             ways = [(a * below[y][0], below[y][1], y) for y in self.neighbours[x] if y != self.parent[x]]
             if x in above:
                 ways.append((a * above[x][0], above[x][1], self.parent[x]))
-            ways = sorted([*ways, (belief[x], x, -1)])[
-                :2
-            ]  # the two best suffice to exclude the secrets behind one neighbour
+            # The two least suffice: at most one of them lies behind the neighbour y below.
+            ways = sorted([*ways, (belief[x], x, -1)])[:2]
             for y in self.neighbours[x]:
                 if y != self.parent[x]:
                     above[y] = next((value, u) for value, u, through in ways if through != y)

@@ -57,8 +57,8 @@ _images_decide: ContextVar[bool] = ContextVar("images decide", default=False)
 @contextmanager
 def images_decide() -> Iterator[None]:
     """Within this context, count a number as zero if its image in the prime field is zero."""
-    # For a search whose result is checked outside the context: a nonzero number has the image zero for one prime in
-    # 2^60.
+    # Use it for a search whose result is checked outside the context: for one prime in 2^60 a nonzero number has the
+    # image zero.
     token = _images_decide.set(True)
     try:
         yield

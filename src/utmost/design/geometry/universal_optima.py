@@ -41,7 +41,7 @@ class UniversalityVerdict(Display):
     """Whether a mechanism is l-optimal for every prior; usable as a condition."""
 
     holds: bool
-    prior: Array | None  # a prior for which `better` has a smaller loss, if not
+    prior: Array | None  # a prior for which `better` has a smaller loss, if the verdict is no
     better: AnyChannel | None
     certificate: Dominance | None  # the proof, if it holds
 
@@ -55,7 +55,8 @@ class ExistenceVerdict(Display):
 
     exists: bool
     mechanism: AnyChannel  # universally optimal if possible, else with the least regret
-    regret: Any  # of `mechanism`: the maximum over priors of its loss minus the least loss; 0 if and only if `exists`
+    # largest excess of the loss of `mechanism` over the least loss, over all priors; 0 if and only if `exists`
+    regret: Any
     priors: tuple[Array, ...]  # priors whose optima conflict
     certificate: Dominance  # proof that no prior gives `mechanism` a larger regret
     conflict: Conflict | None  # proof that every mechanism has at least this regret, if it is positive
@@ -66,7 +67,7 @@ class ExistenceVerdict(Display):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LeastLoss:
-    """The least expected loss f(pi) of a privacy type: a mechanism is a bundle of priced vertices with row sums 1."""
+    """The least expected loss f(pi) of a privacy type, by a program whose variables are amounts of vertices."""
 
     # For M = sum_v lambda_v v, U(pi, M) = sum_v lambda_v min_w sum_x pi_x v(x) l(x, w), and the best mechanism for a
     # prior is a linear program in lambda with one row for each secret.
@@ -75,7 +76,7 @@ class LeastLoss:
     loss: Array  # (n, k) Fractions
     scaled: Array  # (n, N) integers: the columns times their scales
     scales: tuple[int, ...]  # (N,)
-    # The first mechanism, as a basis.
+    # The mechanism with which the search starts, as a basis of the program.
     start: IntegerTableau | FieldTableau
 
     @classmethod
@@ -171,7 +172,7 @@ def universality(ptype: PrivacyType, loss: object, channel: Channel | PowerChann
 
 
 def _proved(proof: Proof, least: LeastLoss) -> Proof:
-    """Check a certificate again that was found by images, now without images."""
+    """Check by exact comparisons a certificate from a search that compared irrational numbers modulo a prime."""
     if isinstance(least.start, FieldTableau) and not proof.verify():
         raise SolverFailed("the certificate must verify", came=type(proof).__name__)
     return proof

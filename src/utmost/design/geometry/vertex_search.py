@@ -128,9 +128,10 @@ def _children(h: Array, distances: Array) -> Iterator[Array]:
         outside = [x for x in range(len(h)) if not moved >> x & 1]
         child = h.copy()
         child[inside] -= room[inside][:, outside].min()
-        # The parent of the child is reached by lifting everything that ``lowest``, the first secret that is not as high
-        # as possible, reaches, together with what this cuts off from secret 0. Then both sides are connected, and the
-        # lift runs along an edge of the polytope. A cheap check first: ``lowest`` must be in the lowered set.
+        # Let ``lowest`` be the first secret that is not as high as possible. A step to the parent of the child lifts
+        # every secret that arcs lead to from ``lowest``, and every secret that these cut off from secret 0. Both sides
+        # are then connected, and the step runs along an edge of the polytope. A cheap check comes first: ``lowest``
+        # must be in the lowered set.
         lowest = int(np.argmax(child < distances[0]))
         if moved >> lowest & 1:
             graph = TightGraph.of(child, distances)

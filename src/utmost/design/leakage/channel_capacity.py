@@ -34,9 +34,8 @@ class Capacity(Display, PickledByFields):
 
     value: Fraction | float  # a Fraction if the capacity is known to be rational
     mechanism: Channel  # the channel itself; for a privacy type, a channel of the type that leaks most
-    certificate: Any = (
-        None  # a prior and a gain (`Attained`); for a type, a proof that no channel of the type leaks more
-    )
+    # A prior and a gain (`Attained`); for a type, a proof that no channel of the type leaks more.
+    certificate: Any = None
 
     def __float__(self) -> float:
         return float(self.value)
@@ -94,7 +93,8 @@ def total(values: Array) -> Fraction | float:
 
 
 Worth = Callable[[int, Any], Any]
-"""The worth of a set: a function of its size and of sum_y max over the set of C[x, y], nondecreasing in the sum."""
+"""The worth of a set of rows: a function of its size and of sum_y max over its x of C[x, y], nondecreasing in the
+sum."""
 
 
 def best_subset(matrix: Array, worth: Worth) -> tuple[int, ...]:
@@ -111,7 +111,7 @@ def best_subset(matrix: Array, worth: Worth) -> tuple[int, ...]:
         chosen, reached, left = open_sets.pop()
         gains = np.maximum(rows[left] - reached, 0).sum(axis=1)
         order = np.argsort(-gains, kind="stable")
-        # A row that adds nothing now adds nothing to larger sets.
+        # A row that adds nothing to a set adds nothing to larger sets either.
         left, gains = left[order][gains[order] > 0], gains[order][gains[order] > 0]
         if not left.size:
             continue

@@ -226,7 +226,7 @@ class PaidMeasure(Measure):
         return Measure.multiplicative_leakage(self, channel, prior)
 
     def strategy(self, channel: object, prior: object = None) -> Remap:
-        """Return the best action for each outcome, or for a prior; of equally good ones the first; see ``.ties``."""
+        """Return the best action for each outcome, or for a prior; the first if several are best, see ``.ties``."""
         J = columns_or_prior(channel, prior)
         scored = scores(self.payments(len(J)), J)
         return least_actions(-scored if self.is_gain else scored)

@@ -1,4 +1,4 @@
-"""Randomised response to bits: the maps f and g of the paper, their coupling, exact draws, and changes of level.
+"""Randomised response to bits: the maps f and g of [koufogiannis2015], their coupling, draws, and changes of level.
 
 **Two responses to one bit with the total privacy loss of the response at the higher epsilon.**
 
@@ -38,7 +38,7 @@ _SHARE_STEPS = 1 << 60
 
 def draw_bits(states: NDArray[np.uint8], chances: Sequence[Fraction | Real], randomness: Randomness) -> Bits:
     """Draw an independent bit for each state k, which is 1 with probability ``chances[k]``, in about 4 ns."""
-    # As many bits of a uniform U are drawn as decide which chances U is below; the result is [U < own chance].
+    # Bits of a uniform U are drawn until they decide which of the chances are above U. The result is [U < own chance].
     # The number of bits drawn does not depend on the states.
     reals = [partial(Interval.of, chance) if isinstance(chance, Fraction) else chance for chance in chances]
     order = sorted(range(len(reals)), key=lambda k: reals[k](_SORTING_BITS).middle)

@@ -1,4 +1,4 @@
-r"""Families of blocks that contain all pairs of categories equally often, so small that the number of a block is short.
+r"""Small families of blocks that contain all pairs of categories equally often; a report is the number of a block.
 
 **Balance.** Blocks B of d of k categories, with weights w_B that sum to 1, are *balanced* if for every two categories
 x, y
@@ -43,7 +43,7 @@ _MOST_CATEGORIES = 1 << 15
 _MANY_CATEGORIES = 1024
 _FEW_CLASSES, _MANY_CLASSES = 128, 300
 _BATCHES, _SPARE = 3, 40
-# A point this many deviations from the mean of random points is hardly ever in the convex hull of the bases tried.
+# If balance is this many deviations from the mean of random bases, it is hardly ever a mixture of the bases tried.
 _MOST_DEVIATIONS = 2.0
 
 Group = frozenset[int]

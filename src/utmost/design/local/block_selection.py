@@ -133,7 +133,7 @@ class BlockSelection(CategoryReport):
     def tightened(
         self, reports: BlockNumbers, higher: CategoryReport, stays: NDArray[np.bool_], randomness: Randomness
     ) -> BlockNumbers:
-        """Return each report that stays, and a random block for each other report."""
+        """Return the reports, each replaced by a random block unless it stays."""
         base, at = self._base_and_multiplier(len(reports), randomness)
         blind = self._block_numbers(base, at, uniform_integers(self.categories, len(reports), randomness))
         return np.where(stays, reports, blind)
@@ -147,7 +147,7 @@ class BlockSelection(CategoryReport):
         keeps: NDArray[np.bool_],
         randomness: Randomness,
     ) -> BlockNumbers:
-        """Return each report that is near, and the fresh report for each other one."""
+        """Return the reports, each replaced by its fresh report unless it is near."""
         return np.where(near, reports, fresh)
 
     def at(self, other: Level) -> "BlockSelection":

@@ -75,7 +75,7 @@ def _lost_bits(at: Level) -> int:
 
 
 class CategoryReport(ABC, Display):
-    """A report of d of k categories from a balanced family, which contains the client's category most often."""
+    """A report of d of k categories from a balanced family; the sets with the client's category are likelier."""
 
     # Every category is in a random set with the same probability, and so is every pair. A set with the client's
     # category is 1/alpha times as likely as a set without it. All probabilities, estimates and variances follow.
@@ -131,7 +131,7 @@ class CategoryReport(ABC, Display):
     def tightened(
         self, reports: NDArray[np.int64], higher: "CategoryReport", stays: NDArray[np.bool_], randomness: Randomness
     ) -> NDArray[np.int64]:
-        """Return reports of this kind: close to the ``reports`` at a higher epsilon where they stay, else random."""
+        """Return reports drawn from ``reports`` at a higher epsilon: near to those that stay, else random."""
 
     @abstractmethod
     def relaxed(
@@ -143,9 +143,9 @@ class CategoryReport(ABC, Display):
         keeps: NDArray[np.bool_],
         randomness: Randomness,
     ) -> NDArray[np.int64]:
-        """Return reports of this kind: close to the ``reports`` at a lower epsilon where ``near``, else ``fresh``."""
-        # ``near``: the report contains, or is contained in, the given one. ``keeps``: it contains the category of
-        # ``values``, where that is open.
+        """Return reports drawn from ``reports`` at a lower epsilon: near to them where ``near``, else ``fresh``."""
+        # ``near``: the new report contains the old one, or is contained in it. ``keeps``: the new report contains the
+        # category in ``values``; this matters only where the old report leaves it open.
 
     @abstractmethod
     def at(self, other: Level) -> "CategoryReport":

@@ -189,7 +189,7 @@ class CategoryCoupling:
         return c * weight / (c * weight + (1 - c))
 
     def _chance_of_keeping(self, a1: Alpha, a2: Alpha, has: bool) -> Alpha:
-        """Return P(S_2 contains the client's category | S_2 is near), where that is not determined."""
+        """Return P(S_2 contains the client's category | S_2 is near), for clients where S_1 leaves both possible."""
         k, d1, d2 = self.lower.categories, self.lower.size, self.higher.size
         if d2 <= d1:
             return d2 / (d2 + a2 * (d1 - d2)) if has else a2 * 0

@@ -26,7 +26,7 @@ class CheckedMechanism:
     """A mechanism whose level has been checked."""
 
     drawing: NamedMechanism
-    level: Level  # of one answer for a person whose secret changes by a distance of 1
+    level: Level  # level of one answer, for a change of the person's secret by a distance of 1
     relation: str  # description of that change, with the space
     digest: str  # SHA-256 of level, secrets, distances, outcomes and probabilities; independent of the file format
     outcomes: int  # number of possible answers

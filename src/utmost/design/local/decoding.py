@@ -24,7 +24,7 @@ from utmost.errors import OutOfRange, SolverFailed
 
 # After this many block exchanges without progress, single exchanges are used.
 _PATIENCE = 5
-# This part of the largest entry is added to the diagonal, so that dependent columns share their weight.
+# The largest entry times this is added to the diagonal, so that dependent columns get equal coefficients.
 _RIDGE = 1e-11
 
 
@@ -48,7 +48,7 @@ def nonnegative_least_squares(gram: Floats, moments: Floats, *, tolerance: float
 
 
 def _by_blocks(gram: Floats, moments: Floats, slack: float) -> Floats | None:
-    """Free all places at 0 with a negative gradient and fix all negative places, until there are none; else None."""
+    """Free all places at 0 with a negative gradient, fix all negative places, and repeat; None without progress."""
     free, fewest, patience = np.zeros(len(moments), np.bool_), len(moments) + 1, _PATIENCE
     while patience:
         x = _solution_on(gram, moments, free)

@@ -116,7 +116,7 @@ class SubsetSelection(CategoryReport):
     def tightened(
         self, reports: Sets, higher: CategoryReport, stays: NDArray[np.bool_], randomness: Randomness
     ) -> Sets:
-        """Return a superset or subset of each report that stays, and a random set for each other report."""
+        """Return a random superset or subset of each report that stays; replace each other report by a random set."""
         k, d1, d2 = self.categories, self.size, higher.size
         sets = _random_members(_rows_of_all(len(reports), k), d1, randomness)
         near, extra = reports[stays], _others(reports[stays], k)
@@ -135,7 +135,7 @@ class SubsetSelection(CategoryReport):
         keeps: NDArray[np.bool_],
         randomness: Randomness,
     ) -> Sets:
-        """Return a subset or superset of each report that is near, and the fresh report for each other one."""
+        """Return a subset or superset of each report that is near; replace each other report by its fresh report."""
         k, d1, d2 = self.categories, reports.shape[1], self.size
         own = self.holds(reports, values)
         for has in (False, True):

@@ -22,7 +22,7 @@ from utmost.design.channels.on_counts import GeometricMatrix
 from utmost.design.channels.on_spaces import planar_geometric_channel
 from utmost.design.leakage.hypers import as_prior
 from utmost.design.leakage.measures import bayes_vulnerability, l_uncertainty
-from utmost.design.optima.reading import bayes_remap
+from utmost.design.optima.best_actions import bayes_remap
 from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.design.spaces.consumer import Consumer
 from utmost.design.spaces.families import EuclideanGridMetric, LineMetric, ManhattanGridMetric

@@ -60,10 +60,10 @@ def exact_scores(level: Level, consumer: Consumer) -> tuple[Iterator[Array], int
 
 
 def _scores(rows: LossRows, times_alpha: Callable[[Array], Array], scale: Any) -> Iterator[Array]:
-    """Yield scale * S_y for every y; every sqrt(n)-th U is stored, and those between are computed again."""
+    """Yield scale * S_y for every y. Every sqrt(n)-th U is stored, and the U between them are computed again."""
     n = rows.secrets - 1
     stride = max(1, math.isqrt(n))
-    # U at the last y of each stretch, the leftmost stretch last.
+    # U at the last y of each stretch, from the rightmost stretch to the leftmost.
     up, restarts = 0 * rows.row(n), []
     for y in range(n, -1, -1):
         if y == n or (y + 1) % stride == 0:
@@ -72,7 +72,7 @@ def _scores(rows: LossRows, times_alpha: Callable[[Array], Array], scale: Any) -
     left = 0 * rows.row(0)
     for start in range(0, n + 1, stride):
         stretch = range(start, min(start + stride, n + 1))
-        # U for the y of the stretch, the first of them last.
+        # U at every y of the stretch, from right to left.
         right = [restarts.pop()]
         for y in reversed(stretch[1:]):
             right.append(times_alpha(right[-1] + scale * rows.row(y)))

@@ -27,12 +27,10 @@ from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.design.spaces.consumer import Consumer
 from utmost.errors import SolverFailed, WrongKind
 
-_AIM_SHARE = 0.6  # of the requested gap: the search stops here, which leaves room for rounding
-_NEAR_LEVELS = 2.0  # factor of levels: results at levels farther away mislead a search
-_ROUGH_GAPS = (
-    1e-2,
-    1e-4,
-)  # gaps at which prices show which places without mass matter; merged places are separated at the first
+_AIM_SHARE = 0.6  # the search stops at this part of the requested gap, which leaves room for rounding
+_NEAR_LEVELS = 2.0  # largest ratio of two levels: results at levels farther away mislead a search
+# At these gaps the prices show which places without mass matter. Merged places are separated at the first gap.
+_ROUGH_GAPS = (1e-2, 1e-4)
 
 
 def certificate_of_rays(
@@ -44,11 +42,12 @@ def certificate_of_rays(
 ) -> Certificate:
     """Return the certificate of a channel within a relative gap of the optimum, for any space, prior and loss."""
     # The gap is relative to the loss, or to 1e-12 of the largest expected loss of an action if that is more.
-    # ``progress`` receives the number of rounds and the relative gap so far, for the current places; a search that
-    # merged places have misled starts again, and so do its numbers. If rounding or the keyboard stops the search early,
-    # the gap is larger. Cost: 20 to 250 rounds, each O(n^2 N) for N = 8 n rays, and O(n s) for each pivot of a tree
-    # with s sources; 5 to 60 seconds for 400 places; O(n (n + k)) floats for k actions. Source: column generation on
-    # program (2) to (6) of [ghosh2009], smoothed as in [wentges1997]; proofs/theory/large-designs.md.
+    # ``progress`` receives the number of rounds and the relative gap so far, for the current places; if merged places
+    # have misled a search, a new one starts, and the number of rounds starts at 0 again. If rounding or the keyboard
+    # stops the search early, the gap is larger. Cost: 20 to 250 rounds, each O(n^2 N) for N = 8 n rays, and O(n s) for
+    # each pivot of a tree with s sources; 5 to 60 seconds for 400 places; O(n (n + k)) floats for k actions. Source:
+    # column generation on program (2) to (6) of [ghosh2009], smoothed as in [wentges1997];
+    # proofs/theory/large-designs.md.
     if progress is not None and not callable(progress):
         remedy = "Pass a function of the number of rounds and the gap, or None."
         raise WrongKind("progress must be a function", came=type(progress).__name__, remedy=remedy)
@@ -87,8 +86,8 @@ def searched(
         if bound is None or not np.isfinite(bound.value):
             remedy = 'Pass a larger gap, or method="program".'
             raise SolverFailed("the search must prove a bound", came="none", where="certificate_of_rays", remedy=remedy)
-        lacks = bound.trees.lacks(search.costs - bound.prices, bound.level)
-        prices = bound.prices + bound.level * bound.trees.weights - lacks
+        shortfalls = bound.trees.price_shortfalls(search.costs - bound.prices, bound.level)
+        prices = bound.prices + bound.level * bound.trees.weights - shortfalls
         factors = plain_factors(np.asarray(ptype.space.distances, dtype=np.float64), now)
         proof = bound.trees.multipliers(search.costs - prices, factors[np.ix_(at, at)])
         scaled = Multipliers(at[proof.low], at[proof.high], proof.action, proof.value * scale)
@@ -104,18 +103,18 @@ def searched(
 def _last_search(
     program: RayProgram, searches: Iterator[tuple[RaySearch, float]], progress: GapProgress | None
 ) -> tuple[RaySearch, bool]:
-    """Return the last of some searches, each run to its gap, and True; if interrupted, the best so far and False."""
+    """Run each search to its gap; return the last one and True, or if interrupted, the best so far and False."""
     search = None
     try:
         for search, aim in searches:
             search.run(aim, progress)
     # Intermediate results prove bounds too, though wider ones.
     except KeyboardInterrupt:
-        if search is None or (ended := search.with_bound()) is None:
+        if search is None or (ended := search.latest_with_bound()) is None:
             raise
         if ended.program is not program:
             # Merged places prove nothing about the others; one round with all places does.
-            ended = ended.parted(program, np.flatnonzero(program.prior > 0))
+            ended = ended.with_separated_places(program, np.flatnonzero(program.prior > 0))
             ended.round()
         return ended, False
     assert search is not None
@@ -138,12 +137,12 @@ def _searches(
     # First near places are merged, then come all places with mass, then also the places without mass that matter.
     search, places = None, np.flatnonzero(program.prior > 0)
     if starts:
-        search = RaySearch.begun(program, np.unique(np.concatenate([places, *(start.places for start in starts)])))
+        search = RaySearch.of(program, np.unique(np.concatenate([places, *(start.places for start in starts)])))
         search.start_from(starts)
     else:
         for near in [*merged, None]:
-            fewer, at = (program, places) if near is None else (program.gathered(near), np.unique(near))
-            search = RaySearch.begun(fewer, at) if search is None else search.parted(fewer, at)
+            fewer, at = (program, places) if near is None else (program.with_merged_places(near), np.unique(near))
+            search = RaySearch.of(fewer, at) if search is None else search.with_separated_places(fewer, at)
             if near is not None:
                 yield search, _ROUGH_GAPS[0]
     assert search is not None
@@ -151,6 +150,6 @@ def _searches(
     rough = _ROUGH_GAPS if len(search.places) < len(program.prior) else ()
     for aim in [*(wide for wide in rough if wide > gap), _AIM_SHARE * gap]:
         yield search, aim
-        while len(short := search.short_places()):
-            search = search.wider(short)
+        while len(short := search.places_to_add()):
+            search = search.with_more_places(short)
             yield search, aim

@@ -100,7 +100,7 @@ def _is_larger(larger: MatrixEntry, smaller: MatrixEntry) -> ConstraintRow:
 
 
 def _steps_outward(x: int, n: int) -> Iterator[tuple[int, int]]:
-    """Yield neighbours (nearer, farther) on the way from x to both ends."""
+    """Yield pairs of neighbouring counts (nearer to x, farther from x), on both sides of x."""
     yield from ((k, k - 1) for k in range(x, 0, -1))
     yield from ((k, k + 1) for k in range(x, n - 1))
 

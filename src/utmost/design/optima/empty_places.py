@@ -13,32 +13,27 @@ from numpy.typing import NDArray
 
 from utmost.core.exact.arrays import Floats
 
-_SHARES = (
-    2.0**-20,
-    2.0**-12,
-    2.0**-8,
-    2.0**-4,
-    0.25,
-    0.5,
-)  # weights of a constant channel, if a channel cannot be extended otherwise
+# Weights of a constant channel, tried in turn if a channel cannot be extended otherwise.
+_SHARES = (2.0**-20, 2.0**-12, 2.0**-8, 2.0**-4, 0.25, 0.5)
 
 
-def highest(rows: Floats, factors: Floats) -> Floats:
+def upper_limits(rows: Floats, factors: Floats) -> Floats:
     """Return (m, k) upper limits of the entries of m further places, given rows (t, k) and factors (m, t)."""
     return np.array([(rows / there[:, None]).min(axis=0) for there in factors]).reshape(len(factors), rows.shape[1])
 
 
-def lowest(rows: Floats, factors: Floats) -> Floats:
+def lower_limits(rows: Floats, factors: Floats) -> Floats:
     """Return (m, k) lower limits of the entries of m further places, given rows (t, k) and factors (m, t)."""
     return np.array([(rows * there[:, None]).max(axis=0) for there in factors]).reshape(len(factors), rows.shape[1])
 
 
-def short_places(rows: Floats, places: NDArray[np.intp], factors: Floats) -> NDArray[np.intp]:
-    """Return places whose upper limits sum to less than 1, chosen so that adding them gives the others enough."""
-    # Raising a row raises the limits of places near it, in proportion to the factors; places that this makes up for are
-    # not returned. ``rows`` (t, k) belong to ``places``, in order; ``factors`` is (n, n).
+def places_to_add(rows: Floats, places: NDArray[np.intp], factors: Floats) -> NDArray[np.intp]:
+    """Return places whose upper limits sum to less than 1. With their rows, the limits of the others should suffice."""
+    # A returned place gets a row of its own with sum 1, which raises the limits of the places near it, in proportion to
+    # the factors. Places whose limits are large enough by then are not returned. ``rows`` (t, k) belong to ``places``,
+    # in order; ``factors`` is (n, n).
     rest = np.setdiff1d(np.arange(len(factors)), places)
-    most = highest(rows, factors[np.ix_(rest, places)]).sum(axis=1)
+    most = upper_limits(rows, factors[np.ix_(rest, places)]).sum(axis=1)
     named, raised = [], np.zeros(len(rest))
     for e in np.argsort(most, kind="stable"):
         if most[e] * (1 + raised[e]) < 1:
@@ -47,15 +42,15 @@ def short_places(rows: Floats, places: NDArray[np.intp], factors: Floats) -> NDA
     return np.array(sorted(named), dtype=np.intp)
 
 
-def filled(rows: Floats, places: NDArray[np.intp], factors: Floats) -> tuple[Floats, NDArray[np.intp]]:
-    """Return a channel (n, k) with rows (t, k) at some places that satisfies all factors, and the places left out."""
-    # The place with the smallest freedom comes next; its row lies between the lower and the upper limits in the
-    # proportion that makes its sum 1. If there is none, the place is left out, with zeros. Cost: O((n - t)^2 k + (n -
-    # t) t k).
+def extended(rows: Floats, places: NDArray[np.intp], factors: Floats) -> tuple[Floats, NDArray[np.intp]]:
+    """Extend rows (t, k) at some places to a channel (n, k) that satisfies all factors; return it and failed places."""
+    # The place with the smallest sum of upper limits comes next. Its row lies between the lower and the upper limits,
+    # in the proportion that makes its sum 1. If there is no such row, the place fails and has zeros. Cost: O((n - t)^2
+    # k + (n - t) t k).
     n = len(factors)
     whole, rest = np.zeros((n, rows.shape[1])), np.setdiff1d(np.arange(n), places)
     whole[places] = rows
-    low, high = lowest(rows, factors[np.ix_(rest, places)]), highest(rows, factors[np.ix_(rest, places)])
+    low, high = lower_limits(rows, factors[np.ix_(rest, places)]), upper_limits(rows, factors[np.ix_(rest, places)])
     left_out, waits = [], np.ones(len(rest), dtype=bool)
     for _ in rest:
         most = np.where(waits, high.sum(axis=1), np.inf)
@@ -71,13 +66,13 @@ def filled(rows: Floats, places: NDArray[np.intp], factors: Floats) -> tuple[Flo
     return whole, np.array(sorted(left_out), dtype=np.intp)
 
 
-def filled_at_a_loss(rows: Floats, places: NDArray[np.intp], factors: Floats) -> Floats:
-    """Return `filled`, mixed with as much as needed of the constant channel of the most frequent answer."""
+def extended_with_loss(rows: Floats, places: NDArray[np.intp], factors: Floats) -> Floats:
+    """Return `extended` of the rows, mixed with the constant channel of the most frequent answer as much as needed."""
     # Used after a search that ended before it knew which places matter.
     constant = np.zeros(rows.shape[1])
     constant[rows.sum(axis=0).argmax()] = 1.0
     for share in (0.0, *_SHARES):
-        whole, left_out = filled((1 - share) * rows + share * constant, places, factors)
+        whole, left_out = extended((1 - share) * rows + share * constant, places, factors)
         if not len(left_out):
             return whole
     return np.repeat(constant[None], len(factors), axis=0)

@@ -16,7 +16,7 @@ from utmost.design.optima.tree_pricing import ArcKinds, PlaceNumbers, Trees
 
 _SHORTER = 1e-10  # relative decrease of each distance, so that no two rows tie
 FARTHEST = 90.0  # factors below exp(-90) are raised to it, which is more private and avoids underflow
-_BETTER = 1e-9  # relative improvement from which the tree of another action is copied
+_BETTER = 1e-9  # the tree of another action is copied if it is better by more than this, relatively
 
 
 def generic_factors(distances: Floats, epsilon: float) -> Floats:
@@ -70,30 +70,30 @@ class Forest:
             tree_pricing.price_trees(self._as_trees(self.factors), np.ascontiguousarray(prices), which, most, slack)
         )
 
-    def lacks(self, prices: Floats, level: float) -> Floats:
-        """Return (n,) by how much each price must be lowered so that the trees prove a level for all rays."""
-        lacks = np.zeros(len(self.weights))
-        tree_pricing.serve_trees(
-            self._as_trees(self.factors), np.ascontiguousarray(prices), level, lacks, np.empty((0, 0))
+    def price_shortfalls(self, prices: Floats, level: float) -> Floats:
+        """Return (n,) the amounts by which prices must be lowered so that the trees prove a level for all rays."""
+        shortfalls = np.zeros(len(self.weights))
+        tree_pricing.write_shortfalls(
+            self._as_trees(self.factors), np.ascontiguousarray(prices), level, shortfalls, np.empty((0, 0))
         )
-        return lacks
+        return shortfalls
 
-    def take_over(self, prices: Floats, which: PlaceNumbers) -> None:
-        """Start from the best tree of all actions, at one row of prices for each action in ``which``."""
+    def start_from_best_trees(self, prices: Floats, which: PlaceNumbers) -> None:
+        """Replace the trees of actions by better trees of other actions, at one row of prices for each in ``which``."""
         table = prices @ self.rays.T
         best, own = table.argmin(axis=1), table[np.arange(len(which)), which]
         better = table.min(axis=1) < own - _BETTER * abs(own)
-        takers, donors = which[better], best[better]
+        receivers, donors = which[better], best[better]
         for part in (self.parents, self.kinds, self.roots, self.rays):
-            part[takers] = part[donors]
+            part[receivers] = part[donors]
 
-    def adopt(self, others: "Forest", which: PlaceNumbers) -> None:
-        """Start from trees of another forest on these places: for each action the one in ``which``."""
+    def start_from_trees_of(self, others: "Forest", which: PlaceNumbers) -> None:
+        """Copy trees of another forest on these places: action w gets the tree of action ``which[w]`` there."""
         for name in ("parents", "kinds", "roots", "rays"):
             setattr(self, name, getattr(others, name)[which].copy())
 
-    def grown(self, others: "Forest", at: NDArray[np.intp]) -> "Forest":
-        """Return these trees on the places of ``others``, with its factors and weights; new entries are maximal."""
+    def extended_to(self, others: "Forest", at: NDArray[np.intp]) -> "Forest":
+        """Return these trees on the places of ``others``; at new places the rays are as large as allowed."""
         k, n = self.parents.shape[0], len(others.weights)
         new = np.setdiff1d(np.arange(n), at)
         rays, parents = np.empty((k, n)), np.empty((k, n), dtype=np.int32)
@@ -126,7 +126,7 @@ class Forest:
         # action.
         k, n = self.parents.shape
         values = np.zeros((k, n))
-        tree_pricing.serve_trees(self._as_trees(factors), np.ascontiguousarray(prices), 0.0, np.zeros(n), values)
+        tree_pricing.write_shortfalls(self._as_trees(factors), np.ascontiguousarray(prices), 0.0, np.zeros(n), values)
         action, place = np.nonzero(values)
         above, is_sink = self.parents[action, place], self.kinds[action, place] > 0
         return Multipliers(

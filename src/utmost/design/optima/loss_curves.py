@@ -29,7 +29,7 @@ from utmost.errors import OutOfRange
 
 TurnProgress = Callable[[int, int, float], object]
 
-_CURVE_GAP = 1e-3  # of the loss: too small to see in a curve
+_CURVE_GAP = 1e-3  # relative to the loss: a smaller gap cannot be seen in a curve
 
 
 @progress_bar("Designing")
@@ -68,7 +68,7 @@ def _design_from(
     starts: Sequence[SearchResults],
     progress: Callable[[int, float], object] | None,
 ) -> tuple[Optimum, SearchedCertificate | None]:
-    """Return the best mechanism, and if columns were generated, the start for other searches."""
+    """Return the best mechanism, and if columns were generated, the results with which other searches can start."""
     if is_reached_exactly(ptype, consumer):
         return optimal_mechanism(ptype, consumer), None
     search = searched(ptype, consumer, gap=gap, progress=progress, starts=starts)

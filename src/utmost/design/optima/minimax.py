@@ -219,7 +219,7 @@ def _channel_program(ptype: PrivacyType, consumer: Consumer, secrets: tuple[int,
 def _least_largest_loss(
     size: int, entries: list[tuple[Array, Array, Array]], sums: int, tops: int, base: LinearProgram | None = None
 ) -> LinearProgram:
-    """Minimise the last, free one of size + 1 variables; ``sums`` rows are 1 (or of base), ``tops`` rows >= 0."""
+    """Return the program that minimises the last, unbounded one of size + 1 variables."""
     units, zeros = [Fraction(1)] * sums, [Fraction(0)] * tops
     lower = objects([*(base.lower.tolist() if base else units), *zeros])
     upper = objects([*(base.upper.tolist() if base else units), *[math.inf] * tops])

@@ -11,12 +11,12 @@ import numpy as np
 from utmost.core.exact.arrays import Floats, Indices
 
 _RADII = (1.0, 0.5, 0.25, 0.1)  # radii of circles, as epsilon times distance
-_FEWER = 0.9  # share of the places with mass: if more are centres, circles of this size save nothing
-_WORTH_IT = 0.75  # share of the places with mass: largest average share of centres for the two middle sizes
+_FEWER = 0.9  # if a larger share of the places with mass are centres, circles of this size save nothing
+_WORTH_IT = 0.75  # if centres are on average a larger share at the two middle sizes, nothing is merged
 
 
 def merging_circles(distances: Floats, masses: Floats) -> list[Indices]:
-    """Return the centre of each place, from the widest circles to the narrowest; nothing if few places are near."""
+    """Return the centre of each place, from the widest to the narrowest circles; nothing if few places are near."""
     # distances: (n, n) epsilon times distance. masses: (n,) nonnegative. Centres are places with mass and remain
     # centres of all narrower circles; no two centres of one size are within the radius. A place belongs to the nearest
     # centre.

@@ -55,7 +55,7 @@ class NoiseProgram:
         ratio: Any,
         *,
         has_tails: bool,
-        settled: int | None = None,
+        constant_from: int | None = None,
         window: int | None = None,
         outputs: int = 1,
     ) -> "NoiseProgram":
@@ -68,8 +68,8 @@ class NoiseProgram:
         beta = ratio if has_tails else 0 * ratio
         costs = [discounted(cost, x, 1, 0 * beta) for x in range(-wide, wide + 2)]
         for k in range(D if has_tails else 0):
-            costs[k] += beta * discounted(cost, k - wide - D, -D, beta, settled)
-            costs[-2 - k] += beta * discounted(cost, wide - k + D, D, beta, settled)
+            costs[k] += beta * discounted(cost, k - wide - D, -D, beta, constant_from)
+            costs[-2 - k] += beta * discounted(cost, wide - k + D, D, beta, constant_from)
         exactly = all(isinstance(c, Fraction) for c in costs)
         number_kind = (lambda x: x) if exactly else float
         return cls(D, number_kind(ratio), wide, families, has_tails, tuple(number_kind(c) for c in costs))
@@ -156,19 +156,19 @@ def least_noise(
     epsilon: Number | Level | None = None,
     *,
     alpha: Number | None = None,
-    settled: int | None = None,
+    constant_from: int | None = None,
     window: int | None = None,
     outputs: int = 1,
 ) -> LeastNoise:
     """Return the least noise with geometric tails."""
     # cost: L >= 0 of an integer error. window: w >= D, 3 D by default. outputs: T; 1 is noise that does not depend on
-    # the output. settled: error from which on L is constant, which gives exact sums of tails. The optimal vertex is
-    # exact if alpha is rational and the cost of a tail is known exactly, else it has the errors of a solver at
-    # tolerance 1e-10. Cost: (2 w + 1) T variables and about (2 w + D) 2 D T rows. Source: [geng2012], theorems 10 to
+    # the output. constant_from: error from which on L is constant, so that sums of tails are exact. The optimal
+    # vertex is exact if alpha is rational and the cost of a tail is known exactly, else it has the errors of a solver
+    # at tolerance 1e-10. Cost: (2 w + 1) T variables and about (2 w + D) 2 D T rows. Source: [geng2012], theorems 10 to
     # 12; tails: lemma 30.
     at = level(epsilon, alpha)
     program = NoiseProgram.of(
-        cost, sensitivity, at.alpha, has_tails=True, settled=settled, window=window, outputs=outputs
+        cost, sensitivity, at.alpha, has_tails=True, constant_from=constant_from, window=window, outputs=outputs
     )
     solution = _solved(program)
     noise = PeriodicNoise(program.probabilities(solution.primal), period=program.sensitivity, ratio=program.ratio)

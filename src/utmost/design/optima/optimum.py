@@ -45,14 +45,16 @@ DesignMethod = Literal["auto", "theorem", "program", "columns"]
 _MOST_DIGIT_OPERATIONS = 5e9
 _MOST_EXACT_VARIABLES = 2_000
 _MOST_EXACT_AT_ANY_LEVEL = 144
-_FEW_PIVOTS = 2  # each takes up to a second
+_FEW_PIVOTS = 2  # number of exact pivots, each of which takes up to a second
 # Beyond this many rows, the simplex method takes minutes and column generation seconds.
 _MOST_SIMPLEX_ROWS = 50_000
 _LARGEST_SCALE = 42.0  # alpha^d of 2^-60: for smaller powers, the last basis of HiGHS may be far from optimal
 _NEGLIGIBLE = 1e-250
 _MOST_ROUNDED = 1 << 22
-_FLOATS_OWN = 1e-12  # of the worst loss: a gap due to rounding to floats, which exact vertices have too
-_NEAR_ENOUGH = 1e-7  # of the loss: for smaller gaps no exact vertex is computed, which may take minutes
+# a smaller gap, relative to the worst loss, is due to rounding to floats: exact vertices have it, too
+_FLOATS_OWN = 1e-12
+# for a smaller gap, relative to the loss, no exact vertex is computed, because that may take minutes
+_NEAR_ENOUGH = 1e-7
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -83,7 +85,7 @@ class Optimum(Display, PickledByFields):
     def lower(self) -> Fraction | float:
         """The lower bound of the loss of any private channel: equal to ``loss`` if exact, else a float rounded down.
 
-        A loss below about 1e-12 of the worst is proven of at most 144 variables, and not always; else this may be 0.
+        If the loss is below about 1e-12 of the worst loss, this may be 0; with at most 144 variables it usually is not.
         """
         return self.certificate.lower
 

@@ -31,19 +31,20 @@ def discounted(
     x: int,
     stride: int,
     ratio: Fraction | float,
-    settled: int | None = None,
+    constant_from: int | None = None,
 ) -> Fraction | float:
     """Return sum over k >= 0 of ratio^k L(x + k stride), for an even cost L of integers and a ratio in [0, 1)."""
-    # There is a closed form for integer moments, and for a cost that is constant from the error ``settled`` on; it is
-    # exact if the ratio is a Fraction. Other costs are summed in floats until the remainder is below half a unit in the
-    # last place, if L grows slower than ratio^(-k/2). ``stride`` is positive for the right tail, negative for the left
-    # one.
+    # There is a closed form for integer moments, and for a cost that is constant from the error ``constant_from`` on;
+    # it is exact if the ratio is a Fraction. Other costs are summed in floats until the remainder is below half a unit
+    # in the last place, if L grows slower than ratio^(-k/2). ``stride`` is positive for the right tail, and negative
+    # for the left tail.
     if not 0 <= ratio < 1:
         raise OutOfRange("the ratio of a tail must lie in [0, 1)", came=ratio)
-    has_closed_form = settled is not None or (isinstance(cost, Moment) and cost.is_integer)
+    has_closed_form = constant_from is not None or (isinstance(cost, Moment) and cost.is_integer)
     total, weight, terms = 0 * ratio, 1 + 0 * ratio, 0
-    # The rest of the tail has a closed form from an error on that is at least ``settled``, on the side of the tail.
-    while ratio and not (has_closed_form and x * stride >= 0 and abs(x) >= (settled or 0)):
+    # The first errors, those on the other side of 0 or below ``constant_from``, are added one by one. From then on the
+    # rest of the tail has a closed form.
+    while ratio and not (has_closed_form and x * stride >= 0 and abs(x) >= (constant_from or 0)):
         total, weight = total + weight * _cost_at(cost, x, ratio), weight * ratio
         x, terms = x + stride, terms + 1
         if terms > _MOST_TERMS:
@@ -52,7 +53,7 @@ def discounted(
         # The remainder is below the rounding error of the sum, if the cost grows slower than the weights fall.
         if weight < 2.0**-120 and not has_closed_form:
             return float(total)
-    if not ratio or settled is not None:
+    if not ratio or constant_from is not None:
         return total + weight * (_cost_at(cost, x, ratio) / (1 - ratio))
     assert isinstance(cost, Moment)
     m = cost.order.numerator
@@ -76,7 +77,7 @@ def _cost_at(cost: Cost, x: int, ratio: Fraction | float) -> Fraction | float:
 
 @dataclass(frozen=True, slots=True, eq=False, init=False)
 class PeriodicNoise:
-    """A family of noise distributions, one for each query output, that repeats after T outputs."""
+    """Noise distributions, one for each query output, that repeat after T outputs."""
 
     # Output t (on the reals any output of cell [t h, (t+1) h)) has the distribution of row t mod T:
     # P(noise = start + k) = pmf[t mod T, k],    0 <= k < m,
@@ -203,24 +204,24 @@ class PeriodicNoise:
                 f"likelihood ratios must be at least {promised.alpha}", came=came, where="noise", remedy=remedy
             )
 
-    def expected_costs(self, cost: Cost, settled: int | None = None) -> Array:
+    def expected_costs(self, cost: Cost, constant_from: int | None = None) -> Array:
         """Return (T,) the expected cost L(noise) for each row; on the reals L(k) is the mean cost over cell k."""
         # The cost of a column includes the tail values that repeat it.
         m, P, beta = self.pmf.shape[1], self.period, self.ratio
         weights = []
         for k in range(m):
             x = self.start + k
-            weight = discounted(cost, x, 1, 0 * beta, settled)
+            weight = discounted(cost, x, 1, 0 * beta, constant_from)
             if k >= m - P:
-                weight = weight + beta * discounted(cost, x + P, P, beta, settled)
+                weight = weight + beta * discounted(cost, x + P, P, beta, constant_from)
             if k < P:
-                weight = weight + beta * discounted(cost, x - P, -P, beta, settled)
+                weight = weight + beta * discounted(cost, x - P, -P, beta, constant_from)
             weights.append(weight)
         return frozen(self.pmf @ np.array(weights))
 
-    def worst_cost(self, cost: Cost, settled: int | None = None) -> Fraction | float:
+    def worst_cost(self, cost: Cost, constant_from: int | None = None) -> Fraction | float:
         """Return the largest expected cost over the query outputs, which Theorems 2 and 10 minimise."""
-        largest: Fraction | float = max(self.expected_costs(cost, settled))
+        largest: Fraction | float = max(self.expected_costs(cost, constant_from))
         return largest
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -229,7 +230,7 @@ class PeriodicNoise:
 
 @unpickler
 def _rebuilt(pmf: Array, start: int, period: int, ratio: Any, numbers: Literal["integers", "reals"]) -> PeriodicNoise:
-    """Return the noise from its own parts without checks; a float ratio stays the same float."""
+    """Unpickle noise without checks, so that a float ratio stays the same float."""
     noise = object.__new__(PeriodicNoise)
     parts = {"pmf": frozen(np.array(pmf)), "start": start, "period": period, "ratio": ratio, "numbers": numbers}
     for name, value in parts.items():

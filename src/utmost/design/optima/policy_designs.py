@@ -118,8 +118,8 @@ def policy_mechanism(ptype: PolicyType, consumer: Consumer) -> PolicyOptimum:
 
 def _bounds_from_parts(ptype: PolicyType, consumer: Consumer, parts: tuple[Optimum, ...]) -> tuple[Any, Any]:
     """Return bounds for the whole policy from the optima of the parts; floats are rounded outward."""
-    # With floats, the consumer of a part differs slightly from the consumer on it. Rows of a channel sum to 1, so the
-    # two losses differ by at most the largest difference of entries.
+    # In floats, the prior and loss of a part are rounded, so they differ slightly from the whole consumer restricted to
+    # this part. Rows of a channel sum to 1, so the two losses differ by at most the largest difference of entries.
     low, high = Fraction(0), Fraction(0)
     for part, best in zip(ptype.policy.parts, parts, strict=True):
         mass, own = _consumer_of_part(part, consumer)

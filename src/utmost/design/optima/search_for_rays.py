@@ -14,7 +14,7 @@ import numpy as np
 from utmost.core.exact.arrays import Floats, Indices
 from utmost.core.exact.progress_bar import report_progress
 from utmost.core.programs.many_columns import CentralShares, central_shares, exact_sums
-from utmost.design.optima.empty_places import filled, filled_at_a_loss, highest, lowest, short_places
+from utmost.design.optima.empty_places import extended, extended_with_loss, lower_limits, places_to_add, upper_limits
 from utmost.design.optima.extreme_rays import Forest, generic_factors
 from utmost.design.optima.near_places import share_by_mass, sum_at_centres
 from utmost.design.optima.tree_pricing import PlaceNumbers, compile_if_it_pays
@@ -24,21 +24,21 @@ from utmost.design.spaces.consumer import Consumer
 GapProgress = Callable[[int, float], object]
 """A function that is called as ``progress(rounds, gap)``."""
 
-_NOTHING = 1e-12  # of the largest expected loss of an action: smaller losses count as zero
+_NOTHING = 1e-12  # losses below this part of the largest expected loss of an action count as zero
 _SMOOTH = 0.5  # weight of the best prices so far; the rest is for the latest prices
-_PATIENCE = 5  # rounds without a better bound; then the latest prices are used without smoothing
+_PATIENCE = 5  # after this many rounds without a better bound, the latest prices are used without smoothing
 _FLATTER = (1.0, 0.6, 0.3, 0.0)  # the first rays: powers of the columns alpha^d(., y), and the constant ray
-_EARLY, _EARLY_PARTED = 12, 10  # rounds in which the walk of a tree may stop early
-_FEW_STEPS = 5  # of a tree: for fewer steps, trees are also priced at the latest prices of a round
-_FEW_PIVOTS, _MOST_PIVOTS = 150, 3000  # pivots of a tree in a round
+_EARLY, _EARLY_SEPARATED = 12, 10  # rounds in which the walk of a tree may stop early
+_FEW_STEPS = 5  # if trees take fewer steps on average, they are also priced at the latest prices of the round
+_FEW_PIVOTS, _MOST_PIVOTS = 150, 3000  # most pivots of a tree in a round: early or near the end, and otherwise
 _LATE = 1e-2  # the gap from which trees stop sooner, and rays are also generated between prices
-_FEW_ACTIONS = 0.05  # share of actions: for so few, rays are also generated between the best and the latest prices
-_BETWEEN = tuple(share / 10 for share in range(9, -1, -1))  # weights of the best prices
-_WAVES = (0.04, 0.15, 0.4)  # shares of actions: later actions start from the trees of earlier ones
+_FEW_ACTIONS = 0.05  # for at most this share of the actions, rays are also generated between best and latest prices
+_BETWEEN = tuple(share / 10 for share in range(9, -1, -1))  # weights of the best prices in these mixtures
+_WAVES = (0.04, 0.15, 0.4)  # these shares of the actions are priced first; later ones start from their trees
 _RAYS_PER_PLACE = 8  # rays that are kept for each place
-_RAYS_HANDED_ON = 2  # rays for each place with which the next search starts
-_LEVEL_SHARES = (0.0, 0.002, 0.02, 0.1, 0.5)  # shares of actions, from the worst: levels that are tried for the bound
-_STALLED = 150  # rounds without a better bound
+_RAYS_FOR_NEXT_SEARCH = 2  # rays for each place with which the next search starts
+_LEVEL_SHARES = (0.0, 0.002, 0.02, 0.1, 0.5)  # these quantiles of the actions' levels are tried for the bound
+_STALLED = 150  # after this many rounds without a better bound the search ends
 _LEAST_SLACK = 1e-11
 
 
@@ -56,13 +56,13 @@ class _Bound:
 class RayProgram:
     """The program of the search: the cheapest sum of rays that is 1 in each place."""
 
-    factors: Floats  # (n, n) of all places, see `generic_factors`
+    factors: Floats  # (n, n) factors alpha^d of all places, see `generic_factors`
     costs: Floats  # (k, n) prior times loss of each action, in units of `scale`
     prior: Floats
     epsilon: float
     scale: float  # largest expected loss of an action
     near: Indices  # (n,) the place into which each place is merged; itself without merging
-    masses: Floats  # (n,) of each place before merging
+    masses: Floats  # (n,) the mass of each place before merging
 
     @classmethod
     def of(cls, ptype: PrivacyType, consumer: Consumer) -> "RayProgram":
@@ -72,7 +72,7 @@ class RayProgram:
         factors = generic_factors(np.asarray(ptype.space.distances, dtype=np.float64), epsilon)
         return cls(factors, costs / scale, prior, epsilon, scale, np.arange(len(prior)), prior)
 
-    def gathered(self, near: Indices) -> "RayProgram":
+    def with_merged_places(self, near: Indices) -> "RayProgram":
         """Return the program in which the costs and the mass of each place are moved to the place in ``near``."""
         return replace(self, costs=sum_at_centres(self.costs, near), prior=sum_at_centres(self.prior, near), near=near)
 
@@ -86,7 +86,7 @@ class SearchResults:
     places: Indices  # (t,) all places with mass, and some others
     rays: Floats  # (t, N) the most active rays
     trees: Forest
-    prices: Floats  # (t,) of the best bound
+    prices: Floats  # (t,) the prices of the best bound
 
 
 @dataclass(slots=True, eq=False)
@@ -106,7 +106,7 @@ class RaySearch:
     room: float  # 1 - alpha along the shortest edge
     best: _Bound | None = None
     shares: CentralShares | None = None
-    begun_at: Floats = field(default_factory=lambda: np.zeros(0))  # (N,) the latest shares of the current rays
+    last_shares: Floats = field(default_factory=lambda: np.zeros(0))  # (N,) the latest shares of the current rays
     best_rays: tuple[Floats, Floats] | None = None  # rays and their costs for the least upper bound
     new: list[Floats] = field(default_factory=list)  # rays (m, n) found by the last round
     rounds: int = 0
@@ -117,7 +117,7 @@ class RaySearch:
     before: "RaySearch | None" = None  # the search over fewer places from which this one started
 
     @classmethod
-    def begun(cls, program: RayProgram, places: Indices) -> "RaySearch":
+    def of(cls, program: RayProgram, places: Indices) -> "RaySearch":
         """Return a search with stars as trees, and the columns alpha^(t d(., y)) as rays."""
         factors = np.ascontiguousarray(program.factors[np.ix_(places, places)])
         costs, prior = np.ascontiguousarray(program.costs[:, places]), program.prior[places]
@@ -136,7 +136,7 @@ class RaySearch:
         return cls(program, places, costs, forest, rays, ray_costs, waves, marks, blind_loss, blind_loss, room)
 
     def start_from(self, starts: Sequence[SearchResults]) -> None:
-        """Start with the rays and trees of other searches on this space, and at prices between theirs."""
+        """Start with the rays and trees of other searches on this space, at prices interpolated from theirs."""
         # The logarithm of an extreme ray changes by epsilon d along each arc of its tree. So at another level the ray
         # of the same tree is a power of it, and extreme too, unless factors underflow.
         now, levels = self.program.epsilon, [start.epsilon for start in starts]
@@ -150,48 +150,46 @@ class RaySearch:
         # With prices at levels on both sides, the error of the interpolation is of second order in their distance.
         share = (now - levels[0]) / (levels[-1] - levels[0]) if levels[-1] != levels[0] else 0.0
         nearest = replace(starts[0].trees, rays=starts[0].trees.rays ** powers[0])
-        self._take_up(rays, nearest, starts[0].places, (1 - share) * prices[0] + share * prices[-1])
+        self._start_from_rays(rays, nearest, starts[0].places, (1 - share) * prices[0] + share * prices[-1])
 
-    def wider(self, more: Indices) -> "RaySearch":
+    def with_more_places(self, more: Indices) -> "RaySearch":
         """Return the search over these and further places, started from this search."""
         # If rounding ended this search, it will end the next one too, so all further places are added at once.
         everywhere = np.arange(len(self.program.prior))
-        search = RaySearch.begun(
-            self.program, everywhere if self.fruitless > _STALLED else np.union1d(self.places, more)
-        )
+        search = RaySearch.of(self.program, everywhere if self.fruitless > _STALLED else np.union1d(self.places, more))
         results = self.results()
         search._continue_from(self, results, search._at_places(results.prices, results.places))
         return search
 
-    def parted(self, program: RayProgram, places: Indices) -> "RaySearch":
+    def with_separated_places(self, program: RayProgram, places: Indices) -> "RaySearch":
         """Return the search in which fewer places are merged, started from this search."""
-        search, results, everywhere = RaySearch.begun(program, places), self.results(), np.zeros(len(program.prior))
+        search, results, everywhere = RaySearch.of(program, places), self.results(), np.zeros(len(program.prior))
         everywhere[results.places] = results.prices
         own = share_by_mass(everywhere, self.program.near, program.masses)
         search._continue_from(self, results, sum_at_centres(own, program.near)[places])
         # The prices of separated places are still far from optimal, and trees would walk far.
-        search.early = search.rounds + _EARLY_PARTED
+        search.early = search.rounds + _EARLY_SEPARATED
         return search
 
     def _continue_from(self, before: "RaySearch", results: SearchResults, prices: Floats) -> None:
         """Start with the results of a search over fewer places, at prices (n,)."""
-        self._take_up([self._extended(results.rays, results.places)], results.trees, results.places, prices)
+        self._start_from_rays([self._extended(results.rays, results.places)], results.trees, results.places, prices)
         self.rounds, self.before, before.before = before.rounds, before, None
 
-    def short_places(self) -> Indices:
+    def places_to_add(self) -> Indices:
         """Return further places for the program, to which the best channel so far does not extend."""
         if len(self.places) == len(self.program.prior):
             return self.places[:0]
         rows = self.columns()
-        short = short_places(rows, self.places, self.program.factors)
-        return short if len(short) else filled(rows, self.places, self.program.factors)[1]
+        short = places_to_add(rows, self.places, self.program.factors)
+        return short if len(short) else extended(rows, self.places, self.program.factors)[1]
 
     def channel(self) -> Floats:
         """Return (all places, k), the best channel from the current rays."""
         rows = self.columns()
         if len(self.places) == len(self.program.prior):
             return rows
-        return filled_at_a_loss(rows, self.places, self.program.factors)
+        return extended_with_loss(rows, self.places, self.program.factors)
 
     def _at_places(self, prices: Floats, at: Indices) -> Floats:
         """Return the prices at some of these places, and 0 at the others."""
@@ -207,12 +205,16 @@ class RaySearch:
         factors = self.program.factors[np.ix_(new, at)]
         own, further = (np.searchsorted(self.places, which) for which in (at, new))
         spread = np.empty((2, len(self.places), rays.shape[1]))
-        spread[:, own], spread[0, further], spread[1, further] = rays, highest(rays, factors), lowest(rays, factors)
+        spread[:, own], spread[0, further], spread[1, further] = (
+            rays,
+            upper_limits(rays, factors),
+            lower_limits(rays, factors),
+        )
         return np.concatenate([*spread], axis=1)
 
-    def _take_up(self, rays: list[Floats], trees: Forest, at: Indices, prices: Floats) -> None:
-        """Start with rays (n, N), with the best tree of each action of a forest on some places, and at prices."""
-        forest = trees.grown(self.forest, np.searchsorted(self.places, at))
+    def _start_from_rays(self, rays: list[Floats], trees: Forest, at: Indices, prices: Floats) -> None:
+        """Start with rays (n, N), prices, and for each action the best tree of a forest on some places."""
+        forest = trees.extended_to(self.forest, np.searchsorted(self.places, at))
         pool = [np.asarray(some / (self.forest.weights @ some)) for some in (*rays, forest.rays.T)]
         columns = np.concatenate([*pool, self.rays], axis=1)
         # Rays are compared by one random combination of their entries, in place of all entries.
@@ -221,14 +223,14 @@ class RaySearch:
         self.ray_costs = (self.costs @ self.rays).min(axis=0)
         self.guess, self.early = prices, 0
         best = ((self.costs - prices) @ forest.rays.T).argmin(axis=1)
-        self.forest.adopt(forest, best.astype(np.int32))
+        self.forest.start_from_trees_of(forest, best.astype(np.int32))
 
     def results(self) -> SearchResults:
         """Return the most active rays, the trees of the best bound, and its prices."""
         assert self.best is not None
         assert self.shares is not None
         n, active = len(self.rays), self.shares.shares / self.shares.excess
-        keep = np.sort(np.argsort(-active)[: _RAYS_HANDED_ON * n])
+        keep = np.sort(np.argsort(-active)[: _RAYS_FOR_NEXT_SEARCH * n])
         rays, program = self.rays[:, : len(active)][:, keep], self.program
         return SearchResults(program.epsilon, program.scale, self.places, rays, self.best.trees, self.best.prices)
 
@@ -260,9 +262,10 @@ class RaySearch:
             self._add_rays()
         # The shares of the current rays give the prices of the places.
         wanted = max(0.1 * min(self.gap, 0.1 * abs(self.upper)), 0.1 * _NOTHING)
-        # Errors of row sums cost `blind_loss / room` each below, and must stay below a hundredth of the gap.
+        # Below, an error of a row sum costs `blind_loss / room` times itself. All errors together must cost less than a
+        # hundredth of the gap.
         exactness = min(max(1e-2 * wanted / self.blind_loss * self.room, 1e-12), 1e-6)
-        near = None if self.shares is None else (self.begun_at, self.shares.prices)
+        near = None if self.shares is None else (self.last_shares, self.shares.prices)
         self.shares = central_shares(self.rays, self.ray_costs, self.forest.weights, wanted, exactness, near)
         # Errors of row sums are corrected by a constant column.
         made_up = 2 * self.shares.error / self.room * self.blind_loss
@@ -273,12 +276,12 @@ class RaySearch:
         self._price()
         self.rounds += 1
 
-    def with_bound(self) -> "RaySearch | None":
+    def latest_with_bound(self) -> "RaySearch | None":
         """Return this search, or the search from which it started, if only that has a bound."""
         return self if self.best is not None else self.before
 
     def _price(self) -> None:
-        """Find rays and a bound at smoothed prices; also at the latest prices, if trees have few steps."""
+        """Find rays and a bound at smoothed prices, and also at the latest prices if trees take few steps."""
         assert self.shares is not None
         prices, best, self.new = self.shares.prices, self.best, []
         # The best prices so far may be extreme prices of an early round, near which other prices prove no bound.
@@ -306,17 +309,17 @@ class RaySearch:
         early, steps = self.rounds < self.early, 0
         for which in self.waves if early else [np.arange(len(self.costs), dtype=np.int32)]:
             at = self.costs[which] - prices
-            self.forest.take_over(at, which)
+            self.forest.start_from_best_trees(at, which)
             steps += self.forest.price(at, which, *self._effort)
         compile_if_it_pays(len(prices), (len(self.costs) + steps) * len(prices))
         self.new.append(self.forest.rays[self.forest.ratios < 0])
-        # The least level of all actions needs no lower prices, but it is the level of the worst action; a higher level
-        # costs what a few places lack: a few trees that prove little would lower the level for all, so the prices of
-        # their places are lowered if that costs less.
+        # A bound needs one level that all trees prove. The least level of all trees needs no change of prices, but a
+        # few bad trees may make it low. A higher level needs lower prices at the places of these trees. The best of
+        # these bounds is used.
         level = float(self.forest.proven.min())
         value, at = float(prices.sum()) + level, self.costs - prices
         for higher in {float(np.quantile(self.forest.ratios, share)) for share in _LEVEL_SHARES}:
-            bound = float(prices.sum()) + higher - float(self.forest.lacks(at, higher).sum())
+            bound = float(prices.sum()) + higher - float(self.forest.price_shortfalls(at, higher).sum())
             if bound > value:
                 level, value = higher, bound
         if self.best is None or value > self.best.value:
@@ -352,7 +355,7 @@ class RaySearch:
             self.rays, self.ray_costs, shares = self.rays[:, keep], self.ray_costs[keep], shares[keep]
         self.rays = np.concatenate([self.rays, new], axis=1)
         self.ray_costs = np.concatenate([self.ray_costs, (self.costs @ new).min(axis=0)])
-        self.begun_at = np.concatenate([shares, np.zeros(new.shape[1])])
+        self.last_shares = np.concatenate([shares, np.zeros(new.shape[1])])
 
     def columns(self) -> Floats:
         """Return (n, k), the best channel from the current rays."""

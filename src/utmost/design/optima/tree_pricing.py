@@ -29,15 +29,15 @@ ArcKinds = NDArray[np.int8]
 COMPILED = find_spec("numba") is not None
 """Whether numba is installed."""
 
-# Cube of the number of places from which one round takes seconds in Python. Numbers of steps of trees times places, at
-# about 8 us each in Python, after which loading numba pays, and after which compiling pays.
+# _LARGE: cube of the number of places from which one round takes seconds in Python. _FEW, _MANY: after so many steps of
+# trees times places, at about 8 us each in Python, loading numba pays, and compiling pays.
 _LARGE, _FEW, _MANY = 53**3, 60_000, 600_000
 
-_SHORT = 0.1  # share of the slack: largest shortfall of a place, times its q v
+_SHORT = 0.1  # largest shortfall of a place, as a share of the slack times its q v
 _ROUNDING = 1e-14  # relative rounding error of sums
-_LIGHT = 1e-2  # share of the mass of the heaviest place: least mass of a root
+_LIGHT = 1e-2  # least mass of a root, as a share of the mass of the heaviest place
 _VISIBLE = 1e-17  # smallest flow, of sums near 1, whose sign is not due to rounding
-_WAYS_IN = ("price_trees", "serve_trees")  # the functions that `Forest` calls; they call all others
+_ENTRY_POINTS = ("price_trees", "write_shortfalls")  # the functions that `Forest` calls; they call all others
 _fast: list[Callable[..., Any]] = []
 _worked, _has_looked = 0, False
 
@@ -62,7 +62,7 @@ def compile_if_it_pays(places: int, worked: int = 0) -> None:
 
 
 def _compiled(function: F) -> F:
-    return in_machine_code(function, inside=function.__name__ not in _WAYS_IN, error_model="numpy")
+    return in_machine_code(function, inside=function.__name__ not in _ENTRY_POINTS, error_model="numpy")
 
 
 class Tree(NamedTuple):
@@ -134,11 +134,11 @@ def write_ray(a: Floats, q: Floats, tree: Tree, v: Floats) -> None:
 
 
 @compiled_later
-def serves_all(left: Floats, may_lack: Floats, tree: Tree) -> bool:
+def surplus_covers_deficits(left: Floats, may_lack: Floats, tree: Tree) -> bool:
     """Return whether the surplus of sinks covers the deficits of sources along the arcs."""
     # ``left`` holds v times the surplus of each place, and becomes what each passes to its parent: a sink its surplus,
-    # a source its deficit. If a sink cannot cover its sources, these go short first, up to ``may_lack``: their v is
-    # larger, so this costs less.
+    # a source its deficit. If a sink cannot cover the deficits of its sources, a shortfall of up to ``may_lack`` is
+    # allowed at the sources first: their v is larger, so lowering their prices costs less.
     parent, kind, order, head, following = tree
     # Children come before parents, so everything that a subtree passes up has arrived.
     for e in range(len(left) - 1, -1, -1):
@@ -169,7 +169,7 @@ def is_proven(at: Priced, level: float, short: float, tree: Tree, left: Floats, 
     for i in range(len(Y)):
         left[i] = v[i] * (Y[i] - level * q[i])
         lack[i] = v[i] * short * q[i]
-    return serves_all(left, lack, tree)
+    return surplus_covers_deficits(left, lack, tree)
 
 
 @compiled_later
@@ -237,7 +237,7 @@ def reroot(root: int, old: int, parent: PlaceNumbers, kind: ArcKinds) -> None:
 
 @compiled_later
 def mark_sides(cut: int, tree: Tree, inside: NDArray[np.bool_], source: NDArray[np.bool_]) -> None:
-    """Write masks of the places below the cut, and of the places that are sources of remaining arcs or the cut sink."""
+    """Mark the places below the cut in ``inside``; sources of remaining arcs, and the cut sink, in ``source``."""
     parent, kind, order, _, _ = tree
     for i in range(len(parent)):
         inside[i] = False
@@ -348,9 +348,10 @@ def price_trees(trees: Trees, prices: Floats, which: PlaceNumbers, most: int, sl
 
 
 @compiled_later
-def serve_trees(trees: Trees, prices: Floats, level: float, lacks: Floats, multipliers: Floats) -> None:
-    """Raise ``lacks`` (n,) to the largest amount, over all actions, by which each place's price misses the level."""
-    # With d = ``lacks`` the trees prove <Y + d, u> >= level <q, u> for all u of the type and each row Y of ``prices``.
+def write_shortfalls(trees: Trees, prices: Floats, level: float, shortfalls: Floats, multipliers: Floats) -> None:
+    """Raise ``shortfalls`` (n,) to the largest amount, over all actions, by which a place's price misses the level."""
+    # With d = ``shortfalls`` the trees prove <Y + d, u> >= level <q, u> for all u of the type and each row Y of
+    # ``prices``.
     # If ``multipliers`` is (k, n), the multiplier of the arc above each place is written into it, and 0 above a root.
     n, q = len(trees.weights), trees.weights
     head, following, order = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
@@ -361,7 +362,7 @@ def serve_trees(trees: Trees, prices: Floats, level: float, lacks: Floats, multi
         write_ray(trees.factors, q, tree, v)
         for i in range(n):
             left[i] = short[i] = v[i] * (prices[w, i] - level * q[i])
-        serves_all(left, anything, tree)
+        surplus_covers_deficits(left, anything, tree)
         # The surplus of a place, minus what it passes to sources, plus what it gets from sinks.
         for e in range(1, n):
             i = order[e]
@@ -371,4 +372,4 @@ def serve_trees(trees: Trees, prices: Floats, level: float, lacks: Floats, multi
             if len(multipliers) > 0:
                 multipliers[w, i] = flow / v[i if tree.kind[i] > 0 else tree.parent[i]]
         for i in range(n):
-            lacks[i] = max(lacks[i], -short[i] / v[i])
+            shortfalls[i] = max(shortfalls[i], -short[i] / v[i])

@@ -14,7 +14,7 @@ For sensitivity D and levels eps_1 < eps_2, over joint distributions m_w(v) = P(
     \min t: \quad m_w(v) \le e^{\epsilon_2} m_w(v + d), \quad
     P(V_1 = v) \le e^{\epsilon_1} P(V_1 = v + d), \quad 0 < |d| \le D,
 
-.. math:: E\,c(V_i) \le (1 + t)\, c_i, \quad c_i \text{ the least cost of any law at } \epsilon_i.
+.. math:: E\,c(V_i) \le (1 + t)\, c_i, \quad c_i \text{ the least cost of any noise at } \epsilon_i.
 
 The program is solved for joint distributions with geometric tails beyond a reach. Each of them is a private pair, so
 the value is an upper bound of the unavoidable loss, which can be attained; it decreases with the reach, and converges
@@ -72,7 +72,7 @@ class PairForms:
     @property
     def last(self) -> int:
         """The largest noise whose probability is a separate variable."""
-        return self.settled + 3 * self.period
+        return self.tail_start + 3 * self.period
 
     def mass(self, w: int, v: int) -> tuple[int, float]:
         """Return m_w(v) as a multiple of a free mass: (number, factor)."""
@@ -94,12 +94,12 @@ class PairForms:
         return self._over_slices(lambda _: v, self.reach + self.period, self.b1)
 
     @property
-    def settled(self) -> int:
-        """The noise from which on P(V_1 = v + kD) = A b_1^k + B b_2^k."""
+    def tail_start(self) -> int:
+        """The v from which on P(V_1 = v + kD) = A b_1^k + B b_2^k for all k >= 0."""
         return 2 * self.reach + self.period
 
     def tails(self, v: int) -> tuple[LinearForm, LinearForm]:
-        """Return (A, B) for v >= settled."""
+        """Return (A, B), see `tail_start`, for a v that is not below it."""
         here, next_one, gap = self.first(v), self.first(v + self.period), self.b1 - self.b2
         slow = combined((next_one, 1 / gap), (here, -self.b2 / gap))
         return slow, combined((here, self.b1 / gap), (next_one, -1 / gap))
@@ -211,11 +211,11 @@ def _privacy_forms(forms: PairForms) -> list[LinearForm]:
                 # Points with the same free mass differ by a power of the ratio, so they satisfy privacy already.
                 if other != number:
                     rows.append({other: weight / forms.b2 / factor, number: -1.0})
-    first = {v: forms.first(v) for v in range(-2 * D, forms.settled + 2 * D + 1)}
-    for v in range(-D, forms.settled + D + 1):
+    first = {v: forms.first(v) for v in range(-2 * D, forms.tail_start + 2 * D + 1)}
+    for v in range(-D, forms.tail_start + D + 1):
         rows += [combined((first[v + d], 1 / forms.b1), (first[v], -1.0)) for d in shifts]
-    slow = {v: forms.tails(v)[0] for v in range(forms.settled, forms.settled + 2 * D)}
-    for v in range(forms.settled, forms.settled + D):
+    slow = {v: forms.tails(v)[0] for v in range(forms.tail_start, forms.tail_start + 2 * D)}
+    for v in range(forms.tail_start, forms.tail_start + D):
         for d in range(1, D + 1):
             if v + d in slow:
                 pair = slow[v + d], slow[v]
@@ -226,9 +226,9 @@ def _privacy_forms(forms: PairForms) -> list[LinearForm]:
 def _expected_costs(forms: PairForms, order: int) -> tuple[LinearForm, LinearForm]:
     """Return E|V_1|^order and E|V_2|^order."""
     D, first, second = forms.period, [], []
-    for v in range(1, forms.settled):
+    for v in range(1, forms.tail_start):
         first.append((forms.first(v), 2.0 * v**order))
-    for v in range(forms.settled, forms.settled + D):
+    for v in range(forms.tail_start, forms.tail_start + D):
         slow, quick = forms.tails(v)
         first.append((slow, 2 * _tail_moment(v, D, forms.b1, order)))
         first.append((quick, 2 * _tail_moment(v, D, forms.b2, order)))

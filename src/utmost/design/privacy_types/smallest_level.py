@@ -21,7 +21,7 @@ from utmost.design.spaces.space import Space
 from utmost.errors import OutOfRange, PromiseBroken
 
 _FAR_BITS = 2048  # so that a probability of 1e-280 has many digits
-_FAR_OFF = Fraction(1, 10)  # how far the last ratio may be from a limit
+_FAR_OFF = Fraction(1, 10)  # largest distance of the last ratio from its limit
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -119,7 +119,7 @@ def _interval(length: Fraction | Surd, bits: int) -> Interval:
     return length.interval(bits) if isinstance(length, Surd) else Interval.of(length, bits)
 
 
-def kept_level(law: Law, shift: Number | None = None) -> Level:
+def smallest_level(law: Law, shift: Number | None = None) -> Level:
     """Return the smallest level that noise satisfies if neighbouring answers differ by at most |shift|.
 
     For noise of sensitivity D, multiply the level of the noise by ceil(|shift| / D) for the staircase distributions,
@@ -132,7 +132,7 @@ def kept_level(law: Law, shift: Number | None = None) -> Level:
     Source: [geng2012], (24) and (76); shifts beyond the sensitivity: proofs/theory/trade-off.md.
 
     >>> from utmost.noise import DiscreteStaircase, Geometric
-    >>> [kept_level(law(epsilon=1, sensitivity=3), shift=4) for law in (DiscreteStaircase, Geometric)]
+    >>> [smallest_level(law(epsilon=1, sensitivity=3), shift=4) for law in (DiscreteStaircase, Geometric)]
     [level(epsilon=2), level(epsilon='4/3')]
     """
     instance(law, Law, "law")
@@ -141,7 +141,7 @@ def kept_level(law: Law, shift: Number | None = None) -> Level:
         raise OutOfRange(
             "the shift must not be 0: equal answers satisfy every level",
             came=shift,
-            where="kept_level",
+            where="smallest_level",
             remedy="Pass shift=, the largest difference of the answers on two neighbouring datasets.",
         )
     return smallest
@@ -170,18 +170,18 @@ def check_promise(
     >>> check_promise(Geometric(epsilon=1, sensitivity=3))
     >>> check_promise(Geometric(epsilon=1, sensitivity=3), epsilon=1, shift=4)
     Traceback (most recent call last):
-    utmost.errors.PromiseBroken: check_promise: the law must keep epsilon=1; got epsilon=4/3. ...
+    utmost.errors.PromiseBroken: check_promise: the noise must satisfy epsilon=1; got epsilon=4/3. ...
     """
     instance(law, Law, "law")
     promised = law.level if epsilon is None and alpha is None else level(epsilon, alpha)
-    smallest = kept_level(law, shift)
+    smallest = smallest_level(law, shift)
     if promised < smallest:
         raise PromiseBroken(
-            f"the law must keep {promised}", came=str(smallest), where="check_promise", remedy="Use more noise."
+            f"the noise must satisfy {promised}", came=str(smallest), where="check_promise", remedy="Use more noise."
         )
     if smallest < promised:
         raise PromiseBroken(
-            f"the law must attain {promised}", came=str(smallest), where="check_promise", remedy="Use less noise."
+            f"the noise must attain {promised}", came=str(smallest), where="check_promise", remedy="Use less noise."
         )
     if not isinstance(law, IntegerLaw):
         return
@@ -208,7 +208,7 @@ def check_promise(
 
 
 def _check_limit(law: IntegerLaw, distance: int, smallest: Level) -> None:
-    """Check that the ratio P(X = y) / P(X = y + distance) stays below a level that no place attains, and nears it."""
+    """Check that P(X = y) / P(X = y + distance) stays below a level that no y attains, and converges to it."""
     places = [0, *(1 << power for power in range((law.window().size - distance).bit_length()))]
     alpha = smallest.alpha_interval(_FAR_BITS)
     for y in places:
@@ -224,7 +224,7 @@ def _check_limit(law: IntegerLaw, distance: int, smallest: Level) -> None:
         law.pmf_interval(last + distance, _FAR_BITS)
     ):
         raise PromiseBroken(
-            "the ratio of probabilities far out must come near the level that the distribution states",
+            "the ratio of probabilities must converge to the level that the distribution states",
             came=law,
             where="worst_level",
             remedy="State a smaller level.",

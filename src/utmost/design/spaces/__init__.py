@@ -1,1 +1,1 @@
-"""Secrets, metrics, priors, losses, consumers: what may be true, how far apart, how likely, what error costs."""
+"""Secrets with the distances between them, priors (probabilities of secrets), losses (costs of errors), consumers."""

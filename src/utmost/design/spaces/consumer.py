@@ -1,4 +1,4 @@
-"""A consumer: what it believes (prior) and what error costs it (loss)."""
+"""A consumer of a mechanism: a prior over the secrets, and a loss, the cost of each action for each secret."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +13,8 @@ from utmost.design.spaces.losses import Loss, from_function, loss_matrix
 from utmost.design.spaces.priors import prior as check_prior
 from utmost.errors import NotALoss
 
-# The matrix of a named loss is kept up to this many entries; larger ones are computed block by block when asked for.
+# The matrix of a named loss is stored if it has at most this many entries. Larger matrices are computed in blocks when
+# they are needed.
 _LARGEST_TABLE = 1 << 18
 
 
@@ -54,7 +55,7 @@ class Consumer(Display):
         if rule is None:
             table = loss_matrix(loss)
         else:
-            # The matrix of a loss that is small, or whose values alone decide its kind of number.
+            # Compute the matrix if it is small, or if only its values show whether the loss is rational.
             k = _action_count(len(belief), actions)
             if len(belief) * k <= _LARGEST_TABLE or rule.exact is None:
                 table = rule.matrix(len(belief), k)
@@ -100,7 +101,7 @@ class Consumer(Display):
         return self.loss_block(slice(None), slice(None))
 
     def loss_block(self, secrets: slice | Array, actions: slice | Array) -> Array:
-        """The losses of some secrets (rows) and some actions (columns), given as slices or index arrays."""
+        """The losses of some secrets (rows) and some actions (columns), selected by slices or index arrays."""
         rows, columns = (
             np.arange(size)[part] if isinstance(part, slice) else np.ravel(indices(part, size, name))
             for part, size, name in ((secrets, self.secrets, "secrets"), (actions, self.actions, "actions"))
@@ -108,7 +109,7 @@ class Consumer(Display):
         if self.table is not None:
             is_whole = all(isinstance(part, slice) and part == slice(None) for part in (secrets, actions))
             return self.table if is_whole else frozen(self.table[rows[:, None], columns[None, :]])
-        assert self.rule is not None, "a consumer without a table has a rule"
+        assert self.rule is not None, "a consumer without a loss matrix has a named loss"
         return self.rule.block(rows, columns, floats=not self.is_exact)
 
     def to_floats(self) -> "Consumer":

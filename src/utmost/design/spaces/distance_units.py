@@ -84,7 +84,7 @@ def distance_in(distance: Number, unit: str | None) -> Fraction:
 
 
 def _ratio(own: str, unit: str | None) -> Fraction:
-    """Return how many ``unit`` make one ``own``: 1000 for km in m."""
+    """Return the number of ``unit`` in one ``own``: 1000 metres in a kilometre."""
     wanted = None if unit is None else unit_named(unit)
     if own == wanted:
         return Fraction(1)

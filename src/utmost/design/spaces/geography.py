@@ -36,7 +36,8 @@ from utmost.design.spaces.space import Space, TableMetric, distance_table
 from utmost.errors import BadTable, NotAMetric, OutOfRange, Unsupported
 
 _EARTH_RADIUS = 6_371_008.8  # the mean radius, in metres
-_CENTRE_TOLERANCE = Fraction(1, 10**9)  # degrees by which two versions of h3 may round the centre of a cell differently
+# two versions of h3 may compute the centre of a cell with a difference of this many degrees
+_CENTRE_TOLERANCE = Fraction(1, 10**9)
 
 Way = Literal["great-circle", "geodesic", "metres", "roads", "cells"]
 
@@ -45,15 +46,15 @@ Way = Literal["great-circle", "geodesic", "metres", "roads", "cells"]
 class Geography(Display, PickledByFields):
     """The positions of places, and how their distances were measured."""
 
-    unit: str  # of the distances: "m", "km", "min", "cells"
-    way: str  # of measuring: "great-circle", "geodesic", "metres", "roads" or "cells"
+    unit: str  # unit of the distances: "m", "km", "min", "cells"
+    way: str  # how distances are measured: "great-circle", "geodesic", "metres", "roads" or "cells"
     # Exact latitudes and longitudes in degrees, or northings and eastings; None for network nodes without coordinates.
     positions: tuple[Coordinates, ...] | None
     in_degrees: bool | None = None
     table: Any = None  # the user's table of places, one row each; None for a dict, cells and networks
     crs: Any = None  # the reference system of the table
     rounded: Fraction = Fraction(1)  # the step, in `unit`, to which distances were rounded down
-    metres: Fraction = Fraction(1)  # in one unit of the coordinates of a plane; 1 otherwise
+    metres: Fraction = Fraction(1)  # metres in one unit of the coordinates of a plane; 1 otherwise
 
     def part(self, rows: Sequence[int]) -> "Geography":
         """The geography of some of the places, in this order."""
@@ -112,9 +113,9 @@ class Places(Space):
         """Return the label of the place nearest to a position; an array of labels for arrays of positions.
 
         The position is replaced before any noise is added, which costs no privacy; the guarantee is then for places.
-        If two positions at distance r lie within h of their places, these places are at most r + 2 h apart. For a
-        position at nearly the same distance from two places, rounding may decide; the guarantee does not depend on
-        that choice.
+        If two positions have the distance r, and each lies within h of its place, the two places have a distance of at
+        most r + 2 h. For a position at nearly the same distance from two places, rounding may decide; the guarantee
+        does not depend on that choice.
 
         Args:
             latitude, longitude: Degrees; northing and easting for a plane; or one GeoSeries or GeoDataFrame of points;

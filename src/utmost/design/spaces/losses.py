@@ -18,7 +18,8 @@ from utmost.core.exact.own_names import own_names
 from utmost.design.spaces.space import Metric, Space
 from utmost.errors import NotALoss, NotANumber, OutOfRange
 
-# The name of a loss contains its numbers, and Python prints no integer of more than 4300 digits.
+# These bounds keep names of losses printable: a name contains the numbers of the loss, and Python prints no integer of
+# more than 4300 digits.
 _MOST_PRICE_DIGITS = 4000
 _FIRST_TOO_LONG = 10**_MOST_PRICE_DIGITS
 
@@ -312,7 +313,7 @@ nib = Loss(_nib, "nib", exact=True, of_difference=True)
 
 @dataclass(frozen=True, slots=True)
 class NamedLoss:
-    """A row of the table of named losses, from which menus, refusals, help texts and pages are made."""
+    """A named loss. Menus, error messages, help texts and pages list the named losses."""
 
     make: Loss | Callable[..., Loss]  # the loss, or a function that makes the loss from its numbers
     form: str  # the name, with placeholders for the numbers

@@ -22,7 +22,7 @@ _OTHER_NAMES_IN_METRES = {
     "latitude": ("northing", "north", "y"),
     "longitude": ("easting", "east", "x"),
 }
-"""The same for coordinates in metres."""
+"""Other usual names of the columns of coordinates in metres."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class PlaceTable:
     table: Any = None  # the user's table of places, one row each
     crs: Any = None
     in_degrees: bool | None = None  # None if unknown
-    metres: Fraction = Fraction(1)  # in one unit of a projected reference system
+    metres: Fraction = Fraction(1)  # metres in one unit of a projected reference system
 
 
 def places_of_table(table: Any, name: str, latitude: str, longitude: str, *, in_metres: bool) -> PlaceTable:
@@ -51,12 +51,13 @@ def places_of_table(table: Any, name: str, latitude: str, longitude: str, *, in_
     other_names = _OTHER_NAMES_IN_METRES if in_metres else _OTHER_NAMES
     is_by_name = isinstance(table, Mapping) and not {latitude, longitude} <= set(table)
     if is_by_name:
-        # A dict of columns has usual names for label, latitude and longitude, and its values are not all pairs.
+        # A dict is read as columns if it has usual names for label, latitude and longitude, and not only pairs as
+        # values.
         named = {str(key).strip().casefold() for key in table}
         are_usual = all(not named.isdisjoint({what, *other_names[what]}) for what in other_names)
         is_by_name = not are_usual or all(map(_is_pair, table.values()))
     if is_by_name:
-        # A dict from each name to its latitude and longitude.
+        # Any other dict goes from the name of each place to its latitude and longitude.
         for label, pair in table.items():
             if isinstance(pair, str | bytes | Mapping) or not hasattr(pair, "__len__") or len(pair) != 2:
                 remedy = (

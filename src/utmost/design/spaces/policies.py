@@ -203,7 +203,7 @@ class Policy(Display, PickledByFields):
 
     @property
     def components(self) -> tuple[tuple[int, ...], ...]:
-        """The sets of secrets joined by finite distances, in either direction; two sets do not constrain each other."""
+        """The sets of secrets joined by finite distances in at least one direction."""
         # Compute the transitive closure of a symmetric relation.
         joined = (self.distances != math.inf) | (self.distances != math.inf).T
         for k in range(len(joined)):

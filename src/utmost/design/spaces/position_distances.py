@@ -5,9 +5,9 @@ paths along the rounded distances are a metric again:
 
     d = closure(floor(D / step)) step,    D - k step < d <= D,
 
-where k is the number of edges of the path: 1 for most pairs, more along a chain of places in a row. On the earth D is
-the length of the great circle on the sphere of radius b^2/a = 6 335 439 m, the smallest radius of curvature of the
-ellipsoid WGS84. The radii M along and N across the meridian are at least b^2/a, so
+where k is the number of edges of the shortest path: 1 for most pairs, and more for places that lie in a row. On the
+earth D is the length of the great circle on the sphere of radius b^2/a = 6 335 439 m, the smallest radius of curvature
+of the ellipsoid WGS84. The radii M along and N across the meridian are at least b^2/a, so
 
     ds^2 = M^2 dphi^2 + N^2 cos^2(phi) dlambda^2 >= (b^2/a)^2 (dphi^2 + cos^2(phi) dlambda^2),
 

@@ -136,7 +136,8 @@ def truncated_poisson(rate: Number, size: int) -> Array:
 
 def _prior_of_ratios(ratios: list[Any], like: Any) -> Array:
     """Return the prior whose neighbouring entries have these finite ratios, built outward from its largest entry."""
-    # The ratios decrease, so the largest entry follows the last ratio above 1, and no product overflows.
+    # The ratios decrease, so the largest entry comes right after the last ratio above 1. All other entries are products
+    # of ratios below 1, so none overflows.
     peak = sum(ratio > 1 for ratio in ratios)
     unit = like * 0 + 1
     weights = [unit] * (len(ratios) + 1)

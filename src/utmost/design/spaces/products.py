@@ -186,7 +186,7 @@ def points(
     if callable(metric):
         try:
             table = [[0 if i == j else metric(p, q) for j, q in enumerate(listed)] for i, p in enumerate(listed)]
-        except Exception as error:  # the function is the user's, and so is what it raises
+        except Exception as error:  # the function comes from the user, and may raise any error
             raise NotAMetric(
                 "a metric must give a distance for every two places",
                 came=quoted(error),

@@ -125,7 +125,8 @@ def _shortest_sums(values: Array, pairs: NDArray[np.intp]) -> Array:
     """Return min over z not in {x, y} of d(x, z) + d(z, y) for each pair; above every distance if there is no z."""
     n = len(values)
     direct = values.copy()
-    np.fill_diagonal(direct, direct.max() + 1)  # so that z = x and z = y never give the minimum
+    # the diagonal is replaced, so that z = x and z = y never give the minimum
+    np.fill_diagonal(direct, direct.max() + 1)
     if len(pairs) * n <= _BLOCK:
         return np.asarray((direct[pairs[:, 0]] + direct[pairs[:, 1]]).min(axis=1))
     best = np.empty(len(pairs), dtype=values.dtype)

@@ -10,7 +10,7 @@ from utmost.design.channels.channel import Channel
 from utmost.design.channels.on_counts import geometric_channel
 from utmost.design.geometry.orders import MaxCaseVerdict, PrivacyOrderVerdict
 from utmost.design.geometry.refining import RefinementVerdict, refines
-from utmost.design.optima.reading import expected_loss
+from utmost.design.optima.best_actions import expected_loss
 from utmost.errors import BadTable, NotAChannel, OutOfRange
 from utmost.interfaces.documents import designs
 from utmost.interfaces.documents.reports import exact_text

@@ -24,7 +24,7 @@ from utmost.tables.files.small_tables import number_in, number_rows, small_table
 from utmost.tables.frames import adapters, any_table
 
 if TYPE_CHECKING:
-    from utmost.design.optima.reading import Reading
+    from utmost.design.optima.best_actions import Reading
 
 WEIGHTS = "weights:"
 COLUMN = "column:"

@@ -25,8 +25,8 @@ from utmost.publish.promises.table_statements import law_parameters, promise
 if TYPE_CHECKING:  # importing designs would delay every release
     from utmost.design.channels.channel import Remap
     from utmost.design.optima.attacks import Attack
+    from utmost.design.optima.best_actions import Reading
     from utmost.design.optima.optimum import Optimum
-    from utmost.design.optima.reading import Reading
     from utmost.design.spaces.consumer import Consumer
     from utmost.design.spaces.space import Space
 
@@ -119,7 +119,7 @@ def design_report(optimum: "Optimum", space: str, prior: str, loss: str) -> dict
     consumer, face_value = certificate.consumer, None
     if optimum.remap is not None and consumer.secrets <= min(consumer.actions, _LARGEST_MATRIX):
         from utmost.design.channels.on_counts import geometric_channel
-        from utmost.design.optima.reading import face_value_loss
+        from utmost.design.optima.best_actions import face_value_loss
 
         face_value = float(
             face_value_loss(geometric_channel(consumer.secrets, certificate.ptype.level), consumer.to_floats())

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from utmost.core.exact.arguments import instance
-from utmost.core.exact.intervals import round_up, settled
+from utmost.core.exact.intervals import narrow_interval, round_up
 from utmost.core.exact.levels import level
 from utmost.core.exact.numbers import exact
 from utmost.core.noise.geometric import Geometric
@@ -26,8 +26,8 @@ def opendp_measurement(law: Law) -> Any:
 
     The input domain is ``atom_domain`` of i64, or of floats without NaN; the input metric is the absolute distance; the
     output measure is the maximum divergence. The privacy map takes d_in to the smallest level that the law keeps at
-    that distance, see `utmost.privacy_types.kept_level`, rounded up. A released integer beyond i64 becomes the nearest
-    integer in i64, which is post-processing.
+    that distance, see `utmost.privacy_types.smallest_level`, rounded up. A released integer beyond i64 becomes the
+    nearest integer in i64, which is post-processing.
 
     OpenDP must first allow measurements from outside:
     ``opendp.prelude.enable_features("contrib", "honest-but-curious")``.
@@ -114,4 +114,4 @@ def level_within(law: Law, distance: Any) -> float:
         return math.inf
     apart = exact(distance, "d_in")
     kept = law.worst_level(Fraction(math.ceil(apart)) if law.numbers == "integers" else apart) if apart > 0 else None
-    return 0.0 if kept is None else round_up(settled(kept.epsilon_interval))
+    return 0.0 if kept is None else round_up(narrow_interval(kept.epsilon_interval))

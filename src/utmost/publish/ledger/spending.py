@@ -7,7 +7,7 @@ from functools import reduce
 
 from utmost.core.exact.arguments import iterable, wrong_kind
 from utmost.core.exact.display import Display
-from utmost.core.exact.intervals import Interval, is_lower, round_down, round_up, settled
+from utmost.core.exact.intervals import Interval, is_lower, narrow_interval, round_down, round_up
 from utmost.core.exact.levels import Level
 from utmost.publish.counting.counted_facts import Part
 
@@ -41,7 +41,7 @@ class Spending(Display):
     def level(self) -> Level | None:
         """The sum as one level: exact if it has one base, else rounded up; None for an empty sum."""
         if len(self.powers) > 1:
-            return Level(None, Fraction(round_up(settled(self._around))))
+            return Level(None, Fraction(round_up(narrow_interval(self._around))))
         return next(iter(self.levels), None)
 
     @property
@@ -71,7 +71,7 @@ class Spending(Display):
         is_less = is_lower(self._around, other._around, _MOST_BITS)
         if is_less is not None:
             return other if is_less else self
-        tops = (Fraction(round_up(settled(spending._around))) for spending in (self, other))
+        tops = (Fraction(round_up(narrow_interval(spending._around))) for spending in (self, other))
         return Spending(((None, max(tops)),))
 
     def exceeds(self, limit: Level) -> bool:
@@ -85,7 +85,7 @@ class Spending(Display):
         if all(base is None for base, _ in (*self.powers, (limit.base, limit.power))):
             return max(Fraction(0), limit.power - sum((power for _, power in self.powers), Fraction(0)))
 
-        return max(0.0, round_down(settled(lambda bits: limit.epsilon_interval(bits) - self._around(bits))))
+        return max(0.0, round_down(narrow_interval(lambda bits: limit.epsilon_interval(bits) - self._around(bits))))
 
     def _around(self, bits: int) -> Interval:
         total = Interval.of(0, bits)

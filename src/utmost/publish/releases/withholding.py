@@ -191,7 +191,7 @@ class NoiseTails:
     law: IntegerLaw | Combination  # Noise in steps; its values are multiples of a step
     grid: Fraction = Fraction(1)
 
-    def reach(self, least: Fraction) -> float:
+    def probability_from(self, least: Fraction) -> float:
         step = self._step
         if isinstance(self.law, IntegerLaw):
             return float(self.law.ccdf(float(math.ceil(least / self.grid) - 1)))
@@ -211,7 +211,7 @@ class NoiseTails:
             return float(values[above] @ chances[above])
         steps = math.ceil(least / (step or 1))
         beyond = self._beyond(abs(steps)) + max(0, -steps)
-        return float(step or 1) * (steps * self.reach(least) + beyond)
+        return float(step or 1) * (steps * self.probability_from(least) + beyond)
 
     @property
     def _step(self) -> Fraction | None:
@@ -264,7 +264,7 @@ def shown_bias(rule: WithholdingRule, tails: NoiseTails | DeclaredTails, margin:
     biases = list[dict[str, Any]]()
     for true in truths:
         sides = [(bound - true, 1)] + ([(bound + true, -1)] if rule.below is None and bound > 0 else [])
-        chance = min(1.0, sum(tails.reach(least) for least, _ in sides))
+        chance = min(1.0, sum(tails.probability_from(least) for least, _ in sides))
         moved = sum(sign * tails.mean_above(least) for least, sign in sides)
         bias = _digits(moved / chance) if chance > _NEGLIGIBLE else None
         biases.append({"true": str(true), "chance_shown": _digits(chance), "bias": bias})

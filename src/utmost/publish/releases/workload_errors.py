@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from utmost.core.exact.levels import Level
 from utmost.core.noise.combination import Combination, simultaneous_margins
-from utmost.core.noise.near_laws import heights_at, reaches
+from utmost.core.noise.near_laws import heights_at, spread_margins
 from utmost.core.privacy.unit import Unit
 from utmost.publish.releases.table_bars import laws_of_groups, places_of
 from utmost.publish.workloads.amount_pair import AmountPair, Weights
@@ -52,9 +52,9 @@ class AnswerErrors:
             edges, heights = heights_at(np.array([ratio.epsilon_float for ratio in self.ratios.values()]), _EDGE)
             by_family = dict(zip(self.ratios, heights.tolist(), strict=True))
             squares = self.reconstruction.variances(forms, by_family)
-            reach = [float(far) for far in reaches(squares, heights, edges, miss)]
+            reach = [float(far) for far in spread_margins(squares, heights, edges, miss)]
         return [
-            float(abs(value)) * _SHORT > far or self.of(form).leaves_out(value, miss)
+            float(abs(value)) * _SHORT > far or self.of(form).rejects(value, miss)
             for form, value, far in zip(forms, values, reach, strict=True)
         ]
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from utmost.core.exact.arguments import wrong_kind
 from utmost.core.exact.display import Display
-from utmost.core.exact.intervals import round_up, settled
+from utmost.core.exact.intervals import narrow_interval, round_up
 from utmost.core.exact.written_levels import level_name, level_words
 from utmost.errors import OutOfRange
 from utmost.publish.releases.release_facts import NOISE, ReleaseFacts, short_bar
@@ -140,7 +140,7 @@ def registry_entry(stated: ReleaseFacts, deployment: Deployment | None = None) -
         "bits and a released value.",
         "- Random bits come from the operating system, through AES-256.",
     ]
-    epsilon = float(round_up(settled(stated.level.epsilon_interval)))
+    epsilon = float(round_up(narrow_interval(stated.level.epsilon_interval)))
     if epsilon == float("inf"):
         raise OutOfRange("the registry's epsilon is a float", came="a level above all floats", where="epsilon")
     parameters, details = {"epsilon": epsilon}, f"Exactly, epsilon = {level_words(stated.level)}{stated.each}"

@@ -9,8 +9,8 @@ from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import exact_integer, natural, spelled
 from utmost.core.noise.integer_law import IntegerLaw
-from utmost.design.optima.reading import Reading, check_reachable, equivalent_response
-from utmost.design.optima.reading import read as reading_of
+from utmost.design.optima.best_actions import Reading, check_reachable, equivalent_response
+from utmost.design.optima.best_actions import read as reading_of
 from utmost.design.spaces.consumer import Consumer
 from utmost.design.spaces.families import counts
 from utmost.errors import OutOfRange, Unsupported

@@ -27,8 +27,8 @@ from utmost.design.capacities.capacity import capacity
 from utmost.design.channels.calibrated import exponential_mechanism
 from utmost.design.channels.on_counts import geometric_channel
 from utmost.design.channels.on_spaces import randomized_response
+from utmost.design.optima.best_actions import check_reachable, read
 from utmost.design.optima.optimum import optimal_mechanism
-from utmost.design.optima.reading import check_reachable, read
 from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.design.spaces import losses, priors
 from utmost.design.spaces.consumer import Consumer

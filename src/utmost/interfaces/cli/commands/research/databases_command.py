@@ -14,7 +14,7 @@ from utmost.design.optima.beyond_oblivious import (
     worst_case_loss,
 )
 from utmost.design.optima.optimum import optimal_mechanism
-from utmost.design.optima.sharing import shared_mechanism
+from utmost.design.optima.several_consumers import shared_mechanism
 from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.design.spaces.families import counts
 from utmost.errors import NotANumber, OutOfRange

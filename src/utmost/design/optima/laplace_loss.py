@@ -30,14 +30,14 @@ _BITS = 96
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class LaplaceLoss(Display):
-    """The expected loss of a consumer behind Laplace noise, and the least loss of any mechanism at the level."""
+    """The expected loss of a consumer of Laplace noise, and the least loss of any mechanism at the level."""
 
-    loss: Fraction  # with the best reading, rounded up by less than one part in 10^20
-    least: Fraction  # of any mechanism on these secrets
+    loss: Fraction  # expected loss if the best action follows each response, rounded up by less than one part in 10^20
+    least: Fraction  # least expected loss of any mechanism on these secrets
 
     @property
     def ratio(self) -> float:
-        """The loss behind Laplace noise, divided by the least loss."""
+        """The loss with Laplace noise, divided by the least loss."""
         return float(self.loss / self.least) if self.least else 1.0
 
 
@@ -75,7 +75,7 @@ def laplace_loss(ptype: PrivacyType, consumer: Consumer) -> LaplaceLoss:
     is_line = isinstance(ptype.space.metric, LineMetric) and ptype.level.is_rational
     if not is_line or not is_exact(belief) or not is_exact(loss):
         raise Unsupported(
-            "the loss behind Laplace noise needs counts, and a rational alpha, prior and loss",
+            "the loss with Laplace noise needs counts, and a rational alpha, prior and loss",
             came=repr(ptype),
             remedy='Pass PrivacyType(counts(n), alpha="1/2"), for example, and a prior and a loss of Fractions.',
         )

@@ -31,8 +31,8 @@ from utmost.errors import OutOfRange
 class SharedOptimum(Display):
     """The best single channel for several consumers together."""
 
-    alone: tuple[Optimum, ...]  # of each consumer separately
-    together: Optimum  # of the consumer whose actions are tuples, with the least total loss
+    alone: tuple[Optimum, ...]  # the optimum of each consumer alone
+    together: Optimum  # the optimum of the consumer whose actions are tuples; it has the least total loss
     actions: tuple[tuple[int, ...], ...]  # the tuples, in the order of the columns of together.channel
 
     @property
