@@ -1,1 +1,1 @@
-"""Numbers, laws of noise, joint laws, exact draws: no data."""
+"""Numbers, distributions of noise, their joint distributions at several levels, exact draws. No data are read here."""

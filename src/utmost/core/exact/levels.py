@@ -143,7 +143,7 @@ class Level:
     def __repr__(self) -> str:
         try:
             argument = level_argument(self)
-        except ValueError:  # as in __str__
+        except ValueError:  # Python cannot print the number, as in __str__
             return f"level({self})"
         return argument.removeprefix("epsilon=") if "level" in argument else f"level({argument})"
 

@@ -7,7 +7,8 @@ The noise at all levels is one Brownian motion B (variance 2 for each coordinate
 so that E exp(i t.V_e) = E exp(-|t|^2 S_v) = (1 + |t|^2/e^2)^(-a), which is the Fourier transform of c exp(-e|x|).
 
 S_v1 = S_v2 + T with T independent of S_v2 >= 0: as v decreases, events come at rate a/v dv, and each adds an
-exponential time of rate v. Relaxing shortens the clock, and tightening lets it run on. Proofs: proofs/theory/planar.md.
+exponential time of rate v. Relaxing shortens the time of the clock, and tightening lengthens it. Proofs:
+proofs/theory/planar.md.
 """
 
 import math

@@ -2,8 +2,8 @@ r"""Decide with proof whether one distribution is another plus independent noise
 
 A response V_2 at a larger epsilon can be turned into one at a smaller epsilon, V_1, without loss exactly when
 V_1 = V_2 + W with W independent of V_2. If V_2 is an extreme point of the private distributions, as a staircase is, no
-other joint distribution keeps both promises. The generating function of W can only be the quotient of those of V_1 and
-V_2. W exists exactly when no coefficient of the quotient is negative.
+other joint distribution of V_1 and V_2 satisfies both levels. The generating function of W can only be the quotient of
+those of V_1 and V_2. W exists exactly when no coefficient of the quotient is negative.
 
 **The coefficients of W.** With the functions of `generating_functions`, the quotient is
 

@@ -298,7 +298,7 @@ class Combination(Display):
 
     @cached_property
     def _single(self) -> Geometric | None:
-        """The noise G if S is one term."""
+        """The noise G of the only term of S; None if S has several terms."""
         return Geometric(self.levels[0]) if self.counts == (1,) else None
 
     @cached_property

@@ -186,7 +186,7 @@ class DiscreteStaircase(ProfileLaw):
         relaxable = f"; {RELAXABLE}" if 2 * self.step == self.sensitivity + 1 else ""
         if best:
             return f"{least_cost(best, 'integers')} [geng2012, Theorem 12]{relaxable}"
-        return f"its step was given; it is not claimed to be the least noise{relaxable}"
+        return f"its step was chosen by the caller; it is not claimed to be the least noise{relaxable}"
 
     @property
     def parameters(self) -> dict[str, int | float | Fraction]:

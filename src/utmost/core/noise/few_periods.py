@@ -43,7 +43,7 @@ _NOISE = 1e-9  # below this relative size, rounding decides a difference of cost
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FewPeriods:
-    epsilon: float  # of one period
+    epsilon: float  # epsilon of one period
     period: Fraction  # D
     cost: ReadCost  # L
     later: LaterPeriods  # bounds of the sums of later periods

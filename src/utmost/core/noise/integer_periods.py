@@ -52,7 +52,7 @@ Coefficient = Callable[[int, int], float]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class IntegerPeriods:
-    epsilon: float  # of one period
+    epsilon: float  # epsilon of one period
     period: int  # D
     cost: ReadCost  # L
     later: LaterPeriods  # bounds of the sums of later periods
@@ -179,7 +179,7 @@ class IntegerPeriods:
             return 0.0, 0.0
         edges = np.clip(integer_edges(self.cost, self.period), low, high)
         edges = np.unique(np.append(edges, [low, high]))
-        # A cost that never falls is between those of the two ends, and so is the mean over the cell.
+        # A cost that never falls lies between its values at the two ends of a cell, and so does its mean over the cell.
         sizes, points = np.diff(edges), edges.astype(np.float64) + float(k * self.period)
         first, last = (abs(self._costs(part) - here) for part in (points[:-1], points[1:] - 1))
         return float(sizes @ np.minimum(first, last)), float(sizes @ np.maximum(first, last))

@@ -114,7 +114,7 @@ class TermGroups:
         return logs >= _NOTHING * (1 + 1e-9)
 
     def frequency_beyond(self, last: float) -> float:
-        """A frequency from which phi is below e^-45 up to ``last``, by the terms whose sine still rises."""
+        """A frequency such that phi is below e^-45 from there up to ``last``, by the terms with a rising sine."""
         # The factor of a term with c b <= pi falls on [a, b], so that it is at most its value at a.
         points = np.geomspace(last * 1e-6, last, _SECTIONS + 1)
         logs = np.zeros(_SECTIONS)
@@ -129,7 +129,7 @@ class TermGroups:
         return float(points[small[-1] + 1] if len(small) else points[0])
 
     def log_characteristic(self, group: int, half_angles: Floats, farthest: Floats) -> tuple[Floats, Floats]:
-        """-log phi of one group, and its rounding error, from angles c t/2 (K,), reduced to a period where exact."""
+        """-log phi of one group and its rounding error, at angles c t/2 (K,), reduced to one period where exact."""
         # ``farthest`` has the size of the angles before they were rounded.
         half_sinh = self.half_sinh[group]
         logs = self.counts[group] * np.log1p((np.sin(half_angles) / half_sinh) ** 2)

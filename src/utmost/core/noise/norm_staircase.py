@@ -162,9 +162,10 @@ class BallMixture(Display, ABC):
         return nearest(narrow_interval(lambda bits: self._interval(formula, bits, near)))
 
     def _interval(self, formula: FormulaWithPowers, bits: int, near: int) -> Interval:
-        """The formula with guard bits for (1 - q)^(k+3) and the points of balls."""
+        """An interval around the value of a formula at q, computed with guard bits."""
         k, widest = self.cells, self.first + (near + 2) * self.stride + 2
-        # Each of k + 3 divisions by 1 - q loses its leading zeros, and the points of a ball lose their length.
+        # Each of k + 3 divisions by 1 - q loses as many bits as 1 - q has leading zeros, and a product with a number of
+        # points loses the bits of that number.
         guard = 64 + (k + 4) * (2 * cleared_bits(self.ratio) + 2 * widest.bit_length() + k.bit_length())
         inner = bits + guard
 

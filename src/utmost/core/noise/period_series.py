@@ -1,7 +1,7 @@
 """Costs period by period: series in b = e^-epsilon, compared by logarithms.
 
-At large epsilon few terms of such a series matter, and b may underflow. A term is a power of b with the logarithms of a
-positive and a negative coefficient. The first power with a term is the scale.
+At large epsilon few terms of such a series matter, and b may underflow. A term has a power of b, and the logarithms of
+a positive and of a negative coefficient. Sums are computed relative to the first power of b that has a term.
 """
 
 import math

@@ -312,7 +312,7 @@ class Staircase(RealLaw):
         if best:
             return f"{least_cost(best, 'real numbers')} [geng2012, Theorem 3]"
         relaxable = f"; {RELAXABLE}" if self.gamma == 0.5 else ""
-        return f"its gamma was given; it is not claimed to be the least noise{relaxable}"
+        return f"its gamma was chosen by the caller; it is not claimed to be the least noise{relaxable}"
 
     def curve(self, distance: Fraction) -> StaircaseCurve:
         """The trade-off curve of the best tests between X and X + distance."""

@@ -216,7 +216,7 @@ def _rational(bound: Any) -> Any:
 
 
 _ROUNDS = 12
-# For a magnified program, of which only the basis is used.
+# The program is magnified, and only the basis of its solution is used.
 _MAGNIFIED_TOLERANCE = 1e-7
 _FAR = Fraction(10**9)
 

@@ -147,7 +147,7 @@ class MarkedGeometricSampler:
         return k, mark
 
     def _tops(self, count: int, randomness: Randomness) -> tuple[Integers, OutcomeIndices]:
-        """Q and the marks, with Q in a type that also holds Q << shift."""
+        """Q and the marks. The type of Q can also hold Q << shift."""
         # Mark and top part share one word, which saves a word for each draw.
         index = self._top.draw(count, randomness)
         mark = index & ((1 << self._mark_bits) - 1)

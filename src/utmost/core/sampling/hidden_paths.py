@@ -4,7 +4,7 @@ Each point has a path of noise, which a secret key determines: every uniform num
 binary digits are AES-256 of that name under the key. So the same path can be evaluated at any level, at any time, to
 any precision. At the anchor level e0, in units of 1/e0:
 
-    S = E_1 + ... + E_a              (and, n even, half a step more: E cos^2(2 pi U)) ~ Gamma(a), a = (n + 1)/2
+    S = E_1 + ... + E_a              (for even n one more term, E cos^2(2 pi U)) ~ Gamma(a), a = (n + 1)/2
     V = 2 sqrt(S E) (cos, sin)(2 pi U) for each two coordinates                       ~ N(0, 2 S I) given S
     to relax, from v = 1 up:     v += E/S; r = U^(1/a); V <- r V + N(0, 2 S r (1-r) I); S <- r S
     to tighten, from v = 1 down: v *= U^(1/a); u = E/v; V <- V + N(0, 2 u I); S <- S + u
@@ -139,7 +139,7 @@ RationalBounds = tuple[Fraction, Fraction]
 class _Target:
     """A level at which paths are evaluated, and the grid, both relative to the anchor."""
 
-    stage: int  # _HIGHER or _LOWER than the level of the anchor, or _START there
+    stage: int  # _HIGHER or _LOWER if epsilon is above or below that of the anchor, _START if they are equal
     level: Level
     anchor: Level
     step: Level  # level of the anchor for one step of the grid

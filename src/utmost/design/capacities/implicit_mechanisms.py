@@ -173,7 +173,7 @@ class UniformMechanism(ImplicitMechanism):
     @property
     def matrix(self) -> Array:
         profile = distance_profile(self.ptype.space)
-        assert profile is not None, "the secrets of a uniform mechanism are alike"
+        assert profile is not None, "all secrets of a uniform mechanism have the same distances to the others"
         total = profile_sum(self.ptype.level, profile, self.sign)
         similarity = Similarity.of(self.ptype).matrix(self.sign)
         if is_exact(similarity) and isinstance(total, Fraction):

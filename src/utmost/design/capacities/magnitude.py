@@ -69,7 +69,7 @@ def sandwich(ptype: PrivacyType, weights: Array) -> tuple[SimilarityMechanism, A
     if least <= 0:
         raise SolverFailed("E w must be positive for every secret", came=float(least))
     near = largest_power(ptype) if ptype.space.size > 1 else Fraction(0)
-    spare = (most - least) / 8 + Fraction(1, 1 << BITS)  # for the rounding below
+    spare = (most - least) / 8 + Fraction(1, 1 << BITS)  # room for the rounding in the next lines
     theta = (1 - near) / (most + spare - near * (least - spare))
     inner = [Fraction(int(theta * w * _UNIT), _UNIT) for w in weights.tolist()]
     return SimilarityMechanism(ptype, objects(inner), has_rest=True), raised_dual(weights, least)

@@ -27,7 +27,7 @@ class PolicyCapacity(Display):
     kind: CapacityKind
     value: Fraction | float  # upper bound; exact if the capacities of the parts are exact
     lower: Fraction | float  # leakage that some mechanism reaches
-    parts: tuple[TypeCapacity, ...]  # of each part, with its certificate; empty if an additive capacity is 1
+    parts: tuple[TypeCapacity, ...]  # capacity of each part, with its certificate; empty if an additive capacity is 1
 
     def verify(self) -> bool:
         """Check the certificate of every part, and that they prove both numbers."""

@@ -39,7 +39,7 @@ class WeightedOutcomes:
     weights: Array  # (w,) base weights
     falls: Array  # (w,): a column of a tail stands for the steps s, s + fall, s + 2 fall, ...; 0 for other columns
     owner: NDArray[np.intp]  # (w,) the outcome to which each column belongs
-    names: tuple[str | int, ...] | None  # of the outcomes, if there is a tail
+    names: tuple[str | int, ...] | None  # names of the outcomes, if there is a tail
 
     def sums_agree(self) -> bool:
         """Check whether all rows have the same sum for every alpha."""

@@ -103,7 +103,7 @@ def _narrowed(values: Array, headroom: int) -> Array:
 class LogPowers:
     """The numbers exp(-epsilon * sum_k c_k sqrt(roots[k])) for integers c, with the epsilon of one unit of distance."""
 
-    level: Level  # of one unit of distance
+    level: Level  # level of one unit of distance
     roots: tuple[int, ...]  # square-free integers
 
     @classmethod

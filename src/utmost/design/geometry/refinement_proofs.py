@@ -27,7 +27,7 @@ class Verdict(Display, ABC):
 
     better: Channel
     worse: Channel
-    tolerance: float  # of float entries, see `refines`
+    tolerance: float  # tolerance of float entries, see `refines`
 
     @abstractmethod
     def __bool__(self) -> bool: ...

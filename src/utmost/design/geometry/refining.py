@@ -139,8 +139,8 @@ _DECIDED = {"refinement": _refinement_verdict, "max-case": max_case_verdict, "pr
 class EarthMove(Display):
     """The probability that moves from each posterior of ``before`` to each posterior of ``after``."""
 
-    before: Hyper  # of the better channel
-    after: Hyper  # of the worse channel, for the same prior
+    before: Hyper  # hyper of the better channel
+    after: Hyper  # hyper of the worse channel, for the same prior
     # (m, k): rows sum to the weights of `before`, columns to the weights of `after`, and the mean of what arrives at a
     # posterior is this posterior: sum_y amounts[y, w] before.posteriors[:, y] = after.weights[w] after.posteriors[:,
     # w].

@@ -102,7 +102,7 @@ class TightGraph:
 def vertices_by_reverse_search(distances: Array) -> Iterator[Array]:
     """Yield all vertices h of {h: h(x) - h(y) <= d(x, y), h(0) = 0}, each once, for an (n, n) integer metric."""
     # Avis and Fukuda's reverse search. From any vertex except the top, d(., 0), a fixed upward edge leads to its
-    # parent, so the vertices form a tree; the children of a vertex are the neighbours below whose parent it is. The
+    # parent, so the vertices form a tree; the children of a vertex are the lower neighbours that have it as parent. The
     # walk stores only the path to the root, O(n^2) for each vertex on it. An edge of the polytope lifts a set that is
     # closed along tight pairs, connected, and has a connected complement. Cost: O(n^2) for each vertex and each edge
     # below it.
@@ -119,7 +119,7 @@ def vertices_by_reverse_search(distances: Array) -> Iterator[Array]:
 
 
 def _children(h: Array, distances: Array) -> Iterator[Array]:
-    """Yield the neighbours of h below it whose parent is h."""
+    """Yield the children of h: the lower neighbours that have h as parent."""
     room = distances + h[:, None] - h[None, :]
     everything = (1 << len(h)) - 1
     for moved in _sinking_sets(TightGraph.of(h, distances)):

@@ -210,7 +210,8 @@ class PaidMeasure(Measure):
         return matrix
 
     def of_columns(self, J: Array) -> Array:
-        if self.paid is losses.nib and self.is_gain:  # one guess of the secret needs no product
+        # the expected gain of guessing x is J[x, .] itself: no product is needed
+        if self.paid is losses.nib and self.is_gain:
             return np.asarray(J.max(axis=0))
         if self.paid is losses.binary and not self.is_gain:
             # In floats a difference from the largest entry would lose the small ones.

@@ -260,7 +260,7 @@ class Places(Space):
         except (TypeError, ValueError, OverflowError):
             raise BadTable(
                 "positions must be numbers, as many latitudes as longitudes",
-                came="something that is no number, or two lengths",
+                came="other values, or arrays of different lengths",
                 remedy="Pass two arrays of numbers of one length.",
             ) from None
         if not (np.isfinite(north).all() and np.isfinite(east).all()):
@@ -268,7 +268,7 @@ class Places(Space):
         if self.geography.in_degrees and (abs(north).max(initial=0) > 90 or abs(east).max(initial=0) > 360):
             raise BadTable(
                 "a latitude must lie in -90..90 degrees, and a longitude in -360..360",
-                came="a number outside",
+                came="a number outside this range",
                 remedy="Pass the latitude first; convert coordinates in metres to degrees.",
             )
         return north, east
@@ -497,7 +497,7 @@ def _as_metric(labels: Sequence[Hashable], steps: NDArray[np.int64], where: Geog
     """Return the metric of shortest paths through other places, from distances in whole steps."""
     for x, y in np.argwhere((steps == 0) & ~np.eye(len(steps), dtype=bool))[:1]:
         raise NotAMetric(
-            "places must be at least as far apart as distances are rounded to",
+            "the distance of two places must be at least the step to which distances are rounded",
             came=f"{labels[x]!r} and {labels[y]!r} nearer than {where.rounded} {where.unit}",
             remedy='Merge the two places, or pass a smaller step, such as rounded="1 cm".',
         )
