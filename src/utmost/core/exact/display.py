@@ -86,7 +86,7 @@ def brief(value: Any) -> str:
 def _near(value: Any) -> str:
     try:
         return f"{float(value):.6g}"
-    except OverflowError:  # a fraction beyond all floats: the power of two below it
+    except OverflowError:  # a fraction beyond all floats is shown as the power of two below it
         return f"{'-' if value < 0 else ''}2^{abs(int(value)).bit_length() - 1}"
 
 

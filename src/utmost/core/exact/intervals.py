@@ -95,7 +95,8 @@ class Interval:
             ends = (self.low * other, self.high * other)
             return Interval(min(ends), max(ends), self.bits)
         that = self._lift(other)
-        # Nearly all intervals here are of probabilities: two products in place of four.
+        # Nearly all intervals here contain probabilities, with ends of at least 0: two products suffice in place of
+        # four.
         if self.low >= 0 and that.low >= 0:
             return Interval((self.low * that.low) >> self.bits, -((-self.high * that.high) >> self.bits), self.bits)
         ends4 = [x * y for x in (self.low, self.high) for y in (that.low, that.high)]

@@ -226,7 +226,7 @@ def integer_root(n: int, k: int) -> int:
     if n < 2 or k == 1:
         return n
     # Integers only: a float of n^(1/k) is wrong in the last digit, and overflows for long n.
-    root = 1 << -(-n.bit_length() // k)  # not below the answer; Newton's step then only descends
+    root = 1 << -(-n.bit_length() // k)  # the start is not below the answer, so that Newton's steps only descend
     while True:
         step = ((k - 1) * root + n // root ** (k - 1)) // k
         if step >= root:

@@ -59,7 +59,7 @@ def exact(value: object, name: str = "value") -> Fraction:
 
 
 def spelled(text: str) -> Decimal | None:
-    """Read a number by the rule of all files and options: blanks around; sign, digits 0 to 9, point, exponent."""
+    """Read a number as all files and options do: a sign, digits 0 to 9, a point, an exponent, and blanks around."""
     # Python reads more, "1_0" and digits of other scripts, which other readers take for names or refuse.
     plain = text.strip()
     try:

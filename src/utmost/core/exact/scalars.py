@@ -28,7 +28,7 @@ class Formula(Protocol):
 
 
 class FormulaWithPowers(Protocol):
-    """A function of q and of its powers, where the caller computes the powers better than by products."""
+    """A formula in q and its powers; the caller passes a function for powers that is more accurate than products."""
 
     def __call__(self, q: Q, power: Callable[[int], Q], /) -> Q:
         """The value at q, with q^n = power(n)."""

@@ -41,7 +41,7 @@ class Candidate:
     """Coefficients of W, up to a positive factor."""
 
     values: list[Any]  # Fractions, or Intervals that contain them, for the exponents from -reach to reach
-    decides_all: bool  # whether every coefficient beyond is a positive multiple of a listed one
+    decides_all: bool  # whether every coefficient beyond the reach is a positive multiple of a listed one
 
     @property
     def reach(self) -> int:
@@ -136,7 +136,7 @@ def error_bound(top: list[Interval], start: int, near: NearInverse, weight: Frac
 
 
 def _spread(core: list[Any], b: Any, period: int) -> list[Any]:
-    """The coefficients of core(z) sum_k b^|k| z^(k period), as far as the core is listed."""
+    """The coefficients of core(z) sum_k b^|k| z^(k period), for the exponents of the listed core."""
     up, down = core[:], [0 * b] * len(core)
     for i in range(period, len(core)):
         up[i] = up[i] + b * up[i - period]
@@ -253,7 +253,7 @@ class Difference(Display):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Losslessness(Display):
-    """The verdict, which is true in a condition if W exists: its distribution, or else an obstacle."""
+    """The verdict, usable as a condition: the distribution of W if W exists, or else an obstacle."""
 
     difference: Difference | LaplaceTightening | None
     obstacle: Obstacle | None
@@ -277,7 +277,7 @@ def lattice_losslessness(lower: GeneratingFunction, higher: GeneratingFunction) 
     shifts = [law.exponents[0] % stride for law in (lower, higher)]
     first, second = (law.shifted(-by).thinned(stride) for law, by in zip((lower, higher), shifts, strict=True))
     verdict, offset = _decision(first, second), shifts[0] - shifts[1]
-    # The verdict on functions of z^stride, times z^offset, from the verdict on functions of z.
+    # The verdict is on functions of z. Here z^stride replaces z, and the quotient is multiplied by z^offset.
     if stride > 1 and isinstance(verdict.difference, Difference):
         return Losslessness(replace(verdict.difference, stride=stride, offset=offset), None)
     if stride > 1 and isinstance(verdict.obstacle, NegativeMass):

@@ -231,7 +231,7 @@ def _bracket(wave: _Wave, t: Fraction, unit: Fraction) -> tuple[Fraction, Fracti
 
 
 def _halved(wave: _Wave, after: Fraction, before: Fraction, step: Fraction) -> tuple[Fraction, Fraction] | None:
-    """Halve a bracket down to two steps; None if a sign is uncertain."""
+    """Halve a bracket until it is at most two steps wide; None if a sign is uncertain."""
     is_rising = wave.around(Interval.of(after, _BITS)).high < 0
     while before - after > 2 * step:
         middle = (after + before) / 2

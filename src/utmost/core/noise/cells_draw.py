@@ -201,7 +201,7 @@ class CellsDraw(DrawLaw):
 
     @property
     def kinds(self) -> dict[int, int]:
-        """One cell of each kind, and the number of cells of that kind; here all cells are of one kind."""
+        """Pairs: one cell of each kind, and the number of cells of that kind; here all cells are of one kind."""
         return {0: self.cells}
 
     def distance(self, x: Sequence[int]) -> int:
@@ -368,7 +368,7 @@ class _Others:
     step: int
 
     def count(self, j: int) -> int:
-        """The points of shell j, weighted by the choices of cells and values."""
+        """The number of points of shell j: for each number b of lowered cells, the choices times the vectors."""
         return sum(
             _weight(self.body, self.raised, b, self.step) * _joined_count(self.body, b, j)
             for b in range(self.body.cells - self.raised + 1)

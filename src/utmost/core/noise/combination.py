@@ -343,7 +343,7 @@ class Combination(Display):
 
 
 def _least_below(most: int, missed: Callable[[int], float], chance: float) -> int:
-    """The least k in 0..most at which a decreasing probability is at most ``chance``; at ``most`` it is."""
+    """The least k in 0..most at which a decreasing probability is at most ``chance``, as it is at ``most``."""
     # Tails fall like exponentials, so that a line through two logarithms finds k in a few steps. Each step that leaves
     # more than half of the interval is followed by one from its middle.
     low, high, is_slow = -1, most, False

@@ -305,7 +305,8 @@ def ratio_of_sums(
         confidence: Chance with which the interval contains the ratio.
     """
     # Fieller's set: exact for Gaussian and discrete Laplace noise; by the subgaussian bound, two fifths wider at 95 %,
-    # for discrete Gaussian noise. For Laplace noise, and for two kinds, it is made of a margin of each sum.
+    # for discrete Gaussian noise. For Laplace noise, and for two kinds of noise, the interval is computed from a margin
+    # of each sum.
     (u, noise, above), (v, other, below) = top, bottom
     miss = 1 - confidence
     estimate = round_up(u / v) if v else None

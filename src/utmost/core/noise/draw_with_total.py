@@ -106,7 +106,7 @@ class DrawWithTotal(Display):
 
     @property
     def kinds(self) -> dict[int, int]:
-        """One cell of each kind, and the number of cells with the same distribution."""
+        """Pairs: one cell of each kind, and the number of cells with the same distribution."""
         return self.draw.kinds
 
     @property

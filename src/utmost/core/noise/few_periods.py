@@ -57,7 +57,8 @@ class FewPeriods:
         """The last float with M < V and the next float; (1/2, 1/2) if all gammas cost the same."""
         if self._sign(0.5) == 0:
             return 0.5, 0.5
-        last = int(np.float64(1.0).view(np.int64))  # floats in their order, as the integers of their bits
+        # the bits of positive floats, read as integers, have the order of the floats
+        last = int(np.float64(1.0).view(np.int64))
         first = first_integer(0, last, lambda bits: self._sign(_float(bits)) >= 0)
         # Refuse a cost whose jump at gamma may be rounding, or that underflows before it distinguishes two gammas.
         high = _float(first)
@@ -113,7 +114,7 @@ class FewPeriods:
         if before or after:
             x = math.nextafter(x, 0.0 if before else math.inf)
         elif x < exact:
-            x = math.nextafter(x, math.inf)  # the float below the point may be before the jump
+            x = math.nextafter(x, math.inf)  # the float below the point may lie before the jump
         return float(self.cost(np.array([x]))[0])
 
     def _mean(self, k: int, start: float, end: float, here: float | None = None) -> float:

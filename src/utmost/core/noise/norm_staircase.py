@@ -110,7 +110,8 @@ class BallMixture(Display, ABC):
         """The least t with P(|X_1| <= t) >= confidence for one cell: exact if q is rational, else certified."""
         miss = 1 - read_confidence(confidence)
         above = 1
-        # Doubling, then bisection: a margin may be thousands, and each comparison is a polynomial.
+        # Doubling and then bisection need few comparisons, even for a margin of thousands. Each one evaluates a
+        # polynomial.
         while not self._is_kept(above, miss):
             above *= 2
         return first_integer(-1, above, lambda t: self._is_kept(t, miss))

@@ -133,7 +133,7 @@ class DrawLaw(Display, ABC):
     @property
     @abstractmethod
     def kinds(self) -> dict[int, int]:
-        """One cell of each kind, and the number of cells with the same distribution."""
+        """Pairs: one cell of each kind, and the number of cells with the same distribution."""
 
     def tail(self, t: int, cell: int = 0) -> Fraction | float:
         """P(|X_cell| > t), for t >= 0."""

@@ -127,16 +127,19 @@ class StaircaseCurve:
     (Fraction(1, 3), Fraction(1, 3))
     """
 
-    # Let n + phi = shift and N + theta = shift + 2(1 - gamma), integer parts first, and let B be the broken line
-    # through the points (k, b^k). The curve follows from     kappa   = ((1-b) min(phi, 2 gamma) + b phi) / (2
-    # B(1-gamma)),     tail(j) = P(class of X >= j) = 0                                       for j > n + 1,
-    # b^(n+1) kappa                           for j = n + 1,                                    B((N+j)/2) / (2
-    # B(1-gamma))             for -n < j <= n and j = N modulo 2,                                    B((N+j-1)/2 +
-    # theta) / (2 B(1-gamma))   for -n < j <= n otherwise,                                    1 - kappa
-    # for j = -n,                                    1                                       for j < -n. The least
-    # missed-detection probability runs through the points (tail(j+1), tail(-j)), and has slope -b^-j between the points
-    # of j and j - 1. Source: [geng2012] has the noise, and its equations (3) to (11) the test; the curve at every shift
-    # is derived in proofs/theory/trade-off.md.
+    # Let n + phi = shift and N + theta = shift + 2(1 - gamma), integer parts first. Let B be the broken line through
+    # the points (k, b^k), and
+    #     kappa = ((1-b) min(phi, 2 gamma) + b phi) / (2 B(1-gamma)).
+    # Then tail(j) = P(class of X >= j) is
+    #     0                                    for j > n + 1,
+    #     b^(n+1) kappa                        for j = n + 1,
+    #     B((N+j)/2) / (2 B(1-gamma))          for -n < j <= n and j = N modulo 2,
+    #     B((N+j-1)/2 + theta) / (2 B(1-gamma))  for the other j with -n < j <= n,
+    #     1 - kappa                            for j = -n,
+    #     1                                    for j < -n.
+    # The least missed-detection probability runs through the points (tail(j+1), tail(-j)), and has the slope -b^-j
+    # between the points of j and j - 1. Source: [geng2012] has the noise, and its equations (3) to (11) the test; the
+    # curve at every shift is derived in proofs/theory/trade-off.md.
     level: Level  # its alpha is b
     gamma: Fraction  # half-width of the first step, in 0..1
     shift: Fraction
@@ -245,7 +248,7 @@ def _multiples(level: Level | None, unit: Level) -> int:
     if level.base == unit.base:
         return math.floor(level.power / unit.power)
     bits = 128
-    while True:  # ends: two levels of different bases have no common multiple
+    while True:  # until a bound decides: two levels of different bases have no common multiple
         below = unit.epsilon_interval(bits)
         if below.low > 0:
             times = level.epsilon_interval(bits) / below

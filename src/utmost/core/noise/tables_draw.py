@@ -133,7 +133,7 @@ class TablesDraw(DrawLaw):
 
     @property
     def kinds(self) -> dict[int, int]:
-        """One cell for each size of table, and the number of cells in tables of that size."""
+        """Pairs: one cell for each size of table, and the number of cells in tables of that size."""
         starts = dict(zip(reversed(self.sizes), reversed([0, *accumulate(self.sizes)][:-1]), strict=True))
         return {starts[size]: size * times for size, times in Counter(self.sizes).items()}
 

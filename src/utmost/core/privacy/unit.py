@@ -30,7 +30,7 @@ _TOTAL: dict[str | bool, str] = {
 }
 _HIDDEN: dict[str | bool, str] = {
     "add-remove": "whether a person is in the data (add-remove)",
-    "change-one": "what a person's record says; how many people there are is public (change-one)",
+    "change-one": "the content of a person's record; the number of people is public (change-one)",
 }
 
 
@@ -273,7 +273,8 @@ class Unit(PickledByFields):
         return "people" if times == 1 else f"people (each up to {times} times)"
 
     def beyond(self, cell: str) -> str:
-        """The part of one individual's data that the table does not count, in words, without bounds that others imply.
+        """The part of one individual's data that the table does not count, in words. Bounds that others imply are
+        omitted.
 
         >>> Unit(1, 2).beyond("cell"), Unit(20, 20, in_all=20).beyond("cell")
         ('what one individual has in more than 2 cells, or beyond 1 in any', 'what one individual has beyond 20 in all')

@@ -152,7 +152,7 @@ class BasicSolution:
 
 def optimised(state: BasicSolution, pivots: int = _MOST_PIVOTS) -> BasicSolution:
     """The optimal basis, by pivots from a primal or dual feasible basis."""
-    # Bland's rule, the first variable at fault, cannot cycle; the limit is for programs that would take days.
+    # Bland's rule takes the first variable at fault, and cannot cycle. The limit ends programs that would take days.
     for _ in range(pivots):
         leaving, entering = state.primal_fault(), state.dual_fault()
         if leaving is not None:
@@ -261,8 +261,8 @@ def exact_vertex(program: LinearProgram, basis: Basis, pivots: int = _MOST_PIVOT
     for _ in range(_ROUNDS):
         if state.primal_fault() is None and state.dual_fault() is None:
             break
-        # The program of the difference to the state, magnified so that both errors become about 1, which the solver
-        # sees: shifted bounds, and reduced costs as costs. Only its basis is used.
+        # The program of the difference to the state has shifted bounds, and the reduced costs as costs. It is magnified
+        # so that both errors become about 1, which the solver resolves. Only its basis is used.
         n, wider, dearer = program.shape[1], _power_above(state.primal_error()), _power_above(state.dual_error())
         low, high = (
             objects(_near(wider * (b - v)) if math.isfinite(b) else b for b, v in zip(side, state.values, strict=True))

@@ -105,7 +105,7 @@ def solve(program: LinearProgram, start: Basis | None = None, tolerance: float =
 
 
 def solve_by_rows(program: LinearProgram, first: NDArray[np.intp]) -> LinearSolution:
-    """`solve` by row generation, for programs with many more rows than variables, nearly all slack."""
+    """`solve` by row generation, for programs with many more rows than variables, where nearly all rows are slack."""
     import highspy
 
     # Rows that the optimum violates are added until it violates none. The primal simplex method solves the dual, whose

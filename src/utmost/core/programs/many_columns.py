@@ -219,7 +219,7 @@ class _Normal:
         goal = 1e-13 * float(np.linalg.norm(right * self.scale))  # a smaller residual is rounding
         z = self._roughly(left)
         along, size = z, float(left @ z)
-        # Conjugate gradients of the matrix, preconditioned by the factor of the ridged one.
+        # Conjugate gradients of the matrix, preconditioned by the factor of the matrix with the ridge.
         for _ in range(_REFINEMENTS):
             image = self.A @ (self.d * (self.A.T @ along))
             bend = float(along @ image)

@@ -73,7 +73,7 @@ _FEW = 1 << 10
 
 
 class Categorical:
-    """A distribution on indices, drawn exactly from words of 16 random bits, or 32 for fewer second stages."""
+    """A distribution on indices, drawn exactly from words of 16 bits, or of 32, which rarely need a second stage."""
 
     # The 2^b words are cells of probability 2^-b. Index j gets n_j of them, where n_j / 2^b is certainly at most p_j;
     # these cells come first, in order. The few cells left over, about k, have the missing probability: a draw that hits

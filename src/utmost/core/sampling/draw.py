@@ -39,11 +39,13 @@ class Segments:
     """The discrete staircase of period D, step r and ratio b as a geometric variable, a segment and a uniform place."""
 
     # p(i) = a on 0 <= i < r, a b on r <= i < D, b^k p(i - kD) beyond, and p(-i) = p(i). Then X = Y if the sign is
-    # plain, else -1-Y, with Y = J + k D, k ~ Geom(b) independent of the sign and of J, which is uniform on one of
-    # plain   0..r-1, weight r          r..D-1, weight b (D-r)     turned  0..r-2, weight r-1        r-1..D-1, weight b
-    # (D-r+1) with probability weight/N, N = 2r-1 + b (2D-2r+1): the 2D values -D..D-1 have the mass a N = 1 - b, and k
-    # shifts them. `starts` and `lengths` have the first place and the number of places of the four segments; a segment
-    # of weight 0 has length 0. Source: [geng2012], (79)-(80); the segments are derived here.
+    # plain, and X = -1 - Y if it is turned, with Y = J + k D and k ~ Geom(b) independent of the sign and of J. Sign and
+    # J are those of one of four segments, in which J is uniform:
+    #     plain    0..r-1    weight r            plain    r..D-1     weight b (D-r)
+    #     turned   0..r-2    weight r-1          turned   r-1..D-1   weight b (D-r+1)
+    # A segment has the probability weight/N, with N = 2r-1 + b (2D-2r+1): the 2D values -D..D-1 have the mass
+    # a N = 1 - b, and k shifts them. `starts` and `lengths` have the first place and the number of places of each
+    # segment; a segment of weight 0 has length 0. Source: [geng2012], (79)-(80); the segments are derived here.
     __slots__ = ("_ratio", "lengths", "starts")
 
     def __init__(self, ratio: Real, period: int, step: int) -> None:

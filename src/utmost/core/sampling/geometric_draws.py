@@ -124,7 +124,7 @@ _ONE_INDICES, _ONE_GROUP_BITS = 64, 8
 
 
 class MarkedGeometricSampler:
-    """Arrays of independent (K, mark): K ~ Geom(ratio), and an independent mark out of a power of two."""
+    """Arrays of independent (K, mark): K ~ Geom(ratio), and one of 2^i marks, independent of K."""
 
     __slots__ = ("_groups", "_mark_bits", "_shift", "_top", "_values")
 

@@ -110,7 +110,7 @@ class _ManyBridge:
 
 
 def _probability(piece: Real) -> Real:
-    """The same number, in intervals within [0, 1]."""
+    """The same number with its intervals cut to [0, 1]."""
 
     def within(bits: int) -> Interval:
         interval = piece(bits)

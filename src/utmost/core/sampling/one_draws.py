@@ -303,7 +303,7 @@ def _several_margin(law: DrawLaw | DrawWithTotal, numbers: tuple[Fraction, ...],
 
 
 def _rank(sure: float, samples: int) -> int | None:
-    """The rank of a draw that exceeds the quantile ``sure`` except with probability 1e-9; None if all are too few."""
+    """The rank of a draw that exceeds the quantile ``sure`` except with probability 1e-9; None for too few draws."""
 
     # Of n independent draws, n x or more lie below the quantile q < x with probability at most exp(-n KL(x, q)).
     def divergence(x: float) -> float:

@@ -59,7 +59,7 @@ class VertexCertificate(Display):
     prior: Array  # (n,)
     mechanism: Channel  # its columns are multiples of vertices
     dual: Array  # (n,) y with y . v >= phi(v) for every vertex v of the type
-    slack: float = 0  # the largest violation by rounding of floats
+    slack: float = 0  # the largest violation that is due to rounding of floats
 
     @property
     def upper(self) -> Fraction | float:
@@ -172,7 +172,7 @@ def packing_route(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate
 def bound_route(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate | None:
     """Return the certificate with the narrowest known gap, for types that are too large for an exact capacity."""
     certificates = [_bounds_of_packing(ptype, kind)]
-    # A dual, and the weights of the packing, scaled down until a rest column fits.
+    # The dual of the packing, and a mechanism from its weights, scaled down so far that a rest column is private.
     similarity = Similarity.of(ptype)
     classes = Classes.of(similarity)
     weights = packing(ptype, "multiplicative", similarity, classes)

@@ -108,7 +108,8 @@ def attained(ptype: PrivacyType, kind: CapacityKind, mechanism: CapacityMechanis
             raise PromiseBroken("this mechanism proves additive capacities of Euclidean lattices", came=came)
         return mechanism.least()
     if isinstance(mechanism, EnvelopeMechanism):
-        # Only the rest column can fail to be private. Only the bound that the capacity needs is close.
+        # Only the rest column can fail to be private. Of the two bounds of the sum, only the one that the capacity
+        # needs is close.
         facts = mechanism.facts()
         _check_rest(ptype, 1 - facts.most, 1 - facts.least)
         if kind == "multiplicative":

@@ -122,7 +122,7 @@ def by_packing(
 
 
 def bound_by_packing(ptype: PrivacyType, kind: CapacityKind, packed: Packing, dual: Array) -> CapacityCertificate:
-    """Return the certificate of a dual and of the weights of the packing, scaled down until a rest column fits."""
+    """Return the certificate of a dual, and of a mechanism from the weights of the packing, see `sandwich`."""
     mechanism, _ = sandwich(ptype, packed.weights)
     return CapacityCertificate(ptype, kind, mechanism, dual)
 

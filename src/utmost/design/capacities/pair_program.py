@@ -179,7 +179,7 @@ def certificate_of_answer(
 
 
 class Triples:
-    """Privacy inequalities (x, y, j) along essential edges; those with the same classes of pairs are one."""
+    """Privacy inequalities (x, y, j) along essential edges; those with the same classes of pairs are merged."""
 
     # ``x``, ``y``, ``j``, ``which``: every triple and its class. ``here``, ``there``, ``kind``, ``counts``: for each
     # class of triples, the classes of (x, j) and (y, j), the kind of the distance of x and y, and the number of

@@ -128,7 +128,8 @@ def _clipped(cell: Cell, normal: PriorVector, planes: dict[PriorVector, int]) ->
     ]
     for i, up in enumerate(heights):
         for j, down in enumerate(heights):
-            # An edge that crosses the plane gives a new vertex. Its ends share planes that no third vertex is on.
+            # An edge that crosses the plane gives a new vertex. Two vertices are its ends if no third vertex is on all
+            # the planes that both are on.
             common = cell.on[i] & cell.on[j]
             if up > 0 > down and not any(k not in (i, j) and on & common == common for k, on in enumerate(cell.on)):
                 ray = _without_common_factor(

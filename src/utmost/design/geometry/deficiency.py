@@ -51,7 +51,8 @@ class RefinementDistance(Display):
     prior: Array
     gains: Gains  # the class
     gain: Array  # (n, k), with V[prior, worse] - V[prior, better] = value
-    # (m, k) remap that proves that no gain has more; rows sum to 1, or to at most 1 if gains are "never negative".
+    # (m, k) remap that proves that no gain has a larger difference; rows sum to 1, or to at most 1 if gains are "never
+    # negative".
     remap: Array
 
     _shown = ("value", "gains")

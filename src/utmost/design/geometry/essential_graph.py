@@ -135,7 +135,7 @@ _MOST_STATES = 1 << 25
 
 
 def count_height_functions(graph: BipartiteGraph) -> int:
-    """Return the number of functions with steps of 1 or -1 along every edge, modulo constants."""
+    """Return the number of functions with steps of 1 or -1 along every edge, up to a constant."""
     # Heights are counted modulo an odd M. Labels with steps 1 or -1 modulo M lift to heights if and only if the steps
     # around every cycle of a basis sum to 0. The sum is an even multiple of M, so it is 0 for cycles shorter than 2M.
     # M = 3 suffices if 4-cycles generate all cycles (lines, trees, cubes, grids): the count is then a third of the

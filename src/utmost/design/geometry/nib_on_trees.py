@@ -242,7 +242,7 @@ class NibVerdict(Display):
         return self.mechanism is not None
 
     def verify(self) -> bool:
-        """Check the conflict, or in O(n^2) the level of the mechanism and its probabilities beyond each edge."""
+        """Check the conflict; or in O(n^2) the level of the mechanism, and its probabilities on both sides of edges."""
         # Merging the answers on each side of an edge attains each least loss, see `least_nib_loss`.
         if self.mechanism is None:
             return self.conflict is not None and self.conflict.verify()

@@ -199,7 +199,7 @@ class PowerField:
         return PowerNumber(self, self.near(quotient), residue, known=quotient)
 
     def _evaluated(self, polynomial: fmpz_mpoly) -> int:
-        """Return the image of a polynomial in the prime field; the generator of degree d is read at its d-th step."""
+        """Return the image of a polynomial in the prime field."""
         total, prime, generator = 0, self.images.prime, 1
         if self.degree:
             # generator = (generator^step)^u base^v with u step + v degree = 1

@@ -100,23 +100,23 @@ class LeastLoss:
         return least_losses(self.columns, self.loss, prior)
 
     def scaled_prices(self, prior: PriorVector) -> Array:
-        """Return the prices of the scaled vertices at a prior."""
+        """Return the least losses of the scaled vertices at a prior, which are the costs of the program."""
         return np.asarray(self.prices(exact_prior(prior)) * np.array(self.scales, dtype=object))
 
     def at(self, priors: tuple[PriorVector, ...]) -> Iterator[tuple[PriorVector, Solution]]:
-        """Yield the best bundle and its dual for each prior; each search starts from the last solution."""
+        """Yield the best amounts of vertices and the dual for each prior; each search starts from the last solution."""
         at = self.start
         for prior in priors:
             costs, denominator = over_one_denominator(self.scaled_prices(prior))
             solution, at = at.minimise(costs)
-            bundle = tuple(x * scale for x, scale in zip(solution.x, self.scales, strict=True))
+            amounts = tuple(x * scale for x, scale in zip(solution.x, self.scales, strict=True))
             dual = tuple(z / denominator for z in solution.dual)
-            yield prior, Solution(solution.value / denominator, bundle, dual)
+            yield prior, Solution(solution.value / denominator, amounts, dual)
 
-    def channel(self, bundle: tuple[Any, ...]) -> AnyChannel:
-        """Return the mechanism of a bundle: its columns are the vertices in their amounts."""
-        bought = [k for k, amount in enumerate(bundle) if amount]
-        matrix = self.columns[:, bought] * np.array([bundle[k] for k in bought], dtype=object)
+    def channel(self, amounts: tuple[Any, ...]) -> AnyChannel:
+        """Return the mechanism whose columns are the vertices times these amounts."""
+        used = [k for k, amount in enumerate(amounts) if amount]
+        matrix = self.columns[:, used] * np.array([amounts[k] for k in used], dtype=object)
         worked_out(matrix.flat)
         return Channel(matrix) if isinstance(self.start, IntegerTableau) else PowerChannel(matrix)
 
@@ -215,9 +215,10 @@ def universal_mechanism(ptype: PrivacyType, loss: object) -> ExistenceVerdict:
                 raise PromiseBroken("the program must hold at all its priors", came=worst)
             worked_out(worst)
             known |= {prior: solution.value for prior, solution in least.at((worst,))}
-            # A lower bound, from some priors only; the cells of its mechanism show whether another prior is worse.
-            regret, bundle, weights, multipliers = _least_regret_program(least, known)
-            proof, worst = _dominance(least, least.channel(bundle), regret)
+            # This regret is a lower bound, from some priors only. The cells of its mechanism show whether another prior
+            # is worse.
+            regret, amounts, weights, multipliers = _least_regret_program(least, known)
+            proof, worst = _dominance(least, least.channel(amounts), regret)
         # If the regret is positive, these priors prove that no mechanism has less.
         exists = not regret
         against = () if exists else tuple(prior for prior in known if weights[prior])
@@ -268,10 +269,10 @@ def _least_regret_program(
     cost[count] = 1
     start = type(least.start).feasible(matrix, np.array([1] * n + right, dtype=object))
     solution, _ = start.minimise(cost)
-    bundle = tuple(x * scale for x, scale in zip(solution.x[:count], least.scales, strict=True))
+    amounts = tuple(x * scale for x, scale in zip(solution.x[:count], least.scales, strict=True))
     # Rows were multiplied by these factors to become integers, so their duals are multiplied back.
     weights = {prior: -z * f for prior, z, f in zip(known, solution.dual[n:], factors, strict=True)}
-    return solution.value, bundle, weights, solution.dual[:n]
+    return solution.value, amounts, weights, solution.dual[:n]
 
 
 def distinguishing_mechanism(ptype: PrivacyType) -> tuple[Channel, Array]:

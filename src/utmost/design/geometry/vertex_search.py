@@ -41,7 +41,7 @@ def height_functions(graph: BipartiteGraph, rows: int = 1 << 16) -> Iterator[Hei
         elif known.shape[1] == n:
             yield known[:, place]
         else:
-            # Every function gets one more height, within reach of all known heights.
+            # Every function gets the height of one more secret, within its distances of all known heights.
             steps = reach[known.shape[1], : known.shape[1]]
             lowest, highest = (known - steps).max(axis=1), (known + steps).min(axis=1)
             free = lowest < highest

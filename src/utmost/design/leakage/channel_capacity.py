@@ -93,8 +93,7 @@ def total(values: Array) -> Fraction | float:
 
 
 Worth = Callable[[int, Any], Any]
-"""The worth of a set of rows: a function of its size and of sum_y max over its x of C[x, y], nondecreasing in the
-sum."""
+"""The worth of a set of rows, as a function of its size and of the sum of its largest entries in each column."""
 
 
 def best_subset(matrix: Array, worth: Worth) -> tuple[int, ...]:

@@ -106,7 +106,7 @@ def _information(rows: Floats, prior: Floats) -> float:
 
 
 def _newton_steps(rows: Floats, prior: Floats) -> Floats:
-    """Return the prior after Newton steps on its support: secrets leave at 0, and the most informative one enters."""
+    """Return the prior after Newton steps: secrets leave its support at 0, and the most informative one enters."""
     p = np.where(prior > 1e-9 * prior.max(), prior, 0.0)  # tiny probabilities become 0; their secrets may enter again
     p = p / p.sum()
     for _ in range(20 + 5 * len(p)):

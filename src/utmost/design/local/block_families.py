@@ -290,7 +290,7 @@ def _balanced_mixture(
 def _vertex_weights(
     table: NDArray[np.int64], sizes: NDArray[np.int64], each: Fraction
 ) -> list[tuple[int, Fraction]] | None:
-    """Return exact weights >= 0 with table @ weights = each sizes, at a vertex that floats find; else None."""
+    """Return exact weights >= 0 with table @ weights = each * sizes, at a vertex that floats find; else None."""
     wanted = sizes * float(each)
     scale = 1 / np.sqrt(wanted + 1)
     (rows, columns), bounds = np.indices(table.shape), wanted * scale

@@ -105,7 +105,7 @@ class PermanentReports(ProcessMemory):
 
 @dataclass(frozen=True, slots=True)
 class _Between:
-    """Reports between reports of the same sets at a lower and a higher epsilon, given both."""
+    """Reports at a middle epsilon, given reports of the same sets at a lower and at a higher epsilon."""
 
     lower: CategoryReport
     middle: CategoryReport

@@ -183,7 +183,7 @@ _REACHED = 1 - Fraction(1, 10**12)
 
 
 def check_reachable(noise: Level | IntegerLaw, response: int, size: int) -> None:
-    """Refuse a response that noise hardly reaches from any count: n or the level is wrong, and so is every answer."""
+    """Refuse a response that noise hardly reaches from any count, because n or the level must be wrong."""
     beyond = max(-response, response - (size - 1))
     if beyond <= 0 or beyond <= (Geometric(noise) if isinstance(noise, Level) else noise).margin(_REACHED):
         return

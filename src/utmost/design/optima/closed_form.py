@@ -150,7 +150,8 @@ def float_design(level: Level, consumer: Consumer) -> GeometricDesign:
 def _best_actions(
     rows: LossRows, swept: Iterator[Array], tolerance: float
 ) -> tuple[Array, tuple[int, ...], list[Any], list[Any]]:
-    """Return the best actions, the ties, the regrets of neighbours at each other's action, and the best scores."""
+    """Return the best actions, the ties, the regrets, and the best scores."""
+    # The regret at y is the sum over its neighbours z of S_z(a(y)) - S_z(a(z)), the loss of using the action of y at z.
     actions, ties, best = np.zeros(rows.secrets, dtype=np.intp), [], []
     regrets = [0 * rows.prior[0]] * rows.secrets
     last: Array | None = None
