@@ -175,8 +175,8 @@ class CommitmentKey:
         """The commitment to rows of responses, which equals the commitment to their values exactly if they are genuine.
 
         At one level the responses of a release are the values plus a function of the identifiers, so that a commitment
-        to the values also commits to the responses at every level: a table of other responses is as unlikely to have
-        the same sums as a changed table.
+        to the values also commits to the responses at every level. Responses that were changed have the same sums with
+        no larger probability than values that were changed.
 
         Args:
             release: Release that answered.

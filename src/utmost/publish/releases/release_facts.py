@@ -71,8 +71,8 @@ class ReleaseFacts(Display):
         why: Theorem for which the noise was chosen.
         public: Columns published without noise.
         unprotected: Facts that the guarantee does not cover.
-        beyond: Data of an individual beyond the unit, which no figure counts; for a table that utmost did not count,
-            who declared the unit; empty if nothing is cut.
+        beyond: Data of an individual beyond the unit, which are not counted; or, for a table that utmost did not count,
+            the sentence that the publisher declared the unit; empty if no data are left out.
         before: Steps on the data before the noise.
         after: Steps on noisy values before publication, and numbers computed from them.
         composition: Division of the level, and the composition of releases.

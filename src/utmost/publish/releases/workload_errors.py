@@ -29,7 +29,7 @@ _EDGE, _SHORT = (
 )  # largest fraction of a level in bounds by variance; relative accuracy of estimates as floats
 
 FamilyLaws = tuple[NDArray[np.intp], dict[int, Combination]]
-"""The number of the error distribution of each group of a marginal, and the distributions."""
+"""For each group of a marginal, the number of its error distribution; and the distributions by number."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -76,8 +76,8 @@ def statement_page(
     Args:
         stated: Statement in words.
         deployment: The curator's description, for the head of the page.
-        tables: Released tables by title, as columns by name: the page shows the first 40 rows of each, and only names
-            a table without columns.
+        tables: Released tables by title, as columns by name: the page shows the first 40 rows of each; a table without
+            columns is named only.
         is_signed: True if the statement has a signature; the page then explains how to check it.
         is_compared: True if the released file was compared with the digest in the statement; the page says so.
 

@@ -31,8 +31,8 @@ class SignedAxis:
 
     Args:
         signed: Rows of integers, (rows, values), of full column rank.
-        parts_of_level: Share of each row, in the level of a row of cells. The maximum over 0-1 vectors d of the sum of
-            shares times |row . d| must be 1.
+        parts_of_level: Share of each row, as a fraction of the level of a row of cells. The maximum over 0-1 vectors d
+            of the sum of shares times |row . d| must be 1.
 
     Raises:
         OutOfRange: for rows that do not determine the values, and for shares with another maximum than 1.

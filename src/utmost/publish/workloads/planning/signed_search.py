@@ -34,7 +34,7 @@ _EQUAL, _PLAIN = 1e-9, 1e-4  # the relative loss allowed for fewer rows, and for
 _STARTS, _MOVES, _POLISHED = 24, 40, 8
 _WIDEST, _NARROWEST, _DIRECTIONS = 0.3, 1e-4, 48  # steps of the descent, in the logarithms of shares
 _SILENT = 40.0  # for larger levels, whose precisions exceed floats, the rows of this level are used
-_LOST = 1e-12  # floats lose a precision that is a smaller fraction of the largest precision
+_LOST = 1e-12  # a precision below this fraction of the largest precision is lost in floats
 _TRACE = 1 / 400  # a row with a smaller share is left out, if possible
 _FOUND = {
     4: ((0, 1, -1, 0), (1, 0, 0, -1), (1, -1, -1, 1), (1, 1, 1, 1)),
