@@ -31,9 +31,14 @@ _LEAST_STEP = Fraction(1, 1 << 40)
 _LEAST_INVERTED = 8e-16
 """The least probability that an inversion resolves; a smaller one would be below its rounding error."""
 _HALVINGS = 24
+_ALIASED = 2.0**-30
+"""The largest error by aliasing of a bound that is used once, as a part of the probability that it must not exceed."""
 _FEW_GROUPS, _MOST_MARGINS = 64, 4096
 _margins: dict[tuple[Any, ...], int | float] = {}
 """A cache of margins. Its keys are the terms of a sum and the allowed probability of a miss."""
+_MOST_INVERSIONS = 2
+_inversions: dict[tuple[Any, ...], OnIntegers | None] = {}
+"""The latest inversions by the terms of a sum: of two sums, a table has counts and amounts. Each takes some MB."""
 _DECAY, _MOST_POINTS = 40.0, 1 << 20
 
 
@@ -199,7 +204,7 @@ class Combination(Display):
     def is_certified(self, margin: Number, miss: Number) -> bool:
         """Whether P(|S| > margin) <= miss is certified. This is faster than `tail`."""
         chance, r = round_down(between_0_and_1(miss, "miss", "Combination")), exact(margin, "margin")
-        return r >= 0 and self._exceeded(r, chance) <= chance
+        return r >= 0 and self._exceeded(r, chance, once=True) <= chance
 
     def rejects(self, value: Number, miss: Number) -> bool:
         """Whether P(|S| >= |value|) <= miss is certified, so that a test rejects this value. 0 is never rejected.
@@ -273,8 +278,9 @@ class Combination(Display):
         most = max(1, math.ceil(self._chernoff.margin(_log(miss)))) if self.counts else 0
         return _number(_least_below(most, lambda k: self._exceeded(k * step, chance), chance) * step, self.coefficients)
 
-    def _exceeded(self, margin: Fraction, miss: float | None) -> float:
+    def _exceeded(self, margin: Fraction, miss: float | None, *, once: bool = False) -> float:
         """An upper bound of P(|S| > margin) for margin >= 0: the best of the three bounds."""
+        # With ``once``, the inversion serves this margin and ``miss`` alone, and is about half as large.
         if not self.counts:
             return 0.0
         if self._single is not None:
@@ -286,11 +292,15 @@ class Combination(Display):
         sure = min(self._not_zero, self._chernoff.tail(near))
         if sure <= (_LEAST_INVERTED if miss is None else miss):
             return sure
-        law = self._inversion
-        if isinstance(law, OnIntegers):
-            return min(sure, law.exceeded(int(steps)))
+        if self._on_integers is not None:
+            return min(sure, self._on_integers.exceeded(int(steps)))
         # An integer S exceeds floor(r) only if it reaches floor(r) + 1: the margin may be half a step larger.
-        return min(sure, law.exceeded(near if self._step is None else near + 0.5, miss))
+        near += 0.0 if self._step is None else 0.5
+        if once and miss is not None:
+            law = Smoothed.of(self._groups, self._chernoff, farthest=near, aliased=miss * _ALIASED)
+        else:
+            law = self._smoothed
+        return min(sure, law.exceeded(near, miss))
 
     @cached_property
     def _weights(self) -> list[Fraction]:
@@ -338,8 +348,20 @@ class Combination(Display):
         return Chernoff.of(self._groups)
 
     @cached_property
-    def _inversion(self) -> OnIntegers | Smoothed:
-        return OnIntegers.of(self._groups, self._chernoff) or Smoothed.of(self._groups, self._chernoff)
+    def _on_integers(self) -> OnIntegers | None:
+        """The inversion of a lattice, unless it is too large; many answers in turn have equal terms."""
+        terms = self.coefficients, self.levels, self.counts
+        if self._step is None or len(self.counts) > _FEW_GROUPS:
+            return OnIntegers.of(self._groups, self._chernoff)
+        if terms not in _inversions:
+            if len(_inversions) >= _MOST_INVERSIONS:
+                del _inversions[next(iter(_inversions))]
+            _inversions[terms] = OnIntegers.of(self._groups, self._chernoff)
+        return _inversions[terms]
+
+    @cached_property
+    def _smoothed(self) -> Smoothed:
+        return Smoothed.of(self._groups, self._chernoff)
 
 
 def _least_below(most: int, missed: Callable[[int], float], chance: float) -> int:

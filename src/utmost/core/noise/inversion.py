@@ -12,7 +12,7 @@ the inversion of phi, whose error is a sum of four bounded parts, see proofs/the
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,7 +40,7 @@ _SLACKS = (3.9, 4.5, 5.2, 6.2, 7.4)
 _FINEST, _COARSEST = 1000.0, 400.0
 # The series ends where phi is below e^-_NOTHING: 2/(pi k) over all k adds up to less than 10.
 _NOTHING = 45.0
-_SECTIONS = 80
+_SECTIONS = np.geomspace(1e-6, 1.0, 81)
 # From 2^12 frequencies on, stretches of 32 are bounded first, and skipped if phi is below e^-_NOTHING.
 _MANY_NODES, _STRETCH = 1 << 12, 32
 # How many numbers are computed at a time.
@@ -116,9 +116,9 @@ class TermGroups:
     def frequency_beyond(self, last: float) -> float:
         """A frequency such that phi is below e^-45 from there up to ``last``, by the terms with a rising sine."""
         # The factor of a term with c b <= pi falls on [a, b], so that it is at most its value at a.
-        points = np.geomspace(last * 1e-6, last, _SECTIONS + 1)
-        logs = np.zeros(_SECTIONS)
-        step = max(1, _AT_ONCE // _SECTIONS)
+        points = last * _SECTIONS
+        logs = np.zeros(_SECTIONS.size - 1)
+        step = max(1, _AT_ONCE // _SECTIONS.size)
         for start in range(0, len(self.sizes), step):
             chosen = slice(start, start + step)
             sizes, half_sinh = self.sizes[chosen, None], self.half_sinh[chosen, None]
@@ -138,6 +138,12 @@ class TermGroups:
         return logs, _UNIT * (self.slack[group] * logs + moved)
 
 
+@cache
+def _before_the_end(points: int) -> Floats:
+    """Parts of a length, dense below 1."""
+    return np.asarray(1 - np.geomspace(1e-5, 0.98, points))
+
+
 @dataclass(frozen=True, eq=False)
 class Chernoff:
     """P(|S + Z| >= x) <= min over s of 2 M(s) e^(-s x), with Z normal and independent."""
@@ -150,7 +156,7 @@ class Chernoff:
         """The bound for S alone."""
         steepest = float(np.min(np.minimum(groups.epsilons, _LARGEST_EPSILON) / groups.sizes))
         gentle = min(0.3 / groups.deviation, 0.02 * steepest) if groups.deviation > 0 else 0.02 * steepest
-        steep = steepest * (1 - np.geomspace(1e-5, 0.98, slopes_tried // 2))
+        steep = steepest * _before_the_end(slopes_tried // 2)
         slopes: Floats = np.unique(np.concatenate([np.geomspace(gentle, 0.995 * steepest, slopes_tried // 2), steep]))
         # Twice, for both tails.
         logs = np.full(slopes.shape, math.log(2.0))
@@ -239,13 +245,24 @@ class Smoothed:
     chernoff: Chernoff
 
     @classmethod
-    def of(cls, groups: TermGroups, chernoff: Chernoff, most: int = _MOST_NODES) -> "Smoothed":
+    def of(
+        cls,
+        groups: TermGroups,
+        chernoff: Chernoff,
+        most: int = _MOST_NODES,
+        *,
+        farthest: float = math.inf,
+        aliased: float = 0,
+    ) -> "Smoothed":
         """The inversion, as fine as its size allows. A smaller ``most`` makes an estimate instead of a bound."""
+        # The period, and the work with it, may be shorter for margins up to ``farthest`` whose bounds may be larger by
+        # ``aliased``.
         reach = chernoff.margin(-_BEYOND)
         each = _MOST_SINES / 8 / len(groups.sizes)
         fine = min(_FINEST, max(_COARSEST, each * 2 * math.pi / _CUT / (2.2 * reach / groups.deviation)))
         tau = max(groups.deviation / fine, 2.2 * reach * _CUT / (2 * math.pi * _MOST_NODES))
-        period = 2 * (reach + _CUT * tau)
+        beyond = min(reach, chernoff.margin(math.log(aliased))) if aliased > 0 else reach
+        period = min(farthest, beyond) + beyond + 2 * _CUT * tau
         nodes = math.ceil(period * _CUT / (2 * math.pi * tau))
         last = groups.frequency_beyond(1.001 * nodes * 2 * math.pi / period)
         nodes = min(nodes, math.ceil(last * period / (2 * math.pi)), most)

@@ -266,8 +266,9 @@ class _Noises:
         if not unit:
             return 0.0
         # Sizes that differ only by rounding are one group: the resolution depends on the number of groups.
-        alike = np.array([np.rint(sizes / unit * _ALIKE), epsilons])
-        (whole, levels), group = np.unique(alike, axis=1, return_inverse=True)
+        # Pairs of a size and a level are complex numbers here, which NumPy sorts ten times as fast as columns.
+        alike, group = np.unique(np.rint(sizes / unit * _ALIKE) + 1j * epsilons, return_inverse=True)
+        whole, levels = alike.real, alike.imag
         there, many = whole > 0, np.bincount(group, counts)
         groups = TermGroups(whole[there] / _ALIKE, levels[there], many[there], None)
         if (hardly := not_zero(groups)) <= miss:

@@ -73,21 +73,24 @@ class CsvBlock:
             some = replace(self, starts=self.starts[few], lengths=self.lengths[few], quoted=quoted)
             yield from map(list, zip(*map(some.texts, range(self.starts.shape[1])), strict=True))
 
-    def integers(self, at: int) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
-        """One column as integers, and the rows whose cell is not a sign and up to 18 digits."""
+    def integers(self, at: int) -> NDArray[np.int64] | None:
+        """One column as integers; None if a cell is not a sign and up to 18 digits."""
         starts, lengths = self.starts[:, at], self.lengths[:, at]
+        if self.rows and b"." in self.text[starts[0] : starts[0] + lengths[0]]:
+            return None  # most columns of decimals are known by their first cell
         first = self.content[starts]
         signed = (first == ord("+")) | (first == ord("-"))
         digits = lengths - signed
-        odd = (digits < 1) | (digits > _DIGITS)
-        values = np.zeros(self.rows, np.int64)
-        last = starts + lengths - 1
-        for place in range(int(digits.max(initial=0, where=~odd))):
+        if digits.min(initial=1) < 1 or digits.max(initial=0) > _DIGITS:
+            return None
+        values, last = np.zeros(self.rows, np.int64), starts + lengths - 1
+        for place in range(int(digits.max(initial=0))):
             digit = self.content[last - place] - np.uint8(_ZERO)  # a byte below "0" wraps to one above 9
             there = digits > place
-            odd |= there & (digit > 9)
+            if (there & (digit > 9)).any():
+                return None
             values += np.where(there, digit, 0) * np.int64(10**place)
-        return np.where(first == ord("-"), -values, values), np.flatnonzero(odd)
+        return np.where(first == ord("-"), -values, values)
 
     def decimals(self, at: int) -> tuple[NDArray[np.int64], int] | None:
         """One column in units of its last decimal, and the number of its decimals; None if a cell is no plain number.

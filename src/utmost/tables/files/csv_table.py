@@ -250,10 +250,8 @@ def _blocks(table: CsvTable) -> Iterator[CsvBlock]:
 def _integers_or_cells(block: CsvBlock, at: int, path: Path) -> NDArray[np.int64] | list[Any]:
     """One column of a block: integers if every cell is a short integer, else the cells one by one."""
     spelling = spelling_of(path)
-    values, odd = block.integers(at)
-    if not odd.size and not spelling.missing_numbers:
-        return values
-    return numbers_of(block.texts(at), spelling)
+    values = None if spelling.missing_numbers else block.integers(at)
+    return values if values is not None else numbers_of(block.texts(at), spelling)
 
 
 def _one_column(parts: list[NDArray[np.int64] | list[Any]]) -> Column:
@@ -404,8 +402,8 @@ class CsvPiece:
         """One column as integers, or as Arrow's decimals if they have points, where all cells are; else its texts."""
         if self.block is not None:
             at = self.table.header.index(name)
-            values, odd = self.block.integers(at)
-            if not odd.size:
+            values = self.block.integers(at)
+            if values is not None:
                 return values
             decimals = self.block.decimals(at) if has_points else None
             if decimals is not None:
