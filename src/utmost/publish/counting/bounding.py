@@ -34,65 +34,76 @@ class Pairs:
     def where(self, chosen: NDArray[np.bool_]) -> "Pairs":
         return Pairs(self.persons[chosen], self.cells[chosen], self.sums[chosen])
 
-    def clipped(self, low: int, high: int) -> "Pairs":
-        """The pairs with sums clipped to [low, high], without sums of 0."""
-        beyond = max(abs(low), abs(high)) >= _FITS
-        sums = np.clip(self.sums.astype(object) if beyond else self.sums, low, high)
-        clipped = Pairs(self.persons, self.cells, sums if beyond else sums.astype(np.int64))
-        return clipped.where(clipped.sums != 0)
+
+EventCells = tuple[NDArray[np.int64], Sequence[NDArray[Any]]]
+"""The cell of each event (-1: outside the domain), and the amounts of the events, one array for each sum."""
+
+PairSums = Sequence[Pairs]
+"""The number of events of each pair, and the sum of each amount: all with the same persons and cells."""
 
 
 @dataclass(slots=True, eq=False)
 class EventSums:
     """Sums of events by person and cell, batch by batch; memory grows with the pairs, not with the events."""
 
-    _parts: list[Pairs] = field(default_factory=list)
+    _parts: list[PairSums] = field(default_factory=list)
     _rows: int = 0
     _limit: int = _COMPACT
 
-    def add(self, persons: NDArray[np.int64], cells: NDArray[np.int64], amounts: NDArray[Any] | None) -> None:
-        """Add a batch: person, cell (negative: outside the domain) and amount of each event."""
+    def add(self, persons: NDArray[np.int64], cells: NDArray[np.int64], amounts: Sequence[NDArray[Any]]) -> None:
+        """Add a batch: person, cell (negative: outside the domain) and amounts of each event."""
         inside = cells >= 0
         if not inside.all():
-            persons, cells, amounts = persons[inside], cells[inside], None if amounts is None else amounts[inside]
+            persons, cells, amounts = persons[inside], cells[inside], [of[inside] for of in amounts]
         part = _summed(persons, cells, amounts)
         self._parts.append(part)
-        self._rows += len(part.cells)
+        self._rows += len(part[0].cells)
         if self._rows > self._limit:
-            self._rows = len(self.pairs().cells)
+            self._rows = len(self.pairs()[0].cells)
             self._limit = 2 * self._rows + _COMPACT
 
-    def pairs(self) -> Pairs:
-        if len(self._parts) != 1:
-            nothing = np.zeros(0, dtype=np.int64)
-            parts = self._parts or [Pairs(nothing, nothing, nothing)]
-            persons, cells = (np.concatenate([getattr(part, name) for part in parts]) for name in ("persons", "cells"))
-            self._parts = [_summed(persons, cells, np.concatenate([part.sums for part in parts]))]
+    def pairs(self) -> PairSums:
+        """The sums of all batches, of which there must be one at least."""
+        if len(self._parts) > 1:
+            persons, cells = (
+                np.concatenate([getattr(part[0], name) for part in self._parts]) for name in ("persons", "cells")
+            )
+            sums = [np.concatenate([of.sums for of in column]) for column in zip(*self._parts, strict=True)]
+            self._parts = [_summed(persons, cells, sums)[1:]]
         return self._parts[0]
 
 
-def _summed(persons: NDArray[np.int64], cells: NDArray[np.int64], amounts: NDArray[Any] | None) -> Pairs:
-    """The exact sum of amounts of each distinct pair; without amounts, the number of its events."""
+def _summed(persons: NDArray[np.int64], cells: NDArray[np.int64], amounts: Sequence[NDArray[Any]]) -> list[Pairs]:
+    """The number of rows of each distinct pair, and the exact sum of each amount."""
     if len(cells) == 0:
-        return Pairs(persons, cells, np.zeros(0, dtype=np.int64) if amounts is None else amounts)
+        return [Pairs(persons, cells, of) for of in (np.zeros(0, dtype=np.int64), *amounts)]
     bits = int(cells.max()).bit_length()  # keys are split by a shift, which is faster than a division
-    if int(persons.max()).bit_length() + bits >= _FITTING:
+    key_bits, row_bits = int(persons.max()).bit_length() + bits, len(cells).bit_length()
+    if key_bits >= _FITTING:
         used, codes = np.unique(cells, return_inverse=True)
         inner = _summed(persons, codes.astype(np.int64), amounts)
-        return Pairs(inner.persons, used[inner.cells], inner.sums)
+        cells = used[inner[0].cells]
+        return [Pairs(of.persons, cells, of.sums) for of in inner]
     keys = persons << bits | cells
-    if amounts is None:
+    order: Any = slice(None)
+    if not amounts:
         keys.sort()
-        starts = np.flatnonzero(begins(keys))
-        distinct = keys[starts]
-        return Pairs(distinct >> bits, distinct & ((1 << bits) - 1), np.diff(starts, append=len(keys)))
-    order = np.argsort(keys)
-    keys, amounts = keys[order], amounts[order]
-    if amounts.dtype != object and largest_size(amounts) * len(amounts) >= _FITS:
-        amounts = amounts.astype(object)
+    elif key_bits + row_bits <= _FITTING:  # keys with their row: two to four times as fast as an argsort
+        keys = keys << row_bits | np.arange(len(keys))
+        keys.sort()
+        order = keys & ((1 << row_bits) - 1)
+        keys >>= row_bits
+    else:
+        order = np.argsort(keys)
+        keys = keys[order]
     starts = np.flatnonzero(begins(keys))
     distinct = keys[starts]
-    return Pairs(distinct >> bits, distinct & ((1 << bits) - 1), np.add.reduceat(amounts, starts))
+    persons, cells = distinct >> bits, distinct & ((1 << bits) - 1)
+    pairs = [Pairs(persons, cells, np.diff(starts, append=len(keys)))]
+    for of in amounts:
+        overflows = of.dtype != object and largest_size(of) * len(of) >= _FITS
+        pairs.append(Pairs(persons, cells, np.add.reduceat((of.astype(object) if overflows else of)[order], starts)))
+    return pairs
 
 
 def begins(*columns: NDArray[Any]) -> NDArray[np.bool_]:
@@ -188,5 +199,5 @@ def added_by_cell(pairs: Pairs) -> tuple[NDArray[np.int64], NDArray[Any]]:
         np.add.at(totals, cells, sums)
         return there, totals[there]
     nobody = np.zeros(len(pairs.cells), dtype=np.int64)
-    summed = _summed(nobody, pairs.cells, pairs.sums)
+    summed = _summed(nobody, pairs.cells, [pairs.sums])[1]
     return summed.cells, summed.sums

@@ -18,7 +18,7 @@ from utmost.core.exact.numbers import Number, exact_integer
 from utmost.core.exact.progress_bar import Progress, progress_bar
 from utmost.core.privacy.unit import Unit
 from utmost.errors import OutOfRange
-from utmost.publish.counting.bounding import Pairs, begins
+from utmost.publish.counting.bounding import Pairs, PairSums, begins
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.counting.counted_events import EVENTS, counted_cells, read_outside
 from utmost.publish.counting.counted_measures import CountedMeasure, MeasureSpec
@@ -149,8 +149,9 @@ class _Sized(CountingRule):
     def kept_of(self) -> None:
         """None: nothing is removed."""
 
-    def chosen(self, pairs: Pairs, texts: Sequence[str]) -> Pairs:
-        """The cell of each person; ``pairs`` are all pairs of these persons."""
+    def chosen(self, of_persons: Sequence[PairSums], texts: Sequence[str]) -> Pairs:
+        """The cell of each person; ``of_persons`` has all pairs of these persons."""
+        pairs = of_persons[0][self.columns_of_tables[0]]
         changed = pairs.where(pairs.sums != 0)
         self.tally.bound(pairs, clipped=0, removed=0)
         # Pairs are sorted by person: the next person begins where the code changes.

@@ -12,7 +12,6 @@ from utmost.core.exact.numbers import Number, exact_integer, natural
 from utmost.core.privacy.amount import Amount
 from utmost.core.privacy.unit import Unit
 from utmost.errors import BadTable, OutOfRange
-from utmost.publish.counting.bounding import Pairs
 from utmost.tables.axes.axes import Axis
 from utmost.tables.axes.domain import Domain
 from utmost.tables.cells.event_amounts import rounded_amounts, without_missing
@@ -282,12 +281,14 @@ class CountedMeasure:
     def counts_events(self) -> bool:
         return self.distinct is None and (self.column is None or self.most_events is not None)
 
-    def moved(self, pairs: Pairs) -> tuple[Pairs, int]:
-        """The pairs with clipped sums, without sums of 0, and the number of clipped sums."""
-        low, high = self.ends if self.most_events is None else (0, self.most_events)
+    def moved(self, sums: NDArray[Any]) -> tuple[NDArray[Any], int]:
+        """The sums of persons in cells, clipped to `ends`, and the number of clipped sums."""
         if not self.is_moved:
-            return pairs.where(pairs.sums != 0), 0
-        return pairs.clipped(low, high), int(np.count_nonzero((pairs.sums < low) | (pairs.sums > high)))
+            return sums, 0
+        low, high = self.ends if self.most_events is None else (0, self.most_events)
+        beyond = max(abs(low), abs(high)) >= LARGEST_DOMAIN
+        clipped = np.clip(sums.astype(object) if beyond else sums, low, high)
+        return clipped if beyond else clipped.astype(np.int64), int(np.count_nonzero((sums < low) | (sums > high)))
 
     @property
     def events_in_steps(self) -> int:
@@ -304,53 +305,39 @@ class CountedMeasure:
         changed, most = min(cells, self.in_all), min(self.bound, in_all)
         return Unit(most, changed, neighbours, self.amount, nonnegative=promised, in_all=in_all)
 
-    def parts(self, counts: Pairs, sums: Pairs, missing: Pairs | None = None) -> list[Pairs]:
-        """The pairs of each part of `AmountPair`, of at most ``most_events`` events."""
+    def parts(
+        self, counts: NDArray[np.int64], sums: NDArray[Any], missing: NDArray[np.int64] | None = None
+    ) -> list[NDArray[Any]]:
+        """The parts of `AmountPair` for each pair of person and cell, of at most ``most_events`` events."""
         # With more events, each part is reduced in proportion and rounded down, which keeps the mean. For each pair of
         # person and cell: `counts` has the number of events, `sums` their amounts above the low end, `missing` the
         # number of events without an amount. The results are >= 0, and together at most the bound.
         assert self.most_events is not None, "events are counted"
         assert self.each is not None, "between two ends"
-        wide, most = self.each[1] - self.each[0], int(counts.sums.max(initial=0))
-        largest = max(self.bound, int(sums.sums.max(initial=0)) * self.most_events, wide * most * self.most_events)
-        events = np.minimum(counts.sums, self.most_events).astype(object if largest >= 1 << 62 else np.int64)
-        of_all = np.maximum(counts.sums, 1).astype(events.dtype)
-        above = sums.sums.astype(events.dtype) * events // of_all
-        third = np.zeros_like(above) if missing is None else wide * missing.sums.astype(events.dtype) * events // of_all
-        parts = [Pairs(counts.persons, counts.cells, above)]
-        parts.append(Pairs(sums.persons, sums.cells, wide * events - above - third))
-        if missing is not None:
-            parts.append(Pairs(missing.persons, missing.cells, third))
-        return [part.where(part.sums != 0) for part in parts]
+        wide, most = self.each[1] - self.each[0], int(counts.max(initial=0))
+        largest = max(self.bound, int(sums.max(initial=0)) * self.most_events, wide * most * self.most_events)
+        events = np.minimum(counts, self.most_events).astype(object if largest >= 1 << 62 else np.int64)
+        of_all = np.maximum(counts, 1).astype(events.dtype)
+        above = sums.astype(events.dtype) * events // of_all
+        if missing is None:
+            return [above, wide * events - above]
+        third = wide * missing.astype(events.dtype) * events // of_all
+        return [above, wide * events - above - third, third]
 
-    def sizes_in_cells(self, pairs: Pairs, numbers: NDArray[np.int64], cells: int) -> NDArray[Any]:
-        """For each of ``cells`` (person, cell) pairs, the size that `in_all` bounds; ``numbers`` index these."""
-        sizes = np.zeros(cells, dtype=pairs.sums.dtype)
-        np.add.at(sizes, numbers, np.abs(pairs.sums))
-        return np.asarray(sizes // self.events_in_steps)
+    def sizes_of(self, parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
+        """The size that `in_all` bounds, of each pair of person and cell."""
+        return np.asarray(np.sum([np.abs(part) for part in parts], axis=0) // self.events_in_steps)
 
-    def left_of(
-        self,
-        pairs: Pairs,
-        numbers: NDArray[np.int64],
-        sizes: NDArray[Any],
-        left: NDArray[Any],
-        part: NDArray[np.int64],
-    ) -> Pairs:
+    def left_of(self, parts: Sequence[NDArray[Any]], sizes: NDArray[Any], left: NDArray[Any]) -> Sequence[NDArray[Any]]:
         """Cut pairs to the sizes ``left``; sums and counts in proportion, the rest of rounding in the second part."""
         if self.most_events is None:
-            sums = np.where(pairs.sums < 0, -left[numbers], left[numbers])
-        else:
-            largest = int(pairs.sums.max(initial=0)) * int(left.max(initial=0))
-            # Multiply before the division; products may exceed int64.
-            kind = object if largest >= 1 << 62 else pairs.sums.dtype
-            cut = np.zeros((self.tables, len(sizes)), dtype=kind)
-            cut[part, numbers] = pairs.sums
-            cut = cut * left // sizes
-            cut[1] = 0
-            cut[1] = self.events_in_steps * left - cut.sum(axis=0)
-            sums = cut[part, numbers].astype(np.int64 if self.bound < 1 << 62 else object)
-        return Pairs(pairs.persons, pairs.cells, sums).where(sums != 0)
+            return [np.where(parts[0] < 0, -left, left)]
+        largest = max(int(part.max(initial=0)) for part in parts) * int(left.max(initial=0))
+        # Multiply before the division; products may exceed int64.
+        cut = np.array(parts, dtype=object if largest >= 1 << 62 else parts[0].dtype) * left // np.maximum(sizes, 1)
+        cut[1] = 0
+        cut[1] = self.events_in_steps * left - cut.sum(axis=0)
+        return list(cut.astype(np.int64 if self.bound < 1 << 62 else object))
 
     def amounts(
         self, batch: Batch, before: int, spelling: Spelling, known: dict[str, Any] | None = None

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange, Unsupported
 from utmost.publish.counting.added_cells import AddedCells
-from utmost.publish.counting.bounding import Pairs, least_hashed
+from utmost.publish.counting.bounding import EventCells, Pairs, PairSums, least_hashed
 from utmost.publish.counting.cell_totals import cell_totals
 from utmost.publish.counting.contribution_selection import by_cell, in_one_part, in_rows, joined_pairs, least_in_all
 from utmost.publish.counting.counted_measures import LARGEST_DOMAIN, CountedMeasure
@@ -53,6 +53,8 @@ class CountingRule:
     each_size: int = field(init=False)  # number of cell numbers of one table, with all parts
     size: int = field(init=False)  # number of cell numbers of all tables of sums; those of distinct values follow
     first_tables: list[int] = field(init=False)  # number of each measure's first table
+    columns_of_tables: list[int] = field(init=False)  # column of each table of sums among the sums of pairs
+    amounts_in_cells: list[int] = field(init=False)  # see `EventReader`: all sums have the same cells
     reported: int = field(init=False)  # index of the reported measure: the first that counts events, else 0
     tally: ReportTally = field(init=False)
     seen: ValuesSeen | None = field(init=False)  # distinct values so far
@@ -100,6 +102,13 @@ class CountingRule:
         self.first_tables, start = [0] * len(measures), 0
         for at in (*sums, *distinct):
             self.first_tables[at], start = start, start + measures[at].tables
+        # In the sums of pairs the number of events comes first.
+        self.columns_of_tables, amounts = [], 0
+        for measure in (measures[at] for at in sums):
+            new = measure.tables - measure.counts_events
+            self.columns_of_tables += [0] * measure.counts_events + list(range(amounts + 1, amounts + 1 + new))
+            amounts += new
+        self.amounts_in_cells = [amounts] * bool(sums) + [0] * len(distinct)
         # Combinations that are refused.
         for measure in measures:
             self.axes_of(measure)  # refuses a name that an axis has
@@ -150,8 +159,8 @@ class CountingRule:
             return "events"
         return f"{'amount' if measure.distinct is None else 'distinct values'} of {measure.amount.name}"
 
-    def placed(self, batch: Batch, before: int) -> tuple[NDArray[np.int64], NDArray[Any] | None]:
-        """The cell number of each event (-1: outside the domain) and its amount, one measure after another."""
+    def placed(self, batch: Batch, before: int) -> Sequence[EventCells]:
+        """The cell number and the amounts of each event; then the number of value and cell of each distinct value."""
         if not self._readers:
             axes = zip((*self.read, *self.valued), self.tally.zeros, strict=True)
             self._readers.extend(reader_of(axis, self.spelling, zeros) for axis, zeros in axes)
@@ -172,26 +181,22 @@ class CountingRule:
         values = places[len(self.read) :]
         is_counted = inside & np.logical_or.reduce([place >= 0 for place in values]) if self.size == 0 else inside
         self.tally.read(is_counted, places)
-        listed: list[tuple[NDArray[np.int64], NDArray[Any] | None]] = []
+        sums, distinct = list[NDArray[Any]](), list[EventCells]()
         for measure, first in zip(self.measures, self.first_tables, strict=True):
             if measure.distinct is not None:
                 value = values.pop(0)
                 tables = first + np.maximum(value, 0)
-                listed.append((np.where(inside & (value >= 0), cells + tables * self.each_size, -1), None))
-                continue
-            each = [None] if measure.column is None else self._amounts(measure, batch, before, inside)
-            for at, amounts in enumerate(each, first):
-                listed.append((np.where(inside, cells + at * self.each_size, -1), amounts))
-        if len(listed) == 1:
-            return listed[0]
-        ones = np.ones(rows, dtype=np.int64)
-        amounts_of_all = [ones if amounts is None else amounts for _, amounts in listed]
-        return np.concatenate([placed for placed, _ in listed]), np.concatenate(amounts_of_all)
+                distinct.append((np.where(inside & (value >= 0), cells + tables * self.each_size, -1), ()))
+            elif measure.column is not None:
+                sums += self._amounts(measure, batch, before, inside)
+        if len(distinct) < len(self.measures):
+            distinct.insert(0, (cells if inside.all() else np.where(inside, cells, -1), sums))
+        return distinct
 
     def _amounts(
         self, measure: CountedMeasure, batch: Batch, before: int, inside: NDArray[np.bool_]
-    ) -> list[NDArray[Any] | None]:
-        """The amount of each event; for sums and counts with one noise, a list for the parts of an amount."""
+    ) -> list[NDArray[Any]]:
+        """The amount of each event; for sums and counts with one noise, the amount above the low end."""
         amounts, missing = measure.amounts(batch, before, self.spelling, self._numbers)
         moved, is_moved = measure.within(amounts), inside
         if missing is not None:
@@ -203,38 +208,49 @@ class CountingRule:
         if measure.most_events is None or measure.each is None:
             return [moved if missing is None else np.where(missing, 0, moved)]
         above = moved - measure.each[0]
-        return [None, above] if missing is None else [None, np.where(missing, 0, above), missing.astype(np.int64)]
+        return [above] if missing is None else [np.where(missing, 0, above), missing.astype(np.int64)]
 
-    def chosen(self, pairs: Pairs, texts: Sequence[str]) -> Pairs:
-        """The kept part of these persons; ``pairs`` are all pairs of these persons."""
+    def chosen(self, of_persons: Sequence[PairSums], texts: Sequence[str]) -> Pairs:
+        """The kept part of these persons, by the number of table and cell; ``of_persons`` has all their pairs."""
         # First each sum is clipped to per_cell, then at_most cells are kept, then the rest is reduced by in_all.
-        if len(self.measures) == 1 and self.size == self.each_size:
-            moved, count_moved = self.measures[0].moved(pairs)
-            kept = self._few_cells(moved, texts)
-            removed = len(moved.cells) - len(kept.cells)
-        else:
-            count_moved, every, parts = 0, pairs.cells // self.each_size, list[Pairs]()
-            for measure, first in zip(self.measures, self.first_tables, strict=True):
-                if measure.distinct is not None:
-                    of_values = pairs.where((every >= first) & (every < first + measure.tables))
-                    few, cut = few_values(of_values, first, self.each_size, measure.ends[1], texts, self.key)
-                    parts, count_moved = [*parts, few], count_moved + cut
-                    continue
-                own = [pairs.where(every == of) for of in range(first, first + measure.tables)]
-                within, of_cells = measure.moved(own[0])
+        sums, values = (of_persons[0], of_persons[1:]) if self.columns_of_tables else ((), of_persons)
+        count_moved, tables, few = 0, list[NDArray[Any]](), list[Pairs]()  # the sums of each table; distinct values
+        for measure, first in zip(self.measures, self.first_tables, strict=True):
+            if measure.distinct is not None:
+                of_values = values[len(few)][0]
+                part, of_cells = few_values(of_values, first, self.each_size, measure.ends[1], texts, self.key)
+                few.append(part)
                 count_moved += of_cells
-                parts += [within] if measure.most_events is None else measure.parts(*own)
-            # The kept cells are the same for all measures.
-            joined = joined_pairs(parts)
+                continue
+            own = [sums[self.columns_of_tables[at]].sums for at in range(first, first + measure.tables)]
+            within, of_cells = measure.moved(own[0])
+            count_moved += of_cells
+            tables += [within] if measure.most_events is None else measure.parts(*own)
+        # The kept cells are the same for all measures. A pair whose sums are all 0 is no choice.
+        choices = list(few)
+        if sums:
+            rows = np.flatnonzero(np.logical_or.reduce([table != 0 for table in tables]))
+            choices.insert(0, Pairs(sums[0].persons[rows], sums[0].cells[rows], rows))
+        joined = joined_pairs(choices)
+        numbers = np.arange(len(joined.cells))
+        by_cells = Pairs(joined.persons, joined.cells, numbers)
+        if few:
             by_cells, numbers = by_cell(joined, self.each_size)
-            is_kept = np.zeros(len(by_cells.cells), dtype=bool)
-            is_kept[self._few_cells(by_cells, texts).sums] = True
-            kept, removed = joined.where(is_kept[numbers]), int(np.count_nonzero(~is_kept))
-        left, cut = kept, 0
+        is_kept = np.zeros(len(by_cells.cells), dtype=bool)
+        is_kept[self._few_cells(by_cells, texts).sums] = True
+        kept, removed = joined.where(is_kept[numbers]), int(np.count_nonzero(~is_kept))
+        is_sum = kept.cells < self.each_size * bool(sums)
+        rows, few = kept.sums[is_sum], [kept.where(~is_sum)]
+        tables, cut = [table[rows] for table in tables], 0
         if any(measure.in_all is not None for measure in self.measures):
-            left, cut = self._left_in_all(kept, texts)
-        self._tally_bounds(pairs, left, clipped=count_moved + cut, removed=removed)
-        return left
+            tables, cut = self._left_in_all(sums[0].persons[rows], sums[0].cells[rows], tables, texts)
+        left = [
+            Pairs(sums[0].persons[rows], sums[0].cells[rows] + at * self.each_size, table)
+            for at, table in enumerate(tables)
+        ]
+        chosen = joined_pairs([*(pairs.where(pairs.sums != 0) for pairs in left), *few])
+        self._tally_bounds(of_persons, chosen, clipped=count_moved + cut, removed=removed)
+        return chosen
 
     def _few_cells(self, pairs: Pairs, texts: Sequence[str]) -> Pairs:
         """For each person, the pairs of one part, and at most ``at_most`` of these."""
@@ -247,44 +263,46 @@ class CountingRule:
             return pairs.where(in_rows(inner, self.whole, rows, texts, self.key))
         return pairs.where(least_hashed(inner, self.at_most, texts, key=self.key, purpose=b"atom"))
 
-    def _left_in_all(self, pairs: Pairs, texts: Sequence[str]) -> tuple[Pairs, int]:
-        """The pairs within the bounds in_all, and the number of sums that these bounds changed."""
-        parts, cut, tables = list[Pairs](), 0, pairs.cells // self.each_size
+    def _left_in_all(
+        self, persons: NDArray[np.int64], cells: NDArray[np.int64], tables: list[NDArray[Any]], texts: Sequence[str]
+    ) -> tuple[list[NDArray[Any]], int]:
+        """The sums of pairs by table within the bounds in_all, and the number of pairs that these bounds changed."""
+        tables, cut = list(tables), 0
         for measure, first in zip(self.measures, self.first_tables, strict=True):
-            own = pairs.where((tables >= first) & (tables < first + measure.tables))
             if measure.in_all is None:
-                parts.append(own)
                 continue
-            by_cells, numbers = by_cell(own, self.each_size)
-            of_cells = measure.sizes_in_cells(own, numbers, len(by_cells.cells))
-            left = least_in_all(Pairs(by_cells.persons, by_cells.cells, of_cells), measure.in_all, texts, key=self.key)
-            parts.append(measure.left_of(own, numbers, of_cells, left, own.cells // self.each_size - first))
-            cut += int(np.count_nonzero(left != of_cells))
-        return joined_pairs(parts), cut
+            of_tables = slice(first, first + measure.tables)
+            sizes = measure.sizes_of(tables[of_tables])
+            left = least_in_all(Pairs(persons, cells, sizes), measure.in_all, texts, key=self.key)
+            tables[of_tables] = measure.left_of(tables[of_tables], sizes, left)
+            cut += int(np.count_nonzero(left != sizes))
+        return tables, cut
 
-    def _tally_bounds(self, pairs: Pairs, left: Pairs, *, clipped: int, removed: int) -> None:
+    def _tally_bounds(self, of_persons: Sequence[PairSums], left: Pairs, *, clipped: int, removed: int) -> None:
         """Report the effect of the bounds, and the quantity of the reported measure before and after."""
-        at = self.reported
-        measure, first = self.measures[at], self.first_tables[at]
+        measure, first = self.measures[self.reported], self.first_tables[self.reported]
 
-        def size(some: Pairs, tables: int) -> int:
-            every = some.cells // self.each_size
-            sums = some.sums[(every >= first) & (every < first + tables)]
-            if measure.distinct is not None:
-                return len(sums)
+        def size(sums: NDArray[Any]) -> int:
             wide = sums.dtype == object or int(np.abs(sums).max(initial=0)) * len(sums) >= LARGEST_DOMAIN
             return int(np.abs(sums.astype(object) if wide else sums).sum())
 
-        # For sums and counts, the first table of `pairs` has events, and all tables of `left` have steps of the parts.
-        together = measure.most_events is not None
-        counted, kept = size(pairs, 1 if together else measure.tables), size(left, measure.tables)
-        cells = pairs if self.size == self.each_size else by_cell(pairs, self.each_size)[0]
-        kept = min(kept // measure.events_in_steps, counted)
-        self.tally.bound(pairs, clipped, removed, cells=len(cells.cells), counted=counted, kept=kept)
+        table = left.cells // self.each_size
+        sums = left.sums[(table >= first) & (table < first + measure.tables)]
+        if measure.distinct is None:
+            # For sums and counts, the first table has the events, and all kept tables steps of the parts.
+            counted = size(of_persons[0][self.columns_of_tables[first]].sums)
+            kept = min(size(sums) // measure.events_in_steps, counted)
+        else:
+            # The first measure is reported if none counts events.
+            counted, kept = len(of_persons[bool(self.columns_of_tables)][0].cells), len(sums)
+        pairs = of_persons[0][0]
+        if len(of_persons) > 1 or not self.columns_of_tables:
+            pairs = by_cell(joined_pairs([of[0] for of in of_persons]), self.each_size)[0]
+        self.tally.bound(pairs, clipped, removed, cells=len(pairs.cells), counted=counted, kept=kept)
 
-    def summed(self, pairs: Pairs, texts: Sequence[str]) -> Any:
+    def summed(self, of_persons: Sequence[PairSums], texts: Sequence[str]) -> Any:
         """The kept part of these persons as Arrow totals by cell, with the report's numbers."""
-        return self.tally.given_to(cell_totals(self.chosen(pairs, texts)))
+        return self.tally.given_to(cell_totals(self.chosen(of_persons, texts)))
 
     def cells_of(self, measure: CountedMeasure, first: int, sums: CountedCells) -> CountedCells:
         """The counted cells of a measure, from the sums of all cells."""

@@ -11,14 +11,13 @@ from secrets import token_bytes
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import integer, text, wrong_kind
 from utmost.core.exact.numbers import natural
 from utmost.core.exact.progress_bar import Progress, progress_bar
 from utmost.core.sampling.item_words import Identifiers, item_tags
 from utmost.errors import BadTable, OutOfRange
-from utmost.publish.counting.bounding import Pairs, identified, marking_secret, pair_marks
+from utmost.publish.counting.bounding import EventCells, Pairs, PairSums, identified, marking_secret, pair_marks
 from utmost.publish.counting.cell_totals import TOTAL, totals_schema, wide_integers
 from utmost.publish.counting.counting import KEY_BYTES
 from utmost.publish.counting.person_pairs import PersonsInBuckets, persons_of
@@ -139,7 +138,7 @@ def count_keys(
                 found[name] += int(count)
     else:
         for pairs, texts in persons_of(keys, read_events(events, [person, column]), progress):
-            for name, count in keys.counts(pairs, texts):
+            for name, count in keys.counts(pairs[0][0], texts):
                 found[name] += count
     return keys.table(found, counts)
 
@@ -156,7 +155,11 @@ class _Keys:
     spelling: Spelling
     texts: dict[str, int] = field(default_factory=dict)
 
-    def placed(self, batch: Batch, before: int) -> tuple[NDArray[np.int64], None]:
+    @property
+    def amounts_in_cells(self) -> Sequence[int]:
+        return (0,)
+
+    def placed(self, batch: Batch, before: int) -> Sequence[EventCells]:
         """The code of each event's key, -1 without a key; each event counts as 1."""
         codes, cells = distinct_cells(batch[self.column], self.column)
         numbers = []
@@ -170,7 +173,7 @@ class _Keys:
                 raise BadTable("keys must be text or integers", came="other values", where=where, remedy=remedy)
             # New keys get the next codes.
             numbers.append(-1 if self.spelling.is_missing(text) else self.texts.setdefault(text, len(self.texts)))
-        return np.array([*numbers, -1], dtype=np.int64)[codes], None
+        return [(np.array([*numbers, -1], dtype=np.int64)[codes], ())]
 
     def counts(self, pairs: Pairs, persons: Sequence[str]) -> Iterator[tuple[str, int]]:
         """For each key that some person keeps, the number of these persons, or their shares."""
@@ -186,9 +189,9 @@ class _Keys:
         numbers = [found[name] if shares is None else KeyShares(found[name], shares) for name in names]
         return Table({self.column: names, counts: numbers})
 
-    def summed(self, pairs: Pairs, texts: Sequence[str]) -> Any:
+    def summed(self, pairs: Sequence[PairSums], texts: Sequence[str]) -> Any:
         arrow = extra("pyarrow", "tables")
-        counted_keys = dict(self.counts(pairs, texts))
+        counted_keys = dict(self.counts(pairs[0][0], texts))
         counts = np.array(list(counted_keys.values()), dtype=np.int64)
         return arrow.record_batch({_KEY: arrow.array(list(counted_keys), arrow.string()), TOTAL: wide_integers(counts)})
 

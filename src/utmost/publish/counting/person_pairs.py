@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 
 from utmost.core.exact.progress_bar import Progress
 from utmost.core.sampling.item_words import SECRET_BYTES, item_tags
-from utmost.publish.counting.bounding import EventSums, Pairs
+from utmost.publish.counting.bounding import EventCells, EventSums, Pairs, PairSums
 from utmost.tables.cells.event_batches import Batch, Events
 from utmost.tables.cells.event_codes import Persons, TextsInArrow
 from utmost.tables.cells.spelling import NOT_A_NUMBER, Spelling
 from utmost.tables.files.spill_file import SpillFile
+from utmost.tables.frames.arrow_arrays import integers_of_arrow, integers_to_arrow, texts_to_arrow
 from utmost.tables.frames.arrow_identifiers import arrow_identifiers, is_text
 from utmost.tables.optional_imports import extra
 
@@ -33,8 +34,8 @@ _AT_ONCE = 1 << 19
 _IN_MEMORY = 1 << 20
 _LARGEST = 1 << 24
 _SHORT = 1 << 31
-CompletePersons = Iterator[tuple[Pairs, Sequence[str]]]
-"""All pairs of some persons, and each person's text by code."""
+CompletePersons = Iterator[tuple[Sequence[PairSums], Sequence[str]]]
+"""All pairs of some persons, for each `EventCells`, and each person's text by code."""
 
 
 class EventReader(Protocol):
@@ -48,22 +49,25 @@ class EventReader(Protocol):
     def spelling(self) -> Spelling:
         """The spelling of numbers, dates and missing values."""
 
-    def placed(self, batch: Mapping[str, Any], before: int) -> tuple[NDArray[np.int64], NDArray[Any] | None]:
-        """The cell of each event (-1: outside the domain) and its amount or None; one measure after another."""
+    @property
+    def amounts_in_cells(self) -> Sequence[int]:
+        """The number of amounts in each of the `EventCells` that `placed` returns."""
 
-    def summed(self, pairs: Pairs, texts: Sequence[str]) -> Any:
+    def placed(self, batch: Mapping[str, Any], before: int) -> Sequence[EventCells]:
+        """The cells and amounts of some events: measures with the same cells stand together."""
+
+    def summed(self, pairs: Sequence[PairSums], texts: Sequence[str]) -> Any:
         """The kept part of these persons, added up over them, as an Arrow batch."""
 
 
-def row_pairs(reader: EventReader, batch: Batch, before: int) -> Pairs:
+def row_pairs(reader: EventReader, batch: Batch, before: int) -> Sequence[PairSums]:
     """The pairs of a batch in which each row is a person; ``before`` is the number of earlier rows."""
-    rows = len(next(iter(batch.values())))
-    cells, amounts = reader.placed(batch, before)
-    inside = np.flatnonzero(cells >= 0)
-    if len(cells) > rows:  # several measures of each row
-        inside = inside[np.argsort(inside % rows, kind="stable")]
-    sums = np.ones(len(inside), dtype=np.int64) if amounts is None else amounts[inside]
-    return Pairs(inside % max(rows, 1), cells[inside], sums)
+    pairs = list[PairSums]()
+    for cells, amounts in reader.placed(batch, before):
+        rows = np.flatnonzero(cells >= 0)
+        sums = np.ones(len(rows), dtype=np.int64), *(of[rows] for of in amounts)
+        pairs.append([Pairs(rows, cells[rows], of) for of in sums])
+    return pairs
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -95,13 +99,22 @@ def persons_of(reader: EventReader, read: Events, progress: Progress | None = No
         buckets = PersonsInBuckets(reader, read.rows) if read.in_memory else PersonsInBuckets(reader)
         yield from buckets.counted(chain([first], batches))
         return
-    persons, tally = Persons(reader.person, reader.spelling), EventSums()
-    for batch in chain([] if first is None else [first], batches):
+    if first is None:
+        yield _nothing(reader), ()
+        return
+    persons, tallies = Persons(reader.person, reader.spelling), [EventSums() for _ in reader.amounts_in_cells]
+    for batch in chain([first], batches):
         who = persons.codes(batch[reader.person])
-        cells, amounts = reader.placed(batch, before)
-        tally.add(who if len(cells) == len(who) else np.tile(who, len(cells) // len(who)), cells, amounts)
+        for tally, (cells, amounts) in zip(tallies, reader.placed(batch, before), strict=True):
+            tally.add(who, cells, amounts)
         before += len(who)
-    yield tally.pairs(), persons.texts
+    yield [tally.pairs() for tally in tallies], persons.texts
+
+
+def _nothing(reader: EventReader) -> Sequence[PairSums]:
+    """The pairs of no events."""
+    none = np.zeros(0, dtype=np.int64)
+    return [[Pairs(none, none, none)] * (1 + amounts) for amounts in reader.amounts_in_cells]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -144,46 +157,47 @@ class PersonsInBuckets:
         assert name is not None, "rows that are persons are passed on as they come"
         for batch in batches:
             persons = _checked_persons(batch[name], name, self.reader.spelling)
-            cells, amounts = self.reader.placed(batch, before)
+            placed = self.reader.placed(batch, before)
             rows = len(persons)
             if not rows:
                 continue
             before += rows
-            cells = cells.reshape(-1, rows)  # by measure
-            laid = {_PERSON: persons} | {f"{_CELL} {at}": arrow.array(of) for at, of in enumerate(cells)}
-            if amounts is not None:
-                for at, of in enumerate(amounts.reshape(cells.shape)):
+            laid, inside = {_PERSON: persons}, np.zeros(rows, dtype=bool)
+            for number, (cells, amounts) in enumerate(placed):
+                inside |= cells >= 0
+                laid[f"{_CELL} {number}"] = integers_to_arrow(cells)
+                for at, of in enumerate(amounts):
                     # Amounts that exceed 64 bits are text.
-                    laid[f"{_AMOUNT} {at}"] = (
-                        arrow.array(of)
+                    laid[f"{_AMOUNT} {number} {at}"] = (
+                        integers_to_arrow(of)
                         if of.dtype != object
                         else arrow.array(list(map(str, of.tolist())), arrow.string())
                     )
             table = arrow.table(laid)
-            inside = (cells >= 0).any(axis=0)
-            yield table if inside.all() else table.filter(arrow.array(inside))
+            yield table if inside.all() else table.take(integers_to_arrow(np.flatnonzero(inside)))
 
-    def _pairs(self, tables: Iterator[Any], rows: int) -> tuple[Pairs, Sequence[str]]:
+    def _pairs(self, tables: Iterator[Any], rows: int) -> tuple[Sequence[PairSums], Sequence[str]]:
         """The pairs of these events, and the persons' texts."""
-        arrow, tally = extra("pyarrow", "tables"), EventSums()
+        arrow = extra("pyarrow", "tables")
+        if not rows:
+            return _nothing(self.reader), []
+        tallies = [EventSums() for _ in self.reader.amounts_in_cells]
         if rows > self.largest:  # more than memory may hold, such as most events by one person
             assert self.reader.person is not None, "rows that are persons are passed on as they come"
             by_table = Persons(self.reader.person, self.reader.spelling)
             for table in tables:
                 who = by_table.codes(table[_PERSON])
-                cells, amounts = _cells_and_amounts([table])
-                tally.add(np.tile(who, len(cells) // max(len(who), 1)), cells, amounts)
-            return tally.pairs(), by_table.texts
+                for number, tally in enumerate(tallies):
+                    tally.add(who, *_cells_and_amounts([table], number))
+            return [tally.pairs() for tally in tallies], by_table.texts
         events = list(tables)
-        if not rows:
-            return tally.pairs(), []
         whole = arrow.chunked_array([_wide(chunk) for table in events for chunk in table[_PERSON].chunks])
         persons = whole.combine_chunks().dictionary_encode()
-        who = persons.indices.to_numpy(zero_copy_only=False).astype(np.int64)
-        cells, amounts = _cells_and_amounts(events)
-        del events, whole
-        tally.add(np.tile(who, len(cells) // len(who)), cells, amounts)
-        return tally.pairs(), TextsInArrow(persons.dictionary)
+        del whole
+        who = integers_of_arrow(persons.indices)
+        for number, tally in enumerate(tallies):
+            tally.add(who, *_cells_and_amounts(events, number))
+        return [tally.pairs() for tally in tallies], TextsInArrow(persons.dictionary)
 
 
 class _Aside:
@@ -203,10 +217,10 @@ class _Aside:
         order = np.argsort(buckets, kind="stable")
         for name in table.column_names:
             if name.startswith(_CELL):
-                cells = columns[name].to_numpy(zero_copy_only=False)
+                cells = integers_of_arrow(columns[name])
                 if cells.max(initial=0) < _SHORT:
-                    columns[name] = arrow.array(cells.astype(np.int32))
-        ordered = arrow.record_batch(columns).take(arrow.array(order))
+                    columns[name] = integers_to_arrow(cells.astype(np.int32))
+        ordered = arrow.record_batch(columns).take(integers_to_arrow(order))
         options = ipc.IpcWriteOptions(compression=None if int(self.rows.sum()) < _AS_THEY_ARE else "lz4")
         for bucket, end in enumerate(np.cumsum(counts).tolist()):
             count = int(counts[bucket])
@@ -263,7 +277,7 @@ def _checked_persons(column: Any, name: str, spelling: Spelling) -> Any:
         column = _wide(column)
         whole = column.combine_chunks() if isinstance(column, arrow.ChunkedArray) else column
         # As `Spelling.is_missing` reads one text.
-        marks = arrow.array(["", *NOT_A_NUMBER, *spelling.missing_marks], arrow.large_string())
+        marks = texts_to_arrow(["", *NOT_A_NUMBER, *map(str, spelling.missing_marks)])
         if not compute.any(compute.is_in(compute.utf8_trim_whitespace(whole), value_set=marks)).as_py():
             return whole
     persons = Persons(name, spelling)
@@ -276,16 +290,14 @@ def _wide(column: Any) -> Any:
     return column.cast(extra("pyarrow", "tables").large_string()) if is_text(column.type) else column
 
 
-def _cells_and_amounts(tables: Sequence[Any]) -> tuple[NDArray[np.int64], NDArray[Any] | None]:
-    """The cells of all events, and their amounts if there are any; one measure after another."""
+def _cells_and_amounts(tables: Sequence[Any], number: int) -> EventCells:
+    """The cells of all events, and their amounts."""
 
     def column(name: str) -> NDArray[Any]:
         parts = [table[name] for table in tables]
-        texts = [part for part in parts if is_text(part.type)]
-        if not texts:
-            return np.concatenate([part.to_numpy() for part in parts])
+        if not any(is_text(part.type) for part in parts):
+            return np.concatenate([integers_of_arrow(chunk) for part in parts for chunk in part.chunks])
         return np.array([int(cell) for part in parts for cell in part.to_pylist()], dtype=object)
 
-    names = tables[0].column_names
-    cells, amounts = ([column(name) for name in names if name.startswith(kind)] for kind in (_CELL, _AMOUNT))
-    return np.concatenate(cells).astype(np.int64), np.concatenate(amounts) if amounts else None
+    amounts = [name for name in tables[0].column_names if name.startswith(f"{_AMOUNT} {number} ")]
+    return column(f"{_CELL} {number}"), [column(name) for name in amounts]

@@ -21,6 +21,7 @@ from utmost.tables.axes.axes import Axis, text_of
 from utmost.tables.cells.cell_values import is_masked_array, kind_of
 from utmost.tables.cells.columns import integer_column, is_hashable, is_missing, number_cells
 from utmost.tables.cells.spelling import PLAIN, Spelling
+from utmost.tables.frames.arrow_arrays import integers_of_arrow, integers_to_arrow
 from utmost.tables.frames.arrow_identifiers import arrow_identifiers
 from utmost.tables.optional_imports import extra
 
@@ -50,7 +51,7 @@ def distinct_cells(column: Any, name: str, axis: Axis | None = None) -> tuple[ND
         if isinstance(column, pyarrow.ChunkedArray):  # more text than one Arrow array can hold
             return distinct_cells(column.to_pylist(), "")
         encoded = column if isinstance(column, pyarrow.DictionaryArray) else column.dictionary_encode()
-        codes = encoded.indices.cast("int64").fill_null(-1).to_numpy(zero_copy_only=False)
+        codes = integers_of_arrow(encoded.indices.cast("int64").fill_null(-1))
         values = encoded.dictionary.to_pylist()
         gone = np.array([is_missing(value) for value in values] + [True], dtype=bool)
         return (np.where(gone[codes], -1, codes) if gone[:-1].any() else codes), values
@@ -171,7 +172,7 @@ class TextsInArrow(Sequence[str]):
     def identifiers(self, codes: NDArray[np.int64]) -> Identifiers:
         """The texts of some persons as identifiers, equal to those that `identified` makes of other texts."""
         arrow = extra("pyarrow", "tables")
-        some = self.column.take(arrow.array(codes)).cast(arrow.large_string())
+        some = self.column.take(integers_to_arrow(codes)).cast(arrow.large_string())
         return arrow_identifiers(some.cast(arrow.large_binary()), "person")
 
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from utmost.core.sampling.item_words import Identifiers
 from utmost.errors import BadTable, Unsupported
+from utmost.tables.frames.arrow_arrays import integers_to_arrow
 from utmost.tables.optional_imports import extra
 
 
@@ -60,8 +61,8 @@ def holds_blanks(texts: Any) -> bool:
     doubtful = np.flatnonzero((first <= ord(" ")) | (first >= _BEYOND_ASCII))
     if not doubtful.size:
         return False
-    arrow, compute = extra("pyarrow", "tables"), extra("pyarrow.compute", "tables")
-    trimmed = compute.utf8_trim_whitespace(texts.take(arrow.array(doubtful)))
+    compute = extra("pyarrow.compute", "tables")
+    trimmed = compute.utf8_trim_whitespace(texts.take(integers_to_arrow(doubtful)))
     return bool(compute.min(compute.binary_length(trimmed)).as_py() == 0)
 
 
