@@ -51,7 +51,8 @@ def distinct_cells(column: Any, name: str, axis: Axis | None = None) -> tuple[ND
         if isinstance(column, pyarrow.ChunkedArray):  # more text than one Arrow array can hold
             return distinct_cells(column.to_pylist(), "")
         encoded = column if isinstance(column, pyarrow.DictionaryArray) else column.dictionary_encode()
-        codes = integers_of_arrow(encoded.indices.cast("int64").fill_null(-1))
+        indices = encoded.indices.cast("int64")
+        codes = integers_of_arrow(indices.fill_null(-1) if indices.null_count else indices)
         values = encoded.dictionary.to_pylist()
         gone = np.array([is_missing(value) for value in values] + [True], dtype=bool)
         return (np.where(gone[codes], -1, codes) if gone[:-1].any() else codes), values
