@@ -161,7 +161,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'utmost' has no attribute {name!r}{found}")
     try:
         value: Any = import_module(module)
-    except ModuleNotFoundError as error:  # of an extra that is not installed
+    except ModuleNotFoundError as error:  # a package of an extra is not installed
         if name not in _EXTRAS or (error.name or "").startswith("utmost"):
             raise
         from utmost.tables.optional_imports import absent
@@ -173,12 +173,15 @@ def __getattr__(name: str) -> Any:
 
 
 def _modules_with(name: str) -> list[str]:
-    """Return the public modules that have a name, which are loaded to see; none for private names and submodules."""
+    """Return the public modules with an attribute of this name; none for a private name or the name of a submodule.
+
+    Every public module is loaded for the search.
+    """
     if name.startswith("_") or find_spec(f"utmost.{name}") is not None:
         return []
     homes = []
     for module in _MODULES:
-        with suppress(ModuleNotFoundError):  # of an extra that is not installed
+        with suppress(ModuleNotFoundError):  # a package of an extra is not installed
             if name in dir(import_module(f"utmost.{module}")):
                 homes.append(module)
     return homes

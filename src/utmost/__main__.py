@@ -7,9 +7,10 @@ from typing import NoReturn
 
 
 def main() -> None:
-    """Run the command line; Ctrl-C ends it with one line also while its modules are imported."""
-    # The handler ends the process itself: an exception could be lost in an import, or come out of one as another.
-    is_own = signal.getsignal(signal.SIGINT) is signal.default_int_handler  # else a shell said to ignore Ctrl-C
+    """Run the command line. Ctrl-C ends the process with one line, even while the modules are still being imported."""
+    # The handler ends the process itself: an import could swallow an exception, or turn it into another one.
+    # If the handler is not Python's own, a shell started this process with Ctrl-C ignored, and it stays ignored.
+    is_own = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if is_own:
         signal.signal(signal.SIGINT, _interrupted)
     from utmost.interfaces.cli.main import main as run
@@ -20,7 +21,7 @@ def main() -> None:
 
 
 def _interrupted(*_: object) -> NoReturn:
-    """Write the line of `utmost.interfaces.cli.main` for Ctrl-C, and end; nothing has been done yet."""
+    """Write the line that `utmost.interfaces.cli.main` writes for Ctrl-C, and end the process."""
     line = "utmost: interrupted"
     if "--json" in sys.argv:
         line = '{"error": "KeyboardInterrupt", "message": "interrupted", "remedy": null, "exit_code": 130}'

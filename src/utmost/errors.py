@@ -187,7 +187,7 @@ class AlreadyPublished(LedgerError):
     at_other_level: bool = False
 
     def known(self, where: str) -> Self:
-        """Return this error, with the place of the same values in `known_as`."""
+        """Return this error, after `known_as` is set to the dataset and release that have the same values."""
         self.known_as = where
         return self
 

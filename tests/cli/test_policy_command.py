@@ -27,7 +27,7 @@ def test_the_mechanism_keeps_the_policy_and_the_bound(run, policy, tmp_path):
     assert found["verified"] is True
     assert found["parts"] == [["flu", "cold", "measles", "rhinitis"], ["none"]]
     assert found["loss_exact"] == "31/75"
-    assert found["no_mechanism_below"] == pytest.approx(31 / 75)
+    assert found["lower_bound"] == pytest.approx(31 / 75)
     assert found["mechanism"][1] == found["mechanism"][3]
     assert found["mechanism"][4] == ["0", "0", "0", "0", "1"]
     assert found["capacities"]["additive"]["value_exact"] == "1"
@@ -78,7 +78,7 @@ def test_a_policy_at_a_rational_epsilon_is_checked(run, policy, epsilon):
     """The mechanism is of fractions that keep the promise exactly, and is shown to six digits."""
     code, out, err = run("research", "policy", policy("ann,bob\nbob,cem\n"), "--epsilon", epsilon)
     assert (code, err) == (0, "")
-    assert "yes, the promise and the bound" in out
+    assert "lower bound for all mechanisms" in out
     assert all(len(line) <= 100 for line in out.splitlines())
 
 

@@ -421,14 +421,14 @@ def _show(report: dict[str, Any], written: Path | None, beyond: str | None, clip
             shown = report["words"]
             answer = {
                 "estimate": _shown(report["value"]),
-                "interval": f"holds the true ratio of what was counted, at {sure} confidence",
+                "interval": f"holds the true ratio of the counted contributions, at {sure} confidence",
             }
             if not report["determined"]:
                 answer = {"why": f"at {sure} confidence the denominator may be 0: 0 is within its margin"}
         else:
             low, high = report["interval"]
             shown = f"{_shown(report['value'])} {_up(report['margin'])}"
-            truth = f"{report['kind']} of what is counted" if beyond else f"true {report['kind']}"
+            truth = f"{report['kind']} of the counted contributions" if beyond else f"true {report['kind']}"
             answer = {"margin": f"the {truth} is from {_span(low, high)}, at {sure} confidence"}
         if beyond:
             answer["not counted"] = beyond

@@ -118,7 +118,7 @@ class Axis(Display):
         return (*sizes_of_levels, self.size)
 
     def groups(self, level: int) -> int:
-        """Number of groups in a level; 1 for "all" and for a difference. Number of hat functions for the level -s."""
+        """Number of groups in a level; 1 for "all" and a difference; number of hat functions for the level -s."""
         if level == DIFFERENCE:
             return 1
         if level < 0:
@@ -126,7 +126,7 @@ class Axis(Display):
         return len(self.labels[level]) if level < len(self.levels) else 1
 
     def level_name(self, level: int) -> str:
-        """The name of a level. The levels of hat functions, differences and listed rows have a mark and a number."""
+        """The name of a level: ``age/16``, ``age~32`` (hat functions), ``sex-`` (difference), ``age#3`` (rows)."""
         if level == DIFFERENCE:
             return f"{self.levels[0]}{DIFFERENCE_MARK}"
         number = class_number(level)
@@ -398,7 +398,8 @@ def hierarchy(
     """An axis of values in groups, which may be in larger groups.
 
     Args:
-        branches: Groups of each group, or at the finest level the list of its values; all equally deep.
+        branches: Nested mappings from the label of each group to the groups in it; the smallest groups are lists of
+            values. All branches are equally deep.
         names: Names of the levels, the coarsest first.
         other: Label for all other values of the data, a separate branch at each level.
         missing: Label for missing cells, the last branch at each level; with None they count as ``other``, or are

@@ -106,7 +106,7 @@ def _edge(edge: Edge) -> int | str | None:
 
 
 def axis_of_facts(name: str, facts: Any) -> Any:
-    """Read an axis from JSON values, as an argument of `Domain`. More than two bins are edges."""
+    """Read an axis from JSON values, as an argument of `Domain`. "bins" with more than two numbers means "edges"."""
     where = f"axis {name!r}"
     whole = dict(facts) if isinstance(facts, Mapping) else {"values": facts}
     values = whole.get("values")

@@ -200,7 +200,7 @@ class Clock:
 @lru_cache(maxsize=16)
 def _offsets(zone: str, first: int, last: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The seconds at which a zone's clock changes, and its offsets from UTC before, between and after the changes."""
-    # Days whose offset differs from that of the day before are halved down to the second.
+    # Where the offset of a day differs from that of the day before, bisection finds the second of the change.
     place = zone_named(zone)
 
     def offset(second: int) -> int:

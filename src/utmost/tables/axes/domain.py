@@ -31,7 +31,7 @@ Family = tuple[int, ...]
 """A level for each axis: 0 for the finest, the number of levels for "all", and -s for hat functions of spacing s."""
 
 Where = Mapping[str, Any]
-"""The cells of a sum: by the name of a level a label, for bins a slice of edges, or a list of these."""
+"""The cells that a sum adds up: a mapping from the name of a level to a label, a slice of edges, or a list of these."""
 
 _MOST_WRITTEN = 60
 """The most values of a domain whose repr lists them."""
@@ -110,7 +110,7 @@ class Domain(Display):
         return product(*(range(len(axis.levels) + 1) for axis in self.axes))
 
     def family(self, name: str | Sequence[str] | Family) -> Family:
-        """The family with these levels, in any order; other axes are summed over, and no name is the total.
+        """The family with these levels, in any order. The other axes are summed over; without a level it is the total.
 
         Args:
             name: Names of levels, as a list or as one text with spaces between them; or a family, which is returned.

@@ -40,7 +40,8 @@ class FewCells:
         above = np.array(self.shape, dtype=object)
         if len(numbers) and ((places.min(axis=1) < 0).any() or (places.max(axis=1) >= above).any()):
             raise BadTable("every cell must lie in the domain", came="one outside")
-        # Columns ascend in the order of tuples: the first row in which two differ, rises.
+        # The columns of `places` must ascend in lexicographic order: of two neighbouring columns, the second one has
+        # the larger number in the first row in which they differ.
         rises, falls = np.zeros(max(0, len(numbers) - 1), dtype=bool), False
         for row in places:
             falls = falls or bool((~rises & (row[1:] < row[:-1])).any())

@@ -1,8 +1,9 @@
 """Keys of several columns that are not a product: a list of rows.
 
-Few of all combinations exist, such as pages of wikis of countries, or municipalities of regions. The list is one axis.
-Its levels are the columns from the right: each row, the rows that agree except in the last column, and so on. Sums over
-a value of any column are sums of rows, and follow from a release, too.
+Such columns are the wiki and the page, or the region and the municipality: few pairs of values exist. The list is one
+axis. Its levels are the columns from the right: a group of the finest level is one row; a group of the next level has
+the rows that agree except in the last column; and so on. The sum over a value of any column is a sum of rows, so it
+follows from a release, too.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -17,7 +17,7 @@ from utmost.tables.cells.spelling import PLAIN, Spelling
 
 BinEdges = Sequence[Number | None]
 Grouped = Mapping[Any, Iterable[Any]]
-"""Groups: the labels in each group, by the label of the group."""
+"""A mapping from the label of each group to the labels in that group."""
 
 DeclaredGroups = Mapping[str, BinEdges | Grouped]
 Ends = Mapping[str, Label | None]

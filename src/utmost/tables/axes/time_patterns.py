@@ -84,7 +84,7 @@ def time_pattern(text: str) -> TimePattern:
     if isinstance(text, str) and _LITERAL_ZONE.search(text):
         remedy = "Write %z in place of it: it reads Z, UTC, +02:00 and -0500."
         raise OutOfRange("a pattern must read the zone of a time", came=repr(text), where="pattern", remedy=remedy)
-    # A pattern has a year, and no part without the longer parts around it, each once.
+    # A pattern needs a year. Each part may occur once, and needs the longer part: a day needs a month.
     had = {_KIND.get(name, name) for name in names}
     needs = {"month": "year", "quarter": "year", "day_of_year": "year", "day": "month", "hour": "day"}
     needs |= {"minute": "hour", "second": "minute", "fraction": "second", "zone": "hour"}

@@ -132,7 +132,7 @@ def _refusal(cell: Any, row: int, name: str, place: RowName, wanted: str, not_wh
     elif isinstance(cell, bool | np.bool_):
         remedy = "Count the individuals for whom it is true, and release the count."
     elif isinstance(cell, float | np.floating | Decimal | Fraction) and exactly(cell) is not None:
-        # The usual reason for three decimals is a file with 1.234 for more than a thousand.
+        # A number with three decimals often comes from a file that writes 1234 as 1.234.
         is_grouped = isinstance(cell, Decimal) and cell.as_tuple().exponent == -3 and 1 <= abs(cell) < 1000
         remedy = f"{not_whole} {POINTS_OF_THOUSANDS}" if is_grouped else not_whole
     elif isinstance(cell, str):

@@ -111,7 +111,7 @@ def read_events(events: Any, wanted: Sequence[str], values: Sequence[str] = (), 
 
 
 def _without_quotes(names: Sequence[str], wanted: Sequence[str]) -> list[str]:
-    """The names of a file's columns; a name in quotes, 'PID', is PID where it is wanted without them."""
+    """The names of a file's columns. A column named 'PID', with the quotes, is called PID if PID is wanted."""
     bare = {f"{quote}{name}{quote}": name for name in wanted if name not in names for quote in _QUOTES}
     found = [bare.get(name, name) for name in names]
     return found if len(set(found)) == len(names) else list(names)
@@ -153,7 +153,7 @@ def _as_arrow_if_plain(column: Any) -> Any:
     arrow = extra("pyarrow", "tables")
     try:
         return arrow.array(cells, arrow.large_string() if kinds == {str} else arrow.int64())
-    except (arrow.ArrowException, UnicodeError, OverflowError):  # half a surrogate pair; larger integers
+    except (arrow.ArrowException, UnicodeError, OverflowError):  # text with a lone surrogate; an integer beyond 64 bits
         return column
 
 
@@ -170,7 +170,7 @@ def _as_array_or_list(column: Any) -> Any:
 
 
 def _slices(columns: Mapping[str, Any], rows: int) -> Iterator[Batch]:
-    for start in range(0, max(rows, 1), _ROWS):  # columns without cells, too: their types are checked
+    for start in range(0, max(rows, 1), _ROWS):  # at least one batch, so that the types of empty columns are checked
         yield {name: column[start : start + _ROWS] for name, column in columns.items()}
 
 

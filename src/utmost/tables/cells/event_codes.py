@@ -66,7 +66,7 @@ def distinct_cells(column: Any, name: str, axis: Axis | None = None) -> tuple[ND
         if is_missing(cell):
             codes[row] = -1
         elif is_hashable(cell):
-            # Equal Decimals may differ in their places, and then in their text: 1 is a name, and 1.0 is refused.
+            # Equal Decimals may have different texts: Decimal("1") is the person 1, and Decimal("1.0") is refused.
             places = cell.as_tuple().exponent if cell.__class__ is Decimal else 0
             codes[row] = numbers.setdefault((cell.__class__, cell, places), len(numbers))
         else:

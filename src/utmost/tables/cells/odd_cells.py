@@ -78,7 +78,7 @@ def odd_number(text: str, spelling: Spelling) -> tuple[str, str]:
     unsigned = spelling.without_currency(plain).lstrip("+-")
     for mark, (marks, form) in _GROUPS.items():
         if form.fullmatch(unsigned):
-            # Marks of thousands; one comma or point before three digits may stand before decimals, too.
+            # The marks separate thousands; but a single comma or point before three digits may also be a decimal mark.
             named = {"'": "apostrophe", " ": "space"}.get(mark, mark)
             remedy = f'If these separate thousands, declare them: Spelling(thousands="{named}").'
             if mark == "." and spelling.decimal is None:

@@ -64,17 +64,17 @@ class EngineFrame(Protocol):
         """Write the rows as Parquet files into an empty folder."""
 
     # ``schema`` has the keys in the first column, each once per batch, and sums in the others. The caller adds up the
-    # sums of a key that is in several batches.
+    # sums of a key that is in several batches. The engine may call ``work`` with any parts of the rows, in any order.
     def added_up(self, work: RowsMap, schema: Any) -> Batches:
-        """Batches of the sums that ``work`` returns for the rows, which it gets in any parts and order."""
+        """Batches of the sums that ``work`` returns for the rows."""
 
-    # ``work`` maps rows to batches of the schema ``between``, and ``then`` maps these to batches of ``schema``: each of
-    # its ``parts`` calls has all rows of some keys.
+    # ``work`` maps rows to batches of the schema ``between``. The engine then shuffles them by key, and calls ``then``
+    # ``parts`` times, each time with all rows of some keys; ``then`` returns batches of ``schema``.
     def compared(self, work: RowsMap, between: Any, then: RowsMap, schema: Any, parts: int) -> Batches | None:
-        """Add up as `added_up`, in two steps with a shuffle by key between them; None if all rows are in one place."""
+        """Batches of sums, computed in two steps; None if all rows are in one place."""
 
     def added_up_by(self, column: str, work: RowsMap, schema: Any) -> Batches:
-        """Add up as `added_up`, in calls of ``work`` with all rows of some values of the column, at any size."""
+        """Batches of sums, where each call of ``work`` has all rows of some values of the column, however many."""
 
 
 def check_no_pattern(names: Sequence[str]) -> None:

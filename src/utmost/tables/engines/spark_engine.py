@@ -119,7 +119,7 @@ class _OneByOne:
 
 
 class _Refusing:
-    """Work whose refusals become a row, from which the driver raises the same error."""
+    """Work that returns a row in place of an error; the driver reads the row and raises the same error."""
 
     def __init__(self, work: RowsMap, schema: Any) -> None:
         self._work, self._schema = work, schema

@@ -59,7 +59,7 @@ def write_together(writers: Mapping[Path, Writer], *, owner_only: bool = False, 
     locks: list[int] = []
     named: list[Path] = []
     before: dict[Path, Path] = {}
-    umask = os.umask(0)  # it can only be read by setting it
+    umask = os.umask(0)  # Python can read the umask only by setting it
     os.umask(umask)
     try:
         for path, writer in writers.items():

@@ -34,10 +34,8 @@ _DECIMAL_TYPES = {"number", "decimal", "float", "double", "real", "numeric"}
 _RANGE = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*(?:-|\u2013|\.\.|to)\s*(-?\d+(?:\.\d+)?)\s*", re.I)
 _CODED = re.compile(r"\s*(?P<code>[^,=:|;]+?)\s*[,=:]\s*(?P<label>.+?)\s*", re.S)
 _MISSING = re.compile(r"\b(missing|not stated|no answer|refus\w*|unknown|don'?t know|not applicable)\b", re.I)
-_MOST_GROUPS, _WHOLE_GROUPS = (
-    20,
-    5,
-)  # groups of a range; decimals that reach over so many whole numbers are grouped by these
+_MOST_GROUPS = 20  # most groups of a range of numbers
+_WHOLE_GROUPS = 5  # a range of decimals at least this long has groups that begin at whole numbers
 _DOCTYPE = re.compile(rb"<!\s*(DOCTYPE|ENTITY)", re.I)
 
 
@@ -61,7 +59,7 @@ class Coded:
         least, most, codes = self.least, self.most, list(self.codes)
         ranges = [match for code in codes if (match := _RANGE.fullmatch(code)) is not None]
         if least is None and len(ranges) == 1 and len(codes) - 1 <= len(self.missing):
-            least, most = Decimal(ranges[0][1]), Decimal(ranges[0][2])  # several ranges would be values of a list
+            least, most = Decimal(ranges[0][1]), Decimal(ranges[0][2])  # several ranges stay labels of a list
             codes.remove(ranges[0].string)
         if least is not None and most is not None and least < most:
             marks = {"missing_marks": codes, "missing": "missing"} if codes else {}

@@ -53,7 +53,7 @@ class CsvTable(TableVerbs):
         return iter(self.names)
 
     def __getitem__(self, name: str, /) -> Column:
-        """A released column unchanged, or a column of the file as text."""
+        """The released column of this name if there is one; otherwise the file's column, as text."""
         adapters.check_columns_exist([name], self.names)
         return _CsvAdapter().label(self, name)
 

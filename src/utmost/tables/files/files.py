@@ -55,7 +55,7 @@ def read(path: Path, *, as_events: bool = False) -> Any:
             read as dates, and nested cells of JSON lines are refused only if their column is used.
     """
     ending = ending_of(path)
-    if path.is_dir() or ending in PARQUET:  # readers of text do not load this one
+    if path.is_dir() or ending in PARQUET:  # a release of a text file does not load this module
         from utmost.tables.files import parquet
 
         parquet.register()
@@ -86,8 +86,8 @@ def ending_of(path: Path) -> str:
 
 def streamed(path: Path, *, by_cells: bool = False) -> FilePieces | None:
     """A large file or a directory as pieces; None if it is read at once."""
-    # With ``by_cells`` the size of a Parquet file is also that of its cells, at 8 bytes each: it may pack them to
-    # 1/100.
+    # With ``by_cells`` a Parquet file is also large if its cells are large at 8 bytes each: the file may be 100 times
+    # smaller than they are.
     if path.is_dir():
         return _pieces_of(path)
     if ending_of(path) not in (*PARQUET, *TEXT) or not path.is_file():
@@ -229,7 +229,7 @@ def check_same_kind(source: Path, out: Path) -> None:
 
 def check_fits(table: Any, path: Path) -> None:
     """Write a table into nothing, before anything is drawn: raise what the writer of this file would raise."""
-    if ending_of(path) in EXCEL:  # whose writer takes ten times as long as its checks
+    if ending_of(path) in EXCEL:  # writing a workbook takes ten times as long as these checks
         from utmost.tables.files import spreadsheets
 
         spreadsheets.check_fits(_cells(table))

@@ -39,21 +39,21 @@ def show_categories(report: dict[str, Any]) -> None:
         "report": f"{of}: {kind}" if size > 1 else f"one of {report['categories']}: randomised response",
         "level": f"epsilon = {report['epsilon']} for each client",
         "holds the client's category": f"with probability {_value(report, 'inside')}",
-        "holds any other": f"with probability {_value(report, 'outside')}",
-        "counts of n clients": f"are off by {number(report['error'], 4)} sqrt(n), in root mean square",
-        "least error of all reports": "checked" if report["least"] else "another size has it",
-        "randomised response": f"would be off by {number(report['response_error'], 4)} sqrt(n)",
+        "holds another category": f"with probability {_value(report, 'outside')}, each",
+        "error of a count": f"{number(report['error'], 4)} sqrt(n) of n clients, in root mean square",
+        "error is the least": "checked" if report["least"] else "no, that of another size is smaller",
+        "randomised response": f"has the error {number(report['response_error'], 4)} sqrt(n)",
     }
     if report["short"]:
-        shown["length of a report"] = f"{report['bits']} bits; {report['set_bits']} where any set may come"
+        shown["length of a report"] = f"{report['bits']} bits; {report['set_bits']} for a report that may be any set"
     if report["relaxed"] is not None:
-        told = report["relaxed"]
-        verdict = {True: "lossless", False: "not lossless, by theorem", None: "not decided of so many blocks"}
-        shown["relaxed to its best report"] = (
-            f"epsilon = {told['epsilon']}, of {told['size']}: {verdict[told['lossless']]}"
+        relaxed = report["relaxed"]
+        verdict = {True: "lossless", False: "not lossless, by theorem", None: "not decided for so many blocks"}
+        shown["relaxed to"] = f"epsilon = {relaxed['epsilon']}"
+        shown["with the same size"] = f"lossless; the error is {number(relaxed['same_size_error'], 4)} sqrt(n)"
+        shown[f"with the best size, {relaxed['size']}"] = (
+            f"{verdict[relaxed['lossless']]}; the error is {number(relaxed['error'], 4)} sqrt(n)"
         )
-        shown["relaxed with the same size"] = f"lossless; off by {number(told['same_size_error'], 4)} sqrt(n)"
-        shown["with its best size"] = f"off by {number(told['error'], 4)} sqrt(n)"
     screen().print(facts(shown))
 
 

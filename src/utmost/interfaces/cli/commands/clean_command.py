@@ -125,8 +125,8 @@ def _give(
     exactly = "" if report["zero_bias_is_exact"] else "at most "
     rows = {
         "table": report["family"] or TOTAL,
-        "bias": f"true zeros come out too high, by {exactly}{number(report['zero_bias'], 4)} on average",
-        "largest move": f"{number(report['largest_move'], 3)}, of a measured sum, in rounding",
+        "bias": f"a cell whose true value is 0 is too high by {exactly}{number(report['zero_bias'], 4)} on average",
+        "largest move": f"rounding changed a measured sum by at most {number(report['largest_move'], 3)}",
     }
     if "guarantee" in report:
         rows["promise"] = report["guarantee"]

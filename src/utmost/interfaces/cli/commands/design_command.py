@@ -46,12 +46,12 @@ def show_design(report: dict[str, Any], out: Path | None) -> None:
     }
     if report["face_value_loss"] is not None:
         lost = number(report["face_value_loss"])
-        shown["at face value"] = f"the geometric mechanism without a remap loses {lost}"
+        shown["without a remap"] = f"the expected loss of the geometric mechanism is {lost}"
     if out is not None:
         shown["written"] = str(out)
     loss, least = report["expected_loss"], report["lower_bound"]
-    if loss - least > _VISIBLE * loss:  # a share, because the loss may be tiny
-        shown["gap"] = f"at most {above(100 - 100 * Fraction(least) / Fraction(loss), 3)} % of this loss"
+    if loss - least > _VISIBLE * loss:  # a percentage, because the loss may be tiny
+        shown["gap"] = f"at most {above(100 - 100 * Fraction(least) / Fraction(loss), 3)} % of the expected loss"
     console = screen()
     console.print(facts(shown))
     # How well an attacker with the prior guesses the secret, from the optimum and from usual mechanisms.
@@ -78,10 +78,10 @@ def show_design(report: dict[str, Any], out: Path | None) -> None:
                 )
             )
         usual = " The usual mechanisms are remapped for the same prior and loss." if len(attacks) > 1 else ""
-        console.print(ScreenText(f"What an attacker loses is rounded down, all else up.{usual}"))
+        console.print(ScreenText(f"The attacker's loss is rounded down, every other number up.{usual}"))
     if (remap := report["remap"]) is not None:
-        console.print(ScreenText("\nWhat to make of each response of the geometric mechanism", style="bold"))
-        rows = [[run["responses"], run["answer"], "as good as another" if run["tie"] else ""] for run in remap[:_SHOWN]]
+        console.print(ScreenText("\nThe best answer for each response of the geometric mechanism", style="bold"))
+        rows = [[run["responses"], run["answer"], "another is as good" if run["tie"] else ""] for run in remap[:_SHOWN]]
         console.print(grid(["response", "answer", ""], rows), *others(len(remap) - _SHOWN, "more rows"))
 
 

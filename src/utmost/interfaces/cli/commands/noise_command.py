@@ -17,12 +17,12 @@ _HALF = 20
 
 def show_noise(report: dict[str, Any]) -> None:
     shown = {
-        "why this law": report["theorem"],
+        "why this distribution": report["theorem"],
         "level": f"epsilon = {level_words(level_from_text(report['epsilon']))}",
         "domain": report["domain"],
         **{name: number(Fraction(value)) for name, value in report["parameters"].items()},
-        "typical error": f"{number(report['mean_absolute_error'], 4)} in the mean of its size, "
-        f"{number(report['variance'] ** 0.5, 4)} in root mean square",
+        "mean absolute error": number(report["mean_absolute_error"], 4),
+        "standard deviation": number(report["variance"] ** 0.5, 4),
     }
     for name, times in report["gain"].items():
         shown[f"gain over {name}"] = f"{name} noise costs {times:.4g} times as much ({report['cost']})"

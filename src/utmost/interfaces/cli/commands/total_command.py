@@ -284,7 +284,7 @@ def total(
 
 
 def _give(answer: options.Output, report: dict[str, Any], published: Any, clipped: str | None = None) -> None:
-    """Give an answer, with the contributions that no figure of the release includes."""
+    """Print or write an answer, with a sentence about the contributions that no figure of the release includes."""
     beyond = uncounted(published)
     if not answer.give(report | {"not_counted": beyond or None}):
         return
@@ -305,17 +305,17 @@ def _give(answer: options.Output, report: dict[str, Any], published: Any, clippe
     if report["kind"] in ("sum", "difference"):
         low, high = report["interval"]
         shown = _with_bar(report)
-        truth = f"{report['kind']} of what is counted" if beyond else f"true {report['kind']}"
+        truth = f"{report['kind']} of the counted contributions" if beyond else f"true {report['kind']}"
         rows = {"margin": f"the {truth} is from {number(low, 12)} to {number(high, 12)}, at {sure} confidence"}
     elif report["kind"] == "quantile":
         shown = report["words"]
-        rows = {"best guess": str(report["value"]), "margin": f"the true one lies there, at {sure} confidence"}
-        rows["more exactly"] = "by narrower bins: declare them in the domain before the release"
+        rows = {"best guess": str(report["value"]), "margin": f"the true value lies there, at {sure} confidence"}
+        rows["more exactly"] = "declare narrower bins in the domain before the next release"
     elif report["determined"]:
         shown = report["words"]
         rows = {
             "estimate": number(report["value"]),
-            "interval": f"holds the true {report['kind']} of what was counted, at {sure} confidence",
+            "interval": f"holds the true {report['kind']} of the counted contributions, at {sure} confidence",
         }
     else:
         shown = "not determined"
@@ -357,13 +357,13 @@ def _write_tables(
 def _check_sum_alone(other: dict[str, Any], what: str = "--since") -> None:
     for name, value in other.items():
         if value is not None:
-            raise OutOfRange(f"{what} has sums only", came=name, remedy=f"Leave out {name}.")
+            raise OutOfRange(f"{what} can only be used with a sum", came=name, remedy=f"Leave out {name}.")
 
 
 def _trend(releases: list[Any], names: list[str], where: list[str], column: str | None, sure: str) -> dict[str, Any]:
     """Report a sum in several releases, oldest first; for two releases, also the change."""
     question, chosen = _question(where), list[dict[str, Any]]()
-    for release in releases:  # each names its cells in its own way
+    for release in releases:  # the releases may have different columns
         if isinstance(release, Answer) and release.is_by_plan:
             chosen.append(counted_selection(release.table, where))
         else:

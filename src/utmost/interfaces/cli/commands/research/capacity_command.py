@@ -21,8 +21,8 @@ from utmost.interfaces.documents.reports import exact_text
 from utmost.interfaces.documents.space_names import distances_words
 
 _MEANINGS = {
-    "multiplicative": "no mechanism multiplies anyone's gain by more",
-    "additive": "no mechanism adds more to anyone's gain",
+    "multiplicative": "no mechanism multiplies an attacker's gain by more than this",
+    "additive": "no mechanism adds more than this to an attacker's gain",
 }
 _LONGEST = 40
 
@@ -41,15 +41,15 @@ def show_capacities(report: dict[str, Any], out: Path | None) -> None:
     )
     for capacity in report["capacities"]:
         console.print(ScreenText(f"\nThe {capacity['capacity']} capacity", style="bold"))
-        shown = {"capacity": _value(capacity), "which says": _MEANINGS[capacity["capacity"]]}
+        shown = {"capacity": _value(capacity), "meaning": _MEANINGS[capacity["capacity"]]}
         if capacity["lower"] != capacity["value"]:
-            shown["one leaks at least"] = number(capacity["lower"], 16)
+            shown["a mechanism leaks at least"] = number(capacity["lower"], 16)
         if "method" in capacity:
             shown["found by"] = capacity["method"]
         shown |= {
-            "theorem": capacity["theorem"] or "none: mechanism and dual prove it",
+            "theorem": capacity["theorem"] or "none: the mechanism and the dual prove the capacity",
             "outcomes": f"{capacity['outcomes']:,}",
-            "checked": "yes, from mechanism and dual alone" if capacity["verified"] else "NO",
+            "checked": "yes, from the mechanism and the dual alone" if capacity["verified"] else "NO",
         }
         console.print(facts(shown))
 
@@ -80,7 +80,7 @@ def capacity(
         given = {"--space": asked.space is not None, "--epsilon": asked.level.is_given, "--prior": prior != "uniform"}
         given |= {"--multiplicative": multiplicative, "--additive": additive, "--measure": measure.measure is not None}
         given |= {"--gain": measure.gain is not None, "--loss": measure.loss is not None}
-        research_options.check_unused(given, "with --check, whose file says what was asked")
+        research_options.check_unused(given, "with --check: the file has the space and the level")
     if measure.is_given or prior != "uniform":
         if multiplicative:
             remedy = "Leave out --multiplicative."
@@ -90,7 +90,7 @@ def capacity(
         with progress_bar(f"Listing the vertices of {spelled}"):
             found = capacity_of(ptype, by, "additive", belief)
             verified = bool(found.certificate.verify())
-        told = {
+        report = {
             "space": spelled,
             "secrets": ptype.space.size,
             **level_facts(ptype.level),
@@ -103,15 +103,15 @@ def capacity(
             "outcomes": found.mechanism.shape[1],
             "verified": verified,
         }
-        if answer.give(told, channel_document(found.mechanism)):
+        if answer.give(report, channel_document(found.mechanism)):
             shown = {
                 "secrets": f"{spelled}, {ptype.space.size:,} of them",
-                "level": f"epsilon = {told['epsilon']}",
+                "level": f"epsilon = {report['epsilon']}",
                 "measure": by.name + (f": {by.meaning}" if by.meaning else ""),
-                "prior": f"{prior}, at which it is {number(told['before'], 12)}",
-                "capacity": _value(told),
-                "which says": "no mechanism of the type changes it by more, in the mean over outcomes",
-                "outcomes": f"{told['outcomes']:,}",
+                "prior": f"{prior}; the measure of the prior is {number(report['before'], 12)}",
+                "capacity": _value(report),
+                "meaning": "no mechanism of the type changes the measure by more, in the mean over outcomes",
+                "outcomes": f"{report['outcomes']:,}",
                 "checked": "yes, the mechanism and a bound for every vertex" if verified else "NO",
                 **({"mechanism written": str(answer.file)} if answer.file is not None else {}),
             }

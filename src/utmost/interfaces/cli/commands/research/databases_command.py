@@ -35,11 +35,11 @@ def show_databases(report: dict[str, Any]) -> None:
         "databases": f"{report['databases']:,}: {report['rows']} rows of {report['values']} values",
         "level": f"epsilon = {report['epsilon']}",
         "consumer": f"prior {report['prior']} over counts, loss {report['loss']}",
-        "losses are": "of the worst of the databases with each count",
-        "least loss from the count alone": _both(report, "oblivious_loss"),
-        "least loss from the whole database": _both(report, "any_loss"),
-        "its averages over equal counts lose": _both(report, "averaged_loss"),
-        "Proposition 6.2": "holds: nothing is gained by looking" if agree else "DOES NOT HOLD",
+        "loss of a count": "the largest expected loss of the databases with this count",
+        "least loss, seeing the count": _both(report, "oblivious_loss"),
+        "least loss, seeing the database": _both(report, "any_loss"),
+        "the same, averaged over equal counts": _both(report, "averaged_loss"),
+        "Proposition 6.2": "holds: seeing the database gains nothing" if agree else "DOES NOT HOLD",
     }
     screen().print(facts(shown))
 
@@ -47,13 +47,13 @@ def show_databases(report: dict[str, Any]) -> None:
 def show_conflict(report: dict[str, Any]) -> None:
     """Print the report about Theorem 6.3."""
     shown = {
-        "consumers": f"two, whose priors over the 8 databases mirror each other; tilt {report['tilt']}",
+        "consumers": f"two, with mirrored priors over the 8 databases; tilt {report['tilt']}",
         "level": f"epsilon = {report['epsilon']}",
-        "each loses, by the best for it": _both(report, "alone"),
-        "sum of both losses, by one mechanism": _both(report, "together"),
-        "regret: that sum less the best two": _both(report, "regret"),
-        "Theorem 6.3": "no mechanism is the best for both" if report["conflict"] else "one mechanism serves both here",
-        "checked": "yes, by the certificate of the program for both" if report["verified"] else "NO",
+        "loss of each by its best mechanism": _both(report, "alone"),
+        "sum of both losses by one mechanism": _both(report, "together"),
+        "regret of that one mechanism": _both(report, "regret"),
+        "Theorem 6.3": "no mechanism is the best for both" if report["conflict"] else "one mechanism is best for both",
+        "checked": "yes, by the certificate of the linear program" if report["verified"] else "NO",
     }
     screen().print(facts(shown))
 
@@ -89,7 +89,7 @@ def databases(
     if conflict:
         given = {"--values": values != 2, "--rows": rows != 3, "--satisfying": satisfying is not None}
         given |= {"--prior": prior != "uniform", "--loss": loss != "absolute"}
-        research_options.check_unused(given, "with --conflict, whose two consumers are those of the paper")
+        research_options.check_unused(given, "with --conflict, which has the two consumers of the paper")
         tilt = tilt or "1/100"
         small, first, second = conflicting_users(exact(tilt, "tilt"))
         with progress_bar("Solving the program for both"):

@@ -52,7 +52,7 @@ def show_leakage(reports: dict[str, dict[str, Any]], measure: Measure, prior: st
     console.print(facts(shown))
     if len(reports) > 1:
         rows = [[name, *(_row_text(report, key) for report in reports.values())] for key, name in _ROWS]
-        rows.append(["outcomes that differ", *(str(report["posteriors"]) for report in reports.values())])
+        rows.append(["different posteriors", *(str(report["posteriors"]) for report in reports.values())])
         if any("smallest_epsilon" in report for report in reports.values()):
             rows.append(["smallest epsilon", *(_epsilon(report, short=True) for report in reports.values())])
         console.print(grid(["", *reports], rows))
@@ -64,16 +64,16 @@ def show_leakage(reports: dict[str, dict[str, Any]], measure: Measure, prior: st
         verdict = "All leak the same by this measure and prior."
         if len(who) < len(leaks):
             who_leaks = f"{' and '.join(who)} {'leaks' if len(who) == 1 else 'leak'}"
-            verdict = f"{who_leaks} least by this measure and prior; another may order them otherwise."
+            verdict = f"{who_leaks} least by this measure and prior; another measure or prior may give another order."
         console.print(ScreenText(verdict))
     elif (best := first["strategy"]) is not None:
-        console.print(ScreenText("\nWhat to make of each outcome", style="bold"))
+        console.print(ScreenText("\nThe attacker's best action for each outcome", style="bold"))
         if best and "order" in best[0]:
             rows = [[each["outcome"], " ".join(each["order"][:_SHOWN])] for each in best[:_SHOWN]]
             console.print(grid(["outcome", "guess in this order"], rows))
         else:
             rows = [
-                [each["outcome"], each["action"], "as good as another" if each["tie"] else ""] for each in best[:_SHOWN]
+                [each["outcome"], each["action"], "another is as good" if each["tie"] else ""] for each in best[:_SHOWN]
             ]
             console.print(grid(["outcome", "action", ""], rows))
         console.print(*others(len(best) - _SHOWN, "more outcomes"))

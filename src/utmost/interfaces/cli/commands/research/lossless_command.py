@@ -25,30 +25,30 @@ from utmost.tables.files.small_tables import number_rows
 _NEAR = 4
 _SAYS: Mapping[type, Callable[[Any], str]] = {
     verdicts.NegativeMass: lambda verdict: (
-        f"the one candidate has at {verdict.at} a mass of at most {number(verdict.mass)}"
+        f"the only candidate for W would have the mass {number(verdict.mass)} or less at {verdict.at}"
     ),
     verdicts.LargerCharacteristic: lambda verdict: (
-        f"at z = {number(verdict.x, 8)} + {number(verdict.y, 8)} i the law at the lower epsilon has the larger "
-        f"characteristic function, at least {number(verdict.ratio)} times"
+        f"at z = {number(verdict.x, 8)} + {number(verdict.y, 8)} i the characteristic function at the lower epsilon is "
+        f"at least {number(verdict.ratio)} times as large as at the higher"
     ),
-    verdicts.BoundedSupport: lambda verdict: "the law at the lower epsilon is bounded and the other is not",
+    verdicts.BoundedSupport: lambda verdict: "the noise at the lower epsilon is bounded, and at the higher it is not",
     verdicts.UnmatchedZero: lambda verdict: (
-        f"at the higher epsilon the characteristic function is zero between {number(verdict.after, 12)} and "
-        f"{number(verdict.before, 12)}, and at the lower it is not"
+        f"the characteristic function at the higher epsilon has a zero between {number(verdict.after, 12)} and "
+        f"{number(verdict.before, 12)}, and at the lower it has none there"
     ),
-    verdicts.IrrationalSteps: lambda verdict: "the first step of one staircase is an irrational part of its period",
+    verdicts.IrrationalSteps: lambda verdict: "the first step of one staircase is an irrational fraction of its period",
     verdicts.DiscontinuousDensity: lambda verdict: (
-        "the density at the lower epsilon jumps; that at the higher, plus anything, does not"
+        "the density at the lower epsilon jumps; the density at the higher, plus any independent noise, does not"
     ),
-    verdicts.SmallerVariance: lambda verdict: "the law at the lower epsilon has the smaller variance",
+    verdicts.SmallerVariance: lambda verdict: "the noise at the lower epsilon has the smaller variance",
 }
 
 
 def show_lossless(report: dict[str, Any]) -> None:
     shown = {
-        "verdict": "lossless: the noise at the lower epsilon is that at the higher plus independent W"
+        "verdict": "lossless: the noise at the lower epsilon is the noise at the higher epsilon plus an independent W"
         if report["lossless"]
-        else "not lossless: no independent noise leads from the higher epsilon to the lower",
+        else "not lossless: no independent noise, added at the higher epsilon, gives the noise at the lower",
         "lower epsilon": report["lower"],
         "higher epsilon": report["higher"],
         **({"because": report["because"]} if report["because"] else {}),
@@ -56,7 +56,7 @@ def show_lossless(report: dict[str, Any]) -> None:
     console = screen()
     console.print(facts(shown))
     if report["difference"]:
-        console.print(ScreenText("\nThe law of W", style="bold"))
+        console.print(ScreenText("\nThe distribution of W", style="bold"))
         console.print(
             grid(["W", "probability"], [[point["at"], point["probability"]] for point in report["difference"]])
         )
@@ -78,17 +78,17 @@ def lossless(
     """
     if is_file(lower) and is_file(higher):
         given = {"--law": law != "optimal", "--sensitivity": sensitivity != "1", "--numbers": numbers != "integers"}
-        research_options.check_unused(given | {"--cost": cost != "absolute"}, "on two distributions in files")
+        research_options.check_unused(given | {"--cost": cost != "absolute"}, "where both distributions are files")
     elif law != "optimal":
-        research_options.check_unused({"--cost": cost != "absolute"}, "with another --law than optimal")
+        research_options.check_unused({"--cost": cost != "absolute"}, f"with --law {law}")
     laws, goal = list[Any](), cost_of(cost)
     for text in (lower, higher):
         if is_file(text):
             path, rows = str(Path(text)), number_rows(Path(text))
             if len(rows[0]) != 2 or any(row[0].denominator != 1 for row in rows):
-                raise BadTable("a law in a file needs two columns, integers and their probabilities", where=path)
+                raise BadTable("a distribution in a file needs two columns, integers and probabilities", where=path)
             if len({row[0] for row in rows}) != len(rows):
-                raise BadTable("a law in a file must name each integer once", came="one twice", where=path)
+                raise BadTable("a distribution in a file must name each integer once", came="one twice", where=path)
             laws.append({int(at): mass for at, mass in rows})
             continue
         at = options.written_level(text)

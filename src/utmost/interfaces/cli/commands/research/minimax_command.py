@@ -26,18 +26,18 @@ _SHOWN = 24
 def show_minimax(report: dict[str, Any], out: Path | None) -> None:
     shown = {
         "worst expected loss": with_exact(report["worst_loss"], report["worst_loss_exact"]),
-        "no private mechanism's worst is less than": number(report["lower_bound"], 12),
-        "checked": "yes, mechanism and worst prior computed again without the solver" if report["verified"] else "NO",
+        "lower bound for all mechanisms": number(report["lower_bound"], 12),
+        "checked": "yes, both losses were computed again without the solver" if report["verified"] else "NO",
         "secrets": report["space"].replace(":", " ", 1),
-        "possible": "all of them" if report["possible"] is None else ", ".join(report["possible"]),
+        "possible secrets": "all" if report["possible"] is None else ", ".join(report["possible"]),
         "level": f"epsilon = {report['epsilon']}",
         "loss": report["loss"],
-        **({"the mechanism is": "the geometric one, then a random remap"} if report["by_remap"] else {}),
+        **({"mechanism": "geometric noise, then a random remap"} if report["by_remap"] else {}),
         **({"mechanism written": str(out)} if out is not None else {}),
     }
     console = screen()
     console.print(facts(shown))
-    console.print(ScreenText("\nA worst prior, for which no mechanism is better", style="bold"))
+    console.print(ScreenText("\nA prior for which every mechanism loses at least the lower bound", style="bold"))
     rows = [[row["secret"], row["probability"]] for row in report["worst_prior"] if row["probability"] != "0"]
     console.print(grid(["secret", "probability"], rows[:_SHOWN]), *others(len(rows) - _SHOWN, "more rows"))
 

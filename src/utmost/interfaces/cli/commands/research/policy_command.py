@@ -63,13 +63,13 @@ def policy(
         "secrets": names,
         "both_ways": policy_read.is_symmetric,
         "parts": parts,
-        "never_told_apart": alike,
+        "at_distance_0": alike,
         **level_facts(ptype.level),
         "prior": prior,
         "loss_name": loss,
         "loss": float(best.loss),
         "loss_exact": exact_text(best.loss) if best.loss == best.lower else None,
-        "no_mechanism_below": float(best.lower),
+        "lower_bound": float(best.lower),
         "verified": verified,
         "capacities": capacities,
         "mechanism": plain(best.channel.matrix),
@@ -78,13 +78,14 @@ def policy(
         return
 
     shown = {
-        "secrets": f"{len(names):,}, {'hidden alike both ways' if policy_read.is_symmetric else 'one way and another'}",
-        "hidden from each other": _listed(parts),
-        **({"never told apart": _listed(alike)} if alike else {}),
+        "secrets": f"{len(names):,}",
+        "pairs are hidden": "in both directions" if policy_read.is_symmetric else "some in one direction only",
+        "connected secrets": _listed(parts),
+        **({"at distance 0": _listed(alike)} if alike else {}),
         "level": f"epsilon = {report['epsilon']} for one unit of distance",
         "expected loss": with_exact(report["loss"], report["loss_exact"], 9, 39),
-        "no mechanism below": number(report["no_mechanism_below"], 9),
-        "checked": "yes, the promise and the bound" if verified else "NO",
+        "lower bound for all mechanisms": number(report["lower_bound"], 9),
+        "checked": "yes, the privacy and the lower bound" if verified else "NO",
         **{
             f"{kind} capacity": with_exact(capacity["value"], capacity["value_exact"], 9, 39)
             for kind, capacity in capacities.items()

@@ -16,10 +16,10 @@ _SHOWN = 12
 
 _SUMMARIES = {
     "refinement": {
-        "equal": "both say the same: each is the other, post-processed",
-        "the first is above": "{0} is better for everyone: {1} is {0}, post-processed",
-        "the second is above": "{1} is better for everyone: {0} is {1}, post-processed",
-        "incomparable": "neither: some consumer prefers {0}, and another one {1}",
+        "equal": "equal for everyone: each channel is the other one with post-processing",
+        "the first is above": "{0} is better for everyone: {1} is {0} with post-processing",
+        "the second is above": "{1} is better for everyone: {0} is {1} with post-processing",
+        "incomparable": "neither is better for everyone: some consumer prefers {0}, and another one {1}",
     },
     "max-case": {
         "equal": "equal in the worst case: the posteriors of both span the same",
@@ -55,10 +55,10 @@ def show_comparison(comparison: dict[str, Any], written: Path | None) -> None:
                 losses.append(loss if loss and len(str(loss)) < 20 else number(value, 9))
             because = f"no: a consumer loses {losses[0]} with {below} and {losses[1]} with {above}"
         elif "outcome" in part:
-            because = f"no: outcome {part['outcome']} of {below} leaves a posterior beyond all mixtures"
+            because = f"no: outcome {part['outcome']} of {below} has a posterior that is no mixture of those of {above}"
         else:
             (x, z), less, more = part["pair"], _ratio(part["ratio_above"]), _ratio(part["ratio_below"])
-            because = f"no: it sets secrets {x} and {z} apart by a factor of {more}, and {above} by {less}"
+            because = f"no: the odds of secrets {x} and {z} change by a factor of {more}, and with {above} of {less}"
         shown[f"{below} below {above}"] = because
     shown["checked"] = "yes, by the proofs alone" if all(part["verified"] for part, *_ in directions) else "NO"
     if written is not None:
@@ -67,11 +67,11 @@ def show_comparison(comparison: dict[str, Any], written: Path | None) -> None:
     for part, above, below in directions:
         if "remap" in part:
             remap = part["remap"]
-            title = f"What makes {below} of {above}: from its outcomes (rows) to these"
+            title = f"The post-processing: from the outcomes of {above} (rows) to those of {below} (columns)"
             _table(title, remap["outcomes"], remap["secrets"], remap["matrix"])
         elif "consumer" in part:
             loss = part["consumer"]["loss"]
-            title = f"Who prefers {below} to {above}: uniform prior, and these losses of secrets (rows) and actions"
+            title = f"A consumer who prefers {below} to {above}: a uniform prior, and this loss (secrets x actions)"
             _table(title, [str(w) for w in range(len(loss[0]))], [str(x) for x in range(len(loss))], loss)
 
 

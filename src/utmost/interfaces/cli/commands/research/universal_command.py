@@ -40,7 +40,7 @@ def show_verdict(verdict: StatedVerdict, spelled: str, loss: str, out: Path | No
     }
     console.print(facts(shown))
     if verdict.conflict is not None:
-        console.print(ScreenText("\nPriors that no mechanism serves at once", style="bold"))
+        console.print(ScreenText("\nPriors for which no single mechanism is the best", style="bold"))
         rows = [
             [*prior, exact_expected_loss(best.matrix, verdict.loss, prior), weight]
             for prior, best, weight in zip(
@@ -120,7 +120,7 @@ def universal(
     if check is not None:
         given = {"--space": asked.space is not None, "--epsilon": asked.level.is_given}
         given |= {"--loss": loss != "absolute", "--mechanism": mechanism is not None}
-        research_options.check_unused(given, "with --check, whose file says what was asked")
+        research_options.check_unused(given, "with --check: the file has the space, the level and the loss")
         stated = verdicts.read(check)  # refuses a verdict that its proof does not show
         regret = None if stated.regret is None else str(stated.regret)
         checked = {"verified": True, "asked": stated.asked, "verdict": stated.holds, "regret": regret}

@@ -17,14 +17,14 @@ def show_words(report: dict[str, Any]) -> None:
         "level": f"epsilon = {report['epsilon']} for each word",
         "parameter a": f"{number(report['a'], 8)}: a bit is replaced by a fair coin with this probability",
         "a bit that is 1 is sent as 1": f"with probability {number(report['one'], 8)}",
-        "a bit that is 0": f"with probability {number(report['zero'], 8)}",
-        "what a word loses": f"epsilon = {number(report['spent'], 10)}, by {report['hashes']} hashes",
-        "a place of a filter": f"counts n clients to ± {number(report['error'], 4)} sqrt(n)",
+        "a bit that is 0 is sent as 1": f"with probability {number(report['zero'], 8)}",
+        "epsilon spent by a word": f"{number(report['spent'], 10)}, with {report['hashes']} hashes",
+        "error of the count of a bit": f"{number(report['error'], 4)} sqrt(n) of n clients, in root mean square",
     }
     if report["fixed_list"] is not None:
-        told = report["fixed_list"]
-        shown[f"a fixed list of {told['categories']:,}"] = (
-            f"would be counted to ± {number(told['error'], 4)} sqrt(n), by reports of {told['size']} words "
+        listed = report["fixed_list"]
+        shown[f"with a fixed list of {listed['categories']:,} words"] = (
+            f"the error of a count is {number(listed['error'], 4)} sqrt(n), by reports of {listed['size']} words "
             "(utmost categories)"
         )
     screen().print(facts(shown))
