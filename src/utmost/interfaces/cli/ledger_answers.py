@@ -127,12 +127,12 @@ def _number(value: Any) -> Any:
     return value if value is None or isinstance(value, float) else str(value)
 
 
-IN_LEDGER = "The ledger holds the answer: the same call gives it again, and spends nothing."
+IN_LEDGER = "The ledger has the answer: the same command gives it again, and spends nothing."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """A release and a level of the command line, and where the answer goes."""
+    """The options that name an answer in a ledger (release, version, level), and those for its output."""
 
     # An invalid level or confidence is refused before any ledger is opened.
 
@@ -269,20 +269,20 @@ def publish_in_ledger(
     question: Question,
     *,
     dry_run: bool,
-    brought: CountedTable | None,
+    counted: CountedTable | None,
     counting: Sequence[Any],
 ) -> None:
     """Publish in a ledger, or check the table and show the budget afterwards (`dry_run`)."""
-    # `brought` is the table, unless it is the file's own; `counting` are the counting options of the file.
+    # `counted` is the table if the rows of the file are events; `counting` are the counting options.
     answer = question.answer
     question.check_kind(promise.lasting_noise)
-    file = table if brought is None else None
+    file = table if counted is None else None
     signer = question.checked(file)
     with progress_bar(f"Checking {table.name}"):
         # Parquet in and out, with noise by item, can be streamed; other tables are read completely.
         is_parquet = answer.out is not None and files.ending_of(answer.out) in files.PARQUET
         by_item = is_parquet and promise.keyed_by_id
-        source = files.table_or_relation(table, by_item=by_item) if brought is None else brought
+        source = files.table_or_relation(table, by_item=by_item) if counted is None else counted
     if is_engine_frame(source) and file_options.file_of(answer.out) is None and not dry_run:
         raise OutOfRange(
             "--out must name a file for so large a table", came="none", remedy="Add --out released.parquet."
@@ -337,9 +337,9 @@ def named_command(
             command = f"utmost view {options.typed_again(*release)} {asked}"
             error.remedy = f"For a noisier copy at no cost: {command}"
         else:
-            told = options.typed_again(*counting, *release, beside_recipe=True)
-            command = f"utmost relax {shlex.quote(str(table))} {told} {asked}"
-            error.remedy = f"For less noise, at the cost of the new level alone: {command}"
+            repeated = options.typed_again(*counting, *release, beside_recipe=True)
+            command = f"utmost relax {shlex.quote(str(table))} {repeated} {asked}"
+            error.remedy = f"For less noise, at a total cost of the new level: {command}"
         raise
 
 

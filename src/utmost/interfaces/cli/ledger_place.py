@@ -75,7 +75,7 @@ class LedgerPlaceOptions:
 
 @dataclass(frozen=True, slots=True)
 class MemoryOfMany:
-    """The options of a ledger that a command may use, and whose budget it charges."""
+    """The options that name a ledger, and the dataset whose budget is charged."""
 
     title: ClassVar[str] = "In a ledger"
 
@@ -97,7 +97,7 @@ class MemoryOfMany:
 
 @dataclass(frozen=True, slots=True)
 class LedgerOptions(MemoryOfMany):
-    """The options of a ledger that a command may use, and of the release's name in it."""
+    """The options that name a ledger, the dataset, and a release with its version."""
 
     name: Annotated[str | None, option("NAME", "Name of the release in the ledger.")] = None
     version: Annotated[

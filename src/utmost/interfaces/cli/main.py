@@ -228,7 +228,7 @@ class _Command(click.Command):
         _, _, written = self.make_parser(ctx).parse_args(args=list(args))
         for option, times in Counter(written).items():
             if times > 1 and isinstance(option, click.Option) and not (option.multiple or option.is_flag):
-                remedy = "Write it once; or run the command once for each."
+                remedy = "Write it once; or run the command once for each value."
                 raise click.UsageError(f"{option.opts[-1]} must be written once; got {times} times. {remedy}", ctx)
         rest = super().parse_args(ctx, args)
         recipe = ctx.default_map or {}
@@ -254,7 +254,7 @@ class _Command(click.Command):
             raise click.NoSuchOption(error.option_name, message, ctx=error.ctx) from None
         except click.UsageError as error:
             if "unexpected extra argument" in error.message:
-                remedy = "Run once for each file; or join files of the same columns, and give the pipe: -."
+                remedy = "Run the command once for each file; or join files with the same columns in a pipe: -."
                 if not any(isinstance(parameter, click.Argument) for parameter in self.params):
                     remedy = f"utmost {self.name} reads no table: leave it out."
                 object.__setattr__(error, "message", f"{error.message}. {remedy}")
@@ -263,7 +263,7 @@ class _Command(click.Command):
     def get_help_option(self, ctx: Any) -> Any:
         option = super().get_help_option(ctx)
         if option is not None:
-            option.hidden = True  # readers of this help have found --help
+            option.hidden = True  # whoever reads this help knows --help already
         return option
 
     def format_arguments(self, ctx: Any, formatter: Any) -> None:
@@ -386,7 +386,7 @@ def main(arguments: list[str] | None = None, program: click.Command = app) -> No
     fail = partial(_fail, as_json="--json" in words)
     if sys.stdout is None or sys.stdout.closed:  # the answer could not be written
         _fail("standard output must be open", 2, OSError)
-    if sys.stderr is None or sys.stderr.closed:  # warnings and notes are lost, and the answer is not
+    if sys.stderr is None or sys.stderr.closed:  # only warnings and notes are lost: the command goes on
         sys.stderr = io.StringIO()
     _keep_for_answers()
     for stream in (sys.stdout, sys.stderr):
@@ -435,7 +435,7 @@ def main(arguments: list[str] | None = None, program: click.Command = app) -> No
         except click.Abort as error:  # Ctrl-C, or the end of the input at a question
             is_pressed = isinstance(error.__cause__, KeyboardInterrupt)
             fail("interrupted", 128 + signal.SIGINT if is_pressed else 1, KeyboardInterrupt)
-        except KeyboardInterrupt:  # while the command's file was loaded
+        except KeyboardInterrupt:  # Ctrl-C while the command's file was loaded
             fail("interrupted", 128 + signal.SIGINT, KeyboardInterrupt)
 
 
@@ -451,7 +451,7 @@ def _notes(error: Exception, keys: Collection[str] = ()) -> list[str]:
     """Return the notes of an error, and the facts for the holder of the key."""
     known_as = error.known_as if isinstance(error, AlreadyPublished) else None
     notes = [_last_words(_spoken(note, keys), keys) for note in getattr(error, "__notes__", ())]
-    return [*notes, *([] if known_as is None else [f"For your eyes: {known_as}."])]
+    return [*notes, *([] if known_as is None else [f"Confidential: {known_as}."])]
 
 
 _OPTIONS = {
@@ -544,7 +544,7 @@ _CALLS = {
     "Pass {name: (latitude, longitude)}; or columns, which name=, latitude= and longitude= name": "Name the columns, "
     "as in --space places:towns.csv:name,lat,lon",
 }
-"""Words of the library's sentences, and the words of the command line or of a domain file."""
+"""Texts in the library's sentences, and the texts of the command line or a domain file that replace them."""
 
 
 def in_words(error: UtmostError, keys: Collection[str] = ()) -> str:
@@ -621,7 +621,7 @@ def _option(match: re.Match[str]) -> str:
 def _keep_for_answers() -> None:
     """Keep standard output for the answers of a command: output of libraries goes to standard error."""
     # Libraries print to file descriptor 1, some of them from a C buffer when the process ends, so this is never undone.
-    # A replaced `sys.stdout` stays.
+    # A stream that somebody put in the place of `sys.stdout` stays.
     stream = sys.stdout
     with suppress(OSError, ValueError):
         if not isinstance(stream, io.TextIOWrapper) or stream is not sys.__stdout__ or stream.fileno() != _STDOUT:
@@ -629,13 +629,13 @@ def _keep_for_answers() -> None:
         for number in (_STDIN, _STDERR):
             try:
                 os.fstat(number)
-            except OSError:  # descriptor is closed: the next opened file would get its number
+            except OSError:  # the descriptor is closed, and the next opened file would get its number
                 os.open(os.devnull, os.O_RDWR)
         stream.flush()
         own = os.dup(_STDOUT)
         os.dup2(_STDERR, _STDOUT)
         sys.stdout = sys.__stdout__ = io.TextIOWrapper(  # type: ignore[misc]
-            os.fdopen(own, "wb", -1 if isinstance(stream.buffer, io.BufferedWriter) else 0),  # 0 is of `python -u`
+            os.fdopen(own, "wb", -1 if isinstance(stream.buffer, io.BufferedWriter) else 0),  # 0 with `python -u`
             encoding=stream.encoding,
             errors=stream.errors,
             line_buffering=stream.line_buffering,
@@ -644,7 +644,7 @@ def _keep_for_answers() -> None:
 
 
 def _silence() -> None:
-    """Discard output that a closed pipe or a full disk refuses, so that Python does not fail at its end."""
+    """Discard output that a closed pipe or a full disk refuses, so that Python does not fail when it exits."""
     try:
         sys.stdout.flush()
     except (OSError, ValueError):

@@ -404,7 +404,7 @@ def _show(report: dict[str, Any], written: Path | None, beyond: str | None, clip
                 {
                     "each cell": f"{_up(report['margin'])}, at {sure} confidence",
                     f"all {report['cells']} at once": f"{_up(report['margin_together'])}, at {sure} confidence",
-                    "prior": "flat: nothing is believed beforehand, so the best answer is the released value",
+                    "prior": "flat: all values are equally likely, so the best answer is the released value",
                 }
             )
         )

@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 
 
 def publish_table(table: Path, request: ReleaseOptions) -> None:
-    """Publish a file in the way that its options name; refuse options that this way would ignore first."""
-    request.level.read(), request.answer.file  # refuse invalid ones first
+    """Publish a file in the way that its options name. Options that this way would ignore are refused first."""
+    request.level.read(), request.answer.file  # these refuse an invalid level or file name at once
     source = request.spelling.of(table, is_counted=request.people.are_events)
     request.promised.check()
     if request.asked.want is not None:
@@ -60,12 +60,12 @@ def publish_table(table: Path, request: ReleaseOptions) -> None:
 
 def whole(table: Path, request: ReleaseOptions) -> None:
     """Publish by a promise of points, or of noise that only a promise file can name."""
-    name = "--planar" if request.promised.stated is None else "such a promise"
+    name = "--planar" if request.promised.stated is None else "a promise of points or of noise without options"
     refuse(f"does not go with {name}", request.once, request.people)
     if request.memory.ledger is not None:
         return keep(table, request, None)
     counted = counted_table(table, request.people, request.neighbours, request.spelling.cells)
-    assert not isinstance(counted, dict), "nothing is said of persons"
+    assert not isinstance(counted, dict), "options of persons were refused"
     check_once(request, counted)
     request.check_free(table, draws=True)
     _give_checked(table, files.read(table) if counted is None else counted, request.promised.of(counted), request)
@@ -188,7 +188,7 @@ def by_wanted_tables(table: Path, request: ReleaseOptions, wanted: list[str]) ->
         remedy = "Write --once tables: it takes the noise with the least error for these tables."
         raise OutOfRange("--want takes --once tables", came=f"--once {request.once.once}", remedy=remedy)
     other = replace(request.once, once=None)
-    refuse("is the noise of cells: it does not go with --want", other)
+    refuse("is for the noise of cells: it does not go with --want", other)
     if is_once:
         refuse("needs noise for every level: it does not go with --once tables", promised.stopping)
     refuse("does not go with --want", TableAnswer(form=answer.form), promised.columns, promised.noise)
@@ -224,7 +224,7 @@ def by_wanted_tables(table: Path, request: ReleaseOptions, wanted: list[str]) ->
         read, promise = made_once
         if answer.file is not None and answer.file.suffix.lower() == ".json":
             remedy = f"Write --out {answer.file.with_suffix('.csv')}: its totals are the wanted tables (utmost total)."
-            raise OutOfRange("noise made once must be written as a table", came=answer.file.name, remedy=remedy)
+            raise OutOfRange("a release by --once must be written as a table", came=answer.file.name, remedy=remedy)
         request.check_free(table, draws=True)
         return _give_checked(table, read, replace(promise, **promised.texts.given), request)
     if is_once:
@@ -236,7 +236,7 @@ def by_wanted_tables(table: Path, request: ReleaseOptions, wanted: list[str]) ->
 
 
 def table_of_columns(table: Path, request: ReleaseOptions) -> None:
-    """Publish columns of a table, each cell with noise at its share; events are counted first."""
+    """Publish columns of a table, each cell with its own noise; events are counted first."""
     answer, promised = request.answer, request.promised
     is_document = request.people.mean is not None and answer.out is not None and answer.out.suffix.lower() == ".json"
     # Before counting, which may take a minute.
@@ -375,7 +375,7 @@ def keep(table: Path, request: ReleaseOptions, counted: "CountedTable | None", p
     promise = request.promised.of(counted, plan)
     counting = request.people, request.spelling
     publish_in_ledger(
-        table, promise, request.memory, question, dry_run=request.dry_run, brought=counted, counting=counting
+        table, promise, request.memory, question, dry_run=request.dry_run, counted=counted, counting=counting
     )
 
 
@@ -398,7 +398,7 @@ def check_once(request: ReleaseOptions, counted: "CountedTable | None" = None) -
     if promise is None:
         return
     if promise.keyed_by_id or (isinstance(promise.noise, Noise) and promise.noise.is_bounded):
-        required = "a promise of noise by item, or of a largest value, needs --ledger"
+        required = "a promise with noise by items, or with a largest value, needs --ledger"
         raise OutOfRange(required, came="none", remedy="Add --ledger releases.db --name NAME, say.")
     promise.check(counted)
 
@@ -408,7 +408,7 @@ def check_counted_before(people: PersonOptions, key: Path | None) -> None:
     if people.person is not None and key is None:
         remedy = (
             "Write `utmost init` in place of `utmost release TABLE`, with the same options: it makes a counting key. "
-            "Then utmost release TABLE --recipe release.toml. Or count first by a key of your own: "
+            "Then utmost release TABLE --recipe release.toml. Or make a key yourself, and count first: "
             "`head -c 32 /dev/urandom > count.key`, then utmost count TABLE --person ... --count-key count.key "
             "--out counted.json; and release counted.json."
         )
@@ -438,7 +438,7 @@ def counted_table(
         return counted
     for option in options.told(persons):
         remedy = "Say who is one person: add --each-row if each row is another person, or --person COLUMN."
-        raise OutOfRange("events need --person or --each-row", came=f"{option} without them", remedy=remedy)
+        raise OutOfRange(f"{option} needs --person or --each-row", came="neither of them", remedy=remedy)
     if table.suffix.lower() != ".json" or holds_records(table):
         return None
     from utmost.publish.statements.counted_files import COUNTED_FORM

@@ -79,7 +79,7 @@ def check_laws() -> None:
         masses = {k: law.pmf(k) for k in range(-reach - wide, reach + wide + 1)}
         tails = 2 * law.ccdf(reach)
         total = sum(masses[k] for k in range(-reach, reach + 1)) + tails
-        _require(holds=total == 1, what="the probabilities of a law must sum to 1")
+        _require(holds=total == 1, what="the probabilities of a distribution must sum to 1")
         worst = max(masses[k] / masses[k + s] for k in range(-reach, reach + 1) for s in range(-wide, wide + 1))
         _require(holds=worst == 1 / law.alpha, what="neighbours must differ by exactly the level")
     matrix = geometric_channel(6, alpha="1/2").matrix
@@ -90,11 +90,12 @@ def check_laws() -> None:
 def check_draws() -> None:
     """Check by chi-square that draws from the operating system's randomness have their stated distribution."""
     for law in (Geometric(1), DiscreteStaircase("1/2", 5)):
-        _require(holds=chi_square_chance(law, sample(law, _DRAWS)) > _ALARM, what="draws must have the law stated")
+        is_likely = chi_square_chance(law, sample(law, _DRAWS)) > _ALARM
+        _require(holds=is_likely, what="draws must have the stated distribution")
 
 
 def chi_square_chance(law: IntegerLaw, draws: np.ndarray) -> float:
-    """Bound the chance that a sample is at least as far from its law as this one, by Chernoff's bound."""
+    """Bound the chance that a correct sample differs from its distribution at least as much, by Chernoff's bound."""
     # Bins are single integers with at least 50 expected draws, and the two tails.
     reach = int(np.flatnonzero(np.asarray(law.pmf(np.arange(10_000.0))) * draws.size >= 50).max(initial=1))
     wanted = np.asarray(law.pmf(np.arange(-reach, reach + 1.0)))
@@ -181,8 +182,8 @@ def check_silence() -> None:
 
 
 CHECKS: dict[str, Callable[[], None]] = {
-    "laws, by enumeration in rationals": check_laws,
-    f"{_DRAWS:,} draws of each of two laws, by chi-square": check_draws,
+    "distributions, by enumeration in rationals": check_laws,
+    f"{_DRAWS:,} draws of each of two distributions, by chi-square": check_draws,
     "a margin, computed in two ways": check_sums,
     "a best mechanism, by its certificate": check_proof,
     "a statement and a changed table": check_statements,

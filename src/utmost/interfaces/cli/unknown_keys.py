@@ -121,9 +121,10 @@ class UnknownKeys:
                 report = {"dry_run": True, "guarantee": guarantee, "relaxable": False, "threshold": threshold}
                 return print_json(report)
             headline = "Nothing was drawn. This is what the selection of keys would promise."
-            rows = {"threshold": f"{noise.columns[-1]} and their noise together exceed {threshold}", "later": FIXED}
+            above = f"a key is selected if its noisy number of {noise.columns[-1]} exceeds {threshold}"
+            rows = {"threshold": above, "later": FIXED}
             return screen().print(promised(headline, guarantee, rows))
-        with options.protected(yes=True):  # asked above, before the file was read
+        with options.protected(yes=True):  # a large level was refused above, before the file was read
             selected = release(counts, Promise(noise=noise), epsilon=at, once=True)
 
         del counts  # true numbers
@@ -148,16 +149,16 @@ class UnknownKeys:
 
         what = noise.columns[-1]
         pairs = sorted(zip(selected.table[what], keys, strict=True), reverse=True)
-        above = f"{what} and their noise together exceed {noise.law(selected.level).threshold}"
+        above = f"a key is selected if its noisy number of {what} exceeds {noise.law(selected.level).threshold}"
         rows = {
             "promise": f"({selected.level}, delta = {noise.delta})",
             "selected": f"{len(pairs)} keys of {column}",
-            "threshold": f"{above}; so rare keys look more frequent",
+            "threshold": f"{above}; so the noisy number of a rare key is too large",
             "later": FIXED,
         }
         if out is not None:
             rows["written"] = f"{out}, the domain; {_table_beside(out)}, the noisy counts; and their statement"
-            rows["count over it"] = f"utmost count EVENTS --domain {out} --person ... --at-most ..."
+            rows["next"] = f"utmost count EVENTS --domain {out} --person ... --at-most ..."
         shown = ScreenGroup(
             ScreenText("Selected." if pairs else "No key was selected: none is frequent enough.", style="bold"),
             grid([column, f"noisy {what}"], [[key, number(noisy)] for noisy, key in pairs[:_SHOWN]]),

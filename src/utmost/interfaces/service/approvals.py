@@ -134,7 +134,7 @@ def check_approved(proposal: Proposal | None, token: Token, request: PublishRequ
         raise NeedsApproval("the proposal must be approved", came=proposal.state, where=proposal.name, remedy=remedy)
     if not proposal.anyone and not proposal.is_of(token):
         raise NeedsApproval(
-            "only its proposer may carry out this proposal: it was not proposed for any curator",
+            "only its proposer may carry out this proposal, because it does not allow any curator",
             came="another curator",
             where=proposal.name,
             remedy=remedy,

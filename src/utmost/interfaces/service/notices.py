@@ -48,7 +48,7 @@ class Notices:
         try:
             self._queue.put_nowait(about)
         except Full:
-            _log("a notice must find room", "100 before it")
+            _log("a notice must find room in the queue", f"{_MOST} waiting notices")
 
     def close(self) -> None:
         """Send the queued notices, for a few seconds, and end."""
@@ -56,7 +56,7 @@ class Notices:
         try:
             self._queue.put(None, timeout=_PATIENCE)
         except Full:
-            _log("notices must be sent before the end", "100 that are not")
+            _log("notices must be sent before the service ends", f"{_MOST} waiting notices")
         self._thread.join(_PATIENCE)
 
     def _work(self) -> None:
@@ -85,7 +85,7 @@ class Notices:
                         way(about)
                     except Exception as error:  # a failing receiver must not stop the next notice
                         if turn == _TRIES - 1:
-                            _log("a notice must be taken", type(error).__name__)
+                            _log("the receiver must accept a notice", type(error).__name__)
                         else:
                             time.sleep(_BETWEEN * 4**turn)
                     else:

@@ -175,9 +175,9 @@ class Releases:
             for request, verb in zip(requests, verbs, strict=True)
         ]
         begin = self._proposals.begin_work(token, key, approved, proposals, approved)
-        # A single table under a new name meets no published table that it could differ from: if it is not refused, it
-        # is published. Several tables are all refused for one of them, and would be guesses that cost nothing. Levels
-        # that are almost nothing cost nothing either in a dataset without a limit.
+        # A single table under a new name is no guess: no published table has this name, so the table is published and
+        # spends its level, or is refused for another reason. Several tables can be guesses: if one of them differs, all
+        # are refused, and nothing is spent. A tiny level in a dataset without a limit costs almost nothing, too.
         there = {(release.name, release.version) for release in self._ledger.releases}
         is_guess = len(requests) > 1 or not all(
             (request.name, request.version) not in there
@@ -187,10 +187,10 @@ class Releases:
         is_paid = not is_guess and self._is_limited(requests[0].dataset)
         comparing = self._comparing(token, key, begin, *tables, is_guess=is_guess, is_paid=is_paid)
         with comparing as looked_up, _hidden_dataset_names(not token.may("publish")):
-            # Looked up only for approved requests, so that few guesses a day reveal whether others' dataset exists.
-            # A token for some releases must spend no existing dataset of others. All other errors of the request are
-            # reported first, so that guessing a dataset's name costs a publication; and what is refused afterwards
-            # counts. The ledger itself keeps a release in its dataset, whichever other one is named.
+            # A token for some releases must not spend a dataset of others. A dataset is looked up only for an approved
+            # request whose other errors were reported before. So a guess of a dataset's name costs a publication if it
+            # is wrong, and counts as a failed comparison if it is right. An existing release stays in its dataset,
+            # whichever dataset a request names, so the ledger checks it.
             for request in requests:
                 is_there = any(name == request.name for name, _ in there)
                 if is_there or self.may_know(token, "publish", request.dataset, request.name):
@@ -242,15 +242,16 @@ class Releases:
         is_guess: bool = True,
         is_paid: bool = False,
     ) -> Iterator[list[str]]:
-        """Compare a table with confidential values; a person may send only a few tables a day that differ.
+        """Count the tables of a person that differ from confidential values; refuse a table after too many in a day.
 
-        ``is_paid`` is for a table that is answered after them, too. The caller adds the datasets that it looks up.
+        With ``is_paid`` the table is compared even then, because its answer spends a limited budget. The block appends each
+        dataset that it looks up to the list: an error after a look-up counts as a failure, too.
         """
         # A comparison reveals only yes or no, but unlimited guesses would find small values. A failure is counted
         # before the comparison, and taken back after a success: simultaneous requests learn no more than successive
         # ones, and an interrupted comparison stays counted. `begin` is the work of the transaction that counts; see
-        # `Proposals.begin_work`. A request that was answered has its own count, so that its repetition is answered
-        # whatever else differed: guesses under its key are as few, and so are the answered requests about a release.
+        # `Proposals.begin_work`. A request that was answered before has a separate count under its key, so that it can
+        # be repeated after failures of other requests; guesses under that key are limited in the same way.
         began = self._context.clock()
         day, mark = int(began // _DAY), entropy(8).hex()
         place, looked_up = list[str](), list[str]()
@@ -288,7 +289,7 @@ class Releases:
         try:
             yield looked_up
         except UtmostError as error:
-            # Which other terms a release was published with does not depend on its values.
+            # An `AlreadyPublished` because of other arguments does not depend on the values, and is no failure.
             is_told = isinstance(error, (DataChanged, NotAllowed))
             if is_told or looked_up or (isinstance(error, AlreadyPublished) and error.known_as is not None):
                 failed_as = type(error).__name__
@@ -299,7 +300,7 @@ class Releases:
     def rehearse(self, token: Token, name: str, at: Level, dataset: str | None = None) -> Budget:
         """Return the budget after a release at this level; a token for some releases may name only their datasets."""
         token.check("propose", check_name(name, "name"), at)
-        apart = not token.may("propose")  # hides the datasets of others
+        apart = not token.may("propose")  # the names of other people's datasets are hidden
         if dataset is not None and not self.may_know(token, "propose", check_name(dataset, "dataset"), name):
             raise _others_dataset()
         with _hidden_dataset_names(apart):

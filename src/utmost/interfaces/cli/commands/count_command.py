@@ -148,7 +148,7 @@ def count(
 def _give_apart(
     counted: Mapping[Any, Any], part: str | None, out: Path | None, *, as_json: bool, dry_run: bool
 ) -> None:
-    """Write a file for each label of a part, or without one for each measure and part of it; all files or none."""
+    """Write a file for each label of a part, or else for each measure and its parts; all files or none."""
     tables: dict[Any, CountedTable] = {}
     for name, table in counted.items():
         tables |= {f"{name}-{of}": each for of, each in table.items()} if isinstance(table, dict) else {name: table}
@@ -171,7 +171,7 @@ def _give_apart(
         raise OutOfRange(f"{option} needs --out: each of the {what} gets a file", came="none", remedy=remedy)
 
     report: dict[str, Any]
-    if part is not None:  # each part has its own level, and a person pays for one part
+    if part is not None:  # each part has its own level, and a person is in one part only
         first = next(iter(tables.values()))
         report = {"part": part, "labels": list(map(str, tables)), "unit": first.unit.facts()}
         rows = {
@@ -180,7 +180,7 @@ def _give_apart(
             "one person": f"changes at most {first.unit.many('cell')} of one part, each by at most "
             f"{first.unit.most_of}",
         }
-        levels = "in one ledger's dataset the largest of the levels is charged"
+        levels = "a ledger charges their dataset with the largest of these levels"
     else:
         report = {"measures": {name: table.unit.facts() for name, table in tables.items()}}
         rows = {
@@ -214,7 +214,7 @@ def _columns(counted: CountedTable) -> dict[str, Any]:
 def _tell(
     counted: CountedTable, out: Path | None, people: people_options.People, *, as_json: bool, headline: str
 ) -> None:
-    """Show what was counted and what one person changes, without counts, because a log would keep them."""
+    """Show cells, unit and next command of a counted table; no counts, because a log would keep them."""
     unit = counted.unit
     if as_json:
         columns = list(counted.domain.columns)
@@ -228,7 +228,7 @@ def _tell(
                 "individual": counted.individual,
             }
         )
-    assumed = "" if people.are_events else ": by your options, because a counted table proves nothing"
+    assumed = "" if people.are_events else ", as your options say: utmost did not count these cells"
     changed = unit.many("cell") if unit.is_shared else f"{unit.cells} of these cells"
     rows = {
         "cells": f"{counted.domain.size} ({', '.join(counted.domain.columns)})",
@@ -240,11 +240,11 @@ def _tell(
     closed = [axis.levels[0] for axis in counted.domain.axes if axis.other is None and axis.levels[0] != own]
     if closed and people.are_events:
         axes = " or ".join(filter(None, (", ".join(closed[:-1]), closed[-1])))
-        rows["left out"] = f'events with another {axes}; "other" in the domain counts them'
+        rows["left out"] = f'events with another {axes}; declare "other" in the domain to count them'
     if counted.together is not None:
         count = unit.cells // WholeRows.of(counted.domain, counted.together).values
         lines = f"{count} row{'s' * (count > 1)} along {counted.together}"
-        rows["together"] = f"the cells of {lines} are kept all or none"
+        rows["together"] = f"a person keeps all cells of at most {lines}, and no other cells"
     if out is not None:
         rows["written"] = str(out)
         if out.suffix.lower() == ".json":
@@ -252,7 +252,7 @@ def _tell(
         elif unit.needs_sizes or unit.step != 1:
             rows["release it"] = f"count with --out {out.with_suffix('.json')}: only a .json file keeps the bounds"
         else:
-            told = f"--columns {counted.column} --public {','.join(counted.domain.columns)}"
-            told += f" --sensitivity {unit.sensitivity} --cells {unit.cells}"
-            rows["release it"] = f"utmost release {out} {told} --epsilon ..."
+            typed = f"--columns {counted.column} --public {','.join(counted.domain.columns)}"
+            typed += f" --sensitivity {unit.sensitivity} --cells {unit.cells}"
+            rows["release it"] = f"utmost release {out} {typed} --epsilon ..."
     screen().print(ScreenText(headline, style="bold"), facts(rows))

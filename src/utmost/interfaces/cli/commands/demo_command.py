@@ -18,11 +18,11 @@ from utmost.tables.admissions import ADMISSIONS_DOMAIN, admission_rows
 EVENTS, DOMAIN = "applicants.csv", "domain.json"
 STEPS = (
     (
-        "1. Count. One row an applicant: 4 526 applicants to six departments of Berkeley, 1973. One is in one cell.",
+        "1. Count. Each row is one of 4 526 applicants to six departments of Berkeley, 1973, and is in one cell.",
         "count applicants.csv --person applicant --at-most 1 --domain domain.json --out counted.json",
     ),
     (
-        "2. Release. Publish the counts at a small level, in a ledger, so that they can be sharpened later.",
+        "2. Release. Publish the counts at a small epsilon, in a ledger, so that they can be relaxed later.",
         "ledger create releases.db",
     ),
     (
@@ -30,7 +30,7 @@ STEPS = (
         "release counted.json --columns count --epsilon 1/4 --ledger releases.db --name admissions --out early.csv",
     ),
     (
-        "3. Read. What a reader of the file knows of each cell, and what a larger level would buy.",
+        "3. Read. See the margin of each cell, and the margins at larger epsilons.",
         "read early.csv --at 1",
     ),
     (
@@ -47,7 +47,7 @@ STEPS = (
     ),
     ("", "ledger verify --ledger releases.db"),
     (
-        "7. Write it up, as a page to print.",
+        "7. Write the statement as a page to print.",
         "statement sharper.csv --title 'Admissions to Berkeley, 1973' --html statement.html",
     ),
 )

@@ -268,7 +268,7 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
     """Print the plan: measured sums, errors, alternatives, and the distance from the best."""
     parts = [row["sums"] or TOTAL for row in report["wanted"]]
     sure = percent(report["confidence"])
-    tuned = "" if report["tuned_at"] == report["level"] else f", shares tuned at epsilon = {report['tuned_at']}"
+    tuned = "" if report["tuned_at"] == report["level"] else f", shares chosen for epsilon = {report['tuned_at']}"
     unit = report["unit"]
     rows = {
         "level": f"epsilon = {report['level']}{tuned}",
@@ -281,13 +281,12 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
         kind = "signed sums" if report["joint_draw_times"] is None else "sums and differences"
         rows["noise"] = (
             f"on {kind} of {report['together']}: noise on each cell would have {times} times the "
-            "weighted variance (--method independent takes it)"
+            "weighted variance (--method independent chooses it)"
         )
         if report["joint_draw_times"] is not None:
             draw = number(report["joint_draw_times"], 3)
-            rows["made once"] = (
-                f"one joint draw for both cells of a row has {draw} times the variance of a cell, and cannot be "
-                "relaxed: utmost release --once row"
+            rows["drawn once"] = (
+                f"noise of utmost release --once row has {draw} times the variance of a cell; it cannot be relaxed"
             )
         rows["one person"] += f", which are whole rows along {report['together']}"
     if report["clean_needs"] is not None:
@@ -313,7 +312,7 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
         )
 
     if report["made_once"] is not None and report["together"] is None:
-        rows["made once"] = report["made_once"]
+        rows["drawn once"] = report["made_once"]
     if report["would_help"]:
         rows["may help"] = "; ".join(
             f"--{change['argument']}{'' if change['value'] is True else ' ' + str(change['value'])}"
@@ -351,12 +350,12 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
         for name, deviations in report.get("weightings", {}).items()
     ]
 
-    # The factor by which this error may exceed the least error of each class of mechanisms.
+    # The factor by which this variance may exceed the least variance of each class of mechanisms.
     within = [(bound["times"], bound["holds_for"]) for bound in report["within"].values()]
     further = {
-        "rows_bound_times": "the same, where one person changes whole rows",
-        "one_way_times": "any mechanism, where epsilon is small, by the volume of what one person changes",
-        "certified": "any shares of the families that can be of use, one level for each (searched, with proof)",
+        "rows_bound_times": "the same, if one person changes whole rows",
+        "one_way_times": "any mechanism, if epsilon is small (from the volume of one person's possible changes)",
+        "certified": "any budget shares of all useful marginals (found by search, with proof)",
     }
     within += [(report[name], words) for name, words in further.items() if report[name] is not None]
     bounds = [
@@ -379,7 +378,7 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
             grid(["wanted", "answers", "weight", "standard\ndeviation", *margins], wanted),
             *choices,
             ScreenText("Proved bounds on the weighted variance, as a multiple of the least possible:", style="bold"),
-            grid(["variance", "the least is over"], bounds, left=2),
+            grid(["at most", "the least variance of"], bounds, left=2),
             facts(rows),
         )
     )

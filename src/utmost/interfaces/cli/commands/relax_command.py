@@ -60,7 +60,7 @@ def relax(
     """
     if recipe is not None and not question.level.is_given:
         raise OutOfRange(
-            "--epsilon must be on the command line: the recipe has the smaller one of the release",
+            "--epsilon must be on the command line: the recipe has the smaller epsilon of the release",
             came="none",
             remedy="Add --epsilon 2, say.",
         )
@@ -83,8 +83,8 @@ def relax(
                 except DataChanged as error:
                     error.where = repr(question.name)
                     error.remedy = (
-                        "The data or the counting options are others: repeat those of the release. Only changed data "
-                        "are a new version (--data-version), which adds its epsilon."
+                        "The data or the counting options differ from those of the release. Repeat its counting "
+                        "options. Only changed data are a new version (--data-version), which adds its epsilon."
                     )
                     raise
         kept = question.release_in(opened)
@@ -161,7 +161,7 @@ def _named_counting(kept: Published | None, people: PersonOptions) -> Iterator[N
             raise
         words = options.typed_again(_published_options(kept, at_most=people.person is not None))
         error.remedy = (
-            f"The data or the counting options are others. The release was counted with {words}: repeat them all. "
+            f"The data or the counting options differ. The release was counted with {words}: repeat all of these. "
             "Only changed data are a new version (--data-version), which adds its epsilon."
         )
         raise
@@ -182,7 +182,7 @@ def _published_options(kept: Published, *, at_most: bool = False) -> PersonOptio
 
 
 def _check_counted_alike(kept: Published | None, counted: CountedTable) -> None:
-    """Check columns and clips against the release, before the ledger says that the table is another one."""
+    """Check columns and clips against the release, because the ledger's refusal could not name the wrong option."""
     if kept is None:
         return
     came = _options(counted.domain, counted.unit)

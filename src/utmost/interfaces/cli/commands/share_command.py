@@ -88,7 +88,7 @@ def share(
         remedy = "Add --ledger releases.db: each measure has the name of its plan there."
         raise OutOfRange("--relax needs --ledger", came="none", remedy=remedy)
     if relax is not None and dry_run:
-        remedy = "Leave out --dry-run: utmost relax --dry-run shows what one of them would spend."
+        remedy = "Leave out --dry-run: utmost relax --dry-run shows what a single measure would spend."
         raise OutOfRange("--dry-run needs --publish", came="--relax", remedy=remedy)
     if memory.ledger is None:
         options.refuse("needs --ledger", memory)
@@ -125,8 +125,8 @@ def share(
             if output.give(report):
                 show(report, files)
             return
-        # Release all measures, once or in a ledger, and write the files of all or none. In a ledger, files may exist as
-        # answers of a repeated call; then they are compared.
+        # Release all measures, once or in a ledger, and write all files or none. In a ledger, the files of a repeated
+        # call exist already; they are compared with the stored answers.
         sure, file, in_ledger = read_confidence(confidence), file_options.file_of(out), memory.ledger is not None
         paths = {} if file is None else {name: file_options.beside(file, name) for name in tables}
         there = [path for path in paths.values() if any(map(os.path.isfile, (path, signature_path(path))))]
@@ -177,7 +177,7 @@ def report_of(shared: SharedLevel) -> dict[str, Any]:
     neighbours = next(iter(units.values())).neighbours
     return {
         "level": level_text(shared.level),
-        "guarantee": promise_text(shared.level, neighbours, "the releases together", changes),
+        "guarantee": promise_text(shared.level, neighbours, "all releases together", changes),
         "within": shared.within,
         "measures": {
             name: {
@@ -208,7 +208,11 @@ def show(report: dict[str, Any], files: dict[str, Path]) -> None:
             commands[name] = f"{ledger['done']}; {view} --out {name}-released.json"
     nothing = "Nothing was drawn. " if report.get("dry_run") else ""
     within = report["within"]
-    best = {} if within is None else {"error": f"at most {ceil(within * 1000) / 1000:g} times that of any other shares"}
+    best = (
+        {}
+        if within is None
+        else {"error": f"at most {ceil(within * 1000) / 1000:g} times the error of any other shares"}
+    )
     screen().print(
         ScreenGroup(
             ScreenText(f"{nothing}epsilon = {report['level']}, shared:", style="bold"),

@@ -32,13 +32,13 @@ def show_trust(report: dict[str, Any], out: Path | None) -> None:
     shown = {
         "owner": report["owner"],
         "recipients": f"{len(report['recipients']):,}; no path reaches {len(report['unreached']):,} more",
-        "all of them together learn": f"epsilon = {report['together']}, that of the nearest",
-        "from noise drawn for each": f"epsilon = {number(report['independent'], 6)}, the sum",
+        "all recipients together": f"epsilon = {report['together']}, the level of the nearest recipient",
+        "with independent noise": f"epsilon = {number(report['independent'], 6)}, the sum of all levels",
         "coalitions": f"{coalitions['count']:,}",
         "checked": f"yes: their {coalitions['distributions']} joint distributions were enumerated, "
         + ("in fractions" if coalitions["exact"] else f"to {coalitions['discrepancy']:.0e}")
         if checked
-        else f"not enumerated, of more than {_MOST_LEVELS} levels: by the theorem alone",
+        else f"by the theorem alone: more than {_MOST_LEVELS} levels are not enumerated",
         **({"views written": f"{out}, for its owner alone"} if out is not None else {}),
     }
     console = screen()
@@ -47,7 +47,7 @@ def show_trust(report: dict[str, Any], out: Path | None) -> None:
     rows = [[str(distance), epsilon, f"{size:,}"] for (distance, epsilon), size in sorted(counted.items())]
     console.print(
         grid(["distance", "epsilon", "recipients"], rows[:_SHOWN], left=0),
-        *others(len(rows) - _SHOWN, "distances more"),
+        *others(len(rows) - _SHOWN, "more distances"),
     )
 
 
@@ -104,8 +104,8 @@ def trust(
 
     coalitions: dict[str, Any] = {"count": 2 ** len(levels) - 1, "checked": len(set(levels.values())) <= _MOST_LEVELS}
     if coalitions["checked"]:
-        told = check_coalitions(levels)
-        coalitions |= {"distributions": told.distributions, "exact": told.exact, "discrepancy": told.discrepancy}
+        check = check_coalitions(levels)
+        coalitions |= {"distributions": check.distributions, "exact": check.exact, "discrepancy": check.discrepancy}
     report = {
         "owner": owner,
         "together": level_text(max(levels.values())),

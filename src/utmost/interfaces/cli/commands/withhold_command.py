@@ -115,8 +115,9 @@ def withhold(
     for fact in first_table.bias:
         if fact["bias"] is not None:
             true = number(Fraction(fact["true"]), 12)
-            rows[f"a true {true}" + (f" of {first or TOTAL}" if len(withheld) > 1 else "")] = (
-                f"is shown in {percent(fact['chance_shown'])} of releases, and {number(fact['bias'], 3)} off on average"
+            rows[f"a true value {true}" + (f" of {first or TOTAL}" if len(withheld) > 1 else "")] = (
+                f"is shown in {percent(fact['chance_shown'])} of releases, with a mean error of "
+                f"{number(fact['bias'], 3)}"
             )
     if places:
         rows["written"] = ", ".join(f"{place} and {sidecar_path(place)}" for place in places.values())

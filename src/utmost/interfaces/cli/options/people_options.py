@@ -239,11 +239,11 @@ class People(PersonOptions):
                 outside=self.outside,
                 progress=progress,
             )
-        show_report(table, "", "--each", None)  # contributions are cut by nothing
+        show_report(table, "", "--each", None)  # contributions are measured without any bound
         return table
 
     def _tell_of_repeats(self, events: Path, domain: "Domain") -> None:
-        """Tell on a terminal that a column looks like an identifier of persons, some of whom have several rows."""
+        """Warn on a terminal if a column looks like an identifier of persons, and some persons have several rows."""
         from utmost.interfaces.cli.screens.screen import screen
         from utmost.interfaces.cli.screens.terminal import ScreenText
         from utmost.tables.files import files
@@ -261,12 +261,13 @@ class People(PersonOptions):
             once = len(set(cells))
             is_number = any("." in cell or "," in cell for cell in cells)
             if name not in counted and not is_number and len(cells) >= _FEWEST and once < len(cells) <= once * 10 / 9:
-                told = f"Rows seem to repeat persons: {name} differs in nearly all rows, and {len(cells) - once} rows "
-                told += f"repeat a value. If it names persons, write --person {name} in place of --each-row."
-                terminal.print(ScreenText(harmless(told), style="bold"))
+                warning = f"Some persons may have several rows: {name} differs in nearly all rows, and "
+                warning += f"{len(cells) - once} rows repeat one of its values. If {name} names persons, write "
+                warning += f"--person {name} in place of --each-row."
+                terminal.print(ScreenText(harmless(warning), style="bold"))
 
     def _sum_bound(self, measures: "dict[str, MeasureSpec] | None") -> str | None:
-        """Return what bounds a person in a cell; None where persons are counted, once in a cell."""
+        """Return the options that bound a person in a cell; None if each person counts once in a cell."""
         from utmost.publish.counting.counted_measures import MeasureSpec
 
         if all(measure == MeasureSpec() for measure in (measures or {"": self.measure}).values()):
@@ -341,7 +342,7 @@ class People(PersonOptions):
             raise named from None
 
     def _with_step(self, remedy: str, where: str) -> str:
-        """Return a remedy with the step in the `--mean` of the column that it is about."""
+        """Return a remedy that writes the step into `--mean` of the column in the error."""
         mean = next((text for text in self.mean or () if f"column {text.partition('=')[0].strip()!r}" in where), None)
         return remedy if mean is None else remedy.replace('add step="0.01"', f"write --mean {mean},0.01")
 

@@ -149,7 +149,7 @@ class StopRule:
 
     until: Annotated[
         str | None,
-        option("RULE", 'Spend no more than each cell needs: "10 %", or "10 % where sex=women".'),
+        option("RULE", 'Stop once all margins are small: "10 %", or "10 % where sex=women".'),
     ] = None
 
     @property

@@ -192,7 +192,7 @@ class Output:
 
     def give(self, report: Any, document: Any = None) -> bool:
         """Write the result as JSON if --out is given; print it as JSON, or return True if it is for people to read."""
-        # `document` replaces the report in the file, if the file can be read back.
+        # A file that another command can read has a `document` in place of the report.
         from utmost.interfaces.documents.reports import print_json
         from utmost.tables.files.atomic import write_together
         from utmost.tables.files.json_files import write_json
@@ -240,7 +240,7 @@ def _options(
 
 
 def _family(family: Any, values: dict[str, Any]) -> Any:
-    """Return a group with the values of its options, which are removed; keys without a recipe have their defaults."""
+    """Take the values of a group's options out of `values`, and return the group; a missing value is the default."""
     return family(
         **{
             field.name: _family(field.type, values)
@@ -309,7 +309,7 @@ def named_value(text: str, written: str, where: str, example: str) -> tuple[str,
 
 
 def named_values(texts: list[str] | None, written: str, where: str, example: str) -> dict[str, str]:
-    """Split each text by `named_value`; refuse a repeated name, of which one value would be lost."""
+    """Split each text by `named_value`; refuse a repeated name, since one of its values would be lost."""
     pairs = [named_value(text, written, where, example) for text in texts or []]
     values = dict(pairs)
     if len(values) < len(pairs):
@@ -319,9 +319,9 @@ def named_values(texts: list[str] | None, written: str, where: str, example: str
 
 @contextmanager
 def protected(yes: bool) -> Iterator[None]:
-    """Refuse a level at which practically nobody is protected, unless the user gave --yes; before any draw."""
+    """Refuse a level at which practically nobody is protected, before any draw, unless the user gave --yes."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RowsObserved)  # on the screen and in the file, the statement has this warning
+        warnings.simplefilter("ignore", RowsObserved)  # the statement on the screen and in the file says the same
         warnings.simplefilter("ignore" if yes else "error", LittleProtection)
         try:
             yield

@@ -153,7 +153,7 @@ class TableAnswer:
 
 
 def check_fits(answer: TableAnswer, table: Any) -> None:
-    """Check, before any draw, that the output can hold a table, see `tables_before_draw`; None is a document."""
+    """Check, before any draw, that the output can hold a table of `tables_before_draw`; a .json file holds any."""
     from utmost.tables.files import files
 
     file = answer.file
@@ -203,7 +203,7 @@ def give_rows(names: list[str], rows: Iterable[list[str]], out: Path, document: 
         def write(file: BinaryIO) -> None:
             text = TextIOWrapper(file, encoding="utf-8", newline="\n")
             document(text)
-            text.detach()  # the file is closed by others
+            text.detach()  # otherwise the wrapper would close the file, which `write_together` does
 
         return write_together({out: write})
     write_together({out: lambda file: files.write_rows(names, rows, file, out)})

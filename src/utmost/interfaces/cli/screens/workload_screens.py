@@ -471,10 +471,10 @@ def _said(release: NoisySums, headline: str, written: str = "", more: Mapping[st
 
 
 def no_clean_table(cells: str) -> str:
-    """Return why whole numbers cannot be made of a release, and the table to add for that."""
+    """Return the reason why `utmost clean` cannot round a release, and the option that mends it."""
     return (
-        f"utmost clean cannot make whole numbers of its release, since {cells!r} has no budget share; with "
-        f'--want "{cells}=1/100" it has a small one'
+        f"utmost clean cannot round a release of this plan, because {cells!r} has no budget share; add "
+        f'--want "{cells}=1/100" for a small share'
     )
 
 

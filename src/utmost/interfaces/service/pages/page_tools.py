@@ -24,13 +24,13 @@ TextQuery = Annotated[str, Query(max_length=200)]
 Long = Annotated[str, Query(max_length=20_000)]
 
 PRIORS = {
-    "uniform": "every count alike",
+    "uniform": "all counts equally likely",
     "binomial": "binomial: each with probability p",
-    "poisson": "Poisson: about so many",
-    "weights": "weights of your own",
+    "poisson": "Poisson: with this mean",
+    "weights": "your own weights",
 }
 READER_LOSSES = {row.example: row.meaning for row in NAMED_LOSSES.values() if row.for_readers}
-COSTS = {"absolute": "its size", "squared": "its square", "moment:3": "its third power"}
+COSTS = {"absolute": "its absolute value", "squared": "its square", "moment:3": "its third power"}
 FLORENCE = """Acciaiuoli Medici
 Castellani Peruzzi
 Castellani Strozzi

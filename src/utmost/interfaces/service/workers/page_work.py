@@ -52,14 +52,14 @@ _MOST_MEMBERS, _MOST_EDGES = 60, 400
 _FAINT = 1e-3
 
 SHAPES = {
-    "grid": "a lattice, as the crow flies",
-    "manhattan": "a lattice, along streets",
+    "grid": "a lattice, straight-line distances",
+    "manhattan": "a lattice, distances along streets",
     "line": "a line",
     "cycle": "a circle",
-    "discrete": "all equally far apart",
+    "discrete": "places that are equally far apart",
     "hamming": "strings of bits",
 }
-MAP_LOSSES = {"distance": "how far off the answer is", "binary": "1 unless the answer is right"}
+MAP_LOSSES = {"distance": "its distance from the true place", "binary": "1 unless the answer is right"}
 CHANNELS = {
     "geometric": "geometric noise, cut off at both ends",
     "randomised": "randomised response",
