@@ -21,7 +21,7 @@ from utmost.errors import BadTable, OutOfRange
 
 # Every remedy in the source is put into the words of the command line.
 from utmost.interfaces.cli.main import in_words
-from utmost.interfaces.cli.options.shared_options import Plane, typed_again
+from utmost.interfaces.cli.options.shared_options import PlanarOptions, typed_again
 
 SOURCES = Path(__file__).parents[2] / "src/utmost"
 SILENT = ["--columns", "n", "--epsilon", 100, "--sensitivity", 1, "--cells", 1, "--yes"]
@@ -387,4 +387,4 @@ def test_with_json_an_error_is_json_too(run, tmp_path, monkeypatch, words, kind,
 
 
 def test_given_options_are_typed_again_as_a_shell_reads_them():
-    assert typed_again(Plane(planar=True, per="1 km")) == "--planar --per '1 km'"
+    assert typed_again(PlanarOptions(planar=True, per="1 km")) == "--planar --per '1 km'"

@@ -13,8 +13,8 @@ from utmost import CellNoise, PointNoise, read_promise, read_release
 
 # Every option of the command is tried, one by one: the command alone has the list.
 from utmost.interfaces.cli.commands.release_command import ELSEWHERE
-from utmost.interfaces.cli.options.promise_options import Promised
-from utmost.interfaces.cli.options.release_options import AskedPromise, ReleaseOptions
+from utmost.interfaces.cli.options.promise_options import PromiseOptions
+from utmost.interfaces.cli.options.release_options import EverydayPromiseOptions, ReleaseOptions
 from utmost.ledger import Ledger
 from utmost.privacy import Unit
 from utmost.promises import Promise, selected_cell_noise
@@ -153,9 +153,9 @@ def options_in(family):
 def test_no_option_stands_beside_a_promise(run, file, table):
     """Of all options that a promise has, the file is the only one, and so is the default of an option: said is said."""
     path = file(*COLUMNS, "--drop", "x,y")
-    options = {name: value for name, value in options_in(Promised) if name != "--promise"}
+    options = {name: value for name, value in options_in(PromiseOptions) if name != "--promise"}
     assert {"--columns", "--rows", "--neighbours", "--numbers", "--noise", "--per", "--half-step"} < options.keys()
-    of_release = dict(options_in(AskedPromise))
+    of_release = dict(options_in(EverydayPromiseOptions))
     assert {"--columns", "--sensitivity", "--numbers"} < of_release.keys() < {*options, "--promise", "--want"}
     wanted = run("release", table, "--epsilon", 1, "--promise", path, "--want", "x")
     assert wanted[:2] == (2, "")

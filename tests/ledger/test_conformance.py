@@ -221,7 +221,7 @@ def test_one_interface_and_the_same_answers_whatever_is_asked_first(tmp_path, no
         return
     assert Promise.of_facts(promise.facts()) == promise
     if kind.is_once:
-        check_once(MEMORIES[memory](tmp_path, promise, table, 1), table)
+        check_needs_no_ledger(MEMORIES[memory](tmp_path, promise, table, 1), table)
         return
     for at, order in enumerate([(LEVELS[1], LEVELS[2], LEVELS[0]), LEVELS[::-1]][: 2 if memory == "process" else 1]):
         folder = tmp_path / str(at)
@@ -255,7 +255,7 @@ def test_one_interface_and_the_same_answers_whatever_is_asked_first(tmp_path, no
     assert release.spent == LEVELS[-1], "nothing is spent by a call that fails"
 
 
-def check_once(made, table):
+def check_needs_no_ledger(made, table):
     """Keys are named at one level: the answer is repeated, and another level is refused by type."""
     release, answer = made.release, plain(made)
     assert list(answer) == list(table)

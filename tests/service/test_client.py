@@ -254,7 +254,7 @@ def test_every_verb_of_every_role_goes_over_the_wire(people, tmp_path):
     admin, ada, auditor = people("Root", "admin"), people("Ada", "curator"), people("Ida", "auditor")
     ada.publish("admissions", TABLE, PROMISE, epsilon=1)
     token = admin.make_token("Bo", "recipient", {"admissions": "1/4"}, days="1/2")
-    assert (token["token"]["role"], token["not_there"]) == ("recipient", [])
+    assert (token["token"]["role"], token["missing_releases"]) == ("recipient", [])
     assert token["token"]["expires"] - token["token"]["made"] == 43_200
     assert token["bearer"].startswith("utmost_")
     assert {made["owner"] for made in admin.tokens()} == {"Root", "Ada", "Ida", "Bo"}

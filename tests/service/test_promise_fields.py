@@ -23,7 +23,7 @@ from utmost.errors import OutOfRange, UtmostError, WrongKind
 from utmost.exact import level
 
 # Each hand-off is broken where it stands.
-from utmost.interfaces.cli.options.promise_options import Promised
+from utmost.interfaces.cli.options.promise_options import PromiseOptions
 from utmost.interfaces.service import client
 from utmost.interfaces.service.pages import page_publishing, shown_promise
 from utmost.interfaces.service.pages.shown_promise import of_release, of_request
@@ -719,12 +719,12 @@ def lost_by_form(monkeypatch, field):
 
 
 def lost_by_options(monkeypatch, field):
-    made = Promised.of
+    made = PromiseOptions.of
 
     def forgetful(promised, table=None, noise=None):
         return replace(made(promised, table, noise), **{field: getattr(PLAIN, field)})
 
-    monkeypatch.setattr(Promised, "of", forgetful)
+    monkeypatch.setattr(PromiseOptions, "of", forgetful)
 
 
 def lost_to_approvers(monkeypatch, field):

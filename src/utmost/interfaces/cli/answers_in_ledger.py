@@ -13,20 +13,20 @@ from utmost.interfaces.documents.answers import SavedMechanism
 
 
 @dataclass(frozen=True, slots=True)
-class AnswersMemory(LedgerOptions):
+class AnswerLedgerOptions(LedgerOptions):
     """The ledger that keeps answers, and the name of the mechanism in it."""
 
     def __post_init__(self) -> None:
-        for name in options.told(self) if self.ledger is None else ():
+        for name in options.typed_options(self) if self.ledger is None else ():
             raise OutOfRange(
                 f"{name} needs --ledger", came="none", remedy=f"Add --ledger answers.db, or leave out {name}."
             )
 
-    def kept(self, saved: SavedMechanism, design: Path) -> "KeptAnswers | None":
+    def kept(self, saved: SavedMechanism, design: Path) -> "AnswersInLedger | None":
         """Return the mechanism with its place in the ledger; None without a ledger."""
         if self.ledger is None:
             return None
-        return KeptAnswers(
+        return AnswersInLedger(
             saved=saved,
             place=self.place,
             name=self.name or design.stem,
@@ -37,7 +37,7 @@ class AnswersMemory(LedgerOptions):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class KeptAnswers:
+class AnswersInLedger:
     """A mechanism whose answers a ledger keeps, under a name, dataset and version."""
 
     saved: SavedMechanism

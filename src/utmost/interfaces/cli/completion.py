@@ -22,7 +22,7 @@ def completion_script(command: click.Command, shell: str) -> str:
     return known(command, {}, "utmost", _ASKED).source().strip("\n")
 
 
-def complete_from_now_on(command: click.Command, shell: str) -> str:
+def install_completion(command: click.Command, shell: str) -> str:
     """Write the completion script where a shell reads it when it starts, and return a sentence that says where."""
     shell = _named(shell)
     script, home = completion_script(command, shell), Path.home()

@@ -16,7 +16,7 @@ from utmost.core.exact.written_levels import level_facts, level_from_text, level
 from utmost.errors import AlreadyPublished, OutOfRange, UtmostError
 from utmost.interfaces.cli.options import file_options, table_options
 from utmost.interfaces.cli.options import shared_options as options
-from utmost.interfaces.cli.options.release_options import ReleaseMemory
+from utmost.interfaces.cli.options.release_options import ReleaseLedgerOptions
 from utmost.interfaces.cli.options.table_options import TableAnswer
 from utmost.interfaces.cli.screens.release_screen import ladder_grid, ladder_report
 from utmost.interfaces.cli.screens.screen import facts, percent, screen, shown_facts, warn_of_rule, watched
@@ -137,7 +137,7 @@ class Question:
     # An invalid level or confidence is refused before any ledger is opened.
 
     name: options.LedgerName
-    level: options.AskedLevel
+    level: options.LevelOptions
     version: options.NewDataVersion = None
     answer: table_options.TableAnswer
 
@@ -265,7 +265,7 @@ class Question:
 def publish_in_ledger(
     table: Path,
     promise: Promise,
-    memory: ReleaseMemory,
+    memory: ReleaseLedgerOptions,
     question: Question,
     *,
     dry_run: bool,
@@ -321,7 +321,7 @@ def publish_in_ledger(
 
 @contextmanager
 def named_command(
-    ledger: Ledger, table: Path, memory: ReleaseMemory, question: Question, counting: Sequence[Any]
+    ledger: Ledger, table: Path, memory: ReleaseLedgerOptions, question: Question, counting: Sequence[Any]
 ) -> Iterator[None]:
     """Add to an error the command that answers the existing release: relax for less noise, view for more."""
     try:
@@ -330,8 +330,8 @@ def named_command(
         if not error.at_other_level:
             raise
         highest = max(question.levels_in(ledger))
-        place = ReleaseMemory(ledger=memory.ledger, key_file=memory.key_file, witness=memory.witness)
-        release = place, ReleaseMemory(name=question.name, version=question.version)
+        place = ReleaseLedgerOptions(ledger=memory.ledger, key_file=memory.key_file, witness=memory.witness)
+        release = place, ReleaseLedgerOptions(name=question.name, version=question.version)
         asked = options.typed_again(question.level, TableAnswer(out=question.answer.out))
         if question.at < highest:
             command = f"utmost view {options.typed_again(*release)} {asked}"

@@ -74,7 +74,7 @@ class LedgerPlaceOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class MemoryOfMany:
+class LedgerBudgetOptions:
     """The options that name a ledger, and the dataset whose budget is charged."""
 
     title: ClassVar[str] = "In a ledger"
@@ -96,7 +96,7 @@ class MemoryOfMany:
 
 
 @dataclass(frozen=True, slots=True)
-class LedgerOptions(MemoryOfMany):
+class LedgerOptions(LedgerBudgetOptions):
     """The options that name a ledger, the dataset, and a release with its version."""
 
     name: Annotated[str | None, option("NAME", "Name of the release in the ledger.")] = None

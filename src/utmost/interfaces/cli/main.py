@@ -349,9 +349,9 @@ def _told(ctx: Any, option: Any, value: Any) -> None:
     if option.name == "version":
         click.echo(f"utmost {__version__}")
     else:
-        from utmost.interfaces.cli.completion import complete_from_now_on, completion_script
+        from utmost.interfaces.cli.completion import completion_script, install_completion
 
-        shown = completion_script if option.name == "show_completion" else complete_from_now_on
+        shown = completion_script if option.name == "show_completion" else install_completion
         click.echo(shown(app, value))
     ctx.exit()
 

@@ -7,7 +7,7 @@ from typing import Any
 from utmost.core.exact.progress_bar import progress_bar
 from utmost.errors import UtmostError
 from utmost.interfaces.cli.ledger_answers import IN_LEDGER, Question, named_command, show_after
-from utmost.interfaces.cli.options.release_options import ReleaseMemory
+from utmost.interfaces.cli.options.release_options import ReleaseLedgerOptions
 from utmost.interfaces.cli.screens.workload_screens import give_measures, measures_margins
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger.ledger import Ledger
@@ -20,7 +20,7 @@ from utmost.tables.files.signatures import Signer
 def publish_means_in_ledger(
     table: Path,
     tables: Mapping[str, CountedTable],
-    memory: ReleaseMemory,
+    memory: ReleaseLedgerOptions,
     question: Question,
     *,
     dry_run: bool,

@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from utmost.errors import OutOfRange
-from utmost.interfaces.cli.options.people_options import People
+from utmost.interfaces.cli.options.people_options import CountingOptions
 from utmost.interfaces.cli.options.shared_options import refuse
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.statements.counted_files import COUNTED_FORM, read_domain
@@ -13,7 +13,7 @@ from utmost.tables.axes.domain import Domain
 from utmost.tables.cells.spelling import Spelling
 
 
-def planned_table(table: Path, people: People, spelling: Spelling, plan: Plan) -> CountedTable:
+def planned_table(table: Path, people: CountingOptions, spelling: Spelling, plan: Plan) -> CountedTable:
     """Return the counted table of a file: read, or counted over the plan's domain, by default within its unit."""
     if people.are_events and plan.unit.is_distinct:
         remedy = "Count first: utmost count TABLE --measures FILE --out counted.json, and release the file."
@@ -41,7 +41,7 @@ def planned_table(table: Path, people: People, spelling: Spelling, plan: Plan) -
                 people = replace(people, leave_out=[*(people.leave_out or []), "amounts"])
         counted: CountedTable = people.counted(table, declared, plan.unit.neighbours, spelling, together=plan.together)
         return counted
-    refuse("is for events: a counted table has its domain", People(domain=people.domain))
+    refuse("is for events: a counted table has its domain", CountingOptions(domain=people.domain))
     if table.suffix.lower() != ".json":
         remedy = "Give the .json that utmost count wrote; or count events here: --person COLUMN, or --each-row."
         raise OutOfRange("--plan needs a counted table", came=table.name, remedy=remedy)

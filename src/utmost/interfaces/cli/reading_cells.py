@@ -57,7 +57,7 @@ class CellSelection:
     at: Annotated[list[str] | None, option("EPSILON", "Larger level whose margins are shown; nothing is spent.")] = None
 
     @property
-    def ask_a_sum(self) -> bool:
+    def asks_for_sum(self) -> bool:
         """Whether a number is to be computed from cells."""
         return (
             self.total
@@ -74,7 +74,7 @@ class CellSelection:
 
     def check_unused(self) -> None:
         """Refuse --where and similar options beside --prior, which reads single counts."""
-        if self.ask_a_sum or self.at:
+        if self.asks_for_sum or self.at:
             remedy = "Leave out --response, --prior and --n."
             raise OutOfRange(
                 "sums of cells, and --at, need a FILE alone", came="--response, --prior or --n", remedy=remedy
@@ -91,7 +91,7 @@ class CellSelection:
 
 
 @dataclass(frozen=True, slots=True)
-class CellsAsked:
+class CellQuestion:
     """A question about the cells of a release, and the form of its answer."""
 
     cells: CellSelection
@@ -103,7 +103,7 @@ class CellsAsked:
     form: str | None = None  # format of a table on standard output
 
 
-def read_cells(file: Path, statement: Path | None, all_asked: CellsAsked, *, to_pipe: bool, as_json: bool) -> None:
+def read_cells(file: Path, statement: Path | None, all_asked: CellQuestion, *, to_pipe: bool, as_json: bool) -> None:
     """Read one release, and print or write its figures; with `to_pipe` a table goes to standard output."""
     question, column, spelling = all_asked.cells, all_asked.column, all_asked.spelling
     plot, path = all_asked.plot, all_asked.out
@@ -113,7 +113,7 @@ def read_cells(file: Path, statement: Path | None, all_asked: CellsAsked, *, to_
     sure = read_confidence(all_asked.confidence)
     release = read_release(file, statement, separator=spelling.separator, encoding=spelling.encoding)
 
-    if isinstance(release, MeasuresTable) and question.ask_a_sum and not question.mean:
+    if isinstance(release, MeasuresTable) and question.asks_for_sum and not question.mean:
         question = question.one_by_one(release)
         other: dict[str, Any] = {"--at": question.at, "--over-column": question.over_column, "--column": column}
         for name, value in {**other, "--plot": plot, "--out": path}.items():
@@ -133,7 +133,7 @@ def read_cells(file: Path, statement: Path | None, all_asked: CellsAsked, *, to_
             came = "a table of declared noise"
             raise OutOfRange("other levels need a release of utmost", came=came, remedy=remedy)
     elif not isinstance(release, Answer) or not (release.is_by_plan or isinstance(release.noise, CellNoiseAtLevel)):
-        if plot is not None or path is not None or question.ask_a_sum or question.at:
+        if plot is not None or path is not None or question.asks_for_sum or question.at:
             raise OutOfRange(
                 "FILE must be a released table, or a release by a plan, for sums, levels and pictures",
                 came="another file",
@@ -150,13 +150,13 @@ def read_cells(file: Path, statement: Path | None, all_asked: CellsAsked, *, to_
         cells = release.cells
         assert not isinstance(cells, OneDrawCells), "refused above"
         reader = _Table(cells, sure, column)
-    report = reader.sum(question) if question.ask_a_sum else reader.whole(question)
+    report = reader.sum(question) if question.asks_for_sum else reader.whole(question)
     report["not_counted"] = uncounted(release) or None
     if isinstance(release, NoisyTable):
         report |= {"levels": [], "guarantee": release.guarantee}
     else:
         levels = [level(text) for text in question.at or ()]
-        if not levels and not question.ask_a_sum:
+        if not levels and not question.asks_for_sum:
             levels = [reader.level.scaled(times) for times in _BOUGHT]
         report["levels"] = [reader.bought(at) for at in levels]
 
@@ -172,7 +172,7 @@ def read_cells(file: Path, statement: Path | None, all_asked: CellsAsked, *, to_
         write_together({plot: draw})
 
     if path is not None:
-        if not isinstance(reader, _Table) or question.ask_a_sum:
+        if not isinstance(reader, _Table) or question.asks_for_sum:
             raise OutOfRange(
                 "--out needs a released table, which it writes with its margins",
                 came="a question, or a release by a plan",
@@ -186,10 +186,10 @@ def read_cells(file: Path, statement: Path | None, all_asked: CellsAsked, *, to_
         return table_options.give_table(reader.release.with_bars(sure), all_asked.form)
     if as_json or (to_pipe and path is None):
         return print_json(report)
-    if isinstance(release, Answer) and release.is_by_plan and not question.ask_a_sum:
+    if isinstance(release, Answer) and release.is_by_plan and not question.asks_for_sum:
         screen().print(*shown_tables(with_confidence(release.table, sure)))
     amount = reader.release.unit.amount if isinstance(reader, _Sums) else None
-    amount = None if question.ask_a_sum and isinstance(reader, _Sums) and reader.release.unit.is_shared else amount
+    amount = None if question.asks_for_sum and isinstance(reader, _Sums) and reader.release.unit.is_shared else amount
     _show(report, path, report["not_counted"], None if amount is None else amount.clipped)
 
 

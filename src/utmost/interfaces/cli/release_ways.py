@@ -13,7 +13,7 @@ from utmost.core.sampling.random_bits import secure
 from utmost.errors import OutOfRange
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.people_options import PersonOptions, split_names
-from utmost.interfaces.cli.options.promise_options import ColumnOptions, PromiseTexts, Protected
+from utmost.interfaces.cli.options.promise_options import ColumnOptions, PromiseTexts, UnitOptions
 from utmost.interfaces.cli.options.release_options import ReleaseOptions
 from utmost.interfaces.cli.options.shared_options import refuse
 from utmost.interfaces.cli.options.table_options import TableAnswer, check_fits
@@ -42,42 +42,42 @@ def publish_table(table: Path, request: ReleaseOptions) -> None:
     request.level.read(), request.answer.file  # these refuse an invalid level or file name at once
     source = request.spelling.of(table, is_counted=request.people.are_events)
     request.promised.check()
-    if request.asked.want is not None:
-        by_wanted_tables(source, request, request.asked.want)
-    elif request.promised.is_whole:
-        whole(source, request)
+    if request.everyday.want is not None:
+        publish_wanted_tables(source, request, request.everyday.want)
+    elif request.promised.needs_no_options:
+        publish_complete_promise(source, request)
     elif request.once.is_of_rows:
-        together(source, request)
+        publish_row_noise(source, request)
     elif request.once.once == "tables":
         raise OutOfRange("--once tables needs --want", came="none", remedy='Add --want "region sex", say.')
     elif request.once.once is not None:
-        in_one_draw(source, request)
+        publish_in_one_draw(source, request)
     elif request.promised.is_planned:
-        by_plan(source, request)
+        publish_by_plan(source, request)
     else:
-        table_of_columns(source, request)
+        publish_columns(source, request)
 
 
-def whole(table: Path, request: ReleaseOptions) -> None:
+def publish_complete_promise(table: Path, request: ReleaseOptions) -> None:
     """Publish by a promise of points, or of noise that only a promise file can name."""
     name = "--planar" if request.promised.stated is None else "a promise of points or of noise without options"
     refuse(f"does not go with {name}", request.once, request.people)
     if request.memory.ledger is not None:
-        return keep(table, request, None)
+        return publish_in_named_ledger(table, request, None)
     counted = counted_table(table, request.people, request.neighbours, request.spelling.cells)
     assert not isinstance(counted, dict), "options of persons were refused"
-    check_once(request, counted)
+    check_needs_no_ledger(request, counted)
     request.check_free(table, draws=True)
     _give_checked(table, files.read(table) if counted is None else counted, request.promised.of(counted), request)
 
 
-def together(table: Path, request: ReleaseOptions) -> None:
+def publish_row_noise(table: Path, request: ReleaseOptions) -> None:
     """Publish columns of which one individual changes only the cells of one row."""
     from utmost.core.noise.norm_staircase import CellCost
     from utmost.publish.promises.noise_together import once_together
 
     promised, columns = request.promised, request.promised.columns
-    cells = Protected(cells=promised.protected.cells)
+    cells = UnitOptions(cells=promised.protected.cells)
     other = replace(promised, columns=ColumnOptions(), protected=cells, texts=PromiseTexts())
     refuse(f"does not go with --once {request.once.once}", other, request.memory, request.people, promised.stopping)
     promised.check_columns("columns", "sensitivity")
@@ -89,7 +89,7 @@ def together(table: Path, request: ReleaseOptions) -> None:
     give_once(table, promised.of(noise=noise), request)
 
 
-def in_one_draw(table: Path, request: ReleaseOptions) -> None:
+def publish_in_one_draw(table: Path, request: ReleaseOptions) -> None:
     """Draw the noise of all released cells, or of all one-way tables of a counted table, at once."""
     from utmost.publish.promises.one_draw_noise import OneDraw, OneWayDraw
 
@@ -143,7 +143,7 @@ def _give_checked(table: Path, source: Any, promise: "Promise", request: Release
     give(released, answer, signer)
 
 
-def by_plan(table: Path, request: ReleaseOptions) -> None:
+def publish_by_plan(table: Path, request: ReleaseOptions) -> None:
     """Publish the sums of a plan, measured on a counted table."""
     from utmost.interfaces.cli.planned_release import planned_table
     from utmost.interfaces.cli.screens.workload_screens import check_document, release_by_plan
@@ -152,8 +152,8 @@ def by_plan(table: Path, request: ReleaseOptions) -> None:
     if not request.is_repeatable:
         check_document(answer.file, answer.sign, draws=request.memory.ledger is None)
     if request.memory.ledger is not None:
-        check_counted_before(request.people, request.count_key)
-    unread = Protected() if request.people.are_events else promised.protected
+        check_counting_key(request.people, request.count_key)
+    unread = UnitOptions() if request.people.are_events else promised.protected
     measured = PersonOptions(mean=request.people.mean, neighbours=request.people.neighbours)
     refuse("cannot be chosen with --plan", TableAnswer(form=answer.form), once, unread, measured)
     plan = promised.plan
@@ -161,8 +161,8 @@ def by_plan(table: Path, request: ReleaseOptions) -> None:
     people = replace(request.people.people, count_key=request.count_key)
     counted = planned_table(table, people, request.spelling.cells, plan)
     if request.memory.ledger is not None:
-        return keep(table, request, counted)
-    check_once(request, counted)
+        return publish_in_named_ledger(table, request, counted)
+    check_needs_no_ledger(request, counted)
     release_by_plan(
         counted,
         promised.of(counted),
@@ -175,7 +175,7 @@ def by_plan(table: Path, request: ReleaseOptions) -> None:
     )
 
 
-def by_wanted_tables(table: Path, request: ReleaseOptions, wanted: list[str]) -> None:
+def publish_wanted_tables(table: Path, request: ReleaseOptions, wanted: list[str]) -> None:
     """Publish the wanted tables of a counted table: by the plan of `utmost plan`, or by noise that is drawn once."""
     from utmost.interfaces.cli.screens.workload_screens import check_document, release_by_plan
     from utmost.publish.counting.counted import CountedTable
@@ -199,12 +199,12 @@ def by_wanted_tables(table: Path, request: ReleaseOptions, wanted: list[str]) ->
             "--want needs no promise: what one person changes is proved by counting", came=came, remedy=remedy
         )
     if request.memory.ledger is None:
-        check_once(request)
+        check_needs_no_ledger(request)
         if not is_once:
             check_document(answer.file, answer.sign, draws=True)
     else:
         refuse("cannot be chosen with --ledger", request.once)
-        check_counted_before(request.people, request.count_key)
+        check_counting_key(request.people, request.count_key)
         if not request.is_repeatable:
             check_document(answer.file, answer.sign)
     counted = counted_table(table, request.people, request.neighbours, request.spelling.cells, request.count_key)
@@ -219,7 +219,7 @@ def by_wanted_tables(table: Path, request: ReleaseOptions, wanted: list[str]) ->
     with progress_bar("Searching for shares"):
         plan = plan_for(workload, counted, level)
     if request.memory.ledger is not None:
-        return keep(table, request, counted, plan)
+        return publish_in_named_ledger(table, request, counted, plan)
     if is_once and (made_once := least_once(plan, counted, level)) is not None:
         read, promise = made_once
         if answer.file is not None and answer.file.suffix.lower() == ".json":
@@ -235,7 +235,7 @@ def by_wanted_tables(table: Path, request: ReleaseOptions, wanted: list[str]) ->
     )
 
 
-def table_of_columns(table: Path, request: ReleaseOptions) -> None:
+def publish_columns(table: Path, request: ReleaseOptions) -> None:
     """Publish columns of a table, each cell with its own noise; events are counted first."""
     answer, promised = request.answer, request.promised
     is_document = request.people.mean is not None and answer.out is not None and answer.out.suffix.lower() == ".json"
@@ -243,14 +243,14 @@ def table_of_columns(table: Path, request: ReleaseOptions) -> None:
     if request.people.are_events and not request.is_repeatable and not is_document:
         request.check_free(table, draws=request.memory.ledger is None)
     if request.memory.ledger is not None:
-        check_counted_before(request.people, request.count_key)
+        check_counting_key(request.people, request.count_key)
     counted = counted_table(table, request.people, request.neighbours, request.spelling.cells, request.count_key)
     if counted is None:
         promised.check_columns("columns", "sensitivity", "cells")
     elif isinstance(counted, dict):
-        return table_of_measures(table, counted, request)
+        return publish_means(table, counted, request)
     elif counted.unit.needs_sizes and promised.stated is None:
-        return table_of_sums(table, counted, request)
+        return publish_sums(table, counted, request)
     if counted is not None:
         for axis in counted.domain.axes:
             if axis.whole is not None and len(axis.levels) > 1:
@@ -259,11 +259,11 @@ def table_of_columns(table: Path, request: ReleaseOptions) -> None:
                 where = harmless(f'--where "{axis.levels[0]}=LOW..HIGH"')
                 sys.stderr.write(f"utmost: {line}. `utmost total` adds up bins: {where}.\n")
     if request.memory.ledger is not None:
-        return keep(table, request, counted)
-    check_once(request, counted)
+        return publish_in_named_ledger(table, request, counted)
+    check_needs_no_ledger(request, counted)
     promise = promised.of(counted)
     if promise.until is not None:
-        return by_rule(table, counted, promise, request)
+        return publish_until(table, counted, promise, request)
     if promised.stated is None:
         promise = promise.once(cost_of(request.once.cost))
     else:
@@ -295,7 +295,7 @@ def table_of_columns(table: Path, request: ReleaseOptions) -> None:
     give(released, answer, signer)
 
 
-def by_rule(table: Path, counted: "CountedTable | None", promise: Promise, request: ReleaseOptions) -> None:
+def publish_until(table: Path, counted: "CountedTable | None", promise: Promise, request: ReleaseOptions) -> None:
     """Publish columns of a table at the first level that meets a rule, without a ledger."""
     from utmost.publish.ledger.releasing import promised_statement, release
 
@@ -314,7 +314,7 @@ def by_rule(table: Path, counted: "CountedTable | None", promise: Promise, reque
     give(released, answer, signer)
 
 
-def table_of_measures(table: Path, counted: "dict[str, CountedTable]", request: ReleaseOptions) -> None:
+def publish_means(table: Path, counted: "dict[str, CountedTable]", request: ReleaseOptions) -> None:
     """Publish counts, sums and means of several amounts in one table, each with an equal share of the level."""
     from utmost.interfaces.cli.screens.workload_screens import give_measures, give_promised_measures
     from utmost.publish.releases.measures_table import MeasuresTable, release_measures
@@ -334,7 +334,7 @@ def table_of_measures(table: Path, counted: "dict[str, CountedTable]", request: 
         return publish_means_in_ledger(
             table, counted, request.memory, question, dry_run=request.dry_run, counting=counting
         )
-    check_once(request)
+    check_needs_no_ledger(request)
     request.check_free(table, draws=True)
     if request.dry_run:
         return give_promised_measures(MeasuresTable.without_data(counted, level, answer.confidence), answer)
@@ -344,7 +344,7 @@ def table_of_measures(table: Path, counted: "dict[str, CountedTable]", request: 
     give_measures(measures, answer, signer)
 
 
-def table_of_sums(table: Path, counted: "CountedTable", request: ReleaseOptions) -> None:
+def publish_sums(table: Path, counted: "CountedTable", request: ReleaseOptions) -> None:
     """Publish the cells of a table that needs a plan: of amounts, or of persons bounded over all cells."""
     from utmost.interfaces.cli.screens.workload_screens import check_document, drawn_sums, give_cells, release_by_plan
     from utmost.publish.promises.sum_noise import SumNoise
@@ -353,8 +353,8 @@ def table_of_sums(table: Path, counted: "CountedTable", request: ReleaseOptions)
     refuse("does not go with sums and counts together", request.once, request.promised.columns)
     promise = request.promised.of(counted)
     if request.memory.ledger is not None:
-        return keep(table, request, counted)
-    check_once(request, counted)
+        return publish_in_named_ledger(table, request, counted)
+    check_needs_no_ledger(request, counted)
     assert isinstance(promise.noise, SumNoise), "the table needs a plan"
     signer, sure, out = answer.signer, read_confidence(answer.confidence), answer.file
     is_document = out is not None and out.suffix.lower() == ".json"
@@ -367,7 +367,9 @@ def table_of_sums(table: Path, counted: "CountedTable", request: ReleaseOptions)
     give_cells(drawn_sums(counted, promise, level, sure), answer, signer)
 
 
-def keep(table: Path, request: ReleaseOptions, counted: "CountedTable | None", plan: "Plan | None" = None) -> None:
+def publish_in_named_ledger(
+    table: Path, request: ReleaseOptions, counted: "CountedTable | None", plan: "Plan | None" = None
+) -> None:
     """Publish in a ledger; `plan` is for the counted table, if options name the wanted tables."""
     from utmost.interfaces.cli.ledger_answers import publish_in_ledger
 
@@ -391,7 +393,7 @@ def question_of(request: ReleaseOptions) -> "Question":
     )
 
 
-def check_once(request: ReleaseOptions, counted: "CountedTable | None" = None) -> None:
+def check_needs_no_ledger(request: ReleaseOptions, counted: "CountedTable | None" = None) -> None:
     """Refuse options that need a ledger, and a promise that does not fit the table."""
     refuse("needs --ledger", request.memory, request.promised.lasting)
     promise = request.promised.stated
@@ -403,7 +405,7 @@ def check_once(request: ReleaseOptions, counted: "CountedTable | None" = None) -
     promise.check(counted)
 
 
-def check_counted_before(people: PersonOptions, key: Path | None) -> None:
+def check_counting_key(people: PersonOptions, key: Path | None) -> None:
     """Check that a ledger with persons gets a counting key, or a counted table: a repeated count must agree."""
     if people.person is not None and key is None:
         remedy = (
@@ -436,7 +438,7 @@ def counted_table(
         people = replace(persons.people, count_key=key)
         counted = people.counted(table, read_domain(persons.domain), neighbours, spelling)
         return counted
-    for option in options.told(persons):
+    for option in options.typed_options(persons):
         remedy = "Say who is one person: add --each-row if each row is another person, or --person COLUMN."
         raise OutOfRange(f"{option} needs --person or --each-row", came="neither of them", remedy=remedy)
     if table.suffix.lower() != ".json" or holds_records(table):

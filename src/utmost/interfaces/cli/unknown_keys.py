@@ -47,7 +47,7 @@ class UnknownKeys:
         option("N", "Equal parts that a person divides among their keys: 60."),
     ] = None
 
-    def check_unused(self, level: options.AskedLevel) -> None:
+    def check_unused(self, level: options.LevelOptions) -> None:
         """Refuse options for selecting keys if no column of keys is given."""
         told = {"--epsilon": level.epsilon, "--delta": self.delta, "--shares": self.shares}
         for name, value in told.items():
@@ -58,8 +58,8 @@ class UnknownKeys:
     def select(
         self,
         events: Path,
-        people: people_options.People,
-        level: options.AskedLevel,
+        people: people_options.CountingOptions,
+        level: options.LevelOptions,
         out: Path | None,
         *,
         spelling: Spelling,
@@ -81,7 +81,7 @@ class UnknownKeys:
                 "--unknown-keys needs --person, --at-most, --epsilon and --delta", came=f"no {missing}", remedy=remedy
             )
 
-        plain = people_options.People(people.person, domain=people.domain, at_most=people.at_most)
+        plain = people_options.CountingOptions(people.person, domain=people.domain, at_most=people.at_most)
         plain = replace(plain, count_key=people.count_key)
         if people != plain:
             raise OutOfRange(
@@ -93,7 +93,7 @@ class UnknownKeys:
         at, counts_are = level.read(), "persons" if self.shares is None else "shares"
         names = [column, counts_are if column != counts_are else "count"]
         noise = key_noise(names, delta=self.delta, keys=people.at_most, shares=self.shares)
-        with options.protected(yes):
+        with options.refusing_weak_levels(yes):
             warn_of_weakness(noise.at(at).weakness())
         axes = {} if people.domain is None else dict(read_domain(people.domain).facts())
         if out is not None and out.suffix.lower() != ".json":
@@ -124,7 +124,7 @@ class UnknownKeys:
             above = f"a key is selected if its noisy number of {noise.columns[-1]} exceeds {threshold}"
             rows = {"threshold": above, "later": FIXED}
             return screen().print(promised(headline, guarantee, rows))
-        with options.protected(yes=True):  # a large level was refused above, before the file was read
+        with options.refusing_weak_levels(yes=True):  # a large level was refused above, before the file was read
             selected = release(counts, Promise(noise=noise), epsilon=at, once=True)
 
         del counts  # true numbers

@@ -14,7 +14,7 @@ from utmost.core.exact.numbers import Number, exact
 from utmost.core.exact.written_levels import level_from_text, level_text
 from utmost.core.sampling.random_bits import entropy
 from utmost.errors import LedgerUnavailable, OutOfRange, ServiceError, Unsupported, WrongKind
-from utmost.interfaces.service.api.serialization import as_sent, facts_in, path_part, table_in
+from utmost.interfaces.service.api.serialization import facts_in, path_part, table_as_json, table_in
 from utmost.interfaces.service.publish_requests import served
 from utmost.interfaces.service.settings import THIS_MACHINE
 from utmost.interfaces.service.trail import check_lines
@@ -216,7 +216,7 @@ class RemoteLedger:
         """Publish columns of a table at a first level, as `Ledger.publish`; `proposal` names its approval."""
         own, promise = name if dataset is None else dataset, promise_for(promise, table)
         asked = PublishRequest(name, promise, level(epsilon), own, version, None, independent)
-        answer = self._post("/v1/releases", request, {**_sent(asked), "proposal": proposal, **as_sent(table)})
+        answer = self._post("/v1/releases", request, {**_sent(asked), "proposal": proposal, **table_as_json(table)})
         return self._answer(answer, table)
 
     def relax(
@@ -231,7 +231,7 @@ class RemoteLedger:
     ) -> Answer[Any]:
         """Relax a release with the same table, as `Ledger.relax`; `proposal` names its approval."""
         body = {"level": level_text(level(epsilon)), "version": version, "proposal": proposal}
-        answer = self._post(f"/v1/releases/{path_part(name)}/relax", request, {**body, **as_sent(table)})
+        answer = self._post(f"/v1/releases/{path_part(name)}/relax", request, {**body, **table_as_json(table)})
         return self._answer(answer, table)
 
     def publish_measures(
@@ -275,7 +275,7 @@ class RemoteLedger:
     ) -> dict[str, Answer[Any]]:
         """Send a request about several releases, each with its table and its proposal; return the answers."""
         for body in bodies:
-            body |= {"proposal": proposals.get(body["name"]), **as_sent(tables[body["name"]])}
+            body |= {"proposal": proposals.get(body["name"]), **table_as_json(tables[body["name"]])}
         answer = self._post(f"/v1/{what}", request, {"measures": bodies})["measures"]
         return {name: self._answer(answer[name], table) for name, table in tables.items()}
 

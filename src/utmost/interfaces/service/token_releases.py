@@ -102,7 +102,7 @@ class Releases:
         token.check_role("list")
         return tuple(release for release in self._ledger.releases if granted_level(token, release.name) is not None)
 
-    def not_there(self, token: Token, grants: tuple[Grant, ...]) -> list[str]:
+    def missing_releases(self, token: Token, grants: tuple[Grant, ...]) -> list[str]:
         """Return the releases in grants that do not exist: future ones, or misspelt names."""
         token.check("tokens")
         there = {release.name for release in self._ledger.releases} | {EVERY}
@@ -244,7 +244,7 @@ class Releases:
     ) -> Iterator[list[str]]:
         """Count the tables of a person that differ from confidential values; refuse a table after too many in a day.
 
-        With ``is_paid`` the table is compared even then, because its answer spends a limited budget. The block appends each
+        With ``is_paid`` the table is compared even then: its answer spends a limited budget. The block appends each
         dataset that it looks up to the list: an error after a look-up counts as a failure, too.
         """
         # A comparison reveals only yes or no, but unlimited guesses would find small values. A failure is counted

@@ -33,7 +33,7 @@ def bounds(
     ],
     domain: file_options.DomainFile = None,
     *,
-    level: options.AskedLevel,
+    level: options.LevelOptions,
     at_most: Annotated[int | None, option("K", "Bound on cells while --per-cell bounds are compared; 1.")] = None,
     per_cell: Annotated[str | None, option("S", "Bound on a cell while --at-most bounds are compared; 1.")] = None,
     step: Annotated[str, option("STEP", "Step to which amounts are rounded.")] = "1",

@@ -69,7 +69,7 @@ def categories(
     *,
     labels: Annotated[list[str] | None, option("NAMES", "Categories, fixed beforehand, separated by commas.")] = None,
     categories: Annotated[int | None, option("K", "Number of categories, in place of --labels.")] = None,
-    level: options.AskedLevel,
+    level: options.LevelOptions,
     size: Annotated[int | None, option("D", "Categories that a report holds; by default the best number.")] = None,
     short: Annotated[bool, flag("Reports as block numbers: fewer bits, the same error.", "--short")] = False,
     save: Annotated[Path | None, option("FILE", "File for labels, level and blocks, with --short.")] = None,

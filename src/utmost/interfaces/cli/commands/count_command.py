@@ -40,9 +40,9 @@ RARE = (
 
 
 def count(
-    events: file_options.TableOrLake,
+    events: file_options.TableOrFolder,
     *,
-    people: people_options.People,
+    people: people_options.CountingOptions,
     part: Annotated[str | None, option("AXIS", "Axis whose labels have no person in common; each gets a file.")] = None,
     together: Annotated[
         str | None,
@@ -53,7 +53,7 @@ def count(
         option("BOUNDS", "Bounds to compare: at-most=1,2,5, per-cell=10,100 or in-all=30,100,300."),
     ] = None,
     unknown: UnknownKeys,
-    level: options.AskedLevel,
+    level: options.LevelOptions,
     spelling: table_options.NumberSpelling,
     out: Annotated[
         Path | None,
@@ -132,7 +132,7 @@ def count(
 
     if isinstance(counted, dict):
         only_parts = None if people.several is not None else part
-        return _give_apart(counted, only_parts, out, as_json=as_json, dry_run=dry_run)
+        return _write_several(counted, only_parts, out, as_json=as_json, dry_run=dry_run)
     if dry_run:
         return _tell(counted, None, people, as_json=as_json, headline=_DRY)
     if out is not None:
@@ -145,7 +145,7 @@ def count(
     screen(stderr=True).print(ScreenText(WARNING, style="bold"))
 
 
-def _give_apart(
+def _write_several(
     counted: Mapping[Any, Any], part: str | None, out: Path | None, *, as_json: bool, dry_run: bool
 ) -> None:
     """Write a file for each label of a part, or else for each measure and its parts; all files or none."""
@@ -212,7 +212,7 @@ def _columns(counted: CountedTable) -> dict[str, Any]:
 
 
 def _tell(
-    counted: CountedTable, out: Path | None, people: people_options.People, *, as_json: bool, headline: str
+    counted: CountedTable, out: Path | None, people: people_options.CountingOptions, *, as_json: bool, headline: str
 ) -> None:
     """Show cells, unit and next command of a counted table; no counts, because a log would keep them."""
     unit = counted.unit

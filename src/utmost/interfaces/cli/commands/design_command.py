@@ -16,8 +16,8 @@ from utmost.errors import NotMonotone, OutOfRange
 from utmost.interfaces.cli.options import file_options
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import flag, option
-from utmost.interfaces.cli.options.research_options import TypeAsked, space_asked
-from utmost.interfaces.cli.screens.curve_screen import asked_levels, check_no_level, show_loss_curve
+from utmost.interfaces.cli.options.research_options import PrivacyTypeOptions, space_of_option
+from utmost.interfaces.cli.screens.curve_screen import check_no_level, curve_levels, show_loss_curve
 from utmost.interfaces.cli.screens.screen import facts, grid, narrowed, number, others, screen, with_exact
 from utmost.interfaces.cli.screens.terminal import ScreenText
 from utmost.interfaces.documents import designs
@@ -141,7 +141,7 @@ RARE = ("--theorem", "--program", "--gap", "--check")
 
 def design(
     *,
-    asked: TypeAsked,
+    asked: PrivacyTypeOptions,
     prior: Annotated[
         str | None, option("PRIOR", "Prior: uniform, binomial:0.3, poisson:4, column:people or prior.csv.")
     ] = None,
@@ -189,8 +189,8 @@ def design(
             came = "none" if prior is None else "--theorem, --program or --gap"
             remedy = "Add --prior uniform." if prior is None else "Leave them out: a curve chooses the method."
             raise OutOfRange("--curve needs --prior, without --theorem, --program and --gap", came=came, remedy=remedy)
-        spelled, space = space_asked(asked.space)
-        levels, loss = asked_levels(curve, space.unit), loss or default_loss(space)
+        spelled, space = space_of_option(asked.space)
+        levels, loss = curve_levels(curve, space.unit), loss or default_loss(space)
         consumer = consumer_of(prior, loss, space, levels[0])
         named = {"space": spelled.replace(":", " ", 1), "prior": prior, "loss": loss}
         return show_loss_curve(space, consumer, levels, named, options.Output(out, as_json), plot)

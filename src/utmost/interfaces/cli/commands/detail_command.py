@@ -27,7 +27,7 @@ RARE = ("--per-cell", "--in-all", "--neighbours", "--yes")
 
 
 def detail(
-    table: file_options.TableOrLake,
+    table: file_options.TableOrFolder,
     *,
     group: Annotated[
         str,
@@ -41,7 +41,7 @@ def detail(
         option("NAMES=NUMBER", "Breakdown of groups whose noisy sum is at least this: 'age sex=500'.", "--detail"),
     ],
     people: PersonOptions,
-    level: options.AskedLevel,
+    level: options.LevelOptions,
     spelling: NumberSpelling,
     answer: options.Output,
     sign: options.Sign = None,
@@ -74,7 +74,7 @@ def detail(
         rows = {f"margin of {family}": f"± {number(margin)}" for family, margin in margins.items()}
         shown = ScreenGroup(ScreenText(DRY, style="bold"), facts({"level": f"{at}, {first} of it first", **rows}))
         return print_json(report) if answer.as_json else screen().print(shown)
-    with options.protected(yes), progress_bar("Noising"):
+    with options.refusing_weak_levels(yes), progress_bar("Noising"):
         release = release_detailed(counted, name, rule.details, epsilon=at, first=share or "1/8", confidence=confidence)
     if answer.file is None and not answer.as_json:
         return print_json(release.facts())

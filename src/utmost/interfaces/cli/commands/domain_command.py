@@ -25,7 +25,7 @@ ColumnNames = Annotated[list[str] | None, option("NAMES", "Columns of the domain
 
 
 def check(
-    events: file_options.TableOrLake,
+    events: file_options.TableOrFolder,
     *,
     domain: file_options.DomainFile = None,
     by: ColumnNames = None,

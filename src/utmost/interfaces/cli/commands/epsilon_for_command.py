@@ -43,7 +43,7 @@ def epsilon_for(
     margin: Annotated[str, option("NUMBER", "Margin of error wanted: 10 means ± 10.")],
     sensitivity: Annotated[str | None, option("NUMBER", "Most by which one person changes one cell: 1.")] = None,
     *,
-    plane: options.Plane,
+    plane: options.PlanarOptions,
     in_all: Annotated[str | None, option("S", "Most events of one person, over all cells.")] = None,
     dimensions: Annotated[int, option("N", "Coordinates of a point, with --planar.")] = 2,
     confidence: options.Confidence = DEFAULT_CONFIDENCE,
@@ -62,7 +62,7 @@ def epsilon_for(
     """
     has_cell_options = (sensitivity, cells, cost, numbers, relaxable) != (None, 1, "absolute", "integers", False)
     if in_all is not None:
-        if has_cell_options or plane != options.Plane():
+        if has_cell_options or plane != options.PlanarOptions():
             remedy = "Write --in-all 300 --margin 500, say."
             required = "--in-all goes only with --margin, --confidence and --neighbours"
             raise OutOfRange(required, came="another combination", remedy=remedy)
@@ -87,7 +87,7 @@ def epsilon_for(
             screen().print(facts(shown))
         return
 
-    if plane != options.Plane():
+    if plane != options.PlanarOptions():
         if has_cell_options or not plane.planar or neighbours != "add-remove":
             required = "--per and --dimensions need --planar, and go only with --margin and --confidence"
             raise OutOfRange(required, came="another combination", remedy="Write --planar --per 1 --margin 2, say.")

@@ -16,7 +16,7 @@ from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import option
 from utmost.interfaces.cli.options.people_options import PersonOptions, split_names
 from utmost.interfaces.cli.options.recipe_options import recipe_text
-from utmost.interfaces.cli.options.release_options import AskedPromise, Once
+from utmost.interfaces.cli.options.release_options import EverydayPromiseOptions, OnceOptions
 from utmost.interfaces.cli.options.table_options import NumberSpelling
 from utmost.interfaces.cli.screens.screen import facts, screen
 from utmost.interfaces.cli.screens.terminal import ScreenGroup, ScreenText
@@ -56,10 +56,10 @@ class RecipeOutput:
 class Choices:
     """Everything that a recipe holds."""
 
-    asked: AskedPromise
-    level: options.AskedLevel
+    everyday: EverydayPromiseOptions
+    level: options.LevelOptions
     people: PersonOptions
-    once: Once
+    once: OnceOptions
     memory: LedgerOptions
     spelling: NumberSpelling
     output: RecipeOutput
@@ -88,7 +88,7 @@ def init(
             raise OutOfRange("a recipe must be written as .toml", came=file.name, where="--out", remedy=remedy)
         check_absent(file)
     options_given = dict(options.given_options(choices))
-    given, domain = _checked(choices, options_given, folder) if options_given else asked_recipe()
+    given, domain = _checked(choices, options_given, folder) if options_given else recipe_by_questions()
 
     secrets: Path | None = None
     place, own_key = given.get("ledger"), ("UTMOST_LEDGER_KEY", "UTMOST_LEDGER_KEY_FILE")
@@ -138,7 +138,7 @@ def _confirm(question: str) -> bool:
 def _checked(choices: Choices, given: dict[str, Any], folder: Path) -> tuple[dict[str, Any], dict[str, Any] | None]:
     """Return the options of a recipe and the domain, after a check that they go together."""
     choices.level.read()
-    promised, people = choices.asked.whole, choices.people
+    promised, people = choices.everyday.complete, choices.people
     promised.check()
     domain = None if people.domain is None else read_domain(people.domain)
     if people.are_events and domain is None and not promised.is_planned:
@@ -150,7 +150,7 @@ def _checked(choices: Choices, given: dict[str, Any], folder: Path) -> tuple[dic
             remedy=DOMAIN_REMEDY,
         )
     if not people.are_events:
-        for name in options.told(people):
+        for name in options.typed_options(people):
             remedy = "Say who is one person: add --each-row if each row is another person, or --person COLUMN."
             raise OutOfRange(f"{name} needs --person or --each-row", came="neither", remedy=remedy)
     if choices.memory.ledger is None:
@@ -178,7 +178,7 @@ def _number(text: str) -> int | str:
     return int(plain) if plain.removeprefix("-").isdecimal() and plain.isascii() else plain
 
 
-def asked_recipe() -> tuple[dict[str, Any], dict[str, Any] | None]:
+def recipe_by_questions() -> tuple[dict[str, Any], dict[str, Any] | None]:
     """Ask for the options question by question; no question depends on the data."""
     click.echo("Answer from what you know about the columns. The data are not read.", err=True)
     given: dict[str, Any] = {}

@@ -175,7 +175,7 @@ def charge(
     *,
     place: LedgerPlaceOptions,
     dataset: Annotated[str, option("NAME", "Dataset in the ledger.")],
-    level: options.AskedLevel,
+    level: options.LevelOptions,
     what: Annotated[str, option("TEXT", "Purpose; different for each charge.")],
     independent: Annotated[bool, flag("New dataset, of people who are in no other dataset.")] = False,
     answer: options.Output,

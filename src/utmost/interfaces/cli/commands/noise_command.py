@@ -44,7 +44,7 @@ def show_noise(report: dict[str, Any]) -> None:
 def noise(
     sensitivity: options.Sensitivity,
     *,
-    level: options.AskedLevel,
+    level: options.LevelOptions,
     cost: options.CostName = "absolute",
     numbers: options.Numbers = "integers",
     answer: options.Output,

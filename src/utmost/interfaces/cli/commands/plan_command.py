@@ -78,7 +78,7 @@ def plan(
         ),
     ] = None,
     per_answer: Annotated[bool, flag("Weights are for each answer, not for each table.")] = False,
-    level: options.AskedLevel,
+    level: options.LevelOptions,
     up_to: Annotated[str | None, option("NUMBER", "Largest epsilon to which it will be relaxed.")] = None,
     share: Annotated[
         list[str] | None,

@@ -10,7 +10,7 @@ from utmost.core.exact.written_levels import level_facts
 from utmost.core.privacy.unit import Unit
 from utmost.interfaces.cli.options import file_options
 from utmost.interfaces.cli.options import shared_options as options
-from utmost.interfaces.cli.options.promise_options import Promised, Protected
+from utmost.interfaces.cli.options.promise_options import PromiseOptions, UnitOptions
 from utmost.interfaces.cli.screens.screen import facts, percent, screen
 from utmost.interfaces.cli.screens.terminal import ScreenText
 from utmost.publish.promises.promise import PROMISE_FORM
@@ -28,8 +28,8 @@ def promise(
         file_options.file_argument("COUNTED", "File of `utmost count`, with the unit that it proved."),
     ] = None,
     *,
-    promised: Promised,
-    level: options.AskedLevel,
+    promised: PromiseOptions,
+    level: options.LevelOptions,
     confidence: options.Confidence = DEFAULT_CONFIDENCE,
     answer: options.Output,
 ) -> None:
@@ -43,7 +43,7 @@ def promise(
     """
     promised.check()
     if promised.is_planned and promised.stated is None:
-        options.refuse("cannot be chosen with --plan", Protected(neighbours=promised.protected.neighbours))
+        options.refuse("cannot be chosen with --plan", UnitOptions(neighbours=promised.protected.neighbours))
     table = None if counted is None else measured_table(counted)
     if table is None and promised.is_of_cells:
         promised.check_columns("columns", "sensitivity", "cells")

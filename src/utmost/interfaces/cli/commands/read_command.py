@@ -17,7 +17,7 @@ from utmost.errors import OutOfRange, Unsupported
 from utmost.interfaces.cli.options import file_options, table_options
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import argument, flag, option
-from utmost.interfaces.cli.reading_cells import CellsAsked, CellSelection, read_cells
+from utmost.interfaces.cli.reading_cells import CellQuestion, CellSelection, read_cells
 from utmost.interfaces.cli.screens.screen import facts, number, percent, screen
 from utmost.interfaces.cli.screens.terminal import ScreenText
 from utmost.interfaces.documents.consumer_files import consumer_of, prior_file, with_readings
@@ -87,7 +87,7 @@ def read(
     response: Annotated[str | None, option("INTEGER", "One noisy count, in place of FILE.")] = None,
     column: Annotated[str | None, option("NAME", "Column of FILE to read.")] = None,
     n: Annotated[str | None, option("N", "Largest possible count, or the column that has it.")] = None,
-    level: options.AskedLevel,
+    level: options.LevelOptions,
     statement: file_options.StatementFile = None,
     confidence: options.Confidence = DEFAULT_CONFIDENCE,
     clamped: Annotated[bool, flag("Responses were clamped to 0..n; refuse others.")] = False,
@@ -110,7 +110,7 @@ def read(
             came = "--clamped" if clamped else "the level" if level.is_given else "--loss"
             remedy = f"Add --n 100 --prior uniform, say; or leave out {came}."
             raise OutOfRange("--loss, --clamped and a level need --n or --prior", came=came, remedy=remedy)
-        question = CellsAsked(cells, column, confidence, plot, table_options.output(out, form), spelling, form)
+        question = CellQuestion(cells, column, confidence, plot, table_options.output(out, form), spelling, form)
         return read_cells(table, statement, question, to_pipe=out is not None, as_json=as_json)
 
     cells.check_unused()

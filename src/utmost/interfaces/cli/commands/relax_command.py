@@ -17,7 +17,7 @@ from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.people_options import PersonOptions
 from utmost.interfaces.cli.options.release_options import RecipeFile
 from utmost.interfaces.cli.planned_release import planned_table
-from utmost.interfaces.cli.release_ways import check_counted_before, counted_table
+from utmost.interfaces.cli.release_ways import check_counting_key, counted_table
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger.means_names import releases_of_means
 from utmost.publish.ledger.state import Published
@@ -39,7 +39,7 @@ RARE = ("--data-version", "--yes")
 
 
 def relax(
-    table: file_options.TableOrLake,
+    table: file_options.TableOrFolder,
     *,
     ledger: LedgerPlaceOptions,
     question: Question,
@@ -71,9 +71,9 @@ def relax(
         if not dry_run:
             question.check_repeats(opened, file, at)
         if people.are_events and people.mean is not None and len(people.mean) > 1:
-            with options.protected(yes):
+            with options.refusing_weak_levels(yes):
                 key = secret_file_of(ledger.key_file)
-                check_counted_before(people, key)
+                check_counting_key(people, key)
                 tables = counted_table(table, people, people.neighbours or "add-remove", spelling.cells, key)
                 assert isinstance(tables, dict), "several means are counted"
                 plans = [cells_plan(one.domain, one.unit) for one in tables.values()]
@@ -104,7 +104,7 @@ def relax(
             if dry_run:
                 after = opened.rehearse(question.name, epsilon=at, version=question.version, table=values)
                 return show_spending(question, after, None if kept is None else kept.noise, None)
-            with options.protected(yes), progress_bar("Relaxing") as progress:
+            with options.refusing_weak_levels(yes), progress_bar("Relaxing") as progress:
                 relaxed = opened.relax(question.name, values, epsilon=at, version=question.version, progress=progress)
         return question.give(relaxed, signer)
 
@@ -115,7 +115,7 @@ def _table_to_relax(
     """Return the table to relax; count events again, by default over the domain of the plan."""
     noise, column = (None, None) if kept is None else (kept.noise, kept.columns[0])
     if people.are_events:
-        check_counted_before(people, key)
+        check_counting_key(people, key)
     if kept is not None and isinstance(noise, SumNoise) and people.domain is None:
         options.refuse("needs --domain", PersonOptions(by=people.by, mean=people.mean))
         if not people.are_events and table.suffix.lower() != ".json":

@@ -53,7 +53,7 @@ ELSEWHERE = {
 """Options of other commands that people look for here, with advice."""
 
 
-def release(table: file_options.TableOrLake, *, request: ReleaseOptions) -> None:
+def release(table: file_options.TableOrFolder, *, request: ReleaseOptions) -> None:
     """Publish a table with the least noise that the privacy level allows, and its statement.
 
     utmost release survey.csv --each-row --by region,sex --domain domain.json --epsilon 1 --out released.csv
@@ -65,5 +65,5 @@ def release(table: file_options.TableOrLake, *, request: ReleaseOptions) -> None
     """
     from utmost.interfaces.cli.release_ways import publish_table
 
-    with options.protected(request.yes):
+    with options.refusing_weak_levels(request.yes):
         publish_table(table, request)

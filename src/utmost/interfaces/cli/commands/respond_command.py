@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Annotated, Any
 
 from utmost.errors import OutOfRange
-from utmost.interfaces.cli.answers_in_ledger import AnswersMemory
+from utmost.interfaces.cli.answers_in_ledger import AnswerLedgerOptions
 from utmost.interfaces.cli.options import file_options, table_options
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import option
@@ -49,7 +49,7 @@ def respond(
     kept: Annotated[
         file_options.File | None, file_options.file_option("TABLE", "Earlier answers to repeat, with --id.")
     ] = None,
-    ledger: AnswersMemory,
+    ledger: AnswerLedgerOptions,
     space: options.SpaceSpec = None,
     spelling: table_options.TextFileOptions,
     out: file_options.TableOut = None,

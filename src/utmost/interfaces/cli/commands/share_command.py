@@ -11,7 +11,7 @@ from utmost.core.exact.numbers import read_confidence
 from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.exact.written_levels import level_text
 from utmost.errors import OutOfRange
-from utmost.interfaces.cli.ledger_place import MemoryOfMany
+from utmost.interfaces.cli.ledger_place import LedgerBudgetOptions
 from utmost.interfaces.cli.options import file_options
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import argument, option
@@ -40,7 +40,7 @@ def share(
         argument("PLAN...", "Files of `utmost plan`, one for each measure.", parser=file_options.readable),
     ],
     *,
-    level: options.AskedLevel,
+    level: options.LevelOptions,
     weight: Annotated[
         list[str] | None,
         option("NAME=NUMBER", "Weight of a measure's accuracy: visits=3."),
@@ -57,7 +57,7 @@ def share(
         Path | None,
         option("FILE", "Counted tables that --publish published in a ledger, to relax."),
     ] = None,
-    memory: MemoryOfMany,
+    memory: LedgerBudgetOptions,
     sign: options.Sign = None,
     confidence: options.Confidence = DEFAULT_CONFIDENCE,
     dry_run: options.DryRun = False,
@@ -116,7 +116,7 @@ def share(
             required = f"the counted table of {name} must count this measure"
             raise OutOfRange(required, came=table.measure, where=counted_files[name].name)
 
-    with options.protected(yes):
+    with options.refusing_weak_levels(yes):
         if relax is not None:
             output = options.Output(out, as_json)  # refuses a file that exists
             with memory.place.opened() as ledger:

@@ -58,7 +58,7 @@ def trust(
     ],
     *,
     owner: Annotated[str, option("NAME", "Member whose value is shared.")],
-    level: options.AskedLevel,
+    level: options.LevelOptions,
     at: Annotated[
         list[str] | None,
         option("DISTANCE=EPSILON", "Level at a distance and beyond: 1=ln2, 2=1/4; repeat."),
@@ -138,7 +138,7 @@ def trust(
         show_trust(report, file)
 
 
-def _levels(at: list[str] | None, level: options.AskedLevel) -> Callable[[int], Level]:
+def _levels(at: list[str] | None, level: options.LevelOptions) -> Callable[[int], Level]:
     """Return the level of a distance: that of the largest listed distance up to it, else epsilon / distance."""
     if not at:
         nearest = level.read()

@@ -93,7 +93,7 @@ def _folder() -> Path:
     return Path(folder.name)
 
 
-def lake(text: str) -> Path:
+def table_or_folder(text: str) -> Path:
     """Return the file or folder of this name; ``-`` is standard input."""
     return Path(text) if text != PIPE and Path(text).is_dir() else table_file(text)
 
@@ -128,9 +128,9 @@ TableFile = Annotated[
     File,
     argument("TABLE", "File of the table.", parser=table_file),
 ]
-TableOrLake = Annotated[
+TableOrFolder = Annotated[
     File,
-    argument("TABLE", "File of the table, or folder of .parquet files.", parser=lake),
+    argument("TABLE", "File of the table, or folder of .parquet files.", parser=table_or_folder),
 ]
 TableOut = Annotated[
     Path | None,

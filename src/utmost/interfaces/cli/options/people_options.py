@@ -77,14 +77,14 @@ class PersonOptions:
         return self.each_row or self.person is not None
 
     @property
-    def people(self) -> "People":
+    def people(self) -> "CountingOptions":
         """Return these options with events that count as 1."""
         whose = self.person, self.each_row, self.domain, self.by, self.at_most, self.in_all
-        return People(*whose, self.mean, self.leave_out, self.neighbours, self.per_cell)
+        return CountingOptions(*whose, self.mean, self.leave_out, self.neighbours, self.per_cell)
 
 
 @dataclass(frozen=True, slots=True)
-class People(PersonOptions):
+class CountingOptions(PersonOptions):
     """All options for counting events and amounts, and for reading tables that were counted elsewhere."""
 
     values: Annotated[str | None, option("COLUMN", "Column of amounts to sum; else events are counted.")] = None
@@ -219,7 +219,9 @@ class People(PersonOptions):
             raise OutOfRange(
                 "--contributions must name one bound", came=repr(bounds), where="--contributions", remedy=remedy
             )
-        taken = People(self.person, self.each_row, domain=self.domain, by=self.by, values=self.values, step=self.step)
+        taken = CountingOptions(
+            self.person, self.each_row, domain=self.domain, by=self.by, values=self.values, step=self.step
+        )
         taken = replace(taken, each=self.each, leave_out=self.leave_out, neighbours=self.neighbours)
         if not self.are_events or self != taken:
             remedy = "Pass --person or --each-row, and of sums --values, --step and --each; the bounds are in "
@@ -386,7 +388,9 @@ class People(PersonOptions):
 
         refuse(
             "does not go with --mean",
-            People(per_cell=self.per_cell, values=self.values, step=self.step, each=self.each, measures=self.measures),
+            CountingOptions(
+                per_cell=self.per_cell, values=self.values, step=self.step, each=self.each, measures=self.measures
+            ),
         )
         example = f"--mean {'income' if '=' in text else text}=0,200000"
         column, ends = named_value(text, "a mean is written COLUMN=LOW,HIGH", "--mean", example)
@@ -415,7 +419,9 @@ class People(PersonOptions):
         if self.at_most is None:
             remedy = "Add --at-most 1, say: utmost cannot check what one person changes in a table counted elsewhere."
             raise OutOfRange("a table of cells needs its unit", came="no --at-most", remedy=remedy)
-        known = People(domain=self.domain, at_most=self.at_most, neighbours=self.neighbours, per_cell=self.per_cell)
+        known = CountingOptions(
+            domain=self.domain, at_most=self.at_most, neighbours=self.neighbours, per_cell=self.per_cell
+        )
         if self != replace(known, counts=self.counts, nested=self.nested, individual=self.individual):
             raise OutOfRange(
                 "--person, --each-row, --by, --mean, --values, --step, --each, --most-events, --in-all, --measures, "

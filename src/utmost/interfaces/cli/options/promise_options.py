@@ -63,7 +63,7 @@ class ColumnOptions(ReleasedColumnOptions):
 
 
 @dataclass(frozen=True, slots=True)
-class Changed:
+class ChangeOptions:
     """The largest change of the released cells by one individual."""
 
     title: ClassVar[str] = "A table that was counted elsewhere"
@@ -73,7 +73,7 @@ class Changed:
 
 
 @dataclass(frozen=True, slots=True)
-class Protected(Changed):
+class UnitOptions(ChangeOptions):
     """Whom the promise protects: the largest change by one individual, and the neighbouring relation."""
 
     title: ClassVar[str] = "Privacy unit"
@@ -99,7 +99,7 @@ class PromiseTexts:
 
 
 @dataclass(frozen=True, slots=True)
-class ReleasedNoise:
+class EverydayNoiseOptions:
     """Which noise is drawn: on integers, on reals, or on the sums of a plan."""
 
     title: ClassVar[str] = "Plans and promises"
@@ -112,7 +112,7 @@ class ReleasedNoise:
 
 
 @dataclass(frozen=True, slots=True)
-class PromisedNoise(ReleasedNoise):
+class NoiseOptions(EverydayNoiseOptions):
     """Which noise is promised: on integers, on a grid of reals, or on the sums of a plan."""
 
     title: ClassVar[str] = "Noise"
@@ -124,7 +124,7 @@ class PromisedNoise(ReleasedNoise):
 
 
 @dataclass(frozen=True, slots=True)
-class LastingNoise:
+class LedgerNoiseOptions:
     """Noise that a ledger repeats; meaningless for noise that is drawn once."""
 
     title: ClassVar[str] = "Noise in a ledger"
@@ -142,7 +142,7 @@ class LastingNoise:
 
 
 @dataclass(frozen=True, slots=True)
-class StopRule:
+class StopOptions:
     """The rule by which a release stops below its epsilon, as soon as it is accurate."""
 
     title: ClassVar[str] = "Accuracy first"
@@ -168,7 +168,7 @@ class StopRule:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Promised:
+class PromiseOptions:
     """A complete promise: the options of all groups, or a file in their place."""
 
     # `stated` is the promise in the file.
@@ -176,13 +176,13 @@ class Promised:
     title: ClassVar[str] = "Columns and rows"
 
     columns: ColumnOptions
-    protected: Protected
+    protected: UnitOptions
     texts: PromiseTexts
     promise: PromiseFile = None
-    noise: PromisedNoise
-    plane: options.Plane
-    lasting: LastingNoise
-    stopping: StopRule
+    noise: NoiseOptions
+    plane: options.PlanarOptions
+    lasting: LedgerNoiseOptions
+    stopping: StopOptions
 
     stated: "Promise | None" = field(default=None, init=False)
 
@@ -197,15 +197,15 @@ class Promised:
 
     def check(self) -> None:
         """Check that the options go together, and that the released columns are complete."""
-        half_step = LastingNoise(half_step=self.lasting.half_step)
+        half_step = LedgerNoiseOptions(half_step=self.lasting.half_step)
         if self.stated is not None:
             return
         if self.lasting.together is not None:
             lasting = replace(self.lasting, together=None, largest=None)
-            protected = Protected(cells=self.protected.cells)
+            protected = UnitOptions(cells=self.protected.cells)
             options.refuse("does not go with --together", protected, self.noise, self.plane, lasting)
             self.check_columns("columns", "sensitivity")
-        elif self.plane != options.Plane():
+        elif self.plane != options.PlanarOptions():
             options.refuse("does not go with --planar", self.protected, replace(self.noise, grid=None), half_step)
             if not self.plane.planar:
                 raise OutOfRange("--per needs --planar", remedy="Add --planar, or leave out --per.")
@@ -237,10 +237,10 @@ class Promised:
     @property
     def is_of_points(self) -> bool:
         """Whether the columns are coordinates of points."""
-        return self.plane != options.Plane() if self.stated is None else self._stated_kind == "points"
+        return self.plane != options.PlanarOptions() if self.stated is None else self._stated_kind == "points"
 
     @property
-    def is_whole(self) -> bool:
+    def needs_no_options(self) -> bool:
         """Whether the promise is complete without other options: of points, or of noise that has no options."""
         return self.is_of_points or self._stated_kind not in (None, "cells", "sums")
 
@@ -321,7 +321,7 @@ class Promised:
             return PointNoise(per, grid=self.noise.grid, largest=largest, dimensions=dimensions)
         one = self.protected
         has_unit = one.sensitivity is not None or one.cells is not None or one.neighbours is not None
-        is_open = not has_unit and self.noise == PromisedNoise() and not self.lasting.half_step
+        is_open = not has_unit and self.noise == NoiseOptions() and not self.lasting.half_step
         if counted is not None and counted.unit.needs_sizes and is_open:
             from utmost.publish.promises.sum_noise import SumNoise
             from utmost.publish.workloads.planning.cells_plan import cells_plan

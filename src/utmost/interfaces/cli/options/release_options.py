@@ -10,49 +10,49 @@ from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import option
 from utmost.interfaces.cli.options.people_options import PersonOptions
 from utmost.interfaces.cli.options.promise_options import (
-    Changed,
+    ChangeOptions,
     ColumnOptions,
-    LastingNoise,
-    Promised,
-    PromisedNoise,
+    EverydayNoiseOptions,
+    LedgerNoiseOptions,
+    NoiseOptions,
     PromiseFile,
+    PromiseOptions,
     PromiseTexts,
-    Protected,
     ReleasedColumnOptions,
-    ReleasedNoise,
-    StopRule,
+    StopOptions,
+    UnitOptions,
 )
 from utmost.interfaces.cli.options.table_options import NumberSpelling, TableAnswer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AskedPromise:
+class EverydayPromiseOptions:
     """The promise: a file of `utmost promise`, or the everyday options."""
 
     title: ClassVar[str] = "Plans and promises"
 
     columns: ReleasedColumnOptions
-    changed: Changed
+    changed: ChangeOptions
     texts: PromiseTexts
     promise: PromiseFile = None
-    noise: ReleasedNoise
-    stopping: StopRule
+    noise: EverydayNoiseOptions
+    stopping: StopOptions
     want: Annotated[
         list[str] | None,
         option("SUMS", 'Tables wanted, of one plan: "region age", "sex=2" (weight 2), "" (total).'),
     ] = None
 
     @property
-    def whole(self) -> Promised:
+    def complete(self) -> PromiseOptions:
         """Return the promise with all options that a promise can have."""
-        return Promised(
+        return PromiseOptions(
             columns=options.widened(ColumnOptions, self.columns),
-            protected=options.widened(Protected, self.changed),
+            protected=options.widened(UnitOptions, self.changed),
             texts=self.texts,
             promise=self.promise,
-            noise=options.widened(PromisedNoise, self.noise),
-            plane=options.Plane(),
-            lasting=LastingNoise(),
+            noise=options.widened(NoiseOptions, self.noise),
+            plane=options.PlanarOptions(),
+            lasting=LedgerNoiseOptions(),
             stopping=self.stopping,
         )
 
@@ -63,7 +63,7 @@ only upwards); "row" or "row-counts" if an individual changes one row; all one-w
 
 
 @dataclass(frozen=True, slots=True)
-class Once:
+class OnceOptions:
     """The options of noise that is drawn once, without a ledger."""
 
     title: ClassVar[str] = "Without a ledger"
@@ -85,7 +85,7 @@ class Once:
 
 
 @dataclass(frozen=True, slots=True)
-class ReleaseMemory(LedgerOptions):
+class ReleaseLedgerOptions(LedgerOptions):
     """The ledger that keeps a release, and a name for the run."""
 
     request: Annotated[
@@ -113,20 +113,20 @@ class ReleaseOptions:
     title: ClassVar[str] = "Output"
 
     recipe: RecipeFile = None
-    level: options.AskedLevel
+    level: options.LevelOptions
     people: PersonOptions
-    asked: AskedPromise
-    once: Once
-    memory: ReleaseMemory
+    everyday: EverydayPromiseOptions
+    once: OnceOptions
+    memory: ReleaseLedgerOptions
     spelling: NumberSpelling
     answer: TableAnswer
     dry_run: options.DryRun = False
     yes: options.Yes = False
 
-    promised: Promised = field(init=False)
+    promised: PromiseOptions = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "promised", self.asked.whole)
+        object.__setattr__(self, "promised", self.everyday.complete)
 
     def check_free(self, table: Path, *, draws: bool) -> None:
         """Check, before any draw, that the answer can be written; counts of events need no format of the table's."""

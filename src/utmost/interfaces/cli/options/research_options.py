@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 from utmost.interfaces.cli.options.option_kinds import flag, option
-from utmost.interfaces.cli.options.shared_options import LOSS, AskedLevel
+from utmost.interfaces.cli.options.shared_options import LOSS, LevelOptions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,25 +22,25 @@ ByOrbit = Annotated[bool, flag("One of each orbit under symmetries, with its siz
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TypeAsked:
+class PrivacyTypeOptions:
     """The options of a privacy type: the secrets, and the level of one unit of their distance."""
 
     space: SpaceText = None
-    level: AskedLevel
+    level: LevelOptions
 
     def read(self, *, needed: bool = True) -> "tuple[str, PrivacyType]":
         """Return the space as text, and the privacy type; without `needed` the level may be missing."""
         from utmost.core.exact.levels import level as level_of
         from utmost.design.privacy_types.privacy_type import PrivacyType
 
-        spelled, secrets = space_asked(self.space)
+        spelled, secrets = space_of_option(self.space)
         if not needed and not self.level.is_given:
             return spelled, PrivacyType(secrets, level_of(alpha="1/2"))
         return spelled, PrivacyType(secrets, self.level.per_unit(secrets.unit))
 
 
 @dataclass(frozen=True, slots=True)
-class AskedMeasure:
+class MeasureOptions:
     """Three options for a measure of leakage, of which one may be given; by default Bayes vulnerability."""
 
     measure: Annotated[
@@ -55,7 +55,7 @@ class AskedMeasure:
 
     @property
     def is_given(self) -> bool:
-        return self != AskedMeasure()
+        return self != MeasureOptions()
 
     def read(self) -> "Measure":
         from utmost.interfaces.documents.measure_names import measure_of
@@ -72,7 +72,7 @@ def check_unused(given: "Mapping[str, bool]", where: str) -> None:
             raise OutOfRange(f"{name} has no effect {where}", came=f"{name} too", remedy=f"Leave out {name}.")
 
 
-def space_asked(text: str | None) -> "tuple[str, Space]":
+def space_of_option(text: str | None) -> "tuple[str, Space]":
     """Return the space as text, and the space itself; refuse a missing option."""
     from utmost.errors import OutOfRange
     from utmost.interfaces.documents.space_names import space_named

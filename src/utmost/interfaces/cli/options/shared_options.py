@@ -114,7 +114,7 @@ def explained_once() -> Iterator[click.Parameter]:
 
 
 @dataclass(frozen=True, slots=True)
-class AskedLevel:
+class LevelOptions:
     """The option of the level, which has no default."""
 
     epsilon: Epsilon = None
@@ -159,7 +159,7 @@ def level_of_distance(text: str, unit: str | None) -> "Level":
 
 
 @dataclass(frozen=True, slots=True)
-class Plane:
+class PlanarOptions:
     """The options of points: columns are coordinates, released together."""
 
     title: ClassVar[str] = "Points"
@@ -252,7 +252,7 @@ def _family(family: Any, values: dict[str, Any]) -> Any:
     )
 
 
-def told(family: Any) -> Iterator[str]:
+def typed_options(family: Any) -> Iterator[str]:
     """Return the given options of a group, as they are spelled."""
     return (name for name, _ in given_options(family))
 
@@ -296,7 +296,7 @@ def widened(kind: type[T], narrow: Any) -> T:
 def refuse(why: str, *families: Any) -> None:
     """Refuse given options of these groups; `why` completes the sentence "--option ..."."""
     for family in families:
-        for name in told(family):
+        for name in typed_options(family):
             raise OutOfRange(f"{name} {why}", remedy=f"Leave out {name}.")
 
 
@@ -318,7 +318,7 @@ def named_values(texts: list[str] | None, written: str, where: str, example: str
 
 
 @contextmanager
-def protected(yes: bool) -> Iterator[None]:
+def refusing_weak_levels(yes: bool) -> Iterator[None]:
     """Refuse a level at which practically nobody is protected, before any draw, unless the user gave --yes."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RowsObserved)  # the statement on the screen and in the file says the same

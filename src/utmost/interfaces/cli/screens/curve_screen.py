@@ -15,7 +15,7 @@ from utmost.interfaces.cli.screens.screen import facts, grid, narrowed, number, 
 from utmost.tables.files.atomic import write_together
 
 
-def asked_levels(text: str, unit: str | None) -> tuple[Level, ...]:
+def curve_levels(text: str, unit: str | None) -> tuple[Level, ...]:
     """Return the levels of FROM:TO:STEPS, for one unit of distance, or for another one after " per "."""
     span, _, per = text.partition(" per ")
     parts = [part.strip() for part in span.split(":")]
@@ -65,7 +65,7 @@ def show_loss_curve(
         console.print(grid([title, "expected loss", "lower bound for every private mechanism"], rows))
 
 
-def check_no_level(level: options.AskedLevel) -> None:
+def check_no_level(level: options.LevelOptions) -> None:
     """Refuse --epsilon beside --curve, which has its own levels."""
     if level.is_given:
         raise NotALevel("only one of --curve and --epsilon may be given", came="both", remedy="Leave one out.")

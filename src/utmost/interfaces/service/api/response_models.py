@@ -79,7 +79,7 @@ class TokenMade(JsonRecord):
 
     token: Token
     bearer: Annotated[str | None, Field(examples=[f"utmost_{'0' * 24}_{'A' * 43}"])]
-    not_there: Annotated[list[str], Field(examples=[[]])]
+    missing_releases: Annotated[list[str], Field(examples=[[]])]
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +222,7 @@ class EventsResponse(JsonRecord):
 
 
 @dataclass(frozen=True, slots=True)
-class ApartResponse(JsonRecord):
+class SeparateDatasetsResponse(JsonRecord):
     """A release whose individuals were declared to be in no other dataset, without a comparison."""
 
     release: ReleaseName
@@ -240,7 +240,7 @@ class StatusResponse(JsonRecord):
     events: Count
     quarantine: str | None
     datasets: list[BudgetResponse]
-    declared_apart: list[ApartResponse]
+    declared_apart: list[SeparateDatasetsResponse]
 
 
 @dataclass(frozen=True, slots=True)

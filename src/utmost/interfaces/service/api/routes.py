@@ -347,8 +347,12 @@ def make_token(service: Served, who: Who, key: IdempotencyKey, body: NewToken) -
         Grant(grant.release, None if grant.up_to is None else read_level(grant.up_to)) for grant in body.grants
     )
     options: dict[str, Any] = {"days": body.days, "subject": body.subject}
-    not_there = service.releases.not_there(who, grants)  # first, so that nothing can fail after the secret is made
-    return answers.TokenMade(*service.bearers.make(who, key, body.owner, body.role, grants, **options), not_there)
+    missing_releases = service.releases.missing_releases(
+        who, grants
+    )  # first, so that nothing can fail after the secret is made
+    return answers.TokenMade(
+        *service.bearers.make(who, key, body.owner, body.role, grants, **options), missing_releases
+    )
 
 
 @router.post("/tokens/{name}/revocation", summary="Revoke a token")
@@ -394,7 +398,7 @@ def status(service: Served, who: Who) -> answers.StatusResponse:
     """The budget of each dataset, and releases whose individuals were declared to be in no other dataset."""
     there, apart = service.audit.status(who), service.audit.apart(who)
     budgets = [answers.BudgetResponse.of(budget) for budget in there.datasets]
-    declared = [answers.ApartResponse(**release) for release in apart]
+    declared = [answers.SeparateDatasetsResponse(**release) for release in apart]
     return answers.StatusResponse(there.identity, there.events, there.quarantine, budgets, declared)
 
 

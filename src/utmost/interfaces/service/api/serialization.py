@@ -30,7 +30,7 @@ def facts_in(answer: Any) -> dict[str, Any]:
     raise kind(f"{detail}{wrong}", where="service")
 
 
-def as_sent(table: Any) -> dict[str, Any]:
+def table_as_json(table: Any) -> dict[str, Any]:
     """Return a table as JSON: columns, or the document of a counted table."""
     if isinstance(table, CountedTable):
         from utmost.publish.statements.counted_files import COUNTED_FORM

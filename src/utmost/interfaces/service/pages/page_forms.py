@@ -55,7 +55,7 @@ def withdraw(request: Request, service: Served, viewer: Viewer, sent: Sent) -> R
 
 
 @forms.post("/proposals/table")
-def bring(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
+def upload_table(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
     """Publish or relax with the table of an approved proposal."""
     proposal, facts = service.proposals.one(viewer, sent.text("proposal"))
     asked = proposal.request(facts)
@@ -118,9 +118,11 @@ def make_token(request: Request, service: Served, viewer: Viewer, sent: Sent) ->
     rows = [(sent.text(f"release-{row}"), sent.text(f"up_to-{row}")) for row in range(1, _GRANTS + 1)]
     pairs = [(name.strip(), most.strip()) for name, _, most in lines] or [row for row in rows if row[0]]
     grants = tuple(Grant(name, read_level(most) if most else None) for name, most in pairs)
-    not_there = service.releases.not_there(viewer, grants)  # first, so that nothing can fail after the secret is made
+    missing_releases = service.releases.missing_releases(
+        viewer, grants
+    )  # first, so that nothing can fail after the secret is made
     made, presented = service.bearers.make(viewer, _key(sent), sent.text("owner"), sent.text("role"), grants, **options)
-    return render(request, "token_made.html", viewer, made=made, presented=presented, not_there=not_there)
+    return render(request, "token_made.html", viewer, made=made, presented=presented, missing_releases=missing_releases)
 
 
 @forms.post("/tokens/revocation")

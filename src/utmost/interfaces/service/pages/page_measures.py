@@ -100,7 +100,7 @@ def relax_measures(request: Request, service: Served, viewer: Viewer, sent: Sent
 
 
 @measures.post("/proposals/tables")
-def bring_tables(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
+def upload_tables(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
     """Publish, or relax, with the tables of several approved proposals, all or none."""
     publications, relaxations = list[PublishRequest](), list[AnswerRequest]()
     tables, proposals = dict[str, Any](), dict[str, str | None]()

@@ -96,7 +96,7 @@ class Worker:
         return answer
 
     @property
-    def is_there(self) -> bool:
+    def is_alive(self) -> bool:
         """Whether the process lives, and has sent nothing unrequested."""
         return self.process.poll() is None and not self._channel.poll()
 
@@ -177,7 +177,7 @@ class Workers:
             self._at_work += 1
             worker = self._idle.pop() if self._idle else None
         try:
-            if worker is None or not worker.is_there:
+            if worker is None or not worker.is_alive:
                 self._forget(worker)
                 worker = Worker()
                 with self._turn:
@@ -186,7 +186,7 @@ class Workers:
         finally:
             with self._turn:
                 self._at_work -= 1
-                if worker is not None and worker in self._all and worker.is_there:
+                if worker is not None and worker in self._all and worker.is_alive:
                     self._idle.append(worker)
                     worker = None
                 self._turn.notify()

@@ -60,10 +60,10 @@ def _value(capacity: dict[str, Any]) -> str:
 
 def capacity(
     *,
-    asked: research_options.TypeAsked,
+    asked: research_options.PrivacyTypeOptions,
     multiplicative: Annotated[bool, flag("Only the largest factor on anyone's gain.")] = False,
     additive: Annotated[bool, flag("Only the largest addition to anyone's gain.")] = False,
-    measure: research_options.AskedMeasure,
+    measure: research_options.MeasureOptions,
     prior: options.PriorName = "uniform",
     out: Annotated[Path | None, option("FILE", "File for mechanisms and proofs (.json).")] = None,
     check: file_options.Check = None,

@@ -69,7 +69,7 @@ def databases(
     satisfying: Annotated[list[str] | None, option("VALUES", "Values of 0..K-1 that are counted; 1.")] = None,
     prior: options.PriorName = "uniform",
     loss: options.LossName = "absolute",
-    level: options.AskedLevel,
+    level: options.LevelOptions,
     conflict: Annotated[bool, flag("Two consumers of Theorem 6.3, whom no mechanism serves.")] = False,
     tilt: Annotated[
         str | None, option("NUMBER", "With --conflict: chance that each consumer gives to its fourth database; 1/100.")

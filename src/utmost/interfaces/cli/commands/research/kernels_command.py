@@ -92,7 +92,7 @@ RARE = ("--estimate", "--size", "--seed", "--resume")
 
 def kernels(
     *,
-    asked: research_options.TypeAsked,
+    asked: research_options.PrivacyTypeOptions,
     count: research_options.CountOnly = False,
     by_size: Annotated[bool, flag("Number of kernels by number of outcomes.")] = False,
     orbits: research_options.ByOrbit = False,

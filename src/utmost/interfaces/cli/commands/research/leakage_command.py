@@ -120,7 +120,7 @@ def leakage(
     ],
     *,
     prior: options.PriorName = "uniform",
-    measure: research_options.AskedMeasure,
+    measure: research_options.MeasureOptions,
     space: research_options.SpaceText = None,
     plot: options.Plot = None,
     spelling: table_options.DecimalSpelling,

@@ -44,7 +44,7 @@ def show_minimax(report: dict[str, Any], out: Path | None) -> None:
 
 def minimax(
     *,
-    asked: research_options.TypeAsked,
+    asked: research_options.PrivacyTypeOptions,
     loss: options.LossName = "absolute",
     possible: Annotated[
         list[str] | None,

@@ -27,7 +27,7 @@ def policy(
         file_options.file_argument("POLICY", "Two secrets in each row, perhaps a distance (.csv)."),
     ],
     *,
-    level: options.AskedLevel,
+    level: options.LevelOptions,
     directed: Annotated[bool, flag("A row hides the first secret from the second only.")] = False,
     spelling: table_options.DecimalSpelling,
     prior: options.PriorName = "uniform",

@@ -99,7 +99,7 @@ def _show_matrix(console: Any, title: str, matrix: Array, names: list[str]) -> N
 
 def universal(
     *,
-    asked: research_options.TypeAsked,
+    asked: research_options.PrivacyTypeOptions,
     loss: Annotated[str, option("LOSS", "Loss: absolute, squared, binary, nib, power:3 or losses.csv.")] = "absolute",
     mechanism: Annotated[
         str | None, option("NAME", "Mechanism to judge: geometric, randomized-response or channel.csv.")

@@ -87,7 +87,7 @@ _MOST_SHOWN = 5_000
 
 def vertices(
     *,
-    asked: research_options.TypeAsked,
+    asked: research_options.PrivacyTypeOptions,
     count: research_options.CountOnly = False,
     orbits: research_options.ByOrbit = False,
     heights: Annotated[bool, flag("Exponents h with v(x) ~ alpha^h(x), in place of probabilities.")] = False,

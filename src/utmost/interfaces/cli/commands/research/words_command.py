@@ -32,7 +32,7 @@ def show_words(report: dict[str, Any]) -> None:
 
 def words(
     *,
-    level: options.AskedLevel,
+    level: options.LevelOptions,
     hashes: Annotated[int, option("H", "Bits of its filter that a word sets.")] = 2,
     candidates: Annotated[int | None, option("K", "Number of words in a fixed list of candidates.")] = None,
     answer: options.Output,
