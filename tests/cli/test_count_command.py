@@ -54,7 +54,7 @@ def test_what_is_left_out_is_said_from_the_domain_alone(run, files, tmp_path):
         events.write_text(f"user,page,age,amount\nann,A,{age},5\nbob,A,3,5\n")
         said.append(run("count", events, *SAY, "--domain", domain, "--dry-run")[1])
     assert said[0] == said[1]
-    assert 'events with another age; "other" in the domain counts them' in " ".join(said[0].split())
+    assert 'events with another age; declare "other" in the domain' in " ".join(said[0].split())
     domain.write_text(json.dumps({"page": ["A"], "age": {"bins": [0, 100], "width": 50}, "amount": [5]}))
     shown = run("count", events, *SAY, "--domain", domain, "--dry-run")[1]
     assert "events with another page, age or amount" in " ".join(shown.split())
@@ -155,7 +155,7 @@ def test_a_counted_release_is_kept_in_a_ledger_and_relaxed(run, files, tmp_path)
     key, place = tmp_path / "key", ["--ledger", new_ledger(tmp_path / "ledger.db"), "--name", "views"]
     key.write_bytes(b"k" * 32)
     code, _, err = run("release", events, *SAY, "--domain", domain, "--epsilon", 2, *place)
-    assert (code, "Or count first by a key of your own" in err) == (2, True)
+    assert (code, "--count-key count.key" in err) == (2, True)
     counted = tmp_path / "counted.json"
     run("count", events, *SAY, "--domain", domain, "--out", counted, "--count-key", key)
     code, shown, err = run("release", counted, "--epsilon", 2, *place, "--columns", "views")
@@ -250,7 +250,7 @@ def test_a_table_of_cells_is_read_with_the_unit_that_is_said(run, tmp_path):
     examples = Path(__file__).parents[2] / "examples"
     say = ["count", examples / "berkeley_admissions.csv", "--domain", examples / "applicants_domain.json"]
     code, shown, err = run(*say, "--nested", "outcome=admitted,applicants", "--at-most", 1, "--dry-run")
-    assert (code, "by your options" in shown) == (0, True), err
+    assert (code, "as your options say" in shown) == (0, True), err
     assert "no --at-most" in run(*say, "--nested", "outcome=admitted,applicants")[2]
     assert "AXIS=NAMES" in run(*say, "--nested", "admitted", "--at-most", 1)[2]
     said = run(*say, "--nested", "outcome=applicants,admitted", "--at-most", 1)[2]
@@ -262,7 +262,7 @@ REFUSED = {
     "no bound": (["count", "EVENTS", "--domain", "DOMAIN", "--person", "user"], "no --at-most"),
     "a count without a domain": (["count", "EVENTS", *SAY], "listed in a file, without looking at the data"),
     "no domain": (["release", "EVENTS", *SAY, "--epsilon", 1], "listed in a file, without looking at the data"),
-    "a bound without persons": (["release", "EVENTS", "--at-most", 3, "--epsilon", 1], "need --person"),
+    "a bound without persons": (["release", "EVENTS", "--at-most", 3, "--epsilon", 1], "--at-most needs --person"),
     "no unit": (["release", "EVENTS", "--columns", "amount", "--epsilon", 1], "no --sensitivity and no --cells"),
     "an axis that is none": (["count", "EVENTS", *SAY, "--domain", "DOMAIN", "--by", "sex"], "--by must name axes"),
     "another ending": (["count", "EVENTS", *SAY, "--domain", "DOMAIN", "--out", "x.ods"], "a known format"),

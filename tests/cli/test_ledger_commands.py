@@ -501,7 +501,7 @@ def test_an_answer_that_cannot_be_written_is_said_to_be_kept(run, published, mon
         full.setattr(tempfile, "mkstemp", refused)
         code, _, told = run(*words, "one.csv")
     assert code == 1
-    assert "The ledger holds the answer" in " ".join(told.split())
+    assert "The ledger has the answer" in " ".join(told.split())
     assert run(*words, "two.csv")[0] == 0
 
 

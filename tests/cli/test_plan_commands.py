@@ -78,7 +78,7 @@ def test_a_plan_says_the_choice_in_numbers(run, counted, tmp_path):
     assert set(found["within"]) == kinds
     assert all(one["times"] >= 1 for one in found["within"].values())
     assert 1 <= found["certified"] <= 1.021
-    assert "one level for each (searched, with proof)" in shown
+    assert "(found by search, with proof)" in shown
     read = read_plan(out)
     assert (read.unit, str(read.level), str(read.tuned_at)) == (Unit(1, 1), "epsilon=1", "epsilon=3")
     assert read.workload is not None
@@ -347,8 +347,8 @@ def test_columns_changed_together_from_events_to_a_checked_release(run, stays, t
     words = " ".join(shown.split())
     assert (code, err) == (0, "")
     assert "noise on each cell would have 2 times the weighted variance" in words
-    assert "one joint draw for both cells of a row has 0.996 times" in words
-    assert "the same, where one person changes whole rows" in words
+    assert "--once row has 0.996 times" in words
+    assert "the same, if one person changes whole rows" in words
     report = json.loads(run(*say, "--json")[1])
     assert (report["together"], [one["family"] for one in report["measured"]]) == (
         "kind",
@@ -471,7 +471,7 @@ def test_a_level_is_shared_by_plans(run, tmp_path):
     code, shown, _ = run("share", *plans.values(), "--weight", "visits=8", "--epsilon", 1)
     assert code == 0
     assert "--plan" in shown
-    guarantee = "in the releases together by at most 2.72 (epsilon = 1). This assumes that one individual changes"
+    guarantee = "in all releases together by at most 2.72 (epsilon = 1). This assumes that one individual changes"
     assert guarantee in " ".join(shown.split())
     report = json.loads(run("share", *plans.values(), "--weight", "visits=8", "--epsilon", 2, "--json")[1])
     wanted = share_level({name: read_plan(path) for name, path in plans.items()}, epsilon=2, weights={"visits": 8})

@@ -22,7 +22,7 @@ def test_the_mechanism_keeps_the_policy_and_the_bound(run, policy, tmp_path):
     out = tmp_path / "best.json"
     code, shown, err = run("research", "policy", policy(ILLNESSES), "--epsilon", "alpha=1/2", "--out", out)
     assert (code, err) == (0, "")
-    assert "never told apart" in shown
+    assert "at distance 0" in shown
     found = json.loads(out.read_text())
     assert found["verified"] is True
     assert found["parts"] == [["flu", "cold", "measles", "rhinitis"], ["none"]]

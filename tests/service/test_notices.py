@@ -97,7 +97,7 @@ def test_a_place_that_fails_holds_up_nobody(service, who, monkeypatch, caplog):
         notices.close()
         assert wait_for(came, 6) == ["decide proposals"] * 3 + ["publish"] * 3
     assert {path for path, _ in came} == {"/hook"}
-    assert "a notice must be taken" in caplog.text
+    assert "the receiver must accept a notice" in caplog.text
     Notices(service, Settings(webhook="http://127.0.0.1:9/")).close()
     propose_by(service, who("Ada", "curator"), "l", "relax", "admissions", level(2))
 
