@@ -65,7 +65,7 @@ class CellSelection:
             or any(option is not None for option in (self.where, self.minus, self.over, self.over_column))
         )
 
-    def one_by_one(self, release: Any) -> "CellSelection":
+    def with_single_conditions(self, release: Any) -> "CellSelection":
         """Return the question with each condition by itself."""
         where, minus, over = (
             None if texts is None else conditions(release, texts) for texts in (self.where, self.minus, self.over)
@@ -114,7 +114,7 @@ def read_cells(file: Path, statement: Path | None, all_asked: CellQuestion, *, t
     release = read_release(file, statement, separator=spelling.separator, encoding=spelling.encoding)
 
     if isinstance(release, MeasuresTable) and question.asks_for_sum and not question.mean:
-        question = question.one_by_one(release)
+        question = question.with_single_conditions(release)
         other: dict[str, Any] = {"--at": question.at, "--over-column": question.over_column, "--column": column}
         for name, value in {**other, "--plot": plot, "--out": path}.items():
             if value is not None:
@@ -142,7 +142,7 @@ def read_cells(file: Path, statement: Path | None, all_asked: CellQuestion, *, t
             )
         return show_published(release, as_json=as_json)
 
-    question = question.one_by_one(release)
+    question = question.with_single_conditions(release)
     reader: _Table | _Sums
     if isinstance(release, Answer) and release.is_by_plan:
         reader = _Sums(release.table, sure, None)
@@ -150,7 +150,7 @@ def read_cells(file: Path, statement: Path | None, all_asked: CellQuestion, *, t
         cells = release.cells
         assert not isinstance(cells, OneDrawCells), "refused above"
         reader = _Table(cells, sure, column)
-    report = reader.sum(question) if question.asks_for_sum else reader.whole(question)
+    report = reader.sum(question) if question.asks_for_sum else reader.overview(question)
     report["not_counted"] = uncounted(release) or None
     if isinstance(release, NoisyTable):
         report |= {"levels": [], "guarantee": release.guarantee}
@@ -158,10 +158,10 @@ def read_cells(file: Path, statement: Path | None, all_asked: CellQuestion, *, t
         levels = [level(text) for text in question.at or ()]
         if not levels and not question.asks_for_sum:
             levels = [reader.level.scaled(times) for times in _BOUGHT]
-        report["levels"] = [reader.bought(at) for at in levels]
+        report["levels"] = [reader.margins_at(at) for at in levels]
 
     if plot is not None:
-        prices = [reader.bought(reader.level.scaled(share)) for share in _CURVE]
+        prices = [reader.margins_at(reader.level.scaled(share)) for share in _CURVE]
         xs = [price["epsilon_float"] for price in prices]
         curves = {"margin": [float(price["margin"]) for price in prices]}
         if prices[0]["margin_together"] is not None:
@@ -206,7 +206,7 @@ class _Table:
         assert isinstance(self.release, IndependentCells), "noise of another tool has no level"
         return self.release.noise.level
 
-    def whole(self, cells: CellSelection) -> dict[str, Any]:
+    def overview(self, cells: CellSelection) -> dict[str, Any]:
         """Return every cell with its margin, alone and for all cells at once."""
         release = self.release
         names = list(release.cells) if self.column is None else [release.column(self.column)]
@@ -246,14 +246,14 @@ class _Table:
         kind = "mean" if cells.mean else "sum" if cells.minus is None else "difference"
         return _sum(bar.exact, bar.margin, sure, question, kind, len(rows ^ minus))
 
-    def bought(self, at: Level) -> dict[str, Any]:
+    def margins_at(self, at: Level) -> dict[str, Any]:
         """Return the margins at a level."""
         assert isinstance(self.release, IndependentCells), "noise of another tool cannot be drawn again"
         noise = self.release.at(at)
         bars = CellBars(noise)
         together = bars.together(self.release.rows * len(self.release.cells), self.sure)
         mean = float(noise.drawn.moment(1)) * float(noise.grid or 1)
-        return _bought(at, bars.alone(self.sure), together, mean)
+        return _margins_report(at, bars.alone(self.sure), together, mean)
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,7 +268,7 @@ class _Sums:
     def level(self) -> Level:
         return self.release.level
 
-    def whole(self, cells: CellSelection) -> dict[str, Any]:
+    def overview(self, cells: CellSelection) -> dict[str, Any]:
         """Return the margins of the wanted tables, for each sum and for all sums of a table at once."""
         release, sure = self.release, self.sure
         if release.unit.is_shared:
@@ -309,18 +309,18 @@ class _Sums:
         kind = "sum" if cells.minus is None else "difference"
         return _sum(exact(answer.value), answer.margin, sure, question, kind, None)
 
-    def bought(self, at: Level) -> dict[str, Any]:
+    def margins_at(self, at: Level) -> dict[str, Any]:
         """Return the largest margin of the wanted tables at a level."""
         other = replace(self.release, level=at, confidence=self.sure, weights={})
         alone = max(other.bars().values())
-        return _bought(at, alone, None, None)
+        return _margins_report(at, alone, None, None)
 
 
 def _head(sure: Fraction) -> dict[str, Any]:
     return {"prior": "flat", "confidence": float(sure)}
 
 
-def _bought(at: Level, alone: Any, together: Any, mean: float | None) -> dict[str, Any]:
+def _margins_report(at: Level, alone: Any, together: Any, mean: float | None) -> dict[str, Any]:
     return {
         "epsilon": level_text(at),
         "epsilon_float": at.epsilon_float,
