@@ -69,7 +69,7 @@ GROUPS = {
         "read": "Read a release: cells, sums, ratios and best answers, with margins.",
     },
     "Keep": {
-        "relax": "Publish a table again with less noise, at the larger epsilon alone.",
+        "relax": "Publish a table again with less noise; both cost the larger epsilon.",
         "view": "Make a noisier copy of a release for one recipient.",
         "ledger": "Create a ledger, check it, set its budgets, copy it.",
         "serve": "Serve a ledger over HTTP.",

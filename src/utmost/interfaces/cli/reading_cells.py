@@ -77,7 +77,7 @@ class CellSelection:
         if self.asks_for_sum or self.at:
             remedy = "Leave out --response, --prior and --n."
             raise OutOfRange(
-                "sums of cells, and --at, need a FILE alone", came="--response, --prior or --n", remedy=remedy
+                "sums of cells, and --at, need a released table", came="--response, --prior or --n", remedy=remedy
             )
 
     def check_one_question(self) -> None:
@@ -207,7 +207,7 @@ class _Table:
         return self.release.noise.level
 
     def overview(self, cells: CellSelection) -> dict[str, Any]:
-        """Return every cell with its margin, alone and for all cells at once."""
+        """Return every cell with its margin: for the cell by itself, and for all cells at once."""
         release = self.release
         names = list(release.cells) if self.column is None else [release.column(self.column)]
         return {
@@ -449,7 +449,7 @@ def _show(report: dict[str, Any], written: Path | None, beyond: str | None, clip
             for price in report["levels"]
         ]
         cost = (
-            "relaxing a release in a ledger costs the new level alone"
+            "relaxed in a ledger, both answers together cost the larger level"
             if report.get("relaxable")
             else "this noise was not drawn to be relaxed: a second release adds its level to the first"
         )

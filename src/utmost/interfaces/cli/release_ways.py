@@ -59,7 +59,7 @@ def publish_table(table: Path, request: ReleaseOptions) -> None:
 
 
 def publish_complete_promise(table: Path, request: ReleaseOptions) -> None:
-    """Publish by a promise of points, or of noise that only a promise file can name."""
+    """Publish by a promise of points, or by a promise file with a kind of noise that no option can name."""
     name = "--planar" if request.promised.stated is None else "a promise of points or of noise without options"
     refuse(f"does not go with {name}", request.once, request.people)
     if request.memory.ledger is not None:

@@ -85,7 +85,7 @@ class UnknownKeys:
         plain = replace(plain, count_key=people.count_key)
         if people != plain:
             raise OutOfRange(
-                "--unknown-keys takes --person, --at-most, --domain and --count-key alone of the counting options",
+                "--unknown-keys takes no counting options except --person, --at-most, --domain and --count-key",
                 came="another one",
                 remedy="Leave the others out: give them when you count the selected keys.",
             )

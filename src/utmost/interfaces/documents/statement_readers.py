@@ -1,4 +1,4 @@
-"""Readers of each kind of statement, alone and beside its file; a new kind is one row."""
+"""Readers of each kind of statement, with and without the file of its table; a new kind is one row."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -42,7 +42,7 @@ class StatedVerdict:
 
     @classmethod
     def of_existence(cls, existence: Any, ptype: PrivacyType) -> "StatedVerdict":
-        """Convert the result of `universal_mechanism`, whose module is not imported: it solves."""
+        """Convert the result of `universal_mechanism`. Its module is not imported, because it loads the solver."""
         proof = existence.certificate
         return cls(ptype, proof.loss, ANY, existence.exists, existence.mechanism, proof, existence.conflict, None)
 

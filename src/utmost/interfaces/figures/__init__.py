@@ -1,1 +1,1 @@
-"""The papers' pictures, drawn anew with matplotlib (the extra ``[plot]``): one file a kind of picture."""
+"""The papers' pictures, drawn anew with matplotlib (the extra ``[plot]``): one file for each kind of picture."""

@@ -73,7 +73,7 @@ def worst_pair(law: IntegerLaw) -> tuple[Masses, Masses]:
         starts = np.array([0, *range(1, width, -(-width // _MOST_OUTCOMES)), width], dtype=np.float64)
         above = np.concatenate(([1.0], law.ccdf(starts[1:] - 1.0), [0.0]))
         return _pair(above[:-1] - above[1:], epsilon * (width - 2 * starts) / width)
-    # Each outcome is a class; of more than 65536, those of similar loss are joined, at their largest loss. They keep
+    # Each outcome is a class; beyond 65536, outcomes with similar losses are joined, at their largest loss. They keep
     # their mass under the law; the mass under the shifted law follows from the loss. Outcomes less likely than 1e-25
     # become one outcome that the shifted law does not have.
     masses = law.window(_LEAST_MASS)

@@ -136,7 +136,7 @@ def _built(service: Service, settings: Settings, lifespan: Any = None) -> FastAP
 
 
 def _add_health(app: FastAPI) -> None:
-    of_its_own = CapacityLimiter(1)  # a thread of its own, so that health checks do not wait for requests
+    of_its_own = CapacityLimiter(1)  # a separate thread, so that health checks do not wait for requests
 
     @app.get("/health/live", include_in_schema=False)
     async def live() -> dict[str, bool]:

@@ -30,7 +30,7 @@ _NOT_SHOWN = "Your token includes no release of this dataset: its budget is not 
 class ProposalPreview:
     """The outcome of a proposal, computed from public facts."""
 
-    # Released columns or tables with their margins at 95 %; of a plan the first dozen tables.
+    # Released columns, or the first dozen tables of a plan, with their margins at 95 %.
     bars: tuple[tuple[str, int | float], ...] = ()
     # Budget of the dataset.
     before: Budget | None = None
@@ -145,7 +145,7 @@ def ladder(
     ledger: Ledger, request: PublishRequest, may_know: Callable[[str], bool], *, sees_all: bool = True
 ) -> tuple[tuple[Level, ProposalPreview], ...]:
     """Return the outcome of a request at its level, and at a quarter, half, twice and four times that level."""
-    # Cost: five previews, of which none begins after two seconds.
+    # Cost: at most five previews; after two seconds no further one begins.
     until, steps = monotonic() + _LOOKING, []
     for factor in _STEPS:
         if factor == "1" or monotonic() < until:

@@ -160,7 +160,7 @@ def no_column(name: str, names: Sequence[Any]) -> BadTable:
         looks_same = normalize("NFKC", near[0]) == normalize("NFKC", name)  # for example by Unicode composition
         hint = f"Did you mean {ascii(near[0]) if looks_same else repr(near[0])}?"
         is_split = near[0] != near[0].strip() or "," in near[0]
-        hint += " On the command line, in quotes of its own: '\"...\"'." * is_split
+        hint += " On the command line, put the name in additional quotes: '\"...\"'." * is_split
     return BadTable(f"there is no column {name!r}", remedy=hint)
 
 

@@ -41,10 +41,10 @@ def text_identifiers(table: Any, name: str) -> Identifiers | None:
         column = table[name]
         chunks = arrow.chunked_array(column if hasattr(column, "__arrow_c_stream__") else [column])
     except (arrow.ArrowException, KeyError, TypeError, ValueError, NotImplementedError):
-        return None  # objects of several types, say; or a column whose name is no text
+        return None  # for example objects of several types, or a column with a name that is no text
     if not len(chunks) or not is_text(chunks.type) or chunks.null_count:
         return None
-    whole = chunks.cast(arrow.large_string()).combine_chunks()  # whose places hold all chunks together
+    whole = chunks.cast(arrow.large_string()).combine_chunks()  # 64-bit offsets have room for all chunks together
     return None if holds_blanks(whole) else arrow_identifiers(whole, name)
 
 

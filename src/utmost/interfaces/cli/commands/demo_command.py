@@ -42,7 +42,7 @@ STEPS = (
         "view --ledger releases.db --name admissions --epsilon 1/2 --out partner.csv",
     ),
     (
-        "6. Verify. Anyone can check the file against its statement, and the keeper the whole ledger.",
+        "6. Verify. Anyone can check the file against its statement; whoever has the key can check the ledger.",
         "verify sharper.csv",
     ),
     ("", "ledger verify --ledger releases.db"),

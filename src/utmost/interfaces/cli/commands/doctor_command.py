@@ -173,6 +173,6 @@ def _files(ledger: str | None, key_file: Path | None, witness: Path | None) -> l
             found.append({"what": what, "path": str(path), "mode": None, "well": what == "witness", "note": note})
             continue
         private = os.name != "posix" or not mode & 0o077
-        note = "its owner alone may read it" if private else f"others may read it: run chmod 600 {path}"
+        note = "only its owner may read it" if private else f"others may read it: run chmod 600 {path}"
         found.append({"what": what, "path": str(path), "mode": f"{mode:04o}", "well": private, "note": note})
     return found

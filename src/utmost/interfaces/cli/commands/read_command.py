@@ -196,7 +196,7 @@ class _ResponseReader:
 
     @property
     def level(self) -> Level:
-        """The level of one cell; of geometric noise, for each unit."""
+        """The level of one cell, or for geometric noise the level of one unit."""
         return self.noise if isinstance(self.noise, Level) else self.noise.level
 
     def consumer(self, n: int) -> Consumer:

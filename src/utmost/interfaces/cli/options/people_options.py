@@ -294,7 +294,7 @@ class CountingOptions(PersonOptions):
 
     @property
     def _left_out(self) -> list[str]:
-        """The words of --leave-out: outside, amounts, or nothing alone."""
+        """The words of --leave-out: outside and amounts, or nothing."""
         words = split_names(self.leave_out or [])
         for word in words:
             if word not in ("outside", "amounts") and words != ["nothing"]:

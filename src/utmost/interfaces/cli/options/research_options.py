@@ -41,7 +41,7 @@ class PrivacyTypeOptions:
 
 @dataclass(frozen=True, slots=True)
 class MeasureOptions:
-    """Three options for a measure of leakage, of which one may be given; by default Bayes vulnerability."""
+    """Three options for a measure of leakage: at most one may be given; by default it is Bayes vulnerability."""
 
     measure: Annotated[
         str | None,

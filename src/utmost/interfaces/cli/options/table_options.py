@@ -65,7 +65,7 @@ class TextFileOptions:
             raise OutOfRange("--header is for text files without a header", came=table.name, remedy="Leave it out.")
         if (is_lines or not is_text) and self.cells != PLAIN and not is_counted:
             required = "marks of numbers and of missing cells are only for .csv and .tsv, and for events to count"
-            raise OutOfRange(required, came=table.name, remedy="This format has numbers of its own.")
+            raise OutOfRange(required, came=table.name, remedy="This format stores numbers as numbers.")
         return TextFile.of(table, self.separator, self.encoding, self.cells, self.names) if is_text else table
 
 

@@ -189,7 +189,7 @@ class _RequestShape(BaseModel):
     model_config = ConfigDict(extra="allow")
     # Class of the request.
     RECORD: ClassVar[type]
-    # Field that stands in the address or a header.
+    # Field that is in the address or in a header, and so not in the body.
     ELSEWHERE: ClassVar = "request"
 
     @classmethod

@@ -224,7 +224,7 @@ Stored = Annotated[StoredLevel, Depends(StoredLevel)]
 
 @downloads.get("/release/table.{ending}")
 def table_file(seen: Stored, ending: Annotated[Ending, InPath()], family: NameQuery = "") -> Response:
-    """Send the released values as a file, to which the statement belongs; of sums one marginal."""
+    """Send the released values, or one marginal of sums, as the file that the statement describes."""
     return _download(seen.content(ending, family), ending, f"released.{ending}")
 
 

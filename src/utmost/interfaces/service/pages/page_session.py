@@ -99,7 +99,7 @@ def viewer_of(request: Request) -> Token:
     held = session(request)
     if not held or held.startswith(_GUEST):
         raise NotAuthenticated("you must be signed in to see this page", remedy="Sign in.")
-    if held.startswith(SESSION):  # whoever signed in through the OpenID provider
+    if held.startswith(SESSION):  # the secret of a session after a sign-in through the OpenID provider
         openid = request.app.state.openid
         if openid is None:
             raise NotAuthenticated("the session has ended, or never began")
@@ -212,7 +212,7 @@ async def _parsed_form(request: Request) -> FilledForm:
                 files[name] = await value.read()
     except MultiPartException:
         raise HTTPException(400, "The form cannot be read.") from None
-    finally:  # also after a truncated form, whose files the parser would keep
+    finally:  # the parser would keep the files of a truncated form open
         for file in getattr(parser, "_files_to_close_on_error", ()):
             file.close()
     return FilledForm(fields, files)

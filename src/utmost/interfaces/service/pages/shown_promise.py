@@ -59,7 +59,7 @@ class ShownPromise(JsonRecord):
     experts: tuple[Line, ...]
     # Columns, measured sums, and all labels.
     lists: tuple[Listed, ...]
-    # Of the complete request, see `request_digest`.
+    # SHA-256 of the complete request, see `request_digest`.
     digest: Annotated[str, Field(examples=["9f86d081884c7d65"])]
 
 

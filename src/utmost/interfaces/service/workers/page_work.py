@@ -301,7 +301,7 @@ def _verify_files(fields: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _write_piece(fields: Mapping[str, str]) -> dict[str, Any]:
-    """Return a table as a file, or a piece of a CSV file, of which the first piece has the header."""
+    """Return a table as a file, or one piece of a CSV file; the first piece has the header."""
     columns, name = json.loads(fields["columns"]), Path(f"released.{fields['ending']}")
     file = io.BytesIO()
     files.write(columns, file, name, statement=json.loads(fields["statement"]))
