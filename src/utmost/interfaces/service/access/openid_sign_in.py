@@ -69,7 +69,7 @@ class SignIn:
         return str(place), f"{body}.{hmac.digest(self.key, body.encode(), sha256).hex()}"
 
     def finish(self, query: Mapping[str, str], cookie: str) -> tuple[dict[str, Any], str, str]:
-        """Return the signed claims of the person who came back, the state (which is valid once), and the page to show next."""
+        """Return the signed claims of the person, the state (which is valid once), and the page to show next."""
         # Refuses unless the sign-in began in this browser, within ten minutes, and the provider signed for it.
         body, _, mac = cookie.partition(".")
         if not hmac.compare_digest(hmac.digest(self.key, body.encode(), sha256).hex().encode(), mac.encode()):
