@@ -14,7 +14,7 @@ from utmost.errors import BudgetExceeded, UtmostError
 from utmost.exact import Level
 
 # No checker knows that a frame has these verbs.
-from utmost.interfaces.interop.frame_verbs import FrameVerbs
+from utmost.interfaces.interop.frame_methods import FrameMethods
 from utmost.interop import register_frames
 from utmost.ledger import Budget, Release
 from utmost.optima import Optimum
@@ -99,7 +99,7 @@ def a_design() -> None:
 def frames() -> None:
     """The verbs of frames are typed, though no checker knows that a frame has them."""
     assert_type(register_frames("polars"), tuple[str, ...])
-    verbs = FrameVerbs(TABLE)
+    verbs = FrameMethods(TABLE)
     promise = ut.Promise("admitted", public="department", unit=ut.Unit(1, 1))
     assert_type(verbs.release(promise, epsilon=1), Answer[Any])
 

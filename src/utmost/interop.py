@@ -4,7 +4,7 @@ pandas and Polars frames."""
 from utmost.core.noise.declared_noise import DeclaredNoise, declared_noise
 from utmost.interfaces.interop.accounting import dp_event, privacy_loss_distribution
 from utmost.interfaces.interop.data_packages import csv_metadata, data_package
-from utmost.interfaces.interop.frame_verbs import register_frames
+from utmost.interfaces.interop.frame_methods import register_frames
 from utmost.interfaces.interop.measurements import gradual_measurement, opendp_measurement
 from utmost.interfaces.interop.scipy_laws import scipy_law
 from utmost.interfaces.interop.sdmx import sdmx_csv

@@ -35,7 +35,8 @@ from utmost.publish.workloads.sums_in_words import selected
 from utmost.tables.files import files
 from utmost.tables.files.atomic import write_together
 
-_SHOWN, _FEWEST, _DIGITS = 24, 6, 9  # rows of all columns together, rows of each of many columns, digits of a number
+_SHOWN, _FEWEST = 24, 6  # most rows on the screen: divided among the columns, but at least six for each column
+_DIGITS = 9  # of a number on the screen
 _BOUGHT = (2, 4)  # levels that are shown by default, as multiples of the release's level
 # Levels of the curves, as multiples of the release's level.
 _CURVE = [Fraction(k, 16) for k in (*range(4, 16), *range(16, 65, 3))]

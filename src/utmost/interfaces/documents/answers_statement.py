@@ -138,7 +138,7 @@ def answers_in_words(statement: Mapping[str, Any]) -> ReleaseFacts:
         own_level=at,
         line=line,
         per=apart,
-        domain=f"One secret of each person, of {space.size} possible ones with distances between them.",
+        domain=f"Each person has one of {space.size} possible secrets, with distances between them.",
         released="an answer for each person" + ("" if rows is None else f" ({rows})"),
         unit="one person's secret",
         neighbours="the same data with one person's secret replaced by another at distance d, which multiplies or "

@@ -35,7 +35,7 @@ class StatementReader:
     """How one kind of statement is checked and put into words."""
 
     words: Callable[[Mapping[str, Any]], ReleaseFacts]  # rebuilds the statement, compares each field, returns words
-    check_table: Callable[[Mapping[str, Any], Any], Any] | None = None  # compares a table beyond its digest
+    check_table: Callable[[Mapping[str, Any], Any], Any] | None = None  # compares a table, after its digest
 
     def check(self, statement: Mapping[str, Any], file: Path) -> Any:
         """Compare the file of a table with its checked statement, beyond the digest."""

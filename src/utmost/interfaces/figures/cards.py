@@ -432,7 +432,7 @@ CARDS: dict[str, Card] = {
     "Domain": _domain,
     "CountedTable": _counted,
     "AnsweredTable": _released,
-    "TableVerbs": lambda table: (f"{table.rows} rows", table_part(table)),
+    "TableMethods": lambda table: (f"{table.rows} rows", table_part(table)),
     "StatementFacts": _statement,
     "RatioBar": _ratio,
     "QuantileBar": _quantile,

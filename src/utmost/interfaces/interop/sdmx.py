@@ -64,7 +64,7 @@ def sdmx_csv(
     Raises:
         OutOfRange: for a structure or component that SDMX cannot name, for two components of one name, and where a
             measure must be chosen.
-        BadTable: for a statement that does not follow from itself, or is about another table.
+        BadTable: for a statement that is inconsistent, or is about another table.
         Unsupported: for a release that is one document; save one of its tables.
 
     >>> import tempfile, utmost as ut

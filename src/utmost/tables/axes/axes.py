@@ -248,7 +248,7 @@ class Axis(Display):
         """The axis of ages as an axis of birth dates, in periods of days, the oldest persons first."""
         assert self.edges is not None, "ages have edges"
         assert self.on is not None, "ages are counted on a day"
-        # A person has an age if born before the second at which the next day began that many years ago.
+        # A person has completed n years on a day if born before the beginning of the next day, n years earlier.
         born = [
             -inf if edge == inf else Fraction(read_time(_years_before(self.on, int(edge)), "on") + DAY)
             for edge in reversed(self.edges)

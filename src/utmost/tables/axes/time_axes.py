@@ -88,7 +88,7 @@ def periods(
         "other": outside_label(other, "other"),
         "missing": outside_label(missing, "missing"),
     }
-    least = 2 if all(label is None for label in ends.values()) else 1  # a level of one group alone is "all"
+    least = 2 if all(label is None for label in ends.values()) else 1  # a level with a single group would be "all"
     levels = [("", _edges(clock.period, first, last), clock.period)]
     for name in _COARSER if groups is None else groups:
         period = Period.named(name)

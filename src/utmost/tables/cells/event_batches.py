@@ -89,7 +89,7 @@ def read_events(events: Any, wanted: Sequence[str], values: Sequence[str] = (), 
                     where=f"column {name!r}",
                     remedy="Call ravel() on it, say.",
                 )
-        if rows >= _MANY and find_spec("pyarrow") is not None:  # for fewer rows it is not worth loading
+        if rows >= _MANY and find_spec("pyarrow") is not None:  # loading Arrow takes longer than fewer rows do
             chosen = {name: _as_arrow_if_plain(column) for name, column in chosen.items()}
         return Events("columns:", rows, lambda: _slices(chosen, rows))
     nw = extra("narwhals", "tables")

@@ -22,7 +22,7 @@ from utmost.tables.files.formulas import without_formulas
 from utmost.tables.files.text_files import TextFile
 from utmost.tables.frames import adapters
 from utmost.tables.frames.adapters import Column, distinct_names
-from utmost.tables.frames.table import TableVerbs
+from utmost.tables.frames.table import TableMethods
 from utmost.tables.optional_imports import extra
 
 _LARGEST = np.iinfo(np.int64).max
@@ -30,7 +30,7 @@ _LONGEST_CELL = 1 << 24  # characters: the outline of a country has several mill
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class CsvTable(TableVerbs):
+class CsvTable(TableMethods):
     """A CSV file, and the released columns that replace its columns or are added to them."""
 
     path: Path  # UTF-8 with a header; tabs separate the cells if the name ends in ``.tsv``

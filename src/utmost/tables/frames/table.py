@@ -11,7 +11,7 @@ from utmost.core.exact.display import Display
 from utmost.tables.optional_imports import extra
 
 
-class TableVerbs(Display, ABC):
+class TableMethods(Display, ABC):
     """The methods of every table, whether its columns are in memory or in a file."""
 
     __slots__ = ()
@@ -66,7 +66,7 @@ class TableVerbs(Display, ABC):
         return files.columns(self)
 
 
-class Table(TableVerbs, dict[str, Any]):
+class Table(TableMethods, dict[str, Any]):
     """A table in memory: a dict from the names of its columns to lists or arrays, with methods to convert and write.
 
     An answer has such a table if its data were passed as columns or as a file. If its data were a dataframe, the

@@ -185,7 +185,8 @@ class ScreenTable:
         own = [max((text.width for text in column), default=0) for column in zip(*texts, strict=True)]
         widths = [max(each, column.least) for each, column in zip(own, self.columns, strict=True)]
         needed = [max(each, column.least) for each, column in zip(self._needed(texts), self.columns, strict=True)]
-        if sum(needed) <= room < sum(widths):  # no word is broken, and the columns that lack least become whole first
+        # No word has to be broken. Columns get their full width first where this takes the fewest characters.
+        if sum(needed) <= room < sum(widths):
             left, order = room - sum(needed), sorted(range(len(widths)), key=lambda at: widths[at] - needed[at])
             for at in order:
                 widths[at] = min(widths[at], needed[at] + left)

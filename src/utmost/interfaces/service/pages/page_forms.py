@@ -113,7 +113,7 @@ def view(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Respo
 def make_token(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
     """Make a token, and show its secret once."""
     options: dict[str, Any] = {"days": sent.optional("days") or 90, "subject": sent.optional("subject")}
-    # A line of the list is a release, perhaps with <= and its largest level; without a list, the rows are read.
+    # The text field has a release in each line, such as "admissions <= 1/4". If it is empty, the rows below it count.
     lines = [line.partition("<=") for line in sent.text("grants").splitlines() if line.strip()]
     rows = [(sent.text(f"release-{row}"), sent.text(f"up_to-{row}")) for row in range(1, _GRANTS + 1)]
     pairs = [(name.strip(), most.strip()) for name, _, most in lines] or [row for row in rows if row[0]]

@@ -21,7 +21,7 @@ MOST_PRODUCTS = 1 << 23
 Plans of `ut.choose_plan` have at most two thirds of it."""
 
 MOST_NAMES = 1 << 15
-"""Most names of axes in all measured marginals together: half a second of reading."""
+"""Most names of axes in all measured marginals together; reading them takes half a second."""
 
 
 def check_axes(domain: Any) -> None:

@@ -92,7 +92,7 @@ def databases(
         research_options.check_unused(given, "with --conflict, which has the two consumers of the paper")
         tilt = tilt or "1/100"
         small, first, second = conflicting_users(exact(tilt, "tilt"))
-        with progress_bar("Solving the program for both"):
+        with progress_bar("Solving the linear program for both consumers"):
             optimum = shared_mechanism(PrivacyType(small.space, at), [first, second])
         told = {
             "tilt": tilt,

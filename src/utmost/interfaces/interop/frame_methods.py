@@ -1,4 +1,4 @@
-"""The verbs of this package on frames of pandas and Polars: ``df.utmost.release(...)``.
+"""Methods of this package on frames of pandas and Polars: ``df.utmost.release(...)``.
 
 Nothing is registered until `register_frames` is called, and neither package is imported before.
 """
@@ -24,7 +24,7 @@ from utmost.tables.cells.spelling import PLAIN, Spelling
 _NAME, _LIBRARIES = "utmost", ("pandas", "polars")
 
 
-class FrameVerbs:
+class FrameMethods:
     """The accessor ``frame.utmost``: it releases or counts the frame.
 
     >>> from utmost import Unit
@@ -104,7 +104,7 @@ def register_frames(*libraries: str) -> tuple[str, ...]:
 def _add(kind: type, registering: Callable[[str], Callable[[type], type]]) -> None:
     """Register the accessor unless its name is taken: both libraries would replace what is there."""
     there = getattr(kind, _NAME, None)
-    if there is FrameVerbs:
+    if there is FrameMethods:
         return
     if there is not None:
         raise Unsupported(
@@ -113,4 +113,4 @@ def _add(kind: type, registering: Callable[[str], Callable[[type], type]]) -> No
             where=f"{kind.__module__}.{kind.__name__}",
             remedy="Call utmost.release and utmost.count_table with the frame.",
         )
-    registering(_NAME)(FrameVerbs)
+    registering(_NAME)(FrameMethods)

@@ -66,11 +66,11 @@ def test_refusals_are_those_of_the_verb_and_draw_nothing(frames):
 def test_the_frame_stays_what_it_was(frames):
     """Looking at the verbs changes no values, and copies and pickles carry nothing of ours."""
     frame = frames.DataFrame(VALUES)
-    assert type(frame.utmost).__name__ == "FrameVerbs"
+    assert type(frame.utmost).__name__ == "FrameMethods"
     again = pickle.loads(pickle.dumps(copy.deepcopy(frame)))
     assert again.equals(frame)
     assert again.to_dict().keys() == VALUES.keys()
-    assert b"frame_verbs" not in pickle.dumps(frame)
+    assert b"frame_methods" not in pickle.dumps(frame)
 
 
 def test_registering_again_changes_nothing_and_replaces_nobody(frames):
