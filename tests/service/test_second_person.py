@@ -139,11 +139,11 @@ def test_auditors_are_told_what_was_declared_and_not_compared(opened, who, servi
         curator, terms = who(owner, "curator", (name, HALF)), replace(apart, dataset=dataset)
         publish_by(alone, curator, "k", name, TABLE, HALF, terms)
         with pytest.raises(NotAllowed):
-            alone.audit.apart(curator)
+            alone.audit.separate_datasets(curator)
     other = {"department": ["A", "B", "C"], "admitted": [1, 2, 3]}
     publish_by(alone, who("Max", "curator"), "k", "third", other, HALF, apart)
     about = {"version": 1}
-    assert alone.audit.apart(auditor) == [
+    assert alone.audit.separate_datasets(auditor) == [
         about | {"release": "admissions", "dataset": "admissions", "declared_by": "Ada", "others": ["people", "third"]},
         about | {"release": "wages", "dataset": "people", "declared_by": "Eve", "others": ["admissions", "third"]},
     ]
@@ -161,15 +161,15 @@ def test_what_was_declared_is_not_written_over(opened, who, service):
     alone, auditor = opened(approvals=False), who("Di", "auditor")
     apart, scope = replace(TERMS, independent=True), ("admissions", HALF)
     publish_by(alone, who("Eve", "curator", scope), "k", "admissions", TABLE, HALF, apart)
-    before = alone.audit.apart(auditor)
+    before = alone.audit.separate_datasets(auditor)
     assert [one["declared_by"] for one in before] == ["Eve"]
     bob, other = who("Bob", "curator", scope), replace(apart, dataset="people")
     with pytest.raises(AlreadyPublished):
         publish_by(alone, bob, "k", "admissions", TABLE, HALF, other)
-    assert alone.audit.apart(auditor) == before
+    assert alone.audit.separate_datasets(auditor) == before
     for key in ("k", "l"):
         publish_by(alone, who("Ada", "curator", scope), key, "admissions", TABLE, HALF, apart)
-    assert alone.audit.apart(auditor) == [before[0] | {"declared_by": "Ada"}, *before]
+    assert alone.audit.separate_datasets(auditor) == [before[0] | {"declared_by": "Ada"}, *before]
 
 
 def test_a_part_is_approved_or_not_published(service, who):

@@ -56,13 +56,13 @@ class Audit:
         token.check("verify")
         return self._ledger.status()
 
-    def apart(self, token: Token) -> list[dict[str, Any]]:
+    def separate_datasets(self, token: Token) -> list[dict[str, Any]]:
         """Return the releases whose individuals were declared to be in no other dataset, without a comparison."""
         # Each has its dataset, the declaring person and the other datasets. If a person is in two of them, the levels
         # add up, and no budget shows it. The list has names alone, and depends on no value.
         token.check("verify")
         there = {(release.name, release.version): release.dataset for release in self._ledger.releases}
-        records = [record for _, record in self._context.records.read(lambda store: store.all("apart"))]
+        records = [record for _, record in self._context.records.read(lambda store: store.all("separate"))]
         datasets = sorted(set(there.values()))
         current = {
             (record["release"], record["version"], record["declared_by"]): record

@@ -70,7 +70,7 @@ def note_declaration(store: RecordTransaction, token: Token, request: PublishReq
     about: dict[str, str | int] = {"release": request.name, "version": request.version or 1}
     about |= {"dataset": request.dataset, "declared_by": token.owner}
     # Never replaces the declaration of another person.
-    store.put("apart", store.hidden("apart", *about.values()), about)
+    store.put("separate", store.hidden("separate", *about.values()), about)
 
 
 class Proposals:

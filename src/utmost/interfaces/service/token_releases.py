@@ -78,12 +78,12 @@ def view_of(release: Published, answer: Answer[Any]) -> View:
 
 
 @contextmanager
-def _hidden_dataset_names(apart: bool) -> Iterator[None]:
+def _hidden_dataset_names(hides: bool) -> Iterator[None]:
     """For tokens for some releases, refuse a dataset's name without naming another dataset."""
     try:
         yield
     except OutOfRange as error:
-        if not apart or error.where != "dataset":
+        if not hides or error.where != "dataset":
             raise
         required = "the name of a dataset must not read as that of another"
         raise OutOfRange(required, where="dataset", remedy="Choose another name.") from None
@@ -300,11 +300,11 @@ class Releases:
     def rehearse(self, token: Token, name: str, at: Level, dataset: str | None = None) -> Budget:
         """Return the budget after a release at this level; a token for some releases may name only their datasets."""
         token.check("propose", check_name(name, "name"), at)
-        apart = not token.may("propose")  # the names of other people's datasets are hidden
+        is_limited = not token.may("propose")  # the names of other people's datasets are hidden
         if dataset is not None and not self.may_know(token, "propose", check_name(dataset, "dataset"), name):
             raise _others_dataset()
-        with _hidden_dataset_names(apart):
-            return self._ledger.rehearse(name, epsilon=at, dataset=dataset, independent=apart)
+        with _hidden_dataset_names(is_limited):
+            return self._ledger.rehearse(name, epsilon=at, dataset=dataset, independent=is_limited)
 
     def _is_limited(self, dataset: str) -> bool:
         with suppress(NotPublished):

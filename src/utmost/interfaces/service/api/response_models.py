@@ -240,7 +240,7 @@ class StatusResponse(JsonRecord):
     events: Count
     quarantine: str | None
     datasets: list[BudgetResponse]
-    declared_apart: list[SeparateDatasetsResponse]
+    declared_separate: list[SeparateDatasetsResponse]
 
 
 @dataclass(frozen=True, slots=True)

@@ -396,10 +396,10 @@ def _events(events: tuple[Event, ...], after: str, most: int) -> answers.EventsR
 @router.get("/status", summary="Budgets, and whether new answers are possible")
 def status(service: Served, who: Who) -> answers.StatusResponse:
     """The budget of each dataset, and releases whose individuals were declared to be in no other dataset."""
-    there, apart = service.audit.status(who), service.audit.apart(who)
-    budgets = [answers.BudgetResponse.of(budget) for budget in there.datasets]
-    declared = [answers.SeparateDatasetsResponse(**release) for release in apart]
-    return answers.StatusResponse(there.identity, there.events, there.quarantine, budgets, declared)
+    found, separate = service.audit.status(who), service.audit.separate_datasets(who)
+    budgets = [answers.BudgetResponse.of(budget) for budget in found.datasets]
+    declared = [answers.SeparateDatasetsResponse(**release) for release in separate]
+    return answers.StatusResponse(found.identity, found.events, found.quarantine, budgets, declared)
 
 
 @router.post("/verification", summary="Recompute everything in the ledger")

@@ -246,8 +246,8 @@ def verify_page(request: Request, service: Served, viewer: Viewer) -> Response:
     """Check a released table; and, for auditors, the complete ledger and its receipts."""
     status = service.audit.status(viewer) if viewer.may("verify") else None
     receipt = service.audit.receipt(viewer) if viewer.may("verify") or viewer.may("history") else None
-    apart = service.audit.apart(viewer) if viewer.may("verify") else []
-    return render(request, "verify.html", viewer, ledger=status, receipt=receipt, apart=apart)
+    separate = service.audit.separate_datasets(viewer) if viewer.may("verify") else []
+    return render(request, "verify.html", viewer, ledger=status, receipt=receipt, separate=separate)
 
 
 @pages.get("/history")

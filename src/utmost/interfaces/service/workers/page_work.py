@@ -255,7 +255,7 @@ def _trust_levels(fields: Mapping[str, str]) -> dict[str, Any]:
         "picture": charts.rings(title, _seats(edges, owner, far, members), edges, kinds, titles),
         "rows": rows,
         "together": None if together is None else level_words(together),
-        "apart": sum(level.epsilon_float for level in levels.values()),
+        "independent": sum(level.epsilon_float for level in levels.values()),
         "lost": [name for name in members if kinds[name] < 0],
     }
 
