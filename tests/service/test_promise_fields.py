@@ -530,7 +530,7 @@ def by_engine(world):
         yield ITEMS_ONCE, ut.read_release(world.path / "relaxed.csv").promise, UNPUBLISHED
     (folder := world.path / "lake").mkdir()
     polars.DataFrame(TABLE).write_parquet(folder / "t.parquet")
-    answer = ut.release(files.streamed(folder), CELLS_ONCE, epsilon=1, once=True)
+    answer = ut.release(files.large_pieces(folder), CELLS_ONCE, epsilon=1, once=True)
     yield CELLS_ONCE, answer.promise, {"noise"}
     answer.save(world.path / "pieces.parquet")
     yield CELLS_ONCE, ut.read_release(world.path / "pieces.parquet").promise, {"noise"} | UNPUBLISHED

@@ -208,7 +208,7 @@ def test_a_lake_is_released_whole_in_pieces_and_in_a_ledger_with_its_folders(tmp
     pytest.importorskip("duckdb")
     monkeypatch.setattr(parquet_pieces, "_ROWS", 2)
     root, rows = counts_in(tmp_path)
-    made = ut.release(files.streamed(root), ut.Promise(**SAY), epsilon=60, once=True)
+    made = ut.release(files.large_pieces(root), ut.Promise(**SAY), epsilon=60, once=True)
     with (tmp_path / "out.parquet").open("wb") as file:
         files.write(made.table, file, tmp_path / "out.parquet")
     found = pq.ParquetFile(tmp_path / "out.parquet").read()
@@ -222,9 +222,9 @@ def test_a_lake_is_released_whole_in_pieces_and_in_a_ledger_with_its_folders(tmp
 def test_a_column_in_folders_is_declared_like_any_other(tmp_path):
     root, _ = counts_in(tmp_path)
     with pytest.raises(NotDeclared, match="declared"):
-        ut.release(files.streamed(root), ut.Promise(**{**SAY, "public": "ward"}), epsilon=1, once=True)
+        ut.release(files.large_pieces(root), ut.Promise(**{**SAY, "public": "ward"}), epsilon=1, once=True)
     made = ut.release(
-        files.streamed(root), ut.Promise(**{**SAY, "public": "ward"}, drop=["year", "month"]), epsilon=1, once=True
+        files.large_pieces(root), ut.Promise(**{**SAY, "public": "ward"}, drop=["year", "month"]), epsilon=1, once=True
     )
     assert made.table.names == ["ward", "n", "n_margin"]
 

@@ -87,7 +87,7 @@ def out_of(path):
 def test_pieces_give_the_rows_the_columns_and_the_noise_of_a_release(kind, tmp_path):
     """Rows in their order, margins behind, and noise with the law's frequencies, within seven deviations."""
     path = kind(wards(), tmp_path)
-    made = ut.release(files.streamed(path), **asked(**SAY), once=True)
+    made = ut.release(files.large_pieces(path), **asked(**SAY), once=True)
     found = written(made, out_of(path))
     assert list(found) == ["ward", "visits", "visits_margin"] == made.table.names
     assert found["ward"].tolist() == wards()["ward"].tolist()
@@ -102,7 +102,7 @@ def test_pieces_give_the_rows_the_columns_and_the_noise_of_a_release(kind, tmp_p
 def test_a_release_in_pieces_says_what_a_release_says(kind, tmp_path):
     path = kind(wards(), tmp_path)
     made, whole = (
-        ut.release(files.streamed(path), **asked(**SAY), once=True),
+        ut.release(files.large_pieces(path), **asked(**SAY), once=True),
         ut.release(wards(), **asked(**SAY), once=True),
     )
     assert made.statement_with(None) == whole.statement_with(None)
@@ -124,12 +124,12 @@ def test_what_cannot_be_released_is_refused_in_the_first_pass(kind, tmp_path, ca
     path = kind(wards().assign(**change), tmp_path)
     say = SAY | ({"id_column": None} if case == "a copy" else {})
     with pytest.raises(error, match=said):
-        ut.release(files.streamed(path), **asked(**say), once=True)
+        ut.release(files.large_pieces(path), **asked(**say), once=True)
 
 
 def test_a_file_that_changes_between_the_passes_is_not_released(kind, tmp_path):
     path = kind(wards(), tmp_path)
-    made = ut.release(files.streamed(path), **asked(**SAY), once=True)
+    made = ut.release(files.large_pieces(path), **asked(**SAY), once=True)
     as_directory(wards()[:4000], tmp_path / "other")
     if path.is_dir():
         (path / "b" / "c.parquet").unlink()
@@ -145,7 +145,7 @@ def test_a_file_that_changes_between_the_passes_is_not_released(kind, tmp_path):
 def test_a_file_with_as_many_other_rows_is_not_released(kind, tmp_path):
     """What was checked was another file: its identifiers may come twice now, and its public cells be the true ones."""
     path = kind(wards(), tmp_path)
-    made = ut.release(files.streamed(path), **asked(**SAY), once=True)
+    made = ut.release(files.large_pieces(path), **asked(**SAY), once=True)
     changed = path / "a.parquet" if path.is_dir() else path
     changed.write_bytes(changed.read_bytes())
     with pytest.raises(BadTable, match="must not change while it is released; got another file"):
@@ -156,7 +156,7 @@ def test_categories_that_no_row_has_are_not_written(tmp_path):
     frame = wards()
     frame["ward"] = pd.Categorical(frame["ward"], categories=[*frame["ward"], "secret"])
     path = as_parquet(frame, tmp_path)
-    written(ut.release(files.streamed(path), **asked(**SAY), once=True), out_of(path))
+    written(ut.release(files.large_pieces(path), **asked(**SAY), once=True), out_of(path))
     assert b"secret" not in out_of(path).read_bytes()
 
 
@@ -164,10 +164,10 @@ def test_files_of_one_directory_have_the_same_columns(tmp_path):
     lake = as_directory(wards(), tmp_path)
     wards().assign(more=1).to_parquet(lake / "d.parquet")
     with pytest.raises(BadTable, match="same columns"):
-        files.streamed(lake)
+        files.large_pieces(lake)
     (tmp_path / "empty").mkdir()
     with pytest.raises(BadTable, match="must hold"):
-        files.streamed(tmp_path / "empty")
+        files.large_pieces(tmp_path / "empty")
     with pytest.raises(Unsupported):
         files.check_same_kind(lake, tmp_path / "out.csv")
 
@@ -175,7 +175,7 @@ def test_files_of_one_directory_have_the_same_columns(tmp_path):
 def test_reals_in_pieces(tmp_path):
     frame = wards().assign(visits=np.arange(ROWS) / 7)
     path = as_parquet(frame, tmp_path)
-    made = ut.release(files.streamed(path), **asked(**SAY, numbers="reals"), once=True)
+    made = ut.release(files.large_pieces(path), **asked(**SAY, numbers="reals"), once=True)
     found = written(made, out_of(path))
     assert np.abs(found["visits"] - frame["visits"]).max() < 60
 
@@ -187,11 +187,11 @@ def test_parquet_is_large_by_its_cells_where_that_is_asked(tmp_path, monkeypatch
     for limit, is_large in ((8 * 2 * 5000, True), (8 * 2 * 5000 + 1, False)):
         assert path.stat().st_size < limit
         monkeypatch.setattr(files, "LARGE", limit)
-        assert (files.streamed(path, by_cells=True) is not None) == is_large
-        assert files.streamed(path) is None
+        assert (files.large_pieces(path, by_cells=True) is not None) == is_large
+        assert files.large_pieces(path) is None
     text = tmp_path / "few.csv"
     text.write_text("ward,visits\na,1\n")
-    assert files.streamed(text, by_cells=True) is None
+    assert files.large_pieces(text, by_cells=True) is None
 
 
 @pytest.mark.parametrize(("out", "is_pieces"), [("out.parquet", True), ("out.csv", False)])
@@ -229,7 +229,7 @@ def test_memory_does_not_grow_with_the_file(tmp_path):
         "import sys, pathlib, re; from utmost.tables.files import files; files.LARGE = 0\n"
         "import utmost as ut; from utmost import Promise, Unit\n"
         "promise = Promise('visits', public='ward', id_column='ward', unit=Unit(1, 1))\n"
-        "path = pathlib.Path(sys.argv[1]); made = ut.release(files.streamed(path), promise, epsilon=1, once=True)\n"
+        "path = pathlib.Path(sys.argv[1]); made = ut.release(files.large_pieces(path), promise, epsilon=1, once=True)\n"
         "out = path.with_suffix('.out.parquet')\n"
         "with out.open('w+b') as file: files.write(made.table, file, out)\n"
         "print(re.search(r'VmHWM:\\s+(\\d+)', pathlib.Path('/proc/self/status').read_text())[1])"

@@ -272,9 +272,9 @@ def publish_columns(table: Path, request: ReleaseOptions) -> None:
     signer = answer.signer
     large: FilePieces | None = None  # a large table in pieces, unless it is shown on a screen
     if counted is None and answer.file is not None:
-        large = files.streamed(table, by_cells=files.ending_of(answer.file) in files.PARQUET)
+        large = files.large_pieces(table, by_cells=files.ending_of(answer.file) in files.PARQUET)
     elif counted is None and request.dry_run:
-        large = files.streamed(table, by_cells=True)
+        large = files.large_pieces(table, by_cells=True)
     if large is None and counted is None and table.is_dir():
         raise OutOfRange(
             "--out must name a file where the table is a folder", came="none", remedy="Add --out released.parquet."

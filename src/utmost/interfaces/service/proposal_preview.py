@@ -40,24 +40,24 @@ class ProposalPreview:
     problem: str = ""
     warnings: tuple[str, ...] = ()
     # Budgets of other datasets that the viewer may know.
-    others: tuple[Budget, ...] = ()
+    other_budgets: tuple[Budget, ...] = ()
     # Tables whose margins are not in `bars`.
     further: int = 0
     # Other proposals on the dataset that wait for a decision or for their table.
-    beside: tuple[Proposal, ...] = ()
-    # Budget after this proposal and all in `beside`; None if nothing else waits.
+    waiting: tuple[Proposal, ...] = ()
+    # Budget after this proposal and all in `waiting`; None if nothing else waits.
     together: Budget | None = None
 
 
-def with_beside(
-    ledger: Ledger, seen: ProposalPreview, proposal: Proposal, beside: Sequence[Proposal]
+def with_others(
+    ledger: Ledger, seen: ProposalPreview, proposal: Proposal, others: Sequence[Proposal]
 ) -> ProposalPreview:
     """Add the other waiting proposals on the dataset, and a warning if together they exceed its limit."""
     # Releases of disjoint parts are added up as if they had the same people.
-    if seen.before is None or not beside:
+    if seen.before is None or not others:
         return seen
     wanted = dict[tuple[str, int], Level]()
-    for one in (proposal, *beside):
+    for one in (proposal, *others):
         at = one.release, one.version
         wanted[at] = max(one.level, wanted.get(at, one.level))
     spending, dataset = seen.before.spending, seen.before.dataset
@@ -74,7 +74,7 @@ def with_beside(
             f"All waiting proposals for {dataset} together exceed its limit. Tables are published in the order in "
             "which they are sent; a table that exceeds the limit is refused, even if approved.",
         )
-    return replace(seen, beside=tuple(beside), together=together, warnings=warnings)
+    return replace(seen, waiting=tuple(others), together=together, warnings=warnings)
 
 
 def preview(
@@ -91,7 +91,7 @@ def preview(
     bars: tuple[tuple[str, int | float], ...] = ()
     before, level, further = None, request.level, 0
     warnings: tuple[str, ...] = ()
-    others: tuple[Budget, ...] = ()
+    other_budgets: tuple[Budget, ...] = ()
     try:
         if isinstance(request, PublishRequest):
             dataset, promise = request.dataset, request.promise

@@ -176,7 +176,7 @@ class Proposals:
 
         return self._context.records.read(work)
 
-    def beside(self, token: Token, name: str, dataset: str) -> list[Proposal]:
+    def others_waiting(self, token: Token, name: str, dataset: str) -> list[Proposal]:
         """Return the other waiting proposals on a dataset, oldest first, about releases that a token may see."""
         # Cost: reads at most a thousand requests.
         self._check_sees(token)
@@ -186,12 +186,12 @@ class Proposals:
             there = [_proposal(store, waiting.name) for waiting in mine if waiting.name != name]
             return [(one, store.get(_PUBLICATION, one.name) or {}) for one in there if one is not None]
 
-        beside = []
+        others = []
         for one, facts in self._context.records.read(work):
             relaxed = self.relaxed(one)
             if dataset == (facts.get("dataset") if relaxed is None else relaxed.dataset):
-                beside.append(one)
-        return sorted(beside, key=lambda one: one.number)
+                others.append(one)
+        return sorted(others, key=lambda one: one.number)
 
     def relaxed(self, proposal: Proposal) -> Published | None:
         """Return the release that a proposal relaxes; None if it publishes, or if there is no such release."""

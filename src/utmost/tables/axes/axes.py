@@ -354,7 +354,7 @@ def plain(
             remedy = "Declare dates and times by ut.workloads.periods, numbers by ut.workloads.bins."
             required = "the values of an axis must be text, integers or truth values"
             raise WrongKind(required, came=type(label).__name__, where="labels", remedy=remedy)
-    shown, starts = beside([listed], [range(len(listed))], other, missing)
+    shown, starts = with_outside_labels([listed], [range(len(listed))], other, missing)
     _check_marks(spelling, listed)
     has_truth = any(map(_is_truth, listed))
     return Axis(
@@ -428,7 +428,7 @@ def hierarchy(
         raise OutOfRange(
             "the values of a tree must be text or integers", came="a truth value", remedy='Write "yes" and "no".'
         )
-    shown, runs = beside(labels[::-1], starts[::-1], other, missing)
+    shown, runs = with_outside_labels(labels[::-1], starts[::-1], other, missing)
     _check_marks(spelling, shown[0])
     levels, held = tuple(reversed(names)), named_column(column)
     return Axis(levels, shown, runs, None, other, None, missing, spelling=spelling, column=held)
@@ -441,7 +441,7 @@ def outside_label(label: Label | None, name: str) -> Label | None:
     return label
 
 
-def beside(
+def with_outside_labels(
     labels: Sequence[Sequence[Label]], starts: Sequence[Iterable[int]], *extras: Label | None
 ) -> tuple[tuple[tuple[Label, ...], ...], tuple[NDArray[np.intp], ...]]:
     """The labels and starts of levels, the finest first, with the extra values at the end of each level."""

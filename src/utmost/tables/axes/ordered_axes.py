@@ -11,7 +11,16 @@ from utmost.core.exact.arguments import instance, integer, mapping, optional, tr
 from utmost.core.exact.display import brief
 from utmost.core.exact.numbers import Number, exact, written_number
 from utmost.errors import OutOfRange
-from utmost.tables.axes.axes import MOST_VALUES, Axis, Edge, Label, beside, label_text, named_column, outside_label
+from utmost.tables.axes.axes import (
+    MOST_VALUES,
+    Axis,
+    Edge,
+    Label,
+    label_text,
+    named_column,
+    outside_label,
+    with_outside_labels,
+)
 from utmost.tables.axes.clock import Clock
 from utmost.tables.cells.spelling import PLAIN, Spelling
 
@@ -169,7 +178,7 @@ def ordered_axis(
             tuple(_end_label(low, high, finest, ends) or label_of(low, high) for low, high in pairwise(outer))
         )
         starts.append([place_of[edge] for edge in outer[:-1]])
-    shown, runs = beside(labels, starts, ends["other"], ends["missing"])
+    shown, runs = with_outside_labels(labels, starts, ends["other"], ends["missing"])
     names, outside = tuple(name for name, _, _ in levels), (ends["other"], whole, ends["missing"])
     return Axis(names, shown, runs, finest, *outside, clock, spelling=spelling, column=named_column(column))
 

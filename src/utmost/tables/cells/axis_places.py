@@ -40,7 +40,10 @@ def places_on(axis: Axis, name: str, general: Spelling = PLAIN, zeros: LeadingZe
         raise OutOfRange(
             "a label must not be blank: a blank cell is missing", came="a blank", where=name, remedy=remedy
         )
-    outside, spelling = OUTSIDE if axis.other is None else labels[label_text(axis.other)], axis.spelling.beside(general)
+    outside, spelling = (
+        OUTSIDE if axis.other is None else labels[label_text(axis.other)],
+        axis.spelling.completed_by(general),
+    )
     if axis.clock is not None:
         return period_reader(axis, name, spelling)
     if axis.on is not None:
@@ -224,7 +227,7 @@ def reader_of(
         return lambda batch: place_on_axis(batch[column])
     # An unlisted key is outside, and a key with a missing cell is missing. Keys are found from the left: the place of
     # the first value among the groups of its level, then the next value.
-    spelling, keys = axis.spelling.beside(general), axis.rows[: axis.declared]
+    spelling, keys = axis.spelling.completed_by(general), axis.rows[: axis.declared]
     outside = OUTSIDE if axis.other is None else axis.size - 1
     readers, steps = [], []
     before = np.zeros(len(keys), dtype=np.int64)

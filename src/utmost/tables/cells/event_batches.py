@@ -123,7 +123,7 @@ _QUOTES = ("'", '"', "`")
 def spelling_of_table(table: Any, spelling: Spelling) -> Spelling:
     """The marks of the cells of a table: those that are passed, and for a file also those in its declaration."""
     spelling, path = instance(spelling, Spelling, "spelling"), table.path if isinstance(table, CsvTable) else table
-    return spelling.beside(spelling_of(path)) if isinstance(path, Path) else spelling
+    return spelling.completed_by(spelling_of(path)) if isinstance(path, Path) else spelling
 
 
 def any_column(names: Sequence[str]) -> list[str]:

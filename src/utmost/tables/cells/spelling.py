@@ -75,7 +75,7 @@ class Spelling:
                 required = "currency must be a sign or letters"
                 raise OutOfRange(required, came=repr(self.currency), remedy="Write $, EUR or kg, say.")
 
-    def beside(self, general: "Spelling") -> "Spelling":
+    def completed_by(self, general: "Spelling") -> "Spelling":
         """The spelling of one column, completed by the spelling ``general`` of the whole table."""
         if general in (self, PLAIN):
             return self

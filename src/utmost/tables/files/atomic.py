@@ -65,12 +65,12 @@ def write_together(writers: Mapping[Path, Writer], *, owner_only: bool = False, 
         for path, writer in writers.items():
             _check_replaceable(path) if overwrite else _check_unused(path)
             _remove_abandoned(path)
-            aside[path] = _write_aside(path, writer, 0o600 if owner_only else 0o666 & ~umask, locks)
+            aside[path] = _write_temporary(path, writer, 0o600 if owner_only else 0o666 & ~umask, locks)
         for path, temporary in reversed(aside.items()):
             # Checked again: writing may have taken hours, and another program may use the name by now.
             _check_replaceable(path) if overwrite else _check_unused(path)
             if path.exists():
-                before[path] = _kept_aside(path)
+                before[path] = _backup_copy(path)
             os.replace(temporary, path)  # atomic: nobody sees half a file under this name
             named.append(path)
     except BaseException:
@@ -122,7 +122,7 @@ def _check_folder(folder: Path) -> None:
 def _check_can_be_made(path: Path) -> None:
     """Check, before anything is drawn, that the folder takes a file of this name: make its temporary file."""
     try:
-        descriptor, name = _opened_aside(path, ".part")
+        descriptor, name = _new_temporary(path, ".part")
     except OSError as error:
         if error.errno not in _REFUSED:  # such as a full disk
             raise
@@ -137,9 +137,9 @@ def _check_can_be_made(path: Path) -> None:
     Path(name).unlink(missing_ok=True)  # another process may have taken it for an abandoned one
 
 
-def _kept_aside(path: Path) -> Path:
+def _backup_copy(path: Path) -> Path:
     """A copy of the file under another name, from which the file can be restored."""
-    descriptor, name = _opened_aside(path, ".before")
+    descriptor, name = _new_temporary(path, ".before")
     os.close(descriptor)
     try:
         shutil.copy2(path, name)
@@ -149,9 +149,9 @@ def _kept_aside(path: Path) -> Path:
     return Path(name)
 
 
-def _write_aside(path: Path, writer: Writer, mode: int, locks: list[int]) -> Path:
+def _write_temporary(path: Path, writer: Writer, mode: int, locks: list[int]) -> Path:
     """Write a temporary file, locked by a descriptor in ``locks`` until it has its final name."""
-    descriptor, name = _opened_aside(path, ".part")
+    descriptor, name = _new_temporary(path, ".part")
     while fcntl is not None:
         locks.append(os.dup(descriptor))
         with suppress(OSError):  # a file system without locks: no file is considered abandoned there
@@ -159,7 +159,7 @@ def _write_aside(path: Path, writer: Writer, mode: int, locks: list[int]) -> Pat
         if os.fstat(descriptor).st_nlink:
             break
         os.close(descriptor)  # another process considered the file abandoned before it was locked
-        descriptor, name = _opened_aside(path, ".part")
+        descriptor, name = _new_temporary(path, ".part")
     try:
         with os.fdopen(descriptor, "w+b") as file:
             writer(file)
@@ -187,7 +187,7 @@ def _remove_abandoned(path: Path) -> None:
                 os.close(descriptor)
 
 
-def _opened_aside(path: Path, suffix: str) -> tuple[int, str]:
+def _new_temporary(path: Path, suffix: str) -> tuple[int, str]:
     """A new temporary file in the same folder. An error names the file of the caller."""
     try:
         return tempfile.mkstemp(prefix=f".{path.name}.", suffix=suffix, dir=path.parent)

@@ -84,7 +84,7 @@ def ending_of(path: Path) -> str:
     return Path(path.stem).suffix.lower() if suffix in PACKED else suffix
 
 
-def streamed(path: Path, *, by_cells: bool = False) -> FilePieces | None:
+def large_pieces(path: Path, *, by_cells: bool = False) -> FilePieces | None:
     """A large file or a directory as pieces; None if it is read at once."""
     # With ``by_cells`` a Parquet file is also large if its cells are large at 8 bytes each: the file may be 100 times
     # smaller than they are.
@@ -112,7 +112,7 @@ def table_or_relation(path: Path, *, by_item: bool = False) -> Any:
     """The table at a path for a ledger: in memory, or for large Parquet files and folders a relation of DuckDB."""
     # A relation allows only noise keyed by identifier (``by_item``); noise by rows needs the rows in memory. A packed
     # Parquet file is then large by its cells if DuckDB is installed.
-    large: Any = streamed(path, by_cells=by_item and find_spec("duckdb") is not None)
+    large: Any = large_pieces(path, by_cells=by_item and find_spec("duckdb") is not None)
     if large is None or isinstance(large, CsvPieces):
         return read(path)
     from utmost.tables.engines.duckdb_engine import lake_relation

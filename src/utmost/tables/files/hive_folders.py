@@ -73,7 +73,7 @@ class FolderColumns:
             return arrow.nulls(rows, cells.type)
         return arrow.DictionaryArray.from_arrays(arrow.array(np.zeros(rows, np.int32)), cells.slice(file, 1))
 
-    def beside(self, batch: Any, file: int) -> Any:
+    def with_columns(self, batch: Any, file: int) -> Any:
         """A batch of a file's rows, with these columns added at the end."""
         for name in self.names:
             batch = batch.append_column(name, self.column(name, file, batch.num_rows))

@@ -75,7 +75,7 @@ class ParquetPieces:
         batches: list[Any] = []
         for at, path in enumerate(self.files):
             read = parquet.read(path, self._shown_name(at)).to_batches()
-            batches.extend(self.folders.beside(batch, at).cast(self.schema) for batch in read)
+            batches.extend(self.folders.with_columns(batch, at).cast(self.schema) for batch in read)
         return extra("pyarrow", "tables").Table.from_batches(batches, self.schema)
 
     def pieces(self) -> Iterator[ParquetPiece]:
@@ -87,7 +87,7 @@ class ParquetPieces:
                     file.num_row_groups
                 ):  # one by one, since Arrow keeps all groups of a reader in memory
                     for batch in file.iter_batches(batch_size=_ROWS, row_groups=[group]):
-                        yield ParquetPiece(self.folders.beside(batch, at).cast(self.schema))
+                        yield ParquetPiece(self.folders.with_columns(batch, at).cast(self.schema))
 
     def batches(self, wanted: Sequence[str], rows: int) -> Iterator[dict[str, Any]]:
         """Some columns of all files, at most ``rows`` rows at a time."""

@@ -67,7 +67,7 @@ class TextFile(type(Path())):  # type: ignore[misc]  # before Python 3.12 no sub
             return path
         if isinstance(path, cls):
             separator, encoding = separator or path.separator, encoding or path.encoding
-            spelling, path = spelling.beside(path.spelling), path.inner
+            spelling, path = spelling.completed_by(path.spelling), path.inner
         file = cls(str(path))
         file.is_separated = is_separated
         file.inner, file.encoding, file.spelling, file.header = path, read_encoding(encoding), spelling, b""

@@ -158,7 +158,7 @@ def _write_several(
         what, each, option = "parts", f"LABEL.json for each label of {part}", "--part"
     written: dict[str, str] = {}
     if out is not None:
-        paths = {str(name): file_options.beside(out, re.sub(r"[^\w.]+", "-", str(name))) for name in tables}
+        paths = {str(name): file_options.named_file(out, re.sub(r"[^\w.]+", "-", str(name))) for name in tables}
         if len(set(paths.values())) < len(tables):
             remedy = "Rename one: file names keep only letters, digits, dots and hyphens."
             raise OutOfRange(f"{what} must have different file names", came="two alike", where=option, remedy=remedy)

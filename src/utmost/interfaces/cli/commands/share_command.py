@@ -109,7 +109,7 @@ def share(
         return
 
     # The counted table of each plan, with the names of `utmost count --measures FILE --out counted.json`.
-    counted_files = {name: file_options.readable(str(file_options.beside(counted, name))) for name in shared.plans}
+    counted_files = {name: file_options.readable(str(file_options.named_file(counted, name))) for name in shared.plans}
     tables = {name: COUNTED_FORM.read(path) for name, path in counted_files.items()}
     for name, table in tables.items():
         if table.measure not in (None, name):
@@ -128,7 +128,7 @@ def share(
         # Release all measures, once or in a ledger, and write all files or none. In a ledger, the files of a repeated
         # call exist already; they are compared with the stored answers.
         sure, file, in_ledger = read_confidence(confidence), file_options.file_of(out), memory.ledger is not None
-        paths = {} if file is None else {name: file_options.beside(file, name) for name in tables}
+        paths = {} if file is None else {name: file_options.named_file(file, name) for name in tables}
         there = [path for path in paths.values() if any(map(os.path.isfile, (path, signature_path(path))))]
         for path in paths.values():
             if not in_ledger or path not in there:

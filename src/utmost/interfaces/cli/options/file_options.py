@@ -104,7 +104,7 @@ DomainFile = Annotated[
 ]
 
 
-def beside(path: Path, name: str) -> Path:
+def named_file(path: Path, name: str) -> Path:
     """Return the name of one of several files: counted-visits.json for counted.json and visits."""
     if not path.name:
         raise OutOfRange("several files need a name in --out", came=str(path), where="--out")

@@ -35,7 +35,7 @@ from utmost.interfaces.service.pages.page_session import Viewer
 from utmost.interfaces.service.pages.page_tools import tools
 from utmost.interfaces.service.pages.shown_promise import exact_text, visible
 from utmost.interfaces.service.pending_queue import DECISION, TABLE
-from utmost.interfaces.service.proposal_preview import UNREADABLE, ProposalPreview, preview, with_beside
+from utmost.interfaces.service.proposal_preview import UNREADABLE, ProposalPreview, preview, with_others
 from utmost.interfaces.service.service import Service
 from utmost.interfaces.service.token_releases import View
 from utmost.publish.ledger.spending import Budget
@@ -214,8 +214,8 @@ def _preview(service: Service, viewer: Token, proposal: Proposal, facts: Mapping
     seen = preview(service.ledger, request, may_know, sees_all=viewer.may(verb))
     if seen.before is None:
         return seen
-    beside = service.proposals.beside(viewer, proposal.name, seen.before.dataset)
-    return with_beside(service.ledger, seen, proposal, beside)
+    others = service.proposals.others_waiting(viewer, proposal.name, seen.before.dataset)
+    return with_others(service.ledger, seen, proposal, others)
 
 
 def _own_names(service: Service, viewer: Token, listed: Sequence[Proposal]) -> set[str]:
