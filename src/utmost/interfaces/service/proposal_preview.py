@@ -91,7 +91,7 @@ def preview(
     bars: tuple[tuple[str, int | float], ...] = ()
     before, level, further = None, request.level, 0
     warnings: tuple[str, ...] = ()
-    other_budgets: tuple[Budget, ...] = ()
+    others: tuple[Budget, ...] = ()
     try:
         if isinstance(request, PublishRequest):
             dataset, promise = request.dataset, request.promise
