@@ -69,7 +69,7 @@ def _capacities(facts: Mapping[str, Any]) -> Sequence[TypeCapacity]:
             x, y, j = places = [np.array(written["multipliers"][name], dtype=np.int64) for name in ("x", "y", "j")]
             values = _fractions(written["multipliers"]["values"])
             if any(at.shape != values.shape or (at < 0).any() or (at >= ptype.space.size).any() for at in places):
-                raise BadTable("multipliers must stand at pairs of secrets and a column")
+                raise BadTable("each multiplier must name a pair of secrets and a column")
             multipliers = PairMultipliers(x, y, j, values)
         mechanism, dual = _read_mechanism(ptype, written["mechanism"]), _read_dual(written["dual"])
         certificate = CapacityCertificate(ptype, written["capacity"], mechanism, dual, multipliers)

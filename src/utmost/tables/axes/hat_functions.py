@@ -22,7 +22,7 @@ WIDEST = 10**6
 """The largest spacing of hat functions."""
 
 DIFFERENCE = -1
-"""The number in a family, in place of a level, for the first of an axis' two values minus the second."""
+"""The number in place of a level, in a family, for a difference: the first value of an axis minus the second."""
 
 DIFFERENCE_MARK = "-"
 """The mark after the name of an axis whose difference is measured: ``sex-``."""

@@ -225,7 +225,7 @@ def _listed(
 def _grouped(
     groups: Grouped, below: Sequence[Label], edges: Sequence[Edge], name: str
 ) -> tuple[Sequence[Edge], LabelOf]:
-    """The edges of groups that are listed by their members, in the order of the axis, and the labels by these edges."""
+    """From groups with lists of their members: their edges in the order of the axis, and their labels by edges."""
     place_of = {label_text(label): place for place, label in enumerate(below)}
     runs = list[tuple[int, int, str]]()
     for label, members in groups.items():

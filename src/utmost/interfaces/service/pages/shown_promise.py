@@ -235,7 +235,7 @@ def _in_one_line(fact: Any) -> str:
 
 
 def _leaves(fact: Any, before: str = "") -> Iterator[str]:
-    """Return each leaf of a fact, after the names that lead to it; a list has a leaf for each of its parts."""
+    """Return each single value in a fact, with the names that lead to it; a list has a value for each of its parts."""
     if isinstance(fact, Mapping):
         for name, part in fact.items():
             yield from _leaves(part, f"{before}{visible(name)}: ")
