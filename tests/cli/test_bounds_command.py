@@ -58,7 +58,7 @@ def test_amounts_that_were_released_are_no_contributions_and_withheld_in_their_o
     assert "utmost count --contributions" in err
     code, shown, _ = run("withhold", table, "--below", "10.01", "--out", tmp_path / "shown.csv")
     assert code == 0
-    assert "a true 10.01" in shown
+    assert "a true value 10.01" in shown
     assert "/100" not in shown
 
 

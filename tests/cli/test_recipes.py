@@ -219,8 +219,8 @@ def test_a_job_is_rehearsed_relaxed_and_refused_as_it_runs(run, job):
     out = ran(run, "release", "e.csv", "--recipe", "r.toml", "--out", "a.csv")
     assert "not counted" in out
     assert "more than 2 released cells" in " ".join(out.split())
-    assert "the sum of what is counted is from" in ran(run, "total", "a.csv")
-    assert "the sum of what is counted is from" in ran(run, "read", "a.csv", "--where", "region=west")
+    assert "the sum of the counted contributions is from" in ran(run, "total", "a.csv")
+    assert "the sum of the counted contributions is from" in ran(run, "read", "a.csv", "--where", "region=west")
     beyond = "what one individual has in more than 2 released cells, or beyond 1 in any"
     for command in (("total", "a.csv"), ("read", "a.csv"), ("read", "a.csv", "--where", "region=west")):
         assert beyond in json.loads(ran(run, *command, "--json"))["not_counted"], command

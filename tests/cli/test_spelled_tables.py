@@ -147,7 +147,7 @@ def test_a_column_is_named_as_it_is_written(run, tmp_path):
     assert run(*words, "--columns", '"n ", "a,b"', "--columns", "N,e\u0301", "--out", out)[0] == 0
     assert out.read_text().startswith('ward,n ,n _margin,"a,b","a,b_margin",N,N_margin,e\u0301,')
     assert run("verify", out)[0] == 0
-    for column, hint in (("n", "'n '? On the command line, in quotes"), ("WARD", "'ward'?"), ("\xe9", "'e\\u0301'?")):
+    for column, hint in (("n", "'n '? On the command line, put"), ("WARD", "'ward'?"), ("\xe9", "'e\\u0301'?")):
         assert f"Did you mean {hint}" in " ".join(run(*words, "--columns", column)[2].split())
 
 
