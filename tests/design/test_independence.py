@@ -153,7 +153,7 @@ def test_nothing_is_concluded_from_a_family_that_breaks_its_promise():
 def test_levels_are_decided_exactly():
     """alpha = 1/2 is kept; a level lower by a part in 10^30 is not, unless a tolerance says so."""
     noise, lower = PeriodicNoise.of_law(Geometric(alpha="1/2")), level(alpha="1/2").scaled(1 - Fraction(1, 10**30))
-    noise.check_keeps(1, alpha="1/2")
-    noise.check_keeps(1, lower, tolerance="1e-12")
+    noise.check_level(1, alpha="1/2")
+    noise.check_level(1, lower, tolerance="1e-12")
     with pytest.raises(PromiseBroken):
-        noise.check_keeps(1, lower)
+        noise.check_level(1, lower)

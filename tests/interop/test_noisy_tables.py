@@ -72,7 +72,7 @@ def test_gaussian_margins_are_normal_quantiles(confidence):
 
 @pytest.mark.parametrize("miss", ["0.5", "0.05", "0.0001"])
 def test_a_sum_of_two_continuous_laplace_noises_by_its_closed_form(miss):
-    margin = declared_noise("laplace", scale=3).sum_of([Fraction(3)] * 2).margin_missed(Fraction(miss))
+    margin = declared_noise("laplace", scale=3).sum_of([Fraction(3)] * 2).margin_for_miss(Fraction(miss))
     x = margin / 3
     assert exp(-x) * (2 + x) / 2 <= float(miss)  # P(|S| > margin)
     x *= 0.998

@@ -173,7 +173,7 @@ def test_a_chance_far_below_what_floats_add_up_is_bounded():
             for s in range(margin + 1, margin + 60)
         )
         assert exact * (1 - 1e-9) <= two.tail(margin) <= 10 * margin * exact
-    assert two.margin_missed(Fraction(1, 10**40)) < 110
+    assert two.margin_for_miss(Fraction(1, 10**40)) < 110
 
 
 def test_variance_is_rounded_up_or_exact():

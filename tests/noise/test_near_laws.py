@@ -15,16 +15,16 @@ def test_a_bar_is_that_of_the_reference_and_of_the_spread(digits):
     """P(|D| > d) <= 2 exp(s^2 A/4 - s d): the margin for 10^-n is at most 2.4 n / s and something, and grows with n."""
     reference, spread = Combination([1, 2, "1/3"], 1), SpreadBound(0.01, 1.0)
     miss = Fraction(1, 10**digits)
-    near, alone = (law.margin_missed(miss) for law in (NearLaw(reference, spread), reference))
+    near, alone = (law.margin_for_miss(miss) for law in (NearLaw(reference, spread), reference))
     assert alone < near < alone * 1.1 + 3 * digits + 10
-    assert spread.margin_missed(miss) > spread.margin_missed(10 * miss)
+    assert spread.margin_for_miss(miss) > spread.margin_for_miss(10 * miss)
     if digits < 300:
-        assert spread.margin_missed(miss) == pytest.approx(spread.margin_missed(float(miss)), rel=1e-9)
+        assert spread.margin_for_miss(miss) == pytest.approx(spread.margin_for_miss(float(miss)), rel=1e-9)
 
 
 def test_a_sum_that_is_the_reference_has_next_to_no_spread():
     (found,) = spreads(np.zeros((1, 3)), np.ones(3), np.ones(3))
-    assert 0 < found.margin_missed(1e-9) < 1e-9
+    assert 0 < found.margin_for_miss(1e-9) < 1e-9
 
 
 @pytest.mark.parametrize("epsilons", [[1, 1, 1], ["1/1000", "1/2", 8], [60, 60, 900]])
@@ -36,7 +36,7 @@ def test_a_bar_by_the_variance_alone_is_beyond_that_of_the_law(epsilons, sizes):
     for miss in (Fraction(1, 3), Fraction(1, 20), Fraction(1, 10**9)):
         (far,) = spread_margins(np.array([square]), heights, edges, miss)
         assert law.tail(far) <= miss * Fraction(10**9 + 1, 10**9)
-        assert law.margin_missed(miss) <= np.ceil(far * 1000) / 1000 + 1
+        assert law.margin_for_miss(miss) <= np.ceil(far * 1000) / 1000 + 1
 
 
 def test_a_near_law_bounds_a_sum_of_its_own():

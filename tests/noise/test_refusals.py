@@ -30,7 +30,7 @@ REFUSED = {
         lambda: Combination([1], 1, [-1]),
         lambda: Combination(["1e200"], 1),
         lambda: Combination([1], 1).margin(1),
-        lambda: Combination([1], 1).margin_missed(0),
+        lambda: Combination([1], 1).margin_for_miss(0),
         lambda: simultaneous_margins([]),
     ],
     NotANumber: [

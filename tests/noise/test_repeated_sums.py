@@ -42,14 +42,14 @@ def _brute(law, count, miss):
 @given(_LAWS, st.integers(1, 2), st.sampled_from([Fraction(1, 2), Fraction(1, 20)]))
 def test_the_margin_is_that_of_the_exact_law(law, count, miss):
     """With no bins the margin is the least there is; brute force that drops far tails can only be larger."""
-    assert RepeatedSum(law, count).margin_missed(miss) <= _brute(law, count, miss)
+    assert RepeatedSum(law, count).margin_for_miss(miss) <= _brute(law, count, miss)
 
 
 @settings(max_examples=5)
 @given(_LAWS, st.integers(2, 3), _MISSES)
 def test_the_margin_is_never_too_small(law, count, miss):
     """One less than the margin is exceeded with more than the chance, by the law itself with its tails whole."""
-    margin = RepeatedSum(law, count).margin_missed(miss)
+    margin = RepeatedSum(law, count).margin_for_miss(miss)
     if margin == 0:
         return
     masses, middle = _sums(law, count, 4 * margin + 12 * law.sensitivity)
@@ -63,8 +63,8 @@ def test_the_margin_is_never_too_small(law, count, miss):
 @given(st.sampled_from(["1/10", "1/2", "1", "3"]), st.integers(2, 400), _MISSES)
 def test_sums_of_geometric_noise_have_the_margin_of_the_other_route(epsilon, count, miss):
     """The Fourier series of `Combination` and the product of polynomials, to a hundredth where there are bins."""
-    other = Combination([1], epsilon, counts=[count]).margin_missed(miss)
-    found = RepeatedSum(Geometric(epsilon), count).margin_missed(miss)
+    other = Combination([1], epsilon, counts=[count]).margin_for_miss(miss)
+    found = RepeatedSum(Geometric(epsilon), count).margin_for_miss(miss)
     assert other <= found <= 1.03 * other + 1
 
 
@@ -89,7 +89,7 @@ def test_corners():
     law = DiscreteStaircase(1, 5)
     assert RepeatedSum(law, 1).margin("0.95") == law.margin("0.95")
     assert RepeatedSum(DiscreteStaircase(50, 5), 300).margin("0.95") == 0
-    rare = RepeatedSum(law, 12).margin_missed(Fraction(1, 10**40))
+    rare = RepeatedSum(law, 12).margin_for_miss(Fraction(1, 10**40))
     assert RepeatedSum(law, 12).margin("0.999999") < rare <= 12 * law.margin(1 - Fraction(1, 12 * 10**40))
     many = RepeatedSum(law, 10**6).margin("0.95")
     assert 1.9 < many / (10**6 * float(law.variance())) ** 0.5 < 2.8

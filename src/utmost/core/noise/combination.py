@@ -238,16 +238,16 @@ class Combination(Display):
         [3, 4, 5, 7, 9, 13]
         """
         miss = 1 - read_confidence(confidence)
-        return self.margin_missed(miss)
+        return self.margin_for_miss(miss)
 
     def quick_margin(self, miss: Number) -> float:
-        """A certified margin that needs no inversion, larger than `margin_missed`; 0 if P(S is not 0) <= miss."""
+        """A certified margin that needs no inversion, larger than `margin_for_miss`; 0 if P(S is not 0) <= miss."""
         chance = between_0_and_1(miss, "miss", "Combination")
         if not self.counts or self._not_zero <= chance:
             return 0.0
         return self._chernoff.margin(_log(chance)) * float(self._unit)
 
-    def margin_missed(self, miss: Number) -> int | float:
+    def margin_for_miss(self, miss: Number) -> int | float:
         """The least r with a certificate that P(|S| > r) <= miss. Unlike a confidence, ``miss`` may be tiny: 1e-40."""
         miss = between_0_and_1(miss, "miss", "Combination")
         if len(self.counts) > _FEW_GROUPS:
@@ -416,7 +416,7 @@ def simultaneous_margins(
         raise OutOfRange("combinations must hold at least one sum", came="none", where="simultaneous_margins")
     each = missed_by_each(miss, len(combinations)) if independent else miss / len(combinations)
     margins = {id(combination): combination for combination in combinations}
-    known = {key: combination.margin_missed(each) for key, combination in margins.items()}
+    known = {key: combination.margin_for_miss(each) for key, combination in margins.items()}
     return tuple(known[id(combination)] for combination in combinations)
 
 

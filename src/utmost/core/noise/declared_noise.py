@@ -182,22 +182,22 @@ class DeclaredSum(Display):
         the chance of an error beyond it is at least 10^-9. For sums of continuous Laplace noise it exceeds the least
         one by less than a hundredth of their standard deviation.
         """
-        return self.margin_missed(1 - read_confidence(confidence))
+        return self.margin_for_miss(1 - read_confidence(confidence))
 
-    def margin_missed(self, miss: Fraction) -> int | float:
+    def margin_for_miss(self, miss: Fraction) -> int | float:
         """A margin that the sum exceeds with a chance of at most ``miss``."""
         if not self.terms:
             return 0
         if self.kind == "discrete laplace":
             levels = [_geometric(size).level for size, _ in self.terms]
-            return Combination([1] * len(levels), levels, [count for _, count in self.terms]).margin_missed(miss)
+            return Combination([1] * len(levels), levels, [count for _, count in self.terms]).margin_for_miss(miss)
         if self.kind == "laplace" and self.count == 1:
             return Laplace(1 / self.terms[0][0]).margin(1 - miss)
         if self.kind == "laplace":
             # An exact decomposition: Laplace noise is h G + R for any h > 0, see `_laplace_steps`.
             step = _laplace_steps(self.variance, self.count)
             levels = [Level.of_epsilon(step / size) for size, _ in self.terms]
-            steps = Combination([1] * len(levels), levels, [count for _, count in self.terms]).margin_missed(miss)
+            steps = Combination([1] * len(levels), levels, [count for _, count in self.terms]).margin_for_miss(miss)
             return round_up((Fraction(steps) + self.count) * step)
         if self.kind == "gaussian":
             return normal_margin(self._squares, miss)
@@ -312,8 +312,8 @@ def ratio_of_sums(
     estimate = round_up(u / v) if v else None
     if noise.kind != other.kind or noise.kind == "laplace":
         half = miss / 2
-        up = exact(noise.sum_of([*above, *shared]).margin_missed(half))
-        down = exact(other.sum_of([*below, *shared]).margin_missed(half))
+        up = exact(noise.sum_of([*above, *shared]).margin_for_miss(half))
+        down = exact(other.sum_of([*below, *shared]).margin_for_miss(half))
         return ratio_of_margins(u, up, v, down, confidence)
     if noise.kind == "discrete laplace":
         cells = [*((size, 1, 0) for size in above), *((size, 0, 1) for size in below), *((s, 1, 1) for s in shared)]

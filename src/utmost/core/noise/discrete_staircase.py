@@ -61,7 +61,7 @@ def optimal_step(
         m = int(cost.order)
 
         def gains_nothing(r: int) -> bool:
-            # Whether M(r) >= V(r) for |x|^m, by the sign of a polynomial in b: both sides times N (1 - b)^m.
+            # Decide M(r) >= V(r) for |x|^m by the sign of a polynomial in b: both sides are multiplied by N (1 - b)^m.
             above = polynomials.times(polynomials.shifted_moment_cleared(m, D, r), {0: 2 * r - 1, 1: 2 * (D - r) + 1})
             for i in range(m + 1):
                 low, high = power_sum(m - i, r), power_sum(m - i, D)

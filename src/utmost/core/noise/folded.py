@@ -120,7 +120,8 @@ def _last_that_matters(powers: FloatPowers, period: float, cost: ReadCost) -> in
         least = float(np.max(weights * costs))
         parts = weights[:-1] * cost(sizes[1:] + period)
         before, last = (weights[-2:] * cost(sizes[-2:] + period)).tolist()
-    # A geometric series that continues as from ``before`` to ``last`` must be negligible.
+    # Suppose that the terms keep falling by the ratio last / before: the sum of this geometric series must be
+    # negligible.
     falls = 0 <= last < before
     rest = last / (1 - last / before) if falls else last
     if not (math.isfinite(before + last) and (falls or before == 0) and rest <= _NEGLIGIBLE * least):

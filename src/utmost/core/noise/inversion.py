@@ -29,7 +29,7 @@ _UNIT = 2.0**-53
 _ULPS = 8.0
 # Error of a sum of floats in pairs, in blocks of about a hundred.
 _OF_A_SUM = 64 * _UNIT
-# The largest inversion: its number of frequencies, and of sines.
+# Largest number of frequencies of an inversion, and of sines (frequencies times groups).
 _MOST_NODES = 1 << 20
 _MOST_SINES = 1 << 26
 # The series ends where the transform of the normal variable is exp(-_CUT^2/2).

@@ -35,7 +35,7 @@ class SpreadBound:
     square: float  # A
     steepest: float  # largest s
 
-    def margin_missed(self, miss: Fraction | float) -> float:
+    def margin_for_miss(self, miss: Fraction | float) -> float:
         """A d with P(|D| > d) <= miss, which may be below all floats."""
         exactly = Fraction(miss)
         depth = (log(2) + log(exactly.denominator) - log(exactly.numerator)) * _GROWN
@@ -54,7 +54,7 @@ def spreads(differences: Floats, epsilons: Floats, counts: Floats) -> list[Sprea
 
 
 def spread_margins(squares: Floats, heights: Floats, edges: Floats, miss: Fraction) -> Floats:
-    """`SpreadBound.margin_missed` for sums of which only A is known, with the heights and edges of `heights_at`.
+    """`SpreadBound.margin_for_miss` for sums of which only A is known, with the heights and edges of `heights_at`.
 
     >>> edges, heights = heights_at(np.array([1.0]), 0.45)
     >>> spread_margins(heights, heights, edges, Fraction(1, 20)).round(2)  # the margin of one noise is 3
@@ -63,7 +63,7 @@ def spread_margins(squares: Floats, heights: Floats, edges: Floats, miss: Fracti
     # No coefficient of a term is larger than sqrt(A/height): slopes up to the least 2 v sqrt(height/A) are allowed.
     steepest = float((2 * edges * np.sqrt(heights)).min()) / _GROWN
     least = np.sqrt(np.maximum(squares * _GROWN, 1e-300))  # never 0, because slopes are divided by it
-    return np.array([SpreadBound(float(side * side), steepest / float(side)).margin_missed(miss) for side in least])
+    return np.array([SpreadBound(float(side * side), steepest / float(side)).margin_for_miss(miss) for side in least])
 
 
 def heights_at(epsilons: Floats, part: float) -> tuple[Floats, Floats]:
@@ -82,18 +82,18 @@ class NearLaw(Combination):
         super().__init__(reference.coefficients, reference.levels, reference.counts)
         object.__setattr__(self, "spread", spread)
 
-    def margin_missed(self, miss: Number) -> int | float:
+    def margin_for_miss(self, miss: Number) -> int | float:
         """An r with a certificate that P(|S| > r) <= miss for each of the sums."""
         chance = exact(miss, "miss")
         part = chance / _PART
-        added = self.spread.margin_missed(part)
-        return round_up(Fraction(super().margin_missed(chance - part)) + Fraction(added))
+        added = self.spread.margin_for_miss(part)
+        return round_up(Fraction(super().margin_for_miss(chance - part)) + Fraction(added))
 
     def tail(self, margin: Number) -> float:
         """An upper bound of P(|S| > margin) for each of the sums, for probabilities above one in a million."""
         small = 1e-6  # the probability of a larger difference, added below
-        inner = exact(margin, "margin") - Fraction(self.spread.margin_missed(small))
+        inner = exact(margin, "margin") - Fraction(self.spread.margin_for_miss(small))
         return 1.0 if inner < 0 else min(1.0, super().tail(inner) + small)
 
     def is_certified(self, margin: Number, miss: Number) -> bool:
-        return exact(self.margin_missed(miss)) <= exact(margin, "margin")
+        return exact(self.margin_for_miss(miss)) <= exact(margin, "margin")

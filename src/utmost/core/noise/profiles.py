@@ -144,7 +144,7 @@ def least_near(holds: Callable[[int], bool], near: int) -> int:
     return first_integer(max(low, -1), high, holds)
 
 
-_FARTHEST = 2.0**200  # in periods; every probability there is 0
+_FARTHEST = 2.0**200  # every probability is 0 from this number of periods on
 
 
 @dataclass(frozen=True, slots=True)

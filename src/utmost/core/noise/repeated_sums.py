@@ -59,9 +59,9 @@ class RepeatedSum(Display):
         Raises:
             OutOfRange: for a confidence that is not strictly between 0 and 1.
         """
-        return self.margin_missed(1 - read_confidence(confidence))
+        return self.margin_for_miss(1 - read_confidence(confidence))
 
-    def margin_missed(self, miss: Fraction) -> int:
+    def margin_for_miss(self, miss: Fraction) -> int:
         """The least r with a certificate that P(|S| > r) <= miss."""
         if self.count == 1:
             return self.law.margin(1 - miss)

@@ -166,8 +166,8 @@ class MarkedGeometricSampler:
 class SingleGeometricSampler:
     """Single draws (K, mark) in a time that depends on the outcome, if the distribution changes from draw to draw."""
 
-    # Each part takes one word of 64 bits, and a bisection whose time depends on the outcome: not for noise whose time
-    # others can measure.
+    # Each part takes one word of 64 bits, and a bisection whose time depends on the outcome. Do not use it for noise
+    # whose time others can measure.
     __slots__ = ("_groups", "_mark_bits", "_mask", "_top", "_values")
 
     def __init__(self, ratio: Real, marks: Sequence[Real]) -> None:

@@ -29,7 +29,7 @@ from utmost.errors import BadTable, OutOfRange, WrongKind
 SECRET_BYTES = 32
 _BLOCK = 16
 _INTEGER, _LARGE, _TEXT, _BYTES, _COMPOUND = 1, 2, 3, 4, 5
-_LENGTH = 5  # the type, and the length in four bytes; the data follow
+_LENGTH = 5  # bytes of the header: the type in one byte, and the length of the data in four
 _TYPES = {"text": _TEXT, "bytes": _BYTES, "large": _LARGE}
 _AT_ONCE = 1 << 14  # number of rows at a time: their blocks stay in the cache
 

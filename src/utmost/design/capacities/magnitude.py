@@ -57,7 +57,7 @@ from utmost.errors import PromiseBroken, SolverFailed
 _UNIT = 1 << (BITS + 32)
 
 
-def sandwich(ptype: PrivacyType, weights: Array) -> tuple[SimilarityMechanism, Array]:
+def mechanism_and_dual(ptype: PrivacyType, weights: Array) -> tuple[SimilarityMechanism, Array]:
     """Return a mechanism and a dual of the multiplicative capacity, from weights w >= 0 with E w near 1."""
     # Let L <= E w <= H. The dual is w / L. The mechanism is [E diag(theta w), r] with the rest r = 1 - theta E w,
     # which lies between 1 - theta H and 1 - theta L. It is private if 1 - theta H >= A (1 - theta L), with A = alpha^d
@@ -109,7 +109,7 @@ def by_magnitude(ptype: PrivacyType, similarity: Similarity, classes: Classes) -
     if near is None or (near < 0).any():
         return None
     try:
-        return CapacityCertificate(ptype, "multiplicative", *sandwich(ptype, near))
+        return CapacityCertificate(ptype, "multiplicative", *mechanism_and_dual(ptype, near))
     except (PromiseBroken, SolverFailed):
         return None
 
@@ -189,7 +189,7 @@ def closed_form(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate |
         scales = np.full(n + 1, _lower_end(inside), dtype=object)
         scales[[0, -1]] = _lower_end(ends)
 
-        line, dual = (SimilarityMechanism(ptype, scales), scales) if is_rational else sandwich(ptype, scales)
+        line, dual = (SimilarityMechanism(ptype, scales), scales) if is_rational else mechanism_and_dual(ptype, scales)
         if kind == "additive":
             # a^m on the middle count of 2m + 1 counts, or a^(m+1) / (1 + a) on the two middle counts of 2m + 2.
             m, dual = n // 2, np.full(n + 1, Fraction(0), dtype=object)

@@ -33,7 +33,7 @@ from utmost.core.programs.highs import InfeasibleProgram, solve
 from utmost.core.programs.linear_program import LinearProgram
 from utmost.design.capacities.capacity_evidence import CapacityCertificate, largest_power
 from utmost.design.capacities.implicit_mechanisms import EnvelopeMechanism
-from utmost.design.capacities.magnitude import lowered_dual, raised_dual, reduced_similarity, sandwich, spread
+from utmost.design.capacities.magnitude import lowered_dual, mechanism_and_dual, raised_dual, reduced_similarity, spread
 from utmost.design.capacities.pair_program import Classes
 from utmost.design.capacities.similarity import Similarity, row_sums
 from utmost.design.channels.channel import Channel
@@ -122,8 +122,8 @@ def by_packing(
 
 
 def bound_by_packing(ptype: PrivacyType, kind: CapacityKind, packed: Packing, dual: Array) -> CapacityCertificate:
-    """Return the certificate of a dual, and of a mechanism from the weights of the packing, see `sandwich`."""
-    mechanism, _ = sandwich(ptype, packed.weights)
+    """Return the certificate of a dual, and of the mechanism of the packing, see `mechanism_and_dual`."""
+    mechanism, _ = mechanism_and_dual(ptype, packed.weights)
     return CapacityCertificate(ptype, kind, mechanism, dual)
 
 
@@ -211,7 +211,7 @@ def by_envelope(
 
 
 def scaled_envelope(ptype: PrivacyType, heights: Floats) -> EnvelopeMechanism:
-    """Return the envelopes of columns that nearly sum to 1, scaled by theta = (1 - A) / (H - A L) as in `sandwich`."""
+    """Return the envelopes of columns that nearly sum to 1, scaled by the theta of `mechanism_and_dual`."""
     facts = EnvelopeMechanism(ptype, heights).facts()
     least, most = facts.least, facts.most
     near = largest_power(ptype)

@@ -435,7 +435,7 @@ class PowerNumber:
         return f"PowerNumber(~{self})"
 
 
-def worked_out(values: Iterable[Any]) -> None:
+def replace_by_quotients(values: Iterable[Any]) -> None:
     """Replace the operations from which numbers were made by their quotients, to free memory."""
     for value in values:
         if isinstance(value, PowerNumber):

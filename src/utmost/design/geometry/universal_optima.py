@@ -28,7 +28,7 @@ from utmost.design.geometry.best_action_cells import (
 from utmost.design.geometry.decomposition import RationalCone
 from utmost.design.geometry.log_domain import Distances, LogPowers
 from utmost.design.geometry.power_channels import AnyChannel, PowerChannel, exact_weights, member
-from utmost.design.geometry.power_numbers import images_decide, worked_out
+from utmost.design.geometry.power_numbers import images_decide, replace_by_quotients
 from utmost.design.geometry.vertex_search import vertices
 from utmost.design.privacy_types.privacy_type import PrivacyType
 from utmost.errors import OutOfRange, PromiseBroken, SolverFailed, Unsupported
@@ -117,7 +117,7 @@ class LeastLoss:
         """Return the mechanism whose columns are the vertices times these amounts."""
         used = [k for k, amount in enumerate(amounts) if amount]
         matrix = self.columns[:, used] * np.array([amounts[k] for k in used], dtype=object)
-        worked_out(matrix.flat)
+        replace_by_quotients(matrix.flat)
         return Channel(matrix) if isinstance(self.start, IntegerTableau) else PowerChannel(matrix)
 
 
@@ -213,7 +213,7 @@ def universal_mechanism(ptype: PrivacyType, loss: object) -> ExistenceVerdict:
             assert worst is not None
             if worst in known:
                 raise PromiseBroken("the program must hold at all its priors", came=worst)
-            worked_out(worst)
+            replace_by_quotients(worst)
             known |= {prior: solution.value for prior, solution in least.at((worst,))}
             # This regret is a lower bound, from some priors only. The cells of its mechanism show whether another prior
             # is worse.

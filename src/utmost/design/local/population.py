@@ -44,7 +44,7 @@ class Population(Display):
     shares: NDArray[np.float64]  # (n,), summing to 1
     # (n,) standard errors due to the random answers, for many answers and positive shares; infinite if not determined.
     errors: NDArray[np.float64]
-    gap: float  # no shares have a log-likelihood per answer larger by more than this, in nats; rounded up
+    gap: float  # largest possible gain of the log-likelihood per answer by other shares, in nats; rounded up
     steps: int  # number of updates
     # Whether different populations have different distributions of answers (for floats, up to rounding).
     is_determined: bool

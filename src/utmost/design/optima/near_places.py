@@ -2,8 +2,9 @@
 
 Places that are close to each other have nearly the same row, so only privacy relates their prices, and a search over
 all places spends many rounds at extreme prices. So each place is first merged into the heaviest place near it, which
-gets its mass and its costs. The result starts the next search, with smaller circles, in which each place has its share
-of the price, in proportion to its mass; the last search is over all places (`utmost.design.optima.column_generation`).
+gets its mass and its costs. The prices of this search start the next one, which has smaller circles. There the price of
+a merged place is divided among its places in proportion to their masses. The last search is over all places
+(`utmost.design.optima.column_generation`).
 """
 
 import numpy as np

@@ -192,7 +192,7 @@ class RaySearch:
         return extended_with_loss(rows, self.places, self.program.factors)
 
     def _at_places(self, prices: Floats, at: Indices) -> Floats:
-        """Return the prices at some of these places, and 0 at the others."""
+        """Return an array over all places of the search, with ``prices`` at the places ``at``, and 0 at the others."""
         own = np.zeros(len(self.places))
         own[np.searchsorted(self.places, at)] = prices
         return own

@@ -81,7 +81,7 @@ def constraint_matrix(channel: Channel, alpha: Number | Level, tolerance: float 
     pattern = np.full(here.shape, SLACK, dtype="<U5")
     pattern[_equal(a * here, then, off)] = DOWN
     pattern[_equal(here, a * then, off)] = UP
-    # Last, because two zeros satisfy the equations of "up" and "down".
+    # "zero" is written last, because two zeros also satisfy the equations of "up" and "down".
     pattern[(here == 0) & (then == 0)] = ZERO
     broken = (pattern == SLACK) & ((a * here > then) | (a * then > here))
     for i, r in np.argwhere(broken)[:1]:
@@ -195,7 +195,7 @@ def _lemma_check(lemma: str, says: str, failing: list[int], what: str) -> LemmaC
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Derivation(Display):
-    """Whether X = G Y has a row-stochastic solution Y, and Y."""
+    """The solution Y of X = G Y, and whether it is row-stochastic."""
 
     factor: Array  # (n+1, m) Y = G^{-1} X, with entries of any sign
     # (row i, column r) of the most negative entry of Y; x_(i-1)r, x_ir and x_(i+1)r violate the condition there.

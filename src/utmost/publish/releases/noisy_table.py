@@ -346,7 +346,7 @@ class NoisyTable(SavedTable):
             miss = FAR_OFF / sum(len(facts.places(family)) for family in facts.bounds)
             for family, (lower, upper) in facts.bounds.items():
                 sums = domain.sums(cells.astype(object), family).ravel()
-                reach = exact(noise.sum_of([noise.size] * (domain.size // len(sums))).margin_missed(miss))
+                reach = exact(noise.sum_of([noise.size] * (domain.size // len(sums))).margin_for_miss(miss))
                 for place in facts.places(family):
                     value = Fraction(int(sums[place]), divisor)
                     if lower.ravel()[place] - value > reach or value - upper.ravel()[place] > reach:

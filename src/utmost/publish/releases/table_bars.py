@@ -89,7 +89,8 @@ def _near_laws(
         bounds: list[SpreadBound] = []
         for start in range(0, len(left), at_once):
             bounds += spreads(sizes[left[start : start + at_once]] - sizes[first], epsilons, counts)
-        wider = np.array([bound.margin_missed(_MISS) for bound in bounds]) + 2 * (deviations[first] - deviations[left])
+        differences = np.array([bound.margin_for_miss(_MISS) for bound in bounds])
+        wider = differences + 2 * (deviations[first] - deviations[left])
         near = (wider <= _WIDER * deviations[first]) | (left == first)
         which[left[near]] = len(laws)
         exactly, alike = law(first), [bound for bound, on in zip(bounds, near, strict=True) if on]
