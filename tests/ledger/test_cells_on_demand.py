@@ -114,7 +114,7 @@ def test_what_is_no_such_table_is_refused_before_anything_is_spent(tmp_path):
         with pytest.raises(OutOfRange, match="key 2"):
             asked.answers(["cold", "not a word"])
         for keys in ("cold", 5, None):
-            with pytest.raises(WrongKind, match="keys of the universe in a list"):
+            with pytest.raises(WrongKind, match="^keys"):
                 asked.answers(keys)
         assert asked.answers([]) == {}
         assert ledger.spent("w") == level(1)
@@ -156,7 +156,7 @@ def test_a_universe_is_a_promise_that_is_kept(tmp_path):
             )
             for call in (cells.publish, cells.relax, cells.view):
                 options = {"most": 3} if call == cells.publish else {}
-                with pytest.raises(DataChanged, match="the universe must be the one of"):
+                with pytest.raises(DataChanged, match="universe"):
                     call(str(at), {} if at == 6 else counts, other, epsilon=1, **options)
         assert "The universe has 18 cells" in cells.view("2", *pairs[2][:2], epsilon=1).guarantee
         assert ledger.status().releases == 7

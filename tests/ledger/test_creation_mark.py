@@ -43,7 +43,7 @@ def test_a_lost_ledger_is_refused_until_somebody_says_to_start_over(place, tmp_p
     with Ledger.open(place, create=True, key=key_file) as ledger:
         assert ledger.spent("r") is not None, "what is there is opened as before"
     lose(place, tmp_path)
-    with pytest.raises(LedgerUnavailable, match=r"Ledger\.restore.*start over on purpose") as refused:
+    with pytest.raises(LedgerUnavailable, match=r"Ledger\.restore.*remove the line") as refused:
         Ledger.open(place, create=True, key=key_file)
     marks = tmp_path / "a.key.ledgers"
     assert str(marks) in str(refused.value)

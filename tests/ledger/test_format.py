@@ -102,7 +102,7 @@ def test_a_ledger_of_another_version_is_refused(tmp_path):
     with closing(sqlite3.connect(tmp_path / "l.db")) as connection, connection:
         connection.execute(f"UPDATE utmost_schema SET version = {VERSION + 1}")
     connection.close()
-    with pytest.raises(Unsupported, match="version of utmost that wrote it"):
+    with pytest.raises(Unsupported, match="version 1; got 2"):
         Ledger.open(tmp_path / "l.db", key=KEY)
 
 

@@ -30,7 +30,7 @@ def test_a_new_ledger_makes_a_key_file_that_is_its_owners_alone(tmp_path):
 
 
 def test_a_new_ledger_in_no_folder_says_what_to_do(tmp_path):
-    with pytest.raises(KeyRefused, match=r"No such file or directory\. Make the folder first\."):
+    with pytest.raises(KeyRefused, match="folder"):
         Ledger.open(tmp_path / "none" / "l.db", create=True)
 
 
@@ -38,7 +38,7 @@ def test_without_its_key_a_ledger_is_not_opened(tmp_path):
     """Nor is a key made for it: a new key would be another ledger's."""
     Ledger.open(tmp_path / "l.db", create=True).close()
     (tmp_path / "l.db.key").rename(tmp_path / "kept")
-    with pytest.raises(KeyRefused, match="must be there"):
+    with pytest.raises(KeyRefused, match=r"\.secret\.toml"):
         Ledger.open(tmp_path / "l.db")
     assert not (tmp_path / "l.db.key").exists()
     Ledger.open(tmp_path / "l.db", key=tmp_path / "kept").close()
@@ -126,7 +126,7 @@ def test_a_levels_key_opens_that_level_alone(tmp_path):
         keys = {epsilon: ledger.level_key("r", epsilon=epsilon, version=1) for epsilon in ("1/2", 2)}
         said = {epsilon: ledger.view("r", epsilon=epsilon, version=1).table for epsilon in keys}
         ledger.backup(tmp_path / "b.db")
-        with pytest.raises(Unsupported, match="stored level of an encrypted ledger"):
+        with pytest.raises(Unsupported, match="encrypted"):
             ledger.level_key("r", epsilon=1, version=1)
     for epsilon, key in keys.items():
         assert read_sealed(tmp_path / "b.db", "r", key, version=1).table == said[epsilon]

@@ -43,7 +43,7 @@ def test_every_cell_is_read_as_it_was_written(tmp_path):
 def test_a_label_too_long_to_be_written_is_refused_by_name(tmp_path, label):
     """Before anything is drawn, and not repeated: Python writes numbers of 4300 digits."""
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
-        with pytest.raises(BadTable, match="at most 4300 digits"):
+        with pytest.raises(BadTable, match="4300 digits"):
             ledger.publish("wide", {"k": [1, label], "n": [601, 370]}, **asked(columns="n", public="k", **PROMISE))
         assert ledger.releases == ()
 
@@ -111,7 +111,7 @@ def test_labels_that_were_changed_for_others_are_refused(tmp_path, sealed):
 
 def test_error_bars_need_names_of_their_own(tmp_path):
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
-        with pytest.raises(BadTable, match="the margin of 'n' needs the name 'n_margin'"):
+        with pytest.raises(BadTable, match="'n_margin'"):
             ledger.publish("r", {"n": [1], "n_margin": [2]}, **asked(columns="n", public="n_margin", **PROMISE))
         assert len(ledger.history()) == 1
         ledger.publish("r", {"n": [1], "n_margin": [2]}, **asked(columns="n", drop="n_margin", **PROMISE))

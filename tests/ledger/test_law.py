@@ -135,7 +135,7 @@ def test_derived_noise_refuses_what_it_cannot_answer(tmp_path):
         ledger.publish("r", {"n": [1]}, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon="1/3")
         with pytest.raises(Unsupported, match="close"):
             ledger.relax("r", {"n": [1]}, epsilon=Fraction(1, 3) + Fraction(1, 10**6))
-        with pytest.raises(Unsupported, match="up to epsilon=1024"):
+        with pytest.raises(Unsupported, match="epsilon=1024"):
             ledger.relax("r", {"n": [1]}, epsilon=1025)
         assert ledger.relax("r", {"n": [1]}, epsilon=1024).table["n"] == [1]
 
@@ -199,5 +199,5 @@ def test_an_error_names_some_of_many_releases(ledger):
         ledger.publish(
             f"r{at:02}", {"n": [at]}, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon=1, independent=True
         )
-    with pytest.raises(NotPublished, match=r"r00, r01, .*, r19 and 3 more\."):
+    with pytest.raises(NotPublished, match="r00, r01, .*, r19 and 3 more"):
         ledger.view("none", epsilon=1)

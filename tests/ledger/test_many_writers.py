@@ -102,7 +102,7 @@ def test_a_locked_ledger_says_so(tmp_path):
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY, timeout=0.05) as ledger:
         holder = sqlite3.connect(tmp_path / "l.db", isolation_level=None)
         holder.execute("BEGIN IMMEDIATE")
-        with pytest.raises(LedgerUnavailable, match=r"locked.* Nothing was spent"):
+        with pytest.raises(LedgerUnavailable, match="locked"):
             ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=1)
         holder.execute("ROLLBACK")
         holder.close()

@@ -140,9 +140,9 @@ def test_deltas_are_added_by_nobody(tmp_path):
         ledger.publish("w", WORDS, Promise(noise=NOISE), epsilon=1, dataset="d")
         with pytest.raises(OutOfRange, match="one relation"):
             ledger.publish("u", {**WORDS, "n": [800, 650, 1]}, Promise(noise=cells), epsilon=2, dataset="d")
-        with pytest.raises(OutOfRange, match="adds deltas up"):
+        with pytest.raises(OutOfRange, match="deltas"):
             ledger.publish("w", {**WORDS, "n": [80, 6, 1]}, Promise(noise=NOISE), epsilon=2, dataset="d", version=2)
-        with pytest.raises(OutOfRange, match="adds deltas up"):
+        with pytest.raises(OutOfRange, match="deltas"):
             ledger.publish("v", {**WORDS, "n": [80, 650, 1]}, Promise(noise=NOISE), epsilon=2, dataset="d")
         ledger.publish("u", WORDS, Promise(noise=cells), epsilon=1, dataset="e", independent=True)
         ledger.publish("t", {**WORDS, "n": [1, 2, 3]}, Promise(noise=cells), epsilon=1, dataset="e")
@@ -181,10 +181,10 @@ def test_no_key_at_all_unicode_and_large_numbers():
 def test_a_key_outside_of_the_universe_is_refused_by_its_place_alone():
     noise = selected_cell_noise(["age", "sex", "n"], Tuples(range(100), ["f", "m"]))
     assert noise == type(noise).of_facts(noise.facts())
-    with pytest.raises(OutOfRange, match="one of the universe") as refused:
+    with pytest.raises(OutOfRange, match="universe") as refused:
         ut.release({"age": [200], "sex": ["f"], "n": [9]}, ut.Promise(noise=noise), epsilon=1)
     assert "200" not in str(refused.value)
-    with pytest.raises(Unsupported, match="must be Texts or Tuples"):
+    with pytest.raises(Unsupported, match="Texts or Tuples"):
         selected_cell_noise(["word", "n"], object())
 
 
@@ -213,7 +213,7 @@ def test_the_statement_never_says_that_epsilon_is_all(tmp_path):
     ],
 )
 def test_a_service_reckons_with_no_promise_that_takes_long(noise):
-    with pytest.raises(OutOfRange, match=r"in a service|a service selects"):
+    with pytest.raises(OutOfRange, match="a service"):
         Terms.read(Promise(noise=noise).facts())
 
 

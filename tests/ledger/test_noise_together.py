@@ -62,11 +62,11 @@ def test_a_table_changed_together_is_kept_and_read_back(tmp_path):
 def test_what_cannot_be_is_refused():
     with pytest.raises(OutOfRange, match="once"):
         together_noise(["a", "a"], unit=ut.Unit(1, 2))
-    with pytest.raises(OutOfRange, match="can be relaxed"):
+    with pytest.raises(OutOfRange, match="signed, rotated"):
         together_noise(["a", "b"], unit=ut.Unit(1, 2), noise="joint")
-    with pytest.raises(OutOfRange, match="those of the noise"):
+    with pytest.raises(OutOfRange, match="a, b; got a, c"):
         Promise(["a", "c"], noise=together_noise(["a", "b"], unit=ut.Unit(1, 2)))
-    with pytest.raises(Unsupported, match="keyed by identifier"):
+    with pytest.raises(Unsupported, match="identifier"):
         together_noise(["a", "b"], unit=ut.Unit(1, 2)).by_item()
     with pytest.raises(BadTable):
         ut.release({"a": [1], "b": [1.5]}, ut.Promise(noise=together_noise(["a", "b"], unit=ut.Unit(1, 2))), epsilon=1)
@@ -86,5 +86,5 @@ def test_a_promise_of_many_or_wide_groups_is_refused_before_it_is_worked_out():
     ):
         columns = [name for group in about["groups"] for name in group]
         noise = facts | about | {"columns": columns, "cells": cells}
-        with pytest.raises(BadTable, match="groups of at most 7 columns"):
+        with pytest.raises(BadTable, match="7 columns"):
             Promise.of_facts({"columns": columns, "noise": noise})

@@ -106,14 +106,14 @@ def test_history_is_told_by_release_and_by_dataset(tmp_path):
         assert [event.kind for event in ledger.history("s")] == ["published"]
         assert ledger.history("r", dataset="s") == ()
         for ask in (ledger.budget, lambda name: ledger.history(dataset=name)):
-            with pytest.raises(NotPublished, match=r"got 'studnets'\. The ledger has 'd', 's'"):
+            with pytest.raises(NotPublished, match="'studnets'.*'d', 's'"):
                 ask("studnets")
 
 
 def test_a_version_stays_in_its_dataset(tmp_path):
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
         ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=1)
-        with pytest.raises(OutOfRange, match="stay in its dataset"):
+        with pytest.raises(OutOfRange, match="dataset= out"):
             ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=1, version=2, dataset="d")
         with pytest.raises(AlreadyPublished):
             ledger.publish(
@@ -175,7 +175,7 @@ def test_whether_a_witness_is_kept_is_settled_when_the_ledger_is_made(tmp_path):
     """In the first event, under the chain: who leaves the witness out later is refused."""
     with Ledger.open(tmp_path / "l.db", create=True) as ledger:
         assert ledger.history()[0].facts["witness"] is True
-    with pytest.raises(OutOfRange, match="opened with its witness"):
+    with pytest.raises(OutOfRange, match="witness=False"):
         Ledger.open(tmp_path / "l.db", witness=False)
     with Ledger.open(tmp_path / "m.db", create=True, witness=False) as ledger:
         ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=1)
@@ -262,7 +262,7 @@ def test_a_commit_that_fails_is_carried_out_by_the_next_call(place, tmp_path, mo
         with monkeypatch.context() as patched:
             tried = the_store_cannot_write(patched)
             for _ in range(2):
-                with pytest.raises(LedgerUnavailable, match="No answer was given"):
+                with pytest.raises(LedgerUnavailable, match="is stored"):
                     ledger.relax("r", TABLE, epsilon=1)
         drawn = [events[-1] for events, _ in tried]
         assert drawn[0] == drawn[1]
@@ -279,5 +279,5 @@ def test_a_commit_that_fails_is_carried_out_by_the_next_call(place, tmp_path, mo
 @pytest.mark.parametrize("place", [".", "/", "sqlite:///."])
 def test_a_place_without_a_name_is_refused(place):
     """Its key and its witness are named after it."""
-    with pytest.raises(OutOfRange, match="must name a file"):
+    with pytest.raises(OutOfRange, match='"releases.db"'):
         Ledger.open(place, create=True)

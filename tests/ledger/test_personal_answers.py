@@ -95,12 +95,12 @@ def test_another_design_under_the_name_is_refused_however_it_was_written(ledger,
     assert again.digest == DESIGN.digest
     assert ledger.respond("homes", again, {"ada": 0}) == first
     for other in (designed(epsilon=2), designed(grid(1, 9)), designed(Space(PLACES.metric, list("abcdefghi")))):
-        with pytest.raises(AlreadyPublished, match="keep its mechanism"):
+        with pytest.raises(AlreadyPublished, match="version=2"):
             ledger.respond("homes", read_mechanism(other), {"ada": 0})
-    with pytest.raises(AlreadyPublished, match="stand for one release"):
+    with pytest.raises(AlreadyPublished, match="one mechanism"):
         ledger.publish("homes", {"n": [1]}, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon=1)
     ledger.publish("table", {"n": [1]}, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon=1)
-    with pytest.raises(AlreadyPublished, match="stand for one release"):
+    with pytest.raises(AlreadyPublished, match="one mechanism"):
         ledger.respond("table", DESIGN, {"ada": 0})
 
 
@@ -120,9 +120,9 @@ def test_a_version_is_charged_once_and_versions_add_up(ledger):
         ledger.respond("c", DESIGN, {"x": 0}, dataset="people")
     with pytest.raises(OutOfRange, match="one relation"):
         ledger.publish("n", {"n": [1]}, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon="1/9", dataset="people")
-    with pytest.raises(OutOfRange, match="follow one another"):
+    with pytest.raises(OutOfRange, match="got 5"):
         ledger.respond("a", COIN, {"x": "no"}, version=5)
-    with pytest.raises(OutOfRange, match="stay in its dataset"):
+    with pytest.raises(OutOfRange, match="dataset= out"):
         ledger.respond("a", COIN, {"x": "no"}, dataset="others")
     assert ledger.verify().answers == 13
     assert ledger.status().datasets[0].dataset == "people"

@@ -181,9 +181,9 @@ def test_what_does_not_fit_a_plan_is_refused(ledger):
         ledger.publish("r", counted(), **asked(**good, sensitivity=1, cells=1))
     with pytest.raises(OutOfRange, match="noise=plan and public="):
         ledger.publish("r", counted(), **asked(**good, public="sex"))
-    with pytest.raises(OutOfRange, match="must not be smaller than the one that was proved"):
+    with pytest.raises(OutOfRange, match="at_most="):
         ledger.publish("r", counted(unit=Unit(1, 2)), **asked(**good))
-    with pytest.raises(OutOfRange, match="must have the plan's domain"):
+    with pytest.raises(OutOfRange, match="domain"):
         ledger.publish("r", CountedTable(Domain(sex=["men", "women"]), np.array([1, 2]), ONE), **asked(**good))
     with pytest.raises(OutOfRange, match="columns must name"):
         ledger.publish("r", {"n": [1]}, ut.Promise(unit=ut.Unit(1, 1)), epsilon=1)
@@ -202,7 +202,7 @@ def test_other_counts_and_other_shares_are_another_release(ledger):
     ledger.publish("r", counted(), ut.Promise(noise=choose_plan()), epsilon="1/2")
     with pytest.raises(DataChanged):
         ledger.relax("r", counted(CELLS + 1), epsilon=1)
-    with pytest.raises(AlreadyPublished, match="keep its columns, promise"):
+    with pytest.raises(AlreadyPublished, match="another noise"):
         ledger.publish("r", counted(), ut.Promise(noise=Plan(DOMAIN, Unit(1, 1), {"sex": 1})), epsilon="1/2")
 
 
@@ -264,7 +264,7 @@ def test_a_counted_table_is_kept_without_a_plan_too(ledger):
         "count",
         "count_margin",
     ]
-    with pytest.raises(OutOfRange, match="must not be smaller"):
+    with pytest.raises(OutOfRange, match="at_most="):
         ledger.publish("c", counted(unit=Unit(1, 3)), ut.Promise(unit=ONE), epsilon=1, dataset="editors")
 
 

@@ -89,7 +89,7 @@ def test_a_new_version_is_asked_for_and_adds_up(ledger):
     )
     assert ledger.view("admissions", epsilon="1/2").table["admitted"] == second["admitted"]
     assert ledger.view("admissions", epsilon=1, version=1).table is not None
-    with pytest.raises(OutOfRange, match="versions must follow"):
+    with pytest.raises(OutOfRange, match="got 4"):
         ledger.publish("admissions", changed, ut.Promise(**PROMISE), epsilon=1, version=4)
     with pytest.raises(DataChanged):
         ledger.relax("admissions", TABLE, epsilon=2)
@@ -269,12 +269,12 @@ def test_nothing_is_drawn_at_a_level_that_has_no_error_bar(ledger):
     whose noise would take hours. The largest sensitivity counts with the level."""
     ledger.publish("admissions", TABLE, ut.Promise(**PROMISE), epsilon="1/2")
     for at in ("1e-51", "1e-3999"):
-        with pytest.raises(OutOfRange, match="at least 1e-50"):
+        with pytest.raises(OutOfRange, match="1e-50"):
             ledger.view("admissions", epsilon=at)
-        with pytest.raises(OutOfRange, match="at least 1e-50"):
+        with pytest.raises(OutOfRange, match="1e-50"):
             ledger.relax("admissions", TABLE, epsilon=at)
     wide = PROMISE | {"unit": ut.Unit(10**20, 1)}
-    with pytest.raises(OutOfRange, match="at least 1e-50"):
+    with pytest.raises(OutOfRange, match="1e-50"):
         ledger.publish("wide", TABLE, ut.Promise(**wide), epsilon="1e-40", dataset="admissions")
     assert ledger.levels("admissions") == (level("1/2"),)
     assert [one.name for one in ledger.releases] == ["admissions"]

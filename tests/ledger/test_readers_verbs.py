@@ -25,10 +25,10 @@ def test_a_table_at_hand_says_what_its_file_says(tmp_path, memory):
     assert total.exact == sum(answer.table["ill"][1:]) == sum(before["ill"][1:])
     of_all = saved.ratio({"town": "B"}, column="ill", over_column="old")
     assert answer.ratio({"town": "B"}, column="ill", over_column="old") == of_all
-    with pytest.raises(Unsupported, match="read from a file"):
+    with pytest.raises(Unsupported, match="once=True"):
         _ = saved.release
     assert saved.statement == answer.statement | {"table": saved.statement["table"]}
-    with pytest.raises(Unsupported, match="a mean needs sums"):
+    with pytest.raises(Unsupported, match="a mean"):
         answer.mean("town")
 
 
@@ -77,9 +77,9 @@ def test_an_answer_is_saved_and_converted(tmp_path, memory):
     assert ut.read_release(tmp_path / "t.csv").noise.margin == answer.margin("0.99")
     assert answer.with_confidence("0.99").statement["confidence_exactly"] == "99/100"
     assert answer["town"]["ill"].sum() == sum(answer.table["ill"])
-    with pytest.raises(OutOfRange, match=r"its columns are in answer\.table"):
+    with pytest.raises(OutOfRange, match=r"'ill'.*answer\.table"):
         answer["ill"]
-    with pytest.raises(Unsupported, match="Its columns are in its table"):
+    with pytest.raises(Unsupported, match=r"answer\.table"):
         list(answer)
     with pytest.raises(Unsupported, match="needs sums"):
         answer.withhold("town", below=100)
@@ -100,7 +100,7 @@ def test_the_answer_of_a_plan_is_read_by_the_names_of_its_tables(tmp_path, memor
     answer.save(tmp_path / "p.csv", family="sex", confidence="0.99")
     assert ut.read_release(tmp_path / "p.csv").confidence == Fraction(99, 100)
     assert list(answer.withhold("sex", below=2)) == ["sex"]
-    with pytest.raises(Unsupported, match="or a service remembers"):
+    with pytest.raises(Unsupported, match="once=True"):
         print(ut.release(counted, promise, epsilon=40, once=True).release)
 
 

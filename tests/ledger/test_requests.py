@@ -118,7 +118,7 @@ def test_a_word_that_no_call_knows_is_refused_by_its_name_and_spends_nothing(tmp
     """Words are shared by calls, and none is swallowed: a misspelt version would be another one."""
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
         ledger.publish("r", {"n": [1]}, Promise(**WORDS), epsilon=1)
-        with pytest.raises(TypeError, match="unexpected keyword argument 'versoin'"):
+        with pytest.raises(TypeError, match="'versoin'"):
             call(ledger, versoin=1)
         assert [release.name for release in ledger.releases] == ["r"]
         assert ledger.levels("r") == (level(1),)

@@ -57,7 +57,7 @@ def test_the_same_data_under_two_names_are_told(ledger, same):
     """Both would be private at epsilon, and the individuals pay twice; the message says not which ones they are."""
     published(ledger, "first", TABLE, dataset="students", **PROMISE)
     table, changes = SAME[same]
-    with pytest.raises(AlreadyPublished, match="values that another dataset holds") as caught:
+    with pytest.raises(AlreadyPublished, match="dataset=.*independent=True") as caught:
         published(ledger, "second", table, **PROMISE | changes)
     assert "or independent=True" in str(caught.value)
     assert not any(part in str(caught.value) for part in ("30", "10", "20", "first", "students", "column"))
@@ -190,9 +190,9 @@ def test_a_limit_that_waits_is_told_to_a_release_without_one(ledger):
     """The budget was set on a dataset that the release forgets, or misspells."""
     ledger.budget("students", limit=1)
     for dataset in ({}, {"dataset": "studnets"}):
-        with pytest.raises(OutOfRange, match="Pass dataset='students'; or set a limit"):
+        with pytest.raises(OutOfRange, match="dataset='students'"):
             published(ledger, "admissions", TABLE, **dataset, **PROMISE)
-        with pytest.raises(OutOfRange, match="whose limit is set and unused: 'students'"):
+        with pytest.raises(OutOfRange, match="'students'"):
             ledger.rehearse("admissions", epsilon=1, **dataset)
     assert len(ledger.history()) == 2
     assert ledger.rehearse("admissions", epsilon=1, dataset="students").remaining == 0
@@ -205,9 +205,7 @@ def test_a_limit_that_waits_is_told_to_a_release_without_one(ledger):
 def test_a_limit_on_a_dataset_that_no_release_names_is_told(ledger):
     """At once where the ledger holds releases of others; it is set all the same."""
     published(ledger, "admissions", TABLE, dataset="students", **PROMISE)
-    with pytest.warns(
-        BudgetUnused, match="no release names dataset 'studnets' yet; those of this ledger name 'students'"
-    ):
+    with pytest.warns(BudgetUnused, match="'studnets'.*'students'"):
         assert ledger.budget("studnets", limit=3).remaining == 3
     assert ledger.budget("students", limit=3).remaining == 2
 
@@ -220,7 +218,7 @@ def test_a_second_dataset_is_warned_about_before_anything_is_drawn(ledger):
         published(ledger, "persons", TABLE, **PROMISE)
         published(ledger, "persons 2", {"n": [4, 5]}, dataset="persons", **PROMISE)
         events = len(ledger.history())
-        with pytest.raises(SeparateDatasets, match="Pass dataset='persons' if they are the same people"):
+        with pytest.raises(SeparateDatasets, match="dataset='persons'"):
             published(ledger, "ages", other, **PROMISE)
         with pytest.raises(SeparateDatasets):
             ledger.rehearse("ages", epsilon=1)
@@ -240,10 +238,10 @@ def test_independent_is_true_or_false(ledger):
 def test_rows_in_another_order_are_told_to_be_so(ledger):
     """The commitment covers the order: whoever holds the key may ask, and learns that the order is another one."""
     published(ledger, "first", TABLE, **PROMISE)
-    with pytest.raises(DataChanged, match="as a new version"):
+    with pytest.raises(DataChanged, match="version=2"):
         ledger.relax("first", {"n": [10, 20, 30]}, epsilon=2)
     assert "another order" in ledger.difference("first", {"n": [10, 20, 30]})
-    with pytest.raises(DataChanged, match="as a new version"):
+    with pytest.raises(DataChanged, match="version=2"):
         ledger.relax("first", {"n": [10, 20, 31]}, epsilon=2)
     with pytest.raises(DataChanged, match="3 rows"):
         ledger.relax("first", {"n": [10, 20]}, epsilon=2)

@@ -98,7 +98,7 @@ def test_a_thief_of_the_files_finds_no_label(tmp_path, monkeypatch):
             Ledger.open(folder / "l.db", key=KEY, witness=folder / "l.witness") as ledger,
         ):
             the_store_cannot_write(cut)
-            with pytest.raises(LedgerUnavailable, match="The draw is stored"):
+            with pytest.raises(LedgerUnavailable, match="is stored"):
                 ledger.publish("s", TABLE, ut.Promise(**PROMISE), epsilon=1, independent=True)
         for path in sorted(folder.iterdir()):
             assert stolen(path.read_bytes()) == ([] if sealed else WORDS), path.name

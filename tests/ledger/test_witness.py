@@ -159,7 +159,7 @@ def test_without_a_witness_somebody_must_say_what_is_missing(here):
     (here / "w").unlink()
     with opened(here) as ledger:
         assert "witness is missing" in ledger.status().quarantine
-        with pytest.raises(OutOfRange, match="the lost levels must be given"):
+        with pytest.raises(OutOfRange, match="missing="):
             ledger.resume("the witness was lost")
         ledger.resume("the witness was lost", missing={"r": "1/2"})
         assert ledger.spent(dataset="r") == level("3/2")
@@ -207,7 +207,7 @@ def test_an_open_ledger_notices_a_rollback_itself(here):
         shutil.copy(here / "l.db", here / "old.db")
         ledger.relax("r", TABLE, epsilon=2)
         shutil.copy(here / "old.db", here / "l.db")
-        with pytest.raises(Quarantined, match="held when it was opened"):
+        with pytest.raises(Quarantined, match="witness says"):
             ledger.relax("r", TABLE, epsilon=2)
 
 
@@ -222,7 +222,7 @@ def test_receipts_tell_a_rollback(here):
         ledger.check(early)
         ledger.check(late)
         for forged in ("", "a:\ud800", f"\ud800{late}", f"{late}\ud800", early.replace(":2:", ":3:"), late[:-1], None):
-            with pytest.raises(KeyRefused, match="must be this ledger's, unchanged"):
+            with pytest.raises(KeyRefused, match="^receipt"):
                 ledger.check(forged)
     shutil.copy(here / "old.db", here / "l.db")
     with opened(here, witness=False) as ledger:
@@ -233,7 +233,7 @@ def test_receipts_tell_a_rollback(here):
             ledger.check(late)
     with opened(here, witness=False) as ledger:
         assert "receipt" in ledger.status().quarantine
-        with pytest.raises(OutOfRange, match="the lost levels must be given"):
+        with pytest.raises(OutOfRange, match="missing="):
             ledger.resume("rolled back")
         ledger.resume("rolled back", missing={"r": 2})
         assert ledger.spent(dataset="r") == level("5/2")
@@ -312,7 +312,7 @@ def test_a_damaged_backup_is_not_restored(here):
     (here / "b.db").write_bytes(content)
     with pytest.raises(LedgerDamaged):
         Ledger.restore(here / "b.db", here / "new.db", key=KEY)
-    with pytest.raises(OutOfRange, match="the backup must be a file"):
+    with pytest.raises(OutOfRange, match=r"nothing\.db"):
         Ledger.restore(here / "nothing.db", here / "new.db", key=KEY)
 
 
@@ -359,9 +359,9 @@ def test_noise_by_item_is_closed_in_a_ledger_of_derived_noise_too(here, watched)
         assert ledger.spent(dataset="d") == level("0.9")
         assert ledger.relax("rows", TABLE, epsilon="0.2").table
         assert ledger.relax("rows", TABLE, epsilon="0.3").table == lost
-        with pytest.raises(Quarantined, match="must stay as it is"):
+        with pytest.raises(Quarantined, match="new version"):
             ledger.relax("kept", table, epsilon="0.2")
-        with pytest.raises(Quarantined, match="must stay as it is"):
+        with pytest.raises(Quarantined, match="new version"):
             ledger.items.relax("engine", sums, epsilon="0.2")
         assert ledger.view("kept", epsilon="0.05").table
 
@@ -382,7 +382,7 @@ def test_backups_made_at_once_are_one_or_none(here, monkeypatch):
     with opened(here) as ledger:
         ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=1)
         a_call_while_a_backup_is_copied(monkeypatch, lambda: ledger.backup(here / "b.db"))
-        with pytest.raises(OutOfRange, match="a backup must be a new file"):
+        with pytest.raises(OutOfRange, match="^backup"):
             ledger.backup(here / "b.db")
         assert not list(here.glob("*.part*"))
     assert Ledger.restore(here / "b.db", here / "new.db", key=KEY).verify().events == 3
@@ -438,7 +438,7 @@ def test_a_witness_that_holds_no_event_is_damaged(here, change):
         connection.execute(
             f"UPDATE utmost_witness SET {change} WHERE number = (SELECT max(number) FROM utmost_witness)"
         )
-    with pytest.raises(LedgerDamaged, match="witness must hold events"):
+    with pytest.raises(LedgerDamaged, match="witness.*events"):
         last_event(here / "w")
 
 

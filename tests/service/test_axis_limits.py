@@ -104,7 +104,7 @@ def test_the_families_of_a_plan_are_counted_before_they_are_read():
     plan = json.loads(plan_text(Plan(domain, Unit(1, 1), {" ".join(f"a{at}" for at in range(12)): 1})))
     check_listed(plan | {"shares": [[["a0", "a1", "a2"], "1/10000"]] * 10_000})
     start = time.process_time()
-    with pytest.raises(OutOfRange, match="at most 32768 axes together"):
+    with pytest.raises(OutOfRange, match="32768 axes"):
         Terms.read(of_plan(json.dumps(plan | {"shares": [[["a0", "a1", "a2"], "1"]] * 11_000})))
     assert time.process_time() - start < 1
     for strange in (7, [7], [[7]], [["a", [1]]]):

@@ -94,9 +94,9 @@ def test_published_relaxed_and_viewed_as_in_a_local_ledger(connected):
 def test_points_are_refused_by_name_before_anything_is_sent(connected):
     """The shape of a request has no distance in it, and said that an extra was forbidden."""
     curator, points = connected("curator"), Promise(["x", "y"], public="name", noise=PointNoise(50))
-    with pytest.raises(OutOfRange, match="a service publishes tables and sums"):
+    with pytest.raises(OutOfRange, match="got per"):
         curator.publish("homes", {"name": ["a"], "x": [1.5], "y": [2.0]}, points, epsilon=1)
-    with pytest.raises(OutOfRange, match="a service publishes tables and sums"):
+    with pytest.raises(OutOfRange, match="got per"):
         curator.propose(PublishRequest("homes", points, level(1), "homes"))
 
 
@@ -157,7 +157,7 @@ def test_budgets_receipts_and_history(connected):
     assert curator.rehearse("admissions", epsilon="1/2")["spent"] == "1"
     with pytest.raises(BudgetExceeded):
         curator.relax("admissions", TABLE, epsilon=2)
-    with pytest.raises(NotPublished, match="a dataset must be in the ledger"):
+    with pytest.raises(NotPublished, match="'admisions'"):
         auditor.budget("admisions")
     receipt = auditor.receipt()
     admin.check(receipt)
@@ -199,7 +199,7 @@ def test_a_part_is_proposed_and_published_over_the_wire(opened):
     table = CountedTable(domain, [3, 4], Unit(1, 1), part=("town", "Bern"))
     made = ada.publish("in Bern", table, promise, epsilon=1, dataset="people", proposal=proposal["name"]).table
     assert made.promise.part == ("town", "Bern")
-    with pytest.raises(WrongKind, match="promise must be a Promise; got dict"):
+    with pytest.raises(WrongKind, match="promise.*dict"):
         ada.propose(PublishRequest("x", {"noise": plan}, level(1), "x"))
 
 
@@ -230,7 +230,7 @@ def test_an_address_of_no_service_is_refused_at_once(url):
 
 @pytest.mark.parametrize("token", ["", " ", "utmost_x ", "utmost_x\n", "utmost_\u00e9"])
 def test_a_token_that_no_header_holds_is_refused_at_once_and_not_repeated(token):
-    with pytest.raises(OutOfRange, match="Copy it again") as refused:
+    with pytest.raises(OutOfRange, match="^token") as refused:
         connect("http://localhost", token)
     assert "utmost_x" not in str(refused.value)
 

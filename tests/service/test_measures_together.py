@@ -94,7 +94,7 @@ def test_published_and_relaxed_as_in_a_local_ledger(connected, tables, shared):
     assert len(curator.releases) == 2
     with pytest.raises(DataChanged):
         curator.relax_shared(counted(paid=[1, 1, 1, 1]), shared, epsilon=3)
-    with pytest.raises(OutOfRange, match="table for each plan"):
+    with pytest.raises(OutOfRange, match="visits, spent"):
         publish_shared(curator, {"visits": tables["visits"]}, shared, "sales")
     assert curator.budget("sales")["spent"] == "2"
 
@@ -191,7 +191,7 @@ def test_tables_of_two_datasets_or_declared_apart_differently_are_refused(servic
     apart = Terms.read(TERMS.facts() | {"dataset": "here", "independent": True})
     for first, second in ((here, there), (here, apart), (TERMS, TERMS)):
         requests = [first.request("a", 1), second.request("b", 1)]
-        with pytest.raises(OutOfRange, match="must name one dataset"):
+        with pytest.raises(OutOfRange, match="independent="):
             service.releases.publish_measures(curator, "k", requests, {"a": TABLE, "b": TABLE}, {})
     assert service.ledger.releases == ()
 
@@ -244,7 +244,7 @@ def test_a_frame_of_an_engine_is_refused(place, tables, shared):
     lazy = pl.LazyFrame({"shop": ["A"], "visits": [1]})
     with ut.Ledger.open(place, create=True) as ledger:
         promise = ut.Promise("visits", public="shop", unit=ut.Unit(1, 1))
-        with pytest.raises(ut.errors.Unsupported, match="tables in memory"):
+        with pytest.raises(ut.errors.Unsupported, match="count_table"):
             ledger.publish_measures(
                 [PublishRequest("visits", promise, level(1), "sales", None, None, independent=False)], {"visits": lazy}
             )

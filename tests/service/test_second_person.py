@@ -86,7 +86,7 @@ def test_a_decision_stands(service, who):
     approver = who("Grace", "approver")
     once = service.proposals.decide(approver, proposal.name, "approved")
     assert service.proposals.decide(approver, proposal.name, "approved") == once
-    with pytest.raises(NotAllowed, match="This proposal was already approved; a decision cannot be changed"):
+    with pytest.raises(NotAllowed, match="already approved"):
         service.proposals.decide(approver, proposal.name, "refused", "too much")
 
 
@@ -213,7 +213,7 @@ def test_a_counted_table_adds_nothing_to_what_was_approved(service, who):
     for number, left_out in enumerate([*whole, None]):
         words = {name: said for name, said in whole.items() if name != left_out}
         if left_out in ("noise", "columns"):
-            with pytest.raises(OutOfRange, match=r"largest change by one individual|at least one column"):
+            with pytest.raises(OutOfRange, match=r"unit=ut|columns=\["):
                 Terms.read(words)
             continue
         terms = Terms.read(words)
@@ -221,7 +221,7 @@ def test_a_counted_table_adds_nothing_to_what_was_approved(service, who):
         service.proposals.decide(approver, proposal.name, "approved")
         bring = {"proposal": proposal.name}
         if left_out is not None:
-            with pytest.raises(OutOfRange, match=r"every column of the counted table|must not be smaller"):
+            with pytest.raises(OutOfRange, match="of_counted|at_most="):
                 publish_by(service, curator, f"k{number}", "n", table, ONE, terms, **bring)
     made = publish_by(service, curator, "k", "n", table, ONE, terms, **bring)
     assert list(made) == ["sex", "outcome", "n", "n_margin"]
@@ -260,7 +260,7 @@ def test_the_trail_is_a_chain(service, who, published, clock):
         [*lines[:2], lines[3], lines[2], *lines[4:]],
         [*lines[:-1], lines[-1] | {"owner": "Eve"}],
     ):
-        with pytest.raises(LedgerDamaged, match="line of the trail"):
+        with pytest.raises(LedgerDamaged, match="follow"):
             check_lines(wrong)
     taken = lines[3]["name"]
     gone = service.context.records.read(lambda store: store.get("trail", taken))
@@ -363,7 +363,7 @@ def test_two_persons_are_two(service, who):
     """Names that read alike are one person: none is made beside another, and one that is there decides nothing."""
     proposal = propose_by(service, who("Ada", "curator"), "p", "publish", "admissions", ONE, terms=TERMS)
     for name in ("ada", "ADA", "\uff21da", "A\u034fda"):
-        with pytest.raises(OutOfRange, match=r"must not read as that of another"):
+        with pytest.raises(OutOfRange, match="'Ada'"):
             who(name, "approver")
         twin = replace(who("Grace", "approver"), owner=name)  # which no token is made for
         with pytest.raises(NotAllowed, match="second person"):
@@ -379,7 +379,7 @@ def test_an_openid_subject_is_one_person_whatever_the_owner(service, who):
         made[owner] = service.bearers.make(None, owner, owner, role, ALL, subject=None)[0]
         made[owner] = replace(made[owner], subject=subject)  # which none is made with: one owner has a subject
         service.context.records.write(lambda store, one=made[owner]: store.put("token", one.name, one.kept()))
-    with pytest.raises(OutOfRange, match="must belong to one owner"):
+    with pytest.raises(OutOfRange, match="'Grace'"):
         service.bearers.make(None, "new", "Max", "approver", ALL, subject="https://id.example 8")
     proposal = propose_by(service, made["Ada"], "p", "publish", "admissions", ONE, terms=TERMS)
     shared = replace(made["Grace"], owner="https://id.example 7", subject="claim groups=x https://id.example")
@@ -393,7 +393,7 @@ def test_the_last_admin_stays(service, who, clock):
     """Only one that can make tokens counts; with a second one the first may go, and an expired one is none."""
     admin = who("Root", "admin")
     service.bearers.make(None, "narrow", "Nina", "admin", (Grant("admissions"),))
-    with pytest.raises(NotAllowed, match="last valid token of an admin"):
+    with pytest.raises(NotAllowed, match="last valid token"):
         service.bearers.revoke(admin, admin.name)
     second = service.bearers.make(admin, "2", "Second", "admin", ALL, days=1)[0]
     assert service.bearers.last_admin_until() == admin.expires
@@ -426,7 +426,7 @@ def test_what_a_plan_overrules_is_refused():
     for beside in ({"sensitivity": 1}, {"grid": "1/8"}, {"half_step": True}, {"amount": {"name": "paid"}}):
         with pytest.raises(OutOfRange, match=f"got {next(iter(beside))}"):
             Terms.read({"noise": PLANNED["noise"] | beside})
-    with pytest.raises(OutOfRange, match="publishes tables and sums"):
+    with pytest.raises(OutOfRange, match="got per"):
         Terms.read({"columns": ["x", "y"], "noise": {"kind": "points", "per": 200}})
 
 
@@ -543,7 +543,7 @@ def test_a_curator_for_some_releases_spends_no_others_dataset(opened, who, publi
     eve = who("Eve", "curator", ("mine", None))
     for dataset, level_ in (("admissions", level(100)), ("admissions", ONE)):
         terms = replace(TERMS, dataset=dataset, independent=True)
-        with pytest.raises(NotAllowed, match="the datasets of these releases") as refused:
+        with pytest.raises(NotAllowed, match="dataset") as refused:
             publish_by(alone, eve, f"k{level_}", "mine", TABLE, level_, terms)
         assert "3" not in str(refused.value)
     assert service.ledger.budget("admissions").spent == Fraction(1, 4)
@@ -568,8 +568,8 @@ def test_a_name_that_reads_as_anothers_is_refused_without_that_one(opened, who, 
     alone = opened(approvals=False)
     for owner, some, told in (("Eve", [("salaries", None)], False), ("Max", [], True)):
         token = who(owner, "curator", *some)
-        with pytest.raises(OutOfRange, match="read as that of another") as rehearsed:
+        with pytest.raises(OutOfRange, match="Write it|Choose another") as rehearsed:
             alone.releases.rehearse(token, "salaries", ONE)
-        with pytest.raises(OutOfRange, match="read as that of another") as published_:
+        with pytest.raises(OutOfRange, match="Write it|Choose another") as published_:
             publish_by(alone, token, "k", "salaries", TABLE, ONE, replace(TERMS, independent=True))
         assert ["SALARIES" in str(refused.value) for refused in (rehearsed, published_)] == [told, told]
