@@ -114,7 +114,7 @@ def test_what_is_no_such_table_is_refused_before_anything_is_spent(tmp_path):
         with pytest.raises(OutOfRange, match="key 2"):
             asked.answers(["cold", "not a word"])
         for keys in ("cold", 5, None):
-            with pytest.raises(WrongKind, match="^keys"):
+            with pytest.raises(WrongKind, match=r"^keys"):
                 asked.answers(keys)
         assert asked.answers([]) == {}
         assert ledger.spent("w") == level(1)

@@ -168,14 +168,14 @@ def test_a_faulty_writer_is_found_too(tmp_path, monkeypatch):
         with monkeypatch.context() as patched:
             a_budget_is_passed_over(patched)
             ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=2)
-        with pytest.raises(LedgerDamaged, match="event 3.*budget"):
+        with pytest.raises(LedgerDamaged, match=r"event 3.*budget"):
             ledger.verify()
     with Ledger.open(tmp_path / "b.db", create=True, key=KEY) as ledger:
         ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=1)
         with monkeypatch.context() as patched:
             an_answer_claims_another_law(patched)
             ledger.relax("r", TABLE, epsilon=2)
-        with pytest.raises(LedgerDamaged, match="event 3.*relax"):
+        with pytest.raises(LedgerDamaged, match=r"event 3.*relax"):
             ledger.verify()
 
 

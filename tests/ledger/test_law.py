@@ -199,5 +199,5 @@ def test_an_error_names_some_of_many_releases(ledger):
         ledger.publish(
             f"r{at:02}", {"n": [at]}, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon=1, independent=True
         )
-    with pytest.raises(NotPublished, match="r00, r01, .*, r19 and 3 more"):
+    with pytest.raises(NotPublished, match=r"r00, r01, .*, r19 and 3 more"):
         ledger.view("none", epsilon=1)

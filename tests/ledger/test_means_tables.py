@@ -187,10 +187,10 @@ def test_no_release_joins_or_changes_a_table_by_its_name(ledger):
     for name, table, version in (("wages: tax", tax, None), ("wages: rent", rent, 2)):
         say = {"table": table, "promise": ut.Promise.of_counted(table), "epsilon": "1/4", "dataset": "wages"}
         for call in (ledger.publish, ledger.rehearse):
-            with pytest.raises(AlreadyPublished, match="'wages'.*: income, rent"):
+            with pytest.raises(AlreadyPublished, match=r"'wages'.*: income, rent"):
                 call(name, **say, version=version)
     assert ledger.spent(dataset="wages").epsilon == 1
     assert ledger.view_means("wages", epsilon=1).table == seen.table
     ledger.publish("pay: tax", tax, ut.Promise.of_counted(tax), epsilon="1/4", dataset="wages")
-    with pytest.raises(AlreadyPublished, match="'pay'.*: tax"):
+    with pytest.raises(AlreadyPublished, match=r"'pay'.*: tax"):
         ledger.publish_means("pay", tables, epsilon=1, dataset="wages")

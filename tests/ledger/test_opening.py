@@ -106,7 +106,7 @@ def test_history_is_told_by_release_and_by_dataset(tmp_path):
         assert [event.kind for event in ledger.history("s")] == ["published"]
         assert ledger.history("r", dataset="s") == ()
         for ask in (ledger.budget, lambda name: ledger.history(dataset=name)):
-            with pytest.raises(NotPublished, match="'studnets'.*'d', 's'"):
+            with pytest.raises(NotPublished, match=r"'studnets'.*'d', 's'"):
                 ask("studnets")
 
 
@@ -279,5 +279,5 @@ def test_a_commit_that_fails_is_carried_out_by_the_next_call(place, tmp_path, mo
 @pytest.mark.parametrize("place", [".", "/", "sqlite:///."])
 def test_a_place_without_a_name_is_refused(place):
     """Its key and its witness are named after it."""
-    with pytest.raises(OutOfRange, match='"releases.db"'):
+    with pytest.raises(OutOfRange, match=r'"releases.db"'):
         Ledger.open(place, create=True)

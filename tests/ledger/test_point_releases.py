@@ -116,7 +116,7 @@ def test_the_largest_level_is_what_a_dataset_spends(ledger):
     assert (ledger.spent("homes"), ledger.budget("people").remaining) == (level("5/2"), Fraction(1, 2))
     with pytest.raises(BudgetExceeded):
         ledger.relax("homes", TABLE, epsilon=4)
-    with pytest.raises(OutOfRange, match="moved by 200.*neighbours="):
+    with pytest.raises(OutOfRange, match=r"moved by 200.*neighbours="):
         ledger.publish("n", {"n": [1]}, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon="1/4", dataset="people")
     with pytest.raises(OutOfRange, match="one relation"):
         ledger.publish(

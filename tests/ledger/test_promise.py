@@ -156,7 +156,7 @@ def test_nothing_stands_beside_a_promise(tmp_path):
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
         with pytest.raises(TypeError, match="cells"):
             ledger.publish("r", {"n": [1]}, promise, epsilon=1, cells=1)
-        with pytest.raises(WrongKind, match="^promise"):
+        with pytest.raises(WrongKind, match=r"^promise"):
             ledger.publish("r", {"n": [1]}, "n", epsilon=1)
         with pytest.raises(OutOfRange, match="part="):
             ledger.publish("r", {"n": [1]}, replace(promise, part=("town", "Bern")), epsilon=1)

@@ -57,7 +57,7 @@ def test_the_same_data_under_two_names_are_told(ledger, same):
     """Both would be private at epsilon, and the individuals pay twice; the message says not which ones they are."""
     published(ledger, "first", TABLE, dataset="students", **PROMISE)
     table, changes = SAME[same]
-    with pytest.raises(AlreadyPublished, match="dataset=.*independent=True") as caught:
+    with pytest.raises(AlreadyPublished, match=r"dataset=.*independent=True") as caught:
         published(ledger, "second", table, **PROMISE | changes)
     assert "or independent=True" in str(caught.value)
     assert not any(part in str(caught.value) for part in ("30", "10", "20", "first", "students", "column"))

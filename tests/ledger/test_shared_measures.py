@@ -170,7 +170,7 @@ def test_shares_by_which_a_measure_has_spent_more_are_refused(place, tables, sha
         others = ut.workloads.SharedLevel(
             shared.plans, {"visits": "1/10", "spent": "1/10", "often": "4/5"}, shared.level
         )
-        with pytest.raises(OutOfRange, match="'visits'.*'1/5'"):
+        with pytest.raises(OutOfRange, match=r"'visits'.*'1/5'"):
             ledger.relax_shared(tables, others, epsilon=2)
 
 

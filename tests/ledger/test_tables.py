@@ -132,9 +132,9 @@ def test_a_column_that_nobody_declared_is_refused_by_name(ledger):
     unit = {"columns": "n", "unit": ut.Unit(1, 1), "epsilon": 1}
     with pytest.raises(NotDeclared, match="got 'who', 'm'"):
         ledger.publish("r", PLAIN, **asked(**unit))
-    with pytest.raises(BadTable, match="'copy'.*'n'"):
+    with pytest.raises(BadTable, match=r"'copy'.*'n'"):
         ledger.publish("r", {"n": [1, 2], "copy": [1, 2]}, **asked(public="copy", **unit))
-    with pytest.raises(OutOfRange, match="^cells.* 3"):
+    with pytest.raises(OutOfRange, match=r"^cells.* 3"):
         ledger.publish("r", PLAIN, **asked(public="who", drop="m", **(unit | {"cells": 4})))
     assert len(ledger.history()) == 1
 

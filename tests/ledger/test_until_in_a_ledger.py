@@ -92,7 +92,7 @@ def test_another_epsilon_or_rule_is_another_release(ledger):
     for words in ({"epsilon": 2}, {"epsilon": answer.level}, {"epsilon": 8}):
         with pytest.raises(AlreadyPublished, match="published once"):
             ledger.publish("a", TABLE, PROMISE, **words)
-        with pytest.raises(AlreadyPublished, match="request.*tonight"):
+        with pytest.raises(AlreadyPublished, match=r"request.*tonight"):
             ledger.publish("a", TABLE, PROMISE, **words, request="tonight")
     for promise in (PLAIN, ut.Promise("n", public="department", unit=UNIT, until=ut.within("9 %", steps=5))):
         with pytest.raises(AlreadyPublished):

@@ -222,7 +222,7 @@ def test_receipts_tell_a_rollback(here):
         ledger.check(early)
         ledger.check(late)
         for forged in ("", "a:\ud800", f"\ud800{late}", f"{late}\ud800", early.replace(":2:", ":3:"), late[:-1], None):
-            with pytest.raises(KeyRefused, match="^receipt"):
+            with pytest.raises(KeyRefused, match=r"^receipt"):
                 ledger.check(forged)
     shutil.copy(here / "old.db", here / "l.db")
     with opened(here, witness=False) as ledger:
@@ -382,7 +382,7 @@ def test_backups_made_at_once_are_one_or_none(here, monkeypatch):
     with opened(here) as ledger:
         ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=1)
         a_call_while_a_backup_is_copied(monkeypatch, lambda: ledger.backup(here / "b.db"))
-        with pytest.raises(OutOfRange, match="^backup"):
+        with pytest.raises(OutOfRange, match=r"^backup"):
             ledger.backup(here / "b.db")
         assert not list(here.glob("*.part*"))
     assert Ledger.restore(here / "b.db", here / "new.db", key=KEY).verify().events == 3
@@ -438,7 +438,7 @@ def test_a_witness_that_holds_no_event_is_damaged(here, change):
         connection.execute(
             f"UPDATE utmost_witness SET {change} WHERE number = (SELECT max(number) FROM utmost_witness)"
         )
-    with pytest.raises(LedgerDamaged, match="witness.*events"):
+    with pytest.raises(LedgerDamaged, match=r"witness.*events"):
         last_event(here / "w")
 
 

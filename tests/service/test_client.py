@@ -199,7 +199,7 @@ def test_a_part_is_proposed_and_published_over_the_wire(opened):
     table = CountedTable(domain, [3, 4], Unit(1, 1), part=("town", "Bern"))
     made = ada.publish("in Bern", table, promise, epsilon=1, dataset="people", proposal=proposal["name"]).table
     assert made.promise.part == ("town", "Bern")
-    with pytest.raises(WrongKind, match="promise.*dict"):
+    with pytest.raises(WrongKind, match=r"promise.*dict"):
         ada.propose(PublishRequest("x", {"noise": plan}, level(1), "x"))
 
 
@@ -230,7 +230,7 @@ def test_an_address_of_no_service_is_refused_at_once(url):
 
 @pytest.mark.parametrize("token", ["", " ", "utmost_x ", "utmost_x\n", "utmost_\u00e9"])
 def test_a_token_that_no_header_holds_is_refused_at_once_and_not_repeated(token):
-    with pytest.raises(OutOfRange, match="^token") as refused:
+    with pytest.raises(OutOfRange, match=r"^token") as refused:
         connect("http://localhost", token)
     assert "utmost_x" not in str(refused.value)
 

@@ -221,7 +221,7 @@ def test_a_counted_table_adds_nothing_to_what_was_approved(service, who):
         service.proposals.decide(approver, proposal.name, "approved")
         bring = {"proposal": proposal.name}
         if left_out is not None:
-            with pytest.raises(OutOfRange, match="of_counted|at_most="):
+            with pytest.raises(OutOfRange, match=r"of_counted|at_most="):
                 publish_by(service, curator, f"k{number}", "n", table, ONE, terms, **bring)
     made = publish_by(service, curator, "k", "n", table, ONE, terms, **bring)
     assert list(made) == ["sex", "outcome", "n", "n_margin"]
@@ -568,8 +568,8 @@ def test_a_name_that_reads_as_anothers_is_refused_without_that_one(opened, who, 
     alone = opened(approvals=False)
     for owner, some, told in (("Eve", [("salaries", None)], False), ("Max", [], True)):
         token = who(owner, "curator", *some)
-        with pytest.raises(OutOfRange, match="Write it|Choose another") as rehearsed:
+        with pytest.raises(OutOfRange, match=r"Write it|Choose another") as rehearsed:
             alone.releases.rehearse(token, "salaries", ONE)
-        with pytest.raises(OutOfRange, match="Write it|Choose another") as published_:
+        with pytest.raises(OutOfRange, match=r"Write it|Choose another") as published_:
             publish_by(alone, token, "k", "salaries", TABLE, ONE, replace(TERMS, independent=True))
         assert ["SALARIES" in str(refused.value) for refused in (rehearsed, published_)] == [told, told]
