@@ -196,6 +196,7 @@ DATED = {
     "month": {"date": {"months": ["2013", "2014"]}, "age": {"edges": [0, 5, 15, 25, 65, None]}},
     "day": {"date": {"periods": ["2013", "2014"], "every": "day"}, "age": {"edges": [0, 5, 15, 65, None]}},
     "quarter": {"date": {"periods": ["2013", "2014"], "every": "quarter"}, "age": {"edges": [0, 5, 15, 65, None]}},
+    "few quarters": {"date": {"periods": ["2013", "2013-07"], "every": "quarter"}, "age": {"edges": [0, 5, 15]}},
 }
 SAME = [
     ("quarter=2013Q2", "date=2013-04..2013-07"),
@@ -222,7 +223,8 @@ def dated(tmp_path_factory):
 
 @pytest.mark.parametrize(
     ("kind", "unit"),
-    [(kind, unit) for kind in ("table", "relaxed", "view", "plan") for unit in DATED] + [("means", "quarter")],
+    [(kind, unit) for kind in ("table", "relaxed", "view", "plan") for unit in ("month", "day", "quarter")]
+    + [("means", "few quarters")],
 )
 def test_a_period_and_a_range_are_named_in_every_kind_of_release(run, dated, tmp_path, unit, kind):
     """A quarter of months or days, a year of quarters, a range of bins by its label: the edges give the same sum."""
@@ -242,7 +244,7 @@ def test_a_period_and_a_range_are_named_in_every_kind_of_release(run, dated, tmp
         "means": lambda: run("release", *counted, "--mean", "paid=0,50", "--mean", "cost=0,90", "--epsilon", 1, *out),
     }[kind]()
     assert code == 0, err
-    for named, edges in SAME if kind != "means" else (SAME[0], SAME[-1]):  # a mean takes a tenth of a second
+    for named, edges in SAME if kind != "means" else (SAME[0], SAME[-1]):  # the margin of a mean takes long
         both = [found(run, released, "--where", text) for text in (named, edges)]
         assert both[0]["value"] == both[1]["value"], named
         assert both[0]["margin"] == both[1]["margin"], named

@@ -42,16 +42,18 @@ def ledger(place):
 def test_all_answers_cost_the_largest_level_and_follow_from_each_other(ledger, tmp_path):
     tables = counted()
     first = ledger.publish_means("wages", tables, epsilon="1/2")
+    published = first.table  # each look computes the margins of all means
     assert first.level == ut.level("1/2")
     assert {release.level for release in first.releases.values()} == {ut.level("1/6")}
     assert ledger.spent(dataset="wages").epsilon == Fraction(1, 2)
-    assert ledger.publish_means("wages", tables, epsilon="1/2").table == first.table  # the same request again
+    assert ledger.publish_means("wages", tables, epsilon="1/2").table == published  # the same request again
     sharper = ledger.relax_means("wages", tables, epsilon=3000)
+    relaxed = sharper.table
     assert ledger.spent(dataset="wages").epsilon == 3000
-    assert sharper.table["income_count"] == pytest.approx([128, 129], abs=0.5)
+    assert relaxed["income_count"] == pytest.approx([128, 129], abs=0.5)
     rents = [sum(PEOPLE["rent"][start::2]) for start in (0, 1)]
-    assert sharper.table["rent_sum"] == pytest.approx(rents, abs=1)
-    assert ledger.view_means("wages", epsilon="1/2").table == first.table
+    assert relaxed["rent_sum"] == pytest.approx(rents, abs=1)
+    assert ledger.view_means("wages", epsilon="1/2").table == published
     between = ledger.view_means("wages", epsilon=1)
     assert between.level == ut.level(1)
     assert ledger.spent(dataset="wages").epsilon == 3000

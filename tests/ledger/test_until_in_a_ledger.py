@@ -184,10 +184,17 @@ def test_a_recipient_reads_the_stop_with_the_key_of_its_level(tmp_path):
 @pytest.mark.skipif(library() is None or not hasattr(os, "fork"), reason="no disk is watched here")
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 @pytest.mark.parametrize(
-    ("table", "promise", "stride"), [(TABLE, PROMISE, 1), (COUNTED, PLANNED, 3)], ids=["cells", "plan"]
+    ("table", "promise", "stride"),
+    [
+        (TABLE, PROMISE, 3),
+        (COUNTED, PLANNED, 5),
+        pytest.param(TABLE, PROMISE, 1, marks=pytest.mark.slow),
+        pytest.param(COUNTED, PLANNED, 1, marks=pytest.mark.slow),
+    ],
+    ids=["cells", "plan", "every step with cells", "every step with a plan"],
 )
-def test_a_kill_at_every_step_leaves_all_of_it_or_nothing(tmp_path, table, promise, stride):
-    """A process dies at each operation of the disk, of a plan at each third: one whole climb is there, and charged."""
+def test_a_kill_leaves_all_of_it_or_nothing(tmp_path, table, promise, stride):
+    """A process dies at an operation of the disk, with `-m slow` at each: one whole climb is there, and charged."""
     children, point, survived = Children(), 0, False
     while not survived:
         place = str(tmp_path / f"{point}.db")
