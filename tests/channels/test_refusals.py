@@ -58,7 +58,7 @@ def test_no_channel(matrix):
 
 
 def test_a_refusal_names_row_and_sum():
-    with pytest.raises(NotAChannel, match="row 1 of the channel must sum to 1; got 11/10"):
+    with pytest.raises(NotAChannel, match=r"row 1.*11/10"):
         Channel([[1, 0], ["3/5", "1/2"]])
 
 

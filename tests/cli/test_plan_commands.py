@@ -650,7 +650,7 @@ def test_months_stand_under_the_name_of_their_column(run, tmp_path):
     assert run("release", *events[1:], "--by", "date", "--out", tmp_path / "t.csv")[0] == 0
     code, _, err = run(*events, "--by", "quarter")
     assert (code, "Count by 'date', which has quarters." in err) == (2, True)
-    with pytest.raises(UtmostError, match="Did you mean 'date/quarter'"):
+    with pytest.raises(UtmostError, match="'date/quarter'"):
         ut.Workload(read_domain(tmp_path / "d.json"), {"quarter": 1})
     several = ut.Domain.of_facts({"born": {"years": ["1900", "2000"]}, "died": {"years": ["1950", "2020"]}})
     assert several.period_names == {}

@@ -87,7 +87,7 @@ def test_negative_entries_and_broken_levels_are_named():
     with pytest.raises(PromiseBroken, match=r"entry \[0, 1\]"):
         replace(certificate, matrix=matrix).check()
     matrix[0] = [third / 8, third, 2 - third / 8 - 4 * third]
-    with pytest.raises(PromiseBroken, match="secrets 0 and 1 must satisfy the level in column 0"):
+    with pytest.raises(PromiseBroken, match=r"secrets 0 and 1.*column 0"):
         replace(certificate, matrix=matrix).check()
 
 
@@ -95,7 +95,7 @@ def test_negative_multipliers_are_refused():
     certificate = EXACT["edges"].certificate
     multipliers = np.array(certificate.multipliers)
     multipliers[0, 0, 0] = Fraction(-1)
-    with pytest.raises(PromiseBroken, match="must not be negative"):
+    with pytest.raises(PromiseBroken, match="negative"):
         replace(certificate, multipliers=multipliers).check()
 
 

@@ -31,7 +31,7 @@ def with_multipliers():
 def test_a_dual_has_one_number_for_each_secret(on_counts):
     """A number that no inequality is asked of would add to the bound whatever it likes."""
     for dual in (objects([*on_counts.dual, Fraction(5)]), on_counts.dual[:2], on_counts.dual[:0]):
-        with pytest.raises(PromiseBroken, match="dual must hold 4"):
+        with pytest.raises(PromiseBroken, match=r"dual.*4"):
             replace(on_counts, dual=dual, bounds=None)
         assert not replace(on_counts, dual=dual).verify()
 
@@ -39,7 +39,7 @@ def test_a_dual_has_one_number_for_each_secret(on_counts):
 def test_a_remap_takes_each_outcome(on_counts):
     """The outcomes left out would cost nothing."""
     short = Remap(on_counts.remap.actions[:1].tolist(), 4)
-    with pytest.raises(PromiseBroken, match="remap must have 4 outcomes"):
+    with pytest.raises(PromiseBroken, match=r"remap.*4"):
         replace(on_counts, remap=short, theorem=None, hypotheses=(), bounds=None)
 
 

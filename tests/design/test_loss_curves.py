@@ -47,7 +47,7 @@ def test_what_is_proven_between_levels_holds_there(curve, epsilon):
 
 @pytest.mark.parametrize("epsilon", ["0.49", 3])
 def test_outside_nothing_is_said(curve, epsilon):
-    with pytest.raises(OutOfRange, match="the level must be from"):
+    with pytest.raises(OutOfRange, match="more levels"):
         curve.between(epsilon)
 
 

@@ -103,7 +103,7 @@ def test_the_promise_is_decided_exactly_at_every_kind_of_distance():
         1,
         0,
     )
-    with pytest.raises(OutOfRange, match="must have a finite distance between two secrets"):
+    with pytest.raises(OutOfRange, match="finite distance"):
         PolicyType(Policy.public(3), 1)
     with pytest.raises(NotAChannel):
         ptype.contains(np.eye(2))

@@ -94,7 +94,7 @@ def test_a_failing_lemma_says_where():
 
 
 def test_a_channel_that_leaks_has_no_constraint_matrix():
-    with pytest.raises(PromiseBroken, match="column 0 must satisfy the level between counts 0 and 1"):
+    with pytest.raises(PromiseBroken, match=r"column 0.*counts 0 and 1"):
         constraint_matrix(Channel([["9/10", "1/10"], ["1/10", "9/10"]]), "1/2")
 
 
@@ -149,7 +149,7 @@ def test_the_three_term_condition_names_the_offence():
     found = derivation(STUBBORN, "1/2")
     assert found.factor.tolist() == [[0, 0, 1], [0, 2, -1], [0, 0, 1]]
     assert found.offence == (1, 2)
-    with pytest.raises(PromiseBroken, match="column 2 must meet the three-term condition around count 1"):
+    with pytest.raises(PromiseBroken, match=r"column 2.*count 1"):
         _ = found.remap
 
 

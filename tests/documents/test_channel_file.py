@@ -90,7 +90,7 @@ def test_rounded_decimals_become_floats(file):
     """A row that misses 1 by at most 10^-9 has been rounded; one that misses it by more is refused."""
     found = ut.read_design(file("0.3333333333,0.3333333333,0.3333333333\n1/3,1/3,1/3\n"))
     assert not found.is_exact
-    with pytest.raises(NotAChannel, match=r"line 1: every row must sum to 1; got less"):
+    with pytest.raises(NotAChannel, match=r"line 1.*less"):
         ut.read_design(file("0.333,0.333,0.333\n"))
 
 

@@ -228,7 +228,7 @@ def test_a_table_that_was_moved_from_what_it_says_is_refused():
         moved = clean.cells.ravel().copy()
         moved[cell] += step
         elsewhere = table | {"clean": moved}
-        with pytest.raises(BadTable, match="its certificate proves"):
+        with pytest.raises(BadTable, match="certificate"):
             check_clean(said, elsewhere, document)
         told = said["certificate"] | {"cells": " ".join(map(str, moved))}
         with pytest.raises(BadTable):

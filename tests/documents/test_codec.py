@@ -257,10 +257,10 @@ def test_no_field_of_a_document_is_left_out_or_made_up(name):
 def test_another_format_is_refused(name):
     document = honest(name)
     for form in (-1.5, 1.0, 2.0, "1", True, None, [1]):
-        with pytest.raises(BadTable, match="must have a format, an integer"):
+        with pytest.raises(BadTable, match="format"):
             vouched(document | {"format": form})
     for form in (-1, 0, 2, 99):
-        with pytest.raises(Unsupported, match=r"Version 7\.1 of utmost wrote it"):
+        with pytest.raises(Unsupported, match=r"7\.1"):
             vouched(document | {"format": form, "utmost": "7.1"})
         for version in (None, "seven", 7):
             with pytest.raises(Unsupported, match="Another version of utmost wrote it"):
@@ -336,9 +336,7 @@ def test_what_proves_nothing_names_the_file(tmp_path):
     document = honest("design on counts")
     path = tmp_path / "design.json"
     path.write_text(json.dumps(changed(document, ["dual", 0], "5")))
-    with pytest.raises(
-        UtmostError, match=r"design\.json: a design must prove what it states: the dual must be feasible"
-    ):
+    with pytest.raises(UtmostError, match=r"design\.json.*dual"):
         designs.read(path)
 
 

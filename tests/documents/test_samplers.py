@@ -146,12 +146,12 @@ def test_what_has_no_table_is_refused(tmp_path, monkeypatch):
     design = ut.optimal_mechanism(ut.PrivacyType(ut.spaces.counts(3), epsilon=1), consumer)
     ut.save_design(design, tmp_path / "design.json")
     saved = saved_mechanism(tmp_path / "design.json")
-    with pytest.raises(Unsupported, match="probabilities that are fractions"):
+    with pytest.raises(Unsupported, match="fractions"):
         sampler_of(saved)
     with pytest.raises(PromiseBroken, match="some level"):
         sampler_in(tmp_path, [[1, 0], ["1/2", "1/2"]])
     monkeypatch.setattr(samplers, "_MOST_BITS", 50)
-    with pytest.raises(Unsupported, match="numbers of 10 bits"):
+    with pytest.raises(Unsupported, match="10 bits"):
         sampler_in(tmp_path, SMALL["numbers of eleven bits"])
     even = ut.optimal_mechanism(ut.PrivacyType(ut.spaces.counts(3), alpha="1/2"), consumer)
     ut.save_design(even, tmp_path / "even.json")
@@ -188,7 +188,7 @@ def test_designs_and_channels_are_saved_and_read_back(tmp_path):
     assert json.loads(path.read_text())["loss"] == "distance"
     assert (back.loss, back.lower, back.certificate.ptype.space.labels) == (design.loss, design.lower, space.labels)
     assert back.draw((0, 1)) in space.labels
-    with pytest.raises(Unsupported, match="no existing file is overwritten"):
+    with pytest.raises(Unsupported, match="existing file"):
         ut.save_design(design, path)
     ut.save_design(design, path, overwrite=True)
     ut.save_design(design, tmp_path / "matrix.csv")

@@ -54,31 +54,31 @@ def test_an_instance_is_of_the_class_or_of_one_of_several():
     half = level(alpha="1/2")
     assert read.instance(half, Level, "at") is half
     assert read.instance("a", (Level, str), "at") == "a"
-    with pytest.raises(WrongKind, match="at must be a Level or a str; got float"):
+    with pytest.raises(WrongKind, match=r"^at .*Level or a str.*float"):
         read.instance(0.5, (Level, str), "at")
 
 
 def test_a_word_is_one_of_a_literal_type():
     assert read.one_of("left", Side, "side") == "left"
-    with pytest.raises(OutOfRange, match="side must be one of left, right; got up"):
+    with pytest.raises(OutOfRange, match=r"^side .*left, right.*up"):
         read.one_of("up", Side, "side")
-    with pytest.raises(WrongKind, match="side must be one of left, right; got None"):
+    with pytest.raises(WrongKind, match=r"^side .*left, right.*None"):
         read.one_of(None, Side, "side")
 
 
 def test_every_element_is_read():
     assert read.sequence_of([1, "2"], read.integer, "sizes") == [1, "2"]
-    with pytest.raises(NotANumber, match="every element of sizes must be an integer"):
+    with pytest.raises(NotANumber, match="element of sizes"):
         read.sequence_of([1, 2.5], read.integer, "sizes")
-    with pytest.raises(WrongKind, match="every element of sides must be text"):
+    with pytest.raises(WrongKind, match="element of sides"):
         read.sequence_of([3], read.text, "sides")
-    with pytest.raises(OutOfRange, match="sizes must have at most"):
+    with pytest.raises(OutOfRange, match=r"^sizes"):
         read.sequence_of(range(10**12), read.integer, "sizes")
 
 
 def test_what_may_be_left_out_is_read_where_it_is_given():
     assert read.optional(None, read.truth, "flag") is None
-    with pytest.raises(WrongKind, match="flag must be True or False"):
+    with pytest.raises(WrongKind, match=r"^flag.*True or False"):
         read.optional(1, read.truth, "flag")
 
 

@@ -100,6 +100,6 @@ def test_directed_rounding_overflows_outward():
 def test_a_level_that_cannot_be_printed_is_refused():
     """Python prints integers of up to 4300 digits; the refusal must be printable, too."""
     for one in ({"epsilon": "9" * 5000}, {"epsilon": 10**5000}, {"alpha": "1e-5000"}, {"epsilon": "1e-5000"}):
-        with pytest.raises(NotALevel, match="at most 4000 digits"):
+        with pytest.raises(NotALevel, match="4000 digits"):
             level(**one)
     assert "too many digits" in str(NotALevel("epsilon must be positive", came=-(10**5000)))

@@ -67,7 +67,7 @@ def test_a_float_survives_the_round_trip(x):
     ],
 )
 def test_everything_else_is_refused_with_its_name(bad):
-    with pytest.raises(NotANumber, match="epsilon must be a finite number"):
+    with pytest.raises(NotANumber, match=r"epsilon.*finite"):
         exact(bad, "epsilon")
 
 

@@ -146,7 +146,7 @@ def test_marginals_and_means_of_rows_whose_noise_differs():
     gap = made.difference({"sex": "m"}, {"sex": "w"})
     assert (mean.exact, mean.margin) == (gap.exact / 2, pytest.approx(gap.margin / 2))
     assert mean.variance == pytest.approx(gap.variance / 4)
-    with pytest.raises(OutOfRange, match="a mean needs rows of its own"):
+    with pytest.raises(OutOfRange, match="a mean"):
         made.cells.mean(rows[0], minus=rows[0])
 
 
@@ -220,7 +220,7 @@ def test_the_size_of_each_rows_noise_may_stand_in_a_column():
     assert made.table["people_margin"] == each
     assert made.total({"sex": "men"}).variance == 10
     assert made.withhold(below=60).shown == 2
-    with pytest.raises(Unsupported, match="one noise for all rows"):
+    with pytest.raises(Unsupported, match="one noise"):
         made.clean()
 
 

@@ -126,7 +126,7 @@ def test_an_error_that_costs_far_away_is_not_lost_to_underflow(epsilon):
 
 def test_what_cannot_be_told_is_refused():
     far = lambda x: 1.0 * (np.abs(x) > 10**9)  # noqa: E731
-    with pytest.raises(Unsupported, match="above the least float"):
+    with pytest.raises(Unsupported, match="least float"):
         optimal_step("1e-4", 5, far)
     with pytest.raises(Unsupported, match="more than rounding"):  # 1 - e^-t is 0 in floats up to t = 1e-16
         optimal_step(1000, 10**18, lambda x: 1 - np.exp(-np.abs(x) / 5e16))

@@ -42,18 +42,18 @@ WHOLE = ("release", "cell_noise_at", "epsilon_for", "relax", "tighten", "bridge"
 @pytest.mark.parametrize("adapter", DOORS)
 def test_every_adapter_takes_the_unit_whole_and_never_beside_its_numbers(adapter):
     DOORS[adapter](unit=UNIT)
-    with pytest.raises(WrongKind, match=r"unit must be an? Unit; got int"):
+    with pytest.raises(WrongKind, match=r"^unit .*int"):
         DOORS[adapter](unit=3)
     if adapter in WHOLE:
         return
-    with pytest.raises(OutOfRange, match=r"passed once; got unit= and sensitivity="):
+    with pytest.raises(OutOfRange, match="unit= and sensitivity="):
         DOORS[adapter](unit=UNIT, sensitivity=3)
     with pytest.raises(OutOfRange, match=r"unit= and cells="):
         DOORS[adapter](unit=UNIT, cells=2)
 
 
 def test_a_promise_without_a_unit_or_a_noise_is_refused():
-    with pytest.raises(OutOfRange, match="no sensitivity= and no cells="):
+    with pytest.raises(OutOfRange, match="no sensitivity="):
         ut.Promise("n")
 
 

@@ -96,7 +96,7 @@ def test_responses_guard_their_secret(monkeypatch):
     answer.at("1/2")
     assert "[" not in repr(answer)
     for copied in (copy.copy, copy.deepcopy):
-        with pytest.raises(Unsupported, match="must not be copied"):
+        with pytest.raises(Unsupported, match="copied"):
             copied(answer)
     with pytest.raises(PromiseBroken, match="nobody can predict"):
         PermanentResponses([0], randomness=SeededRandomness(1))

@@ -70,7 +70,7 @@ def test_dataframes_give_their_kind_and_a_stopped_rule_its_confidence():
 def test_what_is_refused():
     answer = ut.release(TABLE, PROMISE, epsilon=1)
     for name in ("ill", "region", "ward region"):
-        with pytest.raises(OutOfRange, match="Pass some of ward, day"):
+        with pytest.raises(OutOfRange, match="ward, day"):
             answer[name]
     points = ut.Promise(["x", "y"], public="who", noise=ut.PointNoise("0.01", largest=10))
     with pytest.raises(Unsupported):
@@ -123,5 +123,5 @@ def test_one_table_read_from_a_plan_and_from_cells_alike():
         lambda answer: answer["ward"]["count_margin"].tolist(),
     ):
         assert ask(plan) == ask(cells)
-    with pytest.raises(OutOfRange, match="over_column= needs a table of cells"):
+    with pytest.raises(OutOfRange, match="over_column="):
         plan.ratio({"ward": "a"}, over_column="count")

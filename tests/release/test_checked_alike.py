@@ -37,12 +37,12 @@ def released(request, tmp_path):
     [([601.0, 370.0], ["601", "370 "]), ([601, 370], ["601.0", "3.7e2"]), ([601.0, 370.0], [601, 370])],
 )
 def test_a_copy_is_known_however_its_numbers_are_written(released, true, copy):
-    with pytest.raises(BadTable, match="must not repeat the released column 'n'"):
+    with pytest.raises(BadTable, match="column 'n'"):
         released({"n": true, "copy": copy}, ut.Promise("n", public="copy", unit=ut.Unit(1, 1)))
 
 
 def test_a_public_copy_of_the_true_values_is_refused(released):
-    with pytest.raises(BadTable, match="must not repeat the released column 'n'"):
+    with pytest.raises(BadTable, match="column 'n'"):
         released({"n": [601, 370], "copy": ["601", "370 "]}, ut.Promise("n", public="copy", unit=ut.Unit(1, 1)))
 
 
@@ -55,7 +55,7 @@ def test_labels_that_were_declared_beforehand_may_be_what_the_counts_are(release
 
 def test_the_name_of_a_margin_is_free_once_the_column_that_has_it_is_dropped(released):
     table = {"n": [601, 370], "n_margin": [1, 2]}
-    with pytest.raises(BadTable, match="the margin of 'n' needs the name 'n_margin'"):
+    with pytest.raises(BadTable, match="'n_margin'"):
         released(table, ut.Promise("n", public="n_margin", unit=ut.Unit(1, 1)))
     answer = released(table, ut.Promise("n", drop="n_margin", unit=ut.Unit(1, 1)))
     assert answer.table["n_margin"] == [3, 3]

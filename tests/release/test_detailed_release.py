@@ -65,7 +65,7 @@ def test_a_sum_is_that_of_the_cells_wherever_the_breakdowns_determine_it(bounds)
             "sex": ["mw"[at] for at in sexes],
         }
         if None in of_county:
-            with pytest.raises(NotDetermined, match=r"each group must have a breakdown"):
+            with pytest.raises(NotDetermined, match="breakdown"):
                 release.total(where)
         else:
             assert release.total(where).value == sum(of_county), where

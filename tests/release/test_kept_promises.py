@@ -226,7 +226,7 @@ def test_cells_whose_noise_breaks_its_promise_are_refused(law, unit, remedy):
 
 def test_steps_of_a_grid_are_counted():
     """On a grid of 1/4 a change by 1 is one of 4 steps; the noise that is promised is compared as the drawn one is."""
-    with pytest.raises(PromiseBroken, match="sensitivity of at least 4"):
+    with pytest.raises(PromiseBroken, match=r"sensitivity.* 4"):
         cells_with(Geometric(1, 1), ut.Unit(1, 1), Fraction(1, 4))
     assert cells_with(Geometric(1, 4), ut.Unit(1, 1), Fraction(1, 4)).margin == (12 + Fraction(1, 2)) / 4
 
@@ -247,7 +247,7 @@ class _Understated(IntegerLaw):
 
 
 def test_a_level_that_a_distribution_does_not_keep_is_refused():
-    with pytest.raises(PromiseBroken, match="the level that it states, epsilon=1; got epsilon="):
+    with pytest.raises(PromiseBroken, match="epsilon=1; got epsilon="):
         cells_with(_Understated(), ut.Unit(1, 1))
 
 

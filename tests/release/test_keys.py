@@ -235,7 +235,7 @@ def test_counts_in_shares_are_never_taken_for_persons():
         with pytest.raises(errors.OutOfRange, match="shares=60"):
             release(table, epsilon=1, delta="1e-6", keys=10)
     mixed = {"word": [*counts["word"], "other"], "n": [*counts["count"], 5]}
-    with pytest.raises(errors.BadTable, match="all be in shares"):
+    with pytest.raises(errors.BadTable, match="shares"):
         release(mixed, epsilon=1, delta="1e-6", keys=10, shares=60)
     for number in (int, float, operator.index):
         with pytest.raises(TypeError):
@@ -311,7 +311,7 @@ def test_growing_epsilons_would_cost_more_than_the_last():
     assert worst > 1000 * delta
     selection = KeySelection({"a": 3}, epsilon=1)
     selection.at("1e-6", epsilon=1)
-    with pytest.raises(errors.Unsupported, match="delta can grow without a loss"):
+    with pytest.raises(errors.Unsupported, match="delta"):
         selection.at("1e-5", epsilon=2)
 
 

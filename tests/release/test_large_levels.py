@@ -56,7 +56,7 @@ def test_relaxing_to_a_large_level_and_back(epsilon):
 
 @pytest.mark.parametrize("call", [relax, tighten])
 def test_a_sensitivity_beyond_any_query_is_refused(call):
-    with pytest.raises(OutOfRange, match="sensitivity must lie between"):
+    with pytest.raises(OutOfRange, match="sensitivity"):
         call([5, 6], 1 if call is relax else 2, 2 if call is relax else 1, unit=ut.Unit(1 << 5000, 1))
 
 

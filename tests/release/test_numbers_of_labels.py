@@ -47,13 +47,11 @@ def test_the_remedy_of_an_open_bin_and_of_missing_cells_is_pasted(release, ask):
         assert verb("age", **numbered).estimate == pytest.approx(whole, abs=0.3)
     assert verb("age", **without).determined
     assert verb("age", **numbered).determined
-    with pytest.raises(
-        OutOfRange, match=r"got 'not stated', which has no midpoint. Exclude it with where=.*slice\(16, "
-    ):
+    with pytest.raises(OutOfRange, match=r"'not stated'.*where=.*slice\(16, "):
         verb("age", values={"85+": 90})
     with pytest.raises(OutOfRange, match=r"slice\(16, 65\)"):
         verb("broad")
-    with pytest.raises(OutOfRange, match=r"got 'eighty'\. Its labels are '16 to 24'"):
+    with pytest.raises(OutOfRange, match=r"'eighty'.*'16 to 24'"):
         verb("age", values={"eighty": 80})
 
 
@@ -73,7 +71,7 @@ def test_known_ages_beside_one_that_is_unknown():
     assert release.mean("age", values=known, **where).estimate == pytest.approx(45)
     assert release.mean("age", values=[30, 60], **where).estimate == pytest.approx(45)
     assert release.total(along={"age": known}, **where).value == 9000
-    with pytest.raises(OutOfRange, match="a number for each of the 3 labels"):
+    with pytest.raises(OutOfRange, match="3 labels"):
         release.mean("age", values=[30, 60, 0, 1])
 
 

@@ -148,10 +148,10 @@ def test_further_tables_have_noise_of_their_own(tmp_path):
     own_rows = {"table": "sex age", "group": ["men old", "women old"]}
     assert answer.total({"age": "old", "sex": ["men", "women"]}) == answer.total(own_rows)
     assert answer.total({"smoker": "yes"}) == answer.total({"table": "smoker", "group": "yes"})
-    with pytest.raises(OutOfRange, match="The tables are: sex"):
+    with pytest.raises(OutOfRange, match=": sex"):
         answer.total({"sex": "men", "smoker": "yes"})
     for words in ({"family": "age"}, {"means": True}):
-        with pytest.raises(OutOfRange, match="needs a release by a plan"):
+        with pytest.raises(OutOfRange, match="by a plan"):
             answer.save(tmp_path / "none.csv", **words)
     two = {"table": "sex age", "group": ["men young", "women young"]}
     assert answer.total(two).margin == Combination([1, 1], "1/4").margin("0.95")
@@ -165,7 +165,7 @@ def test_further_tables_have_noise_of_their_own(tmp_path):
     said["promise"]["noise"]["table_shares"] = {"sex age": "1/2"}
     with pytest.raises(BadTable):
         ut.check_statement(said, answer.table)
-    with pytest.raises(OutOfRange, match="The tables are: sex"):
+    with pytest.raises(OutOfRange, match=": sex"):
         answer["sex smoker"]
     for shares in (
         {"sex": "1/4"},
@@ -233,7 +233,7 @@ def test_what_is_refused():
         once({"n": [1] * 5}, ut.Promise("n", noise=ut.OneDraw(unit, 4)))
     with pytest.raises(OutOfRange, match="integer"):
         ut.OneDraw(ut.Unit("1/2", 1), 4)
-    with pytest.raises(OutOfRange, match="step must be at most"):
+    with pytest.raises(OutOfRange, match="step="):
         ut.OneDraw(unit, 4, step=2)
     with pytest.raises(OutOfRange):
         ut.OneDraw(unit, 0)

@@ -208,7 +208,7 @@ def test_a_level_that_is_none_spends_nothing():
             made.at(epsilon=bad)
     with pytest.raises(NotALevel, match="exactly one"):
         made.at()
-    with pytest.raises(NotALevel, match="before the first answer"):
+    with pytest.raises(NotALevel, match="first answer"):
         made.margin()
     assert made.spent is None
 

@@ -90,7 +90,7 @@ def test_documents_say_rows_and_are_read_back(chosen, where):
         released.clean()
     with pytest.raises(Unsupported, match="no labels"):
         released.raw(facts["noise"]["families"][0]["family"])
-    with pytest.raises(OutOfRange, match="level of this name"):
+    with pytest.raises(OutOfRange, match="of this name"):
         released[facts["noise"]["families"][0]["family"]]
 
 

@@ -88,7 +88,7 @@ def test_what_is_no_finite_number_is_refused_by_its_place_before_anything_is_dra
 
 def test_masked_values_are_refused_and_unmasked_ones_read():
     masked = np.ma.MaskedArray([[1, 2], [3, 4]], mask=[[False, False], [True, False]])
-    with pytest.raises(NotANumber, match=r"values\[1, 0\]: a value must not be masked"):
+    with pytest.raises(NotANumber, match=r"values\[1, 0\].*masked"):
         add_noise(masked, COUNTS)
     assert add_noise(np.ma.MaskedArray([1, 2], mask=False), SILENT).tolist() == [1, 2]
 
@@ -107,7 +107,7 @@ def test_ragged_lists_are_refused():
 
 
 def test_a_float_for_a_law_on_the_integers_is_told_what_to_use():
-    with pytest.raises(NotANumber, match='pass numbers="reals", or Laplace or Staircase'):
+    with pytest.raises(NotANumber, match='numbers="reals"'):
         add_noise([1, 2.5], COUNTS)
 
 

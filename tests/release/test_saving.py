@@ -111,7 +111,7 @@ def test_what_is_saved_is_read_back_beside_a_statement_that_holds(kind, out, tmp
 def test_nothing_is_written_over_unless_that_is_asked_for(kind, tmp_path):
     at, old = tmp_path / "t.csv", "old\n1\n"
     at.write_text(old)
-    with pytest.raises(Unsupported, match="no existing file is overwritten"):
+    with pytest.raises(Unsupported, match="existing file"):
         KINDS[kind](at, tmp_path)
     assert at.read_text() == old
     assert not (tmp_path / "t.csv.json").exists()
@@ -122,7 +122,7 @@ def test_nothing_is_written_over_unless_that_is_asked_for(kind, tmp_path):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_paths_are_bytes_too_and_must_name_a_file(kind, tmp_path):
-    with pytest.raises(OutOfRange, match="path must name a file"):
+    with pytest.raises(OutOfRange, match=r"^path"):
         KINDS[kind]("", tmp_path)
     (tmp_path / "l.db").exists() and [path.unlink() for path in tmp_path.glob("l.db*")]
     KINDS[kind](str(tmp_path / "t.csv").encode(), tmp_path)
@@ -179,9 +179,7 @@ def test_a_plan_without_cells_names_the_tables_that_can_be_read(tmp_path):
     plan = Plan(DOMAIN, ut.Unit(1, 1), {"department": "1/2", "sex": "1/2"})
     answer = ut.release(np.array([[512, 89], [353, 17]]), plan, epsilon=1)
     for ask in (lambda **named: answer.save(tmp_path / "x.csv", **named), answer.to_pandas):
-        with pytest.raises(
-            NotDetermined, match="without family=, the measured tables must determine the cells"
-        ) as refused:
+        with pytest.raises(NotDetermined, match="family=") as refused:
             ask()
         named = refused.value.remedy.split("'")[1]
         ask(family=named)

@@ -136,7 +136,7 @@ def test_reals_are_released_on_a_grid():
 
 
 def test_a_table_of_no_rows_is_refused():
-    with pytest.raises(BadTable, match="at least one row"):
+    with pytest.raises(BadTable, match="one row"):
         ut.release({"n": []}, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon="1/2", once=True)
 
 
@@ -144,17 +144,17 @@ def test_a_table_of_no_rows_is_refused():
 def test_a_column_that_nobody_declared_is_refused_by_name(do):
     """Neither released nor declared public nor dropped: it was published exactly under a promise of privacy."""
     promise = {"columns": "admitted", "epsilon": 1, "unit": ut.Unit(1, 1)}
-    with pytest.raises(NotDeclared, match=r"got 'department', 'applicants'\. Pass drop=.* or name it in public="):
+    with pytest.raises(NotDeclared, match=r"'department', 'applicants'.*drop=.*public="):
         do(TABLE, **asked(**promise))
     with pytest.raises(NotDeclared, match="got 'applicants'"):
         do(TABLE, **asked(public="department", **promise))
-    with pytest.raises(OutOfRange, match="'department' must be in one list; got public and drop"):
+    with pytest.raises(OutOfRange, match=r"'department'.*public and drop"):
         do(TABLE, **asked(public=["department", "applicants"], drop=["department"], **promise))
-    with pytest.raises(OutOfRange, match="'admitted' must be in one list; got columns and public"):
+    with pytest.raises(OutOfRange, match=r"'admitted'.*columns and public"):
         do(TABLE, **asked(public=["department", "admitted"], drop="applicants", **promise))
     with pytest.raises(BadTable, match="no column 'sex'"):
         do(TABLE, **asked(public=["sex"], **promise))
-    with pytest.raises(OutOfRange, match="public must name columns"):
+    with pytest.raises(OutOfRange, match=r"^public"):
         do(TABLE, **asked(public=[3.5], **promise))
 
 
@@ -178,7 +178,7 @@ def test_the_statement_says_where_the_rows_come_from():
     assert said["guarantee"].endswith(
         "The promise also assumes that the list of rows would be the same without any one individual."
     )
-    with pytest.warns(RowsObserved, match="does not cover the list of rows"):
+    with pytest.warns(RowsObserved, match="list of rows"):
         said = ut.release({"n": [1, 2]}, **asked(rows="observed", **promise), once=True).statement
     assert said["promise"]["rows"] == "observed"
     assert "Which rows there are was found in the data: the promise does not cover it." in said["guarantee"]
@@ -200,7 +200,7 @@ def test_the_statement_says_where_the_rows_come_from():
 def test_a_public_copy_of_a_released_column_is_refused(copy):
     """Under another name it would reveal every true value, whatever the noise beside it."""
     table = {"admitted": [601, 370, 322], "n": copy}
-    with pytest.raises(BadTable, match="column 'n': a public column must not repeat the released column 'admitted'"):
+    with pytest.raises(BadTable, match=r"'n'.*'admitted'"):
         ut.release(table, ut.Promise(columns="admitted", public="n", unit=ut.Unit(1, 1)), epsilon=1, once=True)
     ut.release(
         table | {"n": [601, 370, 323]},
@@ -221,7 +221,7 @@ def test_a_public_column_that_differs_in_one_row_is_no_copy(row):
 
 
 def test_nobody_changes_more_cells_than_there_are():
-    with pytest.raises(OutOfRange, match="cells must be at most 6, the number of released cells; got 7"):
+    with pytest.raises(OutOfRange, match=r"cells.*6.*7"):
         ut.release(
             {"a": [1, 2, 3], "b": [4, 5, 6]}, ut.Promise(columns=["a", "b"], unit=ut.Unit(1, 7)), epsilon=1, once=True
         )
@@ -312,9 +312,7 @@ def test_one_bad_cell_refuses_the_whole_table(do, bad):
 
 def test_doubled_identifiers_refuse_the_table():
     table = {"id": ["x", "y", "x"], "n": [1, 2, 3]}
-    with pytest.raises(
-        BadTable, match=r"row 3 \(index 2\), column 'id': .*got the one that is also in row 1 \(index 0\)"
-    ):
+    with pytest.raises(BadTable, match=r"row 3 \(index 2\), column 'id'.*row 1 \(index 0\)"):
         ut.release(table, **asked(columns="n", id_column="id", public="id", **SILENT), once=True)
     ut.release({"id": ["x", "y"], "n": [1, 2]}, **asked(columns="n", id_column="id", public="id", **SILENT), once=True)
 
@@ -340,7 +338,7 @@ def test_columns_that_cannot_be_released_are_refused(columns, error, message):
 
 
 def test_the_identifier_is_no_number_to_release():
-    with pytest.raises(OutOfRange, match="must not name the identifier"):
+    with pytest.raises(OutOfRange, match="identifier"):
         ut.release({"n": [1, 2]}, **asked(columns="n", id_column="n", **SILENT), once=True)
     with pytest.raises(BadTable, match="no column 'id'"):
         ut.release({"n": [1, 2]}, **asked(columns="n", id_column="id", **SILENT), once=True)
@@ -352,7 +350,7 @@ def test_a_margin_never_replaces_a_column():
 
 
 def test_columns_of_different_lengths_are_no_table():
-    with pytest.raises(BadTable, match="same number of rows"):
+    with pytest.raises(BadTable, match="number of rows"):
         ut.release({"a": [1], "b": [1, 2]}, **asked(columns="a", **SILENT), once=True)
 
 

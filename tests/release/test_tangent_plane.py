@@ -85,7 +85,7 @@ def test_what_is_no_point_is_refused_and_the_far_ones_come_to_the_horizon():
 
 
 def test_the_far_side_of_the_earth_is_refused():
-    with pytest.raises(BadTable, match="side of the earth"):
+    with pytest.raises(BadTable, match="the earth"):
         TangentPlane(48.86, 2.35).project(-33.9, 151.2)
     with pytest.raises(OutOfRange):
         TangentPlane(100, 0)

@@ -239,7 +239,7 @@ def test_it_goes_on_from_the_level_reached():
     assert sharper.stop is None
     assert sharper.margin() == Geometric(5).margin("0.95")
     assert answer.release.at(answer.level).statement["stopped"] == answer.statement["stopped"]
-    with pytest.raises(Unsupported, match="an answer at which a rule stopped") as error:
+    with pytest.raises(Unsupported, match="a rule stopped") as error:
         _ = between.is_met
     assert "until=within(...)" in str(error.value)
 
@@ -320,7 +320,7 @@ def test_changes_between_stopped_answers_allow_for_both_ladders():
 def test_a_rule_that_is_given_the_data_is_refused():
     with pytest.raises(WrongKind, match="released values"):
         Promise("n", unit=UNIT, until=lambda table: table["n"][0] > 10)
-    with pytest.raises(WrongKind, match="a share of the released value, not a function"):
+    with pytest.raises(WrongKind, match=r"a share.*function"):
         ut.within(lambda answer: True)
 
 
@@ -361,7 +361,7 @@ def test_an_engines_frame_is_refused_and_the_remedy_works():
 
 def test_cells_that_are_not_there_are_refused_before_anything_is_drawn(tmp_path):
     with ut.Ledger.open(tmp_path / "l.db", create=True) as ledger:
-        with pytest.raises(OutOfRange, match="must choose cells of the table"):
+        with pytest.raises(OutOfRange, match="cells of the table"):
             ledger.publish("a", DEPARTMENTS, promised(where={"department": "Z"}), epsilon=2)
         with pytest.raises(UtmostError):
             ledger.rehearse("a", epsilon=2, table=DEPARTMENTS, promise=promised(where={"department": "Z"}))

@@ -171,9 +171,9 @@ def test_means_along_an_axis_and_of_a_release_of_sums():
     assert mean.estimate == 10
     assert mean.lower < 10 < mean.upper
     assert mean.upper - mean.lower > 2 * Geometric(1, 10).margin("0.9") / 600
-    with pytest.raises(OutOfRange, match="exactly one of name= and sums="):
+    with pytest.raises(OutOfRange, match="name= and sums="):
         release.mean()
-    with pytest.raises(OutOfRange, match="must have a number; got 'men' and 'women', which have no number"):
+    with pytest.raises(OutOfRange, match="'men' and 'women'"):
         release.mean("sex")
 
 
@@ -287,13 +287,13 @@ def test_groups_of_different_sizes_have_margins_of_their_own():
 def test_what_is_refused_before_anything_is_drawn():
     """A smaller unit, another domain, a seeded source, cells that are none, a fractional sensitivity."""
     proved = CountedTable(APPLICANTS, BERKELEY, Unit(1, 3))
-    with pytest.raises(OutOfRange, match="must not be smaller than the one that was proved"):
+    with pytest.raises(OutOfRange, match="proved"):
         ut.release(proved, CELLS, epsilon=1, once=True)
     for unit in (Unit(2, 1), Unit(1, 1, "change-one")):
         with pytest.raises(OutOfRange):
             ut.release(CountedTable(APPLICANTS, BERKELEY, unit), CELLS, epsilon=1, once=True)
     assert ut.release(proved, Plan(APPLICANTS, Unit(1, 3), {"sex": 1}), epsilon=1, once=True).table.unit.cells == 3
-    with pytest.raises(OutOfRange, match="must have the plan's domain"):
+    with pytest.raises(OutOfRange, match="domain"):
         ut.release(CountedTable(Domain(a=[1]), np.array([1]), Unit(1, 1)), CELLS, epsilon=1, once=True)
     with pytest.raises(PromiseBroken, match="nobody can predict"):
         ut.release(BERKELEY, CELLS, epsilon=1, randomness=SeededRandomness(1), once=True)

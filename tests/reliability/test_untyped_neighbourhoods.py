@@ -92,7 +92,7 @@ def test_shared_levels_end_typed():
     plans = {
         name: ut.choose_plan(ut.Workload(DOMAIN, {name: 1}), ut.Unit(1, 1), epsilon=1) for name in ("county", "age sex")
     }
-    with pytest.raises(OutOfRange, match="weights must be positive"):
+    with pytest.raises(OutOfRange, match="weights"):
         share_level(plans, epsilon=1, weights={"county": "1e400"})
     for odd in ("1e-400", "1e400", 10**30):
         ends(share_level, plans, epsilon=odd)

@@ -129,7 +129,7 @@ def test_instances_repeat_nothing():
 def test_state_is_not_copied(copied):
     randomness = SystemRandomness()
     randomness.word()
-    with pytest.raises(Unsupported, match=r"must not be copied.*Create a source in each worker"):
+    with pytest.raises(Unsupported, match=r"copied.*each worker"):
         copied(randomness)
 
 
@@ -186,7 +186,7 @@ def test_a_stuck_source_is_noticed_before_its_second_block_is_used(fresh, cycle)
     fresh.setattr(random_bits.os, "urandom", stuck(cycle))
     drawn = [random_bits.entropy(48) for _ in range(cycle - 1)]
     assert len(drawn) == len(set(drawn))
-    with pytest.raises(EntropyFailed, match="must not repeat itself; got one block twice"):
+    with pytest.raises(EntropyFailed, match="one block twice"):
         random_bits.entropy(48)
     with pytest.raises(EntropyFailed, match="repeat"):
         SystemRandomness().word()
@@ -204,7 +204,7 @@ def test_a_source_that_fails_is_a_typed_error(fresh, broken):
         lambda: SystemRandomness().words(3, 8),
         lambda: add_noise([1], Geometric(1), randomness=SystemRandomness()),
     ):
-        with pytest.raises(EntropyFailed, match=r"must give random bytes.*Nothing was released") as found:
+        with pytest.raises(EntropyFailed, match="random bytes") as found:
             draw()
         assert found.value.__cause__ is None
 

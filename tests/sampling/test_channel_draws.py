@@ -134,7 +134,7 @@ def test_a_refusal_tells_no_secret():
     with pytest.raises(OutOfRange, match="at position 1") as found:
         told.draw(["yes", "sesame"])
     assert "sesame" not in str(found.value)
-    with pytest.raises(OutOfRange, match=r"a number in 0..1; got another number at position 2") as found:
+    with pytest.raises(OutOfRange, match=r"0\.\.1.*position 2") as found:
         told.draw([0, 1, 87654])
     assert "87654" not in str(found.value)
     for wrong in (-1, [2], [1 << 70]):
@@ -164,7 +164,7 @@ def test_bits_that_can_be_predicted_are_refused():
         channel.draw(1, randomness=7)
     with pytest.raises(OutOfRange, match="method"):
         channel.draw(1, method="quick")
-    with pytest.raises(OutOfRange, match="only one of shape and secret"):
+    with pytest.raises(OutOfRange, match="shape and secret"):
         ut.sample(ut.noise.Geometric(epsilon=1), 3, 4)
     assert ut.sample(ut.noise.Geometric(epsilon=1), shape=3).shape == (3,)
 

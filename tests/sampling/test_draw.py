@@ -165,7 +165,7 @@ def test_bad_shapes_are_refused(shape):
 
 @pytest.mark.parametrize("shape", [(), 3])
 def test_bad_methods_are_refused(shape):
-    with pytest.raises(OutOfRange, match='method must be "constant" or "table"'):
+    with pytest.raises(OutOfRange, match=r'method.*"constant" or "table"'):
         sample(Geometric(epsilon=1), shape, method="fast")
     assert np.shape(sample(Geometric(epsilon=1), shape, method="table")) == np.shape(np.zeros(shape))
 

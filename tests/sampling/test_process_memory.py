@@ -126,5 +126,5 @@ def test_a_child_forked_while_a_thread_draws_is_not_stuck(kind, monkeypatch):
 def test_nothing_that_remembers_is_copied(kind):
     release = MAKERS[kind][0]()
     for copying in (copy.copy, copy.deepcopy, pickle.dumps):
-        with pytest.raises(Unsupported, match="must not be copied"):
+        with pytest.raises(Unsupported, match="copied"):
             copying(release)

@@ -372,7 +372,7 @@ def test_geojson_that_is_none_is_refused(tmp_path):
     with pytest.raises(OutOfRange, match="latitude must lie"):
         places(written_geojson(tmp_path / "turned.geojson", feature([5, 95], name="a")))
     (tmp_path / "list.geojson").write_text("[1]")
-    with pytest.raises(BadTable, match="FeatureCollection of at least one feature"):
+    with pytest.raises(BadTable, match="FeatureCollection"):
         places(tmp_path / "list.geojson")
 
 

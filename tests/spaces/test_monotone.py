@@ -82,13 +82,11 @@ def test_two_results_leave_nothing_to_mirror():
 
 def test_the_entry_is_named():
     """The message shows the farther entry beside the nearer one."""
-    with pytest.raises(
-        NotMonotone, match=r"must not decrease with \|i - r\|; got l\(2, 0\) = 1/2 beside l\(2, 1\) = 1"
-    ):
+    with pytest.raises(NotMonotone, match=r"l\(2, 0\) = 1/2 .*l\(2, 1\) = 1"):
         check_monotone([[0, 1, 2], [1, 0, 1], ["1/2", 1, 0]])
-    with pytest.raises(NotMonotone, match=r"must increase with \|i - r\|; got l\(0, 2\) = 1 beside l\(0, 1\) = 1"):
+    with pytest.raises(NotMonotone, match=r"l\(0, 2\) = 1 .*l\(0, 1\) = 1"):
         check_monotone(losses.binary.matrix(3), strict=True)
-    with pytest.raises(NotMonotone, match=r"got l\(1, 2\) = 1 beside l\(1, 0\) = 3"):
+    with pytest.raises(NotMonotone, match=r"l\(1, 2\) = 1 .*l\(1, 0\) = 3"):
         check_monotone(losses.asymmetric(1, 3).matrix(3))
     with pytest.raises(NotMonotone, match="on each side of i"):
         check_monotone(losses.nib.matrix(3), each_side=True)

@@ -149,7 +149,7 @@ def test_several_measures_share_cells_and_have_bounds_of_their_own():
     assert tables["visits"].cells.tolist() == by_hand(COUNTS)
     assert tables["spent"].cells.tolist() == by_hand(SUMS)
     measures["persons"] = ut.count()
-    with pytest.raises(OutOfRange, match="at_most must bound the number"):
+    with pytest.raises(OutOfRange, match="at_most"):
         counted(measures=measures)
     assert counted(measures=measures, at_most=3)["persons"].unit == Unit(1, 3)
 
@@ -222,18 +222,18 @@ def test_what_needs_each_cell_by_itself_is_refused():
         lambda: ut.Promise.of_counted(table, noise=ut.CellNoise(table.unit, half_step=True)),
         lambda: ut.release(table, ut.Promise("count", public="shop", unit=table.unit), epsilon=1),
     ):
-        with pytest.raises(Unsupported, match="over all of them need geometric noise"):
+        with pytest.raises(Unsupported, match="geometric noise"):
             call()
     cells = ut.release(table, ut.Promise.of_counted(table), epsilon=1, once=True).table
     assert (cells.unit, list(cells.plan.shares.values())) == (table.unit, [1])  # by the plan of its cells
-    with pytest.raises(OutOfRange, match="must not be smaller"):
+    with pytest.raises(OutOfRange, match="smaller"):
         ut.release(table, Plan(DOMAIN, Unit(5, 2, in_all=6), {"shop": 1}), epsilon=1, once=True)
     assert ut.release(table, ut.Promise.of_counted(table, unit=ut.Unit(5, 2)), epsilon=1, once=True).unit == Unit(
         5, 2
     )  # larger, and said
-    with pytest.raises(Unsupported, match="only one of together= and in_all="):
+    with pytest.raises(Unsupported, match="together= and in_all="):
         Plan(Domain(row=[1, 2], a=["x", "y"]), Unit(2, 2, in_all=3), {"row": 1}, together="a")
-    with pytest.raises(OutOfRange, match="in_all must be at least the sensitivity"):
+    with pytest.raises(OutOfRange, match=r"in_all.*sensitivity"):
         Unit(5, 2, in_all=4)
     with pytest.raises(OutOfRange, match="each_row="):
         ut.count_table(SALES, DOMAIN, ut.Counting(each_row=True), measure=ut.count(in_all=3))
@@ -253,7 +253,7 @@ def test_contributions_say_what_a_bound_in_all_cuts(tmp_path):
     for row in costs.rows:
         plan = Plan(DOMAIN, Unit(row.bound, 3, in_all=row.bound), {"shop": 1})
         assert {row.margin} == set(ut.Promise(noise=plan).margins(epsilon=1).values())
-    with pytest.raises(OutOfRange, match="bound must be one of"):
+    with pytest.raises(OutOfRange, match=r"^bound"):
         ut.count_contributions(SALES, DOMAIN, ut.Counting("user"), "per_person", [1])
 
 

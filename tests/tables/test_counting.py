@@ -328,7 +328,7 @@ def test_a_part_is_an_axis_of_the_domain_or_listed():
     alone = count_table(events, Domain(land=["A", "B"]), Counting("user", at_most=1, key=KEY), part="land")
     assert sum(table.cells[0] for table in alone.values()) == 2
     assert alone["B"].domain.facts() == {"land": ["B"]}
-    with pytest.raises(NotDeclared, match="part must name an axis"):
+    with pytest.raises(NotDeclared, match=r"^part"):
         count_table(events, PAGES, Counting("user", at_most=1), part="land")
 
 
@@ -370,7 +370,7 @@ def test_what_lies_outside_is_dropped_and_missing_values_too():
 
 
 def test_a_blank_label_is_refused_since_no_cell_would_be_counted_there():
-    with pytest.raises(OutOfRange, match="a label must not be blank"):
+    with pytest.raises(OutOfRange, match="blank"):
         count_table({"user": ["a"], "page": [" "]}, Domain(page=["p0", " "]), Counting("user", at_most=1))
 
 
@@ -424,7 +424,7 @@ def test_a_release_takes_the_unit_that_was_proved():
 )
 def test_a_smaller_unit_is_refused(smaller):
     counted = count_table(EVENTS, PAGES, Counting("user", at_most=2, neighbours="change-one"), measure=ut.count(3))
-    with pytest.raises(OutOfRange, match="must not be smaller than the one that was proved"):
+    with pytest.raises(OutOfRange, match="proved"):
         ut.release(counted, ut.Promise.of_counted(counted, unit=smaller), epsilon=1, once=True)
 
 

@@ -179,7 +179,7 @@ def test_a_quote_that_never_closes_is_refused(tmp_path, monkeypatch):
     try:
         path = tmp_path / "t.csv"
         path.write_text('a,b\n"' + "x,1\n" * (1 << 18))
-        with pytest.raises(BadTable, match="at most 262144 characters"):
+        with pytest.raises(BadTable, match="262144"):
             csv_table.read(path)
     finally:
         csv.field_size_limit(before)

@@ -70,7 +70,7 @@ def test_a_blank_line_is_a_missing_value_where_there_is_one_column(file):
 def test_a_header_of_a_hundred_thousand_columns_is_read_in_one_pass(file):
     """Each name was looked for among all before it: forty thousand of them took a page its twenty seconds."""
     header = ",".join(f"c{column}" for column in range(10**5))
-    with pytest.raises(BadTable, match="got columns 8 and 100001"):
+    with pytest.raises(BadTable, match="columns 8 and 100001"):
         released(file(f"{header},c7\n"))
 
 
@@ -103,7 +103,7 @@ def test_a_name_that_no_text_file_would_give_back_is_quoted_or_refused(tmp_path)
         release.save(tmp_path / name)
         assert ut.read_release(tmp_path / name).total({"\ufeffward": "a"}).value == release.table["n"][0]
     blank = ut.release({" ": ["a", "b"], "n": [1, 2]}, ut.Promise("n", public=" ", unit=ut.Unit(1, 1)), epsilon=1)
-    with pytest.raises(BadTable, match="must have a name"):
+    with pytest.raises(BadTable, match="a name"):
         blank.save(tmp_path / "blank.csv")
     assert not (tmp_path / "blank.csv").exists()
     blank.save(tmp_path / "blank.parquet")

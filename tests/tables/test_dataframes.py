@@ -31,7 +31,7 @@ def test_series_of_different_indexes_are_laid_together_by_nobody():
     """By place another person's value would stand beside a label than by index, as pandas has it."""
     labels, values = pd.Series(["A", "B"]), pd.Series([2, 1]).sort_values()
     promise = ut.Promise("n", public="ward", unit=ut.Unit(1, 1))
-    with pytest.raises(BadTable, match="must have the same index"):
+    with pytest.raises(BadTable, match="same index"):
         ut.release({"ward": labels, "n": values}, promise, epsilon=1)
     ut.release({"ward": labels, "n": values.sort_index()}, promise, epsilon=1)
     ut.release({"ward": labels, "n": values.tolist()}, promise, epsilon=1)
@@ -69,7 +69,7 @@ def test_integers_of_128_bits_are_released_as_what_they_are(true):
 
 
 def test_two_columns_of_one_name_are_refused():
-    with pytest.raises(BadTable, match="column names must be distinct"):
+    with pytest.raises(BadTable, match="distinct"):
         ut.release(
             pd.DataFrame([[1, 2]], columns=["n", "n"]),
             ut.Promise(columns="n", unit=ut.Unit(1, 1)),

@@ -285,12 +285,12 @@ def test_what_makes_no_sense_is_refused(case):
 
 
 def test_a_row_has_one_value_and_an_unit_of_sums_is_another():
-    with pytest.raises(OutOfRange, match="at_most must be 1"):
+    with pytest.raises(OutOfRange, match=r"at_most.*1"):
         ut.count_measures(EVENTS, DOMAIN, ut.Counting(each_row=True), {"v": products(2)})
     for unit in (Unit(2, 2), Unit(2, 2, amount=Amount("products"))):
         with pytest.raises(OutOfRange, match="must both be of"):
             ut.release(counted(), ut.Promise(unit=unit), epsilon=1, once=True)
-    with pytest.raises(OutOfRange, match="distinct= takes no step"):
+    with pytest.raises(OutOfRange, match=r"distinct=.*step"):
         Amount("products", step="0.5", distinct=3)
     assert Amount.of(Amount("products", distinct=3).facts()) == Amount("products", distinct=3)
     assert eval(repr(Amount("products", distinct=3))) == Amount("products", distinct=3)

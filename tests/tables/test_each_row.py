@@ -187,5 +187,5 @@ def test_groups_and_periods_of_pandas_and_wide_integers_are_read():
     plain = {"u": [i % 3 for i in range(10)], "x": [i % 2 + 1 for i in range(10)]}
     for table in (wide, wide.to_arrow_table(), wide.to_arrow_table().to_pandas()):
         assert counted_with(table, **words).cells.tolist() == counted_with(plain, **words).cells.tolist()
-    with pytest.raises(BadTable, match="number with a point"):
+    with pytest.raises(BadTable, match="with a point"):
         counted_with(duckdb.sql("SELECT 1.50::DECIMAL(4, 2) AS u, 1 AS x"), **words)

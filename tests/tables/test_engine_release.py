@@ -145,7 +145,7 @@ def test_the_name_of_a_margin_is_free_also_where_an_engine_folds_case():
     """To DuckDB and Spark N_margin is n_margin: what comes second would have another name, unasked."""
     table = pa.table(wards() | {"VISITS_Margin": [1] * 3000})
     say = SAY | {"public": ["ward", "VISITS_Margin"]}
-    with pytest.raises(BadTable, match="needs the name 'visits_margin'"):
+    with pytest.raises(BadTable, match="'visits_margin'"):
         ut.release(duckdb.connect().from_arrow(table), **asked(**say), once=True)
     ut.release(pl.from_arrow(table).lazy(), **asked(**say), once=True)
 
@@ -160,7 +160,7 @@ def test_what_is_asked_wrongly_is_refused(lazily):
         ut.release(frame, **asked(**(SAY | {"sensitivity": 4})), once=True)
     with pytest.raises(BadTable, match="no column"):
         ut.release(frame, **asked(**(SAY | {"id_column": "wrad"})), once=True)
-    with pytest.raises(BadTable, match="at least one row"):
+    with pytest.raises(BadTable, match="one row"):
         ut.release(
             lazily({"ward": pa.array([], pa.string()), "visits": pa.array([], pa.int64())}), **asked(**SAY), once=True
         )
@@ -169,16 +169,16 @@ def test_what_is_asked_wrongly_is_refused(lazily):
 def test_types_that_an_engine_cannot_hand_over_are_refused_before_any_draw():
     """Not when the frame is evaluated: then the release would have been made, and the engine would raise its own."""
     big = on_duckdb(wards(9)).project("hash(ward)::HUGEINT AS ward, visits")
-    with pytest.raises(Unsupported, match="column 'ward': identifiers must be text, bytes or integers; got decimal128"):
+    with pytest.raises(Unsupported, match=r"'ward'.*decimal128"):
         ut.release(big, **asked(**SAY), once=True)
     wide = pl.LazyFrame(wards(9)).with_columns(pl.col("visits").cast(pl.Int128))
-    with pytest.raises(Unsupported, match="column 'visits': each column must have a type that Arrow has; got Int128"):
+    with pytest.raises(Unsupported, match=r"'visits'.*Int128"):
         ut.release(wide, **asked(**SAY), once=True)
 
 
 def test_noise_beyond_a_type_is_refused_before_any_draw_and_fits_a_decimal(lazily):
     """Else whoever evaluates the frame would be refused, by the engine's own error, when everything has been spent."""
-    with pytest.raises(OutOfRange, match=r"column 'visits': noise of this level must fit .* decimal\(38, 0\)"):
+    with pytest.raises(OutOfRange, match=r"'visits'.*decimal\(38, 0\)"):
         ut.release(lazily(wards(9)), **asked(**(SAY | {"epsilon": "1e-18"})), once=True)
     wide = on_duckdb(wards(9)).project("ward, visits::DECIMAL(38, 0) AS visits")
     assert len(columns_of(ut.release(wide, **asked(**(SAY | {"epsilon": "1e-18"})), once=True).table)["visits"]) == 9
@@ -192,7 +192,7 @@ def test_values_leave_noise_half_of_their_type(kind, most):
         rows = duckdb.connect().sql(f"SELECT 'a' AS ward, {true}::{kind} AS visits")
         assert abs(int(columns_of(ut.release(rows, **asked(**SAY), once=True).table)["visits"][0]) - true) < 300
     rows = duckdb.connect().sql(f"SELECT 'a' AS ward, {-most}::{kind} AS visits")
-    with pytest.raises(BadTable, match="integers must be below"):
+    with pytest.raises(BadTable, match=r"integers.*below"):
         ut.release(rows, **asked(**SAY), once=True)
 
 

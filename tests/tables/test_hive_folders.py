@@ -161,7 +161,7 @@ def test_persons_parts_bins_and_amounts_may_be_in_folders_alone(tmp_path):
     parts = counted_with(tmp_path, person="user", domain=Domain(n=[1, 2]), at_most=2, **more)
     assert parts["A"].cells.tolist() == [131, 131]
     laid(tmp_path, f"user={HIVE}/age=1/land=A", n=[1])
-    with pytest.raises(BadTable, match="every event must name its person"):
+    with pytest.raises(BadTable, match="its person"):
         count_table(tmp_path, domain, Counting("user", at_most=1))
 
 
@@ -172,7 +172,7 @@ def test_a_domain_that_spells_folders_otherwise_is_refused_and_not_empty(tmp_pat
     for cell in cells:
         laid(tmp_path, f"month={cell}", user=["ann"])
     for axis in (plain(labels), plain(labels, other="else")):
-        with pytest.raises(BadTable, match="spelled as the names of the folders"):
+        with pytest.raises(BadTable, match="names of the folders"):
             count_table(tmp_path, Domain(month=axis), Counting("user", at_most=1))
     assert count_table(tmp_path, Domain(month=bins(13)), Counting("user", at_most=9)).cells.sum() == len(cells)
     right = Domain(month=cells)

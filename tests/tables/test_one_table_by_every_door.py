@@ -163,7 +163,7 @@ def test_decimals_with_places_are_no_names_whichever_comes_first(column, cells):
     words = {"person": "user", "domain": {"kind": ["1", "2"]}, "at_most": 1, "key": KEY}
     other = {"user": ["a", "b"], "kind": ["1", "2"]}
     for table in (list, np.array, lambda numbers: pa.array(numbers, pa.decimal128(10, 1))):
-        with pytest.raises(ut.errors.BadTable, match="a number with a point"):
+        with pytest.raises(ut.errors.BadTable, match="with a point"):
             counted_with(other | {column: table(list(map(Decimal, cells)))}, **words)
     whole = counted_with(other | {column: list(map(Decimal, ["1", "2"]))}, **words)
     assert whole.cells.tolist() == [1, 1]

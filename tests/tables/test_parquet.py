@@ -32,12 +32,12 @@ def test_what_is_no_parquet_is_refused(tmp_path):
 
 def test_two_columns_of_one_name_are_refused(tmp_path):
     pq.write_table(pa.Table.from_arrays([pa.array([1]), pa.array([2])], names=["n", "n"]), tmp_path / "x.parquet")
-    with pytest.raises(BadTable, match="got columns 1 and 2"):
+    with pytest.raises(BadTable, match="columns 1 and 2"):
         released(tmp_path / "x.parquet")
 
 
 def test_an_unknown_ending_is_refused(tmp_path):
-    with pytest.raises(Unsupported, match=r"must end in one of \.csv, \.tsv"):
+    with pytest.raises(Unsupported, match=r"\.csv, \.tsv"):
         released(tmp_path / "x.ods")
 
 

@@ -73,7 +73,7 @@ def test_workers_on_this_machine_run_the_python_that_runs_here(monkeypatch):
     assert counted_with(frame, **say).cells.tolist() == [2]
     assert context.pythonExec == sys.executable
     monkeypatch.setattr(context, "pythonExec", "/nowhere/python")
-    with pytest.raises(Unsupported, match=r"must run the same version of Python .* Set .*PYSPARK_PYTHON") as refused:
+    with pytest.raises(Unsupported, match="PYSPARK_PYTHON") as refused:
         counted_with(frame, **say)
     assert len(str(refused.value).splitlines()) == 1
 
@@ -159,7 +159,7 @@ def test_spark_finds_the_keys_and_refuses_nobody_as_one_machine_does():
     say = {"person": "user", "column": "page", "at_most": 2, "key": KEY}
     assert count_keys(frame, **say) == count_keys(events, **say)
     nobody = on_spark({"user": ["a", None], "page": ["p1", "p1"], "age": [1, 1]}, 2)
-    with pytest.raises(BadTable, match="must name its person"):
+    with pytest.raises(BadTable, match="its person"):
         count_table(nobody, DOMAIN, Counting("user", at_most=1))
 
 
@@ -231,7 +231,7 @@ def test_relaxed_and_viewed_on_spark_are_the_values_of_one_machine(ledgers):
     between = here.view("visits", epsilon=1).table
     moved = there.view("visits", table=again, table_at=2, epsilon=1).table
     assert by_ward(moved) == dict(zip(wards()["ward"], between["visits"], strict=True))
-    with pytest.raises(DataChanged, match="must be those that were published"):
+    with pytest.raises(DataChanged, match="were published"):
         there.relax("visits", on_spark(wards() | {"visits": [1, *wards()["visits"][1:]]}), epsilon=3)
 
 

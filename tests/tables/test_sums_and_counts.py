@@ -122,13 +122,13 @@ def test_an_answer_counts_and_averages_without_being_told_how():
     less = answer.difference({"shop": "A"}, {"shop": "B"}, column="paid")
     assert less.exact == paid.exact - answer.total({"shop": "B"}, column="paid").exact
     assert answer.difference({"shop": "A"}, {"shop": "B"}).exact == events.exact - answer.total({"shop": "B"}).exact
-    with pytest.raises(OutOfRange, match="Write paid, or leave it out"):
+    with pytest.raises(OutOfRange, match="paid"):
         answer.total({"shop": "A"}, column="rent")
     assert answer.mean(where={"shop": "A"}) == answer.mean("paid", where={"shop": "A"})
     assert answer.with_means("shop") == answer.table.with_means("shop")
     plain = ut.release(np.array([1, 2, 3]), Plan(DOMAIN, Unit(1, 1), {"shop": 1}), epsilon=1)
     assert plain.total({"shop": "A"}) == plain.table.total({"shop": "A"})
-    with pytest.raises(OutOfRange, match="exactly one of name= and sums="):
+    with pytest.raises(OutOfRange, match="name= and sums="):
         plain.mean()
     with pytest.raises(OutOfRange, match="were released together"):
         plain.column_bars()
@@ -197,7 +197,7 @@ def test_statements_ledgers_and_what_is_refused(tmp_path):
     plain = Unit(12, 3, amount=Amount("paid", "0.5"))
     with pytest.raises(OutOfRange, match="must both be of"):
         ut.release(table, Plan(table.domain, plain, {"shop paid": 1}), epsilon=1, once=True)
-    with pytest.raises(OutOfRange, match="the domain must have the axis"):
+    with pytest.raises(OutOfRange, match="the axis"):
         Plan(DOMAIN, table.unit, {"shop": 1})
     with pytest.raises(OutOfRange, match="were released together"):
         ut.release(np.array([1, 2, 3]), Plan(DOMAIN, Unit(1, 1), {"shop": 1}), epsilon=1, once=True).table.with_means(

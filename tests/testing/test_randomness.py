@@ -36,20 +36,20 @@ def test_different_seeds_give_different_words():
 
 @pytest.mark.parametrize("seed", [None, True, 1.5, (1,), np.array([1])])
 def test_what_is_no_seed_is_refused(seed):
-    with pytest.raises(NotANumber, match="seed must be an int, text or bytes"):
+    with pytest.raises(NotANumber, match=r"seed.*int, text or bytes"):
         SeededRandomness(seed)
 
 
 @pytest.mark.parametrize("copied", [pickle.dumps, copy.copy, copy.deepcopy], ids=["pickle", "copy", "deepcopy"])
 def test_state_is_not_copied(copied):
-    with pytest.raises(Unsupported, match="must not be copied"):
+    with pytest.raises(Unsupported, match="copied"):
         copied(SeededRandomness(1))
 
 
 def test_a_release_refuses_a_seed():
     assert not SeededRandomness.is_secure
     for values in (1, [1, 2], []):
-        with pytest.raises(PromiseBroken, match=r"nobody can predict; got SeededRandomness.*seeded_release"):
+        with pytest.raises(PromiseBroken, match=r"SeededRandomness.*seeded_release"):
             add_noise(values, Geometric(epsilon=1), randomness=SeededRandomness(1))
 
 

@@ -134,13 +134,13 @@ def test_ranges_over_few_levels():
 
 
 def test_refusals():
-    with pytest.raises(OutOfRange, match="tolerance must be positive"):
+    with pytest.raises(OutOfRange, match='tolerance="1/50"'):
         certified_shares(FOUR, ONE, 1, tolerance=0)
     with pytest.raises(NotANumber):
         certified_shares(FOUR, ONE, 1, tolerance="little")
-    with pytest.raises(OutOfRange, match="determine every wanted answer"):
+    with pytest.raises(OutOfRange, match="every wanted answer"):
         certified_shares(FOUR, ONE, 1, ["a"])
-    with pytest.raises(OutOfRange, match="start must have a positive share"):
+    with pytest.raises(OutOfRange, match=r"^start"):
         certified_shares(FOUR, ONE, 1, start={"a b": 0})
     states = hierarchy({"A": ["a1"], "B": ["b1", "b2"]}, names=["state", "county"])
     with pytest.raises(Unsupported, match="one size"):

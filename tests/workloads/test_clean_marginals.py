@@ -93,7 +93,7 @@ def test_public_facts_hold_and_one_that_is_mistyped_is_warned_about():
     assert clean.total() == 1502
     assert clean.total({"work": "yes"}) >= 200
     assert clean.residual < 0.1
-    with pytest.warns(FactsFarOff, match="total = 5, where 15"):
+    with pytest.warns(FactsFarOff, match=r"total = 5.* 15"):
         assert release.clean({"total": 5}).total() == 5
 
 
@@ -129,5 +129,5 @@ def test_hat_functions_that_leave_the_cells_open_are_refused_by_name():
     plan = ut.choose_plan(ut.Workload.ranges(domain, "age"), UNIT, epsilon=1)
     assert plan.clean_needs == "age place"
     release = ut.release(np.ones(domain.shape, dtype=np.int64), plan, epsilon=1, once=True).table
-    with pytest.raises(NotDetermined, match="Measure 'age place' or a finer table"):
+    with pytest.raises(NotDetermined, match="'age place'"):
         release.clean()

@@ -312,9 +312,9 @@ def test_the_unit_of_dates_is_that_of_any_axis():
 def test_longer_periods_that_the_ends_cut_are_no_level_and_it_is_said():
     days = Domain(day=periods("2013-01-15", "2013-03-01", every="day"))
     assert days.axes[0].levels == ("day",)
-    with pytest.raises(OutOfRange, match="begins and ends with whole ones"):
+    with pytest.raises(OutOfRange, match="whole ones"):
         days.family("day/month")
-    with pytest.raises(OutOfRange, match="must begin where a month begins"):
+    with pytest.raises(OutOfRange, match="a month begins"):
         periods("2013-01-15", "2013-03-01", every="day", groups=["month"])
 
 

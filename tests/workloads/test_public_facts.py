@@ -186,12 +186,12 @@ def test_a_fact_far_from_what_was_released_is_warned_of():
     plan = Plan(domain, ut.Unit(1, 1), {"a b": 1})
     release = seeded_workload_release(np.array([[500, 300, 2], [400, 200, 100]]), plan, epsilon=1, seed=1)
     assert issubclass(FactsFarOff, PrivacyWarning)
-    with pytest.warns(FactsFarOff, match=r"total = 5, where 1\d\d\d \+- \d+ was released. Check them") as told:
+    with pytest.warns(FactsFarOff, match=r"total = 5.* 1\d\d\d \+- \d+") as told:
         assert release.clean(given={"total": 5}).total() == 5
     assert len(told) == 1
-    with pytest.warns(FactsFarOff, match="a=x at most 3, where"):
+    with pytest.warns(FactsFarOff, match="a=x at most 3"):
         release.clean(given={"a=x": between(high=3)})
-    with pytest.warns(FactsFarOff, match="a=x b=s from 900 to 950, where"):
+    with pytest.warns(FactsFarOff, match="a=x b=s from 900 to 950"):
         release.clean(given={"a=x b=s": between(900, 950), "total": between(low=10)})
     with warnings.catch_warnings():
         warnings.simplefilter("error", FactsFarOff)

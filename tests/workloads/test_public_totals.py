@@ -94,7 +94,7 @@ def test_what_is_refused():
     for wrong in ({"neighbours": "add-remove"}, {"nonnegative": False}, {"exactly": 1}):
         with pytest.raises(OutOfRange):
             Unit(1, 1, **{"neighbours": "change-one", "nonnegative": True, "exactly": True, **wrong})
-    with pytest.raises(OutOfRange, match="no cell is confidential"):
+    with pytest.raises(OutOfRange, match="confidential"):
         choose_plan(
             Workload(Domain(cell=range(2)), {"cell": 1}), Unit(1, 2, "change-one", None, True, None, True), epsilon=1
         )
@@ -124,6 +124,6 @@ def test_a_unit_of_more_cells_than_were_counted_is_refused():
     wanted = Workload(domain, {"cell": 1})
     wider = choose_plan(wanted, Unit(1, 3, "change-one", nonnegative=True, exactly=True), epsilon=1)
     assert charge_of(domain, counted.unit, wider.shares) * counted.unit.charged / wider.unit.charged == 2
-    with pytest.raises(OutOfRange, match="the one that was proved"):
+    with pytest.raises(OutOfRange, match="proved"):
         ut.release(counted, wider, epsilon=1, once=True)
     ut.release(counted, choose_plan(wanted, counted.unit, epsilon=1), epsilon=1, once=True)

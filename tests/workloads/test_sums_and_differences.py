@@ -190,17 +190,17 @@ def test_beside_levels_of_several_sizes():
 def test_what_is_refused():
     """An axis of three values, half a row, shares that add up otherwise, sums that nothing determines."""
     three = Domain(row=["A", "B"], column=["a", "b", "c"])
-    with pytest.raises(OutOfRange, match="must be a multiple of"):
+    with pytest.raises(OutOfRange, match="multiple of"):
         choose_plan(Workload(three, {"column": 1}), Unit(1, 2), epsilon=1, together="column")
     with pytest.raises(Unsupported, match="lower no cell"):
         choose_plan(Workload(three, {"column": 1}), Unit(1, 3), epsilon=1, together="column")
-    with pytest.raises(OutOfRange, match="must be a multiple of"):
+    with pytest.raises(OutOfRange, match="multiple of"):
         choose_plan(WANTED, Unit(1, 3), epsilon=1, together="column")
     with pytest.raises(OutOfRange, match="add up to 1 each"):
         Plan(PLACES, Unit(1, 2), {"row column": "1/2", "row": "1/2"}, together="column")
     with pytest.raises(OutOfRange, match="determine"):
         Plan(PLACES, Unit(1, 2), {"row": 1}, WANTED, together="column")
-    with pytest.raises(Unsupported, match="rotated sums need an axis"):
+    with pytest.raises(Unsupported, match="rotated sums"):
         choose_plan(WANTED, Unit(1, 2), epsilon=1, method="rotated")
     with pytest.raises(Unsupported, match="searched only without"):
         choose_plan(WANTED, Unit(1, 2), epsilon=1, together="column", aim="largest")
