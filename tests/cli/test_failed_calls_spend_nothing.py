@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from running import new_ledger
-from utmost.tables.files import files  # how large a file is that is read in blocks has no public name
+from small_sizes import set_sizes
 
 PEOPLE = "p,r,x\n" + "".join(f"{i},{'NS'[i % 2]},{i * 10}\n" for i in range(12))
 COUNTING = ["--each-row", "--by", "r", "--domain", "d.json", "--leave-out", "outside"]
@@ -69,7 +69,7 @@ def test_a_formula_in_a_table_of_columns(of, run, tmp_path):
 
 def test_a_rehearsal_of_a_file_that_is_read_in_blocks_ends_as_its_release(run, tmp_path, monkeypatch):
     (tmp_path / "t.csv").write_text("g,n\na,10\n=1+1,20\n")
-    monkeypatch.setattr(files, "LARGE", 1)
+    set_sizes(monkeypatch, large_file=1)
     for last in (["--dry-run"], []):
         code, _, err = run("release", "t.csv", *COLUMNS, "--epsilon", "1", "--out", "o.csv", *last)
         assert code == 1

@@ -14,13 +14,12 @@ import pytest
 import utmost as ut
 from asking import asked
 from running import python
+from small_sizes import set_sizes
 
 # Each place of writing is interrupted where it stands.
 from utmost.interfaces.cli import main as cli
-from utmost.publish.counting import person_pairs
 from utmost.publish.ledger import block_encryption, store, witness
 from utmost.publish.releases import streamed
-from utmost.tables.files import csv_blocks, files
 from utmost.tables.files.spill_file import SpillFile
 
 ROWS = 20_000
@@ -83,7 +82,7 @@ def test_counting_events_that_wait_on_the_disk(here, monkeypatch, at):
     source = here / "events.parquet"
     table = pa.table({"user": pa.array([f"user {k % 3000}" for k in rows]), "page": rows % 5})
     pq.write_table(table, source, row_group_size=2000)
-    monkeypatch.setattr(person_pairs.PersonsInBuckets.__init__, "__defaults__", (1000, 2000, 1 << 24))
+    set_sizes(monkeypatch, buckets=(1000, 2000, 1 << 24))
     count = lambda: ut.count_table(source, DOMAIN, ut.Counting("user", at_most=2))  # noqa: E731
     before = files_in(here)
     pressed_while(count, monkeypatch, SpillFile, "add" if at < 300 else "read", min(at, 200))
@@ -198,8 +197,7 @@ def test_releasing_a_file_in_pieces(here, monkeypatch, ending, at):
     else:
         table = pa.table({"id": [f"cell {k}" for k in range(ROWS)], "n": np.arange(ROWS) % 7})
         pq.write_table(table, source, row_group_size=ROWS // 4)
-    monkeypatch.setattr(files, "LARGE", 1)
-    monkeypatch.setattr(csv_blocks, "_BLOCK", 1 << 16)
+    set_sizes(monkeypatch, large_file=1, csv_block=1 << 16)
     line = ["release", str(source), "--columns", "n", "--public", "id", "--sensitivity", "1"]
     line += ["--cells", "1", "--epsilon", "1", "--out", str(out)]
     before = files_in(here)

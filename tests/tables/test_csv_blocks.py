@@ -11,11 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import utmost as ut
+from small_sizes import set_sizes
 from utmost.errors import BadTable, OutOfRange
 
 # Two readers of one file are compared; which of them reads a file shows in no answer.
 # Each of the two readers by itself; a release takes whichever can.
-from utmost.tables.files import csv_blocks, csv_table, files
+from utmost.tables.files import csv_table, files
 from utmost.tables.files.csv_blocks import NotInBlocks, read_blocks
 
 # Everything that a reader may trip over, and in many orders: quotes, line ends of three kinds, separators, numbers.
@@ -55,7 +56,7 @@ def both(path, delimiter, block):
         raise NotInBlocks
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(csv_blocks, "_BLOCK", block)
+        set_sizes(patch, csv_block=block)
         fast = outcome(path, delimiter)
         patch.setattr(csv_table, "read_blocks", unlike)
         return fast, outcome(path, delimiter)
@@ -138,7 +139,7 @@ def test_decimals_are_counted_as_their_texts_are(tmp_path, monkeypatch, cells, s
     path.write_text("who,place,amount\n" + "".join(f'{row},{row},"{cell}"\n' for row, cell in enumerate(cells)))
     seen = []
     for rows in (1 << 40, 0):  # texts, then Arrow's decimals
-        monkeypatch.setattr("utmost.tables.cells.event_batches._MANY", rows)
+        set_sizes(monkeypatch, many_events=rows)
         try:
             counting = ut.Counting(person="who", at_most=1, key=b"k" * 32)
             counted = ut.count_table(path, {"place": ["0", "1", "2"]}, counting, measure=mean, spelling=spelling)
@@ -159,7 +160,7 @@ def test_a_record_longer_than_a_block_is_read(tmp_path):
     long = '"' + "x,\n" * 40_000 + '"'
     path.write_text(f"a,b\n{long},1\ny,2\n")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(csv_blocks, "_BLOCK", 5_000)
+        set_sizes(patch, csv_block=5_000)
         assert sum(block.rows for block in read_blocks(path, 2, ",")) == csv_table.read(path).rows == 2
         assert next(csv_table.rows(csv_table.read(path))) == [long[1:-1], "1"]
 
@@ -174,7 +175,7 @@ def test_a_long_cell_is_read_by_blocks_and_by_records(tmp_path, size):
 
 
 def test_a_quote_that_never_closes_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(csv_table, "_LONGEST_CELL", 1 << 18)
+    set_sizes(monkeypatch, csv_cell=1 << 18)
     before = csv.field_size_limit(1 << 10)
     try:
         path = tmp_path / "t.csv"

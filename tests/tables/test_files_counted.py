@@ -12,12 +12,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from counting_words import counted_with
+from small_sizes import set_sizes
 from utmost import Counting
 from utmost.counting import count_table
 from utmost.errors import BadTable
-
-# Every file is made one of many rows, whose events wait here or there.
-from utmost.publish.counting.person_pairs import PersonsInBuckets
 from utmost.tables.files import csv_table
 from utmost.workloads import Domain, plain
 
@@ -31,9 +29,7 @@ SAY = {"person": "user", "domain": DOMAIN, "at_most": 3, "key": KEY}
 @pytest.fixture(params=WAYS)
 def way(request, monkeypatch):
     """Every file is one of many rows, whose events wait here or there."""
-    monkeypatch.setattr("utmost.tables.cells.event_batches._MANY", 0)
-    monkeypatch.setattr("utmost.tables.files.csv_blocks._BLOCK", 2000)
-    monkeypatch.setattr(PersonsInBuckets.__init__, "__defaults__", WAYS[request.param])
+    set_sizes(monkeypatch, many_events=0, csv_block=2000, buckets=WAYS[request.param])
     return request.param
 
 
@@ -105,7 +101,7 @@ def test_a_file_has_the_table_and_the_report_of_its_lists(tmp_path, monkeypatch,
     say = {name: word for name, word in (SAY | asked).items() if word is not None}
     columns = events()
     with monkeypatch.context() as few:
-        few.setattr("utmost.tables.cells.event_batches._MANY", 1 << 40)
+        set_sizes(few, many_events=1 << 40)
         wanted = counted_with(columns, **say)
     arrays = {name: np.array(cells) for name, cells in columns.items()}
     objects = {name: np.array(cells, dtype=object) for name, cells in columns.items()}
@@ -147,7 +143,7 @@ def test_a_file_is_refused_in_the_words_of_its_lists(tmp_path, monkeypatch, cell
         except BadTable as error:
             outcomes.append(str(error))
     assert outcomes[0] == outcomes[1]
-    monkeypatch.setattr("utmost.tables.cells.event_batches._MANY", 1 << 40)
+    set_sizes(monkeypatch, many_events=1 << 40)
     try:
         outcomes.append(counted_with(tmp_path / "events.csv", **{**SAY, **asked}).cells.tolist())
     except BadTable as error:
@@ -183,7 +179,7 @@ def test_lists_that_no_column_of_arrow_holds_are_counted_as_lists(monkeypatch, u
     """Halves of surrogate pairs, integers beyond 64 bits and mixtures: what is counted, and what is refused."""
     columns, outcomes = {"user": users * 3, "page": ["a", "b"] * 3}, []
     for many in (1 << 40, 0):
-        monkeypatch.setattr("utmost.tables.cells.event_batches._MANY", many)
+        set_sizes(monkeypatch, many_events=many)
         try:
             counted = count_table(columns, Domain(page=["a", "b"]), Counting("user", at_most=1, key=KEY))
             outcomes.append(counted.cells.tolist())

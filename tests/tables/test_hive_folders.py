@@ -18,6 +18,7 @@ import utmost as ut
 from asking import asked
 from counting_words import counted_with
 from running import called
+from small_sizes import set_sizes
 from utmost import Counting
 from utmost.counting import count_keys, count_table
 from utmost.errors import BadTable, NotDeclared, Unsupported
@@ -25,7 +26,7 @@ from utmost.ledger import Ledger
 
 # How many rows are read at a time shows in no answer; the order of the rows of pieces does in no count.
 # Pieces of two rows, which a release makes only of files larger than memory.
-from utmost.tables.files import files, parquet_pieces
+from utmost.tables.files import files
 from utmost.tables.files.hive_folders import FolderColumns
 from utmost.tables.files.parquet_pieces import ParquetPieces
 from utmost.workloads import Domain, bins, plain
@@ -66,7 +67,7 @@ def frame(lake):
 
 
 def test_rows_are_those_of_a_dataset_in_the_order_of_the_files(lake, monkeypatch):
-    monkeypatch.setattr(parquet_pieces, "_ROWS", 2)
+    set_sizes(monkeypatch, parquet_rows=2)
     found = read(lake)
     assert found.schema.names == ["user", "page", "year", "month"]
     assert found.equals(frame(lake))
@@ -206,7 +207,7 @@ def test_a_lake_is_released_whole_in_pieces_and_in_a_ledger_with_its_folders(tmp
     DuckDB answers where the table is not read in pieces; `[12]` is no pattern to it.
     """
     pytest.importorskip("duckdb")
-    monkeypatch.setattr(parquet_pieces, "_ROWS", 2)
+    set_sizes(monkeypatch, parquet_rows=2)
     root, rows = counts_in(tmp_path)
     made = ut.release(files.large_pieces(root), ut.Promise(**SAY), epsilon=60, once=True)
     with (tmp_path / "out.parquet").open("wb") as file:

@@ -5,10 +5,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import utmost as ut
+from small_sizes import set_sizes
 from utmost.errors import BadTable, Unsupported
-
-# The bound on what a file may hold in memory is gigabytes: it is set low where it is kept.
-from utmost.tables.files import parquet
 
 PROMISE = ut.Promise("n", public=["a", "b"], unit=ut.Unit(1, 1))
 
@@ -44,7 +42,7 @@ def test_an_unknown_ending_is_refused(tmp_path):
 def test_a_file_that_inflates_is_refused_before_the_memory_is_full(tmp_path, monkeypatch):
     """A column of one value repeated shrinks ten thousandfold; here the bound is set low."""
     pq.write_table(pa.table({"n": [7] * 1_000_000}), tmp_path / "t.parquet")
-    monkeypatch.setattr(parquet, "_INFLATED", 1 << 20)
+    set_sizes(monkeypatch, parquet_in_memory=1 << 20)
     assert (tmp_path / "t.parquet").stat().st_size * 200 < 8_000_000
     with pytest.raises(BadTable, match="may hold"):
         released(tmp_path / "t.parquet", ut.Promise("n", unit=ut.Unit(1, 1)))

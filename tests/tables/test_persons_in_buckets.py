@@ -13,6 +13,7 @@ import pytest
 
 import utmost as ut
 from counting_words import counted_with
+from small_sizes import set_sizes
 from utmost import Counting
 from utmost.counting import count_keys, count_table
 from utmost.errors import BadTable
@@ -94,7 +95,7 @@ def test_a_table_does_not_depend_on_where_events_waited(way, asked):
 @pytest.mark.parametrize("rows", [[1, 2, 2**70, 4], [2**70, 1, 2, -(2**70)]], ids=["late", "early"])
 def test_amounts_may_outgrow_64_bits_in_any_batch(rows, monkeypatch):
     """Batches before and behind hold theirs as machine integers, and wait in the same buckets."""
-    monkeypatch.setattr("utmost.tables.cells.event_batches._ROWS", 1)
+    set_sizes(monkeypatch, rows_of_a_batch=1)
     events = {"user": ["ann", "bob", "ann", "cyd"], "page": ["p0", "p1", "p0", "p1"]}
     decimals = pa.array([Decimal(amount) for amount in rows], pa.decimal128(38, 0))
     say = {"person": "user", "domain": {"page": ["p0", "p1"]}, "at_most": 2, "key": KEY}
@@ -178,7 +179,7 @@ def test_batches_add_up(monkeypatch):
     events, steps = random_events(), []
     say = {"person": "user", "domain": DOMAIN, "at_most": 2, "per_cell": 9, "values": "amount", "key": KEY}
     whole = counted_with(events, **say).cells.tolist()
-    monkeypatch.setattr("utmost.tables.cells.event_batches._ROWS", 100)
+    set_sizes(monkeypatch, rows_of_a_batch=100)
     monkeypatch.setattr(bounding, "_COMPACT", 10)
     tally = bounding.EventSums(_limit=10)
     monkeypatch.setattr("utmost.publish.counting.person_pairs.EventSums", lambda: tally)

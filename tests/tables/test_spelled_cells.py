@@ -11,6 +11,7 @@ import pytest
 import utmost as ut
 from counting_words import contributions_with, counted_with
 from running import with_recipe
+from small_sizes import set_sizes
 from utmost import Spelling
 from utmost.errors import BadTable, OutOfRange, WrongKind
 from utmost.workloads import bins, edges, hierarchy, listed, periods, plain
@@ -158,7 +159,7 @@ def test_a_merged_cell_is_found_wherever_a_piece_of_the_file_ends(tmp_path, monk
     book.active.merge_cells("A2:B2")
     for chunk in range(20, 60):
         # Planted where it is used: a piece ends at each place.
-        monkeypatch.setattr("utmost.tables.files.spreadsheets._CHUNK", chunk)
+        set_sizes(monkeypatch, sheet_characters=chunk)
         with pytest.raises(BadTable, match="A2:B2"):
             ut.count_table(saved(book, tmp_path), {"p": ["n"]}, ut.Counting(each_row=True))
 

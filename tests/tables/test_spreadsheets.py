@@ -16,6 +16,7 @@ import pytest
 import utmost as ut
 from asking import asked
 from running import new_ledger
+from small_sizes import set_sizes
 from utmost.errors import BadTable
 
 # Columns that no release has are written, and a sheet of few rows instead of a million.
@@ -100,7 +101,7 @@ def test_a_request_made_again_finds_its_file(run, tmp_path):
 
 
 def test_rows_beyond_a_sheet_go_on_in_another(tmp_path, monkeypatch):
-    monkeypatch.setattr(spreadsheets, "_ROWS", 3)
+    set_sizes(monkeypatch, sheet_rows=3)
     cells = {"a": list(range(7)), "b": [None, "x", None, None, None, None, "y"]}
     assert read_back(tmp_path, cells) == cells
     assert openpyxl.load_workbook(tmp_path / "t.xlsx").sheetnames == ["Values", "Values 2", "Values 3", "Statement"]

@@ -12,6 +12,7 @@ import pytest
 import utmost as ut
 from asking import asked
 from running import called
+from small_sizes import set_sizes
 from utmost import Unit
 from utmost.errors import BadTable, NotDeclared, Unsupported
 
@@ -19,7 +20,7 @@ from utmost.errors import BadTable, NotDeclared, Unsupported
 # A small file is read as one larger than memory.
 from utmost.publish.releases import streamed
 from utmost.publish.releases.streamed import StreamedTable
-from utmost.tables.files import files, parquet_pieces
+from utmost.tables.files import files
 
 SAY = {"columns": "visits", "public": "ward", "id_column": "ward", "unit": Unit(1, 1), "epsilon": 1}
 ROWS = 5000
@@ -65,8 +66,7 @@ KINDS = [as_parquet, as_directory, as_csv, as_odd_csv]
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
     """Every file is large, and every piece small."""
-    monkeypatch.setattr(files, "LARGE", 0)
-    monkeypatch.setattr(parquet_pieces, "_ROWS", 999)
+    set_sizes(monkeypatch, large_file=0, parquet_rows=999)
 
 
 @pytest.fixture(params=KINDS)
@@ -186,7 +186,7 @@ def test_parquet_is_large_by_its_cells_where_that_is_asked(tmp_path, monkeypatch
     pq.write_table(pa.table({"ward": pa.array(np.zeros(5000, int)), "visits": pa.array(np.zeros(5000, int))}), path)
     for limit, is_large in ((8 * 2 * 5000, True), (8 * 2 * 5000 + 1, False)):
         assert path.stat().st_size < limit
-        monkeypatch.setattr(files, "LARGE", limit)
+        set_sizes(monkeypatch, large_file=limit)
         assert (files.large_pieces(path, by_cells=True) is not None) == is_large
         assert files.large_pieces(path) is None
     text = tmp_path / "few.csv"
@@ -198,7 +198,7 @@ def test_parquet_is_large_by_its_cells_where_that_is_asked(tmp_path, monkeypatch
 def test_the_command_takes_packed_parquet_in_pieces_where_it_stays_parquet(tmp_path, monkeypatch, out, is_pieces):
     """Into another format it is read whole, as before."""
     path, taken = as_parquet(wards(), tmp_path), []
-    monkeypatch.setattr(files, "LARGE", 8 * 2 * ROWS)
+    set_sizes(monkeypatch, large_file=8 * 2 * ROWS)
     monkeypatch.setattr(streamed, "StreamedTable", lambda *a: taken.append(1) or StreamedTable(*a))
     what, promise = ["--columns", "visits"], ["--sensitivity", "1", "--cells", "1", "--epsilon", "1"]
     made = called("release", path, *what, "--public", "ward", *promise, "--out", tmp_path / out)
@@ -211,13 +211,13 @@ def test_packed_parquet_goes_into_a_ledger_by_item_without_being_read(tmp_path, 
     """By its cells it is a relation of DuckDB where noise goes by item; where it goes by rows, it is read."""
     pytest.importorskip("duckdb")
     path = as_parquet(wards(), tmp_path)
-    monkeypatch.setattr(files, "LARGE", 8 * 2 * ROWS)
+    set_sizes(monkeypatch, large_file=8 * 2 * ROWS)
     assert path.stat().st_size < files.LARGE
     assert type(files.table_or_relation(path)) is pa.Table
     relation = files.table_or_relation(path, by_item=True)
     assert type(relation).__name__ == "DuckDBPyRelation"
     assert relation.columns == ["ward", "visits"]
-    monkeypatch.setattr(files, "LARGE", 8 * 2 * ROWS + 1)
+    set_sizes(monkeypatch, large_file=8 * 2 * ROWS + 1)
     assert type(files.table_or_relation(path, by_item=True)) is pa.Table
 
 
