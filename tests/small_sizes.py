@@ -11,6 +11,7 @@ _SIZES = {
     "parquet_in_memory": (parquet, "_INFLATED"),
     "parquet_rows": (parquet_pieces, "_ROWS"),
     "sheet_rows": (spreadsheets, "_ROWS"),
+    "sheet_columns": (spreadsheets, "_COLUMNS"),
     "sheet_characters": (spreadsheets, "_CHUNK"),
     "many_events": (event_batches, "_MANY"),
     "rows_of_a_batch": (event_batches, "_ROWS"),

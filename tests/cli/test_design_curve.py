@@ -12,7 +12,7 @@ import utmost as ut
 # The search is interrupted in a round of its own, wherever it runs.
 from utmost.design.optima import search_for_rays
 
-ASKED = ["design", "--space", "grid:5x5", "--prior", "uniform", "--loss", "distance"]
+ASKED = ["design", "--space", "grid:4x4", "--prior", "uniform", "--loss", "distance"]
 WEIGHTS = "".join(f"{k},{k * k % 17 + 1}\n" for k in range(49))
 
 

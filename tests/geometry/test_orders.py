@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from utmost import priors
@@ -26,7 +26,6 @@ any_pairs = shapes.flatmap(
 
 
 @given(any_pairs, st.data())
-@settings(max_examples=30)
 def test_refinement_is_an_earth_move_for_one_prior_without_zeros(pair, data):
     """[fernandes2022], (7): the hyper of B is refined by that of A for one full prior exactly if it is for all."""
     B, A = pair
@@ -63,7 +62,6 @@ def test_earth_moves_that_lose_or_misplace_earth_are_told():
 
 
 @given(any_pairs)
-@settings(max_examples=30)
 def test_each_order_implies_the_next(pair):
     """Refinement => max-case => privacy-based; every verdict by its remap."""
     B, A = pair
@@ -125,7 +123,6 @@ def test_the_counterexamples_of_the_page():
 
 
 @given(any_pairs)
-@settings(max_examples=30)
 def test_the_privacy_order_is_about_all_spaces_at_once(pair):
     """d_A <= d_B: smallest_epsilon of A is at most that of B on any space; a refuting pair is a space where not."""
     B, A = pair

@@ -6,7 +6,7 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import utmost.design.geometry.power_numbers as room
@@ -35,7 +35,6 @@ def truth(at, exponent, roots=(1, 2)):
 
 
 @given(st.sampled_from(LEVELS), st.lists(st.tuples(st.integers(-3, 3), st.integers(-3, 3)), min_size=4, max_size=4))
-@settings(max_examples=30)
 def test_numbers_are_those_of_two_hundred_digits(at, exponents):
     """Sums, differences, products and quotients; signs; and what is stored is read back as the same number."""
     here = field(at)

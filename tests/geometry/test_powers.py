@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from utmost.exact import level
@@ -26,7 +26,6 @@ levels = st.sampled_from([level(alpha="1/2"), level(alpha="7/8"), level(epsilon=
 
 
 @given(levels, exponents)
-@settings(max_examples=30)
 def test_intervals_and_floats_are_right(at, exponent):
     """exp(-eps (a + b sqrt 2)): inside the interval, and at most one unit in the last place off."""
     powers = powers_of(at)
@@ -39,7 +38,6 @@ def test_intervals_and_floats_are_right(at, exponent):
 
 
 @given(st.sampled_from([2, 3, 4, 6]), st.integers(0, 2**40), st.sampled_from(["1/2", "2/3", "9/10", "5/7"]))
-@settings(max_examples=30)
 def test_residues_of_roots_know_their_powers(root, above, alpha):
     """The image of alpha^(1/k), to the k-th power, is that of alpha: relations between roots hold in the field."""
     powers = powers_of(level(alpha=alpha).scaled(Fraction(1, root)), LINE)

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from utmost import losses, priors
@@ -21,7 +21,6 @@ shapes = st.tuples(st.integers(1, 5), st.integers(1, 5), st.integers(1, 5))
 
 
 @given(shapes.flatmap(lambda shape: strategies.refined_pairs(*shape)))
-@settings(max_examples=30)
 def test_a_post_processed_channel_is_a_refinement(pair):
     """B @ P is a refinement of B, and the remap that is found proves it; nobody prefers it."""
     B, A = pair
@@ -34,7 +33,6 @@ def test_a_post_processed_channel_is_a_refinement(pair):
 @given(
     shapes.flatmap(lambda shape: st.tuples(strategies.channels(*shape[:2]), strategies.channels(shape[0], shape[2])))
 )
-@settings(max_examples=30)
 def test_exactly_one_witness_exists(pair):
     """Either A = B @ P, or some consumer loses strictly less with A: the theorem of Coriaceous."""
     B, A = pair

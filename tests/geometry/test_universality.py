@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
@@ -373,7 +373,6 @@ def columns(channel):
 
 
 @given(st.integers(1, 12).flatmap(strategies.priors), strategies.alphas)
-@settings(max_examples=30)
 def test_what_the_geometric_mechanism_loses_is_a_bound_for_all(prior, alpha):
     """The remap of G loses the sum of a packing t, and no mechanism loses less: the whole theorem, prior by prior."""
     found = least_nib_loss(PrivacyType(counts(len(prior) - 1), alpha=alpha), prior)

@@ -6,7 +6,7 @@ from math import comb
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 # A stream of vertices: a public call gives the whole list, or their number.
@@ -65,7 +65,6 @@ def test_reverse_search_lists_each_vertex_once(d):
 
 
 @given(metrics)
-@settings(max_examples=30)
 def test_the_count_is_the_length_of_the_list(d):
     """count_vertices (blocks, transfer matrix, closed forms) = number of vertices that are listed."""
     ptype = PrivacyType(Space(d), **HALF)

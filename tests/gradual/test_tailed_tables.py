@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from utmost.errors import NotALevel, OutOfRange, Unsupported
@@ -59,7 +59,6 @@ def test_a_table_beside_a_geometric_law_is_the_difference():
     st.sampled_from(["2/3", "1/2", "2/5"]),
     st.sampled_from(["1/3", "1/5", "1/10"]),
 )
-@settings(max_examples=60)
 def test_the_verdict_is_that_of_the_fourier_quotient(lower, higher, a, b):
     """Where neither is near the boundary: a negative coefficient, and a law, are seen by both."""
     first = TailedTable(dict(enumerate([*reversed(lower), *lower[1:]], 1 - len(lower))), a)

@@ -7,7 +7,7 @@ from math import log2
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from utmost import losses, priors
@@ -226,7 +226,6 @@ def test_shannon_capacity_of_a_one_sided_error(p):
     assert found.value == pytest.approx(log2(1 + (1 - p) * p ** (p / (1 - p))), abs=1e-9)
 
 
-@settings(max_examples=30)
 @given(st.data())
 def test_shannon_capacity_lies_between_its_bounds(data):
     """Mutual information of any prior is below the upper bound; that of the certificate is the lower one."""

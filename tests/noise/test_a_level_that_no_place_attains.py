@@ -42,7 +42,7 @@ class TwoGeometric(IntegerLaw):
         return self.level.scaled(self.stated * int(distance)) if int(distance) else None
 
 
-@pytest.mark.parametrize("at", [level(alpha="1/2"), level(1), level("1/100"), level(20)], ids=str)
+@pytest.mark.parametrize("at", [level(alpha="1/2"), level(1), level("1/20"), level(20)], ids=str)
 def test_its_level_is_checked_as_a_limit(at):
     law = TwoGeometric(at)
     check_promise(law)

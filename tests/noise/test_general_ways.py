@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import utmost as ut
@@ -71,7 +71,6 @@ def test_the_smallest_level(law, shift):
     check_promise(TwoFormulas(law))
 
 
-@settings(max_examples=40)
 @given(laws(), st.integers(1, 20), st.sampled_from(["0", "0.05", "1/3", "1", "2.5"]))
 def test_the_divergence(law, shift, epsilon):
     closed, general = float(delta(law, epsilon, shift)), delta(TwoFormulas(law), epsilon, shift)
@@ -84,7 +83,6 @@ def test_the_curve(law, shift, false_alarm):
     assert found == pytest.approx(float(tradeoff(law, false_alarm, shift)), rel=1e-9, abs=1e-13)
 
 
-@settings(max_examples=30)
 @given(laws(), st.floats(0, 3))
 def test_the_worst_pair(law, epsilon):
     """Of equal divergence at every level, though one has classes of outcomes and the other the outcomes themselves."""

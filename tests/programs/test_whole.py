@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
@@ -25,7 +25,6 @@ def programs(draw):
 
 
 @given(programs())
-@settings(max_examples=30)
 def test_the_dual_proves_the_optimum(program):
     """A x = b, x >= 0, z A <= c, z b = c x: weak duality closes the gap, in rationals."""
     matrix, right, cost = program

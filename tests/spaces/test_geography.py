@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import utmost as ut
@@ -38,7 +38,6 @@ def haversine(p, q, radius=float(SMALLEST_RADIUS)):
     return 2 * radius * math.asin(min(1.0, math.sqrt(h)))
 
 
-@settings(max_examples=30)
 @given(st.lists(coordinates, min_size=1, max_size=7, unique_by=spot))
 def test_distances_on_the_earth_are_a_metric_exactly_and_not_above_the_arcs(points):
     """d is symmetric, positive, keeps every triangle as integers, and D - n - 1 < d <= D for the great circles D."""

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import utmost as ut
@@ -62,7 +62,6 @@ def both(path, delimiter, block):
         return fast, outcome(path, delimiter)
 
 
-@settings(max_examples=30)
 @given(anything, st.sampled_from(["a,b\n", "a\n", "", '"a,1",b\r\n', "\n"]), st.sampled_from([1, 5, 1 << 20]))
 def test_any_text_is_read_and_written_alike_or_refused_alike(tmp_path_factory, parts, header, block):
     """Same cells, same types, same bytes written, same message, however the text is cut into blocks."""

@@ -39,7 +39,9 @@ def domain_of(shape):
     return Domain({f"x{at}": range(size) for at, size in enumerate(shape)})
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow if name.endswith("a table of two") else ()) for name in CASES]
+)
 def test_the_figures_of_noise_made_once(name):
     """The least of the closed forms, beside the least that can be relaxed."""
     shape, wanted, unit, epsilon, once, planned = CASES[name]

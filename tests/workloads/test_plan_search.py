@@ -5,7 +5,7 @@ from fractions import Fraction
 from itertools import combinations, product
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from utmost.errors import NotALevel, OutOfRange
@@ -35,7 +35,6 @@ def test_never_worse_than_what_anybody_would_try(wanted, epsilon, parts):
 
 
 @pytest.mark.slow
-@settings(max_examples=30)
 @given(workloads(most=60), LEVELS, st.lists(st.integers(0, 5), min_size=90, max_size=90))
 def test_never_worse_on_two_hundred_workloads(wanted, epsilon, parts):
     """The same, of 200 workloads."""
