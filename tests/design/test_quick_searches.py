@@ -14,11 +14,9 @@ from utmost.design.geometry.best_action_cells import Complex
 from utmost.design.geometry.nearest_remaps import nearest_remaps
 from utmost.design.optima.loss_curves import designs_in_turn
 from utmost.design.optima.near_places import merging_circles, share_by_mass, sum_at_centres
-from utmost.design.spaces import losses, priors
-from utmost.design.spaces.consumer import Consumer
 from utmost.design.spaces.distance_units import is_unit
 from utmost.privacy_types import PrivacyType
-from utmost.spaces import counts, grid, hamming
+from utmost.spaces import Consumer, counts, grid, hamming, losses, priors
 
 
 def test_cells_are_no_unit():

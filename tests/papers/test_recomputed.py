@@ -8,8 +8,7 @@ from itertools import islice
 
 import pytest
 
-from utmost.core.noise import costs
-from utmost.noise import DiscreteStaircase
+from utmost.noise import DiscreteStaircase, costs
 from utmost_papers import contents
 from utmost_papers.geng_classes import least_in_class
 from utmost_papers.koufogiannis_pictures import layout

@@ -48,7 +48,7 @@ def on_duckdb(events):
 
 
 FRAMES = {"polars": pl.LazyFrame, "duckdb": on_duckdb}
-WAYS = {"in memory": (1 << 21, 1 << 20, 1 << 24), "on the disk": (0, 500, 1 << 24), "one bucket too large": (0, 1, 1)}
+WAYS = {"in memory": (1 << 21, 1 << 20, 1 << 24), "on the disk": (0, 500, 1 << 24), "one bucket too large": (0, 50, 1)}
 
 
 @pytest.fixture(params=FRAMES)

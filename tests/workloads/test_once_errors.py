@@ -106,7 +106,7 @@ def test_a_release_made_once_takes_the_least_of_all_and_is_not_relaxed(name):
     st.sampled_from([{"x0": 1}, {"x0": 1, "": 1}, {"x0": 1, "": 20}, {"": 1}]),
     st.sampled_from(["1/10", 1, 4]),
 )
-@settings(max_examples=12)
+@settings(max_examples=6)
 def test_no_release_made_once_has_more_than_the_least_of_the_list(size, unit, wanted, epsilon):
     """The error of what is drawn, computed from the answer's own noise, against every entry and the plan."""
     domain = domain_of((size,))

@@ -149,6 +149,7 @@ def test_the_planner_takes_the_least():
         choose_plan(Workload.ranges(Domain(t=bins(2000)), "t"), ONE, epsilon=1, method="rows")
 
 
+@pytest.mark.slow
 def test_rectangles_have_less_error_than_hdmm_prints():
     """32.692 of sqrt(2)/epsilon over all rectangles of 256 x 256."""
     box = Domain(x=bins(256), y=bins(256))

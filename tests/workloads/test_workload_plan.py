@@ -181,7 +181,7 @@ def test_the_least_largest_error_of_geography():
         choose_plan(geography(), ONE, epsilon=1, aim="median")
 
 
-@settings(max_examples=12)
+@settings(max_examples=6)
 @given(workloads(most=30))
 def test_variances_are_those_of_least_squares_at_any_unit(wanted):
     """Of every part the mean over its answers of the dense variance; a unit of k cells by s has epsilon/(k s)."""
