@@ -51,7 +51,7 @@ def test_the_charge_is_the_largest_ratio_over_all_that_one_individual_changes(li
     say = {"sensitivity": s, "nonnegative": nonnegative}
     law = SignedCells(1, rows, [m / charge for m in steps], **say)
     assert max(spent for _, spent in law.changes) == 1
-    with pytest.raises(OutOfRange, match="more than the level"):
+    with pytest.raises(OutOfRange, match="nonnegative=True"):
         SignedCells(1, rows, [m / charge * Fraction(100, 99) for m in steps], **say)
 
 

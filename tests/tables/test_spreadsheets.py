@@ -253,7 +253,7 @@ def test_a_workbook_whose_parts_are_damaged_is_refused_by_type(damage, tmp_path)
             content = packed.read(name)
             assert name != part or old in content
             damaged.writestr(name, content.replace(old, new) if name == part else content)
-    with pytest.raises(BadTable, match="must be a workbook"):
+    with pytest.raises(BadTable, match="workbook"):
         files.read(tmp_path / "t.xlsx")
 
 

@@ -154,5 +154,5 @@ def test_what_cannot_be_measured_is_refused():
 
 def test_an_axis_of_too_many_values():
     large = Workload.prefixes(Domain(age=range(9000)), "age")
-    with pytest.raises(Unsupported, match="hat functions along an axis must be at most"):
+    with pytest.raises(Unsupported, match=r"2000.*4501"):
         Plan(large.domain, ONE, {"age": "1/2", "age~2": "1/2"}, large)

@@ -256,7 +256,7 @@ def test_events_with_dates_are_counted_alike_through_every_door(tmp_path):
     assert DOMAIN.axes[0].labels[0][median] in again.median("date").labels
     low, high = again.quantile("date", "1/2").interval
     assert (low is -np.inf or isinstance(low, dt.datetime)) and isinstance(high, dt.datetime)  # noqa: PT018
-    with pytest.raises(OutOfRange, match="must have a number"):
+    with pytest.raises(OutOfRange, match="values="):
         again.mean("date")
 
 

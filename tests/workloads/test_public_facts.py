@@ -176,7 +176,7 @@ def test_a_fact_beyond_the_digits_of_floats_is_refused_by_type():
     domain = Domain(a=[1, 2, 3], b=[1, 2])
     release = ut.release(np.full((3, 2), 90), Plan(domain, ut.Unit(1, 1), {"a b": 1}), epsilon=1, once=True).table
     assert release.clean(given={"total": 10**8}).total({}) == 10**8
-    with pytest.raises(OutOfRange, match=r"within 1e\+08 of the released sums.*larger steps"):
+    with pytest.raises(OutOfRange, match=r"1e\+08.*larger steps"):
         release.clean(given={"total": 10**12})
 
 
