@@ -24,8 +24,8 @@ class CellBars:
     """The margins of results that are computed from the cells of a release with the noise of `cell_noise_at`.
 
     Every margin is proved: the probability that it holds, before the noise is drawn, is at least the confidence. Under
-    a uniform prior it is also the probability afterwards, and the released value, or the sum of released values, is the
-    best estimate for every symmetric loss that increases with the error.
+    a uniform prior the margin also holds with this probability after the draw, and the released value, or the sum of
+    released values, is the best estimate for every symmetric loss that increases with the error.
 
     >>> from utmost import Unit
     >>> from utmost.releases import cell_noise_at

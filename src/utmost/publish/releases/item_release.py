@@ -179,7 +179,7 @@ class ItemResponder:
         shifts: Mapping[str, Shift],
         by: Callable[[Integers, Integers], Integers],
     ) -> dict[str, Integers]:
-        """Columns of numbers in steps, each shifted, in chunks that reuse memory."""
+        """Combine each column of numbers, in steps, with its shift; in chunks that reuse memory."""
         count = check_columns(identifiers)
         read = read_columns(self.lattice, self.columns, numbers, count)
         parts: dict[str, list[Integers]] = {name: [] for name in read}

@@ -279,14 +279,14 @@ class FamilyCells:
 def withheld_families(
     domain: Domain, tables: Sequence[FamilyCells], statement: Mapping[str, Any], rule: WithholdingRule
 ) -> WithheldTables:
-    """The tables of a release by a plan with cells withheld by a rule, and further ones if it is complementary."""
+    """The tables of a release by a plan after a rule has withheld cells, and further cells if it is complementary."""
     names = tuple(table.name for table in tables)
     if not names or len(set(names)) < len(names):
         came = "none" if not names else "one twice"
         raise OutOfRange("a rule is applied to different tables", came=came, where="withhold")
     shown = {table.name: rule.shows(table.estimates, table.margins) for table in tables}
     if rule.complementary:
-        # A group of two tables of one marginal is published if either has it, and shown only if both show it.
+        # Two tables of one marginal may have the same group: then it is shown only if both tables show it.
         published: dict[Family, NDArray[np.bool_]] = {}
         stays: dict[Family, NDArray[np.bool_]] = {}
         sizes: dict[Family, NDArray[np.float64]] = {}

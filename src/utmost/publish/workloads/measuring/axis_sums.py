@@ -36,7 +36,7 @@ class AxisSums(Protocol):
         """The coarsest level whose group sums determine these sums."""
 
     def lengths(self, axis: Axis) -> Counter[int]:
-        """The least number of values that a row can take with one sign, and the number of rows of each length."""
+        """The number of rows by length: the number of values added up, or 1 for weights other than 0 and 1."""
 
     def spectrum(self, chain: Chain) -> list[Fraction]:
         """The sum of |Q_t w|^2 over the rows w, for each level t."""

@@ -63,7 +63,7 @@ class ProductErrors:
 
     @property
     def weights(self) -> Floats:
-        """The weight of the sum of the variances of each part's answers."""
+        """For each part, the weight of the variance of one of its answers."""
         return np.array([float(part.weight / part.answers) for part in self.workload.parts])
 
     def weighted(self, rows: ProductRows, shares: Mapping[Family, Fraction], level: float) -> list[float]:

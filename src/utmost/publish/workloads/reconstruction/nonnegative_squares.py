@@ -4,7 +4,7 @@ Minimise f(x) = 1/2 sum_S q_S |A_S x - y_S|^2 over x >= 0. Accelerated projected
 points uphill [beck2009, odonoghue2015], guess which cells are zero. Conjugate gradients solve for the other cells, and
 the signs of the solution correct the guess. Bounds of single cells are bounds of the variables. Sums with bounds,
 B x in [l, u], are handled by an augmented Lagrangian [hestenes1969], whose multipliers are updated until the bounds
-constraint. The gradient and the multipliers at the end certify the distance to the minimum.
+hold. The gradient and the multipliers at the end certify the distance to the minimum.
 
 Measured sums that do not determine the cells, such as overlapping marginals, have many tables of least f. The chosen
 one is the limit of proximal steps [rockafellar1976]: each minimises f plus the squared distance to the table before.

@@ -194,13 +194,13 @@ class PublicFacts:
 def with_sums(
     domain: Domain, facts: PublicFacts | None, family: Family, sums: Sequence[int], amount: Amount | None = None
 ) -> PublicFacts:
-    """The facts, and the fact that the sums of a marginal are these."""
+    """The facts, together with these known sums of a marginal."""
     bounds = {} if facts is None else dict(facts.bounds)
     # The None keeps numpy from turning Python's integers into int64.
     whole = np.array([*sums, None], dtype=object)[:-1].reshape(domain.group_shape(family))
     lower, upper = bounds.get(family, (whole, whole))
     for place in np.flatnonzero(((whole < lower) | (upper < whole)).ravel()).tolist():
-        assert facts is not None, "else nothing is excluded"
+        assert facts is not None, "without facts no sum is out of bounds"
         raise clash_of([facts.fact(family, place), f"held at {whole.ravel()[place]}"], 2)
     return PublicFacts(domain, bounds | {family: (whole, whole)}, amount)
 
