@@ -5,6 +5,8 @@ import json
 import pytest
 
 import utmost as ut
+from utmost.errors import BadTable
+from utmost.tables.files.codebooks import read_codebook  # by the command, the file's name would not show the encoding
 
 ROWS = "Variable,Code,Label\nsex,1,Men\n,2,Women\nregion,01,North\nregion,02,South\n"
 ROWS += "age,0-120,Age in years\nage,-1,refused\nband,0-4,\nband,5-9,\nnote,,\n"
@@ -78,6 +80,7 @@ WRONG = {
     "data.csv": ("sex,region\n1,01\n", 1, "name one column variable"),
     "none.json": ("[]", 1, "a codebook must name variables"),
     "bomb.xml": ('<!DOCTYPE a [<!ENTITY b "b">]><a/>', 1, "no entities"),
+    "odd.xml": ('<?xml version="1.0" encoding="utf-7"?><a/>', 1, "encoding that is known"),
     "torn.xml": ("<a>", 1, "must be XML"),
     "empty.csv": ("variable,code\nnote,\n", 2, "must list the codes"),
 }
@@ -90,6 +93,16 @@ def test_what_is_no_codebook_is_refused(run, tmp_path, name):
     found = run("domain", "propose", tmp_path / name, "--out", tmp_path / "o.json")
     assert (found[0], message in found[2]) == (code, True), found
     assert not (tmp_path / "o.json").exists()
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_a_codebook_with_entities_is_refused_in_every_encoding(tmp_path, encoding):
+    """A search of the bytes for a DOCTYPE missed it in UTF-16, and the entities were replaced."""
+    text = '<!DOCTYPE a [<!ENTITY b "1">]><a><var name="sex"><catgry><catValu>&b;</catValu></catgry></var></a>'
+    path = tmp_path / "book.xml"
+    path.write_bytes(f'<?xml version="1.0" encoding="{encoding}"?>{text}'.encode(encoding))
+    with pytest.raises(BadTable, match="no entities"):
+        read_codebook(path)
 
 
 def test_a_check_says_what_share_of_each_column_lies_outside(run, tmp_path):

@@ -1,6 +1,7 @@
 """Mistakes that lose privacy or mislead, from counting to a published table: each is refused, and says what to do."""
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import utmost as ut
@@ -49,6 +50,11 @@ def amounts_with_a_comma_before_their_decimals():
     ut.count_table(events, WARDS, ut.Counting("person", at_most=1), measure=ut.sum("paid", per_cell=9))
 
 
+def persons_of_a_type_that_arrow_cannot_encode():
+    events = pa.table({"person": pa.array([b"p" * 16], pa.uuid()), "ward": ["A"]})
+    ut.count_table(events, WARDS, ut.Counting("person", at_most=1))
+
+
 @pytest.mark.parametrize(
     ("use", "kind", "remedy"),
     [
@@ -57,6 +63,7 @@ def amounts_with_a_comma_before_their_decimals():
         (a_plan_that_leaves_a_wanted_table_open, OutOfRange, "Measure the cells, or drop the answer"),
         (an_answer_that_was_not_measured, NotDetermined, "Measure 'outcome' or a finer table"),
         (amounts_with_a_comma_before_their_decimals, BadTable, 'decimal=","'),
+        (persons_of_a_type_that_arrow_cannot_encode, BadTable, "Cast it to text"),
         (events_of_nobody, BadTable, "every event must name its person"),
         (a_domain_learned_from_the_events, NotDeclared, "must list the possible values"),
         (a_smaller_unit_than_was_counted, OutOfRange, "unit"),

@@ -156,12 +156,25 @@ def test_dates_of_every_kind_and_spans_of_text():
     assert counted(DAYS, pa.array([], pa.timestamp("us"))) == tally(DAYS, [])
 
 
+def test_times_beyond_every_calendar_lie_outside():
+    """Arrow and NumPy refuse to convert them, by errors that quote the cell."""
+    date, far = dt.date(2013, 5, 17), [(1 << 63) - 1, 1 - (1 << 63)]
+    days = (date - dt.date(1970, 1, 1)).days
+    place = (date - dt.date(2013, 1, 1)).days
+    for unit, ticks in (("D", days), ("h", days * 24), ("m", days * 1440), ("s", days * 86400)):
+        assert counted(DAYS, np.array([*far, ticks]).view(f"M8[{unit}]")) == tally(DAYS, [-1, -1, place])
+    milliseconds = pa.array([*far, days * 86_400_000 + 1], pa.int64())
+    assert counted(DAYS, milliseconds.view(pa.date64())) == tally(DAYS, [-1, -1, place])
+    assert counted(DAYS, milliseconds.view(pa.timestamp("ms"))) == tally(DAYS, [-1, -1, place])
+
+
 @pytest.mark.parametrize(
     ("column", "reason"),
     [
         (["2013"], "longer time"), (["2013-05"], "longer time"), (["2013-W20"], "longer time"),
         ([130517], "dates or times"), ([201305], "dates or times"),
         (["17.5.2013"], "is no time"), (["2013-02-30"], "is no time"),
+        ([(0, 86400)], "dates or times"), ([(1,)], "dates or times"),
         ([True], "truth value"), ([1.5], "dates or times"), (np.array([1, 2]), "dates or times"),
         (pa.array([1.5]), "dates or times"), (pa.array([dt.time(9)]), "times"), ([dt.time(9)], "time"),
         (pa.array([dt.timedelta(1)]), "times"), (pa.array([True]), "truth values"),

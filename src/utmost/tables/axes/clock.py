@@ -132,6 +132,8 @@ class Clock:
 
     def span(self, cell: Any) -> Span | None:
         """The span of a date, time, text or integer on this clock; None if it is no time, or has an unusable zone."""
+        if isinstance(cell, tuple):  # of a table; below, a span
+            return None
         if isinstance(cell, np.datetime64):
             unit = np.datetime_data(cell.dtype)[0]
             if np.isnat(cell) or unit in ("W", "generic"):

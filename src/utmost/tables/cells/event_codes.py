@@ -46,6 +46,8 @@ def distinct_cells(column: Any, name: str, axis: Axis | None = None) -> tuple[ND
     if hasattr(column, "dictionary_encode"):
         import pyarrow
 
+        if isinstance(column.type, pyarrow.BaseExtensionType):  # such as UUIDs, which Arrow cannot encode
+            return distinct_cells(column.to_pylist(), name, axis)
         if isinstance(column, pyarrow.ChunkedArray):
             column = column.unify_dictionaries().combine_chunks()
         if isinstance(column, pyarrow.ChunkedArray):  # more text than one Arrow array can hold

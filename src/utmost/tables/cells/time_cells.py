@@ -23,6 +23,7 @@ from utmost.tables.cells.odd_cells import MARK_ANYWAY, looks_missing, odd_number
 from utmost.tables.cells.spelling import PLAIN, Spelling
 
 _PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+_SECONDS = {"D": DAY, "h": 3600, "m": 60}
 _ISO = 'Write ISO text, such as "2013-05-17" or "2013-05-17T09:30"; or declare the pattern of the text: '
 _ISO += 'ut.Spelling(pattern="%d.%m.%Y").'
 _NUMBERS = "Integers are read as 2013 on an axis of years, 201305 of months, 20130517 of days. Others need a "
@@ -104,10 +105,11 @@ def _typed_times(column: Any, axis: Axis, name: str) -> tuple[NDArray[np.int64],
     assert clock is not None, "periods have a clock"
     if isinstance(column, np.ndarray) and not is_masked_array(column) and column.dtype.kind == "M":
         unit, step = np.datetime_data(column.dtype)
-        if unit not in (*_PER_SECOND, "D", "h", "m") or step != 1:
+        if unit not in (*_PER_SECOND, *_SECONDS) or step != 1:
             return None
-        seconds = column.astype("datetime64[s]").astype(np.int64)
-        return seconds, {"D": DAY, "h": 3600, "m": 60}.get(unit, 1), np.isnat(column)
+        if unit in _SECONDS:
+            return _in_seconds(column.astype(np.int64), _SECONDS[unit]), _SECONDS[unit], np.isnat(column)
+        return column.astype("datetime64[s]").astype(np.int64), 1, np.isnat(column)
     if not hasattr(column, "dictionary_encode"):
         return None
     import pyarrow
@@ -120,8 +122,10 @@ def _typed_times(column: Any, axis: Axis, name: str) -> tuple[NDArray[np.int64],
         return None
     gone = np.asarray(column.is_null().to_numpy(zero_copy_only=False), dtype=bool)
     if kinds.is_date(kind):
-        days = column.cast(pyarrow.date32()).cast(pyarrow.int32()).fill_null(0).to_numpy(zero_copy_only=False)
-        return days.astype(np.int64) * DAY, DAY, gone
+        # Arrow would refuse milliseconds that are no whole day, and quote them.
+        ticks = column.cast(pyarrow.int32() if kinds.is_date32(kind) else pyarrow.int64()).fill_null(0)
+        days = ticks.to_numpy(zero_copy_only=False).astype(np.int64) // (1 if kinds.is_date32(kind) else DAY * 1000)
+        return days * DAY, DAY, gone
     ticks = column.cast(pyarrow.int64()).fill_null(0).to_numpy(zero_copy_only=False)
     seconds = ticks // _PER_SECOND[kind.unit]
     if kind.tz is not None:
@@ -135,6 +139,12 @@ def _typed_times(column: Any, axis: Axis, name: str) -> tuple[NDArray[np.int64],
         finite = [int(edge) for edge in edges if isinstance(edge, Fraction)]
         seconds = clock.moved(seconds, finite[0], finite[-1])
     return seconds, 1, gone
+
+
+def _in_seconds(ticks: NDArray[np.int64], length: int) -> NDArray[np.int64]:
+    """Days, hours or minutes as seconds; those that no int64 holds stay far outside every axis."""
+    most = np.iinfo(np.int64).max // (2 * length)
+    return np.clip(ticks, -most, most) * length
 
 
 def _refused_time(cell: Any, name: str, axis: Axis, spelling: Spelling) -> BadTable:

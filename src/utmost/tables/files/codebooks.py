@@ -36,7 +36,6 @@ _CODED = re.compile(r"\s*(?P<code>[^,=:|;]+?)\s*[,=:]\s*(?P<label>.+?)\s*", re.S
 _MISSING = re.compile(r"\b(missing|not stated|no answer|refus\w*|unknown|don'?t know|not applicable)\b", re.I)
 _MOST_GROUPS = 20  # most groups of a range of numbers
 _WHOLE_GROUPS = 5  # a range of decimals at least this long has groups that begin at whole numbers
-_DOCTYPE = re.compile(rb"<!\s*(DOCTYPE|ENTITY)", re.I)
 
 
 @dataclass(slots=True)
@@ -99,15 +98,29 @@ def read_codebook(path: Path) -> dict[str, Coded]:
     return variables
 
 
+class _HasEntities(Exception):
+    """The XML has a DOCTYPE, which alone can declare entities."""
+
+
+class _WithoutEntities(ElementTree.TreeBuilder):
+    # The parser finds a DOCTYPE in every encoding; a search of the bytes would miss it in UTF-16.
+    def doctype(self, name: str, pubid: str, system: str) -> None:
+        raise _HasEntities
+
+
 def _of_ddi(path: Path) -> dict[str, Coded]:
-    content = path.read_bytes()
-    if _DOCTYPE.search(content):
-        raise BadTable("a codebook must declare no entities", came="a DOCTYPE", where=str(path))
+    parser = ElementTree.XMLParser(target=_WithoutEntities())
     try:
-        root = ElementTree.fromstring(content)  # without a DOCTYPE there are no entities to expand
+        root = ElementTree.fromstring(path.read_bytes(), parser)
+    except _HasEntities:
+        raise BadTable("a codebook must declare no entities", came="a DOCTYPE", where=str(path)) from None
     except ElementTree.ParseError as error:
         came = f"other text, at line {error.position[0]}"
         raise BadTable("a DDI codebook must be XML", came=came, where=str(path)) from None
+    except (LookupError, ValueError):
+        remedy = "Save it in UTF-8."
+        required = "a DDI codebook must be XML in an encoding that is known"
+        raise BadTable(required, came="another encoding", where=str(path), remedy=remedy) from None
     variables: dict[str, Coded] = {}
     for variable in _named(root, "var"):
         coded = variables.setdefault(variable.get("name", ""), Coded())
