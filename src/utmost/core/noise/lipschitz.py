@@ -48,7 +48,7 @@ def is_lipschitz_private(law: Any, epsilon: Number | Level | None = None, *, alp
 
     Args:
         law: Distribution of noise, or a table {integer: probability}.
-        epsilon, alpha: Level per unit, as exactly one of the two.
+        epsilon, alpha: Level per unit; give one of the two.
 
     Raises:
         NotALevel, OutOfRange: for anything else.

@@ -64,7 +64,7 @@ class _ManyTightening:
         plain = _probability(lambda bits: change(bits) / (1 + ratio(bits)))
         turned = _probability(lambda bits: change(bits) * ratio(bits) / (1 + ratio(bits)))
         nothing = _probability(lambda bits: Interval.of(0, bits))
-        # Four marks, the last with probability 0: a power of two, so that a mark is two bits of the index.
+        # A fourth mark with probability 0 makes the number of marks a power of two: a mark is two bits of the index.
         self._marked = MarkedGeometricSampler(ratio, (plain, turned, _probability(transition.stay), nothing), plan)
 
     def draw(self, count: int, randomness: Randomness) -> Integers:

@@ -135,7 +135,7 @@ def _with_digest(drawing: NamedMechanism, space: Space, at: Level, outcomes: int
     where = _digest("space", space.unit, space.size, *map(str, secrets), *lengths)
     unit = "" if space.unit is None else f" {space.unit}"
     named = () if drawing.answers is None else map(str, drawing.answers)
-    # All probabilities; for noise, the distribution and the remap of its outcomes.
+    # The digest covers all probabilities of a channel; for noise, its distribution and the remap of its outcomes.
     mechanism, remap = drawing.mechanism, () if drawing.remap is None else drawing.remap.actions.tolist()
     if isinstance(mechanism, GeometricMatrix):
         probabilities = ["geometric", mechanism.size, level_text(mechanism.level)]
