@@ -72,11 +72,11 @@ class CleanTable(Display):
         sums: SHA-256 of the noisy sums that the cells are computed from, as their release states it.
         given: Public facts that hold for the cells; None without any.
         guarantee: Guarantee of the release; with public facts, the guarantee if these facts hold.
-        held: Marginal whose sums are those of the release, rounded; None without one.
+        held: Marginal with the sums of the release, rounded; None without one.
         certificate: Proof of residual and moves, which does not depend on the solver.
         determined_by: Least squares that decide which sums are determined, if the cells are not; the tables are then
             only of determined sums. None if the cells are determined.
-        amount: Amount that is summed, in whose steps the cells are; tables and sums are in its unit. None for counts.
+        amount: Amount that is summed: cells are in its steps, tables and sums in its unit. None for counts.
     """
 
     domain: Domain
@@ -258,7 +258,7 @@ class CleanProblem:
     cell_noise: Combination | DeclaredSum
     kind: str
     facts: PublicFacts | None
-    held: Family | None  # Marginal whose sums are those of the release, rounded; None without one
+    held: Family | None  # Marginal with the sums of the release, rounded; None without one
     bounds: PublicFacts | None  # Facts and held sums, which must hold
 
     @classmethod

@@ -65,7 +65,7 @@ class DetailRule(Display):
     """A public rule that chooses the breakdown of a group by its noisy sum.
 
     Args:
-        group: Level whose groups are measured first.
+        group: Level of the groups that are measured first.
         details: Smallest noisy sum with which a group gets each breakdown: ``{"sex": 100, "age sex": 500}``. A sum that
             reaches several bounds gets the breakdown with the largest one; a sum below all bounds gets none.
 

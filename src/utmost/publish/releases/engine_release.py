@@ -101,7 +101,7 @@ class CheckedRows(NamedTuple):
     ends: Mapping[str, tuple[Any, Any]]  # Least and largest cell of each released column; None without rows
 
     def flat(self, lattice: Lattice) -> tuple[int, ...]:
-        """The places of the released columns whose cells are all equal, in steps of a lattice."""
+        """The places of released columns in which all cells are equal, in steps of a lattice."""
         steps = (lattice.steps(lattice.read(list(ends))) for ends in self.ends.values())
         return tuple(at for at, (low, high) in enumerate(steps) if low == high)
 

@@ -28,7 +28,7 @@ class Printing:
 
     decimals: int
     whole: bool  # Whether the estimates are always multiples of 1 or 1/2, so that rounding changes nothing
-    amount: Amount | None = None  # Amount in whose steps the estimates are, shown in its own unit; None for counts
+    amount: Amount | None = None  # Estimates are in steps of this amount, and printed in its unit; None for counts
 
     @classmethod
     def of(cls, noises: Iterable[Combination], amount: Amount | None = None) -> "Printing":

@@ -30,7 +30,7 @@ def wanted_families(plan: Plan) -> list[Family]:
         try:
             family = narrowed(plan.domain, part.name)[0]
             families.append(family if amounts is None else amounts.both(family))
-        except UtmostError:  # a part of ranges or prefixes, whose margins `total` gives
+        except UtmostError:  # a part of ranges or prefixes is no table; `total` gives its margins
             continue
     if not families and plan.rows is not None:
         return [plan.rows.base]

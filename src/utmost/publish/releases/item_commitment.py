@@ -141,7 +141,7 @@ class CommitmentKey:
     Attributes:
         secret: 32 bytes; in no repr and no message.
         columns: Released columns.
-        lattice: Lattice in whose steps the values are.
+        lattice: Lattice of the values; they are in its steps.
         likeness: 32 bytes, the key of the sums by column; None without these sums.
     """
 
@@ -202,7 +202,7 @@ class CommitmentKey:
 
 
 def committed_rows(secret: bytes, identifiers: Sequence[Identifiers], columns: Sequence[Integers]) -> ItemCommitment:
-    """The commitment to rows whose values are in steps; computed in chunks that fit the processor's cache."""
+    """The commitment to rows of values in steps; computed in chunks that fit the processor's cache."""
     of_rows, sums = derived_secret(secret, "row"), np.zeros((BLOCKS, 1 + _LIMBS), np.int64)
     for start in range(0, check_columns(identifiers), _AT_ONCE):
         some = slice(start, start + _AT_ONCE)

@@ -1,7 +1,7 @@
 """A table of several amounts of the same persons: counts, sums and means, from releases that share a level.
 
 Each amount is released at an equal share of the level. Each of these releases also counts the persons; the table has
-the mean of these counts, whose error is smaller than that of one.
+the mean of these counts, because its error is smaller than the error of one count.
 """
 
 from collections.abc import Mapping

@@ -39,7 +39,7 @@ class QuantileBar(Display):
     """Bounds on a quantile.
 
     Attributes:
-        level: Name of the level whose groups are distinguished.
+        level: Name of the level of the groups.
         q: Share below the quantile, between 0 and 1.
         estimate: Label of the first group at which the estimated share is q or more.
         labels: Labels of the groups that can contain the quantile, in order.

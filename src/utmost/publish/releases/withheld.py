@@ -177,7 +177,7 @@ def _marked(
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class WithheldTables(Display, Mapping[str, WithheldTable[LabelledTable]]):
-    """The tables of a release by a plan to which a rule was applied together, by name."""
+    """Several tables of a release by a plan, by name, after one rule was applied to all of them."""
 
     _shown = ("rule", "families")
 

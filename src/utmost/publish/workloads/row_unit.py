@@ -8,7 +8,7 @@ from utmost.errors import OutOfRange
 from utmost.tables.axes.axes import label_text
 from utmost.tables.axes.domain import Domain
 
-MOST_TOGETHER = 5  # the largest number of values of an axis whose signed sums are searched
+MOST_TOGETHER = 5  # signed sums are searched along an axis of at most this number of values
 
 
 @dataclass(frozen=True, slots=True, eq=False)

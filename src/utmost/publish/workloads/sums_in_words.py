@@ -55,7 +55,7 @@ def read_family(domain: Domain, text: str) -> tuple[Any, ...]:
 def read_wanted(
     domain: Domain, texts: Iterable[str], *, per_answer: bool = False, without: str | None = None
 ) -> Workload:
-    """Read a workload from texts, each with an optional weight; "tables of" omits the axis ``without``."""
+    """Read a workload from texts, each with an optional weight; "tables of 2 columns" leaves out axis ``without``."""
     wanted = [part for text in texts for part in _wanted(domain, text, per_answer, without).parts]
     if not wanted:
         names = domain.level_names(domain.finest)

@@ -1,4 +1,4 @@
-"""The plan for a table whose cells are wanted, and no sums of cells."""
+"""The plan for a table of which only the cells are wanted, and no sums of cells."""
 
 from utmost.core.privacy.unit import Unit
 from utmost.publish.workloads.amount_pair import AmountPair

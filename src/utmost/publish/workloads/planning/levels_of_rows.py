@@ -144,7 +144,7 @@ def changes_of(unit: Unit, cells: int) -> NDArray[np.int64]:
     if unit.neighbours == "change-one":
         both = np.array(records)
         changes = np.unique((both[:, None] - both).reshape(-1, cells), axis=0)
-    # A change and its negative spend the same; only the one whose first entry is positive is listed.
+    # A change and its negative spend the same: list the one with a positive first entry.
     first = changes[np.arange(len(changes)), (changes != 0).argmax(axis=1)]
     return np.asarray(several * np.unique(changes[first > 0], axis=0))
 

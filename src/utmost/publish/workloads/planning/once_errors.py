@@ -45,7 +45,7 @@ def once_noises(workload: Workload, unit: Unit, level: Level) -> list[OnceNoise]
 
 
 def _noises_of_cells(workload: Workload, unit: Unit, level: Level) -> Iterator[OnceNoise]:
-    """Noise of all cells, whose sums are the wanted tables."""
+    """Noise of all cells; the wanted tables are sums of the noisy cells."""
     if any(isinstance(sums, Weighed) for part in workload.parts for sums in part.sums):
         return
     cells, weights = workload.domain.size, dict[int, Fraction]()  # the weight of the sums over so many cells

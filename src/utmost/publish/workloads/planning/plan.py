@@ -232,7 +232,7 @@ class Plan(Display):
 
     @property
     def pair(self) -> PairAxis | None:
-        """Axis whose sums and differences are measured, or None."""
+        """Axis along which sums and differences are measured, or None."""
         return self.measurement.pair
 
     @property

@@ -24,7 +24,7 @@ from utmost.errors import OutOfRange
 
 MOST_CELLS = 5  # rows for more cells are searched in groups of cells
 
-LARGEST_GROUP = 7  # one cell and three pairs, whose rows are known without a search
+LARGEST_GROUP = 7  # one cell and three pairs: their rows are known without a search
 
 
 Gram = tuple[tuple[float, ...], ...]

@@ -124,7 +124,7 @@ def _integers_with_facts(
 
 
 def kept_in_rounding(domain: Domain, measured: Iterable[Family]) -> tuple[Domain, list[Family]]:
-    """The domain and the marginals whose sums rounding should change by less than 1."""
+    """The domain, and the marginals with sums that rounding should change by less than 1."""
     # The measured marginals. In place of hat functions, which overlap, nested runs of 4, 16, 64, ... values along their
     # axis, unless it has levels: a range then moves by less than twice the number of its runs.
     families = list(measured)

@@ -160,7 +160,7 @@ class _Walk:
                     return arc
                 break
             arcs.pop()
-        # Closed arcs are removed when met, so that the whole walk looks at each once.
+        # An arc that became an integer is removed when it is found, so that the walk looks at it only once.
         for k in range(len(arcs) - 2, -1, -1):
             if not is_open[arcs[k]]:
                 del arcs[k]

@@ -40,7 +40,7 @@ class Measurement(Protocol):
 
     @property
     def pair(self) -> PairAxis | None:
-        """The axis whose sums and differences are measured, or None."""
+        """The axis along which sums and differences are measured, or None."""
 
     def check(self, unit: Unit, shares: Shares) -> None:
         """Check that these shares can be measured for this unit, and spend the level exactly."""

@@ -1,4 +1,4 @@
-"""The search for sums and differences of two values whose cells one individual changes together."""
+"""The search for sums and differences of two values, where one individual changes the cells of both together."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -27,7 +27,7 @@ class RotatedSearch:
 
     def obstacle(self, request: PlanRequest) -> SearchObstacle | None:
         if request.together is None:
-            remedy = "Name the axis whose cells one individual changes together: together=."
+            remedy = "Name the axis along which one individual changes all cells of a row: together=."
             return SearchObstacle("rotated sums need an axis of two values, together=", remedy)
         if request.together.values != 2:
             return SearchObstacle("rotated sums need an axis of two values", 'Pass method="signed".')

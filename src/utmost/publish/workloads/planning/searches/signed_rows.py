@@ -1,4 +1,4 @@
-"""The search for signed sums of three to five values whose cells one individual raises together."""
+"""The search for signed sums of three to five values, where one individual raises the cells of all together."""
 
 from utmost.publish.workloads.planning.product_search import product_rows
 from utmost.publish.workloads.planning.searches.plan_search import FoundSums, PlanRequest, SearchObstacle, mean_alone
@@ -11,7 +11,7 @@ class SignedSearch:
 
     def obstacle(self, request: PlanRequest) -> SearchObstacle | None:
         if request.together is None:
-            remedy = "Name the axis whose cells one individual changes together: together=."
+            remedy = "Name the axis along which one individual changes all cells of a row: together=."
             return SearchObstacle("signed sums need an axis of three to five values, together=", remedy)
         if request.together.values == 2:
             return SearchObstacle("signed sums need an axis of three to five values", 'Pass method="rotated".')
