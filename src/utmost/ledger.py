@@ -1,7 +1,6 @@
 """The ledger stores releases for years, so that each can be relaxed to a larger epsilon at any time."""
 
 from utmost.publish.ledger.events import Event
-from utmost.publish.ledger.kept_mechanisms import KeptMechanism
 from utmost.publish.ledger.ledger import Ledger
 from utmost.publish.ledger.opening import read_sealed
 from utmost.publish.ledger.releasing import release
@@ -10,6 +9,7 @@ from utmost.publish.ledger.response_folder import ResponseFolder, check_response
 from utmost.publish.ledger.shared_measures import shared_requests
 from utmost.publish.ledger.spending import Budget
 from utmost.publish.ledger.state import Published
+from utmost.publish.ledger.stored_mechanisms import StoredMechanism
 from utmost.publish.ledger.verification import Status, Verification
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.release import Release
@@ -19,13 +19,13 @@ __all__ = [
     "AnswerRequest",
     "Budget",
     "Event",
-    "KeptMechanism",
     "Ledger",
     "PublishRequest",
     "Published",
     "Release",
     "ResponseFolder",
     "Status",
+    "StoredMechanism",
     "Verification",
     "check_responses",
     "read_sealed",

@@ -185,7 +185,7 @@ def test_a_limit_that_no_release_spends_is_told(run, published):
     code, _, err = run("ledger", "budget", *published, "--dataset", "admisions", "--limit", "3")
     assert code == 0
     assert err == (
-        "utmost: warning: no release names dataset 'admisions' yet; those of this ledger name 'admissions'\n"
+        "utmost: warning: no release names dataset 'admisions' yet; the releases of this ledger name 'admissions'\n"
     )
     Path("t.csv").write_text("n\n1\n2\n")
     release = ["release", "t.csv", "--columns", "n", *UNIT, "--epsilon", "1", "--name", "t", *published]

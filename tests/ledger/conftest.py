@@ -1,4 +1,4 @@
-"""Every promise is tested on both stores."""
+"""Run every test of a promise on both stores, SQLite and PostgreSQL."""
 
 import pytest
 
@@ -11,7 +11,7 @@ KEY = bytes(range(32))
 
 @pytest.fixture
 def reopened(place, tmp_path):
-    """Opens the ledger again, as another process would."""
+    """Open the ledger again, as another process would."""
     opened = []
 
     def again(**options):

@@ -1,7 +1,5 @@
-"""Places inside one call of a ledger where a process dies, a disk is full, or a check is passed over.
-
-Each function plants one such fault by a ``monkeypatch``, until that is undone.
-"""
+"""Places inside one call of a ledger where a process dies, a disk is full, or a check is skipped. Each function plants
+one such fault by ``monkeypatch``."""
 
 import sqlite3
 
@@ -19,7 +17,7 @@ from utmost.publish.promises import response_noise
 
 
 def the_store_cannot_write(patch):
-    """The witness holds what was drawn, and the store has no room for it; give the list of what it was to write."""
+    """The witness holds the draw, but the store has no room for it; return the list of what the store should write."""
     tried = []
 
     def failing(self, events, seal, parts):
@@ -31,7 +29,7 @@ def the_store_cannot_write(patch):
 
 
 def the_process_dies_before_the_witness_is_told(patch):
-    """After the commit, and before the witness knows of it."""
+    """The process dies after the commit, before the witness settles."""
 
     def died(self, rows):
         raise OSError("died")
@@ -40,7 +38,7 @@ def the_process_dies_before_the_witness_is_told(patch):
 
 
 def the_process_is_interrupted_before_it_writes(patch):
-    """Between the draw and the store."""
+    """The process is interrupted between the draw and the write to the store."""
 
     def interrupted(page):
         if page.appended:
@@ -59,13 +57,13 @@ def the_witness_has_no_room(patch):
 
 
 def nothing_may_be_drawn(patch):
-    """A draw is an error."""
+    """Make every draw an error."""
     patch.setattr(publishing, "draw_publication", None)
     patch.setattr(relaxing, "draw_relaxation", None)
 
 
 def a_draw_fails(patch, number):
-    """The draw of this number, from 1, runs out of memory."""
+    """Make the draw with this number, counted from 1, run out of memory."""
     draw, calls = publishing.draw_publication, []
 
     def failing(*words):
@@ -78,7 +76,7 @@ def a_draw_fails(patch, number):
 
 
 def nothing_may_be_written(patch):
-    """A call that takes the lock of writers is an error."""
+    """Make every call that takes the writers' lock an error."""
     patch.setattr(EventLog, "write", None)
 
 
@@ -94,7 +92,7 @@ def a_look_before_it_writes(patch, look):
 
 
 def a_look_around_every_write(patch, look):
-    """Call ``look`` before and after each step that writes a file: of ledger, witness, journals."""
+    """Call ``look`` before and after each step that writes a file of the ledger, the witness or a journal."""
 
     def noted(real):
         def call(*arguments):
@@ -111,8 +109,8 @@ def a_look_around_every_write(patch, look):
 
 
 def a_call_while_a_backup_is_copied(patch, call):
-    """Call something once, when a backup has been copied and has not got its name."""
-    real, made = opening.copied, []
+    """Call a function once, after a backup was copied and before it gets its name."""
+    real, made = opening.copy_rows, []
 
     def copied(source, to):
         real(source, to)
@@ -120,11 +118,11 @@ def a_call_while_a_backup_is_copied(patch, call):
             made.append(1)
             call()
 
-    patch.setattr(opening, "copied", copied)
+    patch.setattr(opening, "copy_rows", copied)
 
 
 def nobody_looks_at_the_tables(patch):
-    """Triggers and rules that others put into the store are not noticed."""
+    """Switch off the check that finds triggers and rules that others put into the store."""
     patch.setattr(sqlite_store, "_odd", lambda connection: [])
     patch.setattr(PostgresStore, "_checked", lambda self, rows: rows)
 
@@ -134,7 +132,7 @@ def a_budget_is_passed_over(patch):
 
 
 def an_answer_claims_another_law(patch):
-    """The next answers say that they were tightened."""
+    """Make the next answers claim that they were tightened."""
     real = Transaction.append
 
     def as_a_view(page, kind, facts, parts):
@@ -144,13 +142,13 @@ def an_answer_claims_another_law(patch):
 
 
 def the_draws_of_a_key_drift(patch):
-    """From here on a key gives other noise, as a later version of the library might."""
+    """From here on a key gives other noise, as a faulty later version of the library might."""
     real = response_noise.KeyedRandomness
     patch.setattr(response_noise, "KeyedRandomness", lambda key: real(key[::-1]))
 
 
 def transactions(patch):
-    """Give a list that gets "read" or "write" for each transaction of a store in a file."""
+    """Return a list that gets "read" or "write" for each transaction of a store in a file."""
     made, real = [], SqliteStore.transact
 
     def transact(self, work, *, write):
@@ -162,7 +160,7 @@ def transactions(patch):
 
 
 def pending(witness):
-    """The number of draws that a witness file holds and does not know to be committed."""
+    """The number of draws that a witness file holds as pending."""
     return len(Witness(witness, 5.0).record().pending)
 
 

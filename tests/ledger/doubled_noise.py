@@ -1,8 +1,6 @@
-"""A noise of one's own in one file: geometric noise at half the level that each cell could have, and so twice too much.
-
-It is nothing that the library knows; entered in its table of kinds (`know`) it is published, relaxed, kept, served and
-stated.
-"""
+"""A kind of noise that is defined outside the library, in one file: geometric noise at half the level that each cell
+could have, hence twice the necessary noise. Once it is entered in the table of kinds (`know`), it can be published,
+relaxed, stored, served and stated."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -56,5 +54,5 @@ DOUBLED = DoubledNoise(Unit(1, 1))
 
 
 def know(patch):
-    """Enter it in the table of kinds, until the patch is undone."""
+    """Enter this noise in the table of kinds, until the patch is undone."""
     patch.setitem(noise_kinds.KINDS, "doubled", lambda: DoubledNoise)

@@ -1,4 +1,4 @@
-"""An answer belongs to the level of the call that made it, in every memory, by every verb, at every entrance."""
+"""An answer keeps the level of the call that made it: in every memory, for every method, at every entrance."""
 
 import json
 from concurrent.futures import ThreadPoolExecutor
@@ -51,7 +51,7 @@ def plain(answer):
 
 
 def saved(answer, folder):
-    """The bytes of a save, of the table or document and of its statement."""
+    """The bytes of the saved table or document, and of its statement."""
     folder.mkdir()
     ending = "json" if isinstance(answer.table, NoisySums) else "csv"
     answer.save(folder / f"a.{ending}")
@@ -74,7 +74,8 @@ VERBS = {
 @pytest.mark.parametrize("memory", MEMORIES)
 @pytest.mark.parametrize("noise", NOISES)
 def test_asked_again_after_a_relaxation_the_same_bytes(tmp_path, noise, memory):
-    """The object that was returned before, the same call, the same request, and the history at the level."""
+    """After a relaxation, the earlier answer object, the repeated call, the repeated request and the history give the
+    same bytes."""
     if (noise, memory) == ("points", "service"):
         pytest.skip("a service keeps no points")
     promise, table = NOISES[noise]
@@ -112,7 +113,7 @@ def test_asked_again_after_a_relaxation_the_same_bytes(tmp_path, noise, memory):
 
 @pytest.mark.parametrize("memory", MEMORIES)
 def test_a_history_of_several_answers_needs_a_level(tmp_path, memory):
-    """The error names the levels and the argument, and the argument mends it."""
+    """The error names the levels and the argument, and passing the argument works."""
     promise, table = NOISES["sums"]
     ledger = MEMORIES[memory](tmp_path)()
     ledger.publish("r", table, promise, epsilon=LOWER)
@@ -142,7 +143,7 @@ def test_a_process_keeps_an_answer_at_its_level():
 
 @pytest.mark.parametrize("engine", ["polars", "duckdb"])
 def test_an_engines_answer_keeps_its_level(tmp_path, engine):
-    """A job that was told a request gets its answer at its own level, whoever relaxed in between."""
+    """A job with a request name gets the answer at its own level, even if another caller has relaxed meanwhile."""
     frame = pytest.importorskip("polars").LazyFrame(TABLE)
     if engine == "duckdb":
         duckdb = pytest.importorskip("duckdb")
@@ -167,7 +168,8 @@ def test_an_engines_answer_keeps_its_level(tmp_path, engine):
 
 
 def test_the_statement_of_an_answer_is_of_its_own_time(tmp_path):
-    """What came later is in later statements; what was there before is in this one, and what both cost."""
+    """A statement names the answers given before it, and their cost together; later answers appear in later
+    statements."""
     promise, table = NOISES["cells"]
     with opened(tmp_path) as ledger:
         first = ledger.publish("r", table, promise, epsilon=1)
@@ -182,7 +184,7 @@ def test_the_statement_of_an_answer_is_of_its_own_time(tmp_path):
 
 
 def test_publish_and_relax_in_a_race(tmp_path):
-    """Whoever asks for the answer at the lower level gets it, while others relax."""
+    """A caller who asks for the answer at the lower level gets it, while others relax."""
     promise, table = NOISES["cells"]
     with opened(tmp_path) as ledger:
         told = ledger.publish("r", table, promise, epsilon=LOWER)

@@ -1,4 +1,4 @@
-"""R18 for sealed copies: whoever changes a public fact without the key gets the change refused, never vouched for."""
+"""R18 for encrypted copies: if a public fact is changed without the key, no changed fact is ever confirmed."""
 
 import json
 import shutil
@@ -18,7 +18,7 @@ TABLE = {"who": ["a", "b", "c"], "income": [10.5, 20.25, 30.0], "rent": [1.0, 2.
 
 
 def made(folder):
-    """A sealed ledger with two levels of two versions; the keys and what they read, by version and level."""
+    """An encrypted ledger with two levels of two versions; its level keys and what each reads, by version and level."""
     with Ledger.open(folder / "l.db", create=True, key=KEY, witness=False) as ledger:
         for version in (1, 2):
             ledger.publish(
@@ -50,7 +50,7 @@ def sealed(tmp_path):
 
 
 def changes(value, path=()):
-    """Every leaf of a document changed in turn, with its path; lists are turned round and cut, too."""
+    """Change every leaf of a document in turn, with its path; also reverse and shorten lists."""
     if isinstance(value, dict):
         for name, part in value.items():
             yield from ((where, value | {name: other}) for where, other in changes(part, (*path, name)))
@@ -66,7 +66,7 @@ def changes(value, path=()):
 
 
 def others(value):
-    """What may stand in place of a leaf."""
+    """Values that may replace a leaf."""
     if isinstance(value, str):
         known = [
             "r",
@@ -122,10 +122,8 @@ OWN = {(1, "1/2"): (1, 2), (2, "1/2"): (1, 3), (2, 3): (1, 3, 4)}
 
 @pytest.mark.parametrize("dose", [40, pytest.param(1, marks=pytest.mark.slow)])
 def test_every_leaf_that_is_changed_is_refused_or_irrelevant(sealed, tmp_path, dose):
-    """Without the key every leaf of every event is changed; a recipient then reads what was said, or nothing.
-
-    A small dose tries each fact of each event once, so that a new fact is judged in the default run, too.
-    """
+    """Change every leaf of every event without the key: a recipient then reads the original answer, or gets an error.
+    The small run changes each fact of each event once, so that a new fact is tested in the default run, too."""
     place, found = sealed
     reported, count, tried = 0, 0, set()
     for number, event in bodies_of(place).items():
@@ -170,7 +168,7 @@ BOUND = {
 
 @pytest.mark.parametrize("change", BOUND)
 def test_a_bound_fact_that_is_changed_is_refused(sealed, tmp_path, change):
-    """As of issue 10: swapped columns, a scaled grid, a relabelled level were all believed."""
+    """Issue 10: swapped columns, a scaled grid and a changed level were all accepted."""
     place, found = sealed
     bodies = bodies_of(place)
     event = bodies[2]
@@ -181,7 +179,8 @@ def test_a_bound_fact_that_is_changed_is_refused(sealed, tmp_path, change):
 
 
 def test_the_key_of_the_labels_is_bound_to_its_response(sealed, tmp_path):
-    """None, nothing, another event's or one of another bit: refused to its own level, and nothing to any other."""
+    """Replace the key of the labels by nothing, by that of another event, or flip one bit: only its own level is
+    refused."""
     place, found = sealed
     own = {(1, "1/2"): 2, (2, "1/2"): 3, (2, 3): 4}
     bodies = bodies_of(place)
@@ -246,7 +245,7 @@ def test_the_key_of_a_level_has_32_bytes(tmp_path):
 
 
 def test_ledgers_under_one_key_do_not_share_the_keys_of_levels(tmp_path):
-    """A block of one ledger is none of another, though name, version, level and key are the same."""
+    """A block of one ledger cannot be opened in another, even with equal name, version, level and key."""
     keys = []
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()
@@ -256,7 +255,7 @@ def test_ledgers_under_one_key_do_not_share_the_keys_of_levels(tmp_path):
 
 @pytest.mark.parametrize("word", ["nonnegative", "exactly"])
 def test_what_is_taken_for_granted_of_individuals_is_bound(tmp_path, word):
-    """A forger would narrow a promise to those who lower no cell, or to whole populations, of the same sums."""
+    """A forger who restricts the promise to individuals who lower no cell, or to complete populations, is refused."""
     domain = ut.Domain(cell=["a", "b", "c"])
     unit = ut.Unit(1, 1, "change-one", nonnegative=word == "exactly")
     counted = CountedTable(domain, np.array([3, 4, 5]), unit)

@@ -1,4 +1,5 @@
-"""Cells of a universe that are answered when they are asked for: their law, for ever the same, what a thief sees."""
+"""Cells of a universe that are answered on demand: their distribution, that answers never change, and what a thief
+sees."""
 
 import sqlite3
 from collections import Counter
@@ -25,7 +26,7 @@ def opened(place):
 
 
 def test_an_answer_is_the_same_whenever_and_in_whatever_order_it_is_asked_for(tmp_path):
-    """Also after the ledger is opened again, from a later level, and of a table put down in another order."""
+    """The same after reopening the ledger, from a later level, and for a table in another order."""
     names = ["influenza", "nobody", "cold", "zzz"]
     with opened(tmp_path) as ledger:
         first = ledger.cells_on_demand.publish("w", COUNTS, WORDS, most=100, epsilon=1)
@@ -48,7 +49,8 @@ def test_an_answer_is_the_same_whenever_and_in_whatever_order_it_is_asked_for(tm
 
 
 def test_cells_of_nobody_have_the_law_of_all_others(tmp_path):
-    """Frequencies at one level, and squares at two: held and not held, geometric noise of epsilon over keys."""
+    """Frequencies at one level and squares at two: cells with and without persons have geometric noise of epsilon /
+    keys."""
     cells = Tuples(range(10**12), ["f", "m"])
     held = {(at, "f"): 7 for at in range(3000)}
     with opened(tmp_path) as ledger:
@@ -70,7 +72,8 @@ def test_cells_of_nobody_have_the_law_of_all_others(tmp_path):
 
 
 def test_a_thief_sees_how_many_were_declared_and_not_how_many_are_held(tmp_path):
-    """Every row of every table of the store has one length: none held, one, all alike, a hundred, a huge one."""
+    """Every row of every table in the store has the same length for no cell, one, equal ones, a hundred, and a huge
+    count."""
     hundred = [WORDS.key(at) for at in range(100)]
     tables = ({}, {"a": 5}, dict.fromkeys(hundred, 7), {word: at + 1 for at, word in enumerate(hundred)}, {"z": 10**15})
     seen = set()
@@ -122,7 +125,7 @@ def test_what_is_no_such_table_is_refused_before_anything_is_spent(tmp_path):
 
 
 class Own:
-    """A universe of one's own, of which a ledger knows the size alone."""
+    """A universe from outside the library; a ledger knows only its size."""
 
     def __init__(self, size):
         self.size = size
@@ -135,7 +138,8 @@ class Own:
 
 
 def test_a_universe_is_a_promise_that_is_kept(tmp_path):
-    """Another one is refused also where the cells held have the same places: longer words, more values, other days."""
+    """Another universe is refused, even if the counted cells have the same places: longer words, more values, other
+    days."""
     days = [date(2024, 1, 1), date(2024, 1, 2)]
     pairs = [
         ({"a": 5}, WORDS, Texts("abcdefghijklmnopqrstuvwxyz", most=21)),
@@ -163,7 +167,7 @@ def test_a_universe_is_a_promise_that_is_kept(tmp_path):
 
 
 def test_the_same_counts_are_known_again_under_another_dataset(tmp_path):
-    """One table has one budget, wherever it is held: a padded table is known by the cells that somebody holds."""
+    """One table has one budget: a padded table is recognised by its counted cells."""
     with opened(tmp_path) as ledger:
         ledger.cells_on_demand.publish("w", COUNTS, WORDS, most=100, epsilon=1, dataset="one")
         table = {"word": [*COUNTS], "n": [*COUNTS.values()]}

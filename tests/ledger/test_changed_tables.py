@@ -1,4 +1,5 @@
-"""Whatever acts on rows between a statement and its table is refused by every writing transaction, and by verify."""
+"""Triggers, rules and other additions that act between a statement and its table are refused by every writing
+transaction, and by verify."""
 
 import sqlite3
 from contextlib import suppress
@@ -48,7 +49,7 @@ POSTGRES = {
 
 
 def refuses_to_go_on(ledger):
-    """Nothing new is said, nothing is written, and verify tells."""
+    """No new answer is given, nothing is written, and verify reports the change."""
     with pytest.raises(LedgerDamaged):
         ledger.relax("r", TABLE, epsilon=2)
     with pytest.raises(LedgerDamaged):
@@ -84,7 +85,7 @@ def test_a_changed_database_is_refused(tmp_path, change):
 
 
 def test_a_search_path_that_hides_the_catalog_or_the_tables_is_refused(tmp_path):
-    """A schema ahead of pg_catalog may bring operators of its own; a temporary table hides one of its name."""
+    """A schema before pg_catalog may define operators; a temporary table hides a table of the same name."""
     place, options = fresh_database(), {"key": KEY, "witness": tmp_path / "w"}
     schema = place.rpartition("%3D")[2]
     with Ledger.open(place, create=True, **options) as ledger:
@@ -99,7 +100,8 @@ def test_a_search_path_that_hides_the_catalog_or_the_tables_is_refused(tmp_path)
 
 
 def swallowing(place):
-    """The attack: whoever may write the database, without key and data, lets each new event be swallowed."""
+    """The attack: somebody who may write the database, but has neither key nor data, makes the store drop each new
+    event."""
     other = sqlite3.connect(place)
     for table, event in (("events", "INSERT"), ("parts", "INSERT"), ("head", "INSERT"), ("head", "DELETE")):
         other.execute(
@@ -111,7 +113,7 @@ def swallowing(place):
 
 @pytest.mark.parametrize("blind", [False, True], ids=["as it is", "nobody looks at the tables"])
 def test_a_store_that_swallows_events_gets_no_second_answer(tmp_path, monkeypatch, blind):
-    """Also where the check of the tables is passed: what is written is read back, and drawn once."""
+    """Even without the check of the tables: written events are read back, and the noise is drawn once."""
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
         ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon="1/10")
     swallowing(tmp_path / "l.db")

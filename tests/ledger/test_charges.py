@@ -1,4 +1,4 @@
-"""What other tools have spent is charged to a dataset: once, within its limit, and not lost by a rollback."""
+"""The spending of other tools is charged to a dataset: once, within its limit, and not lost in a rollback."""
 
 import json
 import shutil

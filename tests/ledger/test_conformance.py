@@ -1,7 +1,5 @@
-"""Every noise in every memory, asked at three levels in every order: one interface, one joint law, the same errors.
-
-A new kind of noise is one row of `NOISES`, a new memory one row of `MEMORIES`.
-"""
+"""Every noise in every memory, at three levels in every order: one interface, one joint distribution, the same errors.
+A new kind of noise is one row of `NOISES`, a new memory one row of `MEMORIES`."""
 
 import json
 import pickle
@@ -45,10 +43,8 @@ ONE = ut.Unit(1, 1)
 
 @dataclass
 class Kind:
-    """One kind of noise: its promise, a table of so many rows, and the steps of geometric noise in an answer.
-
-    ``lattice`` says the level of these steps; None where they are on no lattice.
-    """
+    """One kind of noise: its promise, a table with a given number of rows, and the steps of geometric noise in an
+    answer. ``lattice`` has the level of these steps; None if the noise is not on a lattice."""
 
     promise: Any
     table: Any
@@ -71,7 +67,7 @@ def plan(n):
 
 
 def listed_rows(n):
-    """Values alone, at half the level, and a row of all of them at the other half."""
+    """A plan with the single values at half the level, and the sum of all values at the other half."""
     domain = Domain(x=bins(n))
     rows = ProductRows(domain, (AxisRows(0, np.ones((1, n), dtype=int), 2),))
     return Plan(domain, ONE, rows.shares, rows=rows)
@@ -155,19 +151,20 @@ NOISES = {
 
 
 def in_process(folder, promise, table, first):
-    """Remembered by this process."""
+    """A memory in this process."""
     return ut.release(table, promise, epsilon=first)
 
 
 def in_book(folder, promise, table, first, **options):
-    """Kept in a file, opened anew."""
+    """A ledger in a file, opened again for each call."""
     with Ledger.open(folder / "kept.db", create=True, key=KEY, **options) as ledger:
         check_published(ledger.publish("r", table, promise, epsilon=first), ledger, first)
     return Ledger.open(folder / "kept.db", key=KEY).publish("r", table, promise, epsilon=first)
 
 
 def check_published(answer, memory, first):
-    """Publishing gives the answer that the memory has under the name, and that answer's history is the memory's."""
+    """Publishing gives the answer that the memory has under the name, and the answer's history is that of the
+    memory."""
     known, release = memory["r"], answer.release
     assert (type(answer), type(release), type(known)) == (Answer, Release, Release)
     assert (release.name, release.version, release.levels) == (known.name, known.version, known.levels)
@@ -176,12 +173,12 @@ def check_published(answer, memory, first):
 
 
 def derived(folder, promise, table, first):
-    """Kept in a file, the noise a function of the key."""
+    """A ledger in a file with noise derived from the key."""
     return in_book(folder, promise, table, first, derived=True)
 
 
 def remote(folder, promise, table, first):
-    """Kept by a service."""
+    """A ledger of a service."""
     service = Service(Ledger.open(folder / "served.db", create=True, key=KEY), approvals=False)
     app = application(service, Settings(rate=1e6, burst=10**6))
     presented = service.bearers.make(None, "c", "curator", "curator", (Grant("*"),))[1]
@@ -212,7 +209,7 @@ def plain(answer):
 @pytest.mark.parametrize("memory", MEMORIES)
 @pytest.mark.parametrize("noise", NOISES)
 def test_one_interface_and_the_same_answers_whatever_is_asked_first(tmp_path, noise, memory):
-    """Answers are repeated, the largest level is what all of them cost, and other values are refused."""
+    """Answers are repeated, all answers together cost the largest level, and other values are refused."""
     kind = NOISES[noise]
     promise, table = kind.promise(4), kind.table(4)
     if (noise, memory) in REFUSED:
@@ -256,7 +253,7 @@ def test_one_interface_and_the_same_answers_whatever_is_asked_first(tmp_path, no
 
 
 def check_needs_no_ledger(made, table):
-    """Keys are named at one level: the answer is repeated, and another level is refused by type."""
+    """Keys are selected at one level: the answer is repeated, and another level is refused with a typed error."""
     release, answer = made.release, plain(made)
     assert list(answer) == list(table)
     assert {"w2", "w3"} <= set(answer["word"])
@@ -272,7 +269,7 @@ def check_needs_no_ledger(made, table):
 
 @pytest.mark.parametrize("noise", [name for name in NOISES if (name, "service") not in REFUSED])
 def test_an_answer_that_a_service_gave_verifies(tmp_path, noise):
-    """The client saves what it got by HTTP; `utmost verify` finds table and statement to agree."""
+    """The client saves an answer that it got by HTTP, and `utmost verify` accepts the table and the statement."""
     answer = remote(tmp_path, NOISES[noise].promise(4), NOISES[noise].table(4), 1)
     path = tmp_path / ("r.json" if answer.is_by_plan else "r.csv")
     answer.save(path)
@@ -287,7 +284,7 @@ ALIKE = [name for name, kind in NOISES.items() if (promise := kind.promise(4)).o
 
 @pytest.mark.parametrize("noise", ALIKE)
 def test_released_once_it_is_the_first_answer_that_a_memory_gives(tmp_path, noise):
-    """With ``once`` every promise is taken: kind of table, margin and file are those of a first answer."""
+    """With ``once`` every promise works: kind of table, margin and file are those of the first answer of a memory."""
     kind = NOISES[noise]
     promise, table = kind.promise(4), kind.table(4)
     made = ut.release(table, promise, epsilon=1, once=True)
@@ -312,7 +309,8 @@ def test_released_once_it_is_the_first_answer_that_a_memory_gives(tmp_path, nois
 
 @pytest.mark.parametrize("noise", ALIKE)
 def test_what_is_released_once_is_read_as_what_is_remembered_and_as_its_file(tmp_path, noise):
-    """The reader's verbs of a remembered answer and of one made once: the same answers, or the same refusal."""
+    """All methods for readers agree between a remembered answer, one made once, and a file: same results or same
+    errors."""
     kind = NOISES[noise]
     promise, table = kind.promise(4), kind.table(4)
     made, kept = ut.release(table, promise, epsilon=1, once=True), ut.release(table, promise, epsilon=1)
@@ -332,7 +330,7 @@ def test_what_is_released_once_is_read_as_what_is_remembered_and_as_its_file(tmp
 
 @pytest.mark.parametrize("noise", [name for name in ALIKE if NOISES[name].lattice])
 def test_what_is_released_once_has_its_law(noise):
-    """Chi-square against the geometric noise of one level, on 3 000 cells."""
+    """Chi-square test against the geometric noise of one level, on 3 000 cells."""
     kind = NOISES[noise]
     table = kind.table(3_000)
     answer = ut.release(table, kind.promise(3_000), epsilon=1, once=True).table
@@ -357,7 +355,8 @@ def test_beyond_the_highest_level_the_table_is_needed(tmp_path, noise):
 @pytest.mark.parametrize("memory", ["process", "book", "derived"])
 @pytest.mark.parametrize("noise", [name for name, kind in NOISES.items() if kind.lattice])
 def test_the_answers_have_the_joint_law_in_every_order(tmp_path, noise, memory):
-    """Chi-square of triples of steps against the joint law of geometric noise at the levels of one step."""
+    """Chi-square test of triples of steps against the joint distribution of geometric noise at the levels of one
+    step."""
     kind, n = NOISES[noise], 700 if noise in ("sums", "listed rows") else 1_500
     levels = [kind.lattice.of(one) for one in LEVELS]
     table = kind.table(n)
@@ -370,7 +369,8 @@ def test_the_answers_have_the_joint_law_in_every_order(tmp_path, noise, memory):
 
 
 def test_a_noise_of_ones_own_is_kept_stated_and_audited(tmp_path):
-    """One file and one row: the promise is read back, the ledger audits it, the statement is the noise's own."""
+    """One file and one row in the table of kinds: the promise is read back, the ledger is verified, the statement is
+    right."""
     with Ledger.open(tmp_path / "kept.db", create=True, key=KEY) as ledger:
         made = ledger.publish(
             "r", {"n": [5, 7], "d": ["a", "b"]}, Promise("n", noise=DOUBLED, public="d"), epsilon=1
@@ -398,7 +398,8 @@ def test_what_a_noise_says_itself_is_not_said_beside_it():
 
 @pytest.mark.parametrize("frame", ["polars", "duckdb"])
 def test_a_release_answers_for_the_frame_of_an_engine(frame):
-    """Of an engine's answers none is kept: each is made again from the frame, at levels that were answered, too."""
+    """The ledger stores no answers of an engine's frame: each is made again from the frame, also at levels answered
+    before."""
     rows = pytest.importorskip("polars").LazyFrame({"id": [1, 2], "n": [600, 370]})
     if frame == "duckdb":
         con = pytest.importorskip("duckdb").connect()

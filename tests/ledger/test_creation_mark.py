@@ -1,4 +1,4 @@
-"""A ledger that is lost is not begun anew in silence: the mark of its creation stands beside its key."""
+"""A lost ledger is not silently created again: a mark beside its key records that it was created."""
 
 import shutil
 from concurrent.futures import ProcessPoolExecutor
@@ -18,7 +18,7 @@ def begun(place, key_file, **options):
 
 
 def lose(place, folder):
-    """The ledger and its witness are gone, as after a move that left the key behind."""
+    """Delete the ledger and its witness, as after a move that left the key behind."""
     if isinstance(place, str):
         import psycopg
 
@@ -56,7 +56,7 @@ def test_a_lost_ledger_is_refused_until_somebody_says_to_start_over(place, tmp_p
 
 
 def test_a_key_that_was_not_used_is_that_of_a_new_installation(tmp_path):
-    """The key is made first; and one key may serve several ledgers."""
+    """A key may exist before its first ledger; and one key may serve several ledgers."""
     key_file = tmp_path / "shared.key"
     write_key(key_file)
     for name in ("a.db", "b.db"):

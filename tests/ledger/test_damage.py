@@ -1,4 +1,4 @@
-"""Whatever is changed behind the ledger's back is found by verify, and nothing changed is ever given out."""
+"""Verify finds every change that was made without the ledger, and no changed value is ever returned."""
 
 import random
 import shutil
@@ -42,7 +42,7 @@ CHANGES = {
 
 
 def changed(place, statements):
-    """Run statements behind the ledger's back."""
+    """Run statements on the database without the ledger."""
     is_server = str(place).startswith("postgresql")
     with closing(psycopg.connect(place) if is_server else sqlite3.connect(place)) as connection, connection:
         for statement in statements.split(";"):
@@ -61,7 +61,7 @@ def filled(ledger):
 
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_change_in_the_database_is_found(place, reopened, change):
-    """By the ledger that is open, and by one that is opened afterwards."""
+    """Both an open ledger and one that is opened afterwards find the change."""
     first = reopened()
     filled(first)
     assert first.verify()
@@ -73,7 +73,7 @@ def test_a_change_in_the_database_is_found(place, reopened, change):
 
 
 def test_what_was_changed_is_not_given_out(place, reopened):
-    """A view checks what it reads, whether or not anybody verifies."""
+    """A view checks what it reads, even if nobody calls verify."""
     first = reopened(sealed=False)
     filled(first)
     changed(
@@ -86,7 +86,7 @@ def test_what_was_changed_is_not_given_out(place, reopened):
 
 
 def logical(path):
-    """All that a ledger reads of its file."""
+    """Everything that a ledger reads from its file."""
     connection = sqlite3.connect(path)
     try:
         return [
@@ -99,7 +99,7 @@ def logical(path):
 
 @pytest.fixture(scope="module")
 def original(tmp_path_factory):
-    """A ledger of some sixty kilobytes."""
+    """A ledger of about sixty kilobytes."""
     path = tmp_path_factory.mktemp("damage") / "l.db"
     with Ledger.open(path, create=True, key=KEY, witness=False) as ledger:
         filled(ledger)
@@ -107,7 +107,7 @@ def original(tmp_path_factory):
 
 
 def damaged(original, tmp_path, content):
-    """Whether verify finds that this is not what was written; nothing but a typed error may come."""
+    """Whether verify reports a difference from what was written; only typed errors may be raised."""
     path = tmp_path / "x.db"
     shutil.copy(f"{original}", path)
     path.write_bytes(content)
@@ -122,7 +122,8 @@ def damaged(original, tmp_path, content):
 
 
 def test_every_flipped_bit_is_found_or_lies_where_nothing_is_read(original, tmp_path):
-    """A flip that verify does not see is in bytes that SQLite leaves unused: all that is read is as it was."""
+    """A flipped bit that verify does not find lies in bytes that SQLite does not use: everything that is read is
+    unchanged."""
     raw, before, source = original.read_bytes(), logical(original), random.Random(1)
     found = 0
     for _ in range(120):
@@ -136,7 +137,7 @@ def test_every_flipped_bit_is_found_or_lies_where_nothing_is_read(original, tmp_
 
 
 def test_every_truncation_is_found(original, tmp_path):
-    """At page boundaries and elsewhere."""
+    """Truncate the file at page boundaries and elsewhere."""
     raw, source = original.read_bytes(), random.Random(2)
     cuts = [*range(4096, len(raw), 4096), *(source.randrange(1, len(raw)) for _ in range(15))]
     assert all(damaged(original, tmp_path, raw[:cut]) for cut in cuts)
@@ -162,7 +163,7 @@ def test_a_file_that_is_no_ledger_is_refused(tmp_path):
 
 
 def test_a_faulty_writer_is_found_too(tmp_path, monkeypatch):
-    """Under the right key: spending beyond a limit, and a response that was not drawn from the law it should be."""
+    """A writer with the right key exceeds a limit, or writes a response with another distribution."""
     with Ledger.open(tmp_path / "a.db", create=True, key=KEY) as ledger:
         ledger.budget("r", limit=1)
         with monkeypatch.context() as patched:
@@ -180,7 +181,7 @@ def test_a_faulty_writer_is_found_too(tmp_path, monkeypatch):
 
 
 def test_the_history_of_a_release_is_that_of_the_whole_ledger_and_checks_each_event(tmp_path):
-    """It reads its own events alone: each follows the one before it under the key, or the answer is refused."""
+    """The history of a release reads only its own events: each must follow the one before it under the key."""
     place, promise = tmp_path / "l.db", ut.Promise("n", unit=ut.Unit(1, 1))
     with Ledger.open(place, create=True) as ledger:
         for name in ("a", "b"):

@@ -1,4 +1,4 @@
-"""One dataset has one budget, however its name is written: what people read as one name is one name."""
+"""One dataset has one budget, however its name is written: names that people read alike are one name."""
 
 import unicodedata
 
@@ -39,13 +39,14 @@ def ledger(tmp_path):
 
 @pytest.mark.parametrize("twin", TWINS)
 def test_a_name_that_reads_as_a_dataset_has_no_budget_of_its_own(ledger, twin):
-    """Through no door: the limit of the one that is there would not hold for it."""
+    """At no entrance: the limit of the existing dataset would not apply to it."""
     with pytest.raises(OutOfRange, match=r"'Caf.{4} 1'"):
         ledger.publish("second", {"n": [4, 5, 7]}, ut.Promise(**PROMISE), epsilon=1, dataset=twin)
 
 
 def test_no_door_takes_a_name_that_reads_as_a_dataset(ledger):
-    """Releases, releases by item, mechanisms, limits, rehearsals; confirmed or not. Nothing is written."""
+    """Releases, releases by identifier, mechanisms, limits and rehearsals refuse it, also with independent=True, and
+    write nothing."""
     twin, events = TWINS[0], ledger.status().events
     ids = [Identifiers.of(["a"])]
     sums = ledger.items.commitment_key("r", ut.Promise(columns="n", unit=ut.Unit(1, 1))).committed(ids, {"n": [4]})
@@ -66,7 +67,7 @@ def test_no_door_takes_a_name_that_reads_as_a_dataset(ledger):
 
 
 def test_a_loss_is_charged_to_the_dataset_that_is_there(ledger, tmp_path):
-    """A charge to a name that only reads so would be no charge."""
+    """A loss that is charged to a lookalike name would not count for the dataset."""
     ledger.backup(tmp_path / "b.db")
     with Ledger.restore(tmp_path / "b.db", tmp_path / "r.db", key=KEY, witness=tmp_path / "w") as restored:
         with pytest.raises(OutOfRange, match=r"'Caf.{4} 1'"):
@@ -76,7 +77,7 @@ def test_a_loss_is_charged_to_the_dataset_that_is_there(ledger, tmp_path):
 
 
 def test_letters_that_nobody_sees_make_no_other_name(ledger):
-    """Those that Unicode has drawn as nothing, and that are printable all the same."""
+    """Characters that are drawn as nothing, although Python calls them printable."""
     unseen = [
         *map(chr, [0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180B, 0x180C, 0x180D, 0x180F]),
         *"\u2800\u3164\uffa0",

@@ -1,4 +1,4 @@
-"""Names that last through a power cut."""
+"""File names survive a power cut."""
 
 import os
 
@@ -9,7 +9,7 @@ from utmost.ledger import Ledger
 
 @pytest.mark.skipif(os.name != "posix", reason="directories cannot be synced here")
 def test_a_new_name_is_synced_with_its_directory(tmp_path, monkeypatch):
-    """By itself, and after the key, the mark and a backup have got their names: the directory, not only the file."""
+    """The directory is synced, not only the file: for a new name, and after writing the key, the mark and a backup."""
     real, synced = os.fsync, []
 
     def noting(file):

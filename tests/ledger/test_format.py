@@ -1,4 +1,4 @@
-"""The format: a ledger of another one is refused, and nothing unknown is passed over."""
+"""A ledger of another format is refused, and no unknown fact is ignored."""
 
 import json
 import sqlite3
@@ -97,7 +97,7 @@ def test_an_event_that_cannot_have_been_written_is_damage(tmp_path, changed):
 
 
 def test_a_ledger_of_another_version_is_refused(tmp_path):
-    """Before anything is read or written."""
+    """It is refused before anything is read or written."""
     Ledger.open(tmp_path / "l.db", create=True, key=KEY).close()
     with closing(sqlite3.connect(tmp_path / "l.db")) as connection, connection:
         connection.execute(f"UPDATE utmost_schema SET version = {VERSION + 1}")
@@ -107,7 +107,7 @@ def test_a_ledger_of_another_version_is_refused(tmp_path):
 
 
 def test_the_file_is_kept_as_it_must_be(tmp_path):
-    """A rollback journal, not a write-ahead log; and every commit synced with its directory."""
+    """The file has a rollback journal, no write-ahead log, and every commit is synced with its directory."""
     Ledger.open(tmp_path / "l.db", create=True, key=KEY).close()
 
     def pragmas(connection):
@@ -118,7 +118,7 @@ def test_the_file_is_kept_as_it_must_be(tmp_path):
 
 
 def test_every_fact_is_there(tmp_path):
-    """What this version writes, and nothing else."""
+    """Events have exactly the facts that this version writes."""
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
         ledger.budget("d", limit=3)
         ledger.publish("r", {"n": [1]}, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon=1, dataset="d")
@@ -135,6 +135,6 @@ def test_every_fact_is_there(tmp_path):
 
 
 def test_the_text_from_which_noise_is_derived_does_not_change():
-    """Derived ledgers derive their noise from it."""
+    """Ledgers with derived noise derive their noise from this text."""
     made = CellNoise(Unit(1, 1), "reals", grid="1/4")
     assert made.lattice.name_in_keys == "Unit(sensitivity=4, cells=1, block=1, exponent=2)"

@@ -1,4 +1,5 @@
-"""Releases by item: equal whatever the order of the rows, through both doors; found out where a table has changed."""
+"""Releases with noise keyed by identifier: the same answers for every order of the rows and at both entrances; a
+changed table is refused, and its first changed block is named."""
 
 import shutil
 import sqlite3
@@ -52,7 +53,8 @@ SHUFFLED, OTHER = np.random.default_rng(1).permutation(N), np.random.default_rng
 
 @pytest.mark.parametrize("derived", [False, True])
 def test_the_order_of_the_rows_changes_no_answer(tmp_path, derived):
-    """Published, published again, relaxed and viewed in orders of their own: item by item the same, in two ledgers."""
+    """Publish, repeat, relax and view with rows in different orders: each identifier has the same values, in two
+    ledgers."""
     said = []
     for at, (first, then) in enumerate([(np.arange(N), SHUFFLED), (OTHER, np.arange(N))]):
         (tmp_path / str(at)).mkdir()
@@ -74,7 +76,8 @@ def test_the_order_of_the_rows_changes_no_answer(tmp_path, derived):
 
 
 def test_both_doors_give_the_same_values(tmp_path):
-    """What workers answer from the ledger's secret is what the ledger keeps, at every level of the same path."""
+    """The workers' answers from the derived secret equal the answers that the ledger stores, at every level of one
+    path."""
     path = ["1/2", 3, 1, "1/4"]
     (tmp_path / "a").mkdir()
     with opened(tmp_path / "a") as ledger:
@@ -103,7 +106,8 @@ def test_both_doors_give_the_same_values(tmp_path):
 
 
 def test_no_event_is_written_at_a_level_that_has_no_error_bar(tmp_path):
-    """Below 1e-50 for a step of the noise workers could draw nothing that can be stated: refused before the event."""
+    """Below 1e-50 for one step of the noise, workers could not draw noise that can be stored: refused before the
+    event."""
     with opened(tmp_path) as ledger:
         committed = ledger.items.commitment_key("r", ut.Promise(**PROMISE)).committed(
             [Identifiers.of(table()["id"])], table()
@@ -119,7 +123,7 @@ def test_no_event_is_written_at_a_level_that_has_no_error_bar(tmp_path):
 
 
 def test_the_version_that_is_relaxed_is_the_one_warned_of(tmp_path):
-    """Where none is named that is the newest, which here protects less than the first."""
+    """Without a version the newest is relaxed, and the warning is about it, although the first one protects more."""
     with opened(tmp_path) as ledger:
         for version, sensitivity in ((1, 10**9), (2, 1)):
             promise = PROMISE | {"unit": ut.Unit(sensitivity, 1)}
@@ -160,7 +164,7 @@ def test_what_is_asked_again_is_the_same_and_spends_nothing(tmp_path):
 
 @pytest.mark.parametrize("change", ["value", "exchange", "identifier", "type", "row", "twice"])
 def test_a_changed_table_is_refused_by_its_item_block(tmp_path, change):
-    """Through both doors; the message names no value and no identifier, and nothing is spent."""
+    """Both entrances refuse it; the message names no value and no identifier, and nothing is spent."""
     other = table(SHUFFLED)
     if change == "value":
         other["n"][5] += 1
@@ -195,7 +199,7 @@ def test_a_changed_table_is_refused_by_its_item_block(tmp_path, change):
 
 
 def test_releases_do_not_share_noise(tmp_path):
-    """Of two names, versions, tables that differ in one value, and ledgers, the noise is another everywhere."""
+    """The noise differs between names, versions, tables that differ in one value, and ledgers."""
     zeros = table() | {"n": np.zeros(N, int), "m": np.zeros(N, int)}
     one = zeros | {"n": np.eye(1, N, dtype=int)[0]}
     found = []
@@ -260,7 +264,8 @@ def test_a_release_stays_with_its_door_and_its_noise(tmp_path):
 
 
 def test_a_ledger_that_is_put_back_repeats_itself(tmp_path):
-    """Asked in the same order, without a witness, it gives the very values; what is stored is checked against them."""
+    """Without a witness, the same order of levels gives exactly the same values; stored noise is checked against
+    them."""
     with opened(tmp_path, witness=False) as ledger:
         ledger.publish("r", table(), ut.Promise(**BY_ITEM), epsilon=1)
     shutil.copy(tmp_path / "l.db", tmp_path / "old.db")
@@ -287,7 +292,7 @@ def test_changed_tags_are_found_out(tmp_path):
 
 
 def test_many_blocks_of_rows_and_half_steps(tmp_path):
-    """More rows than are stored together; a place in the block that all levels share; integers for identifiers."""
+    """More rows than one block, a position in the uniform block that all levels share, and integers as identifiers."""
     n = 70_000
     big = {"id": np.arange(n), "n": np.arange(n) % 9}
     order = np.random.default_rng(3).permutation(n)
@@ -303,7 +308,7 @@ def test_many_blocks_of_rows_and_half_steps(tmp_path):
 
 
 def test_frozen_releases(tmp_path):
-    """What a ledger derives from its key, its names and a table: no later version may derive anything else."""
+    """No later version may derive other values from a ledger's key, its names and a table."""
     with opened(tmp_path) as ledger:
         small = {"id": ["a", "b", "c"], "n": [10, 20, 30]}
         asks = {"columns": "n", "id_column": "id", "public": "id", "unit": ut.Unit(1, 1), "keyed_by_id": True}

@@ -1,4 +1,4 @@
-"""Identifiers that lie in memory as Arrow's do: read without a text of Python's, and answered and refused as others."""
+"""Identifiers in Arrow's memory layout are read without Python strings, and answered and refused like others."""
 
 from functools import partial
 
@@ -54,7 +54,7 @@ def published(place, table):
 
 @pytest.mark.parametrize("kind", list(KINDS)[1:])
 def test_a_table_of_any_kind_is_answered_alike(tmp_path, kind):
-    """To the bit, and beside each row: the noise is a function of the identifier, not of where it lies."""
+    """The same bits for each row: the noise depends on the identifier, not on its place in memory."""
     for at in "ab":
         (tmp_path / at).mkdir()
     assert published(tmp_path / "a", KINDS[kind]) == published(tmp_path / "b", KINDS["lists"])
@@ -66,7 +66,7 @@ BLANKS = [*" \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f\x85\u00a0\u1680\u2000\u200a\u2028\u2
 @pytest.mark.parametrize("column", [[None], *([blank] for blank in BLANKS), ["person 000000000007"]], ids=ascii)
 @pytest.mark.parametrize("kind", ["table", "chunks", "polars"])
 def test_a_missing_a_blank_and_a_second_identifier_are_refused_where_they_stand(tmp_path, kind, column):
-    """By the row, before anything is drawn, and by no value; the memory of a process says the same."""
+    """The error names the row and no value, before anything is drawn; the memory of a process gives the same error."""
     table = pa.concat_tables([ARROW, pa.table({"id": pa.array(column, pa.string()), "n": [1]})])
     table = {"table": table.combine_chunks(), "chunks": table, "polars": pl.from_arrow(table)}[kind]
     told = []

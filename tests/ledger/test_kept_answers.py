@@ -1,4 +1,4 @@
-"""An answer is not lost once its level is spent: nothing that can fail is left for after the draw."""
+"""An answer is not lost after its level is spent: everything that can fail happens before the draw."""
 
 from functools import partial
 
@@ -24,7 +24,7 @@ def ledger(tmp_path):
 
 
 def frames(rows=40):
-    """A frame of each kind whose integers noise takes beyond 64 bits."""
+    """A frame of each kind whose integers exceed 64 bits after noise."""
     cells = [LARGE] * rows
     yield pa.table({"n": cells})
     yield pa.RecordBatch.from_pydict({"n": cells})

@@ -1,4 +1,4 @@
-"""The key: found, private, never shown; one level's key opens that level alone."""
+"""The ledger's key is found, stays private and is never shown; the key of one level opens only that level."""
 
 import hmac
 import logging
@@ -35,7 +35,7 @@ def test_a_new_ledger_in_no_folder_says_what_to_do(tmp_path):
 
 
 def test_without_its_key_a_ledger_is_not_opened(tmp_path):
-    """Nor is a key made for it: a new key would be another ledger's."""
+    """No new key is made for it: a new key would be that of another ledger."""
     Ledger.open(tmp_path / "l.db", create=True).close()
     (tmp_path / "l.db.key").rename(tmp_path / "kept")
     with pytest.raises(KeyRefused, match=r"\.secret\.toml"):
@@ -82,7 +82,7 @@ def test_a_key_file_must_be_hexadecimal_and_long(tmp_path):
 
 
 def test_the_key_is_shown_nowhere(tmp_path, caplog):
-    """Not in reprs, errors, logs, tracebacks with locals, pickles, nor in the files of the ledger."""
+    """The key is not in reprs, errors, logs, tracebacks with locals, pickles, nor the files of the ledger."""
     caplog.set_level(logging.DEBUG)
     with Ledger.open(tmp_path / "l.db", create=True, witness=tmp_path / "w") as ledger:
         ledger.publish("r", {"n": [987654321]}, ut.Promise(**PROMISE), epsilon=1)
@@ -107,9 +107,9 @@ def test_the_key_is_shown_nowhere(tmp_path, caplog):
 
 
 def test_keys_are_derived_by_hkdf(tmp_path):
-    """The first block of HKDF-Expand of RFC 5869, as the library of ciphers makes it, of a purpose behind its length:
-    ledgers of all versions open, and no purpose continues another. The event of opening shows one such key.
-    """
+    """The first block of HKDF-Expand of RFC 5869, equal to that of the cryptography library, of a purpose with its
+    length. Ledgers of all versions open with it, and no purpose is the beginning of another. The first event holds one
+    such key."""
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
         shown = ledger.history()[0].facts["key"]
     secret, purpose = hmac.digest(b"utmost ledger", KEY, sha256), b"fingerprint"
@@ -118,7 +118,7 @@ def test_keys_are_derived_by_hkdf(tmp_path):
 
 
 def test_a_levels_key_opens_that_level_alone(tmp_path):
-    """And reads, from a backup, what the ledger says at that level."""
+    """It reads from a backup the same answer that the ledger gives at that level."""
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
         ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon="1/2")
         ledger.relax("r", TABLE, epsilon=2)
@@ -141,7 +141,7 @@ def test_a_levels_key_opens_that_level_alone(tmp_path):
 
 
 def test_an_open_ledger_can_be_read_without_a_key_and_not_written(tmp_path):
-    """Responses are in the clear, and still bound by the chain."""
+    """Without encryption, responses can be read, but the chain still protects them from changes."""
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY, sealed=False) as ledger:
         ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=1)
         with pytest.raises(Unsupported):
@@ -150,7 +150,7 @@ def test_an_open_ledger_can_be_read_without_a_key_and_not_written(tmp_path):
 
 
 def test_a_new_key_is_whole_on_the_disk_before_it_has_its_name(tmp_path, monkeypatch):
-    """What is forced to the disk is all of it: a power cut leaves a whole key of that name, or none."""
+    """After a power cut the file with this name has a complete key, or does not exist."""
     path, forced, force = tmp_path / "new.key", [], os.fsync
     monkeypatch.setattr(os, "fsync", lambda file: forced.append((os.fstat(file).st_size, path.exists())) or force(file))
     Ledger.open(tmp_path / "new", create=True).close()

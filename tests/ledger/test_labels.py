@@ -1,4 +1,4 @@
-"""Labels: the public columns of a release are kept with it, bound by its seals, and stand beside every view."""
+"""The public columns of a release are stored with it, bound by its seals, and appear in every view."""
 
 import shutil
 import sqlite3
@@ -41,7 +41,7 @@ def test_every_cell_is_read_as_it_was_written(tmp_path):
 
 @pytest.mark.parametrize("label", [10**5000, -(10**5000), Fraction(1, 10**5000)], ids=["long", "negative", "fraction"])
 def test_a_label_too_long_to_be_written_is_refused_by_name(tmp_path, label):
-    """Before anything is drawn, and not repeated: Python writes numbers of 4300 digits."""
+    """Refused before anything is drawn, without quoting it: Python converts integers of up to 4300 digits."""
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
         with pytest.raises(BadTable, match="4300 digits"):
             ledger.publish("wide", {"k": [1, label], "n": [601, 370]}, **asked(columns="n", public="k", **PROMISE))
@@ -62,7 +62,7 @@ def test_labels_of_many_rows_come_in_blocks(rows, tmp_path):
 
 
 def test_a_view_says_which_row_is_which(tmp_path):
-    """Also of points, and of releases whose noise goes by item; in a sealed copy, without the ledger's key."""
+    """Also for points and for noise keyed by identifier; in an encrypted copy, without the ledger's key."""
     table = {"x": [1, 2], "department": ["A", "B"], "y": [3, 4], "secret": ["s", "t"]}
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
         first = ledger.publish(
@@ -93,7 +93,7 @@ def test_a_view_says_which_row_is_which(tmp_path):
 
 @pytest.mark.parametrize("sealed", [True, False])
 def test_labels_that_were_changed_for_others_are_refused(tmp_path, sealed):
-    """Also for those of another release of the ledger, which are labels in every way but for being these."""
+    """Even valid labels of another release of the same ledger are refused."""
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY, sealed=sealed) as ledger:
         for name, wards in (("r", ["A", "B"]), ("q", ["B", "A"])):
             table = {"n": [1, 2], "ward": wards}

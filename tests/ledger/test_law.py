@@ -1,4 +1,4 @@
-"""The law of the ledger's responses: exactly the joint law, for every order of requests."""
+"""The distribution of the ledger's responses is exactly the joint distribution, for every order of requests."""
 
 from fractions import Fraction
 from itertools import permutations, product
@@ -23,7 +23,7 @@ N = 20_000
 
 
 def answered(ledger, order, values, **promise):
-    """Ask for levels in an order, as a curator does: relax beyond the highest level, view below it."""
+    """Ask for levels in an order, as a curator does: relax above the highest level, view below it."""
     table = {"n": values}
     promise = {"columns": "n", "unit": ut.Unit(1, 1)} | promise
     ledger.publish("r", table, **asked(epsilon=order[0], **promise))
@@ -34,7 +34,7 @@ def answered(ledger, order, values, **promise):
 
 
 def conditional(known, to, noise):
-    """P(noise at a level | noise at its nearest known neighbours), by the laws of the process."""
+    """P(noise at a level | noise at its nearest known neighbours), by the distributions of the process."""
     lower = max((one for one in known if one < to), default=None)
     higher = min((one for one in known if to < one), default=None)
     if lower is None and higher is None:
@@ -48,7 +48,8 @@ def conditional(known, to, noise):
 
 @pytest.mark.parametrize("order", list(permutations(range(3))), ids=str)
 def test_every_order_has_the_joint_law_in_rationals(tmp_path, order):
-    """The product of the laws that the history records is the joint law: equal as rationals for each of 5^3 noises."""
+    """The product of the distributions in the history is the joint distribution: equal rationals for each of 5^3
+    noises."""
     asked = [LEVELS[at] for at in order]
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
         answered(ledger, asked, [5, 7])
@@ -71,7 +72,7 @@ def test_one_individual_changes_the_joint_chance_by_the_largest_level_exactly():
 
 
 def fits(noise, levels, reach=2):
-    """Chi-square of triples of noise against the joint law, everything far pooled."""
+    """Chi-square test of triples of noise against the joint distribution, with all far values pooled."""
     width = 2 * reach + 1
     near = (np.abs(noise) <= reach).all(axis=0)
     index = sum((row + reach) * width**i for i, row in enumerate(noise))
@@ -92,7 +93,7 @@ ORDERS = [(order, False) for order in permutations(range(3))] + [((2, 0, 1), Tru
 
 @pytest.mark.parametrize(("order", "derived"), ORDERS, ids=str)
 def test_stored_responses_have_the_joint_law(tmp_path, order, derived):
-    """What comes out of the store, minus the values, has the joint law; also where noise is derived from the key."""
+    """Stored responses minus the values have the joint distribution; also for derived noise."""
     levels = [level("1/2"), level(alpha="1/2"), level(2)]
     values = np.arange(N) % 100
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY, derived=derived) as ledger:
@@ -101,7 +102,7 @@ def test_stored_responses_have_the_joint_law(tmp_path, order, derived):
 
 
 def test_derived_noise_does_not_hang_on_the_order(tmp_path):
-    """A function of key, release, values and level: any order gives the same responses, bit for bit."""
+    """A function of key, release, values and level: every order gives the same responses, bit for bit."""
     levels = [level("1/3"), level(alpha="1/2"), level(3), level("5/4")]
     values = np.arange(60)
     outcomes = []
@@ -114,7 +115,7 @@ def test_derived_noise_does_not_hang_on_the_order(tmp_path):
 
 
 def test_derived_noise_hangs_on_key_name_values_and_version(tmp_path):
-    """One change, and the noise is another's."""
+    """After one change the noise is different."""
     values = np.arange(200)
     promise = {"columns": "n", "unit": ut.Unit(1, 1), "epsilon": "1/4"}
     with Ledger.open(tmp_path / "a.db", create=True, key=KEY, derived=True) as ledger:
@@ -130,7 +131,7 @@ def test_derived_noise_hangs_on_key_name_values_and_version(tmp_path):
 
 
 def test_derived_noise_refuses_what_it_cannot_answer(tmp_path):
-    """Two levels in one last cell of the tree, and levels beyond its root."""
+    """Two levels in one last interval of the tree, and levels above its root."""
     with Ledger.open(tmp_path / "a.db", create=True, key=KEY, derived=True) as ledger:
         ledger.publish("r", {"n": [1]}, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon="1/3")
         with pytest.raises(Unsupported, match="close"):
@@ -141,7 +142,7 @@ def test_derived_noise_refuses_what_it_cannot_answer(tmp_path):
 
 
 def test_derived_noise_is_the_same_in_every_version_of_the_library(tmp_path):
-    """Derived once and for all: were the draws to change, a relaxed release would no longer have the joint law."""
+    """If later versions drew other noise, a relaxed release would not have the joint distribution."""
     with Ledger.open(tmp_path / "a.db", create=True, key=KEY, derived=True) as ledger:
         made = answered(ledger, [level("1/10"), level("1/3"), level(alpha="1/2")], [0] * 12)
     assert [one.tolist() for one in made.values()] == FROZEN
@@ -186,7 +187,7 @@ def test_reals_live_on_a_declared_grid(tmp_path):
 
 
 def test_integers_of_any_size(tmp_path):
-    """Beyond 64 bits nothing wraps, at any level and in any order."""
+    """Integers beyond 64 bits do not wrap, at any level and in any order."""
     values = [10**30, -(10**25), 3, 2**63 - 1, -(2**63)]
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
         made = answered(ledger, [level(2), level("1/100"), level(60), level(1)], values)

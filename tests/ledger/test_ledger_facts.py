@@ -1,4 +1,4 @@
-"""What a ledger adds to a statement is one record, whatever was released: name, version, levels, what they cost."""
+"""A ledger adds one record to every statement, whatever was released: name, version, levels, and their cost."""
 
 import json
 import pickle
@@ -44,7 +44,7 @@ def ledger(tmp_path):
 
 @pytest.mark.parametrize("noise", NOISES)
 def test_every_statement_of_a_ledger_says_of_which_release_it_is(ledger, tmp_path, noise):
-    """Stated, saved, read again and checked; what does not fit is refused."""
+    """The record is stated, saved, read again and checked; a record that does not fit is refused."""
     promise, table = NOISES[noise]
     ledger.publish("r", table, promise, epsilon="1/2")
     ledger.relax("r", table, epsilon=1)
@@ -90,7 +90,7 @@ def test_a_document_of_sums_keeps_what_its_ledger_adds(ledger, tmp_path):
 
 
 def test_two_stages_in_a_ledger_say_both_releases(ledger):
-    """Each stage keeps its level: the choice is that of the first answer, whatever comes later."""
+    """Each stage keeps its level: the choice of groups is that of the first answer, whatever comes later."""
     domain = Domain(county=["A", "B"], sex=["men", "women"])
     counted = CountedTable(domain, np.array([[900, 800], [3, 0]]), ONE)
     rule = DetailRule("county", {"sex": 100})
@@ -113,7 +113,7 @@ def plain(release):
 
 
 def test_a_second_stage_says_nothing_of_a_public_total():
-    """Who is in a group without a breakdown is not among its rows, so that not everybody is counted there."""
+    """People in groups without a breakdown are not in its rows, so its unit has no exactly=True."""
     domain = Domain(county=["A", "B"], sex=["men", "women"])
     everybody = ut.Unit(1, 1, "change-one", nonnegative=True, exactly=True)
     counted = CountedTable(domain, np.array([[900, 800], [3, 0]]), everybody)
@@ -137,7 +137,7 @@ def test_the_digest_of_selected_keys_covers_their_noisy_counts():
 
 
 def test_measures_keep_their_names_in_files(tmp_path):
-    """Two counts have one column; their files say which is which."""
+    """Two counts have a column of the same name; their files name the measure."""
     events = {"user": ["ann", "bob", "bob"], "shop": ["A", "A", "B"], "paid": [3, 7, 9]}
     measures = {"visits": ut.count(2), "days": ut.count(1)}
     tables = ut.count_measures(events, {"shop": ["A", "B"]}, ut.Counting("user", at_most=2), measures)
@@ -159,7 +159,8 @@ def test_measures_keep_their_names_in_files(tmp_path):
 
 
 def test_the_cost_of_several_versions_is_never_too_small(ledger):
-    """For the curator and for a recipient who sees no higher level: versions add up, each at what may be seen."""
+    """For the curator, and for a recipient who sees no larger level: versions add up, each at its largest visible
+    level."""
     promise = Promise("n", public="g", unit=ONE)
     ledger.publish("w", {"g": ["a", "b"], "n": [100, 50]}, promise, epsilon="1/4")
     ledger.publish("w", {"g": ["a", "b"], "n": [100, 51]}, promise, epsilon="1/2", version=2)

@@ -1,4 +1,4 @@
-"""Many clients at once: threads, processes, forks; every item and level has one response, whoever asks first."""
+"""Many clients at once, as threads, processes and forks: each row and level has one response, whoever asks first."""
 
 import os
 import threading
@@ -18,7 +18,7 @@ TABLE = {"n": [10, 20, 30]}
 
 
 def test_threads_get_one_answer(ledger, reopened):
-    """Sixteen threads on two ledger objects ask for the same levels in different orders: no level has two answers."""
+    """Sixteen threads with two ledger objects ask for the same levels in different orders: no level has two answers."""
     other = reopened()
     ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon="1/8")
     start = threading.Barrier(16)
@@ -51,7 +51,7 @@ with Ledger.open(place, create=True, key=bytes(range(32)), witness=witness) as l
 
 @pytest.mark.parametrize("place", ["postgres"], indirect=True)
 def test_processes_get_one_answer(place, tmp_path):
-    """Processes that open, publish and view the same six releases at once, from the making of the ledger on."""
+    """Processes open, publish and view the same six releases at once, beginning with the creation of the ledger."""
     with ThreadPoolExecutor(2) as pool:
         runs = [pool.submit(python, "-c", CLIENT, place, tmp_path / "witness", number) for number in range(2)]
         lines = [sorted(run.result().stdout.splitlines()) for run in runs]
@@ -89,14 +89,15 @@ assert ledger.verify().responses == 5
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
 def test_forked_children_use_the_ledger_of_their_parent(place, tmp_path):
-    """Each child takes a connection and random bits of its own, and the parent's session lives on."""
+    """Each child opens a separate connection and has separate random bits; the parent's session stays open."""
     lines = python("-W", "ignore::DeprecationWarning", "-c", FORKED, place, tmp_path / "witness").stdout.splitlines()
     assert len(lines) == 4
     assert len(set(lines)) == 1
 
 
 def test_a_locked_ledger_says_so(tmp_path):
-    """A writer that holds on is waited for, and then named; the same call succeeds once it is gone."""
+    """A caller waits for a writer up to the timeout, and the error names the lock; the call succeeds once the writer is
+    gone."""
     import sqlite3
 
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY, timeout=0.05) as ledger:

@@ -1,4 +1,5 @@
-"""Tables of several amounts in a ledger: one level for all, all or none, relaxed and seen together."""
+"""Tables of several amounts in a ledger: one level for all amounts, published, relaxed and viewed together or not at
+all."""
 
 import json
 from fractions import Fraction
@@ -182,7 +183,7 @@ def test_by_commands_and_a_recipe(run, tmp_path):
 
 
 def test_no_release_joins_or_changes_a_table_by_its_name(ledger):
-    """A name "wages: rent" stands for an amount of the table: published with all of them, or refused."""
+    """A name "wages: rent" stands for an amount of the table: it is published with all amounts, or refused."""
     tables = counted(names=("income", "rent"))
     seen = ledger.publish_means("wages", tables, epsilon=1)
     tax, rent = (counted(names=("rent", "tax"))[name] for name in ("tax", "rent"))

@@ -1,4 +1,5 @@
-"""Keys and cells of a universe as kinds of noise: their law, what a thief sees, what is refused, what is stated."""
+"""Selection of keys, and of cells of a universe, as kinds of noise: distribution, what a thief sees, errors,
+statements."""
 
 import json
 import shutil
@@ -28,7 +29,7 @@ def opened(path, **options):
 
 
 def test_a_key_is_named_with_the_best_chance(tmp_path):
-    """Of four thousand keys of five individuals each as many are named as pi(5) says: within six deviations."""
+    """Of four thousand keys of five individuals each, the selected fraction is pi(5) within six standard deviations."""
     rows, law = 4000, NOISE.law(level(1))
     with opened(tmp_path) as ledger:
         table = {"word": [f"w{k}" for k in range(rows)], "n": np.full(rows, 3)}
@@ -40,7 +41,7 @@ def test_a_key_is_named_with_the_best_chance(tmp_path):
 
 
 def test_keys_in_shares_are_named_by_the_law_of_a_share_and_stated_so(tmp_path):
-    """Many persons of one key, who give it all their 60 shares, are as many as the law says."""
+    """Keys whose persons give all their 60 shares are selected with the stated probability."""
     noise = key_noise(["word", "n"], delta="1/10", keys=10, shares=60)
     law, rows = noise.law(level(1)), 2000
     assert (noise.unit.sensitivity, noise.unit.cells, noise.unit.in_all) == (60, 10, 60)
@@ -70,7 +71,7 @@ def test_keys_in_shares_are_named_by_the_law_of_a_share_and_stated_so(tmp_path):
 
 
 def test_the_margin_is_that_of_the_law_by_enumeration():
-    """P(|turn - T| <= r) summed term by term, with the law in rationals."""
+    r"""P(\|turn - T\| <= r) is summed term by term, in rationals."""
     for delta, keys in (("1/10", 1), ("1/1000", 3)):
         noise = key_noise(["word", "n"], delta=delta, keys=keys)
         law = noise.law(level(1))
@@ -86,7 +87,7 @@ CELLS = selected_cell_noise(["word", "n"], Texts("abcw0123456789", most=5), fals
 
 @pytest.mark.parametrize("noise", [key_noise(["word", "n"], delta="1e-12"), CELLS])
 def test_how_many_keys_there_are_shows_nowhere(tmp_path, noise):
-    """Facts of the event and lengths of its parts are the same for one key and for a thousand, where none is named."""
+    """If no key is selected, the event and the lengths of its parts are the same for one key and for a thousand."""
     seen = []
     for many in (1, 1000):
         folder = tmp_path / str(many)
@@ -105,7 +106,7 @@ def test_how_many_keys_there_are_shows_nowhere(tmp_path, noise):
 
 
 def test_a_ledger_that_was_put_back_repeats_itself(tmp_path):
-    """Derived: the same names from a copy made before."""
+    """With derived noise, an earlier copy selects the same keys."""
     opened(tmp_path, derived=True, witness=False).close()
     shutil.copy(tmp_path / "l.db", tmp_path / "copy.db")
     table = {"word": [f"w{k}" for k in range(300)], "n": [3] * 300}
@@ -133,7 +134,7 @@ def test_rows_in_another_order_are_the_same_table_and_parts_of_keys_are_columns(
 
 
 def test_deltas_are_added_by_nobody(tmp_path):
-    """A dataset with a delta holds that release alone; cells named with epsilon alone add up with any."""
+    """A dataset with a delta holds that release only; selections with epsilon alone add up with any release."""
     cells = selected_cell_noise(["word", "n"], Texts("abcdefghijklmnopqrstuvwxyz", most=9))
     assert (NOISE.relation, cells.relation) == ("add-remove, but for a chance of 1/10", "add-remove")
     with opened(tmp_path) as ledger:
@@ -224,7 +225,8 @@ def test_what_a_service_may_just_reckon_with():
 
 @pytest.mark.parametrize("keys", [1, 2])
 def test_what_is_said_of_cells_is_the_law_of_each_by_closed_forms(keys):
-    """P(|X| > r) = 2 a^(r + 1)/(1 + a) with a = exp(-1/keys); and the statement says the law that is drawn."""
+    r"""P(\|X\| > r) = 2 a^(r + 1)/(1 + a) with a = exp(-1/keys); and the statement names the distribution that is
+    drawn."""
     universe, a = Texts("ab", most=3), exp(-1 / keys)
     noise = selected_cell_noise(["word", "n"], universe, keys=keys, false_keys="1/10")
     assert noise.margin(level(1), "0.95") == next(r for r in range(99) if 2 * a ** (r + 1) / (1 + a) <= 0.05)
@@ -244,7 +246,7 @@ def test_what_is_said_of_cells_is_the_law_of_each_by_closed_forms(keys):
 
 @pytest.mark.parametrize("keys", [["a", "a\0"], [-1, 2**63 + 1], [-(2**70), 2**64]])
 def test_keys_are_named_to_the_last_digit_and_nul(tmp_path, keys):
-    """NumPy drops the last NULs of texts, and makes floats of integers that no type of it holds."""
+    """NumPy drops the last NULs of texts, and turns integers that fit no integer type into floats."""
     with opened(tmp_path) as ledger:
         named = ledger.publish("w", {"word": keys, "n": [4000, 5000]}, Promise(noise=NOISE), epsilon=1).table
     assert list(named["word"]) == keys

@@ -19,7 +19,7 @@ RAISED = ut.Unit(1, 3, nonnegative=True)
 
 @pytest.mark.parametrize("unit", [*UNITS, RAISED, ut.Unit(2, 4, "change-one", nonnegative=True)])
 def test_a_step_of_what_is_stored_has_the_level_that_the_plan_gives_it(unit):
-    """By another road: the laws of the plan at each level, sum by sum; and the margins are the plan's."""
+    """Computed in another way, from the plan's distributions at each level, sum by sum; the margins are the plan's."""
     noise = together_noise(NAMES[: unit.cells], unit=unit)
     for at in (level("1/7"), level(1), level(alpha="1/3"), level(50)):
         plan = once_together(noise.columns, unit=unit, noise=noise.way.kind, relaxable=True).at(at)
@@ -74,7 +74,7 @@ def test_what_cannot_be_is_refused():
 
 
 def test_a_promise_of_many_or_wide_groups_is_refused_before_it_is_worked_out():
-    """Groups that no search makes: each has laws of its own to work out, and a service reads such a promise."""
+    """No search makes such groups; parsing them would take a service too long, since each has other distributions."""
     facts = together_noise(NAMES[:3], unit=RAISED, noise="signed").facts()
     groups = [[f"c{k}"] for k in range(300)]
     many = [{"rows": [[1]], "shares": [f"1/{k + 1}"], "spent": []} for k in range(300)]

@@ -1,4 +1,5 @@
-"""Blocks of integers: what is stored or packed is unpacked; stored ones are as long as was settled beforehand."""
+"""Blocks of integers: `unpacked` returns what was stored or packed, and the length of a stored block is fixed
+beforehand."""
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ large = st.lists(st.integers(-(2**70), 2**70) | st.integers(-(2**63), 2**63 - 1)
 
 @given(small | large)
 def test_unpacked_they_are_what_was_packed(numbers):
-    """For integers of any size, and equal ones give equal bytes whatever array holds them."""
+    """For integers of any size; equal integers give equal bytes whatever array holds them."""
     wide = np.empty(len(numbers), object)
     wide[:] = numbers
     content = packed(wide)
@@ -31,7 +32,7 @@ def test_unpacked_they_are_what_was_packed(numbers):
 
 @given(small | large, st.sampled_from([1, 2, 4, 8, 16, 24, 160]))
 def test_stored_they_take_the_width_that_was_settled(numbers, width):
-    """And are what was stored; where one does not fit, all words of the block are longer and none is cut."""
+    """`unpacked` returns the same integers; if one does not fit, all words of the block are longer and none is cut."""
     wide = np.empty(len(numbers), object)
     wide[:] = numbers
     content = stored(wide, width)

@@ -1,4 +1,4 @@
-"""Opening: what may be named, and what is refused before anything is made."""
+"""Opening a ledger: allowed places, and what is refused before anything is created."""
 
 import os
 import shutil
@@ -75,7 +75,7 @@ def test_a_file_name_with_odd_characters_is_that_file(tmp_path):
 
 
 def test_how_a_ledger_was_made_stays(tmp_path):
-    """Options for a new ledger do not change one that is there."""
+    """Options for a new ledger do not change an existing one."""
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY, sealed=False, derived=True) as ledger:
         assert (ledger.status().sealed, ledger.status().derived) == (False, True)
     with Ledger.open(tmp_path / "l.db", key=KEY) as ledger:
@@ -95,7 +95,7 @@ def test_spent_is_asked_of_one_thing(tmp_path):
 
 
 def test_history_is_told_by_release_and_by_dataset(tmp_path):
-    """A dataset's history holds its releases, its limits and its losses."""
+    """The history of a dataset has its releases, its limits and its losses."""
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
         ledger.budget("d", limit=9)
         ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=1, dataset="d")
@@ -122,7 +122,7 @@ def test_a_version_stays_in_its_dataset(tmp_path):
 
 
 def test_a_loss_between_levels_of_other_bases_is_rounded_up(tmp_path):
-    """From alpha = 1/2 to epsilon = 1: 1 - ln 2, and not less."""
+    """From alpha = 1/2 to epsilon = 1 the loss is 1 - ln 2, rounded up."""
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
         ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=ut.level(alpha="1/2"))
         shutil.copy(tmp_path / "l.db", tmp_path / "before.db")
@@ -134,7 +134,8 @@ def test_a_loss_between_levels_of_other_bases_is_rounded_up(tmp_path):
 
 
 def test_derived_noise_with_half_steps_and_its_check(tmp_path):
-    """The place in the block is derived, too; stored noise that the key does not give is refused."""
+    """The position in the uniform block is derived, too; stored noise that differs from the derived noise is
+    refused."""
     options = {"columns": "n", "noise": ut.CellNoise(ut.Unit(5, 1), half_step=True)}
     with Ledger.open(tmp_path / "a.db", create=True, key=KEY, derived=True) as ledger:
         one = ledger.publish("r", TABLE, **asked(epsilon=1, **options)).table
@@ -146,7 +147,7 @@ def test_derived_noise_with_half_steps_and_its_check(tmp_path):
 
 
 def test_derived_noise_that_drifted_is_refused(tmp_path, monkeypatch):
-    """Were the draws of a later version others, relaxing would not have the joint law."""
+    """If a later version drew other noise, relaxing would not have the joint distribution."""
     with Ledger.open(tmp_path / "a.db", create=True, key=KEY, derived=True) as ledger:
         ledger.publish("r", {"n": list(range(50))}, ut.Promise(**PROMISE), epsilon="1/4")
         the_draws_of_a_key_drift(monkeypatch)
@@ -155,7 +156,7 @@ def test_derived_noise_that_drifted_is_refused(tmp_path, monkeypatch):
 
 
 def test_a_ledger_is_made_only_where_one_is_asked_for(place):
-    """A misspelt place is an error with its remedy, and nothing is made there."""
+    """A misspelt place is an error with a remedy, and nothing is created there."""
     options = {"key": KEY, "witness": False}
     with pytest.raises(LedgerUnavailable, match="create=True"):
         Ledger.open(place, **options)
@@ -172,7 +173,7 @@ def test_nothing_is_left_of_a_ledger_that_was_not_made(tmp_path):
 
 
 def test_whether_a_witness_is_kept_is_settled_when_the_ledger_is_made(tmp_path):
-    """In the first event, under the chain: who leaves the witness out later is refused."""
+    """The first event says so, under the chain: opening without the witness later is refused."""
     with Ledger.open(tmp_path / "l.db", create=True) as ledger:
         assert ledger.history()[0].facts["witness"] is True
     with pytest.raises(OutOfRange, match="witness=False"):
@@ -186,7 +187,8 @@ def test_whether_a_witness_is_kept_is_settled_when_the_ledger_is_made(tmp_path):
 
 
 def test_a_ledger_on_a_server_keeps_its_witness_beside_its_key(tmp_path):
-    """One key may serve several ledgers; a key that is in no file needs a path, or a plain word that there is none."""
+    """One key may serve several ledgers; if the key is not in a file, pass the path of the witness, or False for
+    none."""
     (tmp_path / "k").write_text("ab" * 32)
     (tmp_path / "k").chmod(0o600)
     places = fresh_database(), fresh_database()
@@ -207,7 +209,7 @@ def test_a_ledger_on_a_server_keeps_its_witness_beside_its_key(tmp_path):
 @pytest.mark.skipif(os.name != "posix", reason="there are no modes here")
 @pytest.mark.parametrize("umask", [0, 0o022, 0o277])
 def test_the_files_of_a_ledger_are_their_owners_alone(tmp_path, umask):
-    """From their creation on: ledger, witness, key, backup, and the journals while a transaction is under way."""
+    """Ledger, witness, key, backup and journals have mode 0600 from their creation on, also during a transaction."""
     old, modes = os.umask(umask), {}
 
     def note(*_):
@@ -230,7 +232,7 @@ def test_the_files_of_a_ledger_are_their_owners_alone(tmp_path, umask):
 
 @pytest.mark.parametrize("cause", ["locked", "a folder", "a full disk"])
 def test_where_the_witness_cannot_be_written_nothing_is_spent(tmp_path, monkeypatch, cause):
-    """The witness comes first: the message says that nothing was spent, and it is so."""
+    """The witness is written first: the message says that nothing was spent, and this is true."""
     with Ledger.open(tmp_path / "l.db", create=True, timeout=0.05) as ledger:
         ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon="1/4")
         events = len(ledger.history())
@@ -256,7 +258,8 @@ def test_where_the_witness_cannot_be_written_nothing_is_spent(tmp_path, monkeypa
 
 
 def test_a_commit_that_fails_is_carried_out_by_the_next_call(place, tmp_path, monkeypatch):
-    """The witness holds what was drawn: the error says so, and the same call, or any other first, carries it out."""
+    """The witness holds the draw: the error says so, and the next call, the same or another one, finishes the
+    commit."""
     with Ledger.open(place, create=True, key=KEY, witness=tmp_path / "w") as ledger:
         ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon="1/4")
         with monkeypatch.context() as patched:
@@ -278,6 +281,6 @@ def test_a_commit_that_fails_is_carried_out_by_the_next_call(place, tmp_path, mo
 
 @pytest.mark.parametrize("place", [".", "/", "sqlite:///."])
 def test_a_place_without_a_name_is_refused(place):
-    """Its key and its witness are named after it."""
+    """Key and witness get their names from the ledger's name."""
     with pytest.raises(OutOfRange, match=r'"releases.db"'):
         Ledger.open(place, create=True)

@@ -1,11 +1,8 @@
-"""Every noise in every memory before judges of others: StatDP's hypothesis test, DP-Auditorium's histogram tester, and
-the attack of DP-Sniper made again, whose own code asks for PyTorch.
-
-The first two are read from checkouts, since no package index has them: UTMOST_JUDGES names a folder in which `statdp`
-and `dp_auditorium` lie, as their repositories (cmla-psu/statdp, google/differential-privacy) have them, with `pip
-install etils tqdm`. `-s` prints what each found. A judge that finds nothing says little, so StatDP must refute the same
-draws at half of their level.
-"""
+"""Test every noise in every memory with auditors from elsewhere: StatDP's hypothesis test, DP-Auditorium's histogram
+tester, and a reimplementation of the attack of DP-Sniper, whose own code needs PyTorch. The first two are read from
+checkouts, since no package index has them: UTMOST_JUDGES names a folder that holds `statdp` and `dp_auditorium` as in
+their repositories (cmla-psu/statdp, google/differential-privacy), with `pip install etils tqdm`. `-s` prints the
+results. An auditor that finds nothing shows little, so StatDP must also refute half of the level for the same draws."""
 
 import importlib
 import os
@@ -44,7 +41,7 @@ def _known(monkeypatch):
 
 @pytest.fixture(scope="module")
 def judges():
-    """The two tests, and nothing else of their packages, which ask for TensorFlow and Vizier."""
+    """The two tests without the rest of their packages, which needs TensorFlow and Vizier."""
     sys.path.insert(0, FOLDER)
     for name in ("dp_auditorium", "dp_auditorium.testers", "dp_auditorium.configs"):
         package = types.ModuleType(name)
@@ -64,7 +61,7 @@ def judges():
 
 
 def responses(kind, memory, folder):
-    """Steps of noise at a level and, asked for later, at a higher one: a row for each cell."""
+    """Steps of noise at a level, and later at a higher level: a row for each cell."""
     folder.mkdir()
     table = kind.table(CELLS)
     release = MEMORIES[memory](folder, kind.promise(CELLS), table, LOWER).release
@@ -73,14 +70,14 @@ def responses(kind, memory, folder):
 
 
 def pairs(steps, shift):
-    """Each pair of responses as one number, cut at the edges, where whatever lies beyond is one event."""
+    """Each pair of responses as one number; values beyond the edges are one event."""
     inside = np.clip(steps + shift, -EDGE, EDGE) + EDGE
     return inside @ np.array([2 * EDGE + 1, 1])
 
 
 @pytest.mark.parametrize(("noise", "memory"), CASES)
 def test_no_judge_refutes_the_level(judges, tmp_path, noise, memory):
-    """Both responses together keep the higher level for a move by one step, and half of it they do not."""
+    """Both responses together satisfy the higher level for a change by one step, and violate half of it."""
     kind = NOISES[noise]
     here, there = (pairs(responses(kind, memory, tmp_path / str(shift)), shift) for shift in (0, 1))
     judge(
@@ -94,15 +91,13 @@ def test_no_judge_refutes_the_level(judges, tmp_path, noise, memory):
 
 
 def judge(judges, here, there, epsilon, size, about):
-    """Neither judge refutes the level of two samples of events, below a size; and both refute a part of it.
-
-    DP-Auditorium's bound on delta is nothing at the level; StatDP finds a worse event than half of it allows.
-    """
+    """No auditor refutes the level of two samples of events, and both refute a fraction of it. DP-Auditorium's bound on
+    delta is 0 at the level; StatDP finds an event that violates half of the level."""
     hypothesis, auditorium = judges
     half = len(here) // 2
 
     def p_value(claim):
-        """StatDP: the event that looks worst in half of the draws is judged in the other half."""
+        """StatDP: choose the worst event in half of the draws, and test it in the other half."""
         counts = [
             [np.bincount(part, minlength=size) for part in (events[:half], events[half:])] for events in (here, there)
         ]
@@ -113,10 +108,9 @@ def judge(judges, here, there, epsilon, size, about):
         return float(hypothesis(cx, cy, claim, half)) if event.any() else 1.0
 
     def sniped():
-        """DP-Sniper's attack: of outcomes by their odds in one half the surest hundredth; in the other half, its power.
-
-        Bounds of Clopper and Pearson, each wrong once in 10^9. Counts are the best classifier that there is.
-        """
+        """DP-Sniper's attack: choose the outcomes with the largest odds (one percent) in one half of the draws, and
+        measure the power in the other half. Clopper-Pearson bounds, each wrong once in 10^9. Counts are the best
+        possible classifier."""
         found = [
             [np.bincount(part, minlength=size) for part in (events[:half], events[half:])] for events in (here, there)
         ]
@@ -142,7 +136,7 @@ def judge(judges, here, there, epsilon, size, about):
 
 
 def spelled(n):
-    """So many words of six digits."""
+    """A given number of words of six digits."""
     return [f"{number:06d}" for number in range(n)]
 
 
@@ -153,7 +147,7 @@ NAMING = {
 
 
 def named(noise, memory, folder, count, words):
-    """Of words that all have one count: the step above it that is named; -1 where the word is not."""
+    """For words with the same count: the noise of each selected word, and NOT_NAMED for the others."""
     folder.mkdir()
     table = {"word": words, "n": np.full(len(words), count)}
     answer = MEMORIES[memory](folder, Promise(noise=NAMING[noise]), table, HIGHER).at(HIGHER, table=table)
@@ -164,7 +158,8 @@ def named(noise, memory, folder, count, words):
 @pytest.mark.parametrize("noise", NAMING)
 @pytest.mark.parametrize("memory", MEMORIES)
 def test_no_judge_refutes_what_is_named(judges, tmp_path, noise, memory):
-    """Of a key or a cell that half of the time is named, one count more or less keeps the level, and half of it not."""
+    """A key or cell that is selected half of the time: a count that differs by one satisfies the level, and violates
+    half of it."""
     words = spelled(CELLS // 4)
     few = words[:400]
     count = next(

@@ -1,4 +1,4 @@
-"""One answer for each person and version of a design, whatever is asked, by whomever, and however often."""
+"""One answer for each person and version of a mechanism, whatever is asked, by anybody, and however often."""
 
 import shutil
 import sqlite3
@@ -56,7 +56,8 @@ def people(count, secret):
 
 
 def test_each_person_has_one_answer_whatever_the_secret_is_by_then(ledger, reopened):
-    """Sixty who moved, two who are new, another process, and no secret at all: what was said is said again."""
+    """Sixty changed secrets, two new persons, another process, and calls without a secret: stored answers are
+    repeated."""
     first = ledger.respond("homes", DESIGN, people(60, (0, 0)))
     assert set(first.values()) <= set(PLACES.labels)
     moved = ledger.respond("homes", DESIGN, people(62, (2, 2)))
@@ -72,7 +73,8 @@ def test_each_person_has_one_answer_whatever_the_secret_is_by_then(ledger, reope
 
 
 def test_answers_have_the_law_of_the_row(ledger):
-    """First answers of many persons: chi-square against the rows of the design, geometric noise on counts too."""
+    """First answers of many persons: chi-square test against the rows of the mechanism, also for geometric noise on
+    counts."""
     on_counts = ut.optimal_mechanism(
         ut.PrivacyType(counts(4), alpha="1/2"), ut.Consumer(priors.uniform(5), losses.absolute)
     )
@@ -88,7 +90,7 @@ def test_answers_have_the_law_of_the_row(ledger):
 
 
 def test_another_design_under_the_name_is_refused_however_it_was_written(ledger, tmp_path):
-    """The digest is of what answers depend on: a design read back from its file is the same, another level is not."""
+    """The digest covers what answers depend on: a design read from its file is the same, another level is not."""
     first = ledger.respond("homes", DESIGN, {"ada": 4})
     ut.save_design(OPTIMUM, tmp_path / "design.json")
     again = read_mechanism(ut.read_design(tmp_path / "design.json"))
@@ -105,7 +107,7 @@ def test_another_design_under_the_name_is_refused_however_it_was_written(ledger,
 
 
 def test_a_version_is_charged_once_and_versions_add_up(ledger):
-    """Everybody has one answer, so the level is spent once; in the next version everybody is asked anew."""
+    """Everybody has one answer, so the level is spent once; in the next version everybody is answered anew."""
     ledger.respond("a", COIN, people(3, "yes"), dataset="people")
     ledger.respond("a", COIN, people(9, "no"))
     assert ledger.spent("a") == ledger.spent(dataset="people") == level(alpha="1/2")
@@ -129,7 +131,7 @@ def test_a_version_is_charged_once_and_versions_add_up(ledger):
 
 
 def test_nothing_is_drawn_from_what_proves_nothing(ledger):
-    """The certificate is checked before a mechanism is bound to a name, and nothing is spent."""
+    """The certificate is checked before a name is given to the mechanism, and nothing is spent."""
     matrix = OPTIMUM.certificate.matrix.copy()
     matrix[0] = [Fraction(1)] + [Fraction(0)] * 8
     broken = object.__new__(type(OPTIMUM.certificate))
@@ -155,7 +157,7 @@ def test_nothing_is_drawn_from_what_proves_nothing(ledger):
 
 
 def test_persons_and_secrets_are_read_with_care_and_not_repeated(ledger):
-    """Two spellings of one name in Unicode are one person; what is wrong is named by its place."""
+    """Two Unicode spellings of one name are one person; errors name the place, not the name or secret."""
     composed, apart = "Zo\u00eb", "Zoe\u0308"
     first = ledger.respond("h", DESIGN, {composed: 0})
     assert list(ledger.respond("h", DESIGN, {apart: 8}).values()) == list(first.values())
@@ -177,7 +179,7 @@ def test_persons_and_secrets_are_read_with_care_and_not_repeated(ledger):
 
 
 def kept_bytes(path):
-    """All that a database file says."""
+    """Everything that a database file contains."""
     with closing(sqlite3.connect(path)) as database, database:
         tables = [name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
         return b"".join(repr(row).encode() for name in tables for row in database.execute(f"SELECT * FROM {name}"))
@@ -185,7 +187,7 @@ def kept_bytes(path):
 
 @pytest.mark.parametrize("count", [1, 300])
 def test_what_is_stored_says_how_many_and_no_more(tmp_path, count):
-    """No name of a person is there, and lengths are those of the number of persons, whatever they were told."""
+    """No name of a person is stored, and lengths depend only on the number of persons, not on answers."""
     lengths = set()
     for secret in (0, 8):
         path = tmp_path / f"{secret}.db"
@@ -217,7 +219,7 @@ def test_what_was_changed_on_disk_is_found(tmp_path):
 
 @pytest.mark.parametrize("derived", [False, True])
 def test_a_ledger_put_back_repeats_what_it_has_and_answers_nobody_a_second_time(tmp_path, derived):
-    """Ben's answer is lost: he might get another. So the version is closed, and the next one adds up."""
+    """Ben's answer is lost, and he could get another one. So the version is closed, and the next one adds its level."""
     place = tmp_path / "l.db"
     with Ledger.open(place, create=True, key=KEY, derived=derived) as ledger:
         kept = ledger.respond("homes", DESIGN, {"ada": 4}, dataset="people")
@@ -244,7 +246,7 @@ def test_a_ledger_put_back_repeats_what_it_has_and_answers_nobody_a_second_time(
 
 
 def test_threads_get_one_answer(ledger, reopened):
-    """Sixteen threads on two ledger objects, 320 requests about forty persons with other secrets each time."""
+    """Sixteen threads with two ledger objects make 320 requests about forty persons, with other secrets each time."""
     ledgers, start = (ledger, reopened()), threading.Barrier(16)
 
     def client(number):
@@ -282,7 +284,7 @@ def test_processes_get_one_answer(place, tmp_path):
 
 
 def test_an_answer_cut_off_before_it_was_given_is_the_answer(ledger, monkeypatch):
-    """The store fails after the witness held the draw: the same request gives what was drawn."""
+    """The store fails after the witness holds the draw: the same request returns that draw."""
     ledger.respond("c", COIN, {"ada": 0})
     with monkeypatch.context() as patched:
         tried = the_store_cannot_write(patched)

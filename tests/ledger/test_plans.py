@@ -1,8 +1,6 @@
-"""Plans in a ledger: each family at its share, relaxed and viewed without loss; parts that share nobody.
-
-The account of what was spent is imported from where it is: irrational sums that nearly tie are many releases of a
-ledger, and what an account is without a release is what a repeated request and a level that grows are judged by.
-"""
+"""Plans in a ledger: each query group at its budget share, relaxed and viewed without loss; disjoint parts. `Account`
+is imported from its module: irrational sums that nearly tie would need many releases of a ledger, and repeated requests
+and growing levels are decided by an account without a release."""
 
 import math
 import pickle
@@ -39,7 +37,7 @@ def counted(cells=CELLS, unit=ONE, **about):
 
 
 def measured(release):
-    """What a release measured, by family, flat."""
+    """The sums that a release measured, by marginal, as flat arrays."""
     return {family: sums.ravel().tolist() for family, sums in release.measured.items()}
 
 
@@ -69,7 +67,7 @@ def test_a_plan_stands_for_the_promise_of_its_sums(ledger):
 
 
 def test_axes_and_branches_keep_their_order(ledger, reopened):
-    """Events are written with sorted keys; a domain whose names are not in that order is the same when it is read."""
+    """Events have sorted keys; a domain whose names are not sorted keeps its order when it is read."""
     domain = Domain(sex=["w", "m"], place=hierarchy({"S": ["d", "c"], "N": ["b", "a"]}, names=["region", "district"]))
     table = CountedTable(domain, np.array([[60, 7, 1, 0], [3, 40, 2, 5]]), ONE)
     plan = Plan(domain, ONE, {"sex": "1/2", "region": "1/2"})
@@ -85,7 +83,7 @@ def test_axes_and_branches_keep_their_order(ledger, reopened):
 
 
 def test_at_a_large_level_the_sums_are_the_true_ones(ledger):
-    """So each stands in its place, family by family."""
+    """So each sum is at its place, marginal by marginal."""
     with pytest.warns(UserWarning, match="protects practically nobody"):
         released = ledger.publish("census", counted(), ut.Promise(noise=choose_plan(Unit(1, 1))), epsilon=800).table
     true = {family: sums.ravel().tolist() for family, sums in choose_plan().sums(CELLS).items()}
@@ -93,7 +91,7 @@ def test_at_a_large_level_the_sums_are_the_true_ones(ledger):
 
 
 def test_each_family_has_the_noise_of_its_share(tmp_path):
-    """20 000 sums of each family: the variances are those of geometric noise at the shares of the level."""
+    """20 000 sums of each marginal: the variances are those of geometric noise at the shares of the level."""
     domain = Domain(cell=range(20_000), side=["l", "r"])
     plan = Plan(domain, Unit(2, 1), {"cell side": "2/3", "cell": "1/3"})
     zero = CountedTable(domain, np.zeros(domain.shape, dtype=np.int64), Unit(2, 1))
@@ -110,7 +108,7 @@ def test_each_family_has_the_noise_of_its_share(tmp_path):
 
 @pytest.mark.parametrize("derived", [False, True])
 def test_runs_that_cross_blocks_are_as_runs_that_do_not(tmp_path, derived):
-    """A view of a derived ledger after a rollback repeats itself, also where families end amid a block."""
+    """Views of a derived ledger are the same after a rollback, also where a marginal ends inside a block."""
     domain = Domain(cell=range(5_000), side=["l", "r"])
     plan = Plan(domain, Unit(1, 1), {"cell": "1/2", "cell side": "1/4", "side": "1/4"})
     table = CountedTable(domain, np.arange(10_000).reshape(domain.shape), Unit(1, 1))
@@ -122,7 +120,7 @@ def test_runs_that_cross_blocks_are_as_runs_that_do_not(tmp_path, derived):
 
 
 def test_derived_noise_of_two_families_is_not_the_same(tmp_path):
-    """Equal shares, equal values: still one keystream for each run."""
+    """With equal shares and equal values each run still has a separate keystream."""
     domain = Domain(one=range(500), other=["only"])
     plan = Plan(domain, Unit(1, 1), {"one other": "1/2", "one": "1/2"})
     table = CountedTable(domain, np.zeros(domain.shape, dtype=np.int64), Unit(1, 1))
@@ -133,7 +131,8 @@ def test_derived_noise_of_two_families_is_not_the_same(tmp_path):
 
 @pytest.mark.oracle
 def test_all_responses_of_all_families_cost_what_the_highest_level_costs():
-    """Google's dp-accounting composes both families, each at 1/4 and 1 of the level, and finds the profile of 1."""
+    """Google's dp-accounting composes both marginals, each at 1/4 and 1 of the level, and finds the profile of
+    level 1."""
     accounting = pytest.importorskip("dp_accounting.pld.privacy_loss_distribution")
 
     def logs(mass):
@@ -171,7 +170,7 @@ def test_a_plan_is_read_back_from_its_facts():
 
 
 def test_what_does_not_fit_a_plan_is_refused(ledger):
-    """And nothing is spent."""
+    """It is refused, and nothing is spent."""
     good = {"noise": choose_plan(), "epsilon": 1}
     with pytest.raises(WrongKind, match="counted table"):
         ledger.publish("r", {"n": [1]}, **asked(**good))
@@ -218,7 +217,7 @@ def part(label, partition="by country"):
 
 
 def test_parts_that_share_nobody_cost_the_part_that_costs_most(ledger):
-    """Country A at 1.1 and B at 0.2 cost 1.1; what is about all adds up, and so does another partition."""
+    """Country A at 1.1 and B at 0.2 cost 1.1 together; releases of everybody add up, and so do other partitions."""
     ledger.budget("editors", limit="3/2")
     ledger.publish(
         "a", part("A"), ut.Promise(noise=choose_plan(), part=("by country", "A")), epsilon="1.1", dataset="editors"
@@ -269,7 +268,7 @@ def test_a_counted_table_is_kept_without_a_plan_too(ledger):
 
 
 def charged(ledger, name, label, at):
-    """Publish other people's cells in a part of the dataset, or in all of it where no label is given."""
+    """Publish cells of other people in a part of the dataset; without a label, in the whole dataset."""
     cells = CELLS + len(ledger.releases)
     table = counted(cells) if label is None else counted(cells, part=("p", label))
     ledger.publish(name, table, choose_plan(), epsilon=at, dataset="d")
@@ -277,7 +276,7 @@ def charged(ledger, name, label, at):
 
 
 def test_the_largest_part_is_found_where_sums_are_irrational(ledger):
-    """log 2 + log 2 beside 1.38 and 1.39; equal sums written differently count once."""
+    """log 2 + log 2 against 1.38 and 1.39; equal sums that are written differently count once."""
     charged(ledger, "x", "x", level(alpha="1/2"))
     charged(ledger, "more of x", "x", level(alpha="1/2"))
     beside = charged(ledger, "y", "y", "1.38")
@@ -289,7 +288,7 @@ def test_the_largest_part_is_found_where_sums_are_irrational(ledger):
 
 
 def test_a_release_that_is_relaxed_costs_as_if_it_had_been_published_so(ledger):
-    """Whole releases and parts, in both ways of writing a level, relaxed in any order."""
+    """Releases of everybody and of parts, with levels written by epsilon or alpha, relaxed in any order."""
     steps = [("a", None, "1/2", level(1)), ("b", None, level(alpha="3/4"), level(alpha="1/2"))]
     steps += [("c", "x", "1/10", level("1/5")), ("d", "y", "1/5", level("2/5"))]
     tables = {name: charged(ledger, name, label, lower) for name, label, lower, _ in steps}
@@ -303,7 +302,7 @@ def test_a_release_that_is_relaxed_costs_as_if_it_had_been_published_so(ledger):
 
 
 def test_counts_without_a_plan_are_relaxed_as_they_were_published(ledger):
-    """What was published of a counted table is relaxed with the very same object, and with no other."""
+    """A published counted table is relaxed with the same table, and with no other one."""
     domain = Domain(sex=["men", "women"], town=["Bern", "Basel"])
     table = CountedTable(domain, np.array([[60, 7], [3, 40]]), ONE)
     lower = ledger.publish("counts", table, ut.Promise.of_counted(table, columns="n", drop="town"), epsilon=1).table

@@ -1,8 +1,6 @@
-"""Points in a ledger: one hidden path a row, whatever is asked for first, and a coalition pays its largest level.
-
-The characteristic function of the joint law is imported from where it is: it is the closed form that answers are
-compared with.
-"""
+"""Points in a ledger: one hidden path for each row, whatever level is asked for first; all recipients together learn
+what the largest level allows. The characteristic function of the joint distribution is imported from its module: it is
+the closed form that answers are compared with."""
 
 import itertools
 import shutil
@@ -46,7 +44,7 @@ def points(table):
 
 @pytest.mark.parametrize("derived", [False, True])
 def test_six_orders_are_one_path(tmp_path, derived):
-    """The answers are a function of the key, the points and the level: a ledger put back repeats itself."""
+    """The answers are a function of the key, the points and the level: an older copy of the ledger repeats them."""
     said = []
     for at, order in enumerate(itertools.permutations(("1/4", 1, 5))):
         folder = tmp_path / str(at)
@@ -62,7 +60,8 @@ def test_six_orders_are_one_path(tmp_path, derived):
 
 @pytest.mark.parametrize("order", list(itertools.permutations((0, 1, 2))), ids=str)
 def test_the_joint_law_of_three_levels_is_the_closed_form_in_any_order(tmp_path, order):
-    """E exp(i sum t_j.V_j) of what a ledger answered is the product of the tightening laws; each order has a key."""
+    """E exp(i sum t_j.V_j) of a ledger's answers is the product of the tightening distributions; each order has another
+    key."""
     levels, count = [level("1/2"), level(1), level("5/2")], 5000
     at = np.arange(2.0 * count).reshape(count, 2)
     table = {"x": at[:, 0], "y": at[:, 1]}
@@ -189,7 +188,8 @@ def test_what_cannot_be_published_as_points(ledger):
 
 @pytest.mark.parametrize(("epsilon", "per"), [("1/1000000", 1), (50, "1/3"), (1, 10**6)])
 def test_corners_of_level_and_distance_and_the_bytes_of_a_cell(ledger, epsilon, per):
-    """One point on a line, n = 3, Fractions that are no floats; and cells fit the words that public facts give."""
+    """One point on a line, three dimensions, Fractions that are no floats; each cell fits the word that public facts
+    give."""
     line = {"x": [Fraction(1, 3)]}
     made = ledger.publish(
         "line", line, ut.Promise(columns="x", noise=ut.PointNoise(per, dimensions=1)), epsilon=epsilon
@@ -215,7 +215,7 @@ def test_the_promise_is_read_back():
 
 
 def test_neighbouring_points_are_stored_at_one_length(tmp_path):
-    """Every part is as long as public facts say, wherever the points are, far ones included."""
+    """The length of each part depends on public facts only, wherever the points are, however far."""
     lengths = set()
     for at, x in enumerate((0.0, -0.5, 3e20, Fraction(1, 3))):
         folder = tmp_path / str(at)

@@ -1,4 +1,4 @@
-"""The server may break off, collide or refuse: the transaction is done again, or a typed error says what to do."""
+"""If the server breaks off, conflicts or refuses, the transaction is repeated, or a typed error has the remedy."""
 
 import psycopg
 import pytest
@@ -23,7 +23,7 @@ def ledger():
 
 
 def test_a_session_that_the_server_ended_is_begun_again(ledger):
-    """Between two calls; nothing is lost, nothing said twice."""
+    """The server ends the session between two calls; nothing is lost, and nothing is answered twice."""
     first = ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=1).table
     with psycopg.connect(f"{server()}/postgres", autocommit=True) as other:
         other.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()")
@@ -33,7 +33,7 @@ def test_a_session_that_the_server_ended_is_begun_again(ledger):
 
 @pytest.mark.parametrize("failure", [psycopg.errors.SerializationFailure, psycopg.errors.DeadlockDetected])
 def test_a_collision_is_done_again(ledger, monkeypatch, failure):
-    """Twice refused, the third time done: one event, one answer."""
+    """The transaction fails twice and succeeds the third time: one event, one answer."""
     ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=1)
     real, calls = PostgresStore._in_transaction, []
 
@@ -65,7 +65,7 @@ def test_a_collision_that_does_not_end_is_a_typed_error(monkeypatch):
 
 
 def test_another_writer_is_waited_for_only_so_long():
-    """The lock of a schema is another schema's no obstacle."""
+    """The wait for a writer ends at the timeout; the lock of another schema does not block."""
     from utmost.publish.ledger.postgres_store import _LOCK
 
     one, other = fresh_database(), fresh_database()
@@ -104,12 +104,12 @@ def test_a_server_ledger_needs_a_key(monkeypatch):
     ],
 )
 def test_the_password_is_not_in_the_place(address):
-    """Nor half of it, whatever is in it that ought to be escaped."""
+    """No part of the password is there, whatever characters it has that should be escaped."""
     assert PostgresStore(address, 1).place in ("postgresql://host/db", "postgresql://")
 
 
 class Server:
-    """What a store asks of a server before it trusts it."""
+    """The facts of a server that a store checks before it trusts the server."""
 
     def __init__(self, version, fsync):
         self.info, self._fsync = type("Info", (), {"server_version": version}), fsync
@@ -132,7 +132,7 @@ def test_an_old_server_and_one_that_forgets_are_refused():
 
 
 def test_threads_come_and_go_without_their_connections(ledger):
-    """Connections are left for the next transaction: as many as there were transactions at once."""
+    """Idle connections are reused: there are as many as simultaneous transactions."""
     from concurrent.futures import ThreadPoolExecutor
 
     ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=1)
@@ -143,7 +143,7 @@ def test_threads_come_and_go_without_their_connections(ledger):
 
 
 def test_a_reader_whose_snapshot_is_older_than_the_witness_cries_no_wolf(tmp_path, monkeypatch):
-    """A writer commits and tells the witness between a reader's snapshot and its look at the witness."""
+    """A writer commits and settles between a reader's snapshot and its look at the witness: no false alarm."""
     from utmost.publish.ledger.witness import Witness
 
     place, witness = fresh_database(), tmp_path / "w"
@@ -166,7 +166,7 @@ def test_a_reader_whose_snapshot_is_older_than_the_witness_cries_no_wolf(tmp_pat
 
 
 def test_a_commit_is_on_the_disk_whatever_the_server_is_set_to():
-    """A role or an address may ask for commits that are reported before they are written."""
+    """A role or an address may ask for commits that are reported before they are written; the store overrides it."""
     with Ledger.open(f"{fresh_database()}%20-csynchronous_commit%3Doff", create=True, key=KEY, witness=False) as ledger:
         (connection,) = ledger._log.store._own()
         assert connection.execute("SHOW synchronous_commit").fetchone() == ("on",)

@@ -1,4 +1,4 @@
-"""A promise is said once: one object, one form as JSON, one digest, whatever door it goes through."""
+"""A promise has one object, one JSON form and one digest, at every entrance."""
 
 import copy
 import inspect
@@ -65,7 +65,7 @@ def test_two_spellings_are_one_promise_and_two_promises_have_two_digests():
 
 
 def test_the_fields_are_named_once():
-    """What the promise takes, and what its JSON may say."""
+    """The arguments of a promise, and the fields that its JSON may have."""
     taken = {*inspect.signature(Promise).parameters}
     said = {name for words in KINDS.values() for name in Promise(**words).facts()}
     said |= {*Promise("a", unit=Unit(1, 1), proved=True).facts()}
@@ -130,7 +130,7 @@ def test_json_that_describes_no_promise_is_refused_by_type(facts):
 
 @pytest.mark.parametrize("kind", ["cells", "half step", "grid", "points", "plan"])
 def test_a_ledger_keeps_a_promise_as_its_words(tmp_path, kind):
-    """Published by the object and by what its JSON says: one event, and each is the other asked again."""
+    """Publish by the object and by its JSON: one event, and each call repeats the other."""
     words = KINDS[kind]
     table = {name: [3, 1] for name in ("a", "b", "x", "y")}
     names = words.get("columns", ())
@@ -164,7 +164,7 @@ def test_nothing_stands_beside_a_promise(tmp_path):
 
 
 def test_a_promise_says_all_that_a_counted_table_brings():
-    """`of_counted` takes unit, labels and part from the table; another promise must say them, or is refused."""
+    """`of_counted` takes unit, labels and part from the table; any other promise must state them, or is refused."""
     counted = CountedTable(Domain(sex=["men", "women"]), np.array([3, 4]), Unit(2, 2), part=("town", "Bern"))
     made = Promise.of_counted(counted)
     assert (made.columns, made.public, made.unit, made.part) == (("count",), ("sex",), Unit(2, 2), ("town", "Bern"))
@@ -196,7 +196,7 @@ def test_numbers_of_its_json_are_exact():
     ],
 )
 def test_what_has_no_noise_by_item_is_not_published_by_item(tmp_path, words, why):
-    """Whichever way it is said, and before any event: noise for one unit would be charged as another."""
+    """At every entrance and before any event: noise for one unit would be charged as noise for another."""
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
         committed = ledger.items.commitment_key("v", ut.Promise(columns="n", unit=Unit(1, 1))).committed(
             [Identifiers.of(["a", "b"])], {"n": [1, 2]}

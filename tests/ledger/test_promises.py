@@ -1,4 +1,5 @@
-"""The ledger's promises: one answer to each request, nothing spent in vain, nothing said of changed data."""
+"""The guarantees of a ledger: one answer to each request, nothing spent by a failed call, nothing revealed about
+changed data."""
 
 import numpy as np
 import pytest
@@ -32,7 +33,7 @@ PROMISE = {"columns": ["admitted"], "public": ["department"], "drop": ["applied"
 
 
 def test_a_release_goes_through_levels_in_any_order(ledger):
-    """Published, relaxed, viewed between and below: each level answers with one table, and the largest is spent."""
+    """Published, relaxed, viewed between and below: each level has one table, and the largest level is spent."""
     first = ledger.publish("admissions", TABLE, ut.Promise(**PROMISE), epsilon="1/2").table
     higher = ledger.relax("admissions", TABLE, epsilon=2).table
     between = ledger.view("admissions", epsilon=1).table
@@ -55,7 +56,7 @@ def test_the_same_request_gets_the_same_answer(ledger, reopened):
 
 
 def test_changed_data_are_refused_and_named(ledger):
-    """The error says that the table is another one, in the same words whatever differs; `difference` says where."""
+    """The error is the same wherever the tables differ; `difference` names the place."""
     ledger.publish("admissions", TABLE, ut.Promise(**PROMISE), epsilon=1)
     changed = {**TABLE, "admitted": [601, 371, 322]}
     for call in (
@@ -78,7 +79,7 @@ def test_changed_data_are_refused_and_named(ledger):
 
 
 def test_a_new_version_is_asked_for_and_adds_up(ledger):
-    """Changed data are a release of their own; a version is never begun in silence."""
+    """Changed data need a new version, which is never begun automatically."""
     ledger.publish("admissions", TABLE, ut.Promise(**PROMISE), epsilon=1)
     changed = {**TABLE, "admitted": [602, 370, 322]}
     second = ledger.publish("admissions", changed, ut.Promise(**PROMISE), epsilon="1/2", version=2).table
@@ -98,7 +99,7 @@ def test_a_new_version_is_asked_for_and_adds_up(ledger):
 
 
 def test_a_request_made_again_begins_no_version(ledger):
-    """Under its name a request gets its own answer, though newer versions are there."""
+    """A repeated named request gets its answer, even if newer versions exist."""
     first = ledger.publish("admissions", TABLE, ut.Promise(**PROMISE), epsilon=1, request="r1").table
     changed = {**TABLE, "admitted": [602, 370, 322]}
     ledger.publish("admissions", changed, ut.Promise(**PROMISE), epsilon=1, version=2, request="r2")
@@ -111,7 +112,7 @@ def test_a_request_made_again_begins_no_version(ledger):
 
 
 def test_a_release_keeps_its_promise_and_its_levels(ledger):
-    """Published again with another promise, or at another level, it is refused."""
+    """Publishing again with another promise, or at another level, is refused."""
     ledger.publish("admissions", TABLE, ut.Promise(**PROMISE), epsilon=1)
     for other in (
         {"cells": 2},
@@ -130,7 +131,7 @@ def test_a_release_keeps_its_promise_and_its_levels(ledger):
 
 
 def test_the_parts_of_a_partition_are_two_releases(ledger):
-    """The same cells of another part of the individuals are another promise."""
+    """Equal cells of another part of the individuals have another promise."""
     domain, unit = Domain(shop=["A", "B"]), Unit(1, 1)
     women, men = (CountedTable(domain, np.array([3, 4]), unit, part=("sex", part)) for part in ("women", "men"))
     ledger.publish("visits", women, ut.Promise.of_counted(women), epsilon=1)
@@ -139,7 +140,7 @@ def test_the_parts_of_a_partition_are_two_releases(ledger):
 
 
 def test_the_bars_of_sums_are_in_the_amounts_own_unit():
-    """Cents are summed; an approver reads euros, beside the families' names."""
+    """Sums are in cents; an approver reads euros, beside the names of the marginals."""
     euros = Unit(500, 1, amount=Amount("spent", "0.01"))
     noise = SumNoise(Plan(Domain(shop=["A", "B"]), euros, {"shop": "1/4", "": "3/4"}))
     cents = [int(Geometric(lattice.of(level(1))).margin("0.95")) for _, lattice in noise.runs]
@@ -160,7 +161,7 @@ def test_beyond_the_highest_level_a_view_needs_the_table(ledger):
 
 
 def test_budgets_hold_before_anything_is_drawn(ledger):
-    """The sum over releases of their largest levels; a refusal writes nothing."""
+    """The budget limits the sum of the largest levels of the releases; a refused call writes nothing."""
     ledger.budget("students", limit=2)
     ledger.publish("one", TABLE, ut.Promise(**PROMISE), epsilon=1, dataset="students")
     ledger.publish("two", TABLE, ut.Promise(**PROMISE), epsilon="1/2", dataset="students")
@@ -183,7 +184,7 @@ def test_budgets_hold_before_anything_is_drawn(ledger):
 
 
 def test_irrational_levels_add_up_exactly(ledger):
-    """alpha = 1/2 twice is alpha = 1/4, no more and no less."""
+    """alpha = 1/2 twice is exactly alpha = 1/4."""
     ledger.budget("d", limit=level(alpha="1/4"))
     for name in ("one", "two"):
         ledger.publish(name, TABLE, ut.Promise(**PROMISE), epsilon=ut.level(alpha="1/2"), dataset="d")
@@ -211,7 +212,7 @@ def counted(monkeypatch):
 
 
 def test_each_call_is_one_transaction(tmp_path, counted):
-    """What a call says anew takes one look at the store, under the lock; what it repeats, one look without it."""
+    """A new answer takes one transaction under the lock; a repeated answer takes one without the lock."""
     table = {"n": [3, 5, 8]}
     with Ledger.open(tmp_path / "releases.db", create=True) as ledger:
         for call, expected in (
@@ -235,7 +236,7 @@ def test_each_call_is_one_transaction(tmp_path, counted):
 
 
 def test_a_version_that_another_process_published_is_the_newest_at_once(tmp_path):
-    """What was read of a release is not looked up again, and yet never answers for an older version."""
+    """Facts of a release are not read again, and still a call never answers for an older version."""
     promise = {"sensitivity": 1, "cells": 1, "epsilon": "1/4"}
     old, new = {"n": [3, 5, 8]}, {"m": [1, 2, 3, 4]}
     place = tmp_path / "releases.db"
@@ -254,7 +255,7 @@ def test_a_version_that_another_process_published_is_the_newest_at_once(tmp_path
 
 
 def test_a_warning_names_the_line_that_called(ledger):
-    """However many calls of ours lie between."""
+    """However many functions of the library are in between."""
     table = {"d": ["a", "b"], "n": [3, 5]}
     with pytest.warns(LittleProtection) as published:
         ledger.publish("w", table, ut.Promise(columns="n", public="d", unit=ut.Unit(1, 1)), epsilon=20)
@@ -265,8 +266,8 @@ def test_a_warning_names_the_line_that_called(ledger):
 
 
 def test_nothing_is_drawn_at_a_level_that_has_no_error_bar(ledger):
-    """Below 1e-50 for a step of the noise no margin is said: so no response is, whose statement could not be made, and
-    whose noise would take hours. The largest sensitivity counts with the level."""
+    """Below 1e-50 for one step of the noise there is no margin: no response is drawn, since its statement could not be
+    made and its noise would take hours. The largest sensitivity counts together with the level."""
     ledger.publish("admissions", TABLE, ut.Promise(**PROMISE), epsilon="1/2")
     for at in ("1e-51", "1e-3999"):
         with pytest.raises(OutOfRange, match="1e-50"):

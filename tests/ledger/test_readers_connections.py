@@ -1,7 +1,5 @@
-"""A reader's connection serves the next reader of a file that nobody has changed, and no other file or process.
-
-The store is imported from where it is: which connections are kept, and closed after a fork, no call shows.
-"""
+"""A reader's connection is reused by the next reader of an unchanged file, and for no other file or process. The store
+is imported from its module: no public call shows which connections are kept, and closed after a fork."""
 
 import os
 import sqlite3

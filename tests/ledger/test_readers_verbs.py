@@ -1,4 +1,5 @@
-"""A release answers its readers' questions as its file would, from any memory, and refuses what it cannot know."""
+"""A release has the same methods for readers as its file, from any memory, and refuses questions that it cannot
+answer."""
 
 from fractions import Fraction
 
@@ -63,7 +64,7 @@ def test_a_promise_says_its_margin_and_words_at_a_level():
 
 @pytest.mark.parametrize("memory", MEMORIES)
 def test_an_answer_is_saved_and_converted(tmp_path, memory):
-    """Columns are the same in every library; margins of another confidence stand in table, file and statement."""
+    """Columns are the same in every library; margins of another confidence appear in table, file and statement."""
     answer = MEMORIES[memory](tmp_path, PROMISE, TABLE, 1)
     columns = {name: list(cells) for name, cells in answer.table.items()}
     pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")

@@ -55,7 +55,7 @@ def test_a_release_is_its_own_dataset_unless_it_says_another(tmp_path):
 
 @pytest.mark.parametrize("changes", [{}, {"version": 3, "request": "q", "dataset": "d", "independent": True}])
 def test_a_request_is_read_from_its_json_as_it_was(changes):
-    """Each field that says something is among the facts; one without a default is needed, an unknown one refused."""
+    """JSON has each field with a value; a field without a default is required, an unknown one refused."""
     request = replace(REQUEST, **changes)
     facts = json.loads(json.dumps(request.facts()))
     assert PublishRequest.of_facts(facts) == request
@@ -69,7 +69,7 @@ def test_a_request_is_read_from_its_json_as_it_was(changes):
 
 
 def test_an_event_holds_all_of_a_request_but_what_may_tell_of_other_data(tmp_path):
-    """Data are declared independent where equal values are in another dataset: that is not written down."""
+    """`independent` is not stored: it is needed where another dataset has equal values, and would reveal this."""
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
         words = {"epsilon": "1/3", "dataset": "d", "request": "q"}
         ledger.publish("r", {"n": [1]}, REQUEST.promise, **words)
@@ -81,7 +81,7 @@ def test_an_event_holds_all_of_a_request_but_what_may_tell_of_other_data(tmp_pat
 
 
 def test_both_doors_write_the_same_facts(tmp_path):
-    """What the ledger keeps and what an engine answers differ in the kind and in what is kept, and in nothing else."""
+    """Events of stored answers and of an engine's answers differ only in the kind of table and in what is stored."""
     table, promise = {"id": ["a", "b"], "n": [1, 2]}, {"columns": "n", "unit": Unit(1, 1), "epsilon": 1}
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
         ledger.publish(
@@ -115,7 +115,7 @@ CALLS = {
 
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
 def test_a_word_that_no_call_knows_is_refused_by_its_name_and_spends_nothing(tmp_path, call):
-    """Words are shared by calls, and none is swallowed: a misspelt version would be another one."""
+    """No unknown argument is ignored: a misspelt version would be another version."""
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
         ledger.publish("r", {"n": [1]}, Promise(**WORDS), epsilon=1)
         with pytest.raises(TypeError, match="'versoin'"):
@@ -125,7 +125,7 @@ def test_a_word_that_no_call_knows_is_refused_by_its_name_and_spends_nothing(tmp
 
 
 def test_every_verb_shows_its_words():
-    """Whoever asks what a call takes sees them one by one."""
+    """Each method's signature lists its arguments one by one."""
     for verb in (Ledger.publish, Ledger.relax, Ledger.view, Ledger.level_key):
         words = inspect.signature(verb).parameters
         assert {"epsilon", "version"} <= set(words)

@@ -1,4 +1,5 @@
-"""An honest mistake is shown: the same data under two names, a dataset forgotten or misspelt, rows in another order."""
+"""Honest mistakes are reported: the same data under two names, a forgotten or misspelt dataset, rows in another
+order."""
 
 import warnings
 from itertools import product
@@ -54,7 +55,8 @@ SAME = {
 
 @pytest.mark.parametrize("same", SAME)
 def test_the_same_data_under_two_names_are_told(ledger, same):
-    """Both would be private at epsilon, and the individuals pay twice; the message says not which ones they are."""
+    """Each dataset would be private at epsilon, but the individuals pay twice; the message does not name the
+    columns."""
     published(ledger, "first", TABLE, dataset="students", **PROMISE)
     table, changes = SAME[same]
     with pytest.raises(AlreadyPublished, match=r"dataset=.*independent=True") as caught:
@@ -72,7 +74,7 @@ def test_the_same_data_under_two_names_are_told(ledger, same):
 
 
 def _of_engines(values):
-    """Ways to bring a column of numbers, and what each needs to be said."""
+    """Ways to pass a column of numbers, and the arguments that each way needs."""
     shuffled = {"id": list(range(len(values)))[::-1], "n": values[::-1]}
     by_id = {"id_column": "id", "drop": "id"}
     frame, reals = pl.DataFrame(shuffled), pl.DataFrame(shuffled | {"n": [float(cell) for cell in values[::-1]]})
@@ -93,7 +95,8 @@ WAYS = list(_of_engines([1, 2]))
     ("first", "second"), [pair for pair in product(WAYS, WAYS) if WAYS[0] in pair or pair[0] == pair[1]]
 )
 def test_the_same_data_are_told_wherever_a_table_is(ledger, first, second):
-    """Two budgets for one table are refused between lists, frames by item and two engines; other data are let pass."""
+    """Two budgets for one table are refused between lists, frames keyed by identifier and two engines; other data are
+    allowed."""
     (early, said), (late, how) = (_of_engines([30, 10, 20])[way] for way in (first, second))
     ledger.publish("first", early, **asked(dataset="students", **PROMISE, **said))
     with pytest.raises(AlreadyPublished) as caught:
@@ -129,7 +132,7 @@ def test_the_same_coordinates_are_told_as_numbers_and_as_points(ledger, first, s
 
 
 def test_an_empty_frame_and_columns_that_rounding_makes_equal(ledger):
-    """Nothing of an engine is an untyped error; and equal cells are those that are released, not those that came."""
+    """Frames of an engine raise no untyped error; and released cells are compared, not the cells before rounding."""
     by_id = {"columns": "v", "id_column": "id", "drop": "id", "unit": ut.Unit(1, 1), "epsilon": 1}
     for schema in ({"id": pl.String, "v": pl.Int64}, {"id": pl.Int64, "v": pl.Float64}):
         say = by_id if schema["v"] == pl.Int64 else by_id | {"numbers": "reals", "grid": 1}
@@ -147,7 +150,7 @@ def test_an_empty_frame_and_columns_that_rounding_makes_equal(ledger):
 
 
 def test_other_data_are_let_pass(ledger):
-    """Other values, some of the values, and columns whose cells are all equal, which say little."""
+    """Other values, some equal values, and columns whose cells are all equal and so identify nothing, are allowed."""
     published(ledger, "first", TABLE, **PROMISE | {"columns": ["n", "m"]})
     for number, values in enumerate(([30, 10, 21], [30, 10], [30, 10, 20, 0], [7, 7, 7], [7])):
         published(ledger, f"other {number}", {"n": values}, **PROMISE)
@@ -158,7 +161,7 @@ def test_other_data_are_let_pass(ledger):
 
 
 def test_a_budget_is_told_before_commitments_are_compared(ledger):
-    """A table that workers commit to is no free guess either: right and wrong values end alike."""
+    """Committing to a table does not test a guess for free: right and wrong values give the same error."""
     promise = ut.Promise(columns="v", id_column="id", unit=ut.Unit(1, 1))
     for name, values in (("first", [5, 6]), ("right", [5, 6]), ("wrong", [7, 6])):
         made = ledger.items.commitment_key(name, ut.Promise(columns="v", unit=ut.Unit(1, 1)))
@@ -172,7 +175,7 @@ def test_a_budget_is_told_before_commitments_are_compared(ledger):
 
 
 def test_a_label_that_cannot_be_written_is_told_before_values_are_compared(ledger):
-    """Else it would be a free guess: right and wrong values end alike."""
+    """Otherwise a guess could be tested for free: right and wrong values give the same error."""
     published(ledger, "first", TABLE, **PROMISE)
     for values in (TABLE["n"], [3, 2, 1]):
         table = {"n": values, "place": [10**4300] * len(values)}
@@ -187,7 +190,7 @@ def test_a_misspelt_dataset_is_told_by_its_values(ledger):
 
 
 def test_a_limit_that_waits_is_told_to_a_release_without_one(ledger):
-    """The budget was set on a dataset that the release forgets, or misspells."""
+    """The limit was set on a dataset that the release does not name, or misspells."""
     ledger.budget("students", limit=1)
     for dataset in ({}, {"dataset": "studnets"}):
         with pytest.raises(OutOfRange, match="dataset='students'"):
@@ -203,7 +206,7 @@ def test_a_limit_that_waits_is_told_to_a_release_without_one(ledger):
 
 
 def test_a_limit_on_a_dataset_that_no_release_names_is_told(ledger):
-    """At once where the ledger holds releases of others; it is set all the same."""
+    """Warned at once if the ledger has releases of other datasets; the limit is set all the same."""
     published(ledger, "admissions", TABLE, dataset="students", **PROMISE)
     with pytest.warns(BudgetUnused, match="'studnets'.*'students'"):
         assert ledger.budget("studnets", limit=3).remaining == 3
@@ -211,7 +214,7 @@ def test_a_limit_on_a_dataset_that_no_release_names_is_told(ledger):
 
 
 def test_a_second_dataset_is_warned_about_before_anything_is_drawn(ledger):
-    """Two names for the same people split their budget in silence."""
+    """Two names for the same people would split their budget silently."""
     other = {"n": [1, 2, 3]}
     with warnings.catch_warnings():
         warnings.simplefilter("error", SeparateDatasets)
@@ -236,7 +239,7 @@ def test_independent_is_true_or_false(ledger):
 
 
 def test_rows_in_another_order_are_told_to_be_so(ledger):
-    """The commitment covers the order: whoever holds the key may ask, and learns that the order is another one."""
+    """The commitment covers the order: the holder of the key may ask, and learns that only the order differs."""
     published(ledger, "first", TABLE, **PROMISE)
     with pytest.raises(DataChanged, match="version=2"):
         ledger.relax("first", {"n": [10, 20, 30]}, epsilon=2)
@@ -248,7 +251,7 @@ def test_rows_in_another_order_are_told_to_be_so(ledger):
 
 
 def test_rows_that_were_renamed_are_told(ledger):
-    """Without an id_column the order decides; texts of the same columns that differ are warned about."""
+    """Without an id_column the order identifies rows; different texts in the same columns cause a warning."""
     published(ledger, "first", TABLE, **PROMISE)
     with pytest.warns(RowsRenamed, match="id_column"):
         ledger.relax("first", TABLE | {"who": ["b", "a", "c"]}, epsilon=2)
@@ -260,7 +263,7 @@ def test_rows_that_were_renamed_are_told(ledger):
 
 
 def test_after_a_restart_the_same_data_are_told_too(tmp_path):
-    """The digests are kept in the ledger, sealed; under another key they are damage, not no digests."""
+    """The ledger stores the digests encrypted; with another key they are reported as damage, not ignored."""
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
         published(ledger, "first", TABLE, **PROMISE)
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger, pytest.raises(AlreadyPublished):
@@ -268,7 +271,7 @@ def test_after_a_restart_the_same_data_are_told_too(tmp_path):
 
 
 def test_what_a_failed_transaction_took_back_is_not_known_again(ledger):
-    """The first of two tables was drawn and taken back with the second one, which another dataset holds."""
+    """The first of two tables was drawn, and rolled back together with the second one, which another dataset has."""
     published(ledger, "there", {"n": [1, 2, 3]}, **PROMISE)
     promise = ut.Promise("n", unit=ut.Unit(1, 1))
     requests = [ut.ledger.PublishRequest(name, promise, level(1), "both") for name in ("first", "second")]

@@ -1,4 +1,4 @@
-"""Who steals a sealed ledger reads no label: not in its file, its witness or its backup, in any encoding."""
+"""A thief of an encrypted ledger reads no label: not in its file, witness or backup, in any encoding."""
 
 import base64
 import json
@@ -41,7 +41,7 @@ def label_blocks(columns, rows, *how):
 
 
 def spellings(word):
-    """A word as a thief looks for it: in the encodings of text, as JSON, in hexadecimal, in base64 at any offset."""
+    """The encodings in which a thief looks for a word: text, JSON, hexadecimal, base64 at any offset."""
     plain = [word.encode("utf-8"), word.encode("utf-16-le"), word.encode("utf-16-be"), word.encode("utf-32-le")]
     plain.append(json.dumps(word)[1:-1].encode())
     found = set(plain)
@@ -54,7 +54,7 @@ def spellings(word):
 
 
 def opened(content):
-    """Bytes, and whatever a deflater finds at any place of them: at those where a stream of zlib may begin."""
+    """The bytes, and what zlib decompresses from any place where a stream may begin."""
     yield content
     seen = memoryview(content)
     starts = [(0, -zlib.MAX_WBITS)] if content else []
@@ -76,7 +76,7 @@ def stolen(*contents):
 
 
 def written(folder, place, *, sealed=True):
-    """A ledger published, relaxed and backed up in a folder; the keys of its levels."""
+    """A ledger that was published, relaxed and backed up in a folder; the keys of its levels."""
     with Ledger.open(place, create=True, key=KEY, witness=folder / "l.witness", sealed=sealed) as ledger:
         ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon="1/2")
         ledger.relax("r", TABLE, epsilon=2)
@@ -87,8 +87,8 @@ def written(folder, place, *, sealed=True):
 
 
 def test_a_thief_of_the_files_finds_no_label(tmp_path, monkeypatch):
-    """In ledger, witness and backup of a sealed ledger, nor in what was pending; the same look finds all in an open
-    one."""
+    """Not in ledger, witness, backup and pending events of an encrypted ledger; the same search finds all in an
+    unencrypted one."""
     for sealed in (True, False):
         folder = tmp_path / str(sealed)
         folder.mkdir()
@@ -115,7 +115,8 @@ def test_a_thief_of_a_server_finds_no_label(tmp_path):
 
 
 def test_every_level_opens_the_labels_and_nothing_else_does(tmp_path):
-    """Those published, relaxed and tightened; a key of another level or release opens neither values nor labels."""
+    """Keys of published, relaxed and tightened levels; a key of another level or release opens neither values nor
+    labels."""
     keys = written(tmp_path, tmp_path / "l.db")
     assert all(read_sealed(tmp_path / "l.db", "r", key).table["ward"] == WORDS for key in keys.values())
     with Ledger.open(tmp_path / "l.db", key=KEY, witness=tmp_path / "l.witness") as ledger:
@@ -127,7 +128,7 @@ def test_every_level_opens_the_labels_and_nothing_else_does(tmp_path):
 
 
 def test_equal_labels_are_not_seen_to_be_equal_and_no_digest_tests_a_guess(tmp_path):
-    """Two releases with one public column share no sealed block, key or digest."""
+    """Two releases with the same public column share no encrypted block, key or digest."""
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
         for name in ("r", "s"):
             ledger.publish(name, TABLE, ut.Promise(**PROMISE), epsilon=1, independent=True)
@@ -141,7 +142,7 @@ def test_equal_labels_are_not_seen_to_be_equal_and_no_digest_tests_a_guess(tmp_p
 
 @pytest.mark.parametrize(("rows", "columns"), [(1, 1), (3, 3), (500, 1), (500, 3), (BLOCK, 1), (BLOCK + 1, 3)])
 def test_short_labels_have_one_length_and_longer_ones_double_it(rows, columns):
-    """What is kept is as long as rows and columns say, for labels of up to 12 bytes a cell; then twice, 4 times, ..."""
+    """The stored length depends on rows and columns, for labels of up to 12 bytes a cell; then it doubles."""
     seal = Seal(bytes(32))
 
     def lengths(word):
@@ -155,7 +156,7 @@ def test_short_labels_have_one_length_and_longer_ones_double_it(rows, columns):
 
 
 def test_what_was_changed_opens_nothing(tmp_path):
-    """A sealed block, the key of the labels under a level, and a salt of another release."""
+    """An encrypted block, the key of the labels under a level, and a salt of another release."""
     keys = written(tmp_path, tmp_path / "l.db")
     shutil.copy(tmp_path / "l.db", tmp_path / "copy.db")
     with closing(sqlite3.connect(tmp_path / "copy.db")) as connection, connection:
@@ -183,7 +184,7 @@ def test_what_was_changed_opens_nothing(tmp_path):
 
 
 def test_sealed_labels_are_bound_to_their_place():
-    """A block of another event, or of another place in it, is none of these labels."""
+    """A block from another event, or from another place in the event, is refused."""
 
     class Parts:
         def __init__(self, parts):

@@ -1,4 +1,4 @@
-"""Several measures in one transaction of a ledger: all or none, at their shares, whatever is cut off."""
+"""Several measures in one transaction of a ledger: all or none, each at its share, wherever a call is interrupted."""
 
 import json
 import warnings
@@ -83,7 +83,7 @@ def test_all_are_published_relaxed_viewed_and_checked_at_their_shares(place, tab
 
 
 def test_one_transaction_writes_them_all(place, tables, shared, monkeypatch):
-    """A reader beside it sees no release, or all three: their events are given to the store at once."""
+    """A simultaneous reader sees no release or all three: the store gets all events at once."""
     with ut.Ledger.open(place, create=True) as ledger, ut.Ledger.open(place) as reader:
         seen = []
         a_look_before_it_writes(monkeypatch, lambda events: seen.append((events, len(reader.releases))))
@@ -240,7 +240,7 @@ def test_utmost_share_releases_them_once_or_in_a_ledger(run, tmp_path, monkeypat
 
 
 def test_what_the_witness_holds_when_it_is_cut_off_comes_whole(place, tables, shared, monkeypatch):
-    """Cut off between the draw and the store: the next call gives all of what was drawn, and draws nothing."""
+    """Interrupted between draw and store: the next call returns everything that was drawn, and draws nothing."""
     with ut.Ledger.open(place, create=True) as ledger, monkeypatch.context() as patch:
         the_process_is_interrupted_before_it_writes(patch)
         with pytest.raises(KeyboardInterrupt):

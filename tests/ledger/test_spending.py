@@ -1,4 +1,4 @@
-"""Sums of epsilons: exact, compared exactly, rounded only when shown."""
+"""Sums of epsilons: exact, compared exactly, and rounded only for display."""
 
 from fractions import Fraction
 
@@ -25,7 +25,7 @@ def spend(ledger, *levels):
 
 @pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0)])
 def test_a_sum_does_not_hang_on_the_order_and_is_met_to_the_last(ledger, order):
-    """A third, a third and a third are 1, and one more of any size is beyond it."""
+    """A third, a third and a third are exactly 1; any further epsilon exceeds the limit."""
     ledger.budget("d", limit=1)
     parts = [ut.level("1/3"), ut.level("1/6"), ut.level("1/2")]
     spend(ledger, *(parts[at] for at in order))
@@ -47,7 +47,7 @@ def test_sums_are_shown_rounded_up_and_what_is_left_rounded_down(ledger):
 
 
 def test_sums_that_are_written_differently_go_against_the_spender(ledger):
-    """ln 6 = ln 2 + ln 3: equal, but not seen to be."""
+    """ln 6 = ln 2 + ln 3: equal, but treated as exceeding the limit."""
     ledger.budget("d", limit=ut.level(alpha="1/6"))
     spend(ledger, ut.level(alpha="1/2"))
     with pytest.raises(BudgetExceeded):

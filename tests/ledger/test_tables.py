@@ -1,4 +1,4 @@
-"""The same kind of table out, the same names, released values in them; identifiers pin the rows."""
+"""Answers are tables of the kind that was passed, with the same names and released values; identifiers fix the rows."""
 
 import narwhals as nw
 import numpy as np
@@ -42,7 +42,7 @@ def plain(table):
 
 @pytest.mark.parametrize("make", MAKERS)
 def test_each_kind_comes_back(ledger, make):
-    """From publish, relax and view with all its columns and error bars."""
+    """From publish, relax and view, with all columns and margins."""
     table = MAKERS[make]()
     released = ledger.publish("r", table, **asked(**PROMISE)).table
     relaxed = ledger.relax("r", table, epsilon=2).table
@@ -57,7 +57,7 @@ def test_each_kind_comes_back(ledger, make):
 
 
 def test_identifiers_are_committed_to_with_the_rows(ledger):
-    """Equal values under other names are another table: a response would go to another row."""
+    """Equal values with other identifiers are another table: a response would belong to another row."""
     table = {"who": ["a", "b"], "n": [5, 5]}
     ledger.publish("r", table, ut.Promise(columns="n", public="who", unit=ut.Unit(1, 1), id_column="who"), epsilon=1)
     assert ledger.relax("r", table, epsilon=2).table
@@ -75,7 +75,7 @@ def test_identifiers_are_committed_to_with_the_rows(ledger):
 
 
 def test_a_row_of_a_large_table_is_found_by_its_run(ledger):
-    """Beyond 256 rows a digest covers several; the first run that differs is found."""
+    """Beyond 256 rows a digest covers several rows; the first run of rows that differs is found."""
     values = np.arange(5000)
     ledger.publish("r", {"n": values}, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon=1)
     values[1236] += 1
@@ -128,7 +128,7 @@ def test_tables_without_rows_are_refused(ledger):
 
 
 def test_a_column_that_nobody_declared_is_refused_by_name(ledger):
-    """Neither released nor declared public nor dropped: it was published exactly beside noise."""
+    """A column that is neither released nor public nor dropped would be published without noise."""
     unit = {"columns": "n", "unit": ut.Unit(1, 1), "epsilon": 1}
     with pytest.raises(NotDeclared, match="got 'who', 'm'"):
         ledger.publish("r", PLAIN, **asked(**unit))
@@ -140,7 +140,7 @@ def test_a_column_that_nobody_declared_is_refused_by_name(ledger):
 
 
 def test_relaxing_publishes_no_column_that_was_not_public(ledger):
-    """The ledger remembers which columns were declared public, and where the rows come from."""
+    """The ledger stores which columns were declared public, and where the list of rows comes from."""
     unit = {"columns": "n", "unit": ut.Unit(1, 1)}
     with pytest.warns(RowsObserved):
         released = ledger.publish("r", PLAIN, **asked(public="who", drop="m", rows="observed", epsilon=1, **unit)).table
@@ -160,7 +160,7 @@ def test_a_level_that_protects_nobody_is_warned_of(ledger):
 
 @pytest.mark.parametrize("rows", [1, (1 << 16) - 1, 1 << 16, (1 << 16) + 1, 3 << 16])
 def test_blocks_end_where_they_must(ledger, rows):
-    """At the borders of blocks, with several columns, every level is near the values where epsilon is large."""
+    """At the ends of blocks, with several columns, every level is near the values where epsilon is large."""
     table = {"n": np.arange(rows), "m": -np.arange(rows)}
     calls = []
     ledger.publish(
@@ -175,7 +175,7 @@ def test_blocks_end_where_they_must(ledger, rows):
 
 
 def test_cells_and_neighbours_are_charged_as_in_a_table_release(ledger):
-    """The margin is that of a release made once with a relaxable law, for the same unit."""
+    """The margin is that of a single release with relaxable noise, for the same unit."""
     from utmost.releases import cell_noise_at
 
     table = {"n": [10, 20, 30, 40]}

@@ -1,4 +1,5 @@
-"""Accuracy first in a ledger: the last level is reserved, the one reached is charged; a kill leaves all or nothing."""
+"""Stopping rules in a ledger: the last level is reserved, the reached level is charged; a kill leaves all or
+nothing."""
 
 import os
 import shutil
@@ -65,7 +66,8 @@ def test_it_is_one_transaction_and_the_level_reached_is_charged(ledger):
 
 
 def test_the_tables_of_a_plan_climb_in_one_transaction(ledger):
-    """The last level is reserved, the one reached is charged; asked again, seen and relaxed it is the same."""
+    """The last level is reserved, the reached level is charged; repeated, viewed and relaxed the answer stays the
+    same."""
     ledger.budget("people", 4)
     answer = ledger.publish("a", COUNTED, PLANNED, epsilon=4, dataset="people", request="tonight")
     climbed = RULE.levels(level(4))[: RULE.levels(level(4)).index(answer.level) + 1]
@@ -102,7 +104,7 @@ def test_another_epsilon_or_rule_is_another_release(ledger):
 
 def test_a_budget_has_to_allow_the_last_level_and_gets_the_rest_back(ledger):
     ledger.budget("people", 3)
-    with pytest.raises(BudgetExceeded, match="left is epsilon = 3"):
+    with pytest.raises(BudgetExceeded, match="is epsilon = 3"):
         ledger.publish("a", TABLE, PROMISE, epsilon=4, dataset="people")
     with pytest.raises(BudgetExceeded):
         ledger.rehearse("a", epsilon=4, dataset="people", table=TABLE, promise=PROMISE)
@@ -194,7 +196,8 @@ def test_a_recipient_reads_the_stop_with_the_key_of_its_level(tmp_path):
     ids=["cells", "plan", "every step with cells", "every step with a plan"],
 )
 def test_a_kill_leaves_all_of_it_or_nothing(tmp_path, table, promise, stride):
-    """A process dies at an operation of the disk, with `-m slow` at each: one whole climb is there, and charged."""
+    """A process dies at each operation on the disk (for a plan, at every third): all levels are there and charged, or
+    none."""
     children, point, survived = Children(), 0, False
     while not survived:
         place = str(tmp_path / f"{point}.db")

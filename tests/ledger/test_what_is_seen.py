@@ -1,4 +1,4 @@
-"""R17: whoever holds a ledger without its key, or a view, sees the same things whatever the data, but for the noise."""
+"""R17: whoever has a ledger without its key, or a view, sees the same for all data, except for the noise."""
 
 import json
 import sqlite3
@@ -40,12 +40,12 @@ MAKERS = {
 
 
 def shape(value):
-    """What of a stored value is no noise: its type and length, and numbers as they are."""
+    """The part of a stored value that is not noise: its type and length, and numbers."""
     return (type(value).__name__, len(value)) if isinstance(value, bytes | memoryview) else value
 
 
 def body_shape(body):
-    """An event with all that is random replaced by its length."""
+    """An event in which everything random is replaced by its length."""
     event = json.loads(bytes(body))
     event["time"] = len(event["time"])
     facts = event["facts"]
@@ -55,7 +55,7 @@ def body_shape(body):
 
 
 def rows_seen(place):
-    """The rows of all tables, in their order, without what is random in them."""
+    """The rows of all tables, in order, without their random contents."""
     is_server = str(place).startswith("postgresql")
     with closing(psycopg.connect(place) if is_server else sqlite3.connect(place)) as connection, connection:
         found = {
@@ -68,16 +68,14 @@ def rows_seen(place):
 
 
 def said_shape(table):
-    """What a recipient's table is, but for the numbers in it."""
+    """A recipient's table without its numbers."""
     column = table["n"]
     return type(table).__name__, type(column).__name__, len(column), str(getattr(column, "dtype", type(column[0])))
 
 
 def seen(folder, table, *, sealed=True, place=None, **promise):
-    """All that a thief sees of a ledger through four levels, and a recipient of its views.
-
-    The witness is a copy of the events, so of it the size says all that is left.
-    """
+    """Everything that a thief sees of a ledger through four levels, and a recipient in its views. The witness is a copy
+    of the events, so only its size is added."""
     folder.mkdir()
     place = place or folder / "l.db"
     with Ledger.open(place, create=True, key=KEY, witness=folder / "w", sealed=sealed) as ledger:
@@ -100,8 +98,7 @@ def seen(folder, table, *, sealed=True, place=None, **promise):
 
 
 def test_the_lengths_of_blocks_tell_nothing_of_responses_at_higher_levels(tmp_path):
-    """The attack of issue 10: 127 or 128, published at 1/100 and relaxed to 12, reported from the file without the
-    key."""
+    """The attack of issue 10: 127 or 128, published at 1/100 and relaxed to 12, read from the file without the key."""
     lengths = {truth: set() for truth in (127, 128)}
     for truth, found in lengths.items():
         for seed in range(10):
@@ -115,7 +112,7 @@ def test_the_lengths_of_blocks_tell_nothing_of_responses_at_higher_levels(tmp_pa
 
 @pytest.mark.parametrize("pair", PAIRS)
 def test_nothing_that_is_seen_depends_on_the_size_of_a_value(tmp_path, pair):
-    """Sealed or not: files, rows, lengths, types, names, order, errors, copies, views."""
+    """Encrypted or not: files, rows, lengths, types, names, order, errors, copies and views."""
     for sealed in (True, False):
         one, other = (
             seen(tmp_path / f"{sealed} {at}", {"n": [5, value, 7]}, sealed=sealed)
@@ -127,7 +124,7 @@ def test_nothing_that_is_seen_depends_on_the_size_of_a_value(tmp_path, pair):
 @pytest.mark.parametrize("draws", [2, pytest.param(100, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("make", MAKERS)
 def test_every_adapter_shows_the_same_of_neighbours(tmp_path, make, draws):
-    """However often it is drawn: one look for both tables, of everything but the noise."""
+    """In every draw, both tables show the same, except for the noise."""
     looks = [
         seen(tmp_path / f"{draw} {at}", MAKERS[make](values))
         for draw in range(draws)
@@ -148,7 +145,7 @@ def test_a_server_shows_the_same(tmp_path):
 
 
 def test_a_large_table_shows_the_same(tmp_path):
-    """More than one block, and words as long as a declared bound makes them."""
+    """More than one block, and words whose width follows from a declared bound."""
     rows = (1 << 16) + 5
     spread = [np.zeros(rows, np.int64), np.arange(rows) << 40]
     for promise in ({}, {"largest": 2**60}):
@@ -157,7 +154,7 @@ def test_a_large_table_shows_the_same(tmp_path):
 
 
 def test_equal_columns_are_not_seen_to_be_equal(tmp_path):
-    """The digests by which the ledger knows data again, and the commitments, are noise to whoever lacks the key."""
+    """Without the key, the digests by which the ledger recognises data, and the commitments, look random."""
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
         for version, values in enumerate(([1, 2, 3], [1, 2, 3], [9, 9, 9]), start=1):
             ledger.publish(
@@ -176,7 +173,7 @@ def test_equal_columns_are_not_seen_to_be_equal(tmp_path):
 
 
 def test_confirming_independence_leaves_no_trace(tmp_path):
-    """It is needed only where values agree, so it would reveal that they do."""
+    """It is needed only if values agree, so storing it would reveal that they do."""
     found = []
     for independent in (True, False):
         with Ledger.open(tmp_path / f"{independent}.db", create=True, key=KEY) as ledger:
@@ -188,7 +185,7 @@ def test_confirming_independence_leaves_no_trace(tmp_path):
 
 
 def test_a_value_beyond_the_declared_size_is_refused_before_anything_is_drawn(tmp_path):
-    """With its place and without the value; the bound is public, and there is one in any case."""
+    """The error names the place and not the value; the bound is public, and there is always one."""
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
         promise = {"columns": "n", "unit": ut.Unit(1, 1), "epsilon": 1}
         with pytest.raises(BadTable, match=r"row 2 .index 1., column 'n'.* 100;.*largest=") as caught:
@@ -206,7 +203,7 @@ def test_a_value_beyond_the_declared_size_is_refused_before_anything_is_drawn(tm
 
 
 def test_words_are_as_long_as_public_facts_make_them():
-    """The bound, the level, the sensitivity and the grid: nothing else is asked."""
+    """The width depends only on the bound, the level, the sensitivity and the grid."""
     from utmost.exact import level
 
     def word(epsilon, **promise):

@@ -1,4 +1,4 @@
-"""Rollbacks and restored backups: each is found out, and what was lost counts."""
+"""Rollbacks and restored backups are detected, and lost answers are charged."""
 
 import shutil
 import sqlite3
@@ -39,7 +39,7 @@ def opened(here, **options):
 
 
 def put_back(here, after, keep="old.db"):
-    """A ledger with one release, copied with its witness; then ``after``; then the copy is put back over it."""
+    """A ledger with one release is copied with its witness; then ``after`` runs; then the copy replaces the ledger."""
     with opened(here) as ledger:
         ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon="1/2")
         shutil.copy(here / "l.db", here / keep)
@@ -49,10 +49,10 @@ def put_back(here, after, keep="old.db"):
 
 
 def test_a_rolled_back_ledger_says_nothing_new(here):
-    """What is stored can be viewed; everything that writes is refused."""
+    """Stored answers can be viewed; every call that writes is refused."""
     put_back(here, lambda ledger: ledger.relax("r", TABLE, epsilon=2).table)
     with opened(here) as ledger:
-        assert "witness has seen 3 events" in ledger.status().quarantine
+        assert "witness has 3 events" in ledger.status().quarantine
         assert ledger.view("r", epsilon="1/2").table
         for call in (
             lambda: ledger.relax("r", TABLE, epsilon=2).table,
@@ -67,7 +67,7 @@ def test_a_rolled_back_ledger_says_nothing_new(here):
 
 
 def test_an_answer_of_another_history_is_not_repeated_by_who_has_not_read_it(here):
-    """It is found under the lock, in the store and not in the witness: whoever asked first was told another one."""
+    """It is found under the lock, in the store but not in the witness: the first caller got another answer."""
 
     def publish(ledger):
         return ledger.publish("s", TABLE, ut.Promise(**PROMISE), epsilon=1, dataset="r")
@@ -86,7 +86,7 @@ def test_an_answer_of_another_history_is_not_repeated_by_who_has_not_read_it(her
 
 
 def test_resumed_it_is_charged_with_exactly_what_was_lost(here):
-    """Relaxed from 1/2 to 2 and lost: the books say 2 again, and the release is never relaxed again."""
+    """Relaxed from 1/2 to 2 and lost: the spent level is 2 again, and the release is never relaxed again."""
 
     def after(ledger):
         ledger.relax("r", TABLE, epsilon=2)
@@ -111,7 +111,7 @@ def test_resumed_it_is_charged_with_exactly_what_was_lost(here):
 
 
 def test_losing_only_views_costs_nothing(here):
-    """A view is a function of what is stored, and of coins: the release may be relaxed as before."""
+    """A view is a function of stored responses and of random bits: the release may be relaxed as before."""
     put_back(here, lambda ledger: ledger.view("r", epsilon="1/4").table)
     with opened(here) as ledger:
         ledger.resume("restored")
@@ -120,7 +120,7 @@ def test_losing_only_views_costs_nothing(here):
 
 
 def test_a_budget_that_was_set_and_lost_is_set_again(here):
-    """The witness knows it; where the ledger has another one since, the smaller holds."""
+    """The witness has the limit; if the ledger has another one since, the smaller limit applies."""
 
     def after(ledger):
         ledger.budget("r", limit=4)
@@ -153,7 +153,7 @@ def test_two_histories_are_charged_with_both(here):
 
 
 def test_without_a_witness_somebody_must_say_what_is_missing(here):
-    """A ledger whose witness is gone is in quarantine; then all its releases stay as they are."""
+    """A ledger without its witness is in quarantine; after resume none of its releases can be relaxed."""
     with opened(here) as ledger:
         ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=1)
     (here / "w").unlink()
@@ -168,7 +168,7 @@ def test_without_a_witness_somebody_must_say_what_is_missing(here):
 
 
 def test_a_lost_loss_is_charged_again(here):
-    """What a first quarantine charged is not forgotten by a second rollback."""
+    """A loss that was charged in a first quarantine is charged again after a second rollback."""
     put_back(here, lambda ledger: ledger.relax("r", TABLE, epsilon=2).table)
     shutil.copy(here / "l.db", here / "older.db")
     with opened(here) as ledger:
@@ -182,7 +182,7 @@ def test_a_lost_loss_is_charged_again(here):
 
 
 def test_a_mechanism_that_was_closed_stays_closed_after_another_rollback(here):
-    """Else whoever was answered in the first lost history would be answered a second time."""
+    """Otherwise a person who was answered in the first lost history would get a second answer."""
 
     def answered(ledger, *persons):
         return ledger.respond("coin", COIN, dict.fromkeys(persons, 0))
@@ -201,7 +201,7 @@ def test_a_mechanism_that_was_closed_stays_closed_after_another_rollback(here):
 
 
 def test_an_open_ledger_notices_a_rollback_itself(here):
-    """What a process has read is a witness, too."""
+    """The state that a process has read detects a rollback, too."""
     with opened(here, witness=False) as ledger:
         ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon="1/2")
         shutil.copy(here / "l.db", here / "old.db")
@@ -212,7 +212,7 @@ def test_an_open_ledger_notices_a_rollback_itself(here):
 
 
 def test_receipts_tell_a_rollback(here):
-    """A line of text is enough to find out; from then on the ledger itself says so."""
+    """A line of text detects a rollback; from then on the ledger is in quarantine."""
     with opened(here, witness=False) as ledger:
         ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon="1/2")
         early = ledger.receipt()
@@ -240,7 +240,7 @@ def test_receipts_tell_a_rollback(here):
 
 
 def test_the_witness_is_told_before_anything_is_said(here, monkeypatch):
-    """A process that dies between commit and witness has said nothing; whoever says it, settles it first."""
+    """A process that dies between commit and witness has returned nothing; the next call settles before it answers."""
     with opened(here) as ledger:
         with monkeypatch.context() as patched:
             the_process_dies_before_the_witness_is_told(patched)
@@ -253,7 +253,7 @@ def test_the_witness_is_told_before_anything_is_said(here, monkeypatch):
 
 
 def test_a_damaged_witness_is_found(here):
-    """Its events are under the chain, as the ledger's are."""
+    """The chain covers the events of the witness, as it does those of the ledger."""
     import sqlite3
 
     with opened(here) as ledger:
@@ -283,7 +283,7 @@ def test_a_witness_of_another_ledger_is_refused(here):
 
 
 def test_a_backup_restores_everything_and_is_found_out(place, reopened, ledger, tmp_path):
-    """From either store; the restored ledger says what was said, and nothing new before it is resumed."""
+    """From either store: the restored ledger repeats its answers, and gives no new one before it is resumed."""
     first = ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon="1/2").table
     ledger.backup(tmp_path / "backup.db")
     with pytest.raises(OutOfRange, match="new file"):
@@ -317,7 +317,7 @@ def test_a_damaged_backup_is_not_restored(here):
 
 
 def test_derived_noise_repeats_itself_after_a_rollback(here):
-    """Asked the same or anything else, a rolled-back ledger says what it had said, or would have said."""
+    """After a rollback a ledger gives the answers that it gave, or would have given, in any order."""
     options = {"derived": True, "witness": False}
     with opened(here, **options) as ledger:
         ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon="1/4")
@@ -333,8 +333,8 @@ def test_derived_noise_repeats_itself_after_a_rollback(here):
 
 @pytest.mark.parametrize("watched", [True, False])
 def test_noise_by_item_is_closed_in_a_ledger_of_derived_noise_too(here, watched):
-    """Its nodes depend on the order of the levels: 0.1, 0.3 lost, and 0.1, 0.2, 0.3 would be two continuations of 0.1,
-    which cost 0.3 + 0.3 + 0.1, where the books would say 0.5."""
+    """Its nodes depend on the order of levels: 0.1, 0.3 lost, and 0.1, 0.2, 0.3 would be two continuations of 0.1,
+    which cost 0.3 + 0.3 + 0.1, where the spent level would be 0.5."""
     options = {"derived": True} | ({} if watched else {"witness": False})
     table, items = TABLE | {"id": ["a", "b", "c"]}, {"public": "id", "id_column": "id", "keyed_by_id": True}
     ids, committed = [Identifiers.of(["a", "b", "c"])], {"n": [10, 20, 30]}
@@ -367,7 +367,7 @@ def test_noise_by_item_is_closed_in_a_ledger_of_derived_noise_too(here, watched)
 
 
 def test_a_receipt_of_another_ledger_with_the_same_key_is_refused(here):
-    """It says nothing about this one, which stays out of quarantine."""
+    """Such a receipt does not concern this ledger, which is not quarantined."""
     with Ledger.open(here / "other.db", create=True, key=KEY, witness=here / "v") as other:
         other.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=1)
         receipt = other.receipt()
@@ -378,7 +378,8 @@ def test_a_receipt_of_another_ledger_with_the_same_key_is_refused(here):
 
 
 def test_backups_made_at_once_are_one_or_none(here, monkeypatch):
-    """Of two under one name one is made, and the other finds the name taken; neither is in the other's way."""
+    """Of two simultaneous backups with one name, one is made, and the other finds the name taken; neither disturbs the
+    other."""
     with opened(here) as ledger:
         ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=1)
         a_call_while_a_backup_is_copied(monkeypatch, lambda: ledger.backup(here / "b.db"))
@@ -389,8 +390,9 @@ def test_backups_made_at_once_are_one_or_none(here, monkeypatch):
 
 
 def test_another_event_in_the_place_of_a_pending_one_is_a_quarantine(here, monkeypatch):
-    """A process dies between witness and commit; another writes without the witness. What was drawn first was never
-    answered; but who writes past the witness may write anything, so that it is said, and nothing is dropped."""
+    """A process dies between witness and commit; another writes without the witness. The pending draw was never
+    returned; but whoever writes without the witness may write anything, so the ledger goes into quarantine and nothing
+    is dropped."""
     with opened(here) as ledger:
         ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon="1/2")
         shutil.copy(here / "l.db", here / "before.db")
@@ -416,7 +418,8 @@ def test_another_event_in_the_place_of_a_pending_one_is_a_quarantine(here, monke
 
 
 def test_a_mechanism_that_lost_no_answer_goes_on(here):
-    """A rollback lost a relaxation, and no person's answer: nobody could be answered twice, so the next person is."""
+    """A rollback lost a relaxation, but no person's answer: nobody could be answered twice, so new persons are
+    answered."""
     with opened(here) as ledger:
         first = ledger.respond("coin", COIN, {"ada": 0}, independent=True)
         ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon="1/2")
@@ -431,7 +434,7 @@ def test_a_mechanism_that_lost_no_answer_goes_on(here):
 
 @pytest.mark.parametrize("change", ["mac = 7", "number = number + 0.5"])
 def test_a_witness_that_holds_no_event_is_damaged(here, change):
-    """A mac that is a number, a number that is none: refused as damage, and not taken for another history."""
+    """A mac that is a number, or a number that is none, is refused as damage, and not taken for another history."""
     with opened(here) as ledger:
         ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon="1/2")
     with closing(sqlite3.connect(here / "w")) as connection, connection:
@@ -444,7 +447,8 @@ def test_a_witness_that_holds_no_event_is_damaged(here, change):
 
 @pytest.mark.parametrize("sealed", [True, False])
 def test_a_witness_leaves_no_response_that_can_be_read(tmp_path, sealed):
-    """Of an open ledger what was pending is overwritten; of a sealed one it is let go, and it was never readable."""
+    """The pending responses of an unencrypted ledger are overwritten; those of an encrypted one are only deleted, and
+    were never readable."""
     table = {"n": [123456789] * 4000}
     with Ledger.open(tmp_path / "l.db", create=True, sealed=sealed) as ledger:
         ledger.publish("r", table, ut.Promise(columns="n", noise=ut.CellNoise(ut.Unit(1, 1), largest=10**9)), epsilon=5)

@@ -1,4 +1,4 @@
-"""From accuracy to the level: the decimal found meets the wanted error bar, and no smaller one does."""
+"""From a required margin to the level: the returned decimal meets the margin, and no smaller decimal does."""
 
 import math
 from contextlib import suppress
@@ -17,7 +17,7 @@ confidences = st.sampled_from(["0.5", "0.8", "0.95", "0.999"])
 
 
 def decimals_below(found, digits):
-    """The decimals of so many digits below one, downwards through two powers of ten."""
+    """The decimals with a given number of digits below one, downwards through two powers of ten."""
     power = Fraction(1)
     while power * 10 <= found:
         power *= 10
@@ -33,7 +33,7 @@ def decimals_below(found, digits):
 @settings(max_examples=12)
 @given(st.integers(0, 40), confidences, st.integers(1, 6), st.integers(1, 3))
 def test_no_smaller_decimal_meets_the_wanted_margin(margin, confidence, sensitivity, cells):
-    """The answer is met; of two digits, every decimal below it down to half of it is tried, and none is."""
+    """The returned level meets the margin; every decimal of two digits from half of it up to it does not."""
     found = epsilon_for(margin, confidence, unit=Unit(sensitivity, cells), digits=2)
 
     def reached(epsilon):
@@ -45,7 +45,7 @@ def test_no_smaller_decimal_meets_the_wanted_margin(margin, confidence, sensitiv
 
 @given(st.fractions("1/20", 5), st.integers(1, 9), st.data())
 def test_no_noise_concentrates_more_than_the_lower_bound_allows(epsilon, sensitivity, data):
-    """P(|X| <= t) <= tanh(m e / 2), for the law of the lower bound's derivation, whatever the step."""
+    r"""P(\|X\| <= t) <= tanh(m e / 2), for the distribution in the derivation of the bound, for every step."""
     step = data.draw(st.integers(1, sensitivity))
     t = data.draw(st.integers(0, 30))
     law = DiscreteStaircase(epsilon, sensitivity, step=step)
@@ -54,7 +54,7 @@ def test_no_noise_concentrates_more_than_the_lower_bound_allows(epsilon, sensiti
 
 
 def test_an_error_bar_that_jumps_up_is_not_jumped_over():
-    """For five units at confidence 0.8, margin 1 is met at 2.7 by a step of 2, not at 3.4 by a step of 1: a gap."""
+    """For sensitivity 5 and confidence 0.8, margin 1 is met at 2.7 with step 2, and only again at 3.4 with step 1."""
     plans = {e: cell_noise_at(e, unit=Unit(5, 1), confidence="0.8") for e in ("2.7", "3.4", "3.5")}
     assert [(plan.law.step, plan.margin) for plan in plans.values()] == [(2, 1), (1, 2), (1, 1)]
     assert epsilon_for(1, "0.8", unit=Unit(5, 1), digits=2) == Fraction("2.7")
@@ -107,7 +107,7 @@ BY_STEPS = [(10, 7, 2, "absolute"), (3, 13, 2, "absolute"), (25, 6, 2, "squared"
 
 @pytest.mark.parametrize(("margin", "sensitivity", "digits", "cost"), BY_STEPS)
 def test_bisection_within_steps_finds_what_trying_every_decimal_does(margin, sensitivity, digits, cost):
-    """The error bar jumps up where the step changes; the least decimal is found all the same."""
+    """The margin jumps up where the step changes; the search still finds the least decimal."""
     chosen = {"cost": getattr(costs, cost), "unit": Unit(sensitivity, 1)}
     found = epsilon_for(margin, digits=digits, **chosen)
     assert cell_noise_at(found, **chosen).margin <= margin
@@ -115,7 +115,7 @@ def test_bisection_within_steps_finds_what_trying_every_decimal_does(margin, sen
 
 
 def test_five_digits_take_no_longer_than_a_moment():
-    """The next smaller decimal of five digits is too short of it."""
+    """The next smaller decimal of five digits does not meet the margin."""
     found = epsilon_for(10, unit=Unit(7, 1), digits=5)
     assert cell_noise_at(found, unit=Unit(7, 1)).margin <= 10
     assert cell_noise_at(found - Fraction(1, 10_000), unit=Unit(7, 1)).margin > 10

@@ -24,7 +24,7 @@ def of_rows(answer, column, rows):
 
 @pytest.mark.parametrize("is_once", [True, False])
 def test_sums_of_cells_by_public_columns(is_once):
-    """As total() says, for every group, in the order of the rows, with labels as they are."""
+    """Equal to total() for every group, in the order of the rows, with unchanged labels."""
     answer = ut.release(TABLE, PROMISE, epsilon=1, once=is_once)
     wards = answer["ward"]
     assert list(wards) == ["ward", "ill", "ill_margin", "well", "well_margin"]
@@ -107,7 +107,8 @@ def test_ratios_of_cells_in_one_draw_follow_from_margins_of_both_sums():
 
 
 def test_one_table_read_from_a_plan_and_from_cells_alike():
-    """A selection, the columns of a ratio, and what no cell has: the same questions, or a refusal with its remedy."""
+    """Selections, ratio columns and unknown cells: plans and tables of cells give the same answers or the same
+    errors."""
     domain = ut.Domain(ward=[*"ab"], sex=[*"fm"])
     people = {"ward": [*"abab"], "sex": [*"ffmm"]}
     table = ut.count_table(people, domain, ut.Counting(each_row=True))

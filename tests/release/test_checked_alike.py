@@ -1,4 +1,4 @@
-"""What is checked of a table is checked alike, whatever remembers its release."""
+"""A table is checked in the same way, whatever memory its release has."""
 
 import numpy as np
 import pytest
@@ -47,7 +47,7 @@ def test_a_public_copy_of_the_true_values_is_refused(released):
 
 
 def test_labels_that_were_declared_beforehand_may_be_what_the_counts_are(released):
-    """Refusing them would tell that the counts are what the labels say."""
+    """Refusing such labels would reveal that the counts are equal to them."""
     domain = ut.Domain(size=[1, 2, 3])
     counted = ut.counting.CountedTable(domain, np.array([1, 2, 3]), ut.Unit(1, 1))
     assert list(released(counted, ut.Promise.of_counted(counted)).table["size"]) == [1, 2, 3]

@@ -1,4 +1,4 @@
-"""Cells: every one becomes the number it is, or is refused with its row and column, before anything is drawn."""
+"""Every cell is read as the number that it is, or is refused with its row and column before anything is drawn."""
 
 from decimal import Decimal
 from fractions import Fraction
@@ -20,7 +20,7 @@ KEYED = ut.Promise("n", unit=ONE, keyed_by_id=True, id_column="id", public="id")
 
 
 def released(column, promise=INTEGERS):
-    """The column as it is released where no noise is left."""
+    """The column as released at a level without noise."""
     return ut.release({"n": column}, promise, epsilon=5000, once=True).table["n"]
 
 
@@ -32,7 +32,7 @@ def refused(table, promise, says):
 
 @given(st.lists(st.integers(-(2**80), 2**80), min_size=1))
 def test_integers_are_read_as_they_are(values):
-    """Every integer survives, of any size; an array is of int64 exactly where all of them fit."""
+    """Integers of any size are unchanged; an array is int64 exactly if all of them fit."""
     assert list(released(values)) == values
     cells = released(np.array(values, dtype=object))
     assert cells.tolist() == values

@@ -1,4 +1,5 @@
-"""Two stages: noisy sums of groups choose the detail of each; the unit and the law by enumeration, forgers, ledgers."""
+"""Two stages: noisy sums of groups choose the detail of each group; unit and distribution by enumeration, forged
+statements, ledgers."""
 
 import itertools
 import json
@@ -29,7 +30,7 @@ DETAILS = {"sex": 30, "broad sex": 200, "age": 300}
 
 
 def sure(table=TABLE, details=DETAILS, **words):
-    """At a level at which no noise is drawn."""
+    """A release at a level without noise."""
     with pytest.warns(ut.errors.LittleProtection):
         return release_detailed(table, "county", details, epsilon=10**4, first="1/2", **words)
 
@@ -38,7 +39,7 @@ PARTS = {"age": [[0], [1], [2]], "broad": [[0], [1, 2]], "sex": [[0], [1]]}
 
 
 def by_hand(details, county, ages, sexes):
-    """The sum over one county's cells, where the parts of its breakdown make it; else None."""
+    """The sum over one county's cells, if the parts of its breakdown determine it; else None."""
     names = details.get("ABC"[county], "").split()
     columns = PARTS["sex"] if "sex" in names else [[0, 1]]
     rows = next((PARTS[name] for name in names if name in ("age", "broad")), [[0, 1, 2]])
@@ -52,7 +53,7 @@ def by_hand(details, county, ages, sexes):
 
 @pytest.mark.parametrize("bounds", [DETAILS, {"sex": 5, "age sex": 100}, {"age sex": 100, "broad": 0}, {"sex": 391}])
 def test_a_sum_is_that_of_the_cells_wherever_the_breakdowns_determine_it(bounds):
-    """Every selection of labels, by a second route: the parts of each county's breakdown, laid together by hand."""
+    """Every selection of labels, compared with sums over the parts of each county's breakdown."""
     release = sure(details=bounds)
     details = release.rule.chosen(release.first)
     labels = DOMAIN.axes[1].labels[0]
@@ -87,7 +88,7 @@ def test_the_sharper_stage_answers_where_both_can():
     ],
 )
 def test_each_group_has_the_detail_that_its_noisy_sum_chooses(bounds, details):
-    """By a second route: the sums of a detail, by hand from the cells."""
+    """Compared with the sums of each detail, computed from the cells."""
     release = sure(details=bounds)
     assert release.rule.chosen(release.first) == details
     if not details:
@@ -143,10 +144,8 @@ def test_the_unit_of_the_rows_holds_for_every_choice_and_every_change(unit):
 
 
 def test_both_stages_together_keep_the_level_exactly():
-    """The joint law of a small release, of one group of two cells, over all neighbours: first sum, choice, second sums.
-
-    By the laws of the noise: P(first = f) times the product of P(row = r | f), on a grid that holds all but little.
-    """
+    """The joint distribution of a small release (one group of two cells) for all neighbours: first sum, choice, second
+    sums. P(first = f) times the product of P(row = r | f), on a grid that holds nearly all probability."""
     whole, share = level(1), Fraction(1, 4)
     unit = Unit(1, 2)
     first = Geometric(whole.scaled(share), 2)  # of the group: both cells of one person are in it
@@ -175,7 +174,7 @@ def test_both_stages_together_keep_the_level_exactly():
 
 
 def test_the_choice_covers_its_own_noise():
-    """The sums of the chosen parts lie within their margins as often as they say, whatever was chosen."""
+    """The sums of the chosen parts lie within their margins as often as stated, whatever was chosen."""
     miss, rows = 0, 0
     for _ in range(50):
         release = release_detailed(TABLE, "county", {"sex": 20, "age": 300}, epsilon=1, confidence="0.8")
@@ -228,7 +227,8 @@ def test_saved_read_and_verified_and_every_forgery_is_found(run, tmp_path):
 @pytest.mark.parametrize("unit", [Unit(1, 1), Unit(1, 2), Unit(2, 3, in_all=4), Unit(1, 2, "change-one")])
 @pytest.mark.parametrize("bounds", [DETAILS, {"sex": 5, "age sex": 100}, {"sex": 10**6}])
 def test_clean_numbers_are_nearest_to_both_stages_in_each_group(unit, bounds):
-    """By another's least squares, group by group, with the weights of the noise as it was drawn."""
+    """Compared with the least squares of another solver, group by group, weighted by the variances of the drawn
+    noise."""
     optimize = pytest.importorskip("scipy.optimize")
     release = release_detailed(CountedTable(DOMAIN, CELLS, unit), "county", bounds, epsilon="1/2", first="1/3")
     clean, chosen = release.clean(), release.rule.chosen(release.first)
@@ -251,7 +251,7 @@ def test_clean_numbers_are_nearest_to_both_stages_in_each_group(unit, bounds):
 
 
 def test_two_stages_are_cleaned_over_their_rows_and_take_no_facts_and_no_held_table():
-    """A statement that says facts of them is forged: nothing in such a release could hold them."""
+    """A statement with such facts is forged: a release in two stages has nothing that could satisfy them."""
     release = sure()
     clean = release.clean()
     assert release.domain.same_as(clean.domain)
@@ -268,7 +268,7 @@ def test_two_stages_are_cleaned_over_their_rows_and_take_no_facts_and_no_held_ta
 
 
 def test_clean_numbers_beside_some_that_no_int64_holds():
-    """A group's sum from both stages, (S + 2T)/3 at equal levels: integers of NumPy's in it went over 64 bits."""
+    """A group's sum from both stages, (S + 2T)/3 at equal levels, overflowed 64 bits with NumPy integers."""
     release = sure(details={"sex": 30})
     fine = release.fine.measured[release.fine.domain.finest].astype(object) + 2**70
     huge = replace(release, fine=replace(release.fine, measured={release.fine.domain.finest: fine}))

@@ -1,4 +1,4 @@
-"""Google's dp-accounting judges the responses of a gradual release: all cost what the highest level costs alone."""
+"""Google's dp-accounting judges the responses of a gradual release: together they cost what the highest level costs."""
 
 import math
 
@@ -22,7 +22,8 @@ EPSILONS = [0, 0.1, 0.25, 0.5, 0.75, 0.99, 1.5, 2.5, 2.99, 3.2]
 
 
 def logs(mass):
-    """Outcomes by number with the logarithms of their masses; what lies beyond the domain is one outcome more."""
+    """Outcomes by number with the logarithms of their probabilities; everything outside the range is one more
+    outcome."""
     flat = np.append(mass.ravel(), max(0.0, 1 - mass.sum()))
     return {i: math.log(p) for i, p in enumerate(flat.tolist()) if p > 1e-18}
 
@@ -32,7 +33,8 @@ def judged(here, there):
 
 
 def responses(count):
-    """Every response at each of so many levels, as far as it is likely; from one at the highest level and moves."""
+    """Every likely response at each of several levels: a response at the highest level, and differences to the
+    others."""
     reach = {2: 60, 3: 32, 4: 14}[count]
     moves = np.meshgrid(*[np.arange(-reach, reach + 1)] * count, indexing="ij")
     return list(np.cumsum(moves[::-1], axis=0))[::-1]
@@ -40,7 +42,7 @@ def responses(count):
 
 @pytest.mark.parametrize("levels", LADDERS, ids=str)
 def test_the_joint_profile_is_the_single_one(levels):
-    """To 1e-4 at every epsilon: against the package's own account of the highest level, and against ours."""
+    """Equal to 1e-4 at every epsilon, by the package's own accounting of the highest level and by ours."""
     v = responses(len(levels))
     here, there = joint_pmf(v, levels), joint_pmf([one - 1 for one in v], levels)
     assert here.sum() > 1 - 2e-5
@@ -53,7 +55,7 @@ def test_the_joint_profile_is_the_single_one(levels):
 
 
 def test_fresh_noise_at_each_level_is_judged_to_cost_the_sum():
-    """The judge can say no: with independent answers delta(2) is far from the 0 of the highest level."""
+    """The judge can reject: with independent answers delta(2) is far above 0, its value for the highest level."""
     levels, k = LADDERS[2][:3], np.meshgrid(*[np.arange(-20, 21)] * 3, indexing="ij")
     laws = [Geometric(one) for one in levels]
     here, there = (np.prod([law.pmf(x - s) for law, x in zip(laws, k, strict=True)], axis=0) for s in (0, 1))

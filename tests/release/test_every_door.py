@@ -1,9 +1,7 @@
-"""One noise through every door: whom it protects, how many cells and which law, by the draws alone.
-
-For each door, both kinds of neighbours, one and two columns, geometric and half-step noise: the draws have the law of
-a uniform block plus block times geometric noise of level * block / (charged cells * sensitivity), written down here
-anew; two columns share nothing, neither the noise nor the place in a block.
-"""
+"""One noise at every entrance, judged by the draws only: the protected individual, the number of cells, the
+distribution. At each entrance, for both neighbouring relations, one and two columns, geometric and half-step noise, the
+draws are a uniform block plus block times geometric noise of level * block / (charged cells * sensitivity), which is
+computed here again; two columns share neither noise nor position in the block."""
 
 from fractions import Fraction
 
@@ -49,7 +47,7 @@ def columns_of(made, names):
 
 
 def by_release(made, unit, at, half_step):
-    """What a release made once draws, and whether it chose the staircase, as it may where noise is to be relaxable."""
+    """Draws of a single release, and whether it chose the staircase, as relaxable noise may."""
 
     def door(names, folder):
         where = {"columns": names, "drop": "id", "id_column": "id", "unit": unit, "epsilon": at}
@@ -162,7 +160,7 @@ def test_a_step_has_its_share_of_the_level_exactly(sensitivity, cells, half_step
 
 
 def test_each_delta_names_what_was_named_and_as_many_as_it_says():
-    """One draw a key for all deltas: names stay, and the chance at each is that of the law."""
+    """One draw for each key at all deltas: selected keys stay selected, and each list has the stated probability."""
     keys = KeySelection({f"key {n}": 1 for n in range(ROWS)}, epsilon=1)
     named = set()
     for delta in (Fraction(1, 10), Fraction(1, 5), Fraction(1, 2)):

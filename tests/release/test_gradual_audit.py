@@ -1,4 +1,4 @@
-"""An outside view: an audit that sees draws only tells gradual release from releases that leak."""
+"""An audit that sees draws only distinguishes a gradual release from releases that leak."""
 
 import numpy as np
 import pytest
@@ -17,20 +17,20 @@ def responses(value, order, seed):
 
 
 def audited(order):
-    """Both neighbours in turn, as privacy is symmetric."""
+    """Audit both neighbours in turn, since privacy is symmetric."""
     here, there = (responses(value, order, f"{order} {value}") for value in (0, 1))
     return max(epsilon_refuted(here, there), epsilon_refuted(1 - there, 1 - here))
 
 
 @pytest.mark.parametrize("order", ORDERS, ids=str)
 def test_the_audit_refutes_no_more_than_the_largest_level(order):
-    """It comes close to 2, the largest level, and does not pass it."""
+    """The audit's bound comes close to 2, the largest level, and does not exceed it."""
     assert 1.7 < audited(order) <= 2
 
 
 @pytest.mark.parametrize("order", ORDERS, ids=str)
 def test_fresh_noise_at_each_level_is_refuted(order):
-    """A fault: every level has its right margin and nothing to do with the rest; the audit passes 2 by far."""
+    """A fault: each level has the right margin but independent noise; the audit's bound is far above 2."""
 
     def fresh(value):
         made = [seeded_gradual_release(np.full(N, value), 1, seed=f"{order} {at} {value}").at(at) for at in (0.5, 1, 2)]
@@ -40,7 +40,7 @@ def test_fresh_noise_at_each_level_is_refuted(order):
 
 
 def test_the_bound_is_no_larger_than_what_holds():
-    """On two-point responses whose level is known, ln 3, the audit stays below it, and near."""
+    """For responses of two outcomes with the known level ln 3, the bound is slightly below ln 3."""
     rng = np.random.default_rng(0)
     here, there = (rng.random((N, 1)) < p for p in (0.75, 0.25))
     assert 0.95 < epsilon_refuted(here * 1.0, there * 1.0) <= np.log(3)

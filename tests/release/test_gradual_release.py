@@ -1,4 +1,5 @@
-"""GradualRelease: any levels, in any order, one joint law; nothing half spent, nothing said twice."""
+"""GradualRelease: any levels in any order with one joint distribution; a failed call spends nothing, and no level has
+two answers."""
 
 import copy
 import os
@@ -23,7 +24,7 @@ LEVELS = [level(epsilon="1/2"), level(alpha="1/2"), level(epsilon=2)]
 
 
 def cells_of(noise, reach=2):
-    """Triples of noise as one index each, everything far pooled."""
+    """Triples of noise as one index each, with all far values pooled."""
     near = (np.abs(noise) <= reach).all(axis=0)
     width = 2 * reach + 1
     index = sum((noise[i] + reach) * width**i for i in range(len(noise)))
@@ -31,7 +32,7 @@ def cells_of(noise, reach=2):
 
 
 def fits(noise, levels, reach=2):
-    """Whether rows of noise, one for each level, have the joint law."""
+    """Whether rows of noise, one value for each level, have the joint distribution."""
     width = 2 * reach + 1
     grids = np.meshgrid(*[np.arange(-reach, reach + 1)] * len(levels), indexing="ij")
     expected = np.zeros(width ** len(levels) + 1)
@@ -48,7 +49,7 @@ def fits(noise, levels, reach=2):
 
 @pytest.mark.parametrize("order", list(permutations(range(3))), ids=str)
 def test_every_order_of_requests_has_the_joint_law(order):
-    """R3 by draws: six orders of three levels, each compared with the joint law of triples."""
+    """R3 by draws: six orders of three levels, each compared with the joint distribution of triples."""
     values = np.arange(N)
     answer = seeded_gradual_release(values, 1, seed=f"order {order}")
     noise = np.empty((3, N), np.int64)
@@ -60,7 +61,7 @@ def test_every_order_of_requests_has_the_joint_law(order):
 
 
 def test_fresh_noise_does_not_have_the_joint_law():
-    """The comparison above can fail: independent answers at each level do."""
+    """The comparison can fail: independent answers at each level fail it."""
     noise = np.array([seeded_gradual_release(np.zeros(N, int), 1, seed=i).at(one) for i, one in enumerate(LEVELS)])
     assert not fits(noise, LEVELS)
     assert not fits(noise[[1, 0, 2]], LEVELS)
@@ -152,7 +153,7 @@ def test_reals_are_laplace_noise_on_a_grid():
 
 
 def test_half_step_noise_has_the_staircase_law_at_every_level():
-    """Uniform block plus 5 times the geometric process: each margin is the half-step staircase of its level."""
+    """A uniform block plus 5 times the geometric process: at each level this is the half-step staircase."""
     answer = seeded_gradual_release(np.zeros(N, int), 5, seed="half", half_step=True)
     answers = {e: answer.at(epsilon=e) for e in (1, 3, 2, "1/2")}
     k = np.arange(-12, 13)
@@ -176,7 +177,7 @@ def test_half_step_noise_has_the_staircase_law_at_every_level():
 
 
 def test_levels_by_cell():
-    """Each cell is answered at its own level, and all of that is one history."""
+    """Each cell is answered at a different level, and all answers belong to one history."""
     values = np.zeros(6, int)
     answer = seeded_gradual_release(values, 1, seed="cells")
     mixed = answer.at(epsilon=["1/2", 1, 1, 60, "1/2", 60])
@@ -192,7 +193,7 @@ def test_levels_by_cell():
 
 
 def test_levels_by_cell_have_the_joint_law():
-    """Cells that took different ways to the same levels have the same joint law."""
+    """Cells that reach the same levels by different orders have the same joint distribution."""
     answer = seeded_gradual_release(np.zeros(N, int), 1, seed="ways")
     first = np.array([LEVELS[i % 3] for i in range(N)], dtype=object)
     second = np.array([LEVELS[(i + 1) % 3] for i in range(N)], dtype=object)
@@ -272,7 +273,7 @@ def test_the_values_are_copied():
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_a_forked_child_draws_no_second_answer():
-    """Parent and child would answer a new level differently; the child refuses, known levels it repeats."""
+    """Parent and child would draw different answers at a new level; the child refuses, and repeats known levels."""
     answer = GradualRelease(np.arange(100), sensitivity=1)
     known = answer.at(epsilon=1).tolist()
     reading, writing = os.pipe()

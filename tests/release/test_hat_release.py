@@ -1,4 +1,5 @@
-"""Releases by hat functions: answers with certified bars, documents, clean tables, and a ledger that relaxes them."""
+"""Releases by hat functions: answers with certified margins, documents, clean tables, and a ledger that relaxes
+them."""
 
 import json
 import pickle
@@ -25,7 +26,7 @@ COUNTS = np.random.default_rng(3).poisson(8, 40)
 
 
 def test_from_a_plan_to_answers_with_bars():
-    """`choose_plan` chooses hat functions for ranges; a release by it answers every range, near the truth."""
+    """`choose_plan` chooses hat functions for ranges; the release answers every range, close to the truth."""
     wanted = Workload.ranges(AGES, "age")
     chosen = choose_plan(wanted, ONE, epsilon=1, method="hat functions")
     assert any(family[0] < 0 for family in chosen.shares)
@@ -39,7 +40,7 @@ def test_from_a_plan_to_answers_with_bars():
 
 @pytest.mark.parametrize("epsilon", ["0.000001", "0.1", 3, 50, 600])
 def test_bars_at_any_level(epsilon):
-    """A table, its bars and one sum at levels from next to nothing to next to no noise."""
+    """A table, its margins and one sum, at levels from very small to very large."""
     few, counts = Domain(age=bins(14)), COUNTS[:14]
     chosen = Plan(few, ONE, {"age": "1/2", "age~4": "1/2"})
     released = seeded_workload_release(counts, chosen, 7, epsilon=epsilon)
@@ -50,7 +51,8 @@ def test_bars_at_any_level(epsilon):
 
 
 def test_a_bar_of_a_table_holds_for_each_of_its_sums():
-    """A law that stands for several is never narrower than the exact law of any of them, and 12 % wider at most."""
+    """One distribution stands for several: it is never narrower than the exact one of any of them, and at most 12 %
+    wider."""
     released = seeded_workload_release(np.zeros((30, 2), dtype=int), BOTH, 7, epsilon=1)
     kinds, laws = released._errors.of_family((0, 0))
     assert len(set(kinds.tolist())) > 12
@@ -76,7 +78,8 @@ def test_differences_ratios_and_means_come_of_the_same_coefficients():
 
 
 def test_documents_say_hats_and_are_read_back():
-    """The statement names what was measured and how wide one individual makes it; a changed one is refused."""
+    """The statement names the measured sums and how much one individual changes them; a changed statement is
+    refused."""
     released = seeded_workload_release(np.ones((30, 2), dtype=int), BOTH, 7, epsilon=1)
     facts = json.loads(json.dumps(released.facts()))
     by_name = {one["family"]: one for one in facts["noise"]["families"]}
@@ -101,7 +104,7 @@ def test_documents_say_hats_and_are_read_back():
 
 @pytest.mark.parametrize("chosen", [CHOSEN, BOTH], ids=["one axis", "two"])
 def test_clean_tables(chosen):
-    """Whole, not negative, near the least squares over x >= 0, which a second solver confirms."""
+    """Integers, not negative, near the least squares over x >= 0, which a second solver confirms."""
     counts = np.random.default_rng(2).poisson(2, chosen.domain.shape) * (np.indices(chosen.domain.shape)[0] < 15)
     released = seeded_workload_release(counts, chosen, 7, epsilon=1)
     clean = released.clean()
@@ -126,8 +129,8 @@ def test_clean_tables(chosen):
 
 
 def test_a_ledger_relaxes_and_views_without_loss(tmp_path):
-    """Published, viewed lower, relaxed higher, read again by another process: the same noisy sums; the spent level is
-    that of the highest."""
+    """Published, viewed lower, relaxed higher, read by another process: the same noisy sums; the highest level is
+    spent."""
     table = CountedTable(AGES, COUNTS, ONE)
     with seeded_ledger(tmp_path / "l.db", "hat functions", create=True) as ledger:
         first = ledger.publish("ages", table, ut.Promise(noise=CHOSEN), epsilon="1/4").table

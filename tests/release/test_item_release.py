@@ -1,4 +1,5 @@
-"""A release by item is a function of secret, path and items, and its levels have the joint law of the process."""
+"""Noise keyed by identifier is a function of secret, path and identifiers, and has the joint distribution of the
+process."""
 
 import pickle
 from fractions import Fraction
@@ -38,14 +39,14 @@ def release(path=LEVELS, lattice=COUNTS, columns=("n",), secret=SECRET, at=None)
 
 
 def noise(path, count, **changes):
-    """The noise of many items at each level of a path, from responses to zeros."""
+    """The noise of many identifiers at each level of a path, from responses to zeros."""
     ids, zeros, made = [Identifiers.of(np.arange(count))], {"n": np.zeros(count, np.int64)}, release(path, **changes)
     return {at: made.responses(ids, zeros, at)["n"] for at in path}
 
 
 @pytest.mark.parametrize("path", list(permutations(LEVELS)), ids=lambda path: " ".join(str(one.power) for one in path))
 def test_levels_in_any_order_have_the_joint_law(path):
-    """Fresh, relaxed, tightened and bridged: the joint law of three levels, by chi-square over their whole grid."""
+    """Fresh, relaxed, tightened and bridged: chi-square test of three levels over their whole grid."""
     n, reach = 60_000, 3
     found = noise(path, n)
     inside = np.all([np.abs(found[at]) <= reach for at in LEVELS], axis=0)
@@ -63,7 +64,7 @@ def test_levels_in_any_order_have_the_joint_law(path):
 
 @given(st.lists(st.text(max_size=8), unique=True, min_size=1, max_size=40), st.randoms(use_true_random=False))
 def test_order_batch_and_partition_change_no_byte(identifiers, random):
-    """Any order, cut anywhere: item by item the same."""
+    """In any order and any batches, each identifier has the same noise."""
     values = {name: random.getrandbits(30) for name in identifiers}
     made = release(tuple(map(level, (1, 3, 2))))
 
@@ -105,7 +106,7 @@ def test_an_earlier_level_does_not_change_when_another_is_answered():
 
 
 def test_columns_releases_lattices_and_paths_are_apart():
-    """Of two releases that differ in anything the noise differs, and looks uncorrelated."""
+    """If two releases differ in anything, their noise differs, and looks uncorrelated."""
     n = 20_000
     base = noise(LEVELS[:1], n)[LEVELS[0]]
     double = ut.CellNoise(Unit(sensitivity=1, cells=2, neighbours="add-remove")).lattice
@@ -126,7 +127,7 @@ def test_levels_at_the_ends_have_their_law(epsilon):
 
 
 def test_half_step_noise_keeps_its_place_at_all_levels():
-    """The staircase law at each level, and differences of levels that are multiples of the block."""
+    """The staircase distribution at each level; noise at two levels differs by multiples of the block."""
     lattice = ut.CellNoise(Unit(sensitivity=5, cells=1, neighbours="add-remove"), half_step=True).lattice
     found = noise(LEVELS, 50_000, lattice=lattice)
     for at in LEVELS:
@@ -187,7 +188,7 @@ def test_no_repr_shows_a_secret():
 
 
 def test_frozen_noise():
-    """These numbers are in users' releases: no later version may give others."""
+    """Users have released these numbers: no later version may return others."""
     ids, zeros = [Identifiers.of(["a", "b", "c"]), Identifiers.of([1, 2, 3])], {"n": [0, 0, 0]}
     path = tuple(map(level, ("1/100", 1, "1/10", "1/1000", 2)))
     made = release(path)
@@ -233,7 +234,7 @@ def test_a_commitment_is_a_sum_over_any_partition(rows, random):
 
 
 def test_any_change_is_seen_in_its_block():
-    """A value, an identifier, two values exchanged, a row more, less or twice; and values moved to another column."""
+    """A changed value or identifier, two exchanged values, a row more, less or twice, and values in another column."""
     table = {"n": [5, 7, 9], "m": [1, 2, 3]}
     before = committed(table)
     changes = [
@@ -254,7 +255,7 @@ def test_any_change_is_seen_in_its_block():
 
 
 def test_a_number_has_one_digest_however_it_is_written():
-    """Integers, in quarters, as fractions and as floats: likeness is of numbers."""
+    """Integers, quarters, fractions and floats: digests are of numbers."""
     ways = [
         (np.array([24, -12]), 2),
         (np.array([Fraction(6), Fraction(-3)], object), None),
@@ -278,7 +279,7 @@ def test_a_key_for_commitments_has_a_secret_of_32_bytes():
 
 
 def test_blocks_are_counted_from_1_and_are_those_of_a_table():
-    """The block is said in a refusal; and one beyond those of 65 536 columns is none."""
+    """An error names the block; numbers beyond the blocks of 65 536 columns are refused."""
     content = bytes(3 * 24)
     changed = [content[:at] + b"1" + content[at + 1 :] for at in (0, 23, 24, 71)]
     assert [first_difference(content, other) for other in changed] == [1, 1, 2, 3]
@@ -287,7 +288,7 @@ def test_blocks_are_counted_from_1_and_are_those_of_a_table():
 
 
 def test_sums_are_those_of_rows_modulo_2_to_128():
-    """Against Python's integers, one row at a time, where limbs carry."""
+    """Compared with Python integers, one row at a time, where limbs carry."""
     n = 300
     whole = committed({"n": np.arange(n)})
     total = sum(
@@ -325,7 +326,7 @@ def batch(ids):
 
 
 def gathered(workers, parts):
-    """Each list in a worker of its own, in batches of three; then each part in one worker, in batches of two."""
+    """Each list is read by a separate worker in batches of three; then each part by one worker in batches of two."""
     work, met = BatchCommitter(KEY, ("id",), parts=parts), {}
     made = [row for ids in workers for row in work(batch(ids[at : at + 3]) for at in range(0, len(ids), 3))]
     if not parts:
@@ -341,7 +342,7 @@ def gathered(workers, parts):
 @pytest.mark.parametrize("parts", [1, 3])
 @given(ids=st.lists(st.sampled_from([f"person {at}" for at in range(30)]), max_size=40), cut=st.integers(0, 40))
 def test_as_many_are_twice_as_there_are_beyond_the_distinct_ones(together, parts, ids, cut):
-    """Whichever workers have them, in however many pieces and parts: brute force is the set of identifiers."""
+    """For every split into workers and parts, compared with the set of identifiers."""
     twice, before = len(ids) - len(set(ids)), item_columns._TOGETHER
     item_columns._TOGETHER = together
     try:
@@ -353,7 +354,7 @@ def test_as_many_are_twice_as_there_are_beyond_the_distinct_ones(together, parts
 
 
 def test_rows_that_are_all_alike_are_a_few_bytes():
-    """A worker hands on eight bytes a row; of one identifier a million times it hands on one of them."""
+    """A worker passes on eight bytes a row; for a million equal identifiers it passes on one of them."""
     work, alike = BatchCommitter(KEY, ("id",), parts=64), batch(["a"] * 4096)
     for rows, bytes_a_row in ((alike, 0), (batch([f"person {at}" for at in range(4096)]), 8)):
         pieces = pa.Table.from_batches(work(iter([rows]))).column("tags").drop_null()
@@ -361,17 +362,15 @@ def test_rows_that_are_all_alike_are_a_few_bytes():
 
 
 def test_rows_that_come_again_are_not_told_apart():
-    """What is compared with a release is known to be distinct if it is equal; so nothing is held of its rows."""
+    """A table that equals the release has distinct rows, as the published table had; so no rows are remembered."""
     assert gathered([["a", "a"]], parts=0)[0].rows == 2
 
 
 @pytest.mark.parametrize("first", [(1, 0, 0, 0), (1, 1, 0, 0), (1, 1, 1, 0), (1, 1, 1, 1)])
 def test_another_table_has_the_same_sum_for_one_digest_in_all(first):
-    """The theorem of proofs/theory/item-noise.md, enumerated: digests of 3 bits, every table of as many rows.
-
-    The rows of the first are distinct; the other may have any of them any number of times. A first table with a row
-    twice would have one that agrees more often, which shows what the hypothesis is for.
-    """
+    """The theorem of proofs/theory/item-noise.md, enumerated: digests of 3 bits, and every table with as many rows. The
+    rows of the first table are distinct; the other may repeat rows. For a first table with a repeated row, more digests
+    agree, which shows why the hypothesis is needed."""
     digests = np.stack(np.meshgrid(*[np.arange(8)] * 4), -1).reshape(-1, 4)
 
     def agree(one, other):

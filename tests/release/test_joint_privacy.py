@@ -1,4 +1,5 @@
-"""All responses together tell as much as the one at the highest level: profiles of the joint law, by our own routes."""
+"""All responses together reveal as much as the one at the highest level: profiles of the joint distribution, computed
+here."""
 
 from fractions import Fraction
 from itertools import combinations, product
@@ -26,7 +27,8 @@ def excess(here, there, epsilon):
 
 
 def joint(levels, reach, shift=0):
-    """The joint law of the responses to the value ``shift``, at the differences of neighbours and the highest level."""
+    """The joint distribution of the responses to the value ``shift``, as differences of neighbouring levels and the
+    highest response."""
     highest = np.arange(-reach, reach + 1)
     steps = np.meshgrid(*[highest] * len(levels), indexing="ij")
     responses = list(np.cumsum(steps[::-1], axis=0))[::-1]  # the last axis is the response at the highest level
@@ -35,8 +37,7 @@ def joint(levels, reach, shift=0):
 
 @given(ladders, st.integers(-3, 3))
 def test_the_response_at_the_highest_level_is_sufficient(levels, shift):
-    """P(v)/P(v - d) depends on the noise at the highest level alone, and is its own ratio: so every divergence is the
-    single one's."""
+    """P(v)/P(v - d) depends only on the noise at the highest level, so every divergence is that of this level alone."""
     highest = Geometric(alpha=levels[-1].alpha_fraction())
     for v in product((-2, 0, 1), repeat=len(levels)):
         single = highest.pmf(v[-1]) / highest.pmf(v[-1] - shift)
@@ -46,7 +47,7 @@ def test_the_response_at_the_highest_level_is_sufficient(levels, shift):
 @pytest.mark.parametrize("shift", [1, 2])
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_the_profile_of_the_joint_law_is_that_of_the_highest_level(count, shift):
-    """delta(epsilon) by summing the joint law is delta(epsilon) of the single mechanism, up to the tail left out."""
+    """delta(epsilon) summed over the joint distribution equals that of the single mechanism, up to the omitted tail."""
     for levels in combinations(LEVELS, count):
         here, there = joint(levels, 40), joint(levels, 40, shift)
         assert here.sum() == pytest.approx(1, abs=1e-5)
@@ -56,7 +57,7 @@ def test_the_profile_of_the_joint_law_is_that_of_the_highest_level(count, shift)
 
 
 def test_independent_answers_tell_more():
-    """The same sums with fresh noise at each level: their profile is that of no single level among them."""
+    """The same sums with fresh noise at each level: this profile belongs to none of the levels."""
     laws = [Geometric(one) for one in LEVELS]
     v = np.meshgrid(*[np.arange(-40, 41)] * 3, indexing="ij")
     here, there = (np.prod([law.pmf(x - s) for law, x in zip(laws, v, strict=True)], axis=0) for s in (0, 1))

@@ -1,4 +1,4 @@
-"""Each kind of promised noise keeps its promise against its neighbours, and noise of cells that does not is refused."""
+"""Each kind of promised noise satisfies its level for all neighbours, and noise of cells that does not is refused."""
 
 from fractions import Fraction
 from functools import cache
@@ -88,7 +88,7 @@ def test_every_kind_is_tried():
 
 
 def changes(unit: ut.Unit, cells: int) -> list[tuple[int, ...]]:
-    """All changes of so many cells by the presence of one individual."""
+    """All changes of a given number of cells by the presence of one individual."""
     wide = int(unit.sensitivity)
     each = range(0 if unit.nonnegative else -wide, wide + 1)
     in_all = wide * unit.cells if unit.in_all is None else unit.in_all
@@ -100,7 +100,7 @@ def changes(unit: ut.Unit, cells: int) -> list[tuple[int, ...]]:
 
 
 def powers(parts: list[tuple[int, Level]]) -> Fraction:
-    """The epsilon of sums that change by so many steps of levels; of the level 1 in the base of these."""
+    """The epsilon of sums that change by given steps, in units of the epsilon of level 1."""
     return sum((steps * one.power for steps, one in parts), Fraction(0))
 
 
@@ -110,7 +110,7 @@ def mass(law: Any, x: tuple[int, ...]) -> float:
 
 
 def law_spent(law: Any, change: tuple[int, ...], at: Level) -> bool:
-    """Whether the noise of a few cells keeps a level for a change, by the probabilities or the distances themselves."""
+    """Whether the noise of a few cells satisfies a level for a change, by probabilities or by the distances."""
     if isinstance(law, IntegerLaw):
         return not at < smallest_level(law, abs(change[0]))
     if isinstance(law, DrawLaw):
@@ -125,7 +125,8 @@ def law_spent(law: Any, change: tuple[int, ...], at: Level) -> bool:
 
 
 def is_kept(noise: PlannedNoise, at: Level) -> bool:
-    """Whether an answer at a level keeps it, for every change that the unit allows; a replacement is two of them."""
+    """Whether an answer satisfies its level for every change that the unit allows; a replacement counts as two
+    changes."""
     planned = noise.at(at)
     unit = planned.unit  # with the promise of signs on which signed sums depend
     presence = at.scaled(Fraction(1, 2 if unit.neighbours == "change-one" else 1))
@@ -187,7 +188,7 @@ def test_every_kind_keeps_its_promise(kind, at):
 
 
 def test_the_enumeration_finds_what_is_broken():
-    """Noise for another unit, or for a level above, is told apart."""
+    """Noise for another unit, or for a larger level, is detected."""
     at = level(1)
     assert not law_spent(Geometric(1, 1), (2,), at)
     assert not is_kept(_Twice(ut.Unit(1, 2)), at)
@@ -208,15 +209,15 @@ def cells_with(law: Any, unit: ut.Unit, grid: Fraction | None = None) -> CellNoi
 @pytest.mark.parametrize(
     ("law", "unit", "remedy"),
     [
-        (Geometric(1, 1), ut.Unit(1, 2), "Make the law with the level unit.per_cell(level)."),
-        (Geometric(100, 5), ut.Unit(5, 1), "Make the law with the level unit.per_cell(level)."),
-        (Geometric(1, 1), ut.Unit(1, 1, "change-one"), "Make the law with the level unit.per_cell(level)."),
-        (Geometric("1/2", 1), ut.Unit(5, 2), "Make the law with the sensitivity unit.sensitivity"),
-        (DiscreteStaircase("1/2", 4), AMOUNT, "Make the law with the sensitivity unit.sensitivity"),
+        (Geometric(1, 1), ut.Unit(1, 2), "Make the distribution with the level unit.per_cell(level)."),
+        (Geometric(100, 5), ut.Unit(5, 1), "Make the distribution with the level unit.per_cell(level)."),
+        (Geometric(1, 1), ut.Unit(1, 1, "change-one"), "Make the distribution with the level unit.per_cell(level)."),
+        (Geometric("1/2", 1), ut.Unit(5, 2), "Make the distribution with the sensitivity unit.sensitivity"),
+        (DiscreteStaircase("1/2", 4), AMOUNT, "Make the distribution with the sensitivity unit.sensitivity"),
     ],
 )
 def test_cells_whose_noise_breaks_its_promise_are_refused(law, unit, remedy):
-    """Whoever makes it; and what the remedy says is taken."""
+    """Whoever made the noise; following the remedy works."""
     with pytest.raises(PromiseBroken) as raised:
         cells_with(law, unit)
     assert remedy in str(raised.value)
@@ -225,14 +226,14 @@ def test_cells_whose_noise_breaks_its_promise_are_refused(law, unit, remedy):
 
 
 def test_steps_of_a_grid_are_counted():
-    """On a grid of 1/4 a change by 1 is one of 4 steps; the noise that is promised is compared as the drawn one is."""
+    """On a grid of 1/4 a change by 1 is 4 steps; promised and drawn noise are both checked."""
     with pytest.raises(PromiseBroken, match=r"sensitivity.* 4"):
         cells_with(Geometric(1, 1), ut.Unit(1, 1), Fraction(1, 4))
     assert cells_with(Geometric(1, 4), ut.Unit(1, 1), Fraction(1, 4)).margin == (12 + Fraction(1, 2)) / 4
 
 
 class _Understated(IntegerLaw):
-    """Geometric noise of epsilon 2 that says that it keeps 1."""
+    """Geometric noise of epsilon 2 that claims epsilon 1."""
 
     sensitivity = 1
     level, levels = ONE, (TWO,)

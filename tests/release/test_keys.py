@@ -1,4 +1,4 @@
-"""Unknown keys: the best choice of which to name, its noisy counts, and deltas that grow; everything in rationals."""
+"""Keys that nobody listed: the optimal selection, noisy counts, and growing deltas; everything in rationals."""
 
 import datetime
 import itertools
@@ -22,7 +22,7 @@ from utmost.programs import LinearProgram, solve
 from utmost.promises import Promise, key_noise
 
 # The distribution of the threshold, and its draws bit by bit: a list of keys shows neither.
-from utmost.publish.promises.key_distribution import SelectionLaw, appearing, selection_law
+from utmost.publish.promises.key_distribution import SelectionLaw, appearance_chance, selection_law
 from utmost.releases import KeySelection, Texts, select_cells
 from utmost.statements import stated_release
 from utmost.testing import SeededRandomness
@@ -35,7 +35,7 @@ deltas = st.fractions(Fraction(1, 10**5), Fraction(99, 100))
 
 
 def release(table, *, epsilon, delta, keys=1, shares=None):
-    """The answer for a table of keys and counts, and the noise that was promised."""
+    """The answer for a table of keys and counts, and the promised noise."""
     noise = key_noise(list(table), delta=delta, keys=keys, shares=shares)
     return ut.release(table, Promise(noise=noise), epsilon=epsilon, once=True), noise
 
@@ -46,7 +46,7 @@ def table_of(counts):
 
 
 def selected_keys(counts, **say):
-    """The keys that are named of a mapping of counts."""
+    """The keys that are selected from a mapping of counts."""
     return tuple(release(table_of(counts), **say)[0].table["key"])
 
 
@@ -64,7 +64,7 @@ def hockey_stick(p, q, a):
 
 
 def named_law(law, n):
-    """The law of what is published of a key of n individuals: nothing (None), or n plus noise."""
+    """The distribution of what is published for a key of n individuals: nothing (None), or n plus noise."""
     found = {None: 1 - law.chance(n)}
     for least in range(1, n + 1):
         found[n + law.turn - least] = law.chance(least) - law.chance(least - 1)
@@ -87,7 +87,8 @@ def test_the_closed_form_is_the_recursion(a, delta):
 @pytest.mark.parametrize("a", RATIOS)
 @pytest.mark.parametrize("m", [1, 2, 5, 9, 14])
 def test_the_truncated_geometric_is_the_optimum(a, m):
-    """Noise on -m..m with weights a^-|x|, kept above m, has delta = its edge mass and names with the chance pi."""
+    r"""Noise on -m..m with weights a^-\|x\|, published above m, has delta = its edge probability, and selects with
+    probability pi."""
     weights = {x: a ** -abs(x) for x in range(-m, m + 1)}
     total = sum(weights.values())
     law = SelectionLaw(a, weights[m] / total)
@@ -100,7 +101,7 @@ def test_the_truncated_geometric_is_the_optimum(a, m):
 @settings(max_examples=12)
 @given(ratios, deltas)
 def test_a_name_with_its_noisy_count_costs_exactly_epsilon_and_delta(a, delta):
-    """The hockey-stick divergence of (named, n + noise) between n and n + 1 is delta at most, and somewhere delta."""
+    """The hockey-stick divergence of (selected, n + noise) between n and n + 1 is at most delta, and attains it."""
     law = SelectionLaw(a, delta)
     worst = Fraction(0)
     for n in range(min(law.certain, 60) + 1):
@@ -111,7 +112,7 @@ def test_a_name_with_its_noisy_count_costs_exactly_epsilon_and_delta(a, delta):
 
 @given(ratios, deltas)
 def test_names_alone_have_the_largest_chances_a_bound_leaves(a, delta):
-    """Each of the four inequalities holds, and at every step one of them is attained."""
+    """Each of the four inequalities holds, and at every step one of them is tight."""
     law = SelectionLaw(a, delta)
     for p, q in pairwise(law.chance(n) for n in range(min(law.certain, 60) + 1)):
         assert q <= a * p + delta
@@ -157,7 +158,8 @@ def users(total, delta, keys, chance):
     [(1, 1, 14, 18, (14, 18)), (1, 10, 132, 171, (155, 194)), ("0.1", 1, 109, 148, (132, 171))],
 )
 def test_how_many_individuals_a_key_needs(epsilon, keys, half, most, laplace):
-    """For a chance of 50 % and of 99 %, at delta 1e-6; beside Laplace noise of level epsilon/k and a threshold."""
+    """For a probability of 50 % and of 99 %, at delta 1e-6; compared with Laplace noise of level epsilon/k and a
+    threshold."""
     assert (users(epsilon, "1e-6", keys, "0.5"), users(epsilon, "1e-6", keys, "0.99")) == (half, most)
     each = float(Fraction(epsilon)) / keys
     least = 1 - math.log(2e-6 / keys) / each  # 1 + Laplace noise exceeds it with the chance delta/k
@@ -165,7 +167,7 @@ def test_how_many_individuals_a_key_needs(epsilon, keys, half, most, laplace):
 
 
 def test_the_level_of_a_key_is_rounded_to_the_safe_side():
-    """e^(epsilon/k) is bounded from below by a rational, and nearly met."""
+    """A rational slightly below e^(epsilon/k) replaces it."""
     for epsilon, keys in ((1, 1), ("1e-6", 1), (1, 10**6), (50, 3), ("1e-50", 1), (10**5, 1)):
         a = selection_law(level(epsilon), Fraction(1, 100), keys).ratio
         share = Fraction(epsilon) / keys
@@ -180,10 +182,9 @@ def test_the_level_of_a_key_is_rounded_to_the_safe_side():
 
 @pytest.mark.parametrize(("shares", "delta"), [(1, "1/10"), (2, "1/10"), (3, "1/3")])
 def test_no_division_of_shares_over_keys_costs_more_than_was_promised(shares, delta):
-    """Every table of two keys, or three, and one more who divides their shares: the divergence is delta, and attained.
-
-    Names and noisy counts of all keys together, both ways, in rationals; e^epsilon is 2 for each share.
-    """
+    """Every table of two or three keys, and one more person who divides the shares: the divergence is at most delta,
+    and attains it. Selected keys and noisy counts of all keys together, both directions, in rationals; e^epsilon is 2
+    for each share."""
     delta, total = Fraction(delta), level(alpha=Fraction(1, 2**shares))
     law, worst = selection_law(total, delta, shares, shares), Fraction(0)
     assert law.ratio == 2
@@ -200,7 +201,7 @@ def test_no_division_of_shares_over_keys_costs_more_than_was_promised(shares, de
 
 
 def joint(laws):
-    """The law of what is published of several keys, each by itself."""
+    """The distribution of what is published of several independent keys."""
     return {
         tuple(shown for shown, _ in pairs): math.prod(chance for _, chance in pairs)
         for pairs in itertools.product(*(law.items() for law in laws))
@@ -209,7 +210,8 @@ def joint(laws):
 
 @pytest.mark.parametrize(("held", "whole", "divided"), [(1, 132, 14), (2, 132, 28), (5, 132, 69), (10, 132, 137)])
 def test_who_holds_few_keys_names_them_sooner_by_shares(held, whole, divided):
-    """How many individuals with so many keys each, ten at most, name one of them with 50 %; delta 1e-6, epsilon 1."""
+    """Number of individuals with few keys each, at most ten, needed to select one of them with 50 %; delta 1e-6,
+    epsilon 1."""
     laws = [
         (selection_law(level(1), Fraction(1, 10**6), 10, shares), weight)
         for shares, weight in ((None, 1), (60, 60 // held))
@@ -219,12 +221,12 @@ def test_who_holds_few_keys_names_them_sooner_by_shares(held, whole, divided):
 
 
 def test_counts_in_shares_are_never_taken_for_persons():
-    """Without the shares one person would change a count by sixty and be promised protection of one."""
+    """Without shares= one person would change a count by sixty under a guarantee for one."""
     events = {"user": [*range(40), 0], "word": ["flu"] * 40 + ["rare"]}
     counts = count_keys(events, person="user", column="word", at_most=10, shares=60)
     counts = pickle.loads(pickle.dumps(counts))
     assert counts["word"] == ["flu", "rare"]
-    assert [(count.shares, count.of) for count in counts["count"]] == [(39 * 60 + 30, 60), (30, 60)]
+    assert [(count.shares, count.per_person) for count in counts["count"]] == [(39 * 60 + 30, 60), (30, 60)]
     tables = (
         counts,
         pandas.DataFrame(counts),
@@ -287,7 +289,8 @@ CHAINS = [
 
 @pytest.mark.parametrize(("a", "chain"), CHAINS)
 def test_growing_deltas_cost_the_last_one(a, chain):
-    """Three lists of one coupling: at which delta a key appears, between n and n + 1, costs exactly the last delta."""
+    """Three lists of one coupling: the delta at which a key appears costs exactly the last delta between n and n +
+    1."""
     laws = [SelectionLaw(a, delta) for delta in chain]
     worst = Fraction(0)
 
@@ -303,7 +306,7 @@ def test_growing_deltas_cost_the_last_one(a, chain):
 
 
 def test_growing_epsilons_would_cost_more_than_the_last():
-    """e^epsilon from 2 to 3 at delta 1e-6: the pair of lists has 2047 times that delta, so it is refused."""
+    """e^epsilon from 2 to 3 at delta 1e-6: the pair of lists has 2047 times this delta, so it is refused."""
     delta = Fraction(1, 10**6)
     lower, higher = SelectionLaw(Fraction(2), delta), SelectionLaw(Fraction(3), delta)
     newly = [higher.chance(n) - lower.chance(n) for n in range(60)]
@@ -322,7 +325,7 @@ def test_what_appears_later_has_the_chance_that_is_left(a, chain):
     for n in range(before.certain):
         if before.chance(n) < 1:
             exactly = (after.chance(n) - before.chance(n)) / (1 - before.chance(n))
-            (around,) = appearing(before, after, n)(80)
+            (around,) = appearance_chance(before, after, n)(80)
             assert around.contains(exactly)
             assert around.width < Fraction(1, 1 << 70)
 
@@ -358,7 +361,7 @@ def test_a_threshold_drawn_bit_by_bit_is_the_true_one(delta):
 
 
 def test_a_cell_that_holds_a_chance_decides_nothing():
-    """pi(1) = 1/4 + 2^-90: the cell of 64 bits at 1/4 is cut by it, and more bits decide, either way."""
+    """pi(1) = 1/4 + 2^-90 lies inside the cell of 64 bits at 1/4: more bits decide, either way."""
     law = SelectionLaw(2, Fraction(1, 4) + Fraction(1, 2**90))
     assert law._placed(2**62, 64) is None
     assert law._drawn(Bits(2**62, 0).word) == 1
@@ -366,7 +369,8 @@ def test_a_cell_that_holds_a_chance_decides_nothing():
 
 
 def test_a_key_is_named_where_its_count_reaches_the_threshold_drawn():
-    """Of equal draws: named exactly where n >= T, and published as n plus the noise turn - T, above the threshold."""
+    """From the same draws: selected exactly if n >= T, and published as n plus the noise turn - T, above the
+    threshold."""
     counts = [(f"{i:04}", 1 + i % 30) for i in range(3000)]
     noise = key_noise(delta="1/1000")
     law = noise.law(level(1))
@@ -392,7 +396,7 @@ def test_draws_by_table_and_bit_by_bit_have_the_law():
 
 
 def test_keys_and_noisy_counts_as_published():
-    """Above the threshold, in the order of the texts, the common ones all there, the noise within its bounds."""
+    """Counts above the threshold, keys in the order of their texts, all frequent keys, noise within its bounds."""
     counts = {f"k{i:03}": 200 if i % 2 else 1 for i in range(100)}
     answer, noise = release(table_of(counts), epsilon=1, delta="1e-12", keys=2)
     law, words = noise.law(level(1)), answer.statement["guarantee"]
@@ -413,7 +417,7 @@ def test_a_key_that_nobody_holds_is_never_named():
 
 
 def test_the_order_of_the_data_does_not_show():
-    """Equal draws for equal keys whatever the order in which they came, and none for keys of count 0."""
+    """Equal draws for equal keys in any order of the data, and no draw for keys of count 0."""
     counts = [("b", 5), ("a", 9), (3, 7), (datetime.date(2026, 1, 1), 9), (("a", 1), 4)]
     noise = key_noise(delta="1/10")
     one, other = (
@@ -442,7 +446,8 @@ def test_growing_deltas_only_add_and_repeat_what_was_said():
 
 
 def test_later_lists_have_the_law_of_fresh_ones():
-    """4000 keys of 8 individuals, named at two deltas in turn: how many is binomial with pi of the last delta."""
+    """4000 keys of 8 individuals at two deltas in turn: the number of selected keys is binomial with pi of the last
+    delta."""
     selection = KeySelection(dict.fromkeys(range(4000), 8), epsilon=1)
     for delta in ("1e-5", "1e-4"):
         chance = float(selection_law(level(1), Fraction(delta), 1).chance(8))
@@ -464,7 +469,7 @@ def test_tables_of_two_columns_are_read():
 
 
 def test_extreme_levels_and_deltas():
-    """epsilon/k of 1e-6 and of 1e-15, delta of 1e-300, and more keys a person than anybody holds."""
+    """epsilon/k of 1e-6 and of 1e-15, delta of 1e-300, and more keys for each person than anybody has."""
     for epsilon, delta, keys in (
         ("1e-6", "1e-6", 1),
         (1, "1e-300", 10**9),

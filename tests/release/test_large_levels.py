@@ -1,4 +1,4 @@
-"""Levels so large that they protect nothing, sensitivities beyond any query: answered at once, or refused by name."""
+"""Levels too large to protect anybody, and sensitivities beyond any query: answered at once, or refused by name."""
 
 import json
 
@@ -16,7 +16,7 @@ LARGE = ["1e4", "1e5", "1e6", "1e30"]
 
 @pytest.fixture(autouse=True)
 def at_once():
-    """No call here may take more than two seconds of the processor."""
+    """Fail if a call takes more than two seconds of processor time."""
     with processor_time(2):
         yield
 

@@ -1,4 +1,5 @@
-"""A level that has the name of a column that released tables add is refused before anything is drawn or spent."""
+"""A level of a domain with the name of a column that released tables add is refused before anything is drawn or
+spent."""
 
 import numpy as np
 import pytest
@@ -59,7 +60,7 @@ def test_sums_and_counts_add_more_columns(name):
 
 
 def test_no_labels_are_lost_below_numbers_of_the_same_name():
-    """The labels of a level called "clean" were written over by the clean numbers."""
+    """The labels of a level called "clean" were overwritten by the clean numbers."""
     domain = Domain(clean=["yes", "no"], sex=["men", "women"])
     plan = Plan(domain, Unit(1, 1), {domain.finest: 1})
     clean = ut.release(np.ones(domain.shape, int), plan, epsilon=9, once=True).clean()

@@ -1,4 +1,4 @@
-"""Single steps between levels, for whoever holds what they take."""
+"""Single steps between levels, for callers who have the responses or the noise."""
 
 from fractions import Fraction
 
@@ -81,7 +81,7 @@ edges = st.sampled_from([-(2**63), 1 - 2**63, -1, 0, 1, 2**62, 2**63 - 2, 2**63 
 @example(1, 2**62, 0)
 @example(2**62 - 1, 1, -1)
 def test_blocks_and_noise_of_any_size_never_wrap(half, coarse, place):
-    """Noise is a place in the middle of a block and whole blocks: at a level so large that none is left, the place."""
+    """Noise is a position in the middle block plus whole blocks: at a very large level only the position remains."""
     block = 2 * half + 1
     how = {"cell_noise": ut.CellNoise(ut.Unit(block, 1), half_step=True)}
     for noise in (place, block * coarse + place):
@@ -95,7 +95,7 @@ def test_blocks_and_noise_of_any_size_never_wrap(half, coarse, place):
     "response", [5, 0.25, 3.0, [1, 2], [0.5], [1, 2.0], np.zeros((2, 3), int), np.array([], float)]
 )
 def test_the_shape_is_kept_and_the_domain_decides_the_kind(response):
-    """Whatever type the response came in, and whatever its value."""
+    """The result has the shape of the response, and a type that depends on the numbers' domain only."""
     whole = not np.size(response) or (np.mod(np.asarray(response, float), 1) == 0).all()
     for numbers, kind in (("integers", np.int64), ("reals", np.float64)):
         if numbers == "integers" and not whole:
@@ -116,7 +116,7 @@ def test_the_shape_is_kept_and_the_domain_decides_the_kind(response):
 
 @pytest.mark.parametrize("kind", [np.int8, np.int16, np.int32, np.int64])
 def test_the_smallest_integers_of_each_kind(kind):
-    """-128 has no negative among the int8; nothing wraps, and responses are wide enough."""
+    """-128 has no negative in int8; nothing wraps, and responses have a type that is wide enough."""
     least = np.iinfo(kind).min
     edge = np.array([least, -least - 1], kind)
     assert np.abs(relax(edge, from_epsilon=1, to_epsilon=300)).tolist() == [0, 0]
@@ -160,7 +160,7 @@ def test_refusals():
 
 
 def test_a_path_is_one_history():
-    """At its start the noise given, later a relaxation of it, at infinity nothing."""
+    """At its start the path is the given noise, later a relaxation of it, and at infinity 0."""
     found = [path(1, noise=3) for _ in range(3000)]
     assert {one.at(epsilon=1) for one in found} == {3}
     assert fits(np.array([one.at(epsilon=2) for one in found]), lambda k: Relaxing(level(1), level(2)).pmf(k, 3))
@@ -168,7 +168,7 @@ def test_a_path_is_one_history():
 
 
 def test_the_jumps_of_a_path():
-    """Summed from the start, the jumps give the noise at every level; on a grid, as floats."""
+    """The jumps, summed from the start, give the noise at every level; on a grid, as floats."""
     for options in ({}, {"sensitivity": 4, "cells": 2}, {"numbers": "reals", "grid": "1/1024"}):
         found = path("1/20", **options)
         noise = found.at(epsilon="1/20")

@@ -1,4 +1,4 @@
-"""Every reachable output is reachable from each neighbour; float noise is not like that."""
+"""Every possible output is possible for each neighbour; this is not so for noise in floats."""
 
 import math
 from fractions import Fraction
@@ -14,23 +14,21 @@ REALS = Laplace(epsilon=1, sensitivity=2.5)
 
 
 def float_laplace(values, rng):
-    """Planted: the textbook sampler in floats."""
+    """Planted fault: the textbook sampler in floats."""
     u = rng.random(len(values)) - 0.5
     return values - 2.5 * np.sign(u) * np.log1p(-2 * np.abs(u))
 
 
 def float_staircase(values, rng):
-    """Planted: Algorithm 1 of Geng and Viswanath in floats."""
+    """Planted fault: Algorithm 1 of Geng and Viswanath in floats."""
     sign, k = rng.choice([-1, 1], len(values)), rng.geometric(1 - np.exp(-1), len(values)) - 1
     return values + sign * (k + rng.random(len(values)) * 0.4) * 2.5
 
 
 def low_bit_attack(release_from, low=0.0, high=2.5, rounds=4000):
-    """Outputs that only one of two neighbours can have given, reported by their last bits.
-
-    Between 0 and the sensitivity, a float sum `high + noise` is a multiple of a coarse unit in the last place, and a
-    float noise alone is not: an output finer than every output of the other neighbour gives its origin away.
-    """
+    """Find outputs that only one of two neighbours can have given, by their last bits. Between 0 and the sensitivity, a
+    float sum `high + noise` is a multiple of a coarse unit in the last place, but a float noise alone is not: an output
+    that is finer than every output of the other neighbour reveals its origin."""
     from_low = release_from(np.full(rounds, low))
     from_high = release_from(np.full(rounds, high))
     between = [{Fraction(x).denominator for x in found if low < x < high} for found in (from_low, from_high)]
@@ -54,7 +52,7 @@ def test_the_low_bit_attack_finds_float_noise(planted):
 @pytest.mark.parametrize("value", [0.0, 0.1, 1 / 3, -2.7, 1e6 + 0.1, 5e-324])
 @pytest.mark.parametrize("law", [REALS, Laplace(epsilon=1, sensitivity=0.1), Staircase(epsilon=3)], ids=repr)
 def test_outputs_of_neighbours_are_points_of_one_grid(value, law):
-    """Each output is a grid point, and the law on the grid gives every grid point mass from every origin."""
+    """Each output is a grid point, and each grid point has positive probability from every true value."""
     lattice, exponent = on_grid(law)
     neighbour = float(np.nextafter(value + float(law.sensitivity), value))
     for origin in (value, neighbour):
@@ -66,7 +64,7 @@ def test_outputs_of_neighbours_are_points_of_one_grid(value, law):
 
 
 def test_neighbours_are_told_apart_by_the_level_at_most():
-    """The worst ratio of exact output probabilities, over outputs around both: exp(epsilon), attained, never passed."""
+    """The largest ratio of exact output probabilities around both values is exp(epsilon), and it is attained."""
     law = Laplace(alpha="1/2", sensitivity="0.3")
     lattice, _ = on_grid(law, "1/16")
     width = Fraction(1, 16)

@@ -1,4 +1,4 @@
-"""Several amounts of the same persons in one table: truth, margins, shares, statement, files and refusals."""
+"""Several amounts of the same persons in one table: true values, margins, shares, statement, files and errors."""
 
 import csv
 import json
@@ -75,7 +75,8 @@ def test_no_amount_is_worse_than_by_an_equal_split_and_counts_are_better():
 
 
 def test_the_margin_of_counts_is_that_of_the_mean_of_independent_counts():
-    """Each count is (S + S') / width by two noises of its scale; the mean of both has a quarter of their variances."""
+    """Each count is (S + S') / width with two noises of its scale; the mean of both counts has a quarter of their
+    variances."""
     measures = released(1, {name: ut.mean(name, each=(0, 90)) for name in ("rent",)} | {"income": MEASURES["income"]})
     alpha = [math.exp(-1 / 2 / 90), math.exp(-1 / 2 / 105_000)]
     variances = [2 * one / (1 - one) ** 2 for one in alpha]

@@ -1,4 +1,4 @@
-"""Means and spreads over labels without a number: the refusal names what mends it, and it does."""
+"""Means and variances over labels without a number: the error names a remedy, and the remedy works."""
 
 import json
 import re
@@ -24,7 +24,7 @@ def release():
 
 
 def pasted(message, number="90"):
-    """The arguments that a refusal names, as they would be typed."""
+    """The arguments in an error message, as a user would type them."""
     return [
         eval(f"dict({part.replace('NUMBER', number)})") for part in re.findall(r"(?:where|values)=\{[^}]*\}", message)
     ]
@@ -56,7 +56,7 @@ def test_the_remedy_of_an_open_bin_and_of_missing_cells_is_pasted(release, ask):
 
 
 def test_known_ages_beside_one_that_is_unknown():
-    """Whoever gave "unknown" the number 0, as was asked for, had a mean of 18.9 where it is 45."""
+    """A user who followed the old remedy and gave "unknown" the number 0 got a mean of 18.9 instead of 45."""
     domain = ut.Domain(age=["30", "60", "unknown"])
     with pytest.warns(LittleProtection):
         release = ut.release(

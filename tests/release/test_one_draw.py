@@ -1,4 +1,4 @@
-"""Releases in one draw: what is drawn, promised and stated; counted tables; what is refused."""
+"""Releases in one draw: draws, guarantees and statements; counted tables; errors."""
 
 import json
 from fractions import Fraction
@@ -41,7 +41,7 @@ def once(table, promise, epsilon=1):
     ids=repr,
 )
 def test_a_column_is_released_in_one_draw(unit, law):
-    """The law of its unit; one margin that covers; a statement that can be checked, and no relaxing."""
+    """The distribution for its unit, one margin that covers, a statement that can be checked, and no relaxing."""
     promise = ut.Promise("n", public="ward", drop="m", noise=ut.OneDraw(unit, released_cells=5))
     answer = once(TABLE, promise)
     assert answer.law == law
@@ -62,7 +62,7 @@ def test_a_column_is_released_in_one_draw(unit, law):
 
 
 def test_draws_of_a_release_have_the_law():
-    """Zero noise as often as the law says; errors of columns are the cells of one draw."""
+    """Zero noise is as frequent as the distribution states; errors of columns are the cells of one draw."""
     unit = ut.Unit(1, 4, nonnegative=True)
     promise = ut.Promise(["n", "m"], drop="ward", noise=ut.OneDraw(unit, 10))
     law, none, beyond, runs = CellsDraw(1, 10, 4), 0, 0, 400
@@ -77,7 +77,7 @@ def test_draws_of_a_release_have_the_law():
 
 
 def test_forged_statements_of_one_draw_are_refused():
-    """A first step, margin, unit or cell count that is another; a cell that is no integer."""
+    """Another first step, margin, unit or number of cells; a cell that is no integer."""
     unit = ut.Unit(4, 2, nonnegative=True)
     answer = once({"n": [1, 2, 3]}, ut.Promise("n", noise=ut.OneDraw(unit, 3)))
     said = json.loads(json.dumps(answer.statement))
@@ -106,7 +106,7 @@ def test_forged_statements_of_one_draw_are_refused():
 
 @pytest.mark.parametrize("unit", [ut.Unit(1, 1), REPLACED, ut.Unit(1, 1, "change-one", nonnegative=True, exactly=True)])
 def test_all_one_way_tables_are_released_in_one_draw(unit, tmp_path):
-    """Each adds up to the noisy total; margins by table; a file that can be verified and read again."""
+    """Each table adds up to the noisy total; margins by table; a file that can be verified and read again."""
     table = counted(unit)
     answer = once(table, ut.Promise(noise=ut.OneWayDraw.of_counted(table)))
     names, counts = answer.table["table"].tolist(), answer.table["count"].tolist()
@@ -179,7 +179,7 @@ def test_further_tables_have_noise_of_their_own(tmp_path):
 
 
 def test_one_way_tables_as_dataframes_and_with_other_margins():
-    """Of the kind that the table came from; another confidence changes every margin."""
+    """The answer has the kind of the table; another confidence changes every margin."""
     polars = pytest.importorskip("polars")
     table = counted(kind="dataframe:polars")
     answer = once(table, ut.Promise(noise=ut.OneWayDraw.of_counted(table)))
@@ -190,7 +190,7 @@ def test_one_way_tables_as_dataframes_and_with_other_margins():
 
 
 def test_sums_of_cells_have_margins():
-    """Single cells and totals exactly; other sums by draws of the law, which is public."""
+    """Single cells and totals exactly; other sums by draws of the distribution, which is public."""
     table = counted()
     answer = once(table, ut.Promise(noise=ut.OneWayDraw.of_counted(table)))
     law = answer.law
@@ -208,7 +208,7 @@ def test_sums_of_cells_have_margins():
 
 
 def test_counted_tables_and_amounts():
-    """The unit that counting proved; amounts in their own steps; promises that counting did not prove."""
+    """The proved unit; amounts in steps; promises that counting did not prove."""
     table = counted(ut.Unit(1, 2, nonnegative=True))
     noise = ut.OneDraw.of_counted(table)
     assert (noise.released_cells, noise.unit) == (12, table.unit)
@@ -227,7 +227,7 @@ def test_counted_tables_and_amounts():
 
 
 def test_what_is_refused():
-    """Another number of cells, fractions, people counted twice, other domains, columns that nobody declared."""
+    """Another number of cells, fractions, people who are counted twice, other domains, undeclared columns."""
     unit = ut.Unit(1, 2)
     with pytest.raises(OutOfRange, match="released_cells=5"):
         once({"n": [1] * 5}, ut.Promise("n", noise=ut.OneDraw(unit, 4)))

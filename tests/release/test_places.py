@@ -23,7 +23,7 @@ CALL = ("epsilon", "confidence", "randomness")
 
 
 def release_places(table, *, per=1, grid=None, **words):
-    """Points released once: the words of the promise, and those of the call."""
+    """Release points once, from the arguments of the promise and of the call."""
     call = {name: words.pop(name) for name in CALL if name in words}
     noise = PointNoise(per, grid=grid, dimensions=len(words["columns"]) or 1)
     return ut.release(table, Promise(noise=noise, **words), once=True, **call)
@@ -40,7 +40,8 @@ def test_points_are_released_with_one_margin_and_nothing_else_unasked():
 
 
 def test_the_noise_of_a_table_is_that_of_the_plane():
-    """Both coordinates share one noise: |V| has the law Gamma(2, e), which no two independent Laplace numbers have."""
+    r"""Both coordinates share one noise: \|V\| has the distribution Gamma(2, e), which two independent Laplace
+    variables do not."""
     zeros = np.zeros(20_000)
     made = release_places({"x": zeros, "y": zeros}, columns=["x", "y"], epsilon="1/2", per=3)
     off = np.hypot(made.table["x"], made.table["y"])
@@ -97,7 +98,7 @@ def said():
 
 
 def test_every_field_of_the_statement_is_checked(said):
-    """Change any field, and the statement is refused: it follows from the others, or the table shows another."""
+    """Each changed field is refused: it must follow from the others, or agree with the table."""
     table = {"name": [], "x": [], "y": [], "x_y_margin": []}
     Statement.of_facts(said)
     for name, value in said.items():
@@ -134,7 +135,7 @@ def test_a_changed_table_is_found_out():
 
 
 def test_the_guarantee_names_the_unit_and_what_is_not_hidden(said):
-    """The promise is of distance: it says for how much of it, and that far points are told apart."""
+    """The guarantee is per distance: it names the distance, and says that far points can be distinguished."""
     text = said["guarantee"]
     for words in ("at most 2.72", "Euclidean distance", "(x, y)", "for each 200", "does not hide who is in"):
         assert words in text

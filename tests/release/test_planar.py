@@ -1,4 +1,4 @@
-"""PlanarRelease: any levels in any order from one hidden path, rounded; error bars that hold; nothing copied."""
+"""PlanarRelease: any levels in any order from one hidden path, rounded; margins that hold; no copies of the object."""
 
 import copy
 import os
@@ -49,14 +49,15 @@ def test_points_of_every_shape(shape):
 
 @pytest.mark.parametrize("kind", [float, int, Fraction, Decimal, np.float32, np.int16])
 def test_one_point_in_every_kind_of_number(kind):
-    """The same number in any kind is the same point, and the same path the same answer."""
+    """The same number in any type is the same point, and on the same path the same answer."""
     found = seeded_planar_release([[kind(1500), kind(-3)]], seed=1).at(epsilon=1)
     assert (found == seeded_planar_release([[1500, -3]], seed=1).at(epsilon=1)).all()
 
 
 @pytest.mark.parametrize("order", list(permutations(range(3))), ids=str)
 def test_every_order_of_requests_has_the_law_and_correlation(order):
-    """R3: each level has its own law and two have the covariance of the path, E V_e1.V_e2 = E|V_e2|^2, e1 < e2."""
+    r"""R3: each level has its distribution, and two levels have the covariance of the path, E V_e1.V_e2 = E\|V_e2\|^2,
+    e1 < e2."""
     levels, count = [level("1/2"), level(alpha="1/3"), level(3)], 8_000
     made = seeded_planar_release(np.full((count, 2), 7.5), seed=f"order {order}")
     noise: dict[int, np.ndarray] = {}
@@ -75,7 +76,8 @@ def test_every_order_of_requests_has_the_law_and_correlation(order):
 @pytest.mark.parametrize("grid", [None, "1/2", "3/10"])
 @pytest.mark.parametrize("confidence", ["0.5", "0.95"])
 def test_the_error_bar_holds_and_is_short(dimensions, grid, confidence):
-    """At least so many answers lie within the margin of their points, wherever the points are on the grid."""
+    """At least the stated fraction of answers lies within the margin of their points, wherever the points are on the
+    grid."""
     count = 20_000
     at = np.random.default_rng(3).uniform(-50, 50, (count, dimensions))
     made = seeded_planar_release(at, seed="margin", grid=grid)
@@ -111,7 +113,7 @@ def test_a_margin_is_never_too_short_and_hardly_too_long(n, confidence):
 @pytest.mark.parametrize("grid", [None, 1])
 @pytest.mark.parametrize("margin", [10, 12.5, 1000])
 def test_the_least_level_for_a_margin(per, grid, margin):
-    """The level found meets the margin, and the decimal before it does not."""
+    """The returned level meets the margin, and the decimal before it does not."""
     found = planar_epsilon_for(margin, per=per, grid=grid)
     step = Fraction(10) ** (len(str(int(1 / found))) if found < 1 else 0) / 10**5
     made = PlanarRelease([0, 0], per=per, grid=grid)
@@ -157,7 +159,7 @@ def test_a_declared_grid_of_any_width():
 
 
 def test_allowed_places():
-    """The number of the nearest place to each answer: a function of the answer, the same each time."""
+    """The number of the allowed place nearest to each answer: a function of the answer, the same each time."""
     places = [[0, 0], [100, 0], [0, 100], [0, 100]]
     made = seeded_planar_release([[1, 2], [99, -1], [3, 97]], seed=2)
     assert made.at(epsilon=5, places=places).tolist() == [0, 1, 2]
@@ -225,7 +227,8 @@ def test_a_release_cannot_be_copied_and_the_points_are():
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_a_forked_child_repeats_and_does_not_relax():
-    """Parent and child would not know what they have spent together; the child refuses, known levels it repeats."""
+    """Parent and child would not know what they spend together; the child refuses new levels, and repeats known
+    ones."""
     made = PlanarRelease(np.zeros((50, 2)))
     known = made.at(epsilon=1).tolist()
     reading, writing = os.pipe()
@@ -246,7 +249,7 @@ def test_a_forked_child_repeats_and_does_not_relax():
 
 
 def test_two_releases_share_no_path_and_threads_share_one():
-    """R8: every release has a key of its own from the operating system."""
+    """R8: every release has a separate key from the operating system."""
     one, other = (PlanarRelease(np.zeros((200, 2)), grid=1).at(epsilon="1e-12") for _ in range(2))
     assert not (one == other).any()
     made = PlanarRelease(np.zeros((500, 2)))
@@ -264,7 +267,7 @@ def test_answers_at_all_sizes_of_level():
 
 @pytest.mark.slow
 def test_a_million_points_take_seconds():
-    """Less than ten seconds at the first level and at a level four times higher, on one slow core."""
+    """Less than ten seconds at the first level and at a level four times as high, on one slow core."""
     made = PlanarRelease(np.random.default_rng(1).uniform(0, 1e6, (1_000_000, 2)), per=200)
     start = time.process_time()
     first, second = made.at(epsilon=1), made.at(epsilon=4)

@@ -1,4 +1,4 @@
-"""Releases by products of listed rows: answers with certified bars, documents, and a ledger that relaxes them."""
+"""Releases by products of listed rows: answers with certified margins, documents, and a ledger that relaxes them."""
 
 import json
 import pickle
@@ -53,7 +53,7 @@ def test_bars_at_any_level(epsilon):
 
 
 def test_drawn_noise_has_the_levels_of_its_classes():
-    """Of many releases of nothing, each class of sums has the variance of its own share of the level."""
+    """In many releases of zeros, each class of sums has the variance of its share of the level."""
     runs = 200
     squares = dict.fromkeys(CHOSEN.shares, 0.0)
     for seed in range(runs):
@@ -67,7 +67,7 @@ def test_drawn_noise_has_the_levels_of_its_classes():
 
 @pytest.mark.parametrize(("chosen", "where"), [(CHOSEN, {"age": slice(2, 9)}), (BOTH, {"x": slice(1, 4), "sex": "f"})])
 def test_documents_say_rows_and_are_read_back(chosen, where):
-    """The statement lists the rows; it is checked from them alone, and a changed one is refused."""
+    """The statement lists the rows and is checked from them alone; a changed one is refused."""
     released = seeded_workload_release(np.ones(chosen.domain.shape, dtype=int), chosen, 7, epsilon=1)
     facts = json.loads(json.dumps(released.facts()))
     assert facts["promise"]["noise"]["plan"]["rows"] == chosen.rows.facts()
@@ -104,7 +104,7 @@ def test_a_document_is_saved_and_verified(tmp_path):
 
 @pytest.mark.parametrize("chosen", [CHOSEN, BOTH], ids=["one axis", "three"])
 def test_a_ledger_relaxes_and_views_without_loss(tmp_path, chosen):
-    """Published, viewed lower, relaxed higher, read again by another process: the same noisy sums."""
+    """Published, viewed lower, relaxed higher, read by another process: the same noisy sums."""
     counts = np.random.default_rng(5).poisson(8, chosen.domain.shape)
     table = CountedTable(chosen.domain, counts, chosen.unit)
     with seeded_ledger(tmp_path / "l.db", "rows", create=True) as ledger:

@@ -1,4 +1,5 @@
-"""Quantiles from noisy sums: both lie in the answer as often as it says, in every corner."""
+"""Quantiles from noisy sums: the answer contains the lower and the upper quantile as often as stated, in every corner
+case."""
 
 from fractions import Fraction
 from time import process_time
@@ -18,7 +19,7 @@ SURE = Fraction(9, 10)
 
 
 def true_cells(counts, q):
-    """The cells of the lower and of the upper quantile, by listing everybody; the whole axis of nobody."""
+    """The cells of the lower and the upper quantile, by listing all persons; the whole axis if there is nobody."""
     everybody = np.repeat(np.arange(len(counts)), counts)
     n = len(everybody)
     if n == 0:
@@ -44,7 +45,7 @@ TABLES = {
 @pytest.mark.parametrize("q", [Fraction(1, 2), Fraction(1, 10)])
 @pytest.mark.parametrize("name", TABLES)
 def test_both_quantiles_lie_there_as_often_as_it_says(name, q):
-    """Of 100 releases: the share of those that hold both cells is not below the confidence, up to chance."""
+    """Of 100 releases, the fraction that contains both cells is not below the confidence, up to chance."""
     domain, counts = Domain(age=edges(EDGES)), np.array(TABLES[name])
     lower, upper = true_cells(counts, q)
     plan, held = Plan(domain, Unit(1, 1), {"age": 1}), 0
@@ -57,7 +58,7 @@ def test_both_quantiles_lie_there_as_often_as_it_says(name, q):
 
 
 def test_a_quiet_release_answers_with_the_cells_themselves():
-    """At a large level the answer is the true cells: of groups, of a selection, of a level above."""
+    """At a large level the answer is the true cells: for groups, for a selection, for a coarser level."""
     counts = np.array([[5, 1], [9, 2], [3, 30], [20, 4], [8, 8]])
     domain = Domain(age=edges(EDGES, groups={"broad": [0, 15, 65, None]}), sex=["men", "women"])
     released = ut.release(counts, Plan(domain, Unit(1, 1), {"age sex": 1}), epsilon=60, once=True).table
@@ -78,10 +79,8 @@ def test_a_quiet_release_answers_with_the_cells_themselves():
 
 
 def by_every_margin(released, places, q, where):
-    """The cells between the cuts of which the value and the exact margin are certain: no bound by the variance alone.
-
-    A cut behind cell i is the number up to it less q times the number of all.
-    """
+    """The cells between the cuts that are certain by value and exact margin, without the variance bound. The value of a
+    cut after cell i is the number up to it, less q times the total number."""
     cuts = []
     for at in range(places - 1):
         up_to = [q.denominator * (place <= at) - q.numerator for place in range(places)]
@@ -100,7 +99,7 @@ SHAPES = {"squares": np.arange(24) ** 2, "nobody": np.zeros(24, int), "one cell"
 @pytest.mark.parametrize("where", [{}, {"sex": "women"}])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_bounds_by_the_variance_change_no_answer(shape, where):
-    """Most cuts are decided by the variance of their noise; the answer is that of all exact margins."""
+    """The variance of their noise decides most cuts; the answer is the same as by all exact margins."""
     domain = Domain(age=bins(12), sex=["men", "women"])
     families = list(domain.families())[:4]
     plan = Plan(domain, Unit(1, 1), dict.fromkeys(families, Fraction(1, len(families))))
@@ -114,7 +113,7 @@ def test_bounds_by_the_variance_change_no_answer(shape, where):
 
 
 def test_most_cuts_are_decided_without_the_law_of_their_noise():
-    """Of a hundred cuts all but a few, so that a median of a long axis takes no longer than its sums."""
+    """All but a few of a hundred cuts, so that a median of a long axis takes no longer than its sums."""
     domain = Domain(age=bins(120))
     released = ut.release(np.full(120, 50), Plan(domain, Unit(1, 1), {"age": 1}), epsilon=1, once=True).table
     begun = process_time()

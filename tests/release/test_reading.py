@@ -1,4 +1,4 @@
-"""Bad values, laws, sources and methods are refused by name and place, and nothing is drawn."""
+"""Invalid values, distributions, sources and methods are refused by name and place, and nothing is drawn."""
 
 import math
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""Releasing sums and differences of two columns: bars by enumeration, statements, clean tables, ledgers."""
+"""Releasing sums and differences of two columns: margins by enumeration, statements, clean tables, ledgers."""
 
 import itertools
 import json
@@ -33,7 +33,7 @@ def given(made, measured):
 
 
 def test_an_answers_error_has_the_law_found_by_enumeration():
-    """One row: P(|error| <= r) by summing over both geometric variables, against the margin that is shown."""
+    r"""One row: P(\|error\| <= r), summed over both geometric variables, compared with the stated margin."""
     domain = Domain(column=["a", "b"])
     made = Plan(domain, Unit(1, 2), {"column": 1, "": 1}, together="column")
     release = given(made, {(0,): np.array([7]), (1,): np.array([12])})
@@ -51,7 +51,7 @@ def test_an_answers_error_has_the_law_found_by_enumeration():
 
 @pytest.mark.parametrize("made", [ROTATED, ALONE])
 def test_bars_cover_and_answers_are_unbiased(made):
-    """3000 releases: each wanted sum and a ratio are within their bars at least as often as is said."""
+    """3000 releases: each wanted sum and a ratio are within their margins at least as often as stated."""
     rounds, said = 3000, 0.95
     laws = {family: Geometric(at) for family, at in made.levels(level(1)).items()}
     random = np.random.default_rng(5)
@@ -77,7 +77,8 @@ def test_bars_cover_and_answers_are_unbiased(made):
 
 
 def test_a_ratio_holds_the_true_one():
-    """Nights of all: exactly measured sums give the true ratio, inside its interval; a narrow one for many counts."""
+    """Nights of all: sums without noise give the true ratio, inside its interval; the interval is narrow for large
+    counts."""
     release = given(ROTATED, ROTATED.sums(CELLS * 1000))
     found = release.ratio({"column": "nights"}, {})
     assert found.lower < 106 / 974 < found.upper
@@ -85,7 +86,7 @@ def test_a_ratio_holds_the_true_one():
 
 
 def test_everything_that_a_release_gives():
-    """Tables, bars, totals, clean tables; a document that is read again, checked, and refused where it was changed."""
+    """Tables, margins, totals, clean tables; a document is read again and checked, and refused after a change."""
     release = ut.release(TABLE, ROTATED, epsilon=1, once=True).table
     facts = json.loads(json.dumps(release.facts()))
     again = NoisySums.of_facts(facts)
@@ -105,7 +106,7 @@ def test_everything_that_a_release_gives():
 
 
 def test_clean_cells_are_the_nearest_where_the_weights_allow():
-    """Equal shares: least squares of sums and differences is that of the cells, and these are rounded."""
+    """Equal shares: the least squares of sums and differences are those of the cells, and these are rounded."""
     exactly = {(0, 0): np.array([400, 300, 3]), (0, 1): np.array([600, 370, 3])}
     assert given(ALONE, exactly).clean().cells.tolist() == [[500, 100], [335, 35], [3, 0]]
     below = {(0, 0): np.array([10, 0, 0]), (0, 1): np.array([4, 2, 2])}
@@ -113,7 +114,8 @@ def test_clean_cells_are_the_nearest_where_the_weights_allow():
 
 
 def test_a_ledger_relaxes_sums_and_differences_without_loss(tmp_path):
-    """Published at 1/4, viewed at 1/8, relaxed to 2: byte-equal views, one budget, the statement with the promise."""
+    """Published at 1/4, viewed at 1/8, relaxed to 2: byte-equal views, one budget, and a statement with the
+    guarantee."""
     with seeded_ledger(tmp_path / "ledger.sqlite", seed=3) as ledger:
         first = ledger.publish("stays", TABLE, ut.Promise(noise=ROTATED), epsilon="1/4").table
         lower = ledger.view("stays", epsilon="1/8").table
@@ -129,7 +131,7 @@ def test_a_ledger_relaxes_sums_and_differences_without_loss(tmp_path):
 
 
 def test_the_noise_in_a_ledger_is_that_of_the_shares(tmp_path):
-    """20 000 rows: sums and differences have the variances of their levels after relaxing, and nothing in common."""
+    """20 000 rows: after relaxing, sums and differences have the variances of their levels and are uncorrelated."""
     domain = Domain(row=range(20_000), column=["a", "b"])
     made = Plan(domain, Unit(1, 2), {"row column": 1, "row": 1}, together="column")
     table = CountedTable(domain, np.zeros(domain.shape, dtype=int), Unit(1, 2), together="column")
@@ -145,7 +147,7 @@ def test_the_noise_in_a_ledger_is_that_of_the_shares(tmp_path):
 
 
 def test_a_table_must_be_counted_by_rows():
-    """One that was counted by cells does not prove the promise; the two cells of one row alone always do."""
+    """A table that was counted by cells does not prove the unit; with two cells in all, every table does."""
     with pytest.raises(OutOfRange, match="whole rows"):
         ut.release(CountedTable(PLACES, CELLS, Unit(1, 2)), ROTATED, epsilon=1, once=True)
     one = Domain(column=["a", "b"])
@@ -156,13 +158,13 @@ def test_a_table_must_be_counted_by_rows():
 
 
 def rows_kept(counted, without):
-    """The rows in which two tables differ, and by how much at most."""
+    """The rows in which two tables differ, and the largest difference."""
     off = abs(counted.cells - without.cells)
     return int((off.sum(axis=1) > 0).sum()), int(off.max())
 
 
 def test_counting_by_rows_keeps_both_cells_or_neither():
-    """60 random event sets, every person left out: never more than the rows that were proved, and as many at times."""
+    """60 random event sets without each person in turn: never more rows change than proved, and sometimes as many."""
     random, attained = np.random.default_rng(11), 0
     for _ in range(60):
         size = int(random.integers(1, 25))
@@ -187,7 +189,7 @@ def test_counting_by_rows_keeps_both_cells_or_neither():
 
 
 def test_documents_keep_what_is_together(tmp_path):
-    """A counted table and a plan, written and read again; a table without the promise reads as before."""
+    """A counted table and a plan are written and read again; a table without ``together`` is read as before."""
     TABLE.save(tmp_path / "counted.json")
     again = read_counted(tmp_path / "counted.json")
     assert again.together == "column"
@@ -199,6 +201,6 @@ def test_documents_keep_what_is_together(tmp_path):
 
 
 def test_seeded_releases_draw_the_same():
-    """For rehearsals: the same seed, the same numbers."""
+    """For rehearsals: the same seed gives the same numbers."""
     one, other = (seeded_workload_release(TABLE, ROTATED, epsilon=1, seed=9) for _ in range(2))
     assert one.total({"row": "B"}) == other.total({"row": "B"})

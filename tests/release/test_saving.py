@@ -1,4 +1,5 @@
-"""Saving: what any release writes is read back, beside a statement that follows from itself; all of it or nothing."""
+"""Every saved release is read back, beside a statement that follows from its promise; a save writes both files or
+neither."""
 
 import hashlib
 import json
@@ -62,7 +63,7 @@ FORMATS = ["t.csv", "t.tsv", "t.csv.gz", "t.jsonl", "t.jsonl.gz", "t.feather", "
 
 
 def pairs():
-    """Each kind in each format: by default each kind in two of them, and so each format for four kinds or more."""
+    """Each kind in each format; by default each kind in two formats, so that each format has four kinds or more."""
     for at, kind in enumerate(KINDS):
         for out_at, out in enumerate(FORMATS):
             marks = () if (out_at - 2 * at) % len(FORMATS) < 2 else pytest.mark.slow
@@ -82,13 +83,13 @@ READ = {
 
 
 def is_digested(at, said):
-    """Whether what stands beside a file has the digest of its bytes."""
+    """Whether the statement beside a file has the digest of the file."""
     return hashlib.sha256(at.read_bytes()).hexdigest() in json.dumps(said)
 
 
 @pytest.mark.parametrize(("kind", "out"), list(pairs()))
 def test_what_is_saved_is_read_back_beside_a_statement_that_holds(kind, out, tmp_path):
-    """Table and statement appear together; the digest is the file's; the statement follows from itself."""
+    """Table and statement appear together; the digest is that of the file; the statement can be verified."""
     at = tmp_path / out
     said = KINDS[kind](at, tmp_path)
     stored = json.loads((tmp_path / f"{out}.json").read_text())
@@ -154,7 +155,7 @@ def test_standard_output_has_the_table_and_the_caller_the_statement(capfdbinary)
 
 
 def test_a_failure_brings_back_what_was_there(tmp_path, monkeypatch):
-    """The second rename fails: the table of before and its statement stand as they were."""
+    """The second rename fails: the earlier table and its statement are back."""
     import os
 
     release = ut.release({"n": [7]}, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon=1, once=True)
@@ -175,7 +176,7 @@ def test_a_failure_brings_back_what_was_there(tmp_path, monkeypatch):
 
 
 def test_a_plan_without_cells_names_the_tables_that_can_be_read(tmp_path):
-    """The remedy, taken from the message, saves and converts a table."""
+    """The remedy in the message, when followed, saves and converts a table."""
     plan = Plan(DOMAIN, ut.Unit(1, 1), {"department": "1/2", "sex": "1/2"})
     answer = ut.release(np.array([[512, 89], [353, 17]]), plan, epsilon=1)
     for ask in (lambda **named: answer.save(tmp_path / "x.csv", **named), answer.to_pandas):

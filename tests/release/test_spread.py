@@ -1,4 +1,5 @@
-"""Variance, spread and cumulative sums of an ordered axis: against hand, coverage over releases, what is not said."""
+"""Variance, spread and cumulative sums of an ordered axis: compared with direct computation, coverage over releases,
+errors."""
 
 from fractions import Fraction
 from itertools import pairwise
@@ -35,7 +36,7 @@ def by_hand(counts, points=POINTS):
 
 
 def test_without_noise_the_interval_closes_on_the_variance():
-    """At epsilon 60 no cell is off; what is left of the interval is a hair."""
+    """At epsilon 60 no cell has noise; the interval is nearly a point."""
     with pytest.warns(ut.errors.LittleProtection):
         release = released([[31, 20], [44, 9], [27, 30], [11, 2]], 60)
     for where, counts in (({}, [51, 53, 57, 13]), ({"sex": "men"}, [31, 44, 27, 11])):
@@ -47,7 +48,7 @@ def test_without_noise_the_interval_closes_on_the_variance():
 
 
 class MeanWithin:
-    """A set of possible means that is an interval about the truth; what it was asked for is counted."""
+    """An interval of possible means around the true mean; calls are counted."""
 
     def __init__(self, true, low, high):
         self.estimate, self.ends = (low + high) / 2, {-1: low, 1: high}
@@ -65,7 +66,7 @@ class MeanWithin:
 
 
 def test_every_interval_of_exact_ratios_holds_the_variance_wherever_the_mean_lies():
-    """With sets of the means of any width about the truth: the argument alone, over many counts."""
+    """For intervals of the mean of any width around the true one: tests the argument itself, for many counts."""
     random = np.random.default_rng(5)
     for _ in range(200):
         counts = [int(c) for c in random.integers(0, 20, 4)]
@@ -86,7 +87,7 @@ def test_every_interval_of_exact_ratios_holds_the_variance_wherever_the_mean_lie
 
 @pytest.mark.parametrize("variance", [4.0, 2.0, 1e-30, 7.1])
 def test_a_deviation_is_rounded_outward_and_no_farther(variance):
-    """Its ends are the floats next to the root, and the root itself where it is a float."""
+    """Its ends are the floats next to the root, or the root itself if it is a float."""
     bar = deviation_bar(RatioBar(variance, variance, variance, Fraction(19, 20)))
     assert Fraction(bar.lower) ** 2 <= Fraction(variance) <= Fraction(bar.upper) ** 2
     assert (bar.lower == bar.upper) == (variance == 4.0)
@@ -100,7 +101,7 @@ def test_where_the_mean_may_be_anything_the_variance_is_at_most_a_quarter_of_the
 
 
 def missed(counts, epsilon, releases, confidence="0.5"):
-    """Of so many releases, how many intervals miss the variance."""
+    """The number of releases whose interval misses the variance."""
     domain, miss = Domain(age=AGE), 0
     for _ in range(releases):
         bar = released(counts, epsilon, domain, {"age": 1}).variance("age", confidence=confidence)
@@ -111,12 +112,12 @@ def missed(counts, epsilon, releases, confidence="0.5"):
 @pytest.mark.slow
 @pytest.mark.parametrize("counts", [[9, 3, 8, 1], [0, 5, 0, 0], [400, 300, 200, 100], [1, 0, 0, 1]])
 def test_intervals_miss_no_more_often_than_they_say(counts):
-    """Sixty releases: a variance of few people, whose mean may be anywhere, takes half a second."""
+    """Sixty releases: a variance of few people, whose mean is uncertain, takes half a second."""
     assert no_more_often(missed(counts, 1, 60, "0.8"), 60, 0.2) > LEVEL
 
 
 def test_how_wide_beside_the_law_of_the_estimate():
-    """Of thousands of people the interval is no wider than three times what the noise of the estimate would give."""
+    """For thousands of people the interval is at most three times as wide as the noise of the estimate implies."""
     counts = [3100, 4400, 2700, 1100]
     bar = released(counts, 1, Domain(age=AGE), {"age": 1}).variance("age")
     true, total = by_hand(counts), sum(counts)
@@ -143,7 +144,8 @@ def test_what_cannot_be_said():
 
 
 def test_labels_without_a_number_need_none_where_the_selection_leaves_them_out():
-    """Ages with an open top, a missing label and one for others: the closed bins are as if there were no more."""
+    """Ages with an open top bin, a missing label and a label for others: the closed bins are as if these did not
+    exist."""
     axis = edges([0, 10, 20, 30, 50, None], below="younger", other="elsewhere", missing="not stated")
     domain, closed = Domain(age=axis), ["0 to 9", "10 to 19", "20 to 29", "30 to 49"]
     counts = [31, 44, 27, 11]

@@ -1,4 +1,4 @@
-"""A statement is computed again: no leaf of it can be changed and still be vouched for."""
+"""A statement is computed again: no leaf of it can be changed without being refused."""
 
 import copy
 import hashlib
@@ -40,7 +40,7 @@ def released(promise):
 
 
 def leaves(value, path=()):
-    """Every path to a leaf, and to an empty or whole list."""
+    """Every path to a leaf, to an empty list or to a complete list."""
     if isinstance(value, dict):
         for name, part in value.items():
             yield from leaves(part, (*path, name))
@@ -49,7 +49,7 @@ def leaves(value, path=()):
 
 
 def others(value):
-    """Values that stand where this one stood: near it, far from it, of another kind, and nothing."""
+    """Values to put in place of a leaf: near, far, of another type, and nothing."""
     near = {
         bool: lambda: [not value, 1],
         int: lambda: [value + 1, value - 1, 0, -1, 10**30, float(value), str(value), True],
@@ -65,7 +65,7 @@ def others(value):
 
 
 def changes(said, dose):
-    """Every leaf with other values in its place: so many of them, in turn, or all."""
+    """The document with other values in place of each leaf: a given number of them, in turn, or all."""
     for number, (path, value) in enumerate(leaves(said)):
         found = others(value)
         yield from ((path, other) for other in (found if dose is None else _turned(found, number)[:dose]))
@@ -91,7 +91,7 @@ DOSES = pytest.mark.parametrize("dose", [2, pytest.param(None, marks=pytest.mark
 @DOSES
 @pytest.mark.parametrize("kind", PROMISES)
 def test_every_leaf_changed_is_refused(kind, dose):
-    """Per-cell epsilon 100 beside epsilon 1/100, format 99 and another column's statement passed unseen."""
+    """Once accepted: epsilon 100 for each cell beside epsilon 1/100, format 99, and the statement of another column."""
     table, said = released(PROMISES[kind])
     assert check_statement(said, table).level == Statement.of_facts(said).level
     for path, other in changes(said, dose):
@@ -111,7 +111,7 @@ def test_every_leaf_changed_is_refused(kind, dose):
 @DOSES
 @pytest.mark.parametrize("grid", ["1/4", 1])
 def test_half_step_reals_are_released_once_and_stated(grid, dose):
-    """Their cells were read as integers, and their statement was taken for one of integers, which have no grid."""
+    """Their cells were once read as integers, and their statement as one of integers, which have no grid."""
     noise = CellNoise(Unit(3, 1), "reals", grid=grid, half_step=True)
     promise = Promise("admitted", public="department", drop="seen", noise=noise)
     counts = {**TABLE, "admitted": [60_000_001.5, 370.25]}
@@ -129,7 +129,7 @@ def test_half_step_reals_are_released_once_and_stated(grid, dose):
 
 
 def test_a_promised_largest_value_is_not_passed_over():
-    """A ledger refuses what is larger; a release without one took the promise and released it."""
+    """A ledger refuses larger values; a release without a ledger ignored the promise."""
     promise = Promise("admitted", public="department", drop="seen", noise=CellNoise(Unit(1, 1), largest=10))
     with pytest.raises(OutOfRange, match="largest"):
         ut.release(TABLE, promise, epsilon=1, once=True)
@@ -229,7 +229,7 @@ TEXTS = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min
 
 @given(st.lists(TEXTS, min_size=1, max_size=12, unique=True))
 def test_the_digest_of_cells_is_what_its_definition_says(texts):
-    """SHA-256 of one JSON list, written here cell by cell; the text never changes, however it is computed."""
+    """SHA-256 of one JSON list, written here cell by cell; this text never changes, however it is computed."""
     table = {'é"': texts, "n": list(range(100, 100 + len(texts)))}
     answer = ut.release(table, Promise("n", public='é"', unit=Unit(1, 1)), epsilon=1, once=True)
     cells = [[name, [str(cell) for cell in answer.table[name]]] for name in answer.table]

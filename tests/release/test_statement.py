@@ -1,4 +1,4 @@
-"""The statement: exact where it can be, rounded to the safe side where it cannot, and plain data throughout."""
+"""The statement: exact where possible, otherwise rounded to the safe side, and plain data throughout."""
 
 import json
 import math

@@ -1,4 +1,5 @@
-"""Sentences of statements that a reader relies on: lone holders of keys, sums, margins, who wrote another format."""
+"""Sentences of statements that readers rely on: keys of a single person, sums, margins, the version that wrote another
+format."""
 
 import pytest
 

@@ -1,4 +1,5 @@
-"""Releasing a table: all of it or none of it, the same kind out, each cell noised once at its share of the level."""
+"""Releasing a table: completely or not at all, in the kind of the input, each cell with noise once at its share of the
+level."""
 
 import copy
 import pickle
@@ -88,7 +89,7 @@ def test_a_level_given_as_alpha_stays_exact():
 
 
 def test_the_noise_of_a_column_has_the_stated_spread():
-    """The mean of |noise| over 1e5 cells is within seven standard errors of E|X|, in both of two columns."""
+    r"""The mean of \|noise\| over 1e5 cells is within seven standard errors of E\|X\|, in both of two columns."""
     rows = 100_000
     table = {"a": np.zeros(rows, dtype=np.int64), "b": np.arange(rows)}
     release = ut.release(table, ut.Promise(columns=["a", "b"], unit=ut.Unit(3, 2)), epsilon=1, once=True)
@@ -114,7 +115,7 @@ def test_the_law_is_the_optimal_one(sensitivity, law):
 
 
 def test_reals_are_released_on_a_grid():
-    """Every released value is a multiple of the grid's width, and the margin covers the snapping."""
+    """Every released value is a multiple of the grid's width, and the margin covers the rounding."""
     table = {"income": [1234.5, Decimal("0.1"), Fraction(1, 3), 7]}
     release = ut.release(
         table,
@@ -142,7 +143,7 @@ def test_a_table_of_no_rows_is_refused():
 
 @pytest.mark.parametrize("do", [ut.release, partial(ut.release, once=True)])
 def test_a_column_that_nobody_declared_is_refused_by_name(do):
-    """Neither released nor declared public nor dropped: it was published exactly under a promise of privacy."""
+    """A column that is neither released nor public nor dropped was once published without noise."""
     promise = {"columns": "admitted", "epsilon": 1, "unit": ut.Unit(1, 1)}
     with pytest.raises(NotDeclared, match=r"'department', 'applicants'.*drop=.*public="):
         do(TABLE, **asked(**promise))
@@ -198,7 +199,7 @@ def test_the_statement_says_where_the_rows_come_from():
     ids=["integers", "floats", "text", "array", "decimals"],
 )
 def test_a_public_copy_of_a_released_column_is_refused(copy):
-    """Under another name it would reveal every true value, whatever the noise beside it."""
+    """Under another name it would reveal every true value, whatever the noise."""
     table = {"admitted": [601, 370, 322], "n": copy}
     with pytest.raises(BadTable, match=r"'n'.*'admitted'"):
         ut.release(table, ut.Promise(columns="admitted", public="n", unit=ut.Unit(1, 1)), epsilon=1, once=True)
@@ -212,7 +213,7 @@ def test_a_public_copy_of_a_released_column_is_refused(copy):
 
 @pytest.mark.parametrize("row", [0, 63, 64, 199])
 def test_a_public_column_that_differs_in_one_row_is_no_copy(row):
-    """Every row is compared, behind the first ones too, which alone are read where they differ."""
+    """If the first rows are equal, every row is compared; otherwise only the first rows are read."""
     true = np.arange(200)
     near = true + (np.arange(200) == row)
     ut.release({"n": true, "m": near}, **asked(columns="n", public="m", **SILENT), once=True)
@@ -242,7 +243,7 @@ def test_a_level_that_protects_nobody_is_warned_of_before_anything_is_drawn(epsi
     ("neighbours", "cells", "joint"), [("add-remove", 1, True), ("add-remove", 2, False), ("change-one", 1, False)]
 )
 def test_optimality_of_all_cells_together_is_claimed_only_where_an_individual_changes_one(neighbours, cells, joint):
-    """With cells=2 a joint law has mean error 1.43 at alpha where independent noise has 1.92."""
+    """With cells=2 a joint distribution has mean error 1.43 at an alpha where independent noise has 1.92."""
     plan = ut.Promise(columns=["a", "b"], unit=ut.Unit(1, cells, neighbours)).once().at(1)
     together = "This holds for the whole table, since one individual changes only one cell"
     each = "This holds for each cell at its share of epsilon, not for all cells together"
@@ -270,7 +271,7 @@ def test_arrays_stay_arrays_and_lists_stay_lists():
 @pytest.mark.parametrize("sensitivity", [1, 2, 3, 4, 5, 1000, 1001])
 @pytest.mark.parametrize("epsilon", ["1/10", 1, 3])
 def test_a_relaxable_law_is_the_cheaper_of_those_that_can_be_relaxed(sensitivity, epsilon):
-    """The geometric law always can, and the half-step staircase of an odd sensitivity, at least as large."""
+    """Geometric noise always can be relaxed, and the half-step staircase for an odd sensitivity, in whatever size."""
     plan = ut.Promise(columns="admitted", unit=ut.Unit(sensitivity, 1)).once(relaxable=True).at(epsilon)
     laws = [Geometric(epsilon, sensitivity)]
     if sensitivity > 1:
@@ -283,7 +284,7 @@ def test_a_relaxable_law_is_the_cheaper_of_those_that_can_be_relaxed(sensitivity
 
 @pytest.mark.parametrize(("epsilon", "law"), [(1, Staircase.half_step(1, 2)), (5, Laplace(5, 2))])
 def test_relaxable_reals_use_half_steps_or_laplace(epsilon, law):
-    """Whichever is cheaper; on the grid either is a law on the integers that is lossless to relax."""
+    """The one of smaller cost; on the grid both are distributions on the integers that can be relaxed without loss."""
     noise = ut.CellNoise(ut.Unit(2, 1), numbers="reals")
     plan = ut.Promise(columns="x", noise=noise).once(relaxable=True).at(epsilon)
     assert plan.law == law
@@ -303,7 +304,7 @@ def test_a_promise_has_its_margins_before_a_table_is_read():
 @pytest.mark.parametrize("do", [ut.release, partial(ut.release, once=True)])
 @pytest.mark.parametrize("bad", [None, "12", True, 1.5, float("nan"), float("inf")], ids=repr)
 def test_one_bad_cell_refuses_the_whole_table(do, bad):
-    """The last cell of the last column is bad: nothing is drawn, and the message says where."""
+    """The last cell of the last column is invalid: nothing is drawn, and the message names the cell."""
     table = {"id": [1, 2], "a": [1, 2], "b": [3, bad]}
     watched = nullcontext() if do is ut.release else nothing_is_drawn()  # a memory takes a key
     with watched, pytest.raises(BadTable, match=r"row 2 \(index 1\), column 'b'"):
@@ -417,7 +418,8 @@ def test_an_identifier_must_be_named_by_text(id_column):
 @pytest.mark.parametrize("cost", ["absolute", "squared", "moment:3", lambda x: abs(x) >= 20])
 @pytest.mark.parametrize("grid", [8, 1, "1/4", None])
 def test_what_is_claimed_of_reals_is_claimed_of_the_law_drawn(cost, grid):
-    """Of all steps of the staircase on the grid, the one drawn has the least cost; cost and error bar are its own."""
+    """Of all steps of the staircase on the grid, the drawn one has the least cost; cost and margin are computed for
+    it."""
     plan = cell_noise_at(epsilon=2, unit=ut.Unit(3, 1), cost=cost, numbers="reals", grid=grid)
     drawn, width = plan.drawn, plan.grid
     steps = -(-3 // width)
@@ -435,7 +437,7 @@ def test_what_is_claimed_of_reals_is_claimed_of_the_law_drawn(cost, grid):
 
 
 def test_a_coarse_grid_does_not_borrow_the_claim_of_the_reals():
-    """The optimum on the reals is .4255; what is drawn at sensitivity 1 on a grid of 8 costs 2.206."""
+    """The optimum on the reals costs .4255; the drawn noise at sensitivity 1 on a grid of 8 costs 2.206."""
     plan = cell_noise_at(epsilon=2, unit=ut.Unit(1, 1), numbers="reals", grid=8)
     assert plan.law.expected_cost(abs) == pytest.approx(0.4255, abs=1e-4)
     assert plan.expected_cost == pytest.approx(2.2058, abs=1e-4)
@@ -463,7 +465,8 @@ def test_a_relaxable_law_on_a_grid_is_called_the_least_where_it_is(grid):
 
 @pytest.mark.parametrize("relaxable", [False, True])
 def test_a_cost_need_not_be_hashable(relaxable):
-    """NumPy's polynomials are none; the noise is that of the same cost by name, and the theorem is said of it."""
+    """NumPy's polynomials are not hashable; the noise is that of the same cost by name, and the theorem names the
+    cost."""
     made = [
         ut.Promise("n", unit=ut.Unit(3, 1)).once(cost, relaxable=relaxable).at(level(1))
         for cost in (np.poly1d([1, 0, 0]), "squared")

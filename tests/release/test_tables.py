@@ -1,4 +1,4 @@
-"""One table for every answer: the same verbs whatever came in, and the same type whatever file is read."""
+"""One class of table for every answer: the same methods for every kind of input, and the same type for every file."""
 
 import pickle
 from pathlib import Path
@@ -17,7 +17,7 @@ ENDINGS = ("csv", "tsv", "jsonl", "xlsx", "parquet", "feather", "csv.gz")
 
 
 def check_verbs(table, values):
-    """Every verb gives the same columns."""
+    """Check that every method gives the same columns."""
     assert list(table) == list(values) == ["town", "n", "n_margin"]
     assert table.rows == 3
     assert {name: list(column) for name, column in dict(table).items()} == values

@@ -1,4 +1,5 @@
-"""Degrees as metres in a plane: no length grows, positions come back, and degrees that pass for lengths are told."""
+"""Degrees as metres in a plane: no length increases, positions come back, and degrees that look like lengths cause a
+warning."""
 
 import math
 import warnings
@@ -17,14 +18,14 @@ PLACES = st.tuples(st.floats(-89.9, 89.9), st.floats(-180, 180))
 
 
 def geodesic(one, other):
-    """The length of the way along WGS84, by another library."""
+    """The length of the shortest path on WGS84, by another library."""
     pyproj = pytest.importorskip("pyproj")
     return pyproj.Geod(ellps="WGS84").inv(one[1], one[0], other[1], other[0])[2]
 
 
 @given(PLACES, st.lists(st.tuples(st.floats(-5, 5), st.floats(-5, 5)), min_size=2, max_size=2))
 def test_no_length_grows_and_near_ones_hardly_shrink(place, offsets):
-    """Against pyproj: the projection of a pair is at most as far apart as the ground, to a ten millionth of a metre."""
+    """Compared with pyproj: two projected points are at most as far apart as on the ground, to 10^-7 m."""
     plane = TangentPlane(*place)
     (one, other) = ((max(-90, min(90, place[0] + d)), place[1] + e) for d, e in offsets)
     one, other = ((lat, (lon + 180) % 360 - 180) for lat, lon in (one, other))
@@ -94,7 +95,7 @@ def test_the_far_side_of_the_earth_is_refused():
 
 
 def test_degrees_that_pass_for_lengths_are_told(tmp_path):
-    """By their size where nothing else says so, and by the names of their columns."""
+    """By the names of their columns, or otherwise by their size."""
     with pytest.warns(DegreesAsLengths, match="TangentPlane"):
         PlanarRelease([[48.86, 2.33]], per=200)
     with warnings.catch_warnings():

@@ -1,4 +1,4 @@
-"""Columns that one individual changes together: what is drawn, promised and said; and answers at several levels."""
+"""Columns that one individual changes together: draws, guarantees and statements; and answers at several levels."""
 
 import json
 from fractions import Fraction
@@ -19,7 +19,7 @@ from utmost.privacy import Unit
 from utmost.promises import Promise, once_together, together_noise
 
 # Coins are tossed alone: a release whose noise is none tosses none, and others show both at once.
-from utmost.publish.promises.rotated_sums import read_off, turned_back
+from utmost.publish.promises.rotated_sums import columns_of_pair, columns_of_signed_sums
 from utmost.releases import relax
 from utmost.testing import SeededRandomness
 
@@ -41,14 +41,14 @@ def released(table, *, columns, epsilon, public=(), drop=(), randomness=None, **
 
 @pytest.mark.parametrize("alpha", ["1/9", "1/16"])
 def test_a_pair_of_responses_keeps_its_level_and_no_less(alpha):
-    """P(response | counts) over all counts an individual can make of others, in rationals, tossed coins included."""
+    r"""P(response \| counts) for all counts that an individual can cause, in rationals, with the coins."""
     plan = noise_together_at(["a", "b"], epsilon=ut.level(alpha=alpha), unit=Unit(1, 2), noise="rotated")
     pmf = cache(Geometric(plan.way.laws[0].ratio).pmf)
     reach = range(-14, 15)
 
     @cache
     def chance(response, counts):
-        """By all sums and differences that the coins may have made the response of."""
+        """The probability of a response, summed over all sums and differences that the coins may have rounded to it."""
         found = Fraction(0)
         for i, j in product((-1, 0, 1), repeat=2):
             doubled = 2 * response[0] + i, 2 * response[1] + j
@@ -73,7 +73,7 @@ def test_a_pair_of_responses_keeps_its_level_and_no_less(alpha):
 @pytest.mark.parametrize("noise", ["joint", "rotated", "independent"])
 @pytest.mark.parametrize("columns", [2, 3])
 def test_what_is_drawn_has_the_law_stated(noise, columns):
-    """20 000 rows of each column, against the law of its plan; the margin covers."""
+    """20 000 rows of each column, compared with the stated distribution; the margin covers."""
     names = [f"c{i}" for i in range(columns)]
     rows = 20_000
     table = {name: np.full(rows, 10 * i) for i, name in enumerate(names)}
@@ -92,7 +92,7 @@ def test_what_is_drawn_has_the_law_stated(noise, columns):
 
 
 def test_tossed_halves_are_integers_of_the_same_mean_error():
-    """E|x| stays; the margin is that of the halves rounded up."""
+    r"""E\|x\| is unchanged; the margin is that of the halves, rounded up."""
     rows = 50_000
     table = {"a": np.zeros(rows, int), "b": np.zeros(rows, int)}
     release = released(table, columns=["a", "b"], epsilon=1, unit=Unit(1, 2), noise="rotated")
@@ -105,7 +105,7 @@ def test_tossed_halves_are_integers_of_the_same_mean_error():
 
 
 def test_the_choice_of_noise():
-    """The joint law once and for all; the rotated pair with its halves kept, where it is to be relaxed."""
+    """Joint noise for a single release; the rotated pair, with halves kept, for a release that is to be relaxed."""
     for e, k in product(("1/10", "1/2", 1, 3), (2, 3, 4)):
         names = [str(i) for i in range(k)]
         assert noise_together_at(names, e, unit=Unit(1, len(names))).way.kind == "joint"
@@ -119,7 +119,7 @@ def test_the_choice_of_noise():
 
 
 def test_kept_halves_can_be_relaxed_from_response_and_value():
-    """The noise of sum and difference is theirs minus the true ones; `relax` takes it to a larger level."""
+    """The noise of sum and difference is noisy minus true; `relax` takes it to a larger level."""
     table = {"a": np.full(20_000, 5), "b": np.full(20_000, 3)}
     release = released(table, columns=["a", "b"], epsilon="1/2", unit=Unit(1, 2), relaxable=True)
     one, two = release.table["a"], release.table["b"]
@@ -146,7 +146,7 @@ def test_the_statement_says_whom_it_protects_and_what_was_drawn():
 
 
 def test_three_columns_are_a_pair_and_one():
-    """The third by itself, and said so."""
+    """The third column has separate noise, and the statement says so."""
     plan = noise_together_at(["a", "b", "c"], "1/2", unit=Unit(1, 3), relaxable=True)
     assert plan.way.groups == (2, 1)
     assert "a with b" in plan.drawn
@@ -155,7 +155,7 @@ def test_three_columns_are_a_pair_and_one():
 
 
 def test_refusals():
-    """Cells that are not the columns, no level, a seeded source, undeclared columns, cells that are no integers."""
+    """A unit for another number of cells, no level, a seeded source, undeclared columns, cells that are no integers."""
     with pytest.raises(OutOfRange, match="as many"):
         noise_together_at(["a"], 1, unit=Unit(1, 1))
     with pytest.raises(OutOfRange, match="as many"):
@@ -176,7 +176,7 @@ def remembered(table, unit, epsilon, **noise):
 
 
 def test_answers_at_several_levels():
-    """The same answer again; the largest level spent; sums and differences as of one release."""
+    """Repeated calls get the same answer; the largest level is spent; sums and differences are those of one release."""
     answer = remembered({"a": [5, 2**70], "b": [3, -1]}, Unit(2, 2), "1/2")
     release = answer.release
     higher, lower = release.at(epsilon=40), release.at(epsilon=ut.level(alpha="9/10"))
@@ -203,7 +203,7 @@ def test_two_levels_have_the_joint_law_of_the_process(order):
 
 
 def test_three_columns_and_change_one_in_several_levels():
-    """The levels of the series: 7/11 of half the level to the pair, divided in two, and 4/11 to the third."""
+    """The budget shares: 7/11 of half the level for the pair, divided in two, and 4/11 for the third column."""
     noise = together_noise(list("abc"), unit=Unit(1, 3, "change-one"))
     assert [noise.lattices[name].of(level(22)).epsilon for name in "abc"] == [Fraction(7, 2), Fraction(7, 2), 4]
 
@@ -213,7 +213,7 @@ COUNTS = {"q1": [9, 3, 0], "q2": [4, 1, 0], "q3": [5, 2, 1]}
 
 @pytest.mark.parametrize("how", [{}, {"halves": "keep"}, {"relaxable": True}, {"cost": "squared"}])
 def test_signed_sums_are_drawn_as_stated(how):
-    """20 000 rows of three columns: the mean error and the variance of the plan, and margins that cover."""
+    """20 000 rows of three columns: mean error and variance are as planned, and margins cover."""
     rows = 20_000
     table = {name: np.full(rows, 7 * at) for at, name in enumerate("abc")}
     unit = Unit(1, 3, nonnegative=True)
@@ -231,7 +231,7 @@ def test_signed_sums_are_drawn_as_stated(how):
 
 
 def test_kept_fractions_tell_the_noisy_sums():
-    """What is read off and kept is turned again into whole noisy sums, which can be relaxed."""
+    """The noisy sums can be computed again from columns with fractions; they are integers, which can be relaxed."""
     unit = Unit(1, 3, nonnegative=True)
     release = released(COUNTS, columns=list(COUNTS), epsilon=1, unit=unit, relaxable=True)
     law = release.noise.way.laws[0]
@@ -244,7 +244,7 @@ def test_kept_fractions_tell_the_noisy_sums():
 @pytest.mark.parametrize(("cells", "noise"), [(2, "rotated"), (3, "signed")])
 @pytest.mark.parametrize("halves", ["keep", "toss"])
 def test_sums_of_any_size_are_taken_apart_exactly(cells, noise, halves):
-    """Without noise the counts come back, beyond int64 too, whatever is done with the fractions."""
+    """Without noise the counts come back exactly, also beyond int64, for both treatments of fractions."""
     table = {name: [10**30 + at, at, -(2**63) + 7 * at] for at, name in enumerate("abc"[:cells])}
     unit = Unit(1, cells, nonnegative=True)
     made = released(table, columns=list(table), epsilon=10**4, unit=unit, noise=noise, halves=halves)
@@ -252,27 +252,27 @@ def test_sums_of_any_size_are_taken_apart_exactly(cells, noise, halves):
 
 
 def test_halves_are_kept_exactly_or_rounded_by_a_fair_coin():
-    """Floats where they hold them, else Fractions; and each of two cells by a coin of its own."""
-    assert turned_back([3], [0])[0].tolist() == [1.5]
-    wide = turned_back([2**60 + 1], [0])[0]
+    """Floats if they can hold the halves, else Fractions; and a separate coin for each of two cells."""
+    assert columns_of_pair([3], [0])[0].tolist() == [1.5]
+    wide = columns_of_pair([2**60 + 1], [0])[0]
     assert wide.tolist() == [Fraction(2**60 + 1, 2)]
-    ones, twos = turned_back(np.full(40_000, 3), np.zeros(40_000, int), halves="toss")
+    ones, twos = columns_of_pair(np.full(40_000, 3), np.zeros(40_000, int), halves="toss")
     assert set(ones.tolist()) == {1, 2}
     assert abs(ones.mean() - 1.5) < 0.015
     assert abs(np.corrcoef(ones, twos)[0, 1]) < 0.03
 
 
 def test_coins_are_weighed_by_the_fraction():
-    """A third is rounded up one time in three, whatever the sign."""
+    """A third is rounded up one time in three, for both signs."""
     gain = np.array([[1]], dtype=object)
     for value, below, chance in ((1, 0, 1 / 3), (-1, -1, 2 / 3), (5, 1, 2 / 3)):
-        (drawn,) = read_off([np.full(30_000, value)], (gain, 3), halves="toss")
+        (drawn,) = columns_of_signed_sums([np.full(30_000, value)], (gain, 3), halves="toss")
         assert set(drawn.tolist()) == {below, below + 1}
         assert abs((drawn == below + 1).mean() - chance) < 0.015
 
 
 def test_gradual_answers_of_signed_sums_cost_the_largest_level():
-    """Asked in any order; the same answer when asked again; and nearer to the truth at a larger level."""
+    """In any order; a repeated call gets the same answer; and a larger level is nearer to the truth."""
     unit = Unit(1, 3, nonnegative=True)
     answer = remembered(COUNTS, unit, "1/2", noise="signed")
     higher = answer.release.at(20)
@@ -288,7 +288,7 @@ def test_gradual_answers_of_signed_sums_cost_the_largest_level():
 
 
 def test_signed_sums_need_a_promise():
-    """Without nonnegative=, and of two cells: refused, with what to do."""
+    """Refused with a remedy without nonnegative=, and for two cells."""
     for unit in (Unit(1, 3), Unit(1, 2, nonnegative=True)):
         with pytest.raises(OutOfRange, match="nonnegative=True"):
             noise_together_at([str(at) for at in range(unit.cells)], 1, unit=unit, noise="signed")
@@ -298,7 +298,7 @@ def test_signed_sums_need_a_promise():
     ("noise", "s", "nonnegative"), [("range", 1, True), ("two-sided", 3, True), ("staircase", 3, False)]
 )
 def test_staircases_of_a_norm_are_drawn_as_stated(noise, s, nonnegative):
-    """Once, with the least mean error, for releases that are not relaxed."""
+    """For single releases: the noise of least mean error."""
     table = {name: np.full(20_000, 4) for name in "ab"}
     unit = Unit(s, 2, nonnegative=nonnegative)
     release = released(table, columns=["a", "b"], epsilon=2, unit=unit)
@@ -311,7 +311,7 @@ def test_staircases_of_a_norm_are_drawn_as_stated(noise, s, nonnegative):
 
 
 def test_staircases_are_refused_where_they_do_not_protect_or_are_to_be_relaxed():
-    """The range without its promise; a staircase of one step; either where the release is to be relaxed."""
+    """The range without nonnegative=; a staircase of one step; and both for a release that is to be relaxed."""
     with pytest.raises(OutOfRange, match="nonnegative=True"):
         noise_together_at(["a", "b"], 1, unit=Unit(1, 2), noise="range")
     with pytest.raises(OutOfRange, match="above 1"):
@@ -322,7 +322,8 @@ def test_staircases_are_refused_where_they_do_not_protect_or_are_to_be_relaxed()
 
 
 def test_a_promise_of_columns_changed_together_names_those_of_its_noise():
-    """Other columns are refused by type when the promise is made; left out, they are those of the noise."""
+    """Other columns are refused with a typed error when the promise is made; without columns= they are those of the
+    noise."""
     noise = once_together(["a", "b"], unit=Unit(1, 2))
     assert Promise(noise=noise).columns == ("a", "b")
     with pytest.raises(OutOfRange, match="those of the noise: a, b"):

@@ -1,4 +1,4 @@
-"""Networks of trust: levels by distance, and coalitions at their largest level."""
+"""Networks of trust: levels by distance; a coalition learns what its largest level allows."""
 
 from fractions import Fraction
 from itertools import combinations
@@ -37,7 +37,7 @@ KARATE = [(one, other) for one, others in TIES.items() for other in others]
 
 @given(st.lists(st.sampled_from(ALPHAS), min_size=1, max_size=4, unique=True))
 def test_a_coalition_learns_as_much_as_its_most_trusted_member(alphas):
-    """The loss computed from the exact joint law of all its views is its largest level, in rationals."""
+    """The loss of all its views, from the exact joint distribution in rationals, is its largest level."""
     levels = [level(alpha=a) for a in alphas]
     for size in range(1, len(alphas) + 1):
         for coalition in combinations(levels, size):
@@ -45,7 +45,7 @@ def test_a_coalition_learns_as_much_as_its_most_trusted_member(alphas):
 
 
 def test_recipients_of_one_level_see_one_answer():
-    """A thousand strangers at 1/10 learn 1/10 together, since averaging tells them nothing."""
+    """A thousand strangers at 1/10 together learn what 1/10 allows: averaging equal answers gains nothing."""
     crowd = GradualRelease(1984, sensitivity=1)
     assert len({crowd.at("1/10") for _ in range(1000)}) == 1
     assert crowd.spent == level(epsilon="1/10")
@@ -53,7 +53,8 @@ def test_recipients_of_one_level_see_one_answer():
 
 @pytest.mark.parametrize("owner", [1, 12, 17])
 def test_every_coalition_of_the_karate_club(owner):
-    """All 2^33 - 1 coalitions, by the joint laws of their sets of levels: in rationals for epsilon = ln(1 + 1/d)."""
+    """All 2^33 - 1 coalitions, by the joint distributions of their sets of levels: in rationals for epsilon = ln(1 +
+    1/d)."""
     exactly = check_coalitions(levels_by_distance(KARATE, owner, lambda d: level(alpha=Fraction(d, d + 1))))
     assert (exactly.coalitions, exactly.exact, exactly.discrepancy) == (2**33 - 1, True, 0)
     nearly = check_coalitions(levels_by_distance(KARATE, owner))

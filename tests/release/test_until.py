@@ -1,4 +1,4 @@
-"""Accuracy first: what a rule costs, when it stops, and that its margins hold where it stops."""
+"""Stopping rules: their cost, the level at which they stop, and margins that hold there."""
 
 import itertools
 from fractions import Fraction
@@ -34,7 +34,7 @@ REACH = 6
 
 
 def outcomes(x, stops):
-    """The chance of each outcome: the answers up to the level at which a rule has stopped."""
+    """The probability of each outcome: the answers up to the level at which the rule stopped."""
     found = {}
     for count in (1, 2, 3):
         for noise in itertools.product(range(-REACH, REACH + 1), repeat=count):
@@ -46,7 +46,7 @@ def outcomes(x, stops):
 
 
 def of_the_product(answers, x):
-    """The product's own rule, on the table of the last answer."""
+    """The library's rule, applied to the table of the last answer."""
     rule, at = ut.within("50 %", steps=3), LADDER[len(answers) - 1]
     noise = CellNoise(UNIT).at(at, Fraction(3, 4))
     return rule.is_met({"n": [answers[-1]]}, ("n",), noise)
@@ -63,7 +63,7 @@ RULES = {
 
 @pytest.mark.parametrize("rule", RULES)
 def test_an_outcome_loses_the_level_at_which_it_stopped(rule):
-    """Enumerated in rationals: no ratio is above e^epsilon of the level reached, and some ratio is just that."""
+    """Enumerated in rationals: no ratio exceeds e^epsilon of the reached level, and some ratio attains it."""
     assert [at.alpha for at in LADDER] == [HALF, Fraction(1, 4), Fraction(1, 16)]
     here, there = outcomes(5, RULES[rule]), outcomes(6, RULES[rule])
     common = [answers for answers in here if all(abs(each - 6) <= REACH for each in answers)]
@@ -74,7 +74,7 @@ def test_an_outcome_loses_the_level_at_which_it_stopped(rule):
 
 
 def test_a_rule_of_the_true_error_loses_everything():
-    """The rule that must be refused: an outcome that one table has and its neighbour has not."""
+    """The rule that must be refused: one table has an outcome that its neighbour cannot have."""
     here = outcomes(5, lambda answers, x: abs(answers[-1] - x) <= 1)
     there = outcomes(6, lambda answers, x: abs(answers[-1] - x) <= 1)
     assert any(answers not in there for answers in here if all(abs(each - 6) <= REACH for each in answers))
@@ -84,12 +84,12 @@ def test_a_rule_of_the_true_error_loses_everything():
 
 
 def least_coverage(levels, margins, share, values, read=None):
-    """The least P(the margin holds where the rule stops), over true values, whatever the neighbours of a cell do.
+    """The least P(the margin holds where the rule stops), over true values, for every behaviour of the other cells.
 
-    Neighbours let the cell stop at any levels that they choose, and at the last.
+    The other cells let the rule stop at any levels that they choose, and at the last.
 
     Args:
-        read: The margins that the rule reads; these if left out.
+        read: Margins that the rule reads; the tested margins if left out.
     """
     read, last = margins if read is None else read, len(levels) - 1
     reach = 40 * margins[0] // 3 + 60
@@ -115,7 +115,8 @@ def least_coverage(levels, margins, share, values, read=None):
 
 @pytest.mark.parametrize(("share", "epsilon"), [("20 %", 2), ("50 %", 2), ("100 %", 1), ("10 %", 4)])
 def test_the_margins_hold_where_the_rule_stops(share, epsilon):
-    """By the chain, for every true value and whatever other cells do; margins of one fixed level do not hold."""
+    """By the Markov chain, for every true value and whatever other cells do; margins for one fixed level do not
+    hold."""
     rule, sure = ut.within(share, steps=4), Fraction(19, 20)
     levels = rule.levels(level(epsilon))
     each = rule.cell_confidence(CellNoise(UNIT), levels, sure)
@@ -146,7 +147,7 @@ def test_a_statement_with_another_confidence_is_checked_by_the_margins_that_the_
 
 
 def test_a_hundred_thousand_draws_are_covered():
-    """Draws of the product's own noise, of the cell by which the ladder of the public tables is worst covered."""
+    """Draws of the library's noise, for the true value with the least coverage on the levels of the public tables."""
     rule, count, x = ut.within("10 %"), 100_000, 431
     levels = rule.levels(level(4))
     noise = [sample(Geometric(levels[-1]), count)]
@@ -170,7 +171,7 @@ def test_a_hundred_thousand_draws_are_covered():
 
 
 def test_reals_and_sums_add_the_misses_of_all_levels_up():
-    """No more is known of them than that; it holds for any rule."""
+    """Only the union bound is known for them; it holds for any rule."""
     rule = ut.within("10 %", steps=5)
     noise, sure = CellNoise(UNIT, "reals"), Fraction(9, 10)
     assert rule.cell_confidence(noise, rule.levels(level(1)), sure) == Fraction(49, 50)
@@ -205,7 +206,7 @@ def test_it_stops_at_the_first_level_that_is_accurate():
 
 @pytest.mark.parametrize("true", [550, 530])
 def test_released_values_decide_and_true_ones_do_not(true):
-    """Beside the bound of the first level, 540, noise says every second time something else than the true value."""
+    """Near 540, the least accurate value at the first level, noise changes the decision every second time."""
     table, decided = {"department": ["A"], "applicants": [true]}, set()
     for _ in range(40):
         answer = ut.release(table, promised(), epsilon=4)
@@ -245,7 +246,7 @@ def test_it_goes_on_from_the_level_reached():
 
 
 def test_any_level_of_the_ladder_has_margins_that_hold_for_any_rule():
-    """By the chain: the chance that some level of the ladder misses its margin is at most that of one miss."""
+    """By the Markov chain: the probability that any level misses its margin is at most that of one miss."""
     levels, sure = ut.within("10 %").levels(level(4)), Fraction(19, 20)
     margins = [Geometric(at).margin(1 - (1 - sure) / len(levels)) for at in levels]
     going, v = None, np.arange(-1400, 1401)

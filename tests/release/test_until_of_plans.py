@@ -1,4 +1,5 @@
-"""Accuracy first by a plan: what an outcome loses, margins that hold where it stops, what the rule reads."""
+"""Stopping rules for plans: the privacy loss of an outcome, margins that hold where the rule stops, what the rule
+reads."""
 
 import itertools
 import json
@@ -36,7 +37,7 @@ def promised(share="10 %", where=None, steps=7, plan=PLAN):
 
 
 def test_an_outcome_loses_the_level_at_which_it_stopped():
-    """Two measured families, two levels, the product's own rule: all ratios in rationals, and one is just e^epsilon."""
+    """Two measured marginals, two levels, the library's rule: all ratios in rationals, and one is exactly e^epsilon."""
     plan = Plan(Domain(sex=["men", "women"]), UNIT, {"sex": "1/2", "": "1/2"})
     promise = promised("100 %", steps=2, plan=plan)
     ladder = promise.until.levels(level(alpha="1/16"))
@@ -54,7 +55,8 @@ def test_an_outcome_loses_the_level_at_which_it_stopped():
         return NoisySums(promise, at, SURE, sums, ledger_facts=facts).is_within(promise.until)
 
     def outcomes(men):
-        """Chances by what is published of the men and of the total; of the women it is the same for both tables."""
+        """Probabilities of what is published about the men and the total; about the women it is the same for both
+        tables."""
         found, both = {}, men + women
         for a, b in itertools.product(noise, repeat=2):
             if stops(men + a, both + b):
@@ -74,14 +76,14 @@ def test_an_outcome_loses_the_level_at_which_it_stopped():
 
 
 def test_margins_hold_where_the_rule_stops_and_those_of_one_level_do_not():
-    """20 000 paths of both families, put together by least squares; the worst of men, women and total."""
+    """20 000 paths of both marginals, combined by least squares; the worst of men, women and total."""
     runs, true, plan = 20_000, np.array([212, 212]), Plan(Domain(sex=["men", "women"]), UNIT, {"sex": "1/2", "": "1/2"})
     promise = promised("20 %", steps=5, plan=plan)
     ladder = promise.until.levels(level(2))
     rng = np.random.default_rng(3)
 
     def chain():
-        """Noise at every level of the ladder, the first one first."""
+        """Noise at every level of the rule, lowest level first."""
         levels = [at.scaled(Fraction(1, 2)) for at in ladder]
         paths = [sample(Geometric(levels[-1]), runs)]
         for lower, higher in zip(levels[-2::-1], levels[:0:-1], strict=True):
@@ -135,7 +137,7 @@ def test_it_stops_at_the_first_level_at_which_every_wanted_table_is_accurate():
 
 
 def test_margins_and_confidence_of_every_question_are_those_of_the_stop():
-    """A margin at 95 % is that of 1 - .05/7 at the level by itself; and the answer says 95 %."""
+    """A margin at 95 % is the margin at 1 - .05/7 for the level alone; and the answer states 95 %."""
     answer = ut.release(COUNTED, promised(), epsilon=4)
     fixed = ut.release(COUNTED, PLAN, epsilon=answer.level).table
     men = {"sex": "men"}
@@ -207,7 +209,7 @@ def test_a_document_says_it_all_and_each_word_is_checked(tmp_path):
 
 
 def test_a_rule_that_was_not_met_is_not_said_to_be():
-    """Sums in the document that are too small for what it says of the rule."""
+    """The sums in the document are too small for the stated outcome of the rule."""
     answer = ut.release(COUNTED, promised(steps=2), epsilon="1/50")
     document = json.loads(json.dumps(answer.table.facts()))
     assert not answer.is_met
@@ -216,7 +218,7 @@ def test_a_rule_that_was_not_met_is_not_said_to_be():
 
 
 def test_chosen_cells_and_small_ones():
-    """A cell near 0 is never within 10 %; a rule for the others stops."""
+    """A cell near 0 is never within 10 %; a rule for the other cells stops."""
     cells = CELLS.copy()
     cells[0] = [0, 0]
     small = CountedTable(DOMAIN, cells, UNIT)

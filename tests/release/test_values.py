@@ -27,7 +27,7 @@ integers = st.one_of(st.integers(-100, 100), st.integers(-(2**63), 2**63 - 1), s
 
 @given(st.lists(integers, max_size=6))
 def test_without_noise_integers_come_back_as_they_are(values):
-    """In int64 exactly where all of them fit, whatever they came as."""
+    """As int64 exactly if all of them fit, whatever type they had."""
     released = add_noise(values, SILENT)
     fits = all(-(2**63) <= value < 2**63 for value in values)
     assert released.tolist() == values
@@ -61,7 +61,7 @@ def test_sums_beyond_int64_widen_and_never_wrap(largest, wrapped):
 
 
 def test_the_type_tells_nothing_that_the_sums_do_not():
-    """A value beyond int64 whose noisy sum fits comes back as int64, like any other sum that fits."""
+    """A value beyond int64 with a noisy sum that fits is returned as int64, like any other sum that fits."""
     law = Geometric(epsilon="1/100")
     found = {}
     for value in (2**63 - 1, 2**63, 2**63 + 1):
@@ -147,7 +147,7 @@ def test_large_releases_run_over_many_chunks():
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=5), st.sampled_from([-3, 0, 1, 10, 20]))
 def test_a_declared_grid_is_the_one_used(values, exponent):
-    """Without noise: floor(x/g + 1/2) g exactly, for arrays, lists and single values."""
+    """Without noise: exactly floor(x/g + 1/2) g, for arrays, lists and single values."""
     width = Fraction(2) ** -exponent
     law = Laplace(epsilon=10**5, sensitivity=width)
     want = [float(math.floor(Fraction(x) / width + Fraction(1, 2)) * width) for x in values]
@@ -170,7 +170,7 @@ def test_tiny_and_huge_values_are_released(scale):
 
 @pytest.mark.parametrize("values", [[0.0], [1e-300, 0.1], np.linspace(0, 7, 50)])
 def test_the_grid_does_not_depend_on_the_values(values):
-    """The same grid for whatever data: what is released is a multiple of its width."""
+    """The same grid for all data: released values are multiples of its width."""
     _, exponent = on_grid(REALS)
     assert all((Fraction(float(x)) * 2**exponent).denominator == 1 for x in add_noise(values, REALS))
 

@@ -1,4 +1,4 @@
-"""Universes too large to write out: the law is that of noise on every cell, in rationals and by frequencies."""
+"""Universes too large to list: the distribution is that of noise on every cell, in rationals and by frequencies."""
 
 from fractions import Fraction
 
@@ -25,7 +25,7 @@ def test_places_and_keys_are_inverse(universe):
 
 
 def test_cells_are_named_as_if_each_had_noise_of_its_own():
-    """Those that somebody holds, by their noisy counts; of the others each by the tail of the noise, all alike."""
+    """Counted cells by their noisy counts; all others with equal probability, the tail of the noise."""
     size, alpha = 40_000, Fraction(1, 2)
     held = {(place,): 3 for place in range(0, size, 5)}
     cells = select_cells(held, Tuples(range(size)), epsilon=HALF, false_keys=4000)

@@ -1,7 +1,5 @@
-"""What a recipient sees depends on the data through the noise alone: types, lengths, order, names, digits, files.
-
-Noise is planted that turns each of two data sets into one and the same response; then everything must be the same.
-"""
+"""What a recipient sees depends on the data through the noise only: types, lengths, order, names, digits, files.
+Planted noise turns two data sets into the same response; then everything must be equal."""
 
 import io
 import pickle
@@ -42,7 +40,7 @@ PROMISE = {"epsilon": 1, "sensitivity": 1, "cells": 1}
 
 
 def as_some_type(value, kind):
-    """The same integer as a float, Decimal, Fraction or NumPy integer, where that type can hold it."""
+    """The same integer as a float, Decimal, Fraction or NumPy integer, if that type can hold it."""
     if kind in (np.int64, np.uint64):
         return kind(value) if np.iinfo(kind).min <= value <= np.iinfo(kind).max else value
     if kind is float:
@@ -52,7 +50,7 @@ def as_some_type(value, kind):
 
 @st.composite
 def neighbours(draw):
-    """A response, and two columns with it: any numbers, each in any type."""
+    """A response, and two columns that noise can turn into it: any numbers, each of any type."""
     size = draw(st.integers(1, 4))
     target = draw(st.lists(wholes, min_size=size, max_size=size))
     kinds = st.sampled_from([int, float, Decimal, Fraction, np.int64, np.uint64])
@@ -61,7 +59,7 @@ def neighbours(draw):
 
 
 def planting(target, column, exponent=None):
-    """Noise that turns the column into the target; narrow where it can be, as real draws are."""
+    """Noise that turns the column into the target; in a narrow integer type where possible, as real draws are."""
     true = list(map(int, column)) if exponent is None else snapped(objects(map(Fraction, column)), exponent).tolist()
     noise = np.empty(len(true), object)
     noise[:] = [t - x for t, x in zip(target, true, strict=True)]
@@ -69,7 +67,7 @@ def planting(target, column, exponent=None):
 
 
 def response(monkeypatch, target, column, made, exponent=None):
-    """What is made of a column under planted noise, to the last byte."""
+    """Everything that a column with planted noise is released as, to the last byte."""
     plant = planting(target, column, exponent)
     with monkeypatch.context() as planted:
         for module in (values_file, level_steps):
@@ -79,7 +77,7 @@ def response(monkeypatch, target, column, made, exponent=None):
 
 
 def table(column, kind):
-    """A released table of some kind, as what is seen of it: names, types, cells."""
+    """A released table of some kind, as a recipient sees it: names, types, cells."""
     frames = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "arrow": pa.table}
     if kind in frames:
         # A dataframe's own types are public; its cells come as one column of objects.
@@ -126,7 +124,7 @@ ON_REALS = {
 @given(found=neighbours(), half=st.booleans())
 @example(found=([5, 6], [3, 4], [3, 4.0]), half=True)
 def test_one_response_on_the_reals_looks_the_same_whatever_was_noised_to_it(made, found, half):
-    """Also where one column holds integers alone and the other does not."""
+    """Also if only one of the columns consists of integers."""
     target, one, other = found
     if half:
         other = [*other[:-1], 6.5]
@@ -136,7 +134,7 @@ def test_one_response_on_the_reals_looks_the_same_whatever_was_noised_to_it(made
 
 
 def seen(answer):
-    """The type of an answer, all the way down, without its numbers."""
+    """The type of an answer with all inner types, without its numbers."""
     if isinstance(answer, dict):
         return {name: seen(one) for name, one in answer.items()}
     return (type(answer), answer.dtype, answer.shape) if isinstance(answer, np.ndarray) else type(answer)
@@ -153,7 +151,8 @@ NEIGHBOURS = [
 @pytest.mark.parametrize("numbers", ["integers", "reals"])
 @pytest.mark.parametrize(("one", "other"), [*NEIGHBOURS, ([3, 4, 5, 6], [3, 4, 5, 6.5])])
 def test_neighbours_get_answers_of_one_type(one, other, numbers, tmp_path):
-    """[3, 4, 5, 6.5] is a neighbour on the reals only; on the integers it is refused, which the curator alone sees."""
+    """[3, 4, 5, 6.5] is a neighbour on the reals only; on the integers it is refused, and only the curator sees
+    this."""
     noise = ut.CellNoise(ut.Unit(1, 1), numbers)
     calls = {
         "gradual": lambda x: GradualRelease(x, 1, numbers=numbers).at(epsilon=1),
@@ -190,7 +189,7 @@ def test_a_ledger_answers_neighbours_in_one_type(tmp_path):
 @pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pandas", "polars", "arrow"])
 @pytest.mark.parametrize("numbers", ["integers", "reals"])
 def test_dataframes_of_neighbours_get_one_schema(library, numbers):
-    """Their types are public; a float column of integers is released as the numbers says."""
+    """Their types are public; a float column of integers is released as ``numbers`` says."""
     schemas = set()
     for column in ([3, 4], [3.0, 4.0], np.array([3, 4], np.uint8), np.array([3.0, 4.0], np.float32)):
         made = ut.release(
@@ -201,7 +200,7 @@ def test_dataframes_of_neighbours_get_one_schema(library, numbers):
 
 
 def test_csv_files_of_neighbours_differ_by_the_noise_alone(tmp_path, monkeypatch):
-    """Noise planted that makes both one: then the files are one, whatever was written in the cells."""
+    """With planted noise both files are equal, however the cells were written."""
     found = set()
     for at, cells in enumerate(["3 4", "3.0 4", "30e-1 +4", "9223372036854775808 -1", "1e40 0"]):
         path = tmp_path / f"{at}.csv"

@@ -1,4 +1,4 @@
-"""Withheld cells: a function of the noisy values by a public rule, its bias, and what further cells protect."""
+"""Withheld cells: a function of the noisy values by a public rule, its bias, and the protection by further cells."""
 
 from fractions import Fraction
 from itertools import product
@@ -48,7 +48,7 @@ def test_a_cell_is_shown_exactly_where_its_noisy_value_satisfies_the_rule():
 
 
 def test_withholding_is_a_function_of_the_noisy_values_and_costs_nothing():
-    """Another release of the same noisy values, whatever the true ones were, gives the same table and statement."""
+    """Another release with the same noisy values, from other true values, has the same table and statement."""
     release = _released()
     assert release.withhold(below=90).statement_with(None) == release.withhold(below=90).statement_with(None)
     assert release.withhold(below=90).table == release.withhold(below=90).table
@@ -77,7 +77,7 @@ def test_what_is_no_rule_is_refused():
 
 
 def test_no_digest_of_the_whole_release_stands_beside_a_withheld_table():
-    """By it a withheld value would be found out: one tries integers until the digest fits."""
+    """It would reveal a withheld value: one could try integers until the digest fits."""
     said = _released().withhold(below=90).statement_with({"of": "cells", "sha256": "0"})
     assert said["release"]["table"] is None
     whole = _planned()
@@ -98,7 +98,7 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("rule", [{"below": 20}, {"relative_margin": "1/2"}])
 def test_the_bias_is_the_mean_of_shown_cells_less_the_truth(case, rule):
-    """Beside a sum over the probabilities themselves, one by one."""
+    """Compared with a direct sum over the probabilities."""
     release, name, laws = CASES[case]()
     if name == "n":
         margin, said = release.margin(), release.withhold(**rule).statement_with(None)
@@ -119,7 +119,7 @@ def test_the_bias_is_the_mean_of_shown_cells_less_the_truth(case, rule):
 
 
 def test_the_bias_of_estimates_made_of_several_noises_is_right_to_a_few_hundredths():
-    """Least squares has fractions for coefficients: beside many draws of such a sum."""
+    """Least squares has fractional coefficients: compared with many draws of such a sum."""
     release = _planned({"department sex": "1/2", "department": "1/2"}, epsilon=2)
     noise = release.noise(release.form({"department": "A"}))
     draws = np.zeros(10**6)
@@ -135,7 +135,7 @@ def test_the_bias_of_estimates_made_of_several_noises_is_right_to_a_few_hundredt
 
 
 def _determined(domain, shown):
-    """The cells of all families that follow from the shown ones: linear algebra over the cells, exactly."""
+    """The cells of all marginals that follow from the shown ones: exact linear algebra over the cells."""
     rows = {}
     for family in shown:
         columns = [
@@ -166,7 +166,7 @@ FAMILIES = [
 
 @pytest.mark.parametrize("case", range(len(FAMILIES)))
 def test_no_withheld_cell_follows_from_the_shown_ones(case):
-    """Random tables; and without further cells some would follow, so the check has something to find."""
+    """Random tables; without the further withheld cells some would follow, so the test can fail."""
     domain, names = FAMILIES[case]
     random, betrayed, before = np.random.default_rng(case), 0, 0
     for _ in range(12):
@@ -183,7 +183,7 @@ def test_no_withheld_cell_follows_from_the_shown_ones(case):
 
 
 def _shown(domain, tables):
-    """Which cells of each family are shown."""
+    """The shown cells of each marginal."""
     return {
         domain.family(name): np.array([mark == "shown" for mark in table.table["count_mark"]])
         for name, table in tables.items()

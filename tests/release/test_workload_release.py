@@ -1,4 +1,4 @@
-"""Releasing a workload: the margins of the note, bars that cover, estimates that agree, documents."""
+"""Releasing a workload: the margins of the note, coverage, estimates that agree, documents."""
 
 import copy
 import inspect
@@ -29,7 +29,7 @@ CELLS = Plan(APPLICANTS, Unit(1, 1), {"department sex outcome": 1})
 
 
 def released(domain, shares, measured, *, epsilon=1, unit=None):
-    """A release with given noisy sums, by family name."""
+    """A release with given noisy sums, by the name of the marginal."""
     plan = Plan(domain, Unit(1, 1) if unit is None else unit, shares)
     sums = {domain.family(name): np.array(values) for name, values in measured.items()}
     at = epsilon if isinstance(epsilon, ut.exact.Level) else level(epsilon)
@@ -37,7 +37,7 @@ def released(domain, shares, measured, *, epsilon=1, unit=None):
 
 
 def test_an_answer_takes_every_argument_of_the_sums_of_its_plan():
-    """An answer passes on to its sums: an argument or a default that one of them alone has is seen."""
+    """An answer passes its arguments on to its sums: an argument or default of only one of them is found."""
     own = {"total", "ratio", "save", "withheld"}  # of a table, too
     for name in {*dir(NoisySums)} & {*dir(Answer)} - own:
         both = [getattr(kind, name) for kind in (NoisySums, Answer)]
@@ -48,7 +48,7 @@ def test_an_answer_takes_every_argument_of_the_sums_of_its_plan():
 
 
 def test_an_answer_has_one_confidence():
-    """With another confidence also the intervals of ratios are of it, of a plan and of a table."""
+    """Another confidence applies to the intervals of ratios, too, for a plan and for a table."""
     table = {"town": ["A", "B"], "n": [601, 370]}
     by_table = ut.release(table, ut.Promise("n", public="town", unit=Unit(1, 1)), epsilon=1)
     by_plan = ut.release(BERKELEY, CELLS, epsilon=1)
@@ -59,7 +59,7 @@ def test_an_answer_has_one_confidence():
 
 
 def test_berkeley_at_one_by_cells_alone():
-    """3, 4, 5, 7, 9, 13 for sums of 1, 2, 4, 6, 12, 24 cells; every answer is the sum of the noisy cells."""
+    """3, 4, 5, 7, 9, 13 for sums of 1, 2, 4, 6, 12, 24 cells; every answer is the sum of noisy cells."""
     release = ut.release(BERKELEY, CELLS, epsilon=1, once=True).table
     wheres = [
         {"department": "A", "sex": "men", "outcome": "admitted"},
@@ -85,7 +85,8 @@ def test_berkeley_at_one_by_cells_alone():
 
 
 def test_a_plan_is_released_and_its_wanted_tables_are_shown():
-    """The planner measures cells alone for Berkeley; bars are of what is wanted; a label narrows a table."""
+    """The planner measures only the cells for Berkeley; margins are those of the wanted tables; a label selects a
+    part."""
     names = ["department sex outcome=admitted", "department sex", "department", ""]
     wanted = Workload(APPLICANTS, dict.fromkeys(names, 1), per_answer=True)
     release = ut.release(BERKELEY, choose_plan(wanted, Unit(1, 1), epsilon=1), epsilon=1, once=True).table
@@ -98,7 +99,7 @@ def test_a_plan_is_released_and_its_wanted_tables_are_shown():
 
 
 def test_tables_of_different_families_agree_with_each_other():
-    """Least squares is consistent: a coarser family's estimates are sums of a finer one's, in rationals."""
+    """Least squares is consistent: estimates of a coarser marginal are sums of those of a finer one, in rationals."""
     domain = Domain(place=hierarchy({"N": ["a", "b"], "S": ["c", "d"]}, names=["region", "district"]), sex=[1, 2, 3])
     plan = Plan(domain, Unit(2, 3), {"district sex": "1/2", "region": "1/4", "sex": "1/8", "": "1/8"})
     release = ut.release(np.arange(12).reshape(4, 3), plan, epsilon=ut.level(alpha="1/3"), once=True).table
@@ -113,7 +114,7 @@ def test_tables_of_different_families_agree_with_each_other():
 
 
 def test_bars_cover_as_often_as_they_say():
-    """Of 300 seeded releases, true sums lie within their margins, one by one and all at once, as often as is said."""
+    """Of 300 seeded releases, true sums lie within their margins, separately and all at once, as often as stated."""
     domain = Domain(place=hierarchy({"N": ["a", "b"], "S": ["c", "d"]}, names=["region", "district"]))
     plan = Plan(domain, Unit(1, 1), {"district": "1/2", "region": "1/4", "": "1/4"})
     cells, names, runs = np.array([40, 0, 7, 300]), ["district", "region", ""], 300
@@ -134,7 +135,7 @@ def test_bars_cover_as_often_as_they_say():
 
 
 def test_estimates_are_unbiased_in_rationals():
-    """Estimate minus truth is the same combination of the noises whatever the truth is: exactly."""
+    """Estimate minus truth is exactly the same combination of noises for every truth."""
     domain = Domain(a=[1, 2], b=[1, 2, 3])
     plan = Plan(domain, Unit(1, 1), {"a b": "1/3", "a": "1/3", "b": "1/3"})
     for cells in (np.zeros((2, 3), int), np.arange(6).reshape(2, 3) * 10**14):
@@ -156,7 +157,7 @@ def test_ratios_are_fieller_sets_of_shared_noises():
 
 
 def test_means_along_an_axis_and_of_a_release_of_sums():
-    """The mean age from bins, by midpoints or given numbers; the mean of a value from two releases."""
+    """The mean age from bins, by midpoints or given numbers; the mean of an amount from two releases."""
     domain = Domain(age=bins(0, 40, width=10), sex=["men", "women"])
     counts = [[100, 0], [200, 50], [300, 50], [0, 100]]
     release = released(domain, {"age sex": 1}, {"age sex": counts})
@@ -178,7 +179,7 @@ def test_means_along_an_axis_and_of_a_release_of_sums():
 
 
 def test_simultaneous_bars_of_independent_cells_are_those_of_their_product():
-    """One geometric at 1 in 24 and in 200 cells: 6 and 8."""
+    """Geometric noise at 1 in 24 and in 200 cells: 6 and 8."""
     assert ut.release(BERKELEY, CELLS, epsilon=1, once=True).bars(together=True) == {"department sex outcome": 6}
     domain = Domain(a=list(range(200)))
     release = ut.release(np.zeros(200, int), Plan(domain, Unit(1, 1), {"a": 1}), epsilon=1, once=True).table
@@ -187,7 +188,7 @@ def test_simultaneous_bars_of_independent_cells_are_those_of_their_product():
 
 
 def test_how_much_is_printed_follows_from_the_noise_alone():
-    """Equal laws, other data: equal decimals, equal types."""
+    """Equal distributions and other data: equal decimals and equal types."""
     domain = Domain(a=[1, 2, 3])
     plan = Plan(domain, Unit(1, 1), {"a": "1/2", "": "1/2"})
     for cells in (np.zeros(3, int), np.array([10**15, 3, 1])):
@@ -197,7 +198,7 @@ def test_how_much_is_printed_follows_from_the_noise_alone():
 
 
 def test_clean_tables_agree_and_say_that_they_are_biased():
-    """Whole, not negative, every table a sum of the cells; .4255 at epsilon 1 by cells alone, with its words."""
+    """Integers, not negative, every table a sum of the cells; .4255 at epsilon 1 by cells alone, with its sentence."""
     release = seeded_workload_release(BERKELEY // 100, CELLS, 3, epsilon=1)
     clean = release.clean()
     assert clean.cells.min() == 0
@@ -218,7 +219,7 @@ def test_clean_tables_agree_and_say_that_they_are_biased():
 
 @pytest.mark.parametrize("digits", [1, 5, 7, 12, 17, 40])
 def test_the_bias_of_true_zeros_is_right_to_a_float_where_alpha_is_near_1(digits):
-    """alpha / (1 - alpha^2) in rationals; 1/alpha - alpha in floats was 5 % off at 10^-15, and nothing at 10^-17."""
+    """alpha / (1 - alpha^2) in rationals; 1/alpha - alpha in floats was 5 % off at 10^-15, and 0 at 10^-17."""
     alpha = 1 - Fraction(1, 10**digits)
     clean = released(Domain(a=["x"]), {"a": 1}, {"a": [0]}, epsilon=level(alpha=alpha)).clean()
     assert clean.zero_bias_is_exact
@@ -227,7 +228,7 @@ def test_the_bias_of_true_zeros_is_right_to_a_float_where_alpha_is_near_1(digits
 
 @pytest.mark.slow
 def test_a_three_way_table_of_ten_thousand_cells():
-    """20 x 20 x 25 with its eight families: released, reconstructed, cleaned; all estimates near the truth."""
+    """20 x 20 x 25 with its eight marginals: released, reconstructed, cleaned; all estimates are near the truth."""
     domain = Domain(a=list(range(20)), b=list(range(20)), c=list(range(25)))
     families = list(domain.families())
     plan = Plan(domain, Unit(1, 1), {family: Fraction(1, 8) for family in families})
@@ -267,7 +268,7 @@ def test_extreme_levels_huge_counts_zeros_and_single_cells(epsilon):
 
 
 def test_groups_of_different_sizes_have_margins_of_their_own():
-    """Regions of three districts and of one, where districts are measured: 4 and 3 at epsilon 1."""
+    """Regions with three districts and with one, where districts are measured: 4 and 3 at epsilon 1."""
     domain = Domain(place=hierarchy({"N": ["a", "b", "c"], "S": ["d"]}, names=["region", "district"]))
     release = ut.release(np.array([5, 6, 7, 8]), Plan(domain, Unit(1, 1), {"district": 1}), epsilon=1, once=True).table
     assert release["region"]["count_margin"].tolist() == [Combination([1], 1, counts=[3]).margin(), 3]
@@ -285,7 +286,7 @@ def test_groups_of_different_sizes_have_margins_of_their_own():
 
 
 def test_what_is_refused_before_anything_is_drawn():
-    """A smaller unit, another domain, a seeded source, cells that are none, a fractional sensitivity."""
+    """A smaller unit, another domain, a seeded source, invalid cells, a fractional sensitivity."""
     proved = CountedTable(APPLICANTS, BERKELEY, Unit(1, 3))
     with pytest.raises(OutOfRange, match="proved"):
         ut.release(proved, CELLS, epsilon=1, once=True)
@@ -352,13 +353,13 @@ def test_a_document_gives_back_the_release_and_shows_what_was_changed():
 
 
 def test_a_statement_holds_no_true_value():
-    """Two tables, one seed: the noise is the same, and the statements differ in their digests alone."""
+    """Two tables with the same seed: the noise is the same, and the statements differ only in their digests."""
     one, other = (seeded_workload_release(BERKELEY + shift, CELLS, 9).statement for shift in (0, 10**9))
     assert {name for name in one if one[name] != other[name]} == {"table"}
 
 
 def test_tables_come_in_the_kind_that_came_in():
-    """A dataframe where the counted table was made from one."""
+    """A dataframe, if the counted table was made from one."""
     pandas = pytest.importorskip("pandas")
     rows = [(d, x, o) for d in "ABCDEF" for x in ("men", "women") for o in ("admitted", "rejected")]
     frame = pandas.DataFrame(rows, columns=["department", "sex", "outcome"])

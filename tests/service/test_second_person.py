@@ -457,7 +457,7 @@ def test_an_approver_sees_what_it_would_come_to(service, who, published):
     assert "gone" in preview(service.ledger, AnswerRequest("gone", ONE, 1), anything).problem
     second = preview(service.ledger, replace(TERMS, dataset="ages").request("more", ONE, 1), anything)
     assert second.warnings == (
-        "'ages' and 'admissions' are charged as different people: no budget adds up what both spend.",
+        "'ages' and 'admissions' are charged as different people: no budget adds up the levels of both.",
     )
     unseen = preview(service.ledger, replace(TERMS, dataset="ages").request("more", ONE, 1), anything, sees_all=False)
     assert unseen.warnings == ()
@@ -568,8 +568,8 @@ def test_a_name_that_reads_as_anothers_is_refused_without_that_one(opened, who, 
     alone = opened(approvals=False)
     for owner, some, told in (("Eve", [("salaries", None)], False), ("Max", [], True)):
         token = who(owner, "curator", *some)
-        with pytest.raises(OutOfRange, match=r"Write it|Choose another") as rehearsed:
+        with pytest.raises(OutOfRange, match=r"Write the name|Choose another") as rehearsed:
             alone.releases.rehearse(token, "salaries", ONE)
-        with pytest.raises(OutOfRange, match=r"Write it|Choose another") as published_:
+        with pytest.raises(OutOfRange, match=r"Write the name|Choose another") as published_:
             publish_by(alone, token, "k", "salaries", TABLE, ONE, replace(TERMS, independent=True))
         assert ["SALARIES" in str(refused.value) for refused in (rehearsed, published_)] == [told, told]

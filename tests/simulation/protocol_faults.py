@@ -51,7 +51,7 @@ def the_witness_not_asked(plant):
     plant.setattr(Witness, "settle", lambda self, rows: None)
     plant.setattr(Witness, "record", lambda self: WitnessRecord(None, ()))
     plant.setattr(EventLog, "check_writable", lambda self, page: None)
-    plant.setattr(EventLog, "_apart", staticmethod(lambda page, held: None))
+    plant.setattr(EventLog, "_difference", staticmethod(lambda page, held: None))
 
 
 def a_person_drawn_twice(plant):
@@ -103,13 +103,13 @@ def spent_by_the_last_request(plant):
 
 def labels_swapped(plant):
     """A view shows the rows under each other's labels."""
-    real = relaxing.labels_kept
+    real = relaxing.labels_by_ledger_key
 
     def swapped(page, release):
         order, columns = real(page, release)
         return order, {name: column[::-1] for name, column in columns.items()}
 
-    plant.setattr(relaxing, "labels_kept", swapped)
+    plant.setattr(relaxing, "labels_by_ledger_key", swapped)
 
 
 def the_lock_let_go(plant):
@@ -150,7 +150,7 @@ def a_torn_end_accepted(plant):
 
 def an_old_store_accepted(plant):
     """A ledger that is behind its witness is taken for the present one."""
-    plant.setattr(EventLog, "_apart", staticmethod(lambda page, held: None))
+    plant.setattr(EventLog, "_difference", staticmethod(lambda page, held: None))
 
 
 def forks_share_bits(plant):

@@ -128,7 +128,7 @@ def test_a_zero_that_is_not_read_is_warned_about_and_counted_in_the_report(tmp_p
         assert counted.report.facts()["leading_zeros"] == {"code": seen}
         assert len(told) == bool(seen)
         assert all("'code'" in text and str(seen) not in text for text in told)
-        assert ("zeros before code" in counted.report.rows) == bool(seen)
+        assert ("leading zeros, code" in counted.report.rows) == bool(seen)
 
 
 MANY = {"user": ["a"] * 6 + ["b"], "page": ["x", "y", "z", "x", "x", "x", "x"], "paid": [5, 5, 5, 5, 5, 5, 5]}
@@ -427,7 +427,7 @@ def test_a_copy_and_a_file_say_of_themselves_what_the_table_says(tmp_path):
         individual="one household",
         proved=True,
     )
-    assert all(said not in (None, False) for said in table.said().values())  # a new field is given above
+    assert all(said not in (None, False) for said in table.counted_facts().values())  # a new field is given above
     table.save(tmp_path / "c.json")
     for again in (pickle.loads(pickle.dumps(table)), copy.copy(table), read_counted(tmp_path / "c.json")):
-        assert (again.said(), again.unit, again.facts()) == (table.said(), table.unit, table.facts())
+        assert (again.counted_facts(), again.unit, again.facts()) == (table.counted_facts(), table.unit, table.facts())

@@ -36,12 +36,12 @@ from utmost.interfaces.documents.statement_readers import stated_release
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger.event_log import refused_in_quarantine
 from utmost.publish.ledger.events import Event
-from utmost.publish.ledger.kept_mechanisms import KeptMechanism
 from utmost.publish.ledger.ledger import Ledger
 from utmost.publish.ledger.means_names import releases_of_means
 from utmost.publish.ledger.releasing import check_release
 from utmost.publish.ledger.spending import Budget
 from utmost.publish.ledger.state import Published
+from utmost.publish.ledger.stored_mechanisms import StoredMechanism
 from utmost.publish.ledger.verification import Status, Verification
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.promised_noise import Noise
@@ -59,7 +59,7 @@ from utmost.tables.files.signatures import Signer, signature_path
 
 
 def status_report(
-    status: Status, releases: tuple[Published, ...], mechanisms: tuple[KeptMechanism, ...]
+    status: Status, releases: tuple[Published, ...], mechanisms: tuple[StoredMechanism, ...]
 ) -> dict[str, Any]:
     """Report the contents of a ledger: releases, mechanisms and datasets."""
     return {
@@ -75,7 +75,7 @@ def status_report(
     }
 
 
-def mechanism_report(mechanism: KeptMechanism) -> dict[str, Any]:
+def mechanism_report(mechanism: StoredMechanism) -> dict[str, Any]:
     return {
         "name": mechanism.name,
         "version": mechanism.version,

@@ -85,7 +85,7 @@ def _hidden_dataset_names(hides: bool) -> Iterator[None]:
     except OutOfRange as error:
         if not hides or error.where != "dataset":
             raise
-        required = "the name of a dataset must not read as that of another"
+        required = "the name of a dataset must differ from others by more than case and invisible characters"
         raise OutOfRange(required, where="dataset", remedy="Choose another name.") from None
 
 

@@ -1,4 +1,4 @@
-"""Bound the change by one person: keep a fixed number of each person's cells, those with the least hash.
+"""Bound the change by one person: keep at most a fixed number of each person's cells, those with the least hash.
 
 The kept cells of a person depend on the key and on the person's own rows only: see proofs/theory/counting.md.
 """
@@ -16,11 +16,11 @@ from utmost.core.exact.arrays import largest_size
 from utmost.core.sampling.item_words import Identifiers, Tags, compound_tags, item_tags
 from utmost.tables.cells.event_codes import TextsInArrow
 
-_COMPACT = 1 << 22
-_FITTING = 62
+_COMPACT = 1 << 22  # stored pairs beyond which equal pairs are added up
+_FITTING = 62  # bits of a key of person and cell, and of a sum in int64
 _FITS = 1 << _FITTING
-_PERSONS = 1 << 16
-_DENSE = 4
+_PERSONS = 1 << 16  # persons that are hashed at a time
+_DENSE = 4  # cells for each pair up to which an array of all cells is faster than sorting
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,7 +63,7 @@ class EventSums:
             self._limit = 2 * self._rows + _COMPACT
 
     def pairs(self) -> PairSums:
-        """The sums of all batches, of which there must be one at least."""
+        """The sums of all batches; there must be at least one batch."""
         if len(self._parts) > 1:
             persons, cells = (
                 np.concatenate([getattr(part[0], name) for part in self._parts]) for name in ("persons", "cells")
@@ -88,7 +88,9 @@ def _summed(persons: NDArray[np.int64], cells: NDArray[np.int64], amounts: Seque
     order: Any = slice(None)
     if not amounts:
         keys.sort()
-    elif key_bits + row_bits <= _FITTING:  # keys with their row: two to four times as fast as an argsort
+    elif (
+        key_bits + row_bits <= _FITTING
+    ):  # sorting keys together with their rows is two to four times as fast as an argsort
         keys = keys << row_bits | np.arange(len(keys))
         keys.sort()
         order = keys & ((1 << row_bits) - 1)
@@ -118,7 +120,8 @@ def least_hashed(
 ) -> NDArray[np.bool_]:
     """Whether each pair is among the ``most`` pairs of its person with the least hash; ties go to the first pair."""
     # `pairs` are distinct, ordered by person; `names` has each person's text by code. `runs` may number groups of one
-    # person's pairs, ascending: then `most` of each group are chosen. Of c pairs exactly min(c, most) are chosen.
+    # person's pairs, ascending: then `most` pairs of each group are chosen. From c pairs exactly min(c, most) are
+    # chosen.
     numbers = pairs.persons if runs is None else runs
     counts = np.bincount(numbers)
     # Persons with at most `most` pairs, usually nearly all, are not hashed.
@@ -184,9 +187,10 @@ def marking_secret(purpose: bytes, key: bytes) -> bytes:
 
 
 def pair_marks(secret: bytes, persons: Identifiers, counts: NDArray[np.int64], cells: Tags) -> NDArray[np.uint64]:
-    """A 64-bit hash of each pair of a person and a cell: of the person's text, the cell and the secret."""
-    # The first half of the tag of the compound identifier (person's text, cell), see `item_tags`. Each person has
-    # `counts` neighbouring pairs. Measured: 10 to 23 ns a pair, 320 ns a person, and 3 to 12 ns for the tag of a cell.
+    """A 64-bit hash of each (person, cell) pair, computed from the person's text, the cell and the secret."""
+    # The hash is the first half of the tag of the compound identifier (person's text, cell), see `item_tags`. A
+    # person's pairs are neighbours; `counts` has the number of pairs of each person. Measured: 10 to 23 ns a pair, 320
+    # ns a person, and 3 to 12 ns for the tag of a cell.
     return compound_tags(secret, [item_tags(secret, [persons]), cells], counts)[:, 0]
 
 

@@ -76,17 +76,17 @@ def cells_table(
     for name in (*read, *columns):
         if name not in names:
             raise no_column(name, names)
-    marks = spelling_of_table(table, spelling)
+    spelling = spelling_of_table(table, spelling)
     numbers = [
         integer_column(
-            number_cells(adapter.label(table, name), marks),
+            number_cells(adapter.label(table, name), spelling),
             name,
             lambda row: adapter.place(table, row),
             not_whole=SMALLER_UNIT,
         ).astype(object)
         for name in columns
     ]
-    places = _rows(adapter, table, declared, axis, marks)
+    places = _rows(adapter, table, declared, axis, spelling)
     if axis is not None:
         # The events that each nested column counts beyond the column before it
         numbers = [numbers[0], *(after - before for before, after in pairwise(numbers))]
@@ -100,7 +100,7 @@ def cells_table(
                     remedy="Correct the row: each nested column counts the events of the column before it, and more.",
                 )
     values = np.stack(numbers, axis=-1)
-    # The nested axis is the last of the values, and gets its place in the domain.
+    # The nested axis is the last axis of `values`; below it is moved to its place in the domain.
     place = len(declared.axes) if axis is None else axis
     outer = [size for at, size in enumerate(declared.shape) if at != place]
     sums = np.full((int(np.prod(outer, dtype=object)) if outer else 1, values.shape[-1]), 0, dtype=object)
@@ -139,7 +139,7 @@ def _nested_axis(nested: Mapping[str, Sequence[str]], domain: Domain) -> tuple[i
 def _rows(
     adapter: TableAdapter, table: Any, domain: Domain, nested: int | None, spelling: Spelling
 ) -> NDArray[np.int64]:
-    """The cell of each row, over all axes but the nested one."""
+    """The index of each row's cell over all axes except the nested one."""
     cells: Any = 0
     for place, axis in enumerate(domain.axes):
         if place == nested:

@@ -1,4 +1,4 @@
-"""Every problem of the columns that are counted, so that one refusal names all of them."""
+"""Find every problem of the counted columns, so that one error names all of them."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -64,7 +64,7 @@ def _read_axis(axis: Axis, batch: Batch, before: int, spelling: Spelling) -> Non
 
 @dataclass(slots=True, eq=False)
 class _Amounts:
-    """A reader of amounts that continues after a kind of problem that was reported before."""
+    """A reader of amounts that can go on after a problem was reported."""
 
     measure: CountedMeasure
     leaves_missing: bool = False
@@ -77,7 +77,7 @@ class _Amounts:
         self.measure.amounts({self.measure.column: column}, before, spelling)
 
     def mended(self, error: BadTable) -> bool:
-        """Read as if a problem were mended; False if it is of another kind."""
+        """From now on, read as if this problem were corrected; return False for a problem that cannot be skipped."""
         if error.came == MISSING_AMOUNT or named_mark(error.came) is not None:
             self.leaves_missing = True
             return True

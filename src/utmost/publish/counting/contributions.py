@@ -1,7 +1,7 @@
 """Tables of the number of persons whom each bound would leave unchanged, to choose `at_most` and `per_cell`.
 
-Each person is in one cell: that of the least bound that removes nothing of this person. The cell depends on the
-person's own rows only, so that one person changes one cell by 1: proofs/theory/counting.md.
+Each person is in one cell: the cell of the smallest bound that removes nothing of this person's events. The cell
+depends on the person's own rows only, so that one person changes one cell by 1: proofs/theory/counting.md.
 """
 
 from collections.abc import Mapping, Sequence
@@ -53,7 +53,7 @@ def count_contributions(
     outside: str | None = None,
     progress: Progress | None = None,
 ) -> CountedTable:
-    """Count persons by the least limit that would remove nothing of them, to choose a bound on contributions.
+    """Count persons by the smallest limit that would remove none of their events, to choose a bound on contributions.
 
     Args:
         events, domain, by: Arguments of `count_table`; the domain is that of the table to be published.
@@ -68,8 +68,8 @@ def count_contributions(
 
     Returns:
         A table over one axis, named by the bound, whose labels are the limits and "more", with ``Unit(1, 1)``. It has
-        true counts: release it like any other table, see `bound_costs`. Persons without events in the domain, or whose
-        sums are all 0, are in no cell.
+        true counts: release it like any other table, see `bound_costs`. Persons who have no events in the domain, or
+            only sums of 0, are in no cell.
 
     Raises:
         OutOfRange: for another bound, limits that do not ascend or are not positive, amounts with "at_most", bounds in
@@ -113,11 +113,11 @@ def count_contributions(
     amount = read.amount
     bounds = tuple(exact_integer(one, bound) if amount is None else amount.steps(one, bound) for one in limits)
     if not bounds or bounds[0] < 1 or any(low >= high for low, high in pairwise(bounds)):
-        remedy = "Pass limits=[1, 2, 5, 10], say."
+        remedy = "Pass, for example, limits=[1, 2, 5, 10]."
         raise OutOfRange(f"the limits of {bound} must be positive and ascending", came=list(limits), remedy=remedy)
     axes = tuple(chosen_axes(declared_domain(domain, by), by))
-    marks = spelling_of_table(events, spelling)
-    rule = _Sized(counting.person, (read,), axes, None, marks, 1, None, b"", bounds=bounds, of=bound)
+    spelling = spelling_of_table(events, spelling)
+    rule = _LimitRule(counting.person, (read,), axes, None, spelling, 1, None, b"", bounds=bounds, of=bound)
     flat, kind, report = counted_cells(events, rule, progress, read_outside(outside))
     labels: list[Label] = list(bounds)
     if amount is not None:
@@ -132,7 +132,7 @@ def count_contributions(
 
 
 @dataclass(slots=True, eq=False, repr=False)
-class _Sized(CountingRule):
+class _LimitRule(CountingRule):
     """The rule by which a person falls into the cell of the least limit that the person does not exceed."""
 
     bounds: tuple[int, ...] = field(kw_only=True)
@@ -143,7 +143,7 @@ class _Sized(CountingRule):
         self.size = len(self.bounds) + 1  # one cell for persons who exceed all limits
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return partial(_Sized, bounds=self.bounds, of=self.of), CountingRule.__reduce__(self)[1]
+        return partial(_LimitRule, bounds=self.bounds, of=self.of), CountingRule.__reduce__(self)[1]
 
     @property
     def kept_of(self) -> None:

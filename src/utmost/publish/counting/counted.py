@@ -34,7 +34,7 @@ if TYPE_CHECKING:  # plans import this module
 DOCUMENT_KIND = "counted"
 """The kind of a counted table's document."""
 
-_PLAIN = None, None, False  # a unit without parts of an amount, distinct values and missing amounts
+_PLAIN = None, None, False  # (between, distinct, missing) of an amount that has none of these
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -45,15 +45,15 @@ class CountedTable(CountedFacts, Display):
 
     Args:
         domain: Declared domain.
-        cells: An integer for each cell, of the domain's shape; for amounts in steps. For a domain of more than 2^28
-            cells, the nonzero cells.
+        cells: Array of integers with the domain's shape; amounts are in steps. For a domain of more than 2^28 cells,
+            the nonzero cells.
         unit: Unit of privacy: the largest change of the table by one individual.
         kind: Kind of dataframe for tables made from the counts, as an adapter names it.
         report: Counting report: how many events were counted, clipped, removed and left out. It is confidential: no
             file, pickle or copy of the table has it.
         part: Name of a partition of the individuals into disjoint parts, and name of this table's part.
-        together: Axis of k = 2 to 5 values, where one individual changes the cells of ``unit.cells / k`` rows along
-            this axis, and no other cells.
+        together: Axis of k = 2 to 5 values. Cells that differ only in this axis form a row; one individual changes the
+            cells of at most ``unit.cells / k`` rows.
         measure: Name of the measure, where several measures were counted in one pass.
         individual: Who one individual is, in words; None if unknown.
         proved: True if utmost counted the table, and so bounded each individual's contribution by the unit.
@@ -90,7 +90,7 @@ class CountedTable(CountedFacts, Display):
         self.unit.check_part(self.part)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return partial(CountedTable, **self.said()), (self.domain, self.cells, self.unit, self.kind)
+        return partial(CountedTable, **self.counted_facts()), (self.domain, self.cells, self.unit, self.kind)
 
     def __repr__(self) -> str:
         line = one_line(self)
@@ -151,8 +151,8 @@ class CountedTable(CountedFacts, Display):
         read[tuple(left)] = cells.numbers[inside]
         return read
 
-    def in_unit(self, sensitivity: Number) -> Number:
-        """A sensitivity in the amount's own unit, converted to steps; unchanged for counts."""
+    def sensitivity_in_steps(self, sensitivity: Number) -> Number:
+        """Convert a sensitivity from the amount's own unit to steps; unchanged for counts."""
         return sensitivity if self.unit.amount is None else self.unit.amount.steps(sensitivity, "sensitivity")
 
     def check_covered(self, unit: Unit, cells: int | None = None) -> None:
@@ -227,7 +227,7 @@ class CountedTable(CountedFacts, Display):
         """
         amounts = AmountPair.of(self.domain, self.unit)
         if amounts is None:
-            return self._laid(family, column, self.unit.numbers)
+            return self._labelled(family, column, self.unit.numbers)
         both = amounts.both(self.domain.family(family))
         parts = amounts.parts(self.domain.sums(self.summable, both).astype(object), both)
         low, high = amounts.amount.ends
@@ -240,9 +240,9 @@ class CountedTable(CountedFacts, Display):
 
     def in_steps(self, column: str | None = None) -> LabelledTable:
         """The cells as a table of integers, as noise is added to them; for amounts in steps."""
-        return self._laid(self.domain.finest, column, lambda steps: steps)
+        return self._labelled(self.domain.finest, column, lambda steps: steps)
 
-    def _laid(
+    def _labelled(
         self,
         family: str | Sequence[str] | Family,
         column: str | None,
@@ -279,29 +279,31 @@ class CountedTable(CountedFacts, Display):
 
         overwrite = truth(overwrite, "overwrite")
         table = self.table(self.domain.finest if family is None else family)
-        publication = SavedContent(table, self._said, self._document if family is None else None, owner_only=True)
+        publication = SavedContent(
+            table, self._unit_document, self._document if family is None else None, owner_only=True
+        )
         return saved(publication, path, format=format, overwrite=overwrite)
 
     def facts(self) -> dict[str, Any]:
         """JSON values of the unit, the domain and the cells; in a vast domain indices and values of nonzero cells."""
-        about = self._about()
+        about = self._metadata()
         if isinstance(self.cells, FewCells):
             return about | {"places": self.cells.places.tolist(), "numbers": self.cells.numbers.tolist()}
         return about | {"cells": self.cells.ravel().tolist()}
 
-    def _about(self) -> dict[str, Any]:
+    def _metadata(self) -> dict[str, Any]:
         """JSON values of everything but the cells."""
         return {"unit": self.unit.facts(), **facts_of(self), "domain": self.domain.facts()}
 
     def _document(self) -> dict[str, Any]:
         return {"kind": DOCUMENT_KIND, "format": 1, "utmost": __version__, **self.facts()}
 
-    def _said(self, digest: Digest | None) -> dict[str, Any]:
+    def _unit_document(self, digest: Digest | None) -> dict[str, Any]:
         return {
             "kind": "utmost true counts",
             "format": 1,
-            "warning": "True counts: not to be published. They are for a release, and for their owner alone.",
-            **self._about(),
+            "warning": "True counts: never publish them. Only their owner may read them, to make a release.",
+            **self._metadata(),
             "table": None if digest is None else dict(digest),
         }
 

@@ -1,8 +1,8 @@
-"""Counting people: from events of persons to a table over a declared domain, with the unit of privacy that this proves.
+"""Count the events of persons into a table over a declared domain, with the unit of privacy that the counting proves.
 
-At most a fixed number of cells of each person are kept, each changed by at most a fixed amount. The kept part of a
-person depends on the key and on the person's own rows only, so that removing the person changes nobody else's part: the
-proof is in proofs/theory/counting.md.
+Each person changes at most a fixed number of cells, each by at most a fixed amount. The cells that are kept for a
+person depend on the key and on the person's own rows only, so that removing the person changes nobody else's
+contribution: the proof is in proofs/theory/counting.md.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,7 +26,6 @@ from utmost.errors import (
     Unsupported,
     warn,
 )
-from utmost.publish.counting.added_cells import AddedCells
 from utmost.publish.counting.bounding import added_by_cell
 from utmost.publish.counting.cell_totals import CELL, CellTotals, gathered_totals, read_totals, totals_schema
 from utmost.publish.counting.counted import CountedTable
@@ -42,6 +41,7 @@ from utmost.publish.counting.counting_report import CountingReport
 from utmost.publish.counting.counting_rule import CountedCells, CountingRule
 from utmost.publish.counting.declared_axes import chosen_axes, declared_domain, part_axis, whole_rows
 from utmost.publish.counting.person_pairs import PersonsInBuckets, RowsAlone, persons_of
+from utmost.publish.counting.sparse_totals import SparseTotals
 from utmost.tables.axes.axes import Label
 from utmost.tables.axes.domain import Domain
 from utmost.tables.axes.few_cells import MOST_LAID, FewCells
@@ -102,10 +102,10 @@ def count_table(
 ) -> CountedTable | dict[Label, CountedTable]:
     """Count the events of persons over a declared domain, so that the contribution of each person is bounded.
 
-    1. The events of each person in each cell are counted, or their amounts added up, and the number is clipped to
+    1. For each person and cell, the events are counted, or their amounts added up, and the result is clipped to
        ``per_cell`` of the measure.
     2. At most ``at_most`` cells of each person are kept: those with the least hash of key, person and cell.
-    3. The numbers of all persons are added up. A cell without persons is 0.
+    3. The kept results of all persons are added up. A cell without persons is 0.
 
     Args:
         events: One row for each event: a dict of columns, a list of dicts, a NumPy array with named fields, a dataframe
@@ -118,17 +118,18 @@ def count_table(
         measure: Counted quantity: `count` with a bound for each cell, `sum` of amounts, or `distinct` values. By
             default each person counts once in a cell. See `count_measures` for several measures in one pass.
         by: Names of the axes of the domain by which to count, in the order of the table; None for all.
-        part: Axis of the domain, or {column: list of labels}, that splits the persons into disjoint parts. A person
-            with events in several parts is kept in the part with the least hash.
+        part: Axis of the domain, or {column: list of labels}, that splits the persons into disjoint parts. If a person
+            has events in several parts, only those in the part with the least hash are kept.
         spelling: Spelling of decimals, thousands, dates and missing values in text, for files and frames.
         outside: "leave out" turns off the warning of events outside the domain, or without a value.
         progress: Function that is called as ``progress(done, rows)`` after every batch.
 
     Returns:
-        The table with the unit that the counting proves: sensitivity max(|lowest|, |highest|) of ``per_cell`` (for
-        amounts in steps), ``at_most`` cells (at most all cells), and ``in_all``; under "change-one" also
-        ``nonnegative`` if no sum is below 0. With ``part`` a dict of tables by the label of the part, over the other
-        axes. The table's ``report`` has the true numbers of events counted and removed, for the curator only.
+        The table with the unit that the counting proves. The sensitivity is the larger of |lowest| and |highest| of
+        ``per_cell`` (for amounts, in steps); the number of cells is ``at_most``, or that of the domain if it is
+        smaller; ``in_all`` is the bound of the measure. Under "change-one" the unit is ``nonnegative`` if no sum can be
+        below 0. With ``part`` a dict of tables by the label of the part, over the other axes. The table's ``report``
+        has the true numbers of events counted and removed, for the curator only.
 
     Raises:
         NotDeclared: without a domain, or for a column that is no axis of the domain.
@@ -139,17 +140,17 @@ def count_table(
         Unsupported: where a frame needs a package that is not installed.
 
     Warns:
-        RowsLeftOut: if some events lie outside the domain or have no value, unless ``outside="leave out"``. The warning
-            names axes, and no number.
+        RowsLeftOut: if some events lie outside the domain or have no value, unless ``outside="leave out"``.
+            The warning names the axes, but no number.
         NothingCounted: if all events lie outside the domain.
         LeadingZerosRead: if values begin with a zero, as codes do, and are read as integers.
-        FewEventsKept: if the bounds keep less than half of the events in the domain; for amounts, less than half of the
-            absolute values of persons' sums; where a person counts once in a cell, less than half of the pairs of
-            person and cell.
+        FewEventsKept: if the bounds keep less than half of the events in the domain. For amounts: less than half of the
+            total of the absolute values of persons' sums. Where a person counts once in a cell: less than half of the
+            (person, cell) pairs.
 
-    Cost: below 1 s for a million events, 4 to 7 s for ten million in a file. Memory grows with the distinct pairs of
-        person and cell. For files and engines it grows with the domain and with the pairs of a 256th of the persons;
-        more than a million events are spilled to an unnamed file on the disk.
+    Cost: below 1 s for a million events, 4 to 7 s for ten million in a file. Memory grows with the distinct (person,
+    cell) pairs. For files and engines it grows with the domain and with the pairs of one 256th of the persons; more
+    than a million events are spilled to an unnamed file on the disk.
 
     >>> events = {"user": ["ann", "ann", "bob", "ann"], "page": ["A", "B", "A", "A"]}
     >>> counted = count_table(events, Domain(page=["A", "B", "C"]), Counting("user", at_most=2))
@@ -206,15 +207,15 @@ def count_measures(
     outside: str | None = None,
     progress: Progress | None = None,
 ) -> dict[str, CountedTable] | dict[Label, dict[str, CountedTable]]:
-    """Count several measures of the same persons in one pass, each over the same cells of each person.
+    """Count several measures in one pass; for each person, the same cells are kept for all measures.
 
     Args:
         events, domain, counting, by, part, spelling, outside, progress: Arguments of `count_table`.
         measures: Counted quantities by name: `count`, `sum` and `distinct`, each with its own bounds.
 
     Returns:
-        A table for each measure, with its own unit; with ``part`` such tables for each part. The levels of releases of
-        several measures add up.
+        A dict with the table of each measure, each with its own unit; with ``part`` such a dict for each part. If
+        tables of several measures are released, their privacy levels add up.
 
     Raises:
         As `count_table`.
@@ -259,19 +260,21 @@ def _counted(
     key = counting.key_of_hashes()
     rule = CountingRule(counting.person, tuple(read.values()), axes, of_parts, spelling, most, rows, key)
     flat, kind, report = counted_cells(events, rule, progress, outside)
-    # A random name of the partition for each call: parts of two calls may have persons in common.
+    # Each call gives the partition a new random name, because parts of two calls may have persons in common.
     identity, tables = token_hex(16), dict[Label | None, dict[MeasureName, CountedTable]]()
     for (name, measure), first in zip(read.items(), rule.first_tables, strict=True):
         named_axes, sums = rule.axes_of(measure), rule.cells_of(measure, first, flat)
         cells: Sequence[NDArray[Any] | FewCells]
-        if isinstance(sums, AddedCells):
+        if isinstance(sums, SparseTotals):
             cells = sums.by_part(rule.shape, rule.parts, measure.tables, rule.numbered)
         else:
-            # By part; the two parts of an amount become the last axis.
+            # One array for each part of the persons; the parts of an amount become the last axis.
             shaped = (sums if name is not None else narrowed(sums)).reshape(-1, rule.parts, *rule.shape)
             cells = list(shaped[0] if measure.most_events is None else np.moveaxis(shaped, 0, -1))
-        raised = rows is not None and rows.values > 2
-        unit = measure.unit(min(most, rule.cells), counting.neighbours, in_parts=of_parts is not None, raised=raised)
+        must_not_lower = rows is not None and rows.values > 2
+        unit = measure.unit(
+            min(most, rule.cells), counting.neighbours, in_parts=of_parts is not None, must_not_lower=must_not_lower
+        )
         whole = CountedTable(
             Domain(named_axes),
             cells[0],
@@ -316,7 +319,7 @@ def counted_cells(
             kept = (rule.chosen(pairs, texts) for pairs, texts in persons_of(rule, read, progress))
             totals = map(added_by_cell, kept if rule.seen is None else map(rule.seen.taken, kept))
             kind = read.kind
-        flat = AddedCells.of(totals) if rule.size > MOST_LAID else gathered_totals(totals, rule.size)
+        flat = SparseTotals.of(totals) if rule.size > MOST_LAID else gathered_totals(totals, rule.size)
     except BadTable as error:
         if not is_engine_frame(events):
             from utmost.publish.counting.column_problems import add_other_problems  # loaded only for a refusal
@@ -336,8 +339,8 @@ def _warn_of_losses(report: CountingReport, rule: CountingRule, outside: str | N
     undeclared, missing = report.lost
     if report.outside_domain == report.events > 0:
         axes = ", ".join(repr(name) for name in report.outside if name in (*undeclared, *missing))
-        text = f"Every event lies outside the declared domain, on {axes}: the table is zeros. Compare the declared "
-        text += "values with the spelling and the type of the column's."
+        text = f"Every event lies outside the declared domain, on {axes}: every cell is 0. Compare the declared "
+        text += "values with the spelling and the type of the values in the column."
         integers = [
             axis.levels[0]
             for axis in rule.read
@@ -347,32 +350,32 @@ def _warn_of_losses(report: CountingReport, rule: CountingRule, outside: str | N
             )
         ]
         if numbered := [name for name in integers if name in undeclared]:
-            text += f' Integers are declared for {", ".join(map(repr, numbered))}: if the data write 01, declare "01".'
+            text += f' Integers are declared for {", ".join(map(repr, numbered))}: if the data have 01, declare "01".'
         warn(text, NothingCounted)
         return
     if outside is None and (undeclared or missing):
         lost = [f"lie outside the declared domain on {', '.join(map(repr, undeclared))}"] if undeclared else []
         lost += [f"have no value on {', '.join(map(repr, missing))}"] if missing else []
-        remedy = "Declare the values, or marks of missing cells, give the axis other=, " if undeclared else ""
-        remedy += 'Count missing ones under a label, missing="not stated" of the axis, ' if missing else ""
-        remedy += 'or say that they are meant to go: ut.count_table(..., outside="leave out").'
+        remedy = "Declare the values, or the marks of missing cells, or add other= to the axis, " if undeclared else ""
+        remedy += 'Count missing values under a label: add missing="not stated" to the axis, ' if missing else ""
+        remedy += 'or turn this warning off: ut.count_table(..., outside="leave out").'
         warn(f"Some events {' or '.join(lost)}, and are not counted. {remedy}", RowsLeftOut)
     if padded := [name for name, events in report.leading_zeros.items() if events]:
         names = ", ".join(map(repr, padded))
-        text = f"Some values of {names} begin with a zero, 01005 among numbers or where 1005 is declared. If they are "
-        text += f'codes, declare them as text, "{padded[0]}": ["01005", ...]. print(counted.report) says how many.'
+        text = f"Some values of {names} begin with a zero that is ignored, as 01005 read as 1005. If they are "
+        text += f'codes, declare them as text, "{padded[0]}": ["01005", ...]. print(counted.report) shows how many.'
         warn(text, LeadingZerosRead)
     measure, counted, kept = rule.measures[rule.reported], report.counted, report.kept
     if measure.ends == (0, 1) and measure.amount is None and measure.in_all is None:
-        # A person counts once in a cell, for any number of events: losses are pairs of person and cell.
+        # A person counts once in a cell, for any number of events there: only (person, cell) pairs can be lost.
         counted, kept = report.pairs, report.pairs - report.removed
     if 2 * kept < counted:
-        remedy = "print(counted.report) says how much; count_contributions (utmost bounds) weighs larger bounds."
+        remedy = "print(counted.report) shows the percentage; count_contributions (utmost bounds) tests larger bounds."
         warn(f"The bounds on one person keep less than half of the {report.kept_of}. {remedy}", FewEventsKept)
 
 
 def _added_by_engine(events: Any, rule: CountingRule) -> tuple[Iterator[CellTotals], str]:
-    """The sums of cells of a frame in an engine: only sums are transferred; and the kind of dataframe."""
+    """The sums of cells, computed by the engine so that only sums are transferred; and the kind of dataframe."""
     frame = engine_frame(events)
     if rule.numbered is not None:
         remedy = "Write the frame to Parquet files and pass their pathlib.Path; or count over fewer axes."
@@ -390,5 +393,5 @@ def _added_by_engine(events: Any, rule: CountingRule) -> tuple[Iterator[CellTota
         batches = read.added_up(RowsAlone(rule), totals_schema(CELL))
     else:
         batches = read.added_up_by(rule.person, PersonsInBuckets(rule), totals_schema(CELL))
-    batches = rule.tally.taken_from(batches)
-    return read_totals(batches if rule.seen is None else rule.seen.taken_from(batches)), frame.kind
+    batches = rule.tally.without_stored(batches)
+    return read_totals(batches if rule.seen is None else rule.seen.without_stored(batches)), frame.kind

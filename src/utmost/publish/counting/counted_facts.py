@@ -1,4 +1,4 @@
-"""The facts about a counted table beside its unit, in a module that loads fast."""
+"""What a counted table says about itself beside its unit: part, measure, individual, proof. This module loads fast."""
 
 from dataclasses import dataclass, field, fields
 from typing import Any
@@ -46,7 +46,7 @@ def read_part(part: object) -> Part | None:
     if part is None:
         return None
     if not isinstance(part, list | tuple) or len(part) != 2 or not all(isinstance(name, str) for name in part):
-        raise WrongKind("a part must be two names: the partition's and the part's", where="part")
+        raise WrongKind("a part must be two names: of the partition, and of the part", where="part")
     return part[0], part[1]
 
 
@@ -68,7 +68,7 @@ PROVED_FORM = form("what one individual changes is", words=_PROVED, write=writte
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class CountedFacts:
-    """The facts about a counted table beside its unit, as every file of the table has them."""
+    """The facts that every file of a counted table has beside its unit and cells."""
 
     # The fields are explained at `CountedTable`. `Promise.of_table` copies each field that a promise has, too.
     part: Part | None = field(default=None, metadata=PART_FORM)
@@ -84,6 +84,6 @@ class CountedFacts:
         read_individual(self.individual)
         truth(self.proved, "proved")
 
-    def said(self) -> dict[str, Any]:
+    def counted_facts(self) -> dict[str, Any]:
         """The fields of `CountedFacts` by name."""
         return {each.name: getattr(self, each.name) for each in fields(CountedFacts)}

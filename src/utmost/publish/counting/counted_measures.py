@@ -1,4 +1,4 @@
-"""Measures of each person and cell within bounds: events, the sum of an amount, distinct values."""
+"""The quantity counted for each person and cell, within bounds: events, the sum of an amount, or distinct values."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -39,7 +39,8 @@ class MeasureSpec:
     """The measure of each cell: events, the sum of amounts, or distinct values; `count`, `sum`, `distinct` make one.
 
     Attributes:
-        values, step, each, per_cell, most_events, in_all, missing: Arguments of `sum`; without ``values`` of `count`.
+        values, step, each, per_cell, most_events, in_all, missing: Arguments of `sum`; of `count` if ``values`` is
+            None.
         distinct, of, at_most: Column, declared values and bound of `distinct`.
     """
 
@@ -60,10 +61,10 @@ def count(per_cell: AmountBounds | None = None, *, in_all: int | None = None) ->
 
     Args:
         per_cell: Largest number of events of a person that count in a cell; by default 1, or ``in_all`` if given.
-        in_all: Largest number of events of a person that count in the whole table. If a person has more events, they
-            are reduced evenly, each cell in proportion. If persons differ much in their numbers of events, ``in_all``
-            removes far fewer events than ``per_cell`` for the same noise. Such a table is released by a plan, see
-            `release`.
+        in_all: Largest number of events of a person that count in the whole table. If a person has more events, the
+            person's number in each cell is reduced in proportion. If persons differ much in their numbers of events,
+            ``in_all`` removes far fewer events than ``per_cell`` for the same noise. Such a table is released by a
+            plan, see `release`.
 
     >>> events = {"user": ["ann", "ann", "bob"], "shop": ["A", "A", "B"], "paid": [3, 5, 2]}
     >>> from utmost.counting import Counting, count_measures
@@ -176,40 +177,40 @@ class CountedMeasure:
     ends: AmountEnds  # range of a person's sum in a cell
     # largest number of one person's events in a cell, where sums and counts have one noise
     most_events: int | None = None
-    distinct: Axis | None = None  # axis of the values whose distinct ones are counted
-    # upper bound on the total size of a person's sums; of events for counts, or with most_events
+    distinct: Axis | None = None  # axis of the values that `distinct` counts
+    # upper bound on the total of a person's absolute sums; for counts, or with most_events, on the number of events
     in_all: int | None = None
-    is_moved: bool = True  # whether sums are clipped to `ends`; else `in_all` already keeps them there
+    clips_sums: bool = True  # False if `in_all` alone already keeps sums within `ends`
 
     @classmethod
-    def of(cls, words: MeasureSpec, *, each_row: bool, name: str | None) -> "CountedMeasure":
+    def of(cls, spec: MeasureSpec, *, each_row: bool, name: str | None) -> "CountedMeasure":
         """Check a measure, and complete its bounds."""
-        values, step, each, per_cell = words.values, words.step, words.each, words.per_cell
-        if words.missing not in (None, LEAVE_OUT):
+        values, step, each, per_cell = spec.values, spec.step, spec.each, spec.per_cell
+        if spec.missing not in (None, LEAVE_OUT):
             remedy = 'Pass missing="leave out", or leave missing= out: then a missing amount is refused.'
-            raise OutOfRange(f"missing must be {LEAVE_OUT!r}", came=repr(words.missing), where="missing", remedy=remedy)
-        if words.distinct is not None or words.of is not None or words.at_most is not None:
-            return cls._distinct(words, each_row=each_row, name=name)
-        if values is None and not (step is None and each is None and words.missing is None):
+            raise OutOfRange(f"missing must be {LEAVE_OUT!r}", came=repr(spec.missing), where="missing", remedy=remedy)
+        if spec.distinct is not None or spec.of is not None or spec.at_most is not None:
+            return cls._distinct(spec, each_row=each_row, name=name)
+        if values is None and not (step is None and each is None and spec.missing is None):
             came = "step" if step is not None else "each" if each is not None else "missing"
             raise OutOfRange(
                 f"{came}= needs values=, the column of amounts",
                 came="none",
                 remedy='Pass, for example, values="amount".',
             )
-        if words.most_events is not None:
-            return cls._shared(words, each_row=each_row, name=name)
-        left_out = words.missing is not None
+        if spec.most_events is not None:
+            return cls._with_most_events(spec, each_row=each_row, name=name)
+        left_out = spec.missing is not None
         amount = None if values is None else Amount(name or values, 1 if step is None else step, missing=left_out)
         event = None if each is None else _ends(each, "each", amount)
         # A person's only row is the person's sum.
         if per_cell is None and event is not None and each_row:
             return cls(values, amount, step is not None, event, event)
-        in_all = None if words.in_all is None else _ends(words.in_all, "in_all", amount)[1]
+        in_all = None if spec.in_all is None else _ends(spec.in_all, "in_all", amount)[1]
         if in_all is not None and per_cell is None:
-            # The bound on the total size bounds each sum; no sum is negative where no event is.
+            # in_all bounds each single sum, too. If no amount is negative, no sum is.
             least = 0 if values is None or (event is not None and event[0] >= 0) else -in_all
-            return cls(values, amount, step is not None, event, (least, in_all), in_all=in_all, is_moved=False)
+            return cls(values, amount, step is not None, event, (least, in_all), in_all=in_all, clips_sums=False)
         if per_cell is None and not (step is None and each is None):
             remedy = "Pass, for example, per_cell=5000 for sums from 0 to 5000 in the unit of the amounts."
             raise OutOfRange("per_cell must bound the change of a cell by one person", came="none", remedy=remedy)
@@ -217,48 +218,48 @@ class CountedMeasure:
         return cls(values, amount, step is not None, event, ends, in_all=in_all)
 
     @classmethod
-    def _shared(cls, words: MeasureSpec, *, each_row: bool, name: str | None) -> "CountedMeasure":
-        """The measure of sums and counts with one noise."""
-        most = natural(words.most_events, "most_events", least=1)
-        if words.values is None or words.each is None or words.per_cell is not None or (each_row and most > 1):
-            came = "no values=" if words.values is None else "no each=" if words.each is None else "per_cell="
+    def _with_most_events(cls, spec: MeasureSpec, *, each_row: bool, name: str | None) -> "CountedMeasure":
+        """The measure that counts events and sums their amounts, with one noise for both."""
+        most = natural(spec.most_events, "most_events", least=1)
+        if spec.values is None or spec.each is None or spec.per_cell is not None or (each_row and most > 1):
+            came = "no values=" if spec.values is None else "no each=" if spec.each is None else "per_cell="
             came = "more than one event of a row" if each_row and most > 1 else came
             remedy = 'Pass, for example, values="amount", each=(0, 1000), most_events=5.'
             raise OutOfRange(
                 "most_events= needs values= and each=, the lowest and the highest amount", came=came, remedy=remedy
             )
-        step = 1 if words.step is None else words.step
-        plain = Amount(name or words.values, step)
-        low, high = _ends(words.each, "each", plain)
+        step = 1 if spec.step is None else spec.step
+        plain = Amount(name or spec.values, step)
+        low, high = _ends(spec.each, "each", plain)
         ends_of_each = plain.text(low), plain.text(high)
-        amount = Amount(plain.name, step, ends_of_each, missing=words.missing is not None)
-        in_all = None if words.in_all is None else natural(words.in_all, "in_all", least=1)
+        amount = Amount(plain.name, step, ends_of_each, missing=spec.missing is not None)
+        in_all = None if spec.in_all is None else natural(spec.in_all, "in_all", least=1)
         ends = (0, (high - low) * most)
-        return cls(words.values, amount, words.step is not None, (low, high), ends, most, in_all=in_all)
+        return cls(spec.values, amount, spec.step is not None, (low, high), ends, most, in_all=in_all)
 
     @classmethod
-    def _distinct(cls, words: MeasureSpec, *, each_row: bool, name: str | None) -> "CountedMeasure":
-        most = natural(1 if words.at_most is None else words.at_most, "at_most", least=1)
-        if words != MeasureSpec(distinct=words.distinct, of=words.of, at_most=words.at_most) or words.of is None:
-            came = "no declared values" if words.of is None else "values=, step=, each=, per_cell= or most_events="
+    def _distinct(cls, spec: MeasureSpec, *, each_row: bool, name: str | None) -> "CountedMeasure":
+        most = natural(1 if spec.at_most is None else spec.at_most, "at_most", least=1)
+        if spec != MeasureSpec(distinct=spec.distinct, of=spec.of, at_most=spec.at_most) or spec.of is None:
+            came = "no declared values" if spec.of is None else "values=, step=, each=, per_cell= or most_events="
             remedy = 'Pass, for example, ut.distinct("product", of=["tea", "milk"], at_most=3).'
             raise OutOfRange(
                 "distinct= needs of=, the list of values, and allows only at_most= beside it", came=came, remedy=remedy
             )
-        if not isinstance(words.distinct, str) or not words.distinct:
-            raise wrong_kind("distinct", "the name of a column", words.distinct)
+        if not isinstance(spec.distinct, str) or not spec.distinct:
+            raise wrong_kind("distinct", "the name of a column", spec.distinct)
         if each_row and most > 1:
             remedy = "Leave out at_most=: with each_row=True a person has one value."
             raise OutOfRange("at_most must be 1 where each row is a person", came=most, remedy=remedy)
-        declare = Domain.of_facts if isinstance(words.of, Mapping) else Domain
-        axis = declare({words.distinct: words.of}).axes[0]
-        if axis.columns != (words.distinct,):
+        declare = Domain.of_facts if isinstance(spec.of, Mapping) else Domain
+        axis = declare({spec.distinct: spec.of}).axes[0]
+        if axis.columns != (spec.distinct,):
             raise OutOfRange(
                 "distinct must name one column",
                 came=f"{len(axis.columns)} columns",
                 remedy="List the values of one column in of=.",
             )
-        amount = Amount(name or words.distinct, distinct=axis.size)
+        amount = Amount(name or spec.distinct, distinct=axis.size)
         return cls(None, amount, is_rounded=False, each=None, ends=(0, min(most, axis.size)), distinct=axis)
 
     @property
@@ -274,16 +275,16 @@ class CountedMeasure:
 
     @property
     def bound(self) -> int:
-        """The largest change of a cell by one person, in size."""
+        """The largest absolute change of a cell by one person."""
         return max(abs(self.ends[0]), abs(self.ends[1]))
 
     @property
     def counts_events(self) -> bool:
         return self.distinct is None and (self.column is None or self.most_events is not None)
 
-    def moved(self, sums: NDArray[Any]) -> tuple[NDArray[Any], int]:
+    def clipped(self, sums: NDArray[Any]) -> tuple[NDArray[Any], int]:
         """The sums of persons in cells, clipped to `ends`, and the number of clipped sums."""
-        if not self.is_moved:
+        if not self.clips_sums:
             return sums, 0
         low, high = self.ends if self.most_events is None else (0, self.most_events)
         beyond = max(abs(low), abs(high)) >= LARGEST_DOMAIN
@@ -291,29 +292,30 @@ class CountedMeasure:
         return clipped if beyond else clipped.astype(np.int64), int(np.count_nonzero((sums < low) | (sums > high)))
 
     @property
-    def events_in_steps(self) -> int:
-        """The number that an event adds to all parts together, for sums and counts with one noise; else 1."""
+    def steps_of_event(self) -> int:
+        """With ``most_events``, the number of steps that one event adds to all parts together; else 1."""
         return 1 if self.most_events is None or self.each is None else self.each[1] - self.each[0]
 
-    def unit(self, cells: int, neighbours: str, *, in_parts: bool, raised: bool = False) -> Unit:
-        """The unit that is proved; ``raised`` if a plan needs that no cell is lowered."""
-        matters = not in_parts if neighbours == "change-one" else raised
+    def unit(self, cells: int, neighbours: str, *, in_parts: bool, must_not_lower: bool = False) -> Unit:
+        """The proved unit; ``must_not_lower`` if a plan relies on it that no person lowers a cell."""
+        matters = not in_parts if neighbours == "change-one" else must_not_lower
         promised = matters and self.ends[0] >= 0 and self.most_events is None
         if self.in_all is None:
             return Unit(self.bound, cells, neighbours, self.amount, nonnegative=promised)
-        in_all = self.in_all * self.events_in_steps
+        in_all = self.in_all * self.steps_of_event
         changed, most = min(cells, self.in_all), min(self.bound, in_all)
         return Unit(most, changed, neighbours, self.amount, nonnegative=promised, in_all=in_all)
 
     def parts(
         self, counts: NDArray[np.int64], sums: NDArray[Any], missing: NDArray[np.int64] | None = None
     ) -> list[NDArray[Any]]:
-        """The parts of `AmountPair` for each pair of person and cell, of at most ``most_events`` events."""
-        # With more events, each part is reduced in proportion and rounded down, which keeps the mean. For each pair of
-        # person and cell: `counts` has the number of events, `sums` their amounts above the low end, `missing` the
-        # number of events without an amount. The results are >= 0, and together at most the bound.
-        assert self.most_events is not None, "events are counted"
-        assert self.each is not None, "between two ends"
+        """The parts of `AmountPair` for each (person, cell) pair, for at most ``most_events`` events."""
+        # For each (person, cell) pair: `counts` has the number of events, `sums` their amounts above the low end,
+        # `missing` the number of events without an amount. If there are more than `most_events` events, the amounts are
+        # reduced in proportion and rounded down, which keeps the mean. The results are >= 0, and together at most
+        # `bound`.
+        assert self.most_events is not None, "only a measure with most_events has parts"
+        assert self.each is not None, "most_events needs each="
         wide, most = self.each[1] - self.each[0], int(counts.max(initial=0))
         largest = max(self.bound, int(sums.max(initial=0)) * self.most_events, wide * most * self.most_events)
         events = np.minimum(counts, self.most_events).astype(object if largest >= 1 << 62 else np.int64)
@@ -325,18 +327,22 @@ class CountedMeasure:
         return [above, wide * events - above - third, third]
 
     def sizes_of(self, parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
-        """The size that `in_all` bounds, of each pair of person and cell."""
-        return np.asarray(np.sum([np.abs(part) for part in parts], axis=0) // self.events_in_steps)
+        """The size of each (person, cell) pair that `in_all` bounds."""
+        return np.asarray(np.sum([np.abs(part) for part in parts], axis=0) // self.steps_of_event)
 
-    def left_of(self, parts: Sequence[NDArray[Any]], sizes: NDArray[Any], left: NDArray[Any]) -> Sequence[NDArray[Any]]:
-        """Cut pairs to the sizes ``left``; sums and counts in proportion, the rest of rounding in the second part."""
+    def reduced_to(
+        self, parts: Sequence[NDArray[Any]], sizes: NDArray[Any], left: NDArray[Any]
+    ) -> Sequence[NDArray[Any]]:
+        """Reduce pairs to the sizes ``left``; parts of an amount in proportion, and the second part gets the rounding
+        rest.
+        """
         if self.most_events is None:
             return [np.where(parts[0] < 0, -left, left)]
         largest = max(int(part.max(initial=0)) for part in parts) * int(left.max(initial=0))
         # Multiply before the division; products may exceed int64.
         cut = np.array(parts, dtype=object if largest >= 1 << 62 else parts[0].dtype) * left // np.maximum(sizes, 1)
         cut[1] = 0
-        cut[1] = self.events_in_steps * left - cut.sum(axis=0)
+        cut[1] = self.steps_of_event * left - cut.sum(axis=0)
         return list(cut.astype(np.int64 if self.bound < 1 << 62 else object))
 
     def amounts(
@@ -366,7 +372,7 @@ class CountedMeasure:
                         "every event must have an amount",
                         came=MISSING_AMOUNT,
                         where=error.where,
-                        remedy='Pass missing="leave out" in ut.mean or ut.sum; the report then counts it.',
+                        remedy='Pass missing="leave out" in ut.mean or ut.sum; the counting report has their number.',
                     ) from None
             raise
 
@@ -377,8 +383,8 @@ class CountedMeasure:
         low, high = self.each
         if amounts.dtype != object and max(abs(low), abs(high)) >= 1 << 62:
             amounts = amounts.astype(object)
-        moved: NDArray[Any] = np.clip(amounts, low, high)
-        return moved
+        clipped: NDArray[Any] = np.clip(amounts, low, high)
+        return clipped
 
 
 def _ends(bounds: Any, where: str, amount: Amount | None) -> AmountEnds:

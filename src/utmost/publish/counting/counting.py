@@ -1,4 +1,4 @@
-"""The rule by which persons are counted, with the bound on each person's contribution."""
+"""The column of persons, and the bounds on the contribution of each person."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -25,12 +25,14 @@ class Counting:
             You assume that nobody has two rows; counting cannot check it.
         at_most: Largest number of cells that one person may change, >= 1; 1 if each row is a person. None is allowed
             if every measure has ``in_all``.
-        together: Axis of two to five values. For each person, all cells of a row along this axis are kept, or none, so
-            that a plan can measure sums and differences of the values, see `Plan`.
+        together: Axis of two to five values, such as admitted and rejected. Cells that differ only in this axis form a
+            row; for each person all cells of a row are kept, or none. A plan can then measure sums and differences of
+            the values, see `Plan`.
         neighbours: Neighbouring relation, "add-remove" or "change-one", see `Unit`.
         key: Key of the hashes: bytes, or the path of a file with the key, such as a recipe's secret file. The same key
-            and events keep the same cells. None for new random bytes. The proof needs neither a secret key nor a good
-            hash; someone who knows the key can choose names whose cells are kept.
+            and events keep the same cells. None for new random bytes. The proof of privacy needs neither a secret key
+            nor a good hash; but someone who knows the key can choose names of persons so that certain cells of theirs
+            are kept.
 
     Raises:
         OutOfRange: unless exactly one of ``person`` and ``each_row`` is given; for ``at_most`` below 1; and for
@@ -104,9 +106,8 @@ class Counting:
         in_all = [measure.in_all for measure in measures]
         if any(bound is not None for bound in in_all) and (self.each_row or self.together is not None):
             came = "each_row=" if self.each_row else "together="
-            remedy = (
-                f"Leave out in_all=: {'a row lies in one cell' if self.each_row else 'together= bounds whole rows'}."
-            )
+            why = "a row lies in one cell" if self.each_row else "together= already bounds the number of rows"
+            remedy = f"Leave out in_all=: {why}."
             raise OutOfRange("in_all= needs person=, without together=", came=came, remedy=remedy)
         if self.at_most is not None:
             return self.at_most

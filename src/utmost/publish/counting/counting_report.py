@@ -1,7 +1,7 @@
 """The counting report for the curator: how many events were read, clipped, removed and left out.
 
-Its numbers are collected here, or by the workers of an engine: an engine adds up sums by cell, and the report's numbers
-travel with them in cells with negative numbers. So the engine does nothing else, and reads the events once.
+An engine's workers count these numbers, too. They return each number as the sum of a further cell, with a negative cell
+number, so that the engine adds it up like any other sum and reads the events once.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -26,27 +26,27 @@ def percent_lost(count: int, events: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class CountingReport:
-    """True numbers of events that were counted, clipped, removed and left out; nothing published has them."""
+    """True numbers of events that were counted, clipped, removed and left out. No published file contains them."""
 
-    notice: ClassVar[str] = "Confidential, for the curator's eyes: true counts, which nothing published contains."
+    notice: ClassVar[str] = "Confidential, for the curator only: true counts, which no published file contains."
 
     events: int  # events that were read
     outside_domain: int  # events that have an undeclared value or no value on some axis, or that no measure counts
-    # By axis, or column of distinct values: events with an undeclared value, and without a value; 0 with `other`.
+    # By axis, or by column of distinct values: events with an undeclared value (0 if the axis has `other`).
     outside: Mapping[str, int]
-    missing: Mapping[str, int]
+    missing: Mapping[str, int]  # the same: events without a value (0 if the axis has `missing`)
     persons: int  # persons with an event inside the domain
-    clipped_sums: int  # pairs of person and cell clipped by per_cell or in_all, or with distinct values left out
-    removed: int  # pairs of person and cell removed by at_most, or by the choice of one part
+    clipped_sums: int  # (person, cell) pairs clipped by per_cell or in_all, or with distinct values left out
+    removed: int  # (person, cell) pairs removed by at_most, or by the choice of one part
     # by amount: events inside the domain whose amount was clipped
     clipped_amounts: Mapping[str, int] = field(default_factory=dict)
-    pairs: int = 0  # pairs of person and cell before any was removed
+    pairs: int = 0  # (person, cell) pairs before any was removed
     # The quantity of `counted` and `kept`: "events", "amount of paid", "distinct values of page"; None without bounds.
     kept_of: str | None = None
     counted: int = 0  # events, or sizes of persons' sums, inside the domain
     kept: int = 0  # the same within the bounds on one person
     without_amount: Mapping[str, int] = field(default_factory=dict)  # by amount: events without it, inside the domain
-    # By axis: events whose value begins with a zero that was not read: 01005 among numbers, or where 1005 is declared.
+    # By axis: events whose value begins with a zero that was ignored, such as 01005 where numbers or 1005 are declared.
     leading_zeros: Mapping[str, int] = field(default_factory=dict)
 
     def __reduce__(self) -> Any:
@@ -74,7 +74,7 @@ class CountingReport:
 
     @property
     def percent_kept(self) -> int:
-        """The kept share of all events read, or for sums of all inside the domain, in percent, rounded down."""
+        """The kept percentage of all events that were read, or of the total amount inside the domain, rounded down."""
         whole = self.events if self.kept_of == "events" else self.counted
         return 100 * self.kept // whole if whole else 100
 
@@ -98,16 +98,22 @@ class CountingReport:
         return {
             "events read": str(self.events),
             **({} if self.kept_of is None else {f"{self.kept_of} kept": self.share_kept}),
-            "outside the domain": self._shared(self.outside_domain),
-            **{f"outside, {name}": self._shared(count) for name, count in self.outside.items()},
-            **{f"missing and left out, {name}": self._shared(count) for name, count in self.missing.items()},
+            "outside the domain": self._with_percent(self.outside_domain),
+            **{f"outside, {name}": self._with_percent(count) for name, count in self.outside.items()},
+            **{f"missing and left out, {name}": self._with_percent(count) for name, count in self.missing.items()},
             **{f"missing, {name}": f"{count} events, left out of its sums" for name, count in gone.items()},
-            **{f"zeros before {name}": self._shared(count) for name, count in self.leading_zeros.items() if count},
+            **{
+                f"leading zeros, {name}": self._with_percent(count)
+                for name, count in self.leading_zeros.items()
+                if count
+            },
             "persons": f"{self.persons} with events inside the domain"
-            + ("" if self.kept_of is None else "; ids that differ by a space, case or Unicode form are other persons"),
+            + (
+                "" if self.kept_of is None else "; ids that differ by space, case or Unicode form are different persons"
+            ),
             **{f"clipped, {name}": f"{count} amounts of events" for name, count in self.clipped_amounts.items()},
             "clipped sums": f"{self.clipped_sums} sums of a person in a cell, by per_cell or in_all",
-            "removed by at_most": f"{self.removed} of {self.pairs} cells of a person"
+            "removed by at_most": f"{self.removed} of {self.pairs} (person, cell) pairs"
             + (f" ({percent_lost(self.removed, self.pairs)})" if self.removed else ""),
         }
 
@@ -124,7 +130,7 @@ class CountingReport:
             *(f"missing amounts of {name}" for name, count in self.without_amount.items() if count),
         ]
 
-    def _shared(self, count: int) -> str:
+    def _with_percent(self, count: int) -> str:
         """A number of events, and its percentage of all events read, rounded up."""
         return f"{count} events" + (f" ({percent_lost(count, self.events)})" if count else "")
 
@@ -154,7 +160,7 @@ class CountingReport:
         return "\n".join([self.notice, *(f"  {name}: {text}" for name, text in self.rows.items())])
 
 
-_EVENTS, _LEFT_OUT, _PERSONS, _MOVED, _DROPPED, _PAIRS, _COUNTED, _KEPT, _FIRST_AXIS = range(9)
+_EVENTS, _LEFT_OUT, _PERSONS, _CLIPPED_SUMS, _REMOVED, _PAIRS, _COUNTED, _KEPT, _FIRST_AXIS = range(9)
 
 
 class ReportTally:
@@ -204,13 +210,13 @@ class ReportTally:
         self._numbers[_PERSONS] += int(np.count_nonzero(pairs.persons[1:] != pairs.persons[:-1])) + bool(
             len(pairs.persons)
         )
-        self._numbers[_MOVED] += clipped
-        self._numbers[_DROPPED] += removed
+        self._numbers[_CLIPPED_SUMS] += clipped
+        self._numbers[_REMOVED] += removed
         self._numbers[_PAIRS] += cells
         self._numbers[_COUNTED] += counted
         self._numbers[_KEPT] += kept
 
-    def given_to(self, totals: Any) -> Any:
+    def add_numbers_to(self, totals: Any) -> Any:
         """Add the report's numbers to Arrow totals, in cells with negative numbers, and start from 0."""
         arrow = extra("pyarrow", "tables")
         cells = arrow.array(-1 - np.arange(len(self._numbers), dtype=np.int64))
@@ -218,7 +224,7 @@ class ReportTally:
         self._numbers = [0] * len(self._numbers)
         return arrow.Table.from_batches([mine, totals]).combine_chunks().to_batches()[0]
 
-    def taken_from(self, batches: Iterable[Any]) -> Iterator[Any]:
+    def without_stored(self, batches: Iterable[Any]) -> Iterator[Any]:
         """The totals without cells with negative numbers, whose numbers are added to the report."""
         for batch in batches:
             cells = np.asarray(batch.column(CELL).to_numpy())
@@ -238,8 +244,8 @@ class ReportTally:
             leading_zeros=dict(zip(self._axes, numbers[_FIRST_AXIS + 2 : of_clipped : 3], strict=True)),
             without_amount=dict(zip(self._amounts, numbers[of_amounts:], strict=True)),
             persons=numbers[_PERSONS],
-            clipped_sums=numbers[_MOVED],
-            removed=numbers[_DROPPED],
+            clipped_sums=numbers[_CLIPPED_SUMS],
+            removed=numbers[_REMOVED],
             clipped_amounts=dict(zip(self._clipped, numbers[of_clipped:of_amounts], strict=True)),
             pairs=numbers[_PAIRS],
             kept_of=self._kept_of,

@@ -1,4 +1,4 @@
-"""The rule of one counting: the columns that are read, the cell of each event, and the kept part of each person."""
+"""The rule of one counting: the columns to read, the cell of each event, and the kept contribution of each person."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange, Unsupported
-from utmost.publish.counting.added_cells import AddedCells
 from utmost.publish.counting.bounding import EventCells, Pairs, PairSums, least_hashed
 from utmost.publish.counting.cell_totals import cell_totals
 from utmost.publish.counting.contribution_selection import by_cell, in_one_part, in_rows, joined_pairs, least_in_all
 from utmost.publish.counting.counted_measures import LARGEST_DOMAIN, CountedMeasure
 from utmost.publish.counting.counting_report import ReportTally
-from utmost.publish.counting.distinct_values import ValuesSeen, few_values
+from utmost.publish.counting.distinct_values import ValuesSeen, keep_values
 from utmost.publish.counting.numbered_cells import NumberedCells
+from utmost.publish.counting.sparse_totals import SparseTotals
 from utmost.publish.workloads.row_unit import WholeRows
 from utmost.tables.axes.axes import Axis
 from utmost.tables.axes.few_cells import MOST_LAID
@@ -24,42 +24,44 @@ from utmost.tables.cells.axis_places import reader_of
 from utmost.tables.cells.event_batches import Batch
 from utmost.tables.cells.spelling import Spelling
 
-CountedCells = NDArray[Any] | AddedCells
-"""The sum of each cell, or in a vast domain of each cell with events."""
+CountedCells = NDArray[Any] | SparseTotals
+"""The sums of all cells as an array; in a vast domain, only the sums of the cells with events."""
 
 
 @dataclass(slots=True, eq=False, repr=False)
 class CountingRule:
-    """How events are read, and which part of a person is kept: a function of the key and the person's own events."""
+    """How events are read, and which contribution of a person is kept: it depends on the key and the person's own
+    events.
+    """
 
     person: str | None  # column of persons; None where each row is a person
     measures: tuple[CountedMeasure, ...]
     axes: tuple[Axis, ...]
-    part: Axis | None  # axis of the parts
+    part: Axis | None  # axis whose labels split the persons into parts
     spelling: Spelling
-    at_most: int  # the largest number of cells kept of a person
-    whole: WholeRows | None  # rows of cells of which all or none are kept
+    at_most: int  # the largest number of cells that are kept for a person
+    whole: WholeRows | None  # rows of cells that are kept together, see `Counting`
     key: bytes
     # A cell is numbered by its table, then its part, then its index in the table.
     read: tuple[Axis, ...] = field(init=False)  # axes whose values are read, the part's first
-    valued: tuple[Axis, ...] = field(init=False)  # axis of the values of each measure of distinct values
+    valued: tuple[Axis, ...] = field(init=False)  # for each `distinct` measure, the axis of its values
     amount_columns: list[str] = field(init=False)  # distinct columns of amounts
     columns: list[str] = field(init=False)  # distinct columns to read; [] where only rows are counted
     shape: tuple[int, ...] = field(init=False)  # number of values of each axis
     cells: int = field(init=False)  # number of cells of one part
     parts: int = field(init=False)  # number of parts; 1 without parts
     numbered: NumberedCells | None = field(init=False)  # hashed numbers of cells, in a vast domain
-    numbers: int = field(init=False)  # number of possible numbers of a part's cells; `cells` unless `numbered`
-    each_size: int = field(init=False)  # number of cell numbers of one table, with all parts
-    size: int = field(init=False)  # number of cell numbers of all tables of sums; those of distinct values follow
-    first_tables: list[int] = field(init=False)  # number of each measure's first table
-    columns_of_tables: list[int] = field(init=False)  # column of each table of sums among the sums of pairs
+    numbers: int = field(init=False)  # a part's cells have numbers below this; equals `cells` unless `numbered`
+    table_size: int = field(init=False)  # the cells of one table, with all parts, have numbers below this
+    size: int = field(init=False)  # the same for all tables of sums; numbers of distinct values follow
+    first_tables: list[int] = field(init=False)  # index of each measure's first table
+    columns_of_tables: list[int] = field(init=False)  # for each table of sums, its column in the sums of pairs
     amounts_in_cells: list[int] = field(init=False)  # see `EventReader`: all sums have the same cells
     reported: int = field(init=False)  # index of the reported measure: the first that counts events, else 0
     tally: ReportTally = field(init=False)
     seen: ValuesSeen | None = field(init=False)  # distinct values so far
     _readers: list[Callable[[Batch], NDArray[np.int64]]] = field(init=False, default_factory=list)
-    _numbers: dict[str, Any] = field(init=False, default_factory=dict)  # texts of amounts that were read, and numbers
+    _numbers: dict[str, Any] = field(init=False, default_factory=dict)  # amounts that were read, by text
 
     def __post_init__(self) -> None:
         measures = self.measures
@@ -95,21 +97,21 @@ class CountingRule:
                 )
             self.numbered = NumberedCells(self.shape, number_bits(tables * self.parts), self.key)
             self.numbers = 1 << self.numbered.bits
-        self.each_size = self.parts * self.numbers
+        self.table_size = self.parts * self.numbers
         sums = [at for at, measure in enumerate(measures) if measure.distinct is None]
         distinct = [at for at, measure in enumerate(measures) if measure.distinct is not None]
-        self.size = sum(measures[at].tables for at in sums) * self.each_size
+        self.size = sum(measures[at].tables for at in sums) * self.table_size
         self.first_tables, start = [0] * len(measures), 0
         for at in (*sums, *distinct):
             self.first_tables[at], start = start, start + measures[at].tables
-        # In the sums of pairs the number of events comes first.
+        # The first column in the sums of pairs is the number of events.
         self.columns_of_tables, amounts = [], 0
         for measure in (measures[at] for at in sums):
             new = measure.tables - measure.counts_events
             self.columns_of_tables += [0] * measure.counts_events + list(range(amounts + 1, amounts + 1 + new))
             amounts += new
         self.amounts_in_cells = [amounts] * bool(sums) + [0] * len(distinct)
-        # Combinations that are refused.
+        # Refuse combinations of arguments.
         for measure in measures:
             self.axes_of(measure)  # refuses a name that an axis has
         if self.whole is not None and self.numbered is not None:  # hashed numbers do not show a cell's row
@@ -133,13 +135,13 @@ class CountingRule:
         self.seen = ValuesSeen(self.size) if self.valued else None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Workers of an engine get the rule with an empty tally; they return theirs in cells with negative numbers.
+        # An engine's workers get the rule with an empty tally. They return their tally in cells with negative numbers.
         arguments = self.person, self.measures, self.axes, self.part, self.spelling, self.at_most, self.whole, self.key
         return CountingRule, arguments
 
     def axes_of(self, measure: CountedMeasure) -> dict[str, Any]:
-        """The axes of a measure's table, by column; for sums and counts with one noise, also the axis that splits
-        amounts.
+        """The axes of a measure's table, by column; with ``most_events``, also the axis of the parts of an amount, see
+        `AmountPair`.
         """
         named: dict[str, Any] = {axis.levels[0]: axis for axis in self.axes}
         if measure.amount is None or measure.most_events is None:
@@ -160,7 +162,7 @@ class CountingRule:
         return f"{'amount' if measure.distinct is None else 'distinct values'} of {measure.amount.name}"
 
     def placed(self, batch: Batch, before: int) -> Sequence[EventCells]:
-        """The cell number and the amounts of each event; then the number of value and cell of each distinct value."""
+        """The cell and the amounts of each event; then, for each `distinct` measure, the number of value and cell."""
         if not self._readers:
             axes = zip((*self.read, *self.valued), self.tally.zeros, strict=True)
             self._readers.extend(reader_of(axis, self.spelling, zeros) for axis, zeros in axes)
@@ -186,7 +188,7 @@ class CountingRule:
             if measure.distinct is not None:
                 value = values.pop(0)
                 tables = first + np.maximum(value, 0)
-                distinct.append((np.where(inside & (value >= 0), cells + tables * self.each_size, -1), ()))
+                distinct.append((np.where(inside & (value >= 0), cells + tables * self.table_size, -1), ()))
             elif measure.column is not None:
                 sums += self._amounts(measure, batch, before, inside)
         if len(distinct) < len(self.measures):
@@ -196,37 +198,37 @@ class CountingRule:
     def _amounts(
         self, measure: CountedMeasure, batch: Batch, before: int, inside: NDArray[np.bool_]
     ) -> list[NDArray[Any]]:
-        """The amount of each event; for sums and counts with one noise, the amount above the low end."""
+        """The amounts of the events; with ``most_events`` above the low end, and perhaps 1 for each missing amount."""
         amounts, missing = measure.amounts(batch, before, self.spelling, self._numbers)
-        moved, is_moved = measure.within(amounts), inside
+        clipped, has_amount = measure.within(amounts), inside
         if missing is not None:
-            is_moved = inside & ~missing
+            has_amount = inside & ~missing
             assert measure.amount is not None, "amounts are missing"
             self.tally.without_amount(measure.amount.name, int(np.count_nonzero(inside & missing)))
         if measure.each is not None and measure.amount is not None:
-            self.tally.clipped(measure.amount.name, int(np.count_nonzero(is_moved & (moved != amounts))))
+            self.tally.clipped(measure.amount.name, int(np.count_nonzero(has_amount & (clipped != amounts))))
         if measure.most_events is None or measure.each is None:
-            return [moved if missing is None else np.where(missing, 0, moved)]
-        above = moved - measure.each[0]
+            return [clipped if missing is None else np.where(missing, 0, clipped)]
+        above = clipped - measure.each[0]
         return [above] if missing is None else [np.where(missing, 0, above), missing.astype(np.int64)]
 
     def chosen(self, of_persons: Sequence[PairSums], texts: Sequence[str]) -> Pairs:
-        """The kept part of these persons, by the number of table and cell; ``of_persons`` has all their pairs."""
-        # First each sum is clipped to per_cell, then at_most cells are kept, then the rest is reduced by in_all.
+        """The kept contributions of some persons, by table and cell; ``of_persons`` must hold all their pairs."""
+        # First each sum is clipped to per_cell, then at_most cells are kept, then their sums are reduced to in_all.
         sums, values = (of_persons[0], of_persons[1:]) if self.columns_of_tables else ((), of_persons)
-        count_moved, tables, few = 0, list[NDArray[Any]](), list[Pairs]()  # the sums of each table; distinct values
+        count_clipped, tables, few = 0, list[NDArray[Any]](), list[Pairs]()  # the sums of each table; distinct values
         for measure, first in zip(self.measures, self.first_tables, strict=True):
             if measure.distinct is not None:
                 of_values = values[len(few)][0]
-                part, of_cells = few_values(of_values, first, self.each_size, measure.ends[1], texts, self.key)
+                part, of_cells = keep_values(of_values, first, self.table_size, measure.ends[1], texts, self.key)
                 few.append(part)
-                count_moved += of_cells
+                count_clipped += of_cells
                 continue
             own = [sums[self.columns_of_tables[at]].sums for at in range(first, first + measure.tables)]
-            within, of_cells = measure.moved(own[0])
-            count_moved += of_cells
+            within, of_cells = measure.clipped(own[0])
+            count_clipped += of_cells
             tables += [within] if measure.most_events is None else measure.parts(*own)
-        # The kept cells are the same for all measures. A pair whose sums are all 0 is no choice.
+        # The same cells are kept for all measures. A pair whose sums are all 0 does not count as a cell.
         choices = list(few)
         if sums:
             rows = np.flatnonzero(np.logical_or.reduce([table != 0 for table in tables]))
@@ -235,38 +237,38 @@ class CountingRule:
         numbers = np.arange(len(joined.cells))
         by_cells = Pairs(joined.persons, joined.cells, numbers)
         if few:
-            by_cells, numbers = by_cell(joined, self.each_size)
+            by_cells, numbers = by_cell(joined, self.table_size)
         is_kept = np.zeros(len(by_cells.cells), dtype=bool)
-        is_kept[self._few_cells(by_cells, texts).sums] = True
+        is_kept[self._keep_cells(by_cells, texts).sums] = True
         kept, removed = joined.where(is_kept[numbers]), int(np.count_nonzero(~is_kept))
-        is_sum = kept.cells < self.each_size * bool(sums)
+        is_sum = kept.cells < self.table_size * bool(sums)
         rows, few = kept.sums[is_sum], [kept.where(~is_sum)]
         tables, cut = [table[rows] for table in tables], 0
         if any(measure.in_all is not None for measure in self.measures):
-            tables, cut = self._left_in_all(sums[0].persons[rows], sums[0].cells[rows], tables, texts)
+            tables, cut = self._reduce_in_all(sums[0].persons[rows], sums[0].cells[rows], tables, texts)
         left = [
-            Pairs(sums[0].persons[rows], sums[0].cells[rows] + at * self.each_size, table)
+            Pairs(sums[0].persons[rows], sums[0].cells[rows] + at * self.table_size, table)
             for at, table in enumerate(tables)
         ]
         chosen = joined_pairs([*(pairs.where(pairs.sums != 0) for pairs in left), *few])
-        self._tally_bounds(of_persons, chosen, clipped=count_moved + cut, removed=removed)
+        self._tally_bounds(of_persons, chosen, clipped=count_clipped + cut, removed=removed)
         return chosen
 
-    def _few_cells(self, pairs: Pairs, texts: Sequence[str]) -> Pairs:
-        """For each person, the pairs of one part, and at most ``at_most`` of these."""
+    def _keep_cells(self, pairs: Pairs, texts: Sequence[str]) -> Pairs:
+        """Keep each person's pairs in one part, and at most ``at_most`` of these."""
         if self.part is not None:
             pairs = in_one_part(pairs, self.numbers, texts, self.key)
-        # The choice depends on the cell's index within the part, and not on the part, which it would reveal.
+        # The hash is of the cell's index within the part. A hash of the part would let the choice reveal the part.
         inner = Pairs(pairs.persons, pairs.cells % self.numbers, pairs.sums)
         if self.whole is not None:
             rows = self.at_most // self.whole.values
             return pairs.where(in_rows(inner, self.whole, rows, texts, self.key))
         return pairs.where(least_hashed(inner, self.at_most, texts, key=self.key, purpose=b"atom"))
 
-    def _left_in_all(
+    def _reduce_in_all(
         self, persons: NDArray[np.int64], cells: NDArray[np.int64], tables: list[NDArray[Any]], texts: Sequence[str]
     ) -> tuple[list[NDArray[Any]], int]:
-        """The sums of pairs by table within the bounds in_all, and the number of pairs that these bounds changed."""
+        """The sums by table, reduced to the bounds in_all, and the number of pairs that were reduced."""
         tables, cut = list(tables), 0
         for measure, first in zip(self.measures, self.first_tables, strict=True):
             if measure.in_all is None:
@@ -274,51 +276,51 @@ class CountingRule:
             of_tables = slice(first, first + measure.tables)
             sizes = measure.sizes_of(tables[of_tables])
             left = least_in_all(Pairs(persons, cells, sizes), measure.in_all, texts, key=self.key)
-            tables[of_tables] = measure.left_of(tables[of_tables], sizes, left)
+            tables[of_tables] = measure.reduced_to(tables[of_tables], sizes, left)
             cut += int(np.count_nonzero(left != sizes))
         return tables, cut
 
     def _tally_bounds(self, of_persons: Sequence[PairSums], left: Pairs, *, clipped: int, removed: int) -> None:
-        """Report the effect of the bounds, and the quantity of the reported measure before and after."""
+        """Tally how many sums were clipped and removed, and the total of the reported measure before and after."""
         measure, first = self.measures[self.reported], self.first_tables[self.reported]
 
         def size(sums: NDArray[Any]) -> int:
             wide = sums.dtype == object or int(np.abs(sums).max(initial=0)) * len(sums) >= LARGEST_DOMAIN
             return int(np.abs(sums.astype(object) if wide else sums).sum())
 
-        table = left.cells // self.each_size
+        table = left.cells // self.table_size
         sums = left.sums[(table >= first) & (table < first + measure.tables)]
         if measure.distinct is None:
-            # For sums and counts, the first table has the events, and all kept tables steps of the parts.
+            # With most_events, the first table counts events, and all kept tables count steps of the parts.
             counted = size(of_persons[0][self.columns_of_tables[first]].sums)
-            kept = min(size(sums) // measure.events_in_steps, counted)
+            kept = min(size(sums) // measure.steps_of_event, counted)
         else:
             # The first measure is reported if none counts events.
             counted, kept = len(of_persons[bool(self.columns_of_tables)][0].cells), len(sums)
         pairs = of_persons[0][0]
         if len(of_persons) > 1 or not self.columns_of_tables:
-            pairs = by_cell(joined_pairs([of[0] for of in of_persons]), self.each_size)[0]
+            pairs = by_cell(joined_pairs([of[0] for of in of_persons]), self.table_size)[0]
         self.tally.bound(pairs, clipped, removed, cells=len(pairs.cells), counted=counted, kept=kept)
 
     def summed(self, of_persons: Sequence[PairSums], texts: Sequence[str]) -> Any:
-        """The kept part of these persons as Arrow totals by cell, with the report's numbers."""
-        return self.tally.given_to(cell_totals(self.chosen(of_persons, texts)))
+        """The kept contributions of some persons as Arrow totals by cell, with the numbers of the tally."""
+        return self.tally.add_numbers_to(cell_totals(self.chosen(of_persons, texts)))
 
     def cells_of(self, measure: CountedMeasure, first: int, sums: CountedCells) -> CountedCells:
-        """The counted cells of a measure, from the sums of all cells."""
-        if measure.distinct is not None and self.each_size > MOST_LAID:
+        """The counted cells of one measure, from the sums of the cells of all measures."""
+        if measure.distinct is not None and self.table_size > MOST_LAID:
             remedy = "Count over fewer axes."
             raise Unsupported(f"distinct values need at most {MOST_LAID} cells", came="more cells", remedy=remedy)
-        low, high = first * self.each_size, (first + measure.tables) * self.each_size
-        if isinstance(sums, AddedCells) and measure.distinct is None:
+        low, high = first * self.table_size, (first + measure.tables) * self.table_size
+        if isinstance(sums, SparseTotals) and measure.distinct is None:
             return sums.between(low, high)
         if measure.distinct is not None:
             assert self.seen is not None, "distinct values are counted"
-            return self.seen.counts(first, measure.tables, self.each_size)
+            return self.seen.counts(first, measure.tables, self.table_size)
         assert isinstance(sums, np.ndarray), "a domain too large for an array was handled above"
         return sums[low:high]
 
 
 def number_bits(tables: int) -> int:
-    """The number of bits of a cell's number, if all tables together have at most 2^62 numbers."""
+    """The largest number of bits of a cell number such that all tables together have at most 2^62 numbers."""
     return (LARGEST_DOMAIN // tables).bit_length() - 1

@@ -1,7 +1,8 @@
-"""The number of distinct values in each cell: few values of each person count, and each value once.
+"""The number of distinct values in each cell: each value counts once, and only a few values of each person count.
 
 A value in a cell is counted as a separate cell, in which persons are counted; a cell's number is the number of its
-values with at least one person. So engines add up as for other measures. See proofs/theory/counting.md.
+values with at least one person. Engines can therefore add up these cells like those of other measures. See
+proofs/theory/counting.md.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,8 +18,10 @@ from utmost.tables.optional_imports import extra
 _COMPACT = 1 << 22
 
 
-def few_values(pairs: Pairs, first: int, size: int, most: int, persons: Sequence[str], key: bytes) -> tuple[Pairs, int]:
-    """The ``most`` values of each person and cell with the least hash; and the number of cells that lost values."""
+def keep_values(
+    pairs: Pairs, first: int, size: int, most: int, persons: Sequence[str], key: bytes
+) -> tuple[Pairs, int]:
+    """Keep the ``most`` values with the least hash in each (person, cell) pair; count the pairs that lost values."""
     # Cell number (first + v) * size + a is value v in cell a. Each kept pair has the sum 1.
     values, cells = np.divmod(pairs.cells - first * size, size)
     order = np.lexsort((values, cells, pairs.persons))
@@ -46,7 +49,7 @@ class ValuesSeen:
         self._add(pairs.cells[~is_sum])
         return pairs.where(is_sum)
 
-    def taken_from(self, batches: Iterable[Any]) -> Iterator[Any]:
+    def without_stored(self, batches: Iterable[Any]) -> Iterator[Any]:
         """Store the cells of values in an engine's batches; return the batches without them."""
         arrow = extra("pyarrow", "tables")
         for batch in batches:

@@ -1,7 +1,7 @@
-"""Counting the persons of each key where the keys cannot be listed beforehand; each person is counted in few keys.
+"""Count the persons of each key where the keys cannot be listed beforehand; each person is counted in few keys.
 
-The keys come from the data, so that a number of a key would depend on other persons' events. A person's keys are chosen
-by the hash of their texts, which depends on the person's own rows only.
+A key is known by its text only: a number for it, such as its place among the keys of the data, would depend on other
+persons' events. A person's keys are chosen by the hash of their texts, which depends on the person's own rows only.
 """
 
 from collections import defaultdict
@@ -40,7 +40,7 @@ class KeyShares:
     """Shares that persons gave to a key; a separate type, so that they are not taken for a number of persons."""
 
     shares: int  # shares of all persons together
-    of: int  # shares that one person divides among all keys of the person
+    per_person: int  # shares that each person divides among the keys of the person
 
 
 def counts_in_shares(column: Any, shares: int | None) -> Any:
@@ -58,7 +58,7 @@ def counts_in_shares(column: Any, shares: int | None) -> Any:
             where="counts",
             remedy="Take all counts from one call of count_keys.",
         )
-    most = max(cell.of for cell in counted)
+    most = max(cell.per_person for cell in counted)
     if most > (shares or 0):
         required = f"shares must be at least {most} for these counts"
         came, remedy = "none" if shares is None else str(shares), f"Pass shares={most}, as to count_keys."
@@ -81,17 +81,18 @@ def count_keys(
 ) -> Table:
     """Count the persons of each key in a column of events, for noise by `key_noise`. Never publish the counts.
 
-    The ``at_most`` keys of each person with the least hash of key, person and text are kept (all, if there are fewer),
-    and each is counted once. Removing a person does not change which keys of the others are kept.
+    For each person, the ``at_most`` keys with the least hash of ``key``, person and text are kept (all, if there are
+    fewer), and each is counted once. Removing a person does not change which keys of the others are kept.
 
     Args:
         events: One row for each event, as for `count_table`.
         person: Column of the events' owners: text or integers, in every row.
-        column: Column of keys: text or integers. Events without a key, with nan or with NaN are left out.
-        at_most: Largest number of keys in which one person is counted, >= 1: ``keys=`` of `key_noise`.
-        shares: Number of shares that each person divides evenly among the person's kept keys, in whole shares; the
-            rest is lost: ``shares=`` of `key_noise`. With 60 or 2520 shares little is lost. None: each key counts
-            once.
+        column: Column of keys: text or integers. Events whose key is missing, nan or NaN are left out.
+        at_most: Largest number of keys in which one person is counted, >= 1. Pass the same number as ``keys=`` to
+            `key_noise`.
+        shares: Number of shares that each person divides evenly among the person's kept keys; a remainder is lost. Pass
+            the same number as ``shares=`` to `key_noise`. 60 and 2520 have many divisors, so that little is lost. None:
+            each key counts 1.
         counts: Name of the table's column of counts; the column of keys has the name ``column``.
         key: Key of the hashes; None for new random bytes.
         spelling: Spelling of missing values, see `count_table`.
@@ -109,7 +110,7 @@ def count_keys(
     >>> count_keys(events, person="user", column="page", at_most=2)
     {'page': ['home', 'shop'], 'count': [2, 1]}
     >>> count_keys(events, person="user", column="page", at_most=2, shares=60)["count"]
-    [KeyShares(shares=90, of=60), KeyShares(shares=30, of=60)]
+    [KeyShares(shares=90, per_person=60), KeyShares(shares=30, per_person=60)]
     """
     person, column, most = text(person, "person"), text(column, "column"), integer(at_most, "at_most")
     if most < 1:
@@ -123,10 +124,10 @@ def count_keys(
         remedy = "Pass counts=, another name for the column of counts."
         raise OutOfRange("column and counts must have different names", came=repr(column), remedy=remedy)
     divided = None if shares is None else natural(shares, "shares", least=most, most=_MOST_SHARES)
-    marks = spelling_of_table(events, spelling)
+    spelling = spelling_of_table(events, spelling)
     if key is not None and not isinstance(key, bytes):
         raise wrong_kind("key", "bytes", key)
-    keys = _Keys(person, column, most, token_bytes(KEY_BYTES) if key is None else key, divided, marks)
+    keys = _KeyReader(person, column, most, token_bytes(KEY_BYTES) if key is None else key, divided, spelling)
     found: dict[str, int] = defaultdict(int)
     if is_engine_frame(events):
         # Only the keys and their counts leave the engine.
@@ -144,7 +145,7 @@ def count_keys(
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class _Keys:
+class _KeyReader:
     """How events are read, and which keys of a person are kept."""
 
     person: str

@@ -1,9 +1,9 @@
 """Hashed cell numbers, for a domain that has too many cells for 62-bit numbers.
 
 A table of a hundred columns of ten values has 10^100 cells. Counting identifies a cell by a number of fewer than 62
-bits. Here this number is the beginning of a tag under the key of the counting: a function of the key and the cell only,
-so that the kept part of a person still depends on the key and on the person's own rows only. If two cells have the same
-number, nothing is counted: among a million cells this happens once in two million tables.
+bits. Here this number is the first bits of a keyed hash of the cell. It depends on the key and the cell only, so that
+the cells that are kept for a person still depend on the key and on the person's own rows only. If two cells have the
+same number, counting stops with an error: among a million cells this happens in one of two million tables.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ _COMPACT = 1 << 20
 
 
 class NumberedCells:
-    """The cells of a domain that occurred, by their numbers of ``bits`` bits."""
+    """The cells of a domain that occur in events, by their hashed numbers of ``bits`` bits."""
 
     def __init__(self, shape: Sequence[int], bits: int, key: bytes) -> None:
         self._shape, self.bits, self._secret = tuple(shape), bits, marking_secret(b"cell of many", key)

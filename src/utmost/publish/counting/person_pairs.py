@@ -1,9 +1,9 @@
-"""The sum of each person in each cell, from batches of events, with all sums of a person together.
+"""The sum of each person in each cell, from batches of events; all sums of one person are returned together.
 
 Where each row is a person, rows are passed on as they come. Otherwise the events of a person may come in any order, and
 are read once, as Arrow columns. Many events are spilled to the disk into buckets, by a hash of their person: all events
-of a person are in one bucket, and a bucket is small enough to be counted in memory. The hash only decides where events
-wait: the kept part of a person depends on the key and on the person's own rows.
+of a person are in one bucket, and a bucket is small enough to be counted in memory. This hash only decides in which
+bucket the events are stored, not which cells of a person are kept.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -27,7 +27,7 @@ from utmost.tables.frames.arrow_identifiers import arrow_identifiers, is_text
 from utmost.tables.optional_imports import extra
 
 BUCKETS = 256
-_AS_THEY_ARE = 1 << 25
+_MOST_UNCOMPRESSED = 1 << 25
 """The most events that are spilled uncompressed (about 24 bytes each): compression takes a fifth of the time."""
 _PERSON, _CELL, _AMOUNT = "person", "cell", "amount"
 _AT_ONCE = 1 << 19
@@ -35,7 +35,7 @@ _IN_MEMORY = 1 << 20
 _LARGEST = 1 << 24
 _SHORT = 1 << 31
 CompletePersons = Iterator[tuple[Sequence[PairSums], Sequence[str]]]
-"""All pairs of some persons, for each `EventCells`, and each person's text by code."""
+"""For some persons, all their pairs for each `EventCells`, and each person's text by code."""
 
 
 class EventReader(Protocol):
@@ -54,10 +54,10 @@ class EventReader(Protocol):
         """The number of amounts in each of the `EventCells` that `placed` returns."""
 
     def placed(self, batch: Mapping[str, Any], before: int) -> Sequence[EventCells]:
-        """The cells and amounts of some events: measures with the same cells stand together."""
+        """The cells and amounts of some events; measures with the same cells share one entry."""
 
     def summed(self, pairs: Sequence[PairSums], texts: Sequence[str]) -> Any:
-        """The kept part of these persons, added up over them, as an Arrow batch."""
+        """The sum of the kept contributions of some persons, as an Arrow batch."""
 
 
 def row_pairs(reader: EventReader, batch: Batch, before: int) -> Sequence[PairSums]:
@@ -72,7 +72,7 @@ def row_pairs(reader: EventReader, batch: Batch, before: int) -> Sequence[PairSu
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class RowsAlone:
-    """Add up the kept part of persons, from batches of rows that each hold one person."""
+    """Add up the kept contributions of persons, from batches in which each row is another person."""
 
     reader: EventReader
 
@@ -86,7 +86,7 @@ class RowsAlone:
 
 
 def persons_of(reader: EventReader, read: Events, progress: Progress | None = None) -> CompletePersons:
-    """The persons of a table: rows as they come, Arrow columns by `PersonsInBuckets`, lists all at once."""
+    """All pairs of the persons of a table, some persons at a time; from lists, all persons at once."""
     batches, before = read.watched(progress), 0
     if reader.person is None:
         for batch in batches:
@@ -119,12 +119,12 @@ def _nothing(reader: EventReader) -> Sequence[PairSums]:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PersonsInBuckets:
-    """Add up the kept part of persons, from batches of events in any order."""
+    """Add up the kept contributions of persons, from batches of events in any order."""
 
     reader: EventReader
-    in_memory: int = _IN_MEMORY  # the most events without the disk
+    in_memory: int = _IN_MEMORY  # the largest number of events that are not spilled to the disk
     at_once: int = _AT_ONCE  # the number of events that are spilled at a time
-    largest: int = _LARGEST  # with more events in a bucket, batches are added up one by one
+    largest: int = _LARGEST  # if a bucket has more events, its batches are added up one by one
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         """The sums of record batches, as Arrow batches."""
@@ -133,9 +133,10 @@ class PersonsInBuckets:
 
     def counted(self, batches: Iterable[Batch]) -> CompletePersons:
         """The persons, a few buckets at a time."""
-        # Memory grows with the distinct pairs of person and cell of a 256th of the persons, the disk with the events.
-        laid, first, rows = self._laid(batches), [], 0
-        for table in laid:
+        # Memory grows with the distinct (person, cell) pairs of one 256th of the persons, the spill file with the
+        # events.
+        located, first, rows = self._located(batches), [], 0
+        for table in located:
             first.append(table)
             rows += table.num_rows
             if rows > self.in_memory:
@@ -144,15 +145,17 @@ class PersonsInBuckets:
             yield self._pairs(iter(first), rows)
             return
         with SpillFile(BUCKETS) as spill:
-            aside = _Aside(spill)
-            for part in _gathered(chain(first, laid), self.at_once):
-                aside.add(part)
+            spilled = _SpilledEvents(spill)
+            for part in _gathered(chain(first, located), self.at_once):
+                spilled.add(part)
             first.clear()
-            for some in aside.parts(self.at_once):
-                yield self._pairs(aside.tables(some), sum(int(aside.rows[bucket]) for bucket in some))
+            for some in spilled.parts(self.at_once):
+                yield self._pairs(spilled.tables(some), sum(int(spilled.rows[bucket]) for bucket in some))
 
-    def _laid(self, batches: Iterable[Batch]) -> Iterator[Any]:
-        """The events of each batch inside the domain: person, and for each measure its cell and perhaps its amount."""
+    def _located(self, batches: Iterable[Batch]) -> Iterator[Any]:
+        """The events inside the domain, batch by batch: columns of the person, and of each measure's cell and perhaps
+        amount.
+        """
         arrow, before, name = extra("pyarrow", "tables"), 0, self.reader.person
         assert name is not None, "rows that are persons are passed on as they come"
         for batch in batches:
@@ -162,18 +165,18 @@ class PersonsInBuckets:
             if not rows:
                 continue
             before += rows
-            laid, inside = {_PERSON: persons}, np.zeros(rows, dtype=bool)
+            located, inside = {_PERSON: persons}, np.zeros(rows, dtype=bool)
             for number, (cells, amounts) in enumerate(placed):
                 inside |= cells >= 0
-                laid[f"{_CELL} {number}"] = integers_to_arrow(cells)
+                located[f"{_CELL} {number}"] = integers_to_arrow(cells)
                 for at, of in enumerate(amounts):
                     # Amounts that exceed 64 bits are text.
-                    laid[f"{_AMOUNT} {number} {at}"] = (
+                    located[f"{_AMOUNT} {number} {at}"] = (
                         integers_to_arrow(of)
                         if of.dtype != object
                         else arrow.array(list(map(str, of.tolist())), arrow.string())
                     )
-            table = arrow.table(laid)
+            table = arrow.table(located)
             yield table if inside.all() else table.take(integers_to_arrow(np.flatnonzero(inside)))
 
     def _pairs(self, tables: Iterator[Any], rows: int) -> tuple[Sequence[PairSums], Sequence[str]]:
@@ -200,7 +203,7 @@ class PersonsInBuckets:
         return [tally.pairs() for tally in tallies], TextsInArrow(persons.dictionary)
 
 
-class _Aside:
+class _SpilledEvents:
     """Events on the disk by bucket: a list of Arrow streams for each bucket."""
 
     def __init__(self, spill: SpillFile) -> None:
@@ -221,7 +224,7 @@ class _Aside:
                 if cells.max(initial=0) < _SHORT:
                     columns[name] = integers_to_arrow(cells.astype(np.int32))
         ordered = arrow.record_batch(columns).take(integers_to_arrow(order))
-        options = ipc.IpcWriteOptions(compression=None if int(self.rows.sum()) < _AS_THEY_ARE else "lz4")
+        options = ipc.IpcWriteOptions(compression=None if int(self.rows.sum()) < _MOST_UNCOMPRESSED else "lz4")
         for bucket, end in enumerate(np.cumsum(counts).tolist()):
             count = int(counts[bucket])
             if count:
@@ -232,7 +235,7 @@ class _Aside:
         self.rows += counts
 
     def parts(self, least: int) -> Iterator[list[int]]:
-        """The buckets with events; several together while they have few."""
+        """Groups of buckets with events; buckets are grouped as long as they have at most ``least`` events together."""
         some: list[int] = []
         for bucket in np.flatnonzero(self.rows).tolist():
             if some and int(self.rows[[*some, bucket]].sum()) > least:
@@ -251,7 +254,7 @@ class _Aside:
 
 
 def _gathered(tables: Iterable[Any], rows: int) -> Iterator[Any]:
-    """The rows in larger tables, each of one schema: from the first batch with large amounts on, amounts are text."""
+    """Join tables into larger ones of one schema each: from the first batch with large amounts on, amounts are text."""
     arrow = extra("pyarrow", "tables")
     waiting: list[Any] = []
     for table in tables:

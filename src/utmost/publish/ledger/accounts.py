@@ -1,4 +1,4 @@
-"""Read-only questions to a ledger: its releases, levels and budgets, and whether the stored data are undamaged."""
+"""The methods of a ledger that draw no noise: its releases, levels, budgets and charges, and its verification."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
@@ -11,12 +11,12 @@ from utmost.core.exact.progress_bar import progress_bar
 from utmost.errors import OutOfRange
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.counting.counted_facts import Part
-from utmost.publish.ledger.budgets import charged, check_known, limited, rehearsed
+from utmost.publish.ledger.budgets import budget_after, check_known, set_limit, write_charge
 from utmost.publish.ledger.event_log import EventLog
 from utmost.publish.ledger.events import Event, check_name
 from utmost.publish.ledger.means_tables import (
     by_release,
-    means_asked,
+    means_answer_requests,
     means_requests,
     rehearsed_publication,
     rehearsed_relaxation,
@@ -33,7 +33,7 @@ from utmost.publish.ledger.verification import (
     history,
     receipt,
     status_of,
-    verified_with_witness,
+    verify_with_witness,
 )
 from utmost.publish.promises.promise import Promise, promise_for
 from utmost.publish.releases.source import new_source
@@ -84,11 +84,11 @@ class Accounts:
             source = new_source(table, declared.rows_of(table), declared)
             own = name if dataset is None else dataset
             check_publishable(self._log, PublishRequest(name, declared, at, own, version, request, independent), source)
-            independent = True  # it was found that the dataset allows it
+            independent = True  # check_publishable has already checked the dataset
         elif table is not None and not is_engine_table(table):
             check_relaxable(self._log, AnswerRequest(name, at, version), table)
         return self._look(
-            lambda state: rehearsed(
+            lambda state: budget_after(
                 state, name, at, dataset=dataset, independent=independent, version=version, part=part
             )
         )
@@ -115,7 +115,7 @@ class Accounts:
             The errors of `publish_means`, or of `relax_means`.
         """
         if truth(relax, "relax"):
-            answers = means_asked(self.releases, name, level(epsilon), version, tables)
+            answers = means_answer_requests(self.releases, name, level(epsilon), version, tables)
             return rehearsed_relaxation(self._log, answers, by_release(name, tables))
         requests = means_requests(
             name,
@@ -140,7 +140,8 @@ class Accounts:
         """The level spent by all versions of a release, or by all releases of a dataset.
 
         Returns:
-            The sum of the largest level of each, rounded up if the sum has no exact form; None if nothing is spent.
+            The sum of the largest levels of these releases, rounded up if it has no exact form; None if nothing is
+            spent.
         """
         if (name is None) == (dataset is None):
             remedy = 'Pass ledger.spent("admissions"), or ledger.spent(dataset="students").'
@@ -173,7 +174,7 @@ class Accounts:
                 return Budget(dataset, state.limits.get(dataset), state.spending(dataset))
 
             return self._look(known)
-        return limited(self._log, dataset, level(limit))
+        return set_limit(self._log, dataset, level(limit))
 
     def charge(self, dataset: str, *, epsilon: Number | Level, what: str, independent: bool = False) -> Budget:
         """Charge a dataset with the level that another tool has spent, so that one budget covers all tools.
@@ -184,8 +185,10 @@ class Accounts:
             dataset: Dataset whose budget is spent.
             epsilon: Level of pure differential privacy that was spent, for the neighbouring relation of the dataset's
                 releases. The ledger cannot verify it.
-            what: Description of the spending that no other charge of this dataset has: "OpenDP, mean age, 2025".
-            independent: Whether nobody in a dataset that is new to the ledger is in any other dataset of the ledger.
+            what: Description of the spending, different from that of every other charge of this dataset: "OpenDP, mean
+                age, 2025".
+            independent: True confirms that nobody in this dataset is in another one. Needed if the dataset is new to a
+                ledger with other datasets.
 
         Returns:
             The budget after the charge.
@@ -208,7 +211,7 @@ class Accounts:
         """
         check_name(dataset, "dataset")
         apart = truth(independent, "independent")
-        return charged(self._log, dataset, level(epsilon), check_name(what, "what"), is_independent=apart)
+        return write_charge(self._log, dataset, level(epsilon), check_name(what, "what"), is_independent=apart)
 
     def margin(
         self,
@@ -218,7 +221,9 @@ class Accounts:
         version: int | None = None,
         confidence: Number = DEFAULT_CONFIDENCE,
     ) -> int | float:
-        """The margin of error of a release at a level: noisy values lie this close to the true ones."""
+        """The margin of error of a release at a level: with this confidence a noisy value lies this close to the true
+        one.
+        """
         return self.release(name, version).margin(level(epsilon), confidence)
 
     def release(self, name: str, version: int | None = None) -> Published:
@@ -254,9 +259,9 @@ class Accounts:
         The chain of the witness is checked too. A ledger that was rolled back passes: `status` reports a rollback.
 
         Raises:
-            LedgerDamaged: naming the first thing that differs from what was written.
+            LedgerDamaged: the message names the first difference from what was written.
         """
-        return verified_with_witness(self._log)
+        return verify_with_witness(self._log)
 
     def receipt(self) -> str:
         """A line of text that identifies the present state of the ledger, to keep elsewhere; it holds no secret."""

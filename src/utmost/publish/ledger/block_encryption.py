@@ -29,7 +29,8 @@ from utmost.publish.promises.lattice import WORD_WIDTHS, width_of
 
 def stored(integers: Integers, width: int) -> bytes:
     """The integers of a block in words of ``width`` bytes (1, 2, 4, 8, 16, ...), or wider if one does not fit."""
-    # Wider than ``width`` only if noise exceeds it, which has negligible probability: the integer must still be stored.
+    # The words are wider only if the noise exceeds them, which has negligible probability: it must be stored all the
+    # same.
     smallest, largest = (int(integers.min()), int(integers.max())) if integers.size else (0, 0)
     width = max(width, width_of(1 + max(largest, -smallest - 1).bit_length()))
     least = -(1 << (8 * width - 1))
@@ -47,7 +48,7 @@ def stored(integers: Integers, width: int) -> bytes:
 def packed(integers: Integers) -> bytes:
     """The integers as bytes for a digest: equal integers give equal bytes for any array type."""
     # Little-endian: count, width of an offset, length of the least (4 bytes each), the least, the offsets.
-    if integers.size == 1:  # each row of a small table, where NumPy's calls would take all the time
+    if integers.size == 1:  # small tables have many blocks of one integer, for which NumPy is slow
         return _block(1, 1, int(integers[0]), b"\0")
     least = int(integers.min()) if integers.size else 0
     span = (int(integers.max()) - least) if integers.size else 0
@@ -68,7 +69,7 @@ def unpacked(content: bytes) -> Integers:
         offsets = np.frombuffer(body, dtype=f"<u{width}")
         largest = least + int(offsets.max(initial=0))
         if least >= -(1 << 63) and largest < 1 << 63:
-            # Modulo 2^64 the sum is right, since it fits.
+            # The sum wraps modulo 2^64; the result is right, since it fits int64.
             return (offsets.astype(np.uint64) + np.uint64(least % (1 << 64))).view(np.int64)
         return narrowed(offsets.astype(object) + least)
     # Words of 16 bytes and more nearly always hold small numbers: if all higher words only repeat the sign, read the
@@ -92,7 +93,7 @@ def _above(low: Integers, width: int) -> Integers:
     """The words above the lowest one of x + 2^(8 width - 1), for 64-bit x; shape (n, width // 8 - 1)."""
     signs = (low >> 63).view(np.uint64)
     above = np.repeat(signs[:, np.newaxis], width // 8 - 1, axis=1)
-    # The offset 2^(8 width - 1) turns the highest bit alone, and no carry leaves it.
+    # Adding 2^(8 width - 1) flips the highest bit only; the carry beyond it is dropped.
     above[:, -1] ^= np.uint64(1 << 63)
     return above
 
@@ -111,8 +112,8 @@ def parts_digest(parts: Iterable[bytes]) -> str:
     return sha256(b"".join(sha256(part).digest() for part in parts)).hexdigest()
 
 
-class About(Protocol):
-    """A release that a response belongs to."""
+class SealedRelease(Protocol):
+    """The release that a response belongs to, as far as its encryption needs it."""
 
     @property
     def name(self) -> str: ...
@@ -155,24 +156,24 @@ class Seal:
         return self.facts + event.to_bytes(8, "big") + part.to_bytes(8, "big")
 
 
-def response_facts(identity: str, about: About, level: Level) -> bytes:
+def response_facts(identity: str, release: SealedRelease, level: Level) -> bytes:
     """The digest of all public facts about a response: the ledger's identity, the release's facts, and the level."""
-    return sha256(length_prefixed((identity, about.bound.hex(), level_text(level)))).digest()
+    return sha256(length_prefixed((identity, release.bound.hex(), level_text(level)))).digest()
 
 
-def level_seal(key: Key, identity: str, about: About, level: Level, *, is_sealed: bool) -> Seal:
+def level_seal(key: Key, identity: str, release: SealedRelease, level: Level, *, is_sealed: bool) -> Seal:
     if not is_sealed:
         return Seal(None)
     # The key is derived from all public facts: if one of them is changed, the derived key opens nothing.
-    facts = response_facts(identity, about, level)
+    facts = response_facts(identity, release, level)
     return Seal(key.derived("bound level", facts.hex()), facts)
 
 
-def recipient_seal(secret: bytes, identity: str, about: About, level: Level) -> Seal:
+def recipient_seal(secret: bytes, identity: str, release: SealedRelease, level: Level) -> Seal:
     """The seal of a response, made from the key of its level, without the ledger's key."""
     if len(secret) != KEY_BYTES:
-        raise KeyRefused(f"the key of a level must be {KEY_BYTES} bytes", where=repr(about.name))
-    return Seal(secret, response_facts(identity, about, level))
+        raise KeyRefused(f"the key of a level must be {KEY_BYTES} bytes", where=repr(release.name))
+    return Seal(secret, response_facts(identity, release, level))
 
 
 def checked_parts(rows: PartReader, event: int, count: int, root: str) -> Iterator[bytes]:

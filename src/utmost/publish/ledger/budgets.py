@@ -24,7 +24,7 @@ from utmost.publish.ledger.events import check_name
 from utmost.publish.ledger.spending import Account, Budget, Spending
 from utmost.publish.ledger.state import Published, State
 
-# Printable, and drawn as nothing.
+# Characters that Python calls printable, but that fonts draw as nothing.
 _INVISIBLE = {*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0), 0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180B, 0x180C}
 _INVISIBLE |= {0x180D, 0x180F, 0x2800}
 
@@ -48,10 +48,11 @@ def lookalike_of(name: str, known: Iterable[str]) -> str | None:
 
 
 def check_name_differs(name: str, known: Iterable[str]) -> None:
-    """Check that the name of a new release does not look like a known one, which readers would take for it."""
+    """Check that the name of a new release does not look like a known one: readers would confuse the two releases."""
     if lookalike_of(name, known) is not None:
-        required = "the name of a release must not read as that of another, but for case and invisible characters"
-        raise OutOfRange(required, came=ascii(name), where="name", remedy="Write it as it was first, or otherwise.")
+        required = "the name of a release must differ from others by more than case and invisible characters"
+        remedy = "Write the name exactly as it was first written; or take a name that reads differently."
+        raise OutOfRange(required, came=ascii(name), where="name", remedy=remedy)
 
 
 def check_names_differ(state: State, dataset: str) -> None:
@@ -61,10 +62,11 @@ def check_names_differ(state: State, dataset: str) -> None:
     twin = lookalike_of(dataset, state.datasets)
     if twin is not None:
         raise OutOfRange(
-            f"the name of a dataset must not read as that of another, {twin!a}",
+            f"the name of a dataset must differ by more than case and invisible characters from {twin!a}",
             came=ascii(dataset),
             where="dataset",
-            remedy="Write it as it was written first. For other individuals' data take a name that reads otherwise.",
+            remedy="Write the name exactly as it was first written. For data of other individuals take a name "
+            "that reads differently.",
         )
 
 
@@ -81,12 +83,12 @@ def check_named(state: State, dataset: str) -> None:
 
 
 def separate_from(known: Iterable[str], dataset: str) -> str | None:
-    """A sentence that a new dataset has its own budget, beside those of known datasets; None if it is not new."""
+    """A warning that a new dataset has a separate budget; None if the dataset is known, or the first one."""
     others = sorted(known)
     if not others or dataset in others:
         return None
     named = few(list(map(repr, others)), _MOST_NAMED)
-    return f"{dataset!r} and {named} are charged as different people: no budget adds up what both spend"
+    return f"{dataset!r} and {named} are charged as different people: no budget adds up the levels of both"
 
 
 def warn_of_separate(state: State, dataset: str) -> None:
@@ -103,7 +105,7 @@ def warn_of_separate(state: State, dataset: str) -> None:
 _MOST_NAMED = 3
 
 
-def rehearsed(
+def budget_after(
     state: State,
     name: str,
     level: Level,
@@ -139,7 +141,7 @@ def check_known(state: State, dataset: str) -> None:
         )
 
 
-def limited(log: EventLog, dataset: str, limit: Level) -> Budget:
+def set_limit(log: EventLog, dataset: str, limit: Level) -> Budget:
     def work(transaction: Transaction) -> tuple[Budget, list[str]]:
         check_names_differ(transaction.state, dataset)
         if transaction.state.limits.get(dataset) != limit:
@@ -149,7 +151,8 @@ def limited(log: EventLog, dataset: str, limit: Level) -> Budget:
 
     budget, known = log.write(work)
     if known and dataset not in known:
-        warning = f"no release names dataset {dataset!r} yet; those of this ledger name {', '.join(map(repr, known))}"
+        names = ", ".join(map(repr, known))
+        warning = f"no release names dataset {dataset!r} yet; the releases of this ledger name {names}"
         warn(warning, BudgetUnused)
     if budget.spending.exceeds(limit):
         warning = f"dataset {dataset!r} has spent more than this limit: nothing more is released from it"
@@ -157,7 +160,7 @@ def limited(log: EventLog, dataset: str, limit: Level) -> Budget:
     return budget
 
 
-def charged(log: EventLog, dataset: str, level: Level, what: str, *, is_independent: bool) -> Budget:
+def write_charge(log: EventLog, dataset: str, level: Level, what: str, *, is_independent: bool) -> Budget:
     """Write another tool's spending into the ledger, once; return the budget after it."""
 
     def work(transaction: Transaction) -> Budget:
@@ -170,12 +173,10 @@ def charged(log: EventLog, dataset: str, level: Level, what: str, *, is_independ
             if not is_independent and names and dataset not in names:
                 # A misspelt name would split the budget.
                 raise OutOfRange(
-                    "what was spent must be charged to a dataset of the ledger: "
-                    f"{few(list(map(repr, names)), _MOST_NAMED)}",
+                    f"a charge must name a dataset of the ledger: {few(list(map(repr, names)), _MOST_NAMED)}",
                     came=repr(dataset),
                     where="dataset",
-                    remedy=f"Pass dataset={names[0]!r}; "
-                    "or independent=True if nobody of these people is in any of them.",
+                    remedy=f"Pass dataset={names[0]!r}; or independent=True if nobody in it is in another dataset.",
                 )
             check_budget(state, dataset, spending_with(state, dataset, [(level, None)]))
             transaction.append("charged", {"dataset": dataset, "level": level_text(level), "what": what})
@@ -184,7 +185,7 @@ def charged(log: EventLog, dataset: str, level: Level, what: str, *, is_independ
                 "a repeated charge must have the same level",
                 came=f"{level}, where {known} was charged for {what!r}",
                 where=f"dataset {dataset!r}",
-                remedy="Charge another spending under other words: what=.",
+                remedy="Describe a different spending by another what=.",
             )
         return Budget(dataset, state.limits.get(dataset), transaction.state.spending(dataset))
 
@@ -194,7 +195,7 @@ def charged(log: EventLog, dataset: str, level: Level, what: str, *, is_independ
 def spending_after(
     state: State, dataset: str, release: Published | None, level: Level, part: Part | None = None
 ) -> Spending:
-    """The sum that a dataset has spent after an answer to a release, or to a new release of a part, at a level."""
+    """The sum that a dataset has spent once a release is answered at a level; ``part`` is the part of a new release."""
     if release is None:
         return spending_with(state, dataset, [(level, part)])
     return spending_with(state, dataset, [(max(level, release.spent), release.part)], instead=[release])
@@ -203,7 +204,7 @@ def spending_after(
 def spending_with(
     state: State, dataset: str, more: Iterable[tuple[Level, Part | None]], instead: Sequence[Published] = ()
 ) -> Spending:
-    """The sum that a dataset has spent after new spending, which replaces the releases ``instead``."""
+    """The sum that a dataset has spent if the levels ``more`` are added and the releases ``instead`` are taken away."""
     account = state.accounts.get(dataset, Account())
     for release in instead:
         account = account.minus(release.spent, release.part)
@@ -221,7 +222,7 @@ def check_relation(state: State, dataset: str, relation: str, name: str, *, besi
     other = state.relation(dataset) or beside
     if other not in (None, relation):
         raise OutOfRange(
-            f"all releases of dataset {dataset!r} must protect against one relation: {other}",
+            f"all releases of dataset {dataset!r} must have one neighbouring relation: {other}",
             came=relation,
             where=repr(name),
             remedy="Levels add up only between releases with one relation (neighbours=, per=).",
@@ -236,7 +237,7 @@ def check_budget(state: State, dataset: str, after: Spending) -> None:
             f"the dataset's releases must stay within {limit}",
             came=f"a sum of epsilon = {after.epsilon}",
             where=f"dataset {dataset!r}",
-            remedy=f"What is left is epsilon = {state.spending(dataset).left(limit)}.",
+            remedy=f"The remaining budget is epsilon = {state.spending(dataset).left(limit)}.",
         )
 
 

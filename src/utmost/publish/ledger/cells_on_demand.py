@@ -1,10 +1,10 @@
 """Cells of a declared universe of any size, each answered when somebody asks for it.
 
 Every cell has separate noise, also the cells with count 0. The noise is a function of the ledger's key and the cell,
-and is computed when its cell is asked for. So an answer is the same for every caller, time and order, a release can be
-relaxed like any release with keyed noise, and nothing of the size of the universe is stored. The ledger keeps an event
-with the size and digest of the universe, and a commitment to a table that is padded to a declared number of cells, so
-that the number of nonzero cells stays hidden.
+and is computed when its cell is asked for. An answer is therefore the same whoever asks, at any time and in any order;
+a release can be relaxed like any release with keyed noise; and what is stored does not grow with the universe. The
+ledger keeps an event with the size and digest of the universe, and a commitment to a table that is padded to a declared
+number of cells, so that the number of nonzero cells stays hidden.
 """
 
 from collections.abc import Iterable, Mapping
@@ -75,7 +75,7 @@ class AnsweredCells:
         Raises:
             OutOfRange: for a key that is not in the universe. WrongKind: if ``keys`` is one key instead of a list.
 
-        Cost: some microseconds a cell; further cells spend no further level.
+        Cost: some microseconds a cell; asking for more cells spends no more of the budget.
 
         Source: proofs/theory/unknown-keys.md.
         """
@@ -151,7 +151,7 @@ class CellLedger:
 
         Guarantee: epsilon for one individual added or removed, for any number of cells asked for.
 
-        Cost: a microsecond for each of the ``most`` cells, once a call.
+        Cost: a microsecond for each of the ``most`` cells, at each call.
 
         Source: proofs/theory/unknown-keys.md.
         """
@@ -253,7 +253,7 @@ def _places(counts: Any, universe: Universe) -> dict[int, int]:
 def _padded(key: CommitmentKey, places: Mapping[int, int], room: int) -> ItemCommitment:
     """The commitment to the counted cells and to padding cells outside every universe, ``room`` cells in all."""
     if len(places) > room:
-        remedy = "Publish a version with a larger most=, chosen by what there could be and not by what there is."
+        remedy = "Publish a new version with a larger most=. Choose it from what is possible, not from the data."
         raise OutOfRange("most must be at least the number of counted cells", came="a smaller one", remedy=remedy)
     held, values = [str(place) for place in places] or ["-0"], list(places.values()) or [0]
     commitment = key.committed([Identifiers.of(held)], {_COUNT: values})

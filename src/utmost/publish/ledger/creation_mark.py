@@ -1,4 +1,4 @@
-"""The mark beside a key file that a ledger was created with this key: a lost ledger is not silently created anew.
+"""A file beside the key file lists the ledgers created with the key, so that a lost ledger is not silently replaced.
 
 A key without a mark is the key of a new installation. If the mark exists and the ledger does not, its budgets and
 answers are lost: somebody must restore a backup, or remove the mark on purpose.
@@ -13,7 +13,7 @@ from utmost.core.exact.disk import force
 from utmost.errors import LedgerUnavailable
 from utmost.publish.ledger.key import make_file
 
-_TITLE = "# Ledgers that were begun with this key. One that is lost is restored from a backup, or its line is removed."
+_TITLE = "# Ledgers created with this key. If one is lost, restore it from a backup; to give it up, remove its line."
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,19 +29,19 @@ class CreationMark:
         folder = key_file.absolute().parent.resolve()
         if isinstance(ledger, Path):
             file = ledger.absolute()
-            with suppress(ValueError):  # another drive of Windows
+            with suppress(ValueError):  # on Windows: a path on another drive
                 ledger = os.path.relpath(file.parent.resolve() / file.name, folder)
         return cls(key_file.with_name(key_file.name + ".ledgers"), str(ledger))
 
     @property
-    def stands(self) -> bool:
-        """Whether the file of marks has the line of this ledger."""
+    def exists(self) -> bool:
+        """Whether the file lists this ledger."""
         try:
             return self.line in self.path.read_text(encoding="utf-8").splitlines()
         except FileNotFoundError:
             return False
 
-    def others(self) -> list[Path]:
+    def other_ledgers(self) -> list[Path]:
         """The files of other ledgers that were created with this key and exist."""
         try:
             lines = self.path.read_text(encoding="utf-8").splitlines()
@@ -50,10 +50,10 @@ class CreationMark:
         files = [self.path.parent / line for line in lines if line != self.line and not line.startswith("#")]
         return [file for file in files if file.is_file()]
 
-    def set(self) -> None:
+    def write(self) -> None:
         """Write the mark unless it exists; do nothing if the folder of the key is not writable."""
         place = self.path if self.path.exists() else self.path.parent
-        if self.stands or not os.access(place, os.W_OK):
+        if self.exists or not os.access(place, os.W_OK):
             return
         text = f"{self.line}\n" if self.path.exists() else f"{_TITLE}\n{self.line}\n"
         make_file(self.path)
@@ -63,7 +63,7 @@ class CreationMark:
             os.fsync(file.fileno())
         force(self.path.parent)
 
-    def lost(self) -> LedgerUnavailable:
+    def lost_ledger_error(self) -> LedgerUnavailable:
         remedy = (
             "If it was moved, give its new path. Restore a backup by Ledger.restore, or utmost ledger restore. To "
             f"start over on purpose, which forgets all spent budgets, remove the line {self.line!r} from {self.path}."

@@ -1,11 +1,11 @@
 """Keyed digests of published columns, by which the same data are recognised under another name.
 
 The digest of a column is the digest of a multiset: HMAC(K, number of cells, sum of their digests modulo 2^128), with
-each cell as a number in lowest terms. So it is the same for any order of rows, any names of release and column, counts
-stored as integers or as reals, and tables in memory or in an engine. K is one key for the whole ledger, hence equal
-columns have equal digests, and a file of bare digests would reveal that two tables agree. So an event holds them
-**encrypted**, under a key derived from the ledger's key and a random nonce, in a length that depends on the number of
-columns alone.
+each cell as a number in lowest terms. The digest is therefore the same for any order of rows, any names of release and
+column, counts stored as integers or as reals, and tables in memory or in an engine. K is one key for the whole ledger,
+hence equal columns have equal digests, and a file of bare digests would reveal that two tables agree. An event
+therefore holds them **encrypted**, under a key derived from the ledger's key and a random nonce, in a length that
+depends on the number of columns alone.
 
 A column whose cells are all equal does not identify a table, and is not compared.
 """
@@ -106,7 +106,7 @@ def text_digests(key: Key, texts: Mapping[str, list[str]]) -> tuple[bytes, bytes
 
 def value_digests(key: Key, source: Source) -> tuple[bytes, ...]:
     """The digest of the values of each released column, for any order of the rows."""
-    secret, exponent = likeness_secret(key), source.promise.lasting_noise.exponent
+    secret, exponent = cell_digest_secret(key), source.promise.lasting_noise.exponent
     sums = (
         None if not column.size or (column == column[0]).all() else packed_sum(value_sums(secret, column, exponent))
         for column in source.columns.values()
@@ -114,13 +114,13 @@ def value_digests(key: Key, source: Source) -> tuple[bytes, ...]:
     return digests_of_sums(key, sums)
 
 
-def likeness_secret(key: Key) -> bytes:
+def cell_digest_secret(key: Key) -> bytes:
     """The key of the digests of single cells, one for the whole ledger."""
     return key.derived("likeness cells")
 
 
 def digests_of_sums(key: Key, sums: Iterable[bytes | None]) -> tuple[bytes, ...]:
-    """The digest of each column from the sum of its cells' digests; a random one if it has no sum or one cell."""
+    """The digest of each column, from the sum of its cells' digests. Without a sum, or for one cell, it is random."""
     secret = key.derived("likeness")
     return tuple(
         entropy(_BYTES)

@@ -1,7 +1,7 @@
 """Ledgers of frames that an engine evaluates: the ledger stores events and commitments, and the engine adds the noise.
 
-To publish, the engine counts the rows that are not allowed, adds up a commitment to all rows, the ledger writes one
-event, and the frame of the answer is made, which the engine evaluates as often as the caller asks for it.
+To publish: the engine counts the rows that are not allowed, and adds up a commitment to all rows; the ledger writes one
+event; the answer is a lazy frame, which the engine evaluates as often as the caller asks.
 """
 
 from collections.abc import Mapping, Sequence
@@ -56,13 +56,13 @@ def publish_frame(items: ItemLedger, request: PublishRequest, table: Any) -> tup
 def relax_frame(
     items: ItemLedger, name: str, table: Any, table_at: Level | None, at: Level, version: int | None
 ) -> tuple[int, LabelledTable]:
-    """Return the version and the frame at ``at``, from the published frame or from its responses at ``table_at``."""
+    """Return the version and the frame at the level ``at``, from the published frame or responses at ``table_at``."""
     known = known_by_item(items, name, version)
     frame = _frame_again(known, table)
     frame.check_room(known.noise.by_item(), at)
     committed = _committed_again(items, known, frame, table_at)
     release = items.relax(name, committed, epsilon=at, version=known.version)
-    answer = responses_of if table_at is None else Moving(table_at, at)
+    answer = responses_of if table_at is None else ResponseConversion(table_at, at)
     return known.version, frame.noised(release, margin_of(known, at), answer)
 
 
@@ -76,12 +76,12 @@ def frame_difference(items: ItemLedger, name: str, table: Any, version: int | No
 def view_frame(
     items: ItemLedger, name: str, table: Any, table_at: Level, at: Level, version: int | None
 ) -> tuple[int, LabelledTable]:
-    """Return the version and the frame at ``at``, from a frame of the responses at ``table_at``."""
+    """Return the version and the frame at the level ``at``, from a frame of the responses at ``table_at``."""
     known = known_by_item(items, name, version)
     frame = checked_responses(items, known, table, table_at)
     frame.check_room(known.noise.by_item(), at)
     release = items.view(name, epsilon=at, version=known.version)
-    return known.version, frame.noised(release, margin_of(known, at), Moving(table_at, at))
+    return known.version, frame.noised(release, margin_of(known, at), ResponseConversion(table_at, at))
 
 
 def checked_responses(items: ItemLedger, known: Published, table: Any, table_at: Level) -> ReleasableFrame:
@@ -187,8 +187,8 @@ def _whole(commitment: ItemCommitment, rows: int) -> ItemCommitment:
 
 
 @dataclass(frozen=True, slots=True)
-class Moving:
-    """The responses at the level ``to``, computed from the responses at the level ``at``."""
+class ResponseConversion:
+    """Compute the responses at the level ``to`` from the responses at the level ``at``."""
 
     at: Level
     to: Level

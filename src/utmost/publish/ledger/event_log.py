@@ -71,27 +71,28 @@ class EventLog:
         self.store, self.key, self.witness = store, key, witness
         self._seen, self._digests = State(0, START), KnownDigests()
 
-    def read(self, work: Callable[[Transaction], T], *, unsettled_too: bool = False) -> T:
-        """Read in one transaction; with ``unsettled_too`` the witness settles the events first, as for an answer."""
+    def read(self, work: Callable[[Transaction], T], *, settle: bool = False) -> T:
+        """Read in one transaction; with ``settle`` the witness settles the events before the result is returned."""
 
         def reading(rows: Rows) -> tuple[Transaction, list[StoredRow], T]:
             transaction = self.transaction(rows)
             answer = work(transaction)
-            return transaction, self._unsettled(transaction) if unsettled_too and answer is not None else [], answer
+            return transaction, self._unsettled(transaction) if settle and answer is not None else [], answer
 
-        # The witness settles after the transaction and before the answer is returned: the store then surely holds it.
+        # The witness settles after the transaction, when the store surely holds the event, and before the answer is
+        # returned.
         transaction, unsettled, answer = self.store.transact(reading, write=False)
         if self.witness is not None and unsettled:
             self.witness.settle(unsettled)
         self._seen = transaction.state
         return answer
 
-    def write(self, work: Callable[[Transaction], T], *, quarantined: bool = False, over: bool = False) -> T:
+    def write(self, work: Callable[[Transaction], T], *, quarantined: bool = False, replace_witness: bool = False) -> T:
         """Do ``work`` in one transaction; when `write` returns, its events are durable and settled.
 
         Args:
             quarantined: Whether the work is allowed in a quarantine.
-            over: Whether the witness starts over with the present history.
+            replace_witness: Whether the witness may replace its history by that of the ledger.
         """
         drawn: tuple[StoredRow, T] | None = None
 
@@ -100,7 +101,7 @@ class EventLog:
             transaction = self.transaction(rows)
             # Order: finish an interrupted transaction; draw; the witness holds the draw; the store commits; the witness
             # settles; return.
-            settled, apart = self._carried_out(transaction)
+            settled, apart = self._finish_pending(transaction)
             # The store reported a conflict and calls again: if the commit had succeeded without a reply, the store
             # holds the draw, and it is returned; there is no second draw.
             if drawn is not None and rows.mac(drawn[0][0]) == drawn[0][2]:
@@ -111,7 +112,7 @@ class EventLog:
             if transaction.appended and transaction.reason is not None and not quarantined:
                 raise refused_in_quarantine(self.store.place, transaction.reason)
             if transaction.appended and self.witness is not None:
-                if over and apart:
+                if replace_witness and apart:
                     self.witness.start_over(rows.events(), transaction.appended, transaction.parts)
                     apart = False
                 elif not apart:
@@ -141,7 +142,7 @@ class EventLog:
                 may not draw.
             look: Whether the answer may be stored already; it is then first looked up without a lock.
         """
-        answer = self.read(lambda transaction: work(transaction, False), unsettled_too=True) if look else None
+        answer = self.read(lambda transaction: work(transaction, False), settle=True) if look else None
         if answer is not None:
             return answer
 
@@ -177,8 +178,10 @@ class EventLog:
     def quarantine(self) -> str | None:
         """The reason for refusing new answers; None if they are allowed."""
         # A reader's snapshot may be older than the witness; for a writer the witness is ahead only by pending events.
-        # So a reader's alarm is checked again as a writer.
-        return self.read(self._why) and self.write(lambda transaction: transaction.reason, quarantined=True)
+        # If a reader finds a difference, a writer therefore checks again.
+        return self.read(self._quarantine_reason) and self.write(
+            lambda transaction: transaction.reason, quarantined=True
+        )
 
     def loss(self, transaction: Transaction) -> RollbackLoss | None:
         """The loss that a rollback caused, from the events of the witness; None without a witness."""
@@ -218,13 +221,13 @@ class EventLog:
             return seen
         return folded(seen, [(read_event(number, body), mac) for number, body, mac in new])
 
-    def _why(self, transaction: Transaction) -> str | None:
+    def _quarantine_reason(self, transaction: Transaction) -> str | None:
         if transaction.state.quarantine is not None or self.witness is None:
             return transaction.state.quarantine
-        return self._apart(transaction, self.witness.record())
+        return self._difference(transaction, self.witness.record())
 
     @staticmethod
-    def _apart(transaction: Transaction, record: WitnessRecord) -> str | None:
+    def _difference(transaction: Transaction, record: WitnessRecord) -> str | None:
         """The difference between the history of the ledger and that of its witness, in words; None if there is none."""
         last = record.last
         if last is None:
@@ -232,7 +235,7 @@ class EventLog:
         number, seen = last
         # The store has fewer events than the witness settled, and a settled event may have been published.
         if transaction.state.number < number:
-            return f"its witness has seen {number} events, and it holds {transaction.state.number}"
+            return f"its witness has {number} events, and the ledger has {transaction.state.number}"
         # Another event in the place of a pending one: somebody has written without this witness.
         pending = (row for row in record.pending if row[0] <= transaction.state.number)
         if transaction.rows.mac(number) == seen and all(transaction.rows.mac(row[0]) == row[2] for row in pending):
@@ -247,20 +250,20 @@ class EventLog:
         if record.last is None:
             return []
         # A ledger that lacks its witness or differs from it may return the responses that both hold.
-        if self._apart(transaction, record) is None:
+        if self._difference(transaction, record) is None:
             settled, _ = record.last
             return transaction.rows.events(settled - 1) if transaction.state.number > settled else []
         if any(self.witness.mac(number) != transaction.rows.mac(number) for number in transaction.repeated):
             raise refused_in_quarantine(self.store.place, "its witness has seen another history")
         return []
 
-    def _carried_out(self, transaction: Transaction) -> tuple[list[StoredRow], bool]:
+    def _finish_pending(self, transaction: Transaction) -> tuple[list[StoredRow], bool]:
         """Finish the pending events; return the events to settle after the commit, and whether the histories differ."""
         transaction.reason = transaction.state.quarantine
         if self.witness is None:
             return [], False
         record = self.witness.record()
-        apart = self._apart(transaction, record)
+        apart = self._difference(transaction, record)
         if apart is not None:
             transaction.reason = transaction.reason or apart
             return [], True

@@ -7,9 +7,9 @@ The state of a ledger is a function of the list of its events, see `utmost.publi
 
     mac_0 = 0,   mac_n = HMAC(K_chain, mac_(n-1) || n || body_n),   seal = HMAC(K_head, n || mac_n)
 
-Without the key nobody can change, add, reorder or drop an event. The seal of the last event, made under a key of its
-own, prevents that the chain is cut back to an earlier event. The chain does not detect that a whole ledger was put back
-to an earlier copy: witnesses detect it.
+Without the key nobody can change, add, reorder or drop an event. The seal of the last event, made under a separate key,
+prevents that the chain is cut back to an earlier event. The chain does not detect that a whole ledger was put back to
+an earlier copy: witnesses detect it.
 """
 
 import hmac
@@ -30,12 +30,12 @@ _LONGEST = 200
 def check_name(name: object, what: str) -> str:
     """Check the name of a release, a dataset or a request: printable text on one line; return the name."""
     is_text = isinstance(name, str) and 0 < len(name) <= _LONGEST and name.isprintable() and name == name.strip()
-    if is_text and name not in (".", "..", "*"):  # paths lose the dots; the star is every release
+    if is_text and name not in (".", "..", "*"):  # URLs drop the dots, and the star stands for every release
         return str(name)
     raise OutOfRange(
         f"{what} must be printable text of 1 to {_LONGEST} characters, not dots or a star, without spaces at its ends",
         came=repr(name) if isinstance(name, str) else type(name).__name__,
-        remedy='Write "admissions 2026", say.',
+        remedy='Write, for example, "admissions 2026".',
     )
 
 
@@ -45,9 +45,10 @@ KINDS = (
     *("opened", "published", "answered", "stopped", "offered", "drawn"),
     *("budgeted", "charged", "quarantined", "resumed"),
 )
-"""In order: a ledger is created; a release is published; answered at a further level; its stopping rule has stopped; a
-mechanism for single persons is bound to a name; persons are answered by a mechanism; a budget is set; the spending of
-another tool is charged; a quarantine begins; a quarantine ends."""
+"""The kinds of events, in this order: a ledger is created; a release is published; a release is answered at a further
+level; the stopping rule of a release has stopped; a mechanism for single persons gets a name; persons are answered by a
+mechanism; a budget is set; the spending of another tool is charged; a quarantine begins; a quarantine ends.
+"""
 
 EventFacts = Mapping[str, Any]
 
@@ -85,7 +86,7 @@ def read_event(number: int, body: bytes) -> Event:
     except (ValueError, KeyError, TypeError, RecursionError):
         right = False
     if not right:
-        raise LedgerDamaged("an event must be JSON with its four parts", where=where) from None
+        raise LedgerDamaged("an event must be JSON with format, kind, time and facts", where=where) from None
     # `type(...) is`: in Python, True is an instance of int.
     if type(form) is not int or form != FORMAT or kind not in KINDS:
         raise Unsupported(

@@ -19,7 +19,7 @@ from utmost.errors import BadTable, DataChanged, NeedsTable, OutOfRange, Unsuppo
 from utmost.publish.ledger.block_encryption import parts_digest
 from utmost.publish.ledger.budgets import check_budgets, warn_of_separate
 from utmost.publish.ledger.commitment import OTHERS, commitment_secret
-from utmost.publish.ledger.duplicate_data import TableDigests, likeness_secret
+from utmost.publish.ledger.duplicate_data import TableDigests, cell_digest_secret
 from utmost.publish.ledger.event_log import EventLog, Transaction
 from utmost.publish.ledger.item_rows import item_release
 from utmost.publish.ledger.publishing import (
@@ -86,7 +86,9 @@ class ItemLedger:
         return self._key(name, version, lambda: (_chosen(stated), stated.lasting_noise.by_item()))
 
     def key_of_request(self, request: PublishRequest) -> CommitmentKey:
-        """The `commitment_key` of a request with its columns in order; a repeated request gets the same key."""
+        """The `commitment_key` of a request with columns in the order of the table; a repeated request gets the same
+        key.
+        """
         known = None if request.request is None else self.release(request.name, request.version, request.request)
         version = request.version if known is None else known.version
         return self._key(
@@ -114,8 +116,8 @@ class ItemLedger:
 
         Args:
             request: Request whose promise names the identifiers.
-            commitment: Sum of the commitments of all parts of the table, under the key of `commitment_key`; for a
-                column whose cells are all equal, which does not identify a table, `without` its sum.
+            commitment: Sum of the commitments of all parts of the table, under the key of `commitment_key`. If all
+                cells of a column are equal, remove the column's sum by `without`: it does not identify the table.
 
         Raises:
             DataChanged, AlreadyPublished, BudgetExceeded, BadTable, OutOfRange: as for `Ledger.publish`.
@@ -125,7 +127,7 @@ class ItemLedger:
     def published(
         self, request: PublishRequest, commitment: ItemCommitment, universe: Mapping[str, Any] | None
     ) -> ItemResponder:
-        """`publish`, for a request with its columns in order; ``universe`` as in `ItemFacts`."""
+        """`publish` for a request with columns in the order of the table; ``universe`` is that of cells on demand."""
         request.promise.check_fixed("noise by identifier, whose answers the ledger does not store")
         check_size(request.promise.lasting_noise.unit, commitment.rows, len(request.promise.columns))
         warn_of_weakness(request.promise.at(request.level).weakness())
@@ -208,14 +210,15 @@ class ItemLedger:
             if release.spent < at:
                 remedy = f"It is answered up to {release.spent}: call relax with a commitment to the table."
                 raise NeedsTable(
-                    "a level above the largest one answered needs the values", came=at, where=repr(name), remedy=remedy
+                    "a level above the largest answered level needs the table", came=at, where=repr(name), remedy=remedy
                 )
             return release
 
         return self._answered(found, at)
 
     def check_committed(self, name: str, commitment: ItemCommitment, *, version: int | None = None) -> None:
-        """Check that a table is the published one; or, by `CommitmentKey.committed_responses`, the answered one.
+        """Check that a commitment is to the published table; or, by `CommitmentKey.committed_responses`, to its
+        responses.
 
         Raises:
             DataChanged: if it is another one; `difference` names the first differing item block.
@@ -250,7 +253,7 @@ class ItemLedger:
                 return _with_secret(transaction, release, at)
             if not may_draw:
                 return None
-            _check_kept_nowhere(release)
+            _check_no_stored_responses(release)
             check_answerable(transaction, release, at)
             step, about = Step.from_known(release.responses, at), {"name": release.name, "version": release.version}
             transaction.append("answered", about | _without_responses(step, release.noise, ()), ())
@@ -266,7 +269,7 @@ def _commitment_key(
     transaction: Transaction, name: str, version: int, columns: tuple[str, ...], lattice: Lattice
 ) -> CommitmentKey:
     return CommitmentKey(
-        commitment_secret(transaction.key, name, version), columns, lattice, likeness_secret(transaction.key)
+        commitment_secret(transaction.key, name, version), columns, lattice, cell_digest_secret(transaction.key)
     )
 
 
@@ -342,7 +345,7 @@ def _stored(
         return None
 
     def check() -> None:
-        _check_kept_nowhere(release)
+        _check_no_stored_responses(release)
         check_universe(release, universe)
         _check_committed(transaction, release, commitment)
 
@@ -366,7 +369,7 @@ def _publish(
         TableDigests.of_items(transaction.key, commitment),
         commitment.content,
     )
-    # Values are compared last: else a table that fails anyway would be a free guess.
+    # Values are compared last: otherwise a call that fails another check anyway would test a guess of them for free.
     step = Step.from_known((), request.level)
     answer = _without_responses(step, request.promise.lasting_noise, (content,))
     check_dataset(transaction.state, kept, is_independent=request.independent)
@@ -387,8 +390,8 @@ def _publish(
     return _with_secret(transaction, transaction.state.release(request.name, version), request.level, content)
 
 
-def _check_kept_nowhere(release: Published) -> None:
-    if release.items is not None and release.items.is_kept:
+def _check_no_stored_responses(release: Published) -> None:
+    if release.items is not None and release.items.is_stored:
         raise Unsupported(
             "a release whose responses the ledger keeps is published and relaxed by the ledger itself",
             where=repr(release.name),
@@ -399,7 +402,7 @@ def _check_kept_nowhere(release: Published) -> None:
 def _without_responses(step: Step, noise: Noise, parts: tuple[bytes, ...]) -> dict[str, Any]:
     """The facts of an event without stored responses."""
     noise.check_level(step.to)
-    step.law(noise.by_item())  # raises here, before workers would fail to draw
+    step.law(noise.by_item())  # an impossible step fails here, and not later in the workers
     facts = {"level": level_text(step.to), "how": step.how, "parts": len(parts), "root": parts_digest(parts)}
     return {**facts, "label_key": None}
 

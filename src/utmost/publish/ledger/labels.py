@@ -29,7 +29,7 @@ import numpy as np
 
 from utmost.core.exact.arrays import plain_cells
 from utmost.errors import BadTable, LedgerDamaged
-from utmost.publish.ledger.block_encryption import About, Seal, parts_digest
+from utmost.publish.ledger.block_encryption import Seal, SealedRelease, parts_digest
 from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.store import Rows
 from utmost.publish.promises.drawing import BLOCK
@@ -70,7 +70,7 @@ class Labels:
         return cls(tuple(order), digest, parts, salt)
 
 
-class Labelled(About, Protocol):
+class LabelledRelease(SealedRelease, Protocol):
     @property
     def labels(self) -> Labels | None:
         """The description of the stored labels; None if there are none."""
@@ -79,9 +79,9 @@ class Labelled(About, Protocol):
 _OPEN = Seal(None)
 
 
-def label_seal(key: Key, identity: str, about: Labelled) -> Seal:
-    salt = None if about.labels is None else about.labels.salt
-    return salted_seal(key, identity, about.name, about.version, salt)
+def label_seal(key: Key, identity: str, release: LabelledRelease) -> Seal:
+    salt = None if release.labels is None else release.labels.salt
+    return salted_seal(key, identity, release.name, release.version, salt)
 
 
 def salted_seal(key: Key, identity: str, name: str, version: int | None, salt: str | None) -> Seal:

@@ -22,8 +22,8 @@ from utmost.publish.ledger.event_log import EventLog, Transaction
 from utmost.publish.ledger.events import check_name
 from utmost.publish.ledger.item_ledger import ItemLedger
 from utmost.publish.ledger.key import given_key
-from utmost.publish.ledger.means_tables import by_release, means_asked, means_requests, table_of
-from utmost.publish.ledger.opening import StorePlace, backed_up, opened_log, restored
+from utmost.publish.ledger.means_tables import by_release, means_answer_requests, means_requests, table_of
+from utmost.publish.ledger.opening import StorePlace, opened_log, restore_backup, write_backup
 from utmost.publish.ledger.personal_answers import AnswerIndex
 from utmost.publish.ledger.publishing import publish_together
 from utmost.publish.ledger.relaxing import (
@@ -37,10 +37,10 @@ from utmost.publish.ledger.relaxing import (
 )
 from utmost.publish.ledger.requests import AnswerRequest, PublishRequest, check_one_dataset
 from utmost.publish.ledger.responding import Responding
-from utmost.publish.ledger.responses import answer_alone, key_of_level
-from utmost.publish.ledger.shared_measures import at_hand
+from utmost.publish.ledger.responses import answer_without_table, key_of_level
+from utmost.publish.ledger.shared_measures import table_in_memory
 from utmost.publish.ledger.store import Store
-from utmost.publish.ledger.verification import resumed
+from utmost.publish.ledger.verification import end_quarantine
 from utmost.publish.promises.noise_at_level import warn_of_rows, warn_of_weakness
 from utmost.publish.promises.promise import Promise, promise_for
 from utmost.publish.releases.answer import Answer
@@ -55,17 +55,18 @@ from utmost.tables.frames.any_table import is_engine_table, published_names
 class Ledger(Responding, Accounts, Display):
     """Releases, their responses and their budgets in a database; made by `Ledger.open`.
 
-    A release is a table's columns under a name. It is published at a first level. A noisier copy, at a smaller epsilon,
-    is computed from the stored response; a more accurate answer, at a larger epsilon, needs the same values again. All
-    answers to a release have one joint distribution, whatever the order of the calls, and together cost the largest of
-    their levels. A ledger can also answer single persons, once each: `respond`.
+    A release is some columns of a table under a name. It is published at a first level. A noisier copy, at a smaller
+    epsilon, is computed from the stored response; a more accurate answer, at a larger epsilon, needs the same values
+    again. All answers to a release have one joint distribution, whatever the order of the calls, and together cost the
+    largest of their levels. A ledger can also answer single persons, once each: `respond`.
 
     Each call is one transaction: checked, drawn, written to the witness, committed, then returned. The same request
     gets the same answer, from any thread or process. A call that raises has spent nothing; if it was interrupted after
     its noise was drawn, the message says so, and the same call returns the drawn answer.
 
     Guarantee: the releases of a dataset together satisfy the level `spent`, the sum of their largest levels. Choose
-    each level from answers, budgets and costs; a level chosen by looking at the true error is not covered.
+    each level from answers, budgets and costs. The guarantee does not cover a level that was chosen by looking at true
+    errors.
 
     Source: [koufogiannis2015], Theorems 1, 11 and 12; on the integers, the process of geometric noise.
 
@@ -159,12 +160,13 @@ class Ledger(Responding, Accounts, Display):
 
         Args:
             name: Name of the release.
-            table: Table, as for `release`. For an engine's frame the ledger stores no answers; it draws them again.
+            table: Table, as for `release`. For an engine's frame the ledger stores no answers; the engine draws the
+                same ones again.
             promise: Promise about the table, by `Promise.of_counted` for a counted one; or the plan of the sums to
-                measure. The ledger commits to identifiers and to the order of the rows; without identifiers to the
-                order alone.
-            epsilon: Level that the whole release may spend. A promise with ``until`` needs a budget for all of it, and
-                spends the level that it has reached.
+                measure. The ledger commits to the values in the order of the rows, and to the identifiers if there is
+                an ``id_column``.
+            epsilon: Level that the whole release may spend. With ``until`` in the promise the budget must allow this
+                level, but only the level that was reached is spent.
             dataset: Dataset whose budget is spent; the name of the release if left out. Levels of its releases add up.
             independent: Whether nobody in these data is in another dataset. It must be True if another dataset has the
                 same values, or if a limit was set on a dataset that no release names. It is not stored.
@@ -291,7 +293,8 @@ class Ledger(Responding, Accounts, Display):
 
         Raises:
             NotPublished: if there is no such release.
-            NeedsTable: for an epsilon above the largest stored one; for points, for any epsilon that is not stored.
+            NeedsTable: for an epsilon above the largest stored one; for a promise of points, for any epsilon that is
+                not stored.
         """
         at = level(epsilon)
         if is_engine_table(table):
@@ -305,7 +308,7 @@ class Ledger(Responding, Accounts, Display):
             ),
             look=known is None or at in known.responses,
         )
-        answer = answer_alone(release, at, response, labels, remembered)
+        answer = answer_without_table(release, at, response, labels, remembered)
         return replace(answer, _release=Release(self, release.name, release.version))
 
     def _engine_answer(self, release: Release, at: Level, frame: Any) -> Answer[Any]:
@@ -338,7 +341,7 @@ class Ledger(Responding, Accounts, Display):
         check_one_dataset(requests)
         wanted = list[tuple[PublishRequest, Any, Source]]()
         for request in requests:
-            table, promise = at_hand(tables[request.name]), request.promise
+            table, promise = table_in_memory(tables[request.name]), request.promise
             promise.check(table)
             wanted.append((request, table, new_source(table, promise.rows_of(table), promise)))
         answers = self._published(wanted, None)
@@ -420,7 +423,7 @@ class Ledger(Responding, Accounts, Display):
             NotPublished: if there is no such table.
             The errors of `relax`; then nothing is spent.
         """
-        requests = means_asked(self.releases, name, level(epsilon), version, tables)
+        requests = means_answer_requests(self.releases, name, level(epsilon), version, tables)
         return table_of(name, self.relax_measures(requests, by_release(name, tables)))
 
     def view_means(self, name: str, *, epsilon: Number | Level, version: int | None = None) -> MeasuresTable:
@@ -429,7 +432,7 @@ class Ledger(Responding, Accounts, Display):
         Raises:
             NotPublished, NeedsTable: as for `view`.
         """
-        requests = means_asked(self.releases, name, level(epsilon), version, None)
+        requests = means_answer_requests(self.releases, name, level(epsilon), version, None)
         answers = {of.name: self.view(of.name, epsilon=of.level, version=of.version) for of in requests}
         return table_of(name, answers)
 
@@ -471,7 +474,7 @@ class Ledger(Responding, Accounts, Display):
         """
         wanted = list[Relaxation]()
         for request in requests:
-            table, release = at_hand(tables[request.name]), self.release(request.name, request.version)
+            table, release = table_in_memory(tables[request.name]), self.release(request.name, request.version)
             wanted.append(Relaxation.of(self._log.key, replace(request, version=release.version), release, table))
         answers = self._relaxed(wanted, None)
         return {request.name: answer for request, answer in zip(requests, answers, strict=True)}
@@ -515,7 +518,7 @@ class Ledger(Responding, Accounts, Display):
         Raises:
             OutOfRange: if the file exists.
         """
-        backed_up(self._log, Path(os.fsdecode(arguments.path(path, "path"))))
+        write_backup(self._log, Path(os.fsdecode(arguments.path(path, "path"))))
 
     @classmethod
     def restore(
@@ -540,7 +543,7 @@ class Ledger(Responding, Accounts, Display):
         read_key = given_key(key)
         del key  # no frame of an error may show it
         file = Path(os.fsdecode(arguments.path(backup, "backup")))
-        return cls(restored(file, place, key=read_key, witness=witness, timeout=timeout), secure(None))
+        return cls(restore_backup(file, place, key=read_key, witness=witness, timeout=timeout), secure(None))
 
     def resume(self, reason: str, missing: Mapping[str, Number | Level] | None = None) -> dict[str, tuple[Level, ...]]:
         """End a quarantine: new answers are allowed again.
@@ -550,7 +553,7 @@ class Ledger(Responding, Accounts, Display):
         Args:
             reason: Reason, for the record.
             missing: {dataset: epsilon} of losses that the witness cannot determine; required without a witness, {} if
-                nothing was lost. What the witness has seen is charged anyway.
+                nothing was lost. Losses that the witness has seen are charged in any case.
 
         Returns:
             The levels that are charged to each dataset: those that the witness has seen, and ``missing``.
@@ -558,7 +561,7 @@ class Ledger(Responding, Accounts, Display):
         Raises:
             OutOfRange: if there is no quarantine, or if ``missing`` is required.
         """
-        return resumed(self._log, reason, missing)
+        return end_quarantine(self._log, reason, missing)
 
     def level_key(
         self,
@@ -586,9 +589,9 @@ class Ledger(Responding, Accounts, Display):
         )
 
     def beside(self, purpose: str) -> tuple[Store, bytes]:
-        """The store, and 32 bytes derived from the key for one purpose, for a program that keeps its own records there.
+        """The store and a key of 32 bytes for one purpose, for a program that keeps records beside the ledger.
 
-        The bytes reveal nothing about the key or about the bytes of other purposes.
+        This key reveals nothing about the ledger's key, nor about the keys of other purposes.
         """
         return self._log.store, self._log.key.derived("beside", check_name(purpose, "purpose"))
 

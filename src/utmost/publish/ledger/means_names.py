@@ -15,7 +15,9 @@ def release_name(name: str, amount: str) -> str:
 
 
 def releases_of_means(releases: Iterable[Published], name: str, version: int | None) -> dict[str, Published]:
-    """The releases of a table of several amounts, by amount; ``releases`` are all, in the order of publication."""
+    """The releases of a table of several amounts, by amount; ``releases`` are all of the ledger, in order of
+    publication.
+    """
     found, beginning = dict[str, Published](), release_name(name, "")
     # The promise of a release is parsed only if its name fits.
     for release in [release for release in releases if release.name.startswith(beginning)]:
@@ -26,7 +28,9 @@ def releases_of_means(releases: Iterable[Published], name: str, version: int | N
 
 
 def check_published_whole(releases: Iterable[Published], new: Sequence[PublishRequest]) -> None:
-    """Refuse new releases that would change a table of several amounts by their names: join it, or be part of it."""
+    """Refuse new releases whose names would add an amount to a table of several amounts, or replace only some of its
+    amounts.
+    """
     tables = dict[str, set[str]]()
     for request in new:
         amount = _amount(request.promise.noise)

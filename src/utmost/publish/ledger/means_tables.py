@@ -52,7 +52,7 @@ def means_requests(
     ]
 
 
-def means_asked(
+def means_answer_requests(
     releases: Sequence[Published], name: str, at: Level, version: int | None, tables: Mapping[str, CountedTable] | None
 ) -> list[AnswerRequest]:
     """The requests to answer a table of several amounts at a level; ``tables`` is None for a view."""

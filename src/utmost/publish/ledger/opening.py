@@ -16,11 +16,11 @@ from utmost.publish.ledger.event_log import EventLog, Transaction, open_log
 from utmost.publish.ledger.events import START, read_event
 from utmost.publish.ledger.key import GivenKey, Key, found_key, key_file_of, key_path
 from utmost.publish.ledger.labels import opened_label_seal
-from utmost.publish.ledger.responses import answer_alone, by_column, labels_of, stored_blocks
+from utmost.publish.ledger.responses import answer_without_table, by_column, labels_of, stored_blocks
 from utmost.publish.ledger.sqlite_store import SqliteStore
 from utmost.publish.ledger.state import State, folded
 from utmost.publish.ledger.store import EventPart, Rows, Store
-from utmost.publish.ledger.verification import verified
+from utmost.publish.ledger.verification import verify_events
 from utmost.publish.ledger.witness import Witness
 from utmost.publish.releases.answer import Answer
 from utmost.tables.files.secret_file import witness_of
@@ -55,13 +55,13 @@ def opened_log(
     opening = {"identity": identity, "sealed": sealed, "derived": derived, "witness": watched} if create else None
     key_file = None if beside is None else _with(beside, ".key")
     place_of_witness = witness_of(key_path(key)) if witness is None else witness
-    watching = watching_at(place_of_witness, beside, key_path(key), timeout)
+    watching = witness_finder(place_of_witness, beside, key_path(key), timeout)
 
     def checked_key(fresh: bool) -> Key:
         mark = mark_of(store, key_file_of(key, key_file)) if fresh else None
         # The version is read again: another process may have created the ledger meanwhile, and set the mark.
-        if mark is not None and mark.stands and not store.transact(lambda rows: rows.version(), write=False):
-            raise mark.lost()
+        if mark is not None and mark.exists and not store.transact(lambda rows: rows.version(), write=False):
+            raise mark.lost_ledger_error()
         read_key = found_key(key, key_file, fresh=fresh)
         if fresh and create:
             # A new ledger without a place for its witness is refused before anything is written to the store.
@@ -92,13 +92,14 @@ def mark_of(store: Store, key_file: Path | None) -> CreationMark | None:
 def set_mark(store: Store, key_file: Path | None) -> None:
     mark = mark_of(store, key_file)
     if mark is not None:
-        mark.set()
+        mark.write()
 
 
 def check_alone(mark: CreationMark | None) -> None:
-    """Check that no other ledger file of the key exists: the key file names one witness for all of them."""
-    # Else the restored ledger would take the witness away from the running one, which is in quarantine then.
-    for other in () if mark is None else mark.others():
+    """Check that no other ledger with this key file exists: the key file names one witness for all of them."""
+    # Otherwise the restored ledger would take over the witness of the running ledger, which would then be in
+    # quarantine.
+    for other in () if mark is None else mark.other_ledgers():
         raise OutOfRange(
             "a ledger that is restored beside another one needs its own witness",
             came=f"the ledger {other.name}, whose witness the key file names",
@@ -149,7 +150,7 @@ def _file(path: Path, timeout: float) -> Store:
         remedy = "Name a file; or call ut.release, which remembers a release in this process alone."
         raise OutOfRange("the place of a ledger must be a file or a server", came=path.name, remedy=remedy)
     if not path.name:
-        raise OutOfRange("the place of a ledger must name a file", came=str(path), remedy='Pass "releases.db", say.')
+        raise OutOfRange("the place of a ledger must name a file", came=str(path), remedy='Pass "releases.db".')
     arguments.path(path, "place")
     return SqliteStore(path, timeout)
 
@@ -165,10 +166,12 @@ def _postgres(address: str, timeout: float) -> Store:
     return PostgresStore(address, timeout)
 
 
-def watching_at(
+def witness_finder(
     witness: StorePlace | bool | None, beside: Path | None, key_file: Path | None, timeout: float
 ) -> Callable[[State], Witness | None]:
-    """A function from a ledger's state to its witness, at the given path, or beside the ledger or its key file."""
+    """A function that returns the witness for a ledger's state: at the given path, or beside the ledger or its key
+    file.
+    """
     if witness not in (None, False) and not (isinstance(witness, str | Path) and str(witness)):
         raise OutOfRange("witness must be the path of a file", came=witness, remedy="Pass witness=False to keep none.")
 
@@ -198,7 +201,7 @@ def _with(path: Path, ending: str) -> Path:
 RESTORED = "it was restored from a backup"
 
 
-def backed_up(log: EventLog, path: Path) -> None:
+def write_backup(log: EventLog, path: Path) -> None:
     """Copy the ledger, as it is at one moment, into a new SQLite file; the file appears complete or not at all."""
     if path.exists():
         raise _taken(path)
@@ -207,7 +210,7 @@ def backed_up(log: EventLog, path: Path) -> None:
     store = SqliteStore(draft, 60.0)
     try:
         # One reading transaction around the copy: the copy is of one moment, even if others write meanwhile.
-        log.read(lambda transaction: store.transact(lambda to: copied(transaction.rows, to), write=True))
+        log.read(lambda transaction: store.transact(lambda to: copy_rows(transaction.rows, to), write=True))
         try:
             os.link(draft, path)
         except FileExistsError:
@@ -224,7 +227,7 @@ def _taken(path: Path) -> OutOfRange:
     return OutOfRange("a backup must be a new file", came=str(path), where="backup", remedy="Give another name.")
 
 
-def restored(
+def restore_backup(
     backup: Path, place: StorePlace, *, key: GivenKey, witness: StorePlace | bool | None, timeout: float
 ) -> EventLog:
     """Verify a backup, copy it to a place without a ledger, and put it in quarantine, in one transaction."""
@@ -238,7 +241,7 @@ def restored(
     place_of_witness = witness_of(key_path(key)) if witness is None else witness
     if witness is None and place_of_witness is not None:
         check_alone(mark_of(target, key_file_of(key, key_file)))
-    watching = watching_at(place_of_witness, beside, key_path(key), timeout)
+    watching = witness_finder(place_of_witness, beside, key_path(key), timeout)
     read_key = found_key(key, key_file, fresh=False)
     old = open_log(source, lambda fresh: read_key, lambda _: None, None)
 
@@ -251,8 +254,8 @@ def restored(
             )
 
         def copy(transaction: Transaction) -> None:
-            verified(transaction.key, transaction)
-            copied(transaction.rows, rows)
+            verify_events(transaction.key, transaction)
+            copy_rows(transaction.rows, rows)
 
         # Verified and copied in one transaction: the backup cannot be exchanged between check and copy.
         old.read(copy)
@@ -269,7 +272,7 @@ def restored(
         return log
 
 
-def copied(source: Rows, to: Rows) -> None:
+def copy_rows(source: Rows, to: Rows) -> None:
     to.create()
     head = source.head()
     if head is None:
@@ -331,7 +334,9 @@ def _read(rows: Rows, name: str, key: bytes, version: int | None) -> Answer[Any]
             columns = by_column(release, list(stored_blocks(rows, release, level, seal)))
             response = release.responses[level]
             labels = labels_of(rows, release, opened_label_seal(seal, response.event, response.label_key))
-            return answer_alone(release, level, columns, labels, state.ledger_facts(release, level).seen_at(level))
+            return answer_without_table(
+                release, level, columns, labels, state.ledger_facts(release, level).seen_at(level)
+            )
         except (LedgerDamaged, KeyRefused):
             continue
     raise KeyRefused(

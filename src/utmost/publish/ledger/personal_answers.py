@@ -26,10 +26,10 @@ from utmost.publish.ledger.block_encryption import Seal, checked_parts, level_se
 from utmost.publish.ledger.budgets import check_budget, check_named, check_relation, spending_with, warn_of_separate
 from utmost.publish.ledger.event_log import Transaction
 from utmost.publish.ledger.events import check_name
-from utmost.publish.ledger.kept_mechanisms import DrawnAnswers, KeptMechanism
 from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.state import ReleaseKey, State
 from utmost.publish.ledger.store import Rows
+from utmost.publish.ledger.stored_mechanisms import DrawnAnswers, StoredMechanism
 from utmost.publish.promises.drawing import BLOCK
 
 _TAG = 16
@@ -45,7 +45,7 @@ class AnswerIndex:
     _read: "dict[ReleaseKey, _Found]" = field(default_factory=dict)
 
     def found(self, transaction: Transaction, item: ReleaseKey, tags: Mapping[str, bytes]) -> AnswerNumbers:
-        """The stored answers of these persons in the history of the transaction; the others are left out."""
+        """The stored answers of these persons in the history of the transaction, without persons who have none."""
         read, numbers = self._up_to_now(transaction, item), {}
         for person, tag in tags.items():
             where, number = read.get(tag, (None, 0))
@@ -55,7 +55,7 @@ class AnswerIndex:
         return numbers
 
     def _up_to_now(self, transaction: Transaction, item: ReleaseKey) -> Mapping[bytes, tuple[DrawnAnswers, int]]:
-        """All answers of a mechanism; some may be of a later history, if another thread has read further."""
+        """All answers of a mechanism up to this transaction, and perhaps later ones that another thread has read."""
         draws, before = transaction.state.draws, self._read.get(item)
         if before is None or (before.last is not None and draws.get(before.last.event) != before.last):
             # The last event that was read is not in this history, which may be rolled back: read everything again.
@@ -79,7 +79,7 @@ class LocalMechanism(Protocol):
 
     @property
     def level(self) -> Level:
-        """The level of one answer: the loss of a person whose secret moves by a distance of 1."""
+        """The level of one answer: the privacy loss between two secrets at distance 1."""
 
     @property
     def relation(self) -> str:
@@ -182,7 +182,7 @@ class ResponseRequest:
         transaction.append("drawn", facts | {"parts": len(parts), "root": parts_digest(parts)}, parts)
         return {person: stored[person] if person in stored else drawn[person] for person in self.rows}
 
-    def _kept(self, state: State) -> KeptMechanism | None:
+    def _kept(self, state: State) -> StoredMechanism | None:
         """The mechanism of this name and version; None if it is not in the ledger yet."""
         if (self.name, 1) in state.releases:
             raise AlreadyPublished(
@@ -205,12 +205,12 @@ class ResponseRequest:
             raise OutOfRange("a mechanism must stay in its dataset", came=self.dataset, where=self.name, remedy=remedy)
         return mechanism
 
-    def _found(self, transaction: Transaction, mechanism: KeptMechanism) -> AnswerNumbers:
+    def _found(self, transaction: Transaction, mechanism: StoredMechanism) -> AnswerNumbers:
         return self.index.found(
             transaction, (mechanism.name, mechanism.version), person_tags(transaction.key, mechanism, self.rows)
         )
 
-    def _offered(self, transaction: Transaction) -> KeptMechanism:
+    def _offered(self, transaction: Transaction) -> StoredMechanism:
         """Bind the mechanism to the name and charge its level."""
         state, answering = transaction.state, self.answering
         version = len(state.versions(self.name)) + 1
@@ -269,8 +269,8 @@ def check_person(person: object, where: str) -> str:
     return name
 
 
-def person_tags(key: Key, mechanism: KeptMechanism, persons: Mapping[str, Any]) -> dict[str, bytes]:
-    """Keyed digests by which persons are found again; without the key they cannot be linked to persons."""
+def person_tags(key: Key, mechanism: StoredMechanism, persons: Mapping[str, Any]) -> dict[str, bytes]:
+    """Keyed digests by which the ledger finds persons again; without the key nobody can link them to persons."""
     # The key depends on name and version, so that nobody can follow a person from one mechanism to another.
     secret = key.derived("persons", mechanism.name, str(mechanism.version))
     return {person: hmac.digest(secret, person.encode("utf-8", "surrogatepass"), sha256)[:_TAG] for person in persons}
@@ -288,7 +288,7 @@ def checked_answers(key: Key, rows: Rows, state: State) -> int:
     return sum(map(len, seen.values()))
 
 
-def _records(rows: Rows, draw: DrawnAnswers, mechanism: KeptMechanism, seal: Seal) -> Iterator[tuple[bytes, int]]:
+def _records(rows: Rows, draw: DrawnAnswers, mechanism: StoredMechanism, seal: Seal) -> Iterator[tuple[bytes, int]]:
     """The tags and answer numbers of an event, after all its parts are verified."""
     parts = [
         seal.opened(draw.event, at, content)
@@ -302,19 +302,19 @@ def _records(rows: Rows, draw: DrawnAnswers, mechanism: KeptMechanism, seal: Sea
     return ((record[:_TAG], _number(record[_TAG:], mechanism, draw.event)) for record in records)
 
 
-def _number(content: bytes, mechanism: KeptMechanism, event: int) -> int:
+def _number(content: bytes, mechanism: StoredMechanism, event: int) -> int:
     number = int.from_bytes(content, "big")
-    # For ledgers without encryption: encrypted bytes that open are authentic.
+    # Only a ledger without encryption needs this check: encrypted bytes that can be decrypted are authentic.
     if number >= mechanism.outcomes:
         raise LedgerDamaged("an answer must be one of the outcomes", came="another", where=f"event {event}")
     return number
 
 
-def _seal(key: Key, state: State, mechanism: KeptMechanism) -> Seal:
+def _seal(key: Key, state: State, mechanism: StoredMechanism) -> Seal:
     return level_seal(key, state.identity, mechanism, mechanism.spent, is_sealed=state.is_sealed)
 
 
-def _width(mechanism: KeptMechanism) -> int:
+def _width(mechanism: StoredMechanism) -> int:
     return max(1, -(-(mechanism.outcomes - 1).bit_length() // 8))
 
 

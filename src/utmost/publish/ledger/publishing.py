@@ -91,7 +91,9 @@ def kept_request(state: State, request: PublishRequest, source: Source) -> Publi
 
 
 def may_be_stored(state: State, request: PublishRequest) -> bool:
-    """Whether a state may already hold the answer, or the reason to refuse, so that nothing need be written."""
+    """Whether a state may already hold the answer, or a reason to refuse: then a reader suffices, without the writer's
+    lock.
+    """
     return request.request in state.requests or (request.name, request.version or 1) in state.releases
 
 
@@ -118,7 +120,7 @@ def stored_publication(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Draft:
-    """A new release before it is drawn: all that its event holds, except for the answer."""
+    """A new release before its noise is drawn: everything that its event holds, except for the answer."""
 
     request: PublishRequest  # As the ledger stores it
     source: Source
@@ -153,8 +155,8 @@ class Draft:
 
 
 def checked_drafts(transaction: Transaction, new: Sequence[tuple[PublishRequest, Source]]) -> list[Draft]:
-    """The drafts of new releases that the ledger allows, unless another dataset holds their values."""
-    # Every other refusal comes before values are compared: else a table that fails anyway would be a free guess.
+    """Draft the new releases of a call; check everything but whether another dataset holds the same values."""
+    # Values are compared later: otherwise a call that fails another check anyway would test a guess of them for free.
     drafts = list[Draft]()
     for request, source in new:
         draft = Draft.of(transaction, request, source)
@@ -199,12 +201,12 @@ def draw_publication(
     )
     response = draw_response(drawing, source.columns, progress, "published", facts, parts)
     if until is not None:
-        return _climbed(transaction, (name, kept.version), source, until, ladder, response, randomness, progress)
+        return _answer_upwards(transaction, (name, kept.version), source, until, ladder, response, randomness, progress)
     release = transaction.state.releases[name, kept.version]
     return Answered(kept.level, response, transaction.state.ledger_facts(release, kept.level))
 
 
-def _climbed(
+def _answer_upwards(
     transaction: Transaction,
     item: ReleaseKey,
     source: Source,
@@ -287,7 +289,7 @@ def check_repeated(
     *,
     same_rows: bool,
 ) -> Level:
-    """Check that a request repeats a publication, with ``check`` for its values; return the answer's level."""
+    """Check that a request repeats a publication; ``check`` compares the values. Return the level of the answer."""
     where = f"{release.name!r}, version {release.version}"
     remedy = f"Call relax or view, or publish a new version: version={len(state.versions(release.name)) + 1}."
     facts, kept = _lasting_facts(request.promise), _lasting_facts(release.promise)
@@ -326,7 +328,7 @@ def check_repeated(
 
 
 _OF_ONE_CALL = ("promise", "level", "version", "request", "independent")
-"""The fields of a request that are not stored, and the promise, which is compared by its facts."""
+"""Fields of a request that a repeated call need not repeat, and the promise, which is compared by its facts."""
 
 
 def _lasting_facts(promise: Promise) -> dict[str, Any]:
@@ -342,7 +344,7 @@ def check_dataset(
     state: State, request: PublishRequest, earlier: Sequence[PublishRequest] = (), *, is_independent: bool
 ) -> None:
     """Check that a dataset may hold a new release beside those that ``earlier`` requests of the call publish."""
-    # A release stays in its dataset, whose releases protect one relation, and at most one has a delta.
+    # The releases of a dataset have one neighbouring relation, and at most one of them has a delta.
     if releases_of_means(state.releases.values(), request.name, None):
         came, remedy = "a table of several amounts", "Take another name, and the dataset of that table."
         raise AlreadyPublished(

@@ -25,7 +25,7 @@ from utmost.publish.ledger.requests import AnswerRequest
 from utmost.publish.ledger.responses import (
     LedgerResponse,
     draw_response,
-    labels_kept,
+    labels_by_ledger_key,
     stored_commitment,
     stored_response,
 )
@@ -209,18 +209,18 @@ def view_release(
     release.check_kept()
     if level in release.responses:
         response = stored_response(transaction, release, level, progress)
-        return release, response, labels_kept(transaction, release), state.ledger_facts(release, level)
+        return release, response, labels_by_ledger_key(transaction, release), state.ledger_facts(release, level)
     if not may_draw:
         return None
     release.noise.check_tightened(level, where)
     if release.spent < level:
         remedy = f"It is stored up to {release.spent}: call relax with the table."
         raise NeedsTable(
-            "a level above the largest one answered needs the values", came=level, where=where, remedy=remedy
+            "a level above the largest answered level needs the table", came=level, where=where, remedy=remedy
         )
     response = answer_more(transaction, release, level, None, randomness, progress)
     now = transaction.state.release(release.name, release.version)
-    return now, response, labels_kept(transaction, now), transaction.state.ledger_facts(now, level)
+    return now, response, labels_by_ledger_key(transaction, now), transaction.state.ledger_facts(now, level)
 
 
 def answer_more(
@@ -243,7 +243,7 @@ def check_answerable(transaction: Transaction, release: Published, level: Level)
     if release.spent < level:
         if not release.relaxable:
             raise Quarantined(
-                "a release that may have lost answers (by a rollback, or with its witness) must stay as it is",
+                "a release that may have lost answers (in a rollback, or with its witness) gets no further answers",
                 came=level,
                 where=f"{release.name!r}, version {release.version}",
                 remedy="Publish the data as a new version.",
@@ -261,7 +261,9 @@ def check_values(transaction: Transaction, release: Published, now: bytes, sourc
 
 
 def other_data_remedy(transaction: Transaction, release: Published) -> str:
-    """The remedies for changed data; they do not reveal whether the data are those of an earlier version."""
+    """The remedies for changed data, worded so that they do not reveal whether the data are those of an earlier
+    version.
+    """
     earlier = "If the data are of an earlier version, pass it: version=1. " if release.version > 1 else ""
     new = len(transaction.state.versions(release.name)) + 1
     return f"{earlier}Publish changed data as a new version: version={new}."

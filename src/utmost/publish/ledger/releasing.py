@@ -109,7 +109,7 @@ def release(
             domain.
         promise: Promise with everything that is decided beforehand, by `Promise.of_counted` for a counted table; or the
             plan of the sums to measure of a counted table; or a workload, for which `choose_plan` makes the plan.
-        epsilon: Privacy level that the whole table may spend. With `within` in the promise it is the largest: the
+        epsilon: Privacy level that the whole table may spend. With `within` in the promise it is the largest level: the
             release stops at the first level that is accurate enough.
         once: Whether to add the least noise for this one level. Then nothing is remembered, and ``answer.release`` is
             refused. For a workload, the cells, or all one-way tables with the other wanted tables, are released as one

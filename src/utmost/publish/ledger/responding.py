@@ -8,7 +8,6 @@ from utmost.core.exact.numbers import exact_integer
 from utmost.core.sampling.random_bits import Randomness
 from utmost.publish.ledger.event_log import EventLog
 from utmost.publish.ledger.events import check_name
-from utmost.publish.ledger.kept_mechanisms import KeptMechanism
 from utmost.publish.ledger.personal_answers import (
     AnswerIndex,
     LocalMechanism,
@@ -17,6 +16,7 @@ from utmost.publish.ledger.personal_answers import (
     check_persons,
     named,
 )
+from utmost.publish.ledger.stored_mechanisms import StoredMechanism
 
 
 class Responding:
@@ -108,6 +108,6 @@ class Responding:
         )
 
     @property
-    def mechanisms(self) -> tuple[KeptMechanism, ...]:
+    def mechanisms(self) -> tuple[StoredMechanism, ...]:
         """Every version of every mechanism that answers single persons, in the order of their first use."""
         return self._log.read(lambda transaction: tuple(transaction.state.mechanisms.values()))

@@ -27,7 +27,7 @@ from utmost.tables.engines.engines import engine_frame
 from utmost.tables.files import parquet
 from utmost.tables.optional_imports import extra
 
-if TYPE_CHECKING:  # whoever has a ledger has its room; others do not wait for it
+if TYPE_CHECKING:  # a caller with a ledger has loaded these modules; others need not wait for them
     from utmost.publish.ledger.ledger import Ledger
     from utmost.publish.ledger.state import Published
 
@@ -46,7 +46,7 @@ def check_responses(
     """Check that an engine's frame, such as a table in a warehouse, holds exactly the answers at a level.
 
     Args:
-        ledger: Ledger that answered.
+        ledger: Ledger that gave the answers.
         name, version: Release; the newest version if left out.
         table: Frame with the identifiers and the released columns, in any order of the rows; other columns are ignored.
         epsilon: Level of the answers.
@@ -147,7 +147,7 @@ class ResponseFolder:
                 # One rename for the whole folder: readers find all files, already checked, or none.
                 os.replace(aside, place)
             except OSError as error:
-                if self._manifest(release, at) is None:  # else another writer was first, with equal values
+                if self._manifest(release, at) is None:  # with a manifest, another writer was first, with equal values
                     if place.exists():
                         required = "a level's folder must have a manifest"
                         remedy = "Remove the folder: keep writes it again, with the same values."
@@ -211,14 +211,14 @@ class ResponseFolder:
 
     def _levels(self) -> Iterator[tuple["Published", Level]]:
         for release in self.ledger.releases:
-            if release.items is not None and not release.items.is_kept:
+            if release.items is not None and not release.items.is_stored:
                 yield from ((release, at) for at in release.levels)
 
     def _answered(self, name: str, at: Level, version: int | None) -> tuple["Published", Level]:
         from utmost.publish.ledger.engine_ledger import known_by_item
 
         release = known_by_item(self.ledger.items, name, version)
-        if release.items is None or release.items.is_kept:
+        if release.items is None or release.items.is_stored:
             raise Unsupported("the ledger keeps these responses itself", where=repr(name), remedy="Call its view.")
         if at not in release.responses:
             raise NeedsTable("a level must have been answered", came=at, where=repr(name), remedy="Call relax or view.")
@@ -265,7 +265,7 @@ class ResponseFolder:
         facts = {"form": _FORM, "name": release.name, "version": release.version, "release": release.bound.hex()}
         facts |= {"level": level_text(at), "rows": release.rows, "files": listed}
         (aside / _MANIFEST).write_text(json.dumps(facts, indent=1, sort_keys=True) + "\n", encoding="ascii")
-        # The files before the manifest that lists them, and the folder last.
+        # Force the files to the disk before the manifest that lists them, and the folder last.
         for path in (*files, aside / _MANIFEST, aside):
             force(path)
 

@@ -31,7 +31,7 @@ from utmost.publish.promises.lattice import Lattice
 from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.level_steps import Step
 from utmost.publish.promises.promised_noise import Response
-from utmost.publish.promises.response_noise import DerivedNoise, DrawnNoise, check_apart
+from utmost.publish.promises.response_noise import DerivedNoise, DrawnNoise, check_derived_level
 from utmost.publish.releases.answer import Answer, drawn_answer
 from utmost.tables.frames.adapters import TableAdapter
 from utmost.tables.frames.any_table import adapter_of, table_of
@@ -87,7 +87,7 @@ class LedgerResponse:
         if not transaction.state.is_derived:
             method: DrawMethod = "constant" if self.cells <= CONSTANT_UP_TO else "table"
             return DrawnNoise(step, lattice, self.randomness, method)
-        check_apart(release.responses, self.level)
+        check_derived_level(release.responses, self.level)
         name, version, content = self.about
         about = name, str(version), lattice.name_in_keys, sha256(content).hexdigest(), *run
         return DerivedNoise(step, lattice, lambda *place: transaction.key.derived("noise", *about, *map(str, place)))
@@ -176,8 +176,8 @@ def stored_blocks(rows: PartReader, release: Published, level: Level, seal: Seal
         yield block
 
 
-def labels_kept(transaction: Transaction, release: Published) -> TableLabels:
-    """`labels_of`, with the ledger's key."""
+def labels_by_ledger_key(transaction: Transaction, release: Published) -> TableLabels:
+    """`labels_of`, read with the ledger's key."""
     return labels_of(transaction.rows, release, label_seal(transaction.key, transaction.state.identity, release))
 
 
@@ -189,10 +189,10 @@ def labels_of(rows: Rows, release: Published, seal: Seal) -> TableLabels:
     return release.labels.order, stored_labels(rows, first.event, first.first, release.labels, seal)
 
 
-def answer_alone(
+def answer_without_table(
     release: Published, level: Level, response: Response, labels: TableLabels, remembered: LedgerFacts
 ) -> Answer[Any]:
-    """The answer with a response for a caller without a table: with the labels of its rows, and margins."""
+    """The answer for a caller who has no table: the response with the labels of its rows, and margins."""
     (order, public), at_level = labels, release.promise.at_stop(level, remembered.stop)
     promise = release.promise.as_read(tuple(response), [name for name in order if name in public])
     written = release.noise.written(level, response)

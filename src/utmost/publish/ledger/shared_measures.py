@@ -13,7 +13,7 @@ from utmost.publish.workloads.planning.shared_level import SharedLevel, levels_o
 from utmost.tables.frames.any_table import is_engine_table
 
 
-def at_hand(table: Any) -> Any:
+def table_in_memory(table: Any) -> Any:
     """Return the table; refuse an engine's frame, whose noise the ledger does not draw itself."""
     if is_engine_table(table):
         remedy = "Count it by ut.count_table: the engine counts the rows."

@@ -116,7 +116,7 @@ class VolatileStore(ProcessMemory):
 
     def __init__(self) -> None:
         self._connection = sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None)
-        finalize(self, self._connection.close)  # an answer that a process remembers is never closed, only dropped
+        finalize(self, self._connection.close)  # nobody calls close() on a remembered answer
 
     @property
     def place(self) -> str:

@@ -15,10 +15,17 @@ from utmost.core.exact.written_levels import level_from_text
 from utmost.errors import LedgerDamaged, NotPublished, OutOfRange, Unsupported
 from utmost.publish.counting.counted_facts import Part, read_part
 from utmost.publish.ledger.events import Event, check_name
-from utmost.publish.ledger.kept_mechanisms import DRAWN, OFFERED, DrawnAnswers, KeptMechanism, drawn, offered
 from utmost.publish.ledger.labels import Labels
 from utmost.publish.ledger.requests import MOST_VERSIONS, PublishRequest
 from utmost.publish.ledger.spending import Account, Spending
+from utmost.publish.ledger.stored_mechanisms import (
+    DRAWN,
+    OFFERED,
+    DrawnAnswers,
+    StoredMechanism,
+    answers_of_facts,
+    mechanism_of_facts,
+)
 from utmost.publish.promises.drawing import BLOCK
 from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.promise import Promise
@@ -40,7 +47,7 @@ class ItemFacts:
     universe: Mapping[str, Any] | None
 
     @property
-    def is_kept(self) -> bool:
+    def is_stored(self) -> bool:
         """Whether the ledger stores the responses."""
         return self.tags is not None
 
@@ -171,7 +178,9 @@ class Published(Display):
         return max(self.responses)
 
     def level_of_answer(self, epsilon: Level) -> Level | None:
-        """The level of the answer to a request to publish at an epsilon; None if it was published otherwise."""
+        """The level of the answer to a request to publish at ``epsilon``; None if no request with this epsilon was
+        answered.
+        """
         if self.stopped is not None:
             return self.stopped.level if self.stopped.stop.promised == epsilon else None
         return epsilon if epsilon in self.responses else None
@@ -190,7 +199,7 @@ class Published(Display):
 
     @property
     def relation(self) -> str:
-        """The neighbouring relation that its levels protect; levels of one relation add up."""
+        """The neighbouring relation of the release. Levels add up only between releases with the same relation."""
         return self.noise.relation
 
     def with_response(self, level: Level, response: StoredResponse) -> "Published":
@@ -229,7 +238,7 @@ class Published(Display):
         Raises:
             Unsupported: if an engine answers the release.
         """
-        if self.items is not None and not self.items.is_kept:
+        if self.items is not None and not self.items.is_stored:
             raise Unsupported(
                 "the ledger must store the responses of a release to answer it without an engine",
                 came="one for which an engine answers",
@@ -263,7 +272,7 @@ class State:
     # Release and level of each named request
     requests: Mapping[str, tuple[ReleaseKey, Level]] = field(default_factory=dict)
     # Mechanisms that answer single persons, by name and version
-    mechanisms: Mapping[ReleaseKey, KeptMechanism] = field(default_factory=dict)
+    mechanisms: Mapping[ReleaseKey, StoredMechanism] = field(default_factory=dict)
     # Places of the persons' answers, by the number of the event
     draws: dict[int, DrawnAnswers] = field(default_factory=dict)
 
@@ -300,7 +309,7 @@ class State:
             raise NotPublished("a release must have been published", came=came, remedy=remedy)
         return published
 
-    def named(self, name: str) -> list[Published | KeptMechanism]:
+    def named(self, name: str) -> list[Published | StoredMechanism]:
         return [self.releases.get((name, k)) or self.mechanisms[name, k] for k in self.versions(name)]
 
     def relation(self, dataset: str) -> str | None:
@@ -379,13 +388,13 @@ def folded(state: State, events: Iterable[tuple[Event, bytes]]) -> State:
                 if release.facts.get("request") is not None:
                     requests[release.facts["request"]] = item, promised
             elif event.kind == "offered":
-                mechanism = offered(mechanisms, facts)
+                mechanism = mechanism_of_facts(mechanisms, facts)
                 item = mechanism.name, mechanism.version
                 mechanisms[item] = mechanism
                 first.setdefault(mechanism.dataset, item)
                 accounts[mechanism.dataset] = accounts.get(mechanism.dataset, Account()).plus(mechanism.spent)
             elif event.kind == "drawn":
-                draws[event.number] = drawn(facts, event.number, mac)
+                draws[event.number] = answers_of_facts(facts, event.number, mac)
                 item = draws[event.number].item
                 mechanisms[item] = replace(mechanisms[item], persons=mechanisms[item].persons + facts["persons"])
             elif event.kind == "budgeted":
@@ -536,7 +545,7 @@ def release_of_facts(
 def _published(facts: Mapping[str, Any], number: int) -> Published:
     responses: dict[Level, StoredResponse] = {}
     release = release_of_facts(facts, responses)
-    first = 1 if release.items is None or not release.items.is_kept else 1 + -(-facts["rows"] // BLOCK)
+    first = 1 if release.items is None or not release.items.is_stored else 1 + -(-facts["rows"] // BLOCK)
     first += 0 if release.labels is None else release.labels.parts
     responses[level_from_text(facts["level"])] = _response(facts, number, first)
     return release

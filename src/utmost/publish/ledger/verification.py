@@ -82,7 +82,7 @@ class Verification(Display):
     answers: int = 0
 
 
-def verified(key: Key, transaction: Transaction) -> Verification:
+def verify_events(key: Key, transaction: Transaction) -> Verification:
     """Recompute the chain, the digest and length of every response, the order of levels, and the budgets."""
     rows = transaction.rows
     if rows.version() != VERSION:
@@ -117,13 +117,13 @@ def verified(key: Key, transaction: Transaction) -> Verification:
     return Verification(len(chain), responses, cells, spent, checked_answers(key, rows, state))
 
 
-def verified_with_witness(log: EventLog) -> Verification:
-    """Check the database's files and the chain of the witness, then everything that `verified` checks."""
+def verify_with_witness(log: EventLog) -> Verification:
+    """Check the database's files and the chain of the witness, then everything that `verify_events` checks."""
     problems = log.store.problems()
     if problems:
         raise LedgerDamaged("the database must be sound", came=problems[0], where=log.store.place)
     log.check_witness()
-    return log.read(lambda transaction: verified(transaction.key, transaction))
+    return log.read(lambda transaction: verify_events(transaction.key, transaction))
 
 
 def history(transaction: Transaction, name: str | None, dataset: str | None) -> tuple[Event, ...]:
@@ -165,7 +165,7 @@ def _concerns(event: Event, name: str | None, dataset: str | None, state: State)
 
 
 def _check_limits(state: State, event: Event) -> None:
-    """Check that an event that spends has not exceeded the limit of its time."""
+    """Check that an event did not exceed the limit that its dataset had at that time."""
     if event.kind not in ("published", "answered", "offered", "charged"):
         return
     if event.kind == "charged":
@@ -180,7 +180,7 @@ def _check_limits(state: State, event: Event) -> None:
 
 def _check_responses(key: Key, transaction: Transaction, state: State, release: Published) -> int:
     """Check the digests, seals and lengths of all responses of a release; return their number of cells."""
-    if release.items is not None and not release.items.is_kept:
+    if release.items is not None and not release.items.is_stored:
         return 0
     labels = label_seal(key, state.identity, release)
     labels_of(transaction.rows, release, labels)
@@ -228,7 +228,9 @@ def check_receipt(log: EventLog, line: str) -> None:
         raise Quarantined("the ledger must hold what it held", came="an earlier or another state", where="receipt")
 
 
-def resumed(log: EventLog, reason: str, missing: Mapping[str, Number | Level] | None) -> dict[str, tuple[Level, ...]]:
+def end_quarantine(
+    log: EventLog, reason: str, missing: Mapping[str, Number | Level] | None
+) -> dict[str, tuple[Level, ...]]:
     """Write the event that ends a quarantine, and return the levels that it charges; the witness starts over."""
     check_name(reason, "reason")
     if missing is not None and not isinstance(missing, Mapping):
@@ -260,7 +262,7 @@ def resumed(log: EventLog, reason: str, missing: Mapping[str, Number | Level] | 
         transaction.append("resumed", facts)
         return {name: tuple(map(level_from_text, texts)) for name, texts in facts["missing"].items() if texts}
 
-    return log.write(work, quarantined=True, over=True)
+    return log.write(work, quarantined=True, replace_witness=True)
 
 
 def _facts(

@@ -114,7 +114,7 @@ class Witness:
             pending = _rows(connection, "utmost_pending")
             # Compared and added in one transaction: two processes cannot both add a successor of the same event.
             if ((pending[-1][0], pending[-1][2]) if pending else _last(connection)) != after:
-                raise self._another()
+                raise self._history_error()
             _write(connection, "utmost_pending", rows, parts)
             reached = True
 
@@ -137,7 +137,7 @@ class Witness:
             follow = settled[0] is not None or _last(connection) is None
             for row, there in zip(rows, settled, strict=True):
                 if (there or pending.get(row[0], row if follow else None)) != row:
-                    raise self._another()
+                    raise self._history_error()
             # OR IGNORE: another process may have settled the same events, found equal above.
             connection.executemany("INSERT OR IGNORE INTO utmost_witness VALUES (?, ?, ?)", rows)
             end = rows[-1][0]
@@ -165,7 +165,7 @@ class Witness:
         except LedgerError:
             return True
 
-    def _another(self) -> Quarantined:
+    def _history_error(self) -> Quarantined:
         return Quarantined(
             "the ledger and its witness must have one history",
             came="another event in the witness",

@@ -50,10 +50,10 @@ def epsilon_for(
 
     The margin is that of the noise which `release` uses with ``once=True``, so the returned epsilon always satisfies
     it. The search bisects: it returns the least epsilon if the margin never increases with epsilon, which is proved for
-    geometric and Laplace noise. The margin of a staircase jumps up where its step changes, so for few steps each
-    interval with one step is bisected on its own; that the step never increases with epsilon is proved for the cost
-    |x|, and assumed for others. For staircases on the reals, or with more than a thousand steps, the result may not be
-    the least.
+    geometric and Laplace noise. The margin of a staircase jumps up where its step changes: if there are few steps, each
+    interval with a constant step is bisected separately. That the step never increases with epsilon is proved for the
+    cost |x|, and assumed for other costs. For staircases on the reals, or with more than a thousand steps, the result
+    may not be the least.
 
     Args:
         margin: Required distance between released and true cell, >= 0; > 0 on the reals.
@@ -152,7 +152,9 @@ def _lower_bound(noise: CellNoiseAtLevel, wanted: Fraction) -> float:
 
 
 def least_decimal(is_met: Callable[[Fraction], bool], bound: float, digits: int) -> Fraction:
-    """The least decimal with ``digits`` digits, in ``bound`` to 10^6 ``bound``, that satisfies a monotone condition."""
+    """The least decimal with ``digits`` digits, between ``bound`` and 10^6 ``bound``, that satisfies a monotone
+    condition.
+    """
     check_digits(digits)
     place = _bisected(_place(bound, digits), _place(bound * 1e6, digits), lambda place: is_met(_decimal(place, digits)))
     return _decimal(place, digits)
@@ -164,7 +166,9 @@ def check_digits(digits: int) -> None:
 
 
 def _by_steps(first: int, last: int, is_met: Callable[[int], bool], step: Callable[[int], int]) -> int:
-    """The first place that satisfies a condition, which is monotone while the step stays, for a nonincreasing step."""
+    """The first place that satisfies a condition. The step never increases; while it is constant, the condition is
+    monotone.
+    """
     place = first
     while place <= last:
         if is_met(place):
@@ -197,7 +201,7 @@ def _bisected(first: int, last: int, is_met: Callable[[int], bool]) -> int:
 
 
 def _infeasible() -> Infeasible:
-    return Infeasible(f"an epsilon of up to {_LARGEST} a cell must suffice", remedy="Ask for a larger margin.")
+    return Infeasible(f"an epsilon of up to {_LARGEST} for each cell must suffice", remedy="Ask for a larger margin.")
 
 
 def _decimal(place: int, digits: int) -> Fraction:

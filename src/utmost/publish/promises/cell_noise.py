@@ -1,6 +1,6 @@
 """Independent noise for each cell of a table: integers, amounts in steps, and reals on a grid.
 
-`CellNoise` serves every level; `OnceCells` is the least noise at one level, for a release without history.
+`CellNoise` has answers at every level; `OnceCells` has the least error at one level, for a release without history.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -36,7 +36,7 @@ _LARGEST_BITS = 4096
 
 
 class ColumnNoise(PlannedNoise):
-    """Noise of the columns of a table, whose margins are those of its plan at a level."""
+    """Noise of the columns of a table; `at` determines the margins at a level."""
 
     __slots__ = ()
 
@@ -230,7 +230,7 @@ def _read_truth(fact: Any, name: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class OnceCells(ColumnNoise):
-    """Independent noise for each cell, the least at one level; for a release without history, see `Promise.noise`."""
+    """Independent noise for each cell, with the least error at one level; for a release without history."""
 
     kind: ClassVar[str] = "columns with noise for one level"
     json_kind: ClassVar[str] = "cells at one level"
@@ -277,13 +277,13 @@ def once_cells(
     relaxable: bool = False,
     grid: Number | None = None,
 ) -> OnceCells:
-    """The noise of cells that is least at its level, from the arguments of `cell_noise_at`."""
+    """The noise of cells with the least error at its level, from the arguments of `cell_noise_at`."""
     width = None if grid is None else written_number(grid, "grid")
     return OnceCells(read_unit(unit), read_numbers(numbers), cost_named(cost), truth(relaxable, "relaxable"), width)
 
 
 def least_once(noise: PlannedNoise, cost: str | Cost, *, relaxable: bool) -> PlannedNoise:
-    """The least noise at one level, in place of a promised noise for all levels."""
+    """The noise with the least error at one level, in place of a promised noise for all levels."""
     # A declared grid of reals stays; a grid that was chosen by the sensitivity is chosen again for the level.
     if not isinstance(noise, CellNoise) or noise.half_step:
         if cost != "absolute" or relaxable:

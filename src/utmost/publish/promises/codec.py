@@ -5,8 +5,8 @@ kind. Exact numbers are text; floats are JSON numbers, which round-trip exactly.
 refused.
 
 A reader takes from a document the facts that do not follow from others, computes the rest again, writes the document of
-the result, and compares: a missing, unknown or different field is refused. Designs, plans and promises are a `Form`,
-every statement of a publication is a `StatementForm`: no other code compares fields.
+the result, and compares: a missing, unknown or different field is refused. A `Form` reads and writes designs, plans or
+promises, a `StatementForm` statements of one kind: no other code compares fields.
 """
 
 import json

@@ -117,10 +117,10 @@ def check_no_copy(name: str, column: Callable[..., Column], cells: Mapping[str, 
     first = plain_cells(column(most=_FIRST))
     for released, true in cells.items():
         if all(map(_same, first, plain_cells(true[:_FIRST]))) and same_cells(column(), true):
-            raise copied(name, released)
+            raise repeated_values_error(name, released)
 
 
-def copied(name: str, released: str) -> BadTable:
+def repeated_values_error(name: str, released: str) -> BadTable:
     """The refusal of a public column that holds the true values of a released one."""
     return BadTable(
         f"a public column must not repeat the released column {released!r}",

@@ -16,16 +16,18 @@ BLOCK = 1 << 16
 
 
 class ResponseNoise(Protocol):
-    """The noise of one step, block by block, in steps of the geometric part."""
+    """The noise of a new response, block by block; in steps of the geometric part, see `Lattice`."""
 
     def place(self, column: str, block: int, count: int) -> Integers | None:
         """Positions in the uniform block of the lattice, for a new release; None if the lattice has no blocks."""
 
     def at_highest(self, column: str, block: int, count: int, below: Integers | None) -> Integers:
-        """The noise at a level above all others, given the noise at the next lower level, if there is one."""
+        """The noise at a level above all others; ``below`` is the noise at the next lower level, if there is one."""
 
     def from_higher(self, column: str, block: int, count: int, apart: Integers | None) -> Integers:
-        """The noise minus that at the next higher level, given the same difference of the next lower one, if any."""
+        """The noise minus the noise at the next higher level; ``apart`` is this difference for the next lower level, if
+        any.
+        """
 
 
 class Responder(Protocol):

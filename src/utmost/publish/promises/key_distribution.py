@@ -171,7 +171,7 @@ def _delta_of_a_share(delta: Fraction, ratio: Fraction, shares: int) -> Fraction
         bits *= 2
 
 
-def appearing(before: SelectionLaw | None, after: SelectionLaw, n: int) -> Callable[[int], list[Interval]]:
+def appearance_chance(before: SelectionLaw | None, after: SelectionLaw, n: int) -> Callable[[int], list[Interval]]:
     """The probability (pi_2 - pi_1)/(1 - pi_1) that a key of n individuals, not selected before, is selected now."""
 
     def cut(bits: int) -> list[Interval]:

@@ -17,7 +17,7 @@ from utmost.errors import NotANumber, OutOfRange
 from utmost.publish.promises.declared_columns import read_numbers
 from utmost.tables.cells.cell_values import CellValues, integer_cells, real_cells
 
-_LARGEST = 10**100  # the running time grows with the digits, and distributions allow no more
+_LARGEST = 10**100  # steps of a sensitivity; distributions allow no more, since their cost grows with the digits
 
 
 # The grid is chosen once, before the largest later level is known; a grid for epsilon 16 is fine enough below it.
@@ -61,7 +61,7 @@ class Lattice:
 
     @staticmethod
     def steps(cells: CellValues) -> Integers:
-        """A copy of the values as one row of int64 or Python integers."""
+        """A flat copy of the values, as int64 or Python integers."""
         row = cells.integers(0, cells.size)
         return row.copy() if row.dtype == object else row.astype(np.int64)
 

@@ -26,8 +26,8 @@ class LedgerFacts:
     Attributes:
         name, data_version: Name and data version of the release.
         levels: Answered levels, including the level of this answer, smallest epsilon first.
-        together: Cost of these levels together, with other versions of the release; None if nothing is spent.
-        together_seen: The same for a recipient who sees no level above that of the answer, of any version.
+        together: Epsilon that all these levels and all versions of the release cost together; None if nothing is spent.
+        together_seen: The same, if the recipient sees no level of any version above the level of this answer.
         stop: Facts of the stopping rule; None if the promise has none, or it did not try this level.
     """
 
@@ -55,7 +55,8 @@ class LedgerFacts:
     @classmethod
     def of_statement(cls, statement: Mapping[str, Any], level: Level) -> "LedgerFacts | None":
         """The facts in a statement of an answer at ``level``, checked; None if the statement has none."""
-        # without a name: other fields of a ledger are found when all fields are compared
+        # No release name, no facts of a ledger; if their other fields are there, the comparison of all fields finds
+        # them.
         if "name" not in statement:
             return None
         name, version, texts, total = (statement.get(each) for each in ("name", "data_version", "levels", "together"))

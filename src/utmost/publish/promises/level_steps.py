@@ -101,7 +101,7 @@ def tighten(
         response: Response at ``from_epsilon``, as it was released: a number, list or array.
         from_epsilon: Epsilon of the response, or its level, such as ``ut.level(alpha="1/2")``.
         to_epsilon: Epsilon of the new response, or its level; at most ``from_epsilon``.
-        cell_noise: Noise of the release; if left out, that of integers of which one individual changes one by 1.
+        cell_noise: Noise of the release; if left out, noise for integers where one individual changes one of them by 1.
         randomness: Source of random bits, the operating system's if left out.
         method: "constant" or "table".
 
@@ -188,14 +188,14 @@ def bridge(
     lattice, bits = _lattice_of(cell_noise), secure(randomness)
     first, last = lattice.read(response_at_lower), lattice.read(response_at_higher)
     if first.shape != last.shape:
-        raise OutOfRange("the two responses must have one shape", came=(first.shape, last.shape))
+        raise OutOfRange("the two responses must have the same shape", came=(first.shape, last.shape))
     above = _on_grid(lattice, last, response_at_higher)
     apart = minus(_on_grid(lattice, first, response_at_lower), above)
     _, coarse = lattice.split(apart)
     if lattice.block > 1 and (apart != lattice.times(coarse)).any():
         raise OutOfRange(
             "both responses must come from one release",
-            came="two that differ by no multiple of the sensitivity",
+            came="a difference that is no multiple of the sensitivity",
             remedy="Pass responses of one release.",
         )
     levels = (lattice.of(level(lower)), lattice.of(level(middle)), lattice.of(level(higher)))

@@ -1,4 +1,4 @@
-"""The noise of an answer at its level: distribution and margins, determined before anything is read or drawn."""
+"""The noise of an answer at one level: its distribution and margins are known before any table is read."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -36,7 +36,7 @@ from utmost.publish.promises.table_statements import law_parameters
 from utmost.publish.promises.values import noised_by
 from utmost.tables.cells.columns import RowName, integer_column, real_column
 
-if TYPE_CHECKING:  # few releases are in one draw
+if TYPE_CHECKING:  # loaded only for releases in one draw
     from utmost.core.noise.one_draw import DrawLaw
 
 
@@ -49,7 +49,7 @@ def optimal_law(level: Level, sensitivity: Fraction, cost: Cost, numbers: str) -
 
 
 def relaxable_law(level: Level, sensitivity: Fraction, cost: Cost, numbers: str) -> Law:
-    """The least expensive distribution that can be relaxed without loss: [koufogiannis2015, Theorem 9]."""
+    """The distribution of least expected cost that can be relaxed without loss: [koufogiannis2015, Theorem 9]."""
     if numbers == "integers":
         return relaxable_noise(level, whole_sensitivity(sensitivity), cost)
     return relaxable_noise(level, sensitivity, cost, "reals")
@@ -98,7 +98,7 @@ class NoiseAtLevel(Protocol):
         """The columns of margins by name, each with the column that it belongs to, and the margin."""
 
     def weakness(self) -> str:
-        """Why the level protects practically nobody, see `weakness_of`; empty if it protects."""
+        """The reason why the level protects practically nobody, see `weakness_of`; empty if it protects."""
 
     def read(self, column: Any, name: str, place: RowName) -> NDArray[Any]:
         """The values of a column in the form that `noised` takes; BadTable for a cell that cannot be released."""
@@ -153,7 +153,7 @@ class CellNoiseAtLevel(Display):
         if self.law is not self.drawn:
             _check_kept(self.law, self.level, unit, unit.sensitivity)
         steps = self.drawn.margin(self.confidence)
-        margin = unit.margin(steps) if grid is None else round_up((steps + FARTHEST) * grid)  # with half a step
+        margin = unit.margin(steps) if grid is None else round_up((steps + FARTHEST) * grid)  # rounding: half a step
         object.__setattr__(self, "margin", margin)
 
     def read(self, column: Any, name: str, place: RowName) -> NDArray[Any]:
@@ -173,7 +173,7 @@ class CellNoiseAtLevel(Display):
         return {f"{name}_margin": (name, self.margin) for name in columns}
 
     def weakness(self) -> str:
-        """Why the level protects practically nobody; empty if it protects."""
+        """The reason why the level protects practically nobody; empty if it protects."""
         return weakness_of(self.level, self.law)
 
     def facts(self) -> dict[str, Any]:
@@ -339,16 +339,17 @@ def _check_kept(law: Law, level: Level, unit: Unit, sensitivity: Fraction) -> No
     """Check exactly that the noise of one cell satisfies the cell's share of a level for a sensitivity."""
     where, share = type(law).__name__, unit.per_cell(level)
     if law.level > share:
-        remedy = "Make the law with the level unit.per_cell(level)."
-        raise PromiseBroken(f"the noise of a cell must keep {share}", came=str(law.level), where=where, remedy=remedy)
+        remedy = "Make the distribution with the level unit.per_cell(level)."
+        required = f"the noise of a cell must satisfy {share}"
+        raise PromiseBroken(required, came=str(law.level), where=where, remedy=remedy)
     if law.sensitivity < sensitivity:
         least = -(-sensitivity // 1) if isinstance(law, IntegerLaw) else sensitivity
         required = f"the noise of a cell must be for a sensitivity of at least {least}"
-        remedy = "Make the law with the sensitivity unit.sensitivity, on a grid with as many of its steps."
+        remedy = "Make the distribution with the sensitivity unit.sensitivity; on a grid, with that many steps of it."
         raise PromiseBroken(required, came=str(law.sensitivity), where=where, remedy=remedy)
     kept = law.worst_level(Fraction(law.sensitivity))
     if kept is not None and kept > law.level:
-        required = f"the probabilities of the noise must keep the level that it states, {law.level}"
+        required = f"the probabilities of the noise must satisfy its level, {law.level}"
         remedy = "Let its level be self.ratio_level(place, self.sensitivity), at the place of the largest ratio."
         raise PromiseBroken(required, came=str(kept), where=where, remedy=remedy)
 
@@ -369,7 +370,9 @@ _SURE = Fraction(19, 20)
 
 
 def weakness_of(level: Level, law: "Law | DrawLaw") -> str:
-    """Why a level protects practically nobody: epsilon above 10, or 19 in 20 true cells; empty if it protects."""
+    """The reason why a level protects practically nobody: epsilon above 10, or 19 in 20 true cells; empty if it
+    protects.
+    """
     if level.epsilon_interval(64).lower > _WEAK:
         said = f"epsilon is above {_WEAK}, so the odds of any guess about an individual may grow more than 22 000-fold"
     elif law.numbers == "integers" and law.margin(_SURE) == 0:

@@ -57,9 +57,9 @@ KeysAndCounts = tuple[Sequence[Any], Sequence[int]]
 
 @dataclass(frozen=True, slots=True)
 class SelectionNoise(Noise):
-    """The common part of kinds of noise that select keys; a table of keys, and the resulting list, is one value."""
+    """The base class of noise that selects keys. A table of keys is one value, and so is the list of selected keys."""
 
-    is_charted: ClassVar[bool] = False
+    has_margin_per_column: ClassVar[bool] = False
     names_rows: ClassVar[bool] = True
     is_relaxed: ClassVar[bool] = False
 
@@ -161,7 +161,7 @@ class SelectionNoise(Noise):
         *parts, counts = (_list_of(values[name][0]) for name in self.columns)
         keys = parts[0] if len(parts) == 1 else list(zip(*parts, strict=True))
         listed = self._as_columns(*self.selected(list(zip(keys, counts, strict=True)), step.to, response.bits()))
-        return NamedOnce({name: objects([_number_of(column)]) for name, column in listed.items()})
+        return SelectedList({name: objects([_number_of(column)]) for name, column in listed.items()})
 
     def written(self, level: Level, response: Response) -> dict[str, NDArray[Any]]:
         columns = {}
@@ -180,8 +180,8 @@ class SelectionNoise(Noise):
 
 
 @dataclass(frozen=True, slots=True)
-class NamedOnce:
-    """A drawn list, to be stored."""
+class SelectedList:
+    """A drawn list of selected keys, to be stored as one value."""
 
     columns: Mapping[str, Integers]  # Each column as one integer
 
@@ -203,7 +203,7 @@ class KeyNoise(SelectionNoise):
     chance: Fraction = field(
         metadata=form("delta: probability of selecting a key that one individual alone holds", name="delta", write=str)
     )
-    # Number of shares that one individual divides among keys, if counts are in shares; None if each key counts once
+    # If counts are in shares: number of shares that one individual divides among keys; None if each key counts once
     shares: int | None = field(metadata=form("shares that one individual divides among keys"))
 
     @property
@@ -240,7 +240,9 @@ class KeyNoise(SelectionNoise):
         return [key for key, _ in selected], [noisy for _, noisy in selected]
 
     def margin(self, level: Level, confidence: Number) -> int:
-        """The margin of error: count plus noise of one key lies this close to the count, selected or not."""
+        """The margin of error: the noisy count of a key lies this close to its count, whether the key is selected or
+        not.
+        """
         law, sure = self.law(level), read_confidence(confidence)
 
         def is_within(far: int) -> bool:
@@ -277,10 +279,10 @@ class KeyNoise(SelectionNoise):
 def key_noise(columns: Sequence[str] = KEYS, *, delta: Number, keys: int = 1, shares: int | None = None) -> KeyNoise:
     """Select keys that nobody listed beforehand (words, addresses, diagnoses), each with a free noisy count.
 
-    A key is selected if its count plus noise exceeds a threshold. The distribution of the noise maximises the
-    probability of selecting a key, at every count, among all (epsilon/k, delta/k)-private selections of one key; the
-    noisy count is covered by the same guarantee. A key that nobody holds is never selected. Noisy counts are above the
-    threshold by selection: rare keys look more frequent than they are.
+    A key is selected if its count plus noise exceeds a threshold. The noise maximises the probability of selecting a
+    key, at every count, among all (epsilon/k, delta/k)-private selections of one key; k is ``keys``. The same guarantee
+    covers the noisy count. A key that nobody holds is never selected. Noisy counts are above the threshold by
+    selection: rare keys look more frequent than they are.
 
     Args:
         columns: Columns of the key, or of its parts, and last the column of the number of individuals who hold it, as
@@ -335,7 +337,7 @@ def _once(level: Level, where: str) -> Unsupported:
 
 
 def _number_of(column: Sequence[Any]) -> int:
-    """A list of texts and integers as one integer."""
+    """Encode a list of texts and integers as one integer."""
     return int.from_bytes(b"\1" + json.dumps(list(column)).encode(), "big")
 
 

@@ -21,8 +21,8 @@ from utmost.publish.promises.vast_domains import (
     Texts,
     Tuples,
     check_places,
-    false_wish,
     least_threshold,
+    read_false_keys,
     selected_cells,
     size_text,
 )
@@ -71,7 +71,9 @@ class SelectedCellNoise(SelectionNoise):
         return Geometric(level.scaled(Fraction(1, self.unit.cells)))
 
     def margin(self, level: Level, confidence: Number) -> int:
-        """The margin of error: count plus noise of one cell lies this close to the count, selected or not."""
+        """The margin of error: the noisy count of a cell lies this close to its count, whether the cell is selected or
+        not.
+        """
         return int(self._law(level).margin(confidence))
 
     def threshold(self, level: Level) -> int:
@@ -131,4 +133,4 @@ def selected_cell_noise(
             remedy=remedy,
         )
     unit = Unit(1, keys_of_one(keys))
-    return SelectedCellNoise(unit, check_key_columns(columns), universe, false_wish(false_keys))
+    return SelectedCellNoise(unit, check_key_columns(columns), universe, read_false_keys(false_keys))

@@ -44,7 +44,7 @@ from utmost.publish.promises.together_at_level import (
 from utmost.publish.workloads.measuring.cells_together import NORMS, RAISED, CellsLaw, CellsTogether, TogetherKind
 
 _ANCHOR = level(1)
-"""The level at which the noise of a row is written; the noise at another level follows by scaling."""
+"""The level for which JSON states the noise of a row; the noise at another level follows by scaling."""
 
 
 def _way_facts(way: CellsTogether) -> dict[str, Any]:
@@ -133,12 +133,12 @@ class TogetherNoise(ColumnNoise, LatticeNoise):
         return self._by_group(response, partial(columns_of, halves="keep"))
 
     def _by_group(
-        self, columns: Mapping[str, NDArray[Any]], turn: Callable[[CellsLaw, list[Integers]], list[Any]]
+        self, columns: Mapping[str, NDArray[Any]], transform: Callable[[CellsLaw, list[Integers]], list[Any]]
     ) -> dict[str, Any]:
-        """The columns of each group after ``turn``, by name."""
+        """The columns after ``transform`` was applied to each group, by name."""
         groups = zip(grouped(self.columns, self.way.groups), self.way.laws, strict=True)
-        turned = [column for group, law in groups for column in turn(law, [columns[name] for name in group])]
-        return dict(zip(self.columns, turned, strict=True))
+        transformed = [column for group, law in groups for column in transform(law, [columns[name] for name in group])]
+        return dict(zip(self.columns, transformed, strict=True))
 
     def guarantee(self, level: Level, columns: Sequence[str]) -> str:
         return self.at(level).guarantee
@@ -163,7 +163,7 @@ class TogetherNoise(ColumnNoise, LatticeNoise):
 
 @dataclass(frozen=True, slots=True)
 class SumsOfColumns:
-    """A method that answers sums of columns, each like a column."""
+    """A method that draws the responses of sums of columns; each sum is stored in the place of a column."""
 
     noises: Mapping[str, NoiseOnLattice]  # Noise of each sum, by the column in whose place the sum is stored
     sums: Mapping[str, Integers] | None  # True sums; None without the table
@@ -237,7 +237,7 @@ def _same_facts(facts: Any, name: str = "") -> Any:
 
 @dataclass(frozen=True, slots=True)
 class OnceTogether(ColumnNoise):
-    """The least noise at one level for columns where one individual changes cells of one row only."""
+    """Noise with the least error at one level, for columns where one individual changes cells of one row only."""
 
     kind: ClassVar[str] = "columns with noise for one level"
     json_kind: ClassVar[str] = "together at one level"
@@ -319,7 +319,7 @@ def once_together(
     cost: CellCost = "absolute",
     halves: Halves | None = None,
 ) -> OnceTogether:
-    """The noise of columns changed together that is least at its level; arguments as for `noise_together_at`.
+    """The noise of columns changed together with the least error at its level; arguments as for `noise_together_at`.
 
     >>> from utmost.exact import level
     >>> once_together(["applicants", "admitted"], unit=Unit(1, 2)).at(level(1)).way.kind

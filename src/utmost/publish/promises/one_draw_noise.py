@@ -63,7 +63,8 @@ class OneDrawAtLevel(Display):
         confidence: Probability with which a released cell lies within its margin of the true one.
         rows: Cell of the distribution for each row of the table; None for the total of tables. Empty if all cells have
             the same distribution.
-        beside: Number of groups and noise of each further table, whose rows come after those of the draw.
+        further_tables: Number of groups, and their noise, of each further table. These rows come after those of the
+            draw.
     """
 
     level: Level
@@ -71,7 +72,7 @@ class OneDrawAtLevel(Display):
     law: DrawLaw | DrawWithTotal
     confidence: Fraction
     rows: tuple[int | None, ...] = ()
-    beside: tuple[tuple[int, Geometric], ...] = ()
+    further_tables: tuple[tuple[int, Geometric], ...] = ()
 
     @property
     def margin(self) -> int | float:
@@ -93,7 +94,8 @@ class OneDrawAtLevel(Display):
     def sum_margin(self, coefficients: Sequence[Fraction], confidence: Fraction) -> int | float:
         """The margin of a linear combination of released cells, in the order of rows and columns."""
         drawn, others = self._on_cells(coefficients)
-        # The draw and the other tables are independent; where a sum has cells of both, each may miss half as often.
+        # The draw and the other tables are independent. If a sum has cells of both, each gets half of the miss
+        # probability.
         sure = 1 - (1 - confidence) / 2 if any(drawn) and others else confidence
         margin = answer_margin(self.law, drawn, sure) if any(drawn) or not others else Fraction(0)
         if others:
@@ -110,13 +112,13 @@ class OneDrawAtLevel(Display):
 
     def _on_cells(self, coefficients: Sequence[Fraction]) -> tuple[list[Fraction], list[tuple[Fraction, Geometric]]]:
         """The coefficients of the draw's cells, and those of other tables' groups that are not 0, with their noise."""
-        if not self.rows:  # the cells may be exchanged: equal sums of any cells have one margin
+        if not self.rows:  # the noise of the cells is exchangeable: only the set of coefficients matters
             return sorted(coefficients, reverse=True), []
         cells = [Fraction(0)] * self.law.size
         for place, coefficient in zip(self.rows, coefficients[: len(self.rows)], strict=True):
             for cell in range(self.sizes[0]) if place is None else (place,):  # the total is the sum of the first table
                 cells[cell] += coefficient
-        laws = [law for groups, law in self.beside for _ in range(groups)]
+        laws = [law for groups, law in self.further_tables for _ in range(groups)]
         further = zip(coefficients[len(self.rows) :], laws, strict=True)
         return cells, [(coefficient, law) for coefficient, law in further if coefficient]
 
@@ -128,13 +130,13 @@ class OneDrawAtLevel(Display):
     @property
     def sizes(self) -> tuple[int, ...]:
         """The number of cells of each one-way table."""
-        assert isinstance(self.draw, TablesDraw), "rows are those of tables"
+        assert isinstance(self.draw, TablesDraw), "only a draw of tables has rows of tables"
         return self.draw.sizes
 
     @property
     def theorem(self) -> str:
         drawn = COMBINED if isinstance(self.law, DrawWithTotal) else NOT_BETTER_KNOWN
-        return drawn + "; further tables have independent noise, at their shares of epsilon" * bool(self.beside)
+        return drawn + "; further tables have independent noise, at their shares of epsilon" * bool(self.further_tables)
 
     def weakness(self) -> str:
         return weakness_of(self.level, self.draw)
@@ -152,9 +154,9 @@ class OneDrawAtLevel(Display):
 
     @property
     def drawn(self) -> str:
-        if not self.beside:
+        if not self.further_tables:
             return f"one draw for all released cells together: {self.law!r}; it cannot be relaxed later"
-        others = "; ".join(f"{groups} groups: {law!r}" for groups, law in self.beside)
+        others = "; ".join(f"{groups} groups: {law!r}" for groups, law in self.further_tables)
         return (
             f"one draw for the total and all one-way tables together: {self.law!r}; and noise of each group of the "
             f"other tables ({others}); none can be relaxed later"
@@ -165,7 +167,7 @@ class OneDrawAtLevel(Display):
         if self.rows:
             total = sum(noise[: self.sizes[0]].tolist())
             listed = [total if place is None else int(noise[place]) for place in self.rows]
-            for groups, law in self.beside:
+            for groups, law in self.further_tables:
                 listed += sample(law, groups, randomness=randomness).tolist()
             noise = narrowed(np.array(listed, object))
         noised, start = dict[str, Any](), 0
@@ -191,7 +193,10 @@ def _bar(noise: OneDrawAtLevel) -> Margin:
     cells = [by_size[size] for size in noise.sizes for _ in range(size)]
     total = margin(range(noise.sizes[0]))
     drawn = [total if place is None else cells[place] for place in noise.rows]
-    return (*drawn, *(unit.margin(int(law.margin(sure))) for groups, law in noise.beside for _ in range(groups)))
+    return (
+        *drawn,
+        *(unit.margin(int(law.margin(sure))) for groups, law in noise.further_tables for _ in range(groups)),
+    )
 
 
 def _check_drawn(count: int, most: int, noun: str) -> None:
@@ -206,7 +211,7 @@ def _read_natural(fact: Any, name: str) -> int:
 
 
 def _read_share(share: Number | None, unit: Unit) -> Fraction | None:
-    """The budget share of the total's own noise, checked; None if it is 0."""
+    """The budget share of the separate noise of the total, checked; None if it is 0."""
     read = Fraction(0) if share is None else written_number(share, "total_share")
     if not 0 <= read < 1:
         remedy = "Leave total_share= out, or pass a share such as 0.6."
@@ -233,7 +238,8 @@ _TOTAL_SHARE = form("share of the level for the total by itself", write=str, rea
 
 @dataclass(frozen=True, slots=True, init=False)
 class OneDraw(ColumnNoise):
-    """Noise of all released cells in one draw, for a release made once: much less if one individual changes many cells.
+    """Noise of all cells in one draw, for a single release: much less than separate noise if one individual changes
+    many.
 
     The probability of a noise value decreases with the number of individuals who could have caused this difference. The
     noise is made for one level, so no ledger stores it and the release cannot be made more accurate later; for that use
@@ -243,8 +249,8 @@ class OneDraw(ColumnNoise):
         unit: Unit of privacy; ``nonnegative``, ``in_all`` and ``exactly`` reduce the noise.
         released_cells: Number of cells that are released, over all columns, at most 1000.
         step: First step, as of `CellsDraw`; the one of least variance at the level of the release if left out.
-        total_share: Share of the level for separate noise of the total, at least 0 and below 1; 0 if left out. The
-            cells then add up to a total with a smaller error: `Plan.total_share` returns the share that is best for
+        total_share: Share of the level for separate noise of the total, at least 0 and below 1; 0 if left out. With a
+            share, the cells add up to a total of smaller error: `Plan.total_share` returns the share that is best for
             both.
 
     Raises:
@@ -294,9 +300,11 @@ class OneDraw(ColumnNoise):
 
     @classmethod
     def of_counted(cls, table: CountedTable, *, total_share: Number | None = None) -> "OneDraw":
-        """The noise of all cells of a counted table, for the unit that counting proved; nobody lowers a count."""
+        """The noise of all cells of a counted table, for the proved unit, with ``nonnegative`` if nobody lowers a
+        count.
+        """
         counted = instance(table, CountedTable, "table")
-        return cls(raised(counted.unit), counted.domain.size, total_share=total_share)
+        return cls(with_nonnegative(counted.unit), counted.domain.size, total_share=total_share)
 
     @property
     def subject(self) -> str:
@@ -322,17 +330,19 @@ class OneDraw(ColumnNoise):
 
     def as_drawn(self, noise: NoiseAtLevel) -> "OneDraw":
         """The same noise with the first step that was chosen."""
-        assert isinstance(noise, OneDrawAtLevel), "its own noise"
+        assert isinstance(noise, OneDrawAtLevel), "`at` returns noise of this class"
         draw = noise.draw
         return replace(self, step=draw.step) if isinstance(draw, CellsDraw) and self._has_steps else self
 
     def check_unit(self, counted: Any) -> None:
-        """Check that counting proved what the noise needs; without counting, that amounts have steps of 1."""
+        """Check that counting proved what the noise needs; for a table that was not counted, that amounts have steps of
+        1.
+        """
         if counted is None:
             if self.unit.step != 1:
                 self.unit.check_plain()
             return
-        if self.unit.nonnegative and not raised(counted.unit).nonnegative:
+        if self.unit.nonnegative and not with_nonnegative(counted.unit).nonnegative:
             remedy = "Leave out nonnegative=, or count amounts that are never negative."
             required = "nonnegative=True needs a counted table in which nobody lowers a cell"
             raise OutOfRange(required, came="a table without that proof", remedy=remedy)
@@ -357,7 +367,7 @@ class OneDraw(ColumnNoise):
         return promise_text(level, unit.neighbours, "the released columns", changes)
 
 
-def raised(unit: Unit) -> Unit:
+def with_nonnegative(unit: Unit) -> Unit:
     """The unit of a counted table, with ``nonnegative`` if counting proves that nobody lowers a count."""
     is_raised = unit.nonnegative or (unit.amount is None and unit.neighbours == "add-remove")
     return replace(unit, nonnegative=is_raised)
@@ -372,11 +382,12 @@ class OneWayDraw(ColumnNoise):
     stores it; a plan (`choose_plan`) can be relaxed.
 
     Args:
-        domain: Domain of the counted table; of each axis the finest level is released.
+        domain: Domain of the counted table; the finest level of each axis is released.
         unit: Unit of privacy: one cell, by 1. With "change-one" it must have ``nonnegative``.
         total_share: Share of the level for separate noise of the total, as for `OneDraw`.
         table_shares: Share of the level for each further table, by the names of its levels, ``{"sex age": "1/10"}``:
-            its groups have independent noise. The draw has the rest. Further tables do not add up to the others.
+            its groups have independent noise. The draw gets the rest of the level. Further tables do not add up to the
+            others.
 
     Raises:
         OutOfRange: for another unit, an axis named "total", a further table that is one of the others, or shares that
@@ -429,7 +440,7 @@ class OneWayDraw(ColumnNoise):
                 remedy = f"Leave out {name!r}, or pass a share such as 1/10."
                 raise OutOfRange("a share must be positive", came=share, where="table_shares", remedy=remedy)
             if declared.family(name) in drawn:
-                remedy = "Name two or more levels, or a coarser level, each table once."
+                remedy = "Name each further table once, by two or more levels or by a coarser level."
                 required = "a further table must differ from the tables of the draw and from other further tables"
                 raise OutOfRange(required, came=repr(name), where="table_shares", remedy=remedy)
             drawn.add(declared.family(name))
@@ -468,12 +479,12 @@ class OneWayDraw(ColumnNoise):
 
     @property
     def families(self) -> dict[str, Family]:
-        """The marginal of each released table but the total, by its name: one-way tables, then further ones."""
+        """The marginal of each released table except the total, by its name: one-way tables, then further ones."""
         return _families(self.domain) | {name: self.domain.family(name) for name in self.table_shares or ()}
 
     @property
     def tables(self) -> dict[str, tuple[str, ...]]:
-        """The groups of each released table but the total, as text, by its name."""
+        """The groups of each released table except the total, as text, by its name."""
         found = {}
         for name, family in self.families.items():
             labels = self.domain.group_labels(family)
@@ -484,7 +495,7 @@ class OneWayDraw(ColumnNoise):
         """The noise at a level."""
         shares = self.table_shares or {}
         law = drawn_law(self._draw, level, self.total_share or Fraction(0), sum(shares.values(), Fraction(0)))
-        beside = tuple(
+        further_tables = tuple(
             (
                 prod(self.domain.group_shape(self.domain.family(name))),
                 Geometric(self.unit.per_cell(level.scaled(share))),
@@ -492,7 +503,7 @@ class OneWayDraw(ColumnNoise):
             for name, share in shares.items()
         )
         rows = (None, *range(law.size))
-        return OneDrawAtLevel(level, self.unit, law, read_confidence(confidence), rows, beside)
+        return OneDrawAtLevel(level, self.unit, law, read_confidence(confidence), rows, further_tables)
 
     def _draw(self, level: Level) -> TablesDraw:
         return TablesDraw(level, list(self.domain.shape), self.unit.neighbours, self.unit.exactly)

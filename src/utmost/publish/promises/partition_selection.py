@@ -26,7 +26,7 @@ from utmost.core.sampling.process_memory import ProcessMemory
 from utmost.core.sampling.random_bits import Randomness, secure
 from utmost.errors import BadTable, NotANumber, OutOfRange, Unsupported, WrongKind
 from utmost.publish.counting.key_counts import counts_in_shares
-from utmost.publish.promises.key_distribution import appearing, read_delta, selection_law
+from utmost.publish.promises.key_distribution import appearance_chance, read_delta, selection_law
 from utmost.tables.cells.cell_values import integer_cells
 from utmost.tables.frames.any_table import adapter_of
 
@@ -59,11 +59,11 @@ class SelectedKeys(Display):
 
 
 class KeySelection(Display, ProcessMemory):
-    """Keys selected at increasing deltas and one epsilon, without counts: a small delta first costs nothing later.
+    """Select keys at increasing deltas and one epsilon, without counts: a list at a small delta costs nothing later.
 
-    Keys only appear, each with the conditional probability given that it was not selected before. The lists of all
-    deltas together cost what the last one costs, and asking for the same delta again returns the same list. The lists
-    are stored in memory: a new object for the same data is another release, and the costs of both add up.
+    A list only grows: a key that was not selected before is selected with the conditional probability. All lists
+    together cost as much as the last one, and the same delta always returns the same list. The lists are stored in
+    memory: a new object for the same data is another release, and the costs of both add up.
 
     Args:
         counts: Number of individuals who hold each key, by key; or a table of two columns, keys and counts. Keys are
@@ -121,7 +121,7 @@ class KeySelection(Display, ProcessMemory):
                 for key, n in self._counts:
                     if key not in self._names:
                         if n not in chances:
-                            chances[n] = Thresholds(appearing(before, after, n))
+                            chances[n] = Thresholds(appearance_chance(before, after, n))
                         if chances[n].decide(word(), 64, word) == 0:
                             fresh.add(key)
                 self._names |= fresh

@@ -59,8 +59,8 @@ class PlanarLaw(Display):
                 "the level for a distance of one grid step must be at most epsilon 1.7",
                 came=f"a width of {width}, and {self.level} for {self.per}",
                 where="grid",
-                remedy="Declare a finer grid, or none; for points that are on this grid noise of each coordinate by "
-                'itself is less: GradualRelease(numbers="integers") at a share 1/sqrt(n) of the level.',
+                remedy="Declare a finer grid, or none. For points on this grid, separate noise of each coordinate is "
+                'smaller: GradualRelease(numbers="integers") at a share 1/sqrt(n) of the level.',
             )
 
     @property

@@ -61,7 +61,7 @@ class PointNoise(Noise):
 
     kind: ClassVar[str] = "points in the plane"
     json_kind: ClassVar[str] = "points"
-    is_charted: ClassVar[bool] = False
+    has_margin_per_column: ClassVar[bool] = False
 
     unit: Unit
     per: Fraction = field(metadata=form("distance that epsilon is for", write=str, read=written_number))

@@ -1,13 +1,14 @@
 """Points of the plane in a ledger: hidden paths whose random bits are derived from the ledger's key.
 
-The path of each row is a function of its own key,
+Each row has a path of noise, which is a function of the key of this row alone,
 
     HKDF(ledger key; name, version, anchor for one unit of distance, dimensions, commitment to the points),
 
-in ledgers with drawn and with derived noise: responses do not show the clock of a path, so that responses alone do not
-determine another level, and the path must be computed again. Every path begins at epsilon = 1 for each ``per``,
-whatever level is answered first, so that a ledger that was put back to an older copy repeats its answers in any order
-of levels. Other points, another distance and another version have another key, hence independent paths.
+in ledgers with drawn noise and in ledgers with derived noise. A response does not show the random clock of its path
+(proofs/theory/planar.md), so that another level cannot be computed from responses: the path is computed again. Every
+path begins at epsilon = 1 for each ``per``, whatever level is answered first. A ledger that was put back to an older
+copy therefore repeats its answers in any order of levels. Other points, another distance or another version of the data
+have another key, hence independent paths.
 
 Whoever has the key and a response can remove the noise: the key must be protected like the data.
 """

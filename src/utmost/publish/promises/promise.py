@@ -1,7 +1,7 @@
 """Promises: everything that is decided before anybody looks at the data, in one object with a digest.
 
-A second person approves this object, a ledger publishes it, and a program saves it. Level, name, dataset, version and
-request are arguments of a call, not parts of a promise.
+A second person approves this object, a ledger publishes tables under it, and a program saves it. Level, name, dataset,
+version and request are arguments of a call, not parts of a promise.
 """
 
 import json
@@ -87,7 +87,7 @@ class Promise(Display):
         keyed_by_id: Whether the noise of a row is a function of its identifier, so that rows may come in any order.
         part: Names of the partition and of the part, if individuals were counted in disjoint parts. The counted table
             must have the same part, since levels of parts do not add up.
-        individual: Who one individual is, such as "one household"; a table that utmost counted knows this.
+        individual: Who one individual is, such as "one household"; a table that utmost counted states it.
         proved: Whether utmost counts the table, which proves the unit. If True, only a table that utmost counted can be
             released under the promise.
         until: Rule by which a release stops before its epsilon is spent, as soon as it is accurate: `within`.
@@ -157,7 +157,7 @@ class Promise(Display):
             required = f"only one of noise=plan and {beside[0]}= may be given: a plan names its columns itself"
             raise OutOfRange(required, came="both", remedy=f"Leave out {beside[0]}=.")
         if self.keyed_by_id and isinstance(self.noise, Noise):
-            self.noise.by_item()  # raises for noise that is not of single cells
+            self.noise.by_item()  # refuses noise that is not of single cells
         if self.keyed_by_id and not self.id_column:
             remedy = 'Pass id_column="person", say, the column that identifies the rows.'
             raise OutOfRange("keyed_by_id=True needs id_column=", came="none", remedy=remedy)
@@ -428,14 +428,14 @@ class Promise(Display):
         return self._with({"columns": tuple(columns), "public": tuple(public), "id_column": named})
 
     def _with(self, changed: Mapping[str, Any]) -> "Promise":
-        """The promise with other values of fields, which are not checked again."""
+        """The promise with these fields changed; it is not checked again."""
         promise = object.__new__(Promise)
         for each in fields(Promise):
             object.__setattr__(promise, each.name, changed.get(each.name, getattr(self, each.name)))
         return promise
 
     def once(self, cost: str | Cost = "absolute", *, relaxable: bool = False) -> "Promise":
-        """The promise for a release at a single level: noise of cells is the least at that level, without a history.
+        """The promise for a single release at one level: the noise of cells then has the least error at that level.
 
         Args:
             cost: Error of a cell that is minimised: "absolute", "squared", "moment:3" or any even function
@@ -491,7 +491,7 @@ class Promise(Display):
         promise = self
         if isinstance(table, CountedFacts):
             own = {each.name for each in fields(Promise)}
-            said = {name: fact for name, fact in table.said().items() if name in own and fact is not None}
+            said = {name: fact for name, fact in table.counted_facts().items() if name in own and fact is not None}
             promise = replace(self, **said)
         promise.check(table)
         return promise

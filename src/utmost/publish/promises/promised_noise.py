@@ -1,4 +1,5 @@
-"""The noise of a promise: the measured columns, their noise at every level, and the reading and stating of an answer.
+"""The protocol of a kind of noise: the measured columns, the noise at each level, and how an answer is drawn and
+stated.
 
 A kind of noise is one class in one file: cells (`cell_noise`), the sums of a plan (`sum_noise`), points of the plane
 (`point_noise`). Ledger, service and command line depend on this protocol and on no kind; `noise_kinds` lists the kinds.
@@ -45,17 +46,18 @@ def _read_unit(facts: dict[str, Any], name: str) -> Unit:
 
 @dataclass(frozen=True, slots=True)
 class PlannedNoise(ABC):
-    """The noise of a promise, with the drawing of an answer at a level; sufficient for a release without history."""
+    """The noise of a promise, which can draw an answer at a level; this suffices for a release without history."""
 
     unit: Unit = field(metadata=form("whom it protects", write=Unit.facts, read=_read_unit, parts=json_forms(Unit)))
 
     kind: ClassVar[str]  # Kind of the released values, in words
     json_kind: ClassVar[str]  # Name of the kind in JSON, see `noise_of_facts`
-    is_by_plan: ClassVar[bool] = False  # Whether the table must be a counted one, and its release is one document
-    is_in_steps: ClassVar[bool] = False  # Whether every released value is a multiple of the unit's step, for every plan
-    # Whether the noise names the rows of the released table, which are sums of a counted table
+    is_by_plan: ClassVar[bool] = False  # Whether the table must be counted, and the release is saved as one document
+    # Whether every released value is a multiple of the unit's step, whatever the plan
+    is_in_steps: ClassVar[bool] = False
+    # Whether the noise labels the rows of the released table, which are sums of a counted table
     labels_rows: ClassVar[bool] = False
-    # Whether the list of rows is the answer, so that the number of rows is part of the answer
+    # Whether the answer is a list of rows, such as selected keys, whose number is not known before
     names_rows: ClassVar[bool] = False
 
     @property
@@ -139,11 +141,11 @@ class Noise(PlannedNoise):
 
     Attributes:
         is_relaxed: Whether answers at several levels are possible.
-        is_charted: Whether each column has one margin.
+        has_margin_per_column: Whether each column has one margin.
     """
 
     is_relaxed: ClassVar[bool] = True
-    is_charted: ClassVar[bool] = True
+    has_margin_per_column: ClassVar[bool] = True
 
     @property
     def relation(self) -> str:
@@ -225,7 +227,7 @@ class Noise(PlannedNoise):
         """The number of bytes of a stored cell, a function of public facts alone."""
 
     def weakness(self, level: Level) -> str:
-        """Why a level protects practically nobody, see `weakness_of`; empty if it protects."""
+        """The reason why a level protects practically nobody, see `weakness_of`; empty if it protects."""
         return ""
 
     @abstractmethod

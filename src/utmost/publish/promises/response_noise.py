@@ -6,15 +6,16 @@ fixed tree of levels:
 
 - at epsilon = 2^10 the noise is geometric; from there it is tightened to 2^9, 2^8, ...;
 - between 2^j and 2^(j+1) it is bridged at the middle, then at the middle of the half that holds the level, and so on,
-  to the level itself, or to a 4096th of the octave, between whose ends the level is bridged at last.
+  until the level itself is a middle, or the interval is a 4096th of the octave: then the level is bridged between the
+  ends of this interval.
 
 Each node draws from its own keystream, AES-256-CTR under
 
     HKDF(ledger key; name, version, lattice, commitment to the values, column, block, level of the node),
 
 so the levels of a release have the joint distribution of the process, in any order of answers. Two levels in the same
-last cell would be bridged independently of each other, so the second is refused. Whoever has the key and a response can
-remove the noise: the key must be protected like the data.
+last interval would be bridged independently of each other, so the second is refused. Whoever has the key and a response
+can remove the noise: the key must be protected like the data.
 """
 
 import hmac
@@ -243,7 +244,7 @@ class _Path:
             self.known[step.to] = step.drawn(self.lattice, below, above, self.count, bits, "constant")
 
 
-def check_apart(levels: Iterable[Level], to: Level) -> None:
+def check_derived_level(levels: Iterable[Level], to: Level) -> None:
     """Check that derived noise can answer a level beside the stored ones."""
     if Level(None, Fraction(2) ** _TOP) < to:
         raise Unsupported(f"derived noise serves levels up to epsilon={2**_TOP}", came=to)

@@ -28,18 +28,18 @@ Halves = Literal["toss", "keep"]
 _LARGEST = 1 << 52  # below it, floats hold every multiple of 1/2
 
 
-def turned(first: Any, second: Any) -> tuple[Any, Any]:
+def sum_and_difference(first: Any, second: Any) -> tuple[Any, Any]:
     left, right = (whole_numbers(values, "column") for values in (first, second))
     if left.shape != right.shape:
         raise OutOfRange("the two columns must have one length", came=(left.shape, right.shape))
     return add(left, right), minus(left, right)
 
 
-def turned_back(
-    total: Any, apart: Any, *, halves: Halves = "keep", randomness: Randomness | None = None
+def columns_of_pair(
+    total: Any, difference: Any, *, halves: Halves = "keep", randomness: Randomness | None = None
 ) -> tuple[Any, Any]:
     """Two columns from the noisy sum and difference; "toss" rounds multiples of 1/2 by a fair coin each."""
-    left, right = whole_numbers(total, "total"), whole_numbers(apart, "apart")
+    left, right = whole_numbers(total, "total"), whole_numbers(difference, "difference")
     if left.shape != right.shape:
         raise OutOfRange("the two responses must have one length", came=(left.shape, right.shape))
     doubled = add(left, right), minus(left, right)
@@ -55,7 +55,7 @@ def signed_sums(columns: Sequence[Any], rows: Sequence[Sequence[int]]) -> list[I
     return [_combined(parts, sequence_of(row, integer, "rows")) for row in sequence(rows, "rows")]
 
 
-def read_off(
+def columns_of_signed_sums(
     sums: Sequence[Any], estimate: tuple[Any, int], *, halves: Halves = "keep", randomness: Randomness | None = None
 ) -> list[Any]:
     """Columns from their noisy signed sums, by an integer matrix over a denominator; "toss" rounds without bias."""
@@ -73,7 +73,7 @@ def sums_of(law: CellsLaw, columns: Sequence[Integers]) -> list[Integers]:
     """The numbers that get the noise of a group: sum and difference of a pair, signed sums, or the columns."""
     if isinstance(law, SignedCells):
         return signed_sums(columns, law.rows)
-    return list(turned(*columns) if isinstance(law, RotatedPair) else columns)
+    return list(sum_and_difference(*columns) if isinstance(law, RotatedPair) else columns)
 
 
 def columns_of(
@@ -81,9 +81,9 @@ def columns_of(
 ) -> list[Any]:
     """The columns of a group, computed from the noisy sums."""
     if isinstance(law, SignedCells):
-        return read_off(sums, law.estimate, halves=halves, randomness=randomness)
+        return columns_of_signed_sums(sums, law.estimate, halves=halves, randomness=randomness)
     if isinstance(law, RotatedPair):
-        return list(turned_back(*sums, halves=halves, randomness=randomness))
+        return list(columns_of_pair(*sums, halves=halves, randomness=randomness))
     return list(sums)
 
 

@@ -220,8 +220,8 @@ def read_statement(path: Path | str) -> dict[str, Any]:
     if isinstance(kind, str) and kind in KINDS_BESIDE_TABLES:
         check_header(statement, kind, "a statement", where=str(path))
     else:
-        came = "a document of no kind" if not isinstance(kind, str) else f"one of the kind {kind[:60]!r}"
-        remedy = "A statement stands beside its table, as the table's name and .json; a release by a plan is one file."
+        came = "a document without a kind" if not isinstance(kind, str) else f"a document of the kind {kind[:60]!r}"
+        remedy = "The statement of table.csv is table.csv.json, beside it; a release by a plan is one file."
         raise BadTable("the file must hold the statement of a release", came=came, where=str(path), remedy=remedy)
     return statement
 
@@ -318,7 +318,7 @@ def _is_margin(cell: Any, margin: float) -> bool:
 
 def _check_cells(column: Any, step: Fraction | None, name: str) -> None:
     """Check that each cell is an integer, or the float nearest to a multiple of ``step``."""
-    # A blank, a formula or a number in between would be trusted by a reader of the verified table.
+    # Refuse blanks, formulas and numbers between two steps: a reader would trust them in a verified table.
     cells = column.tolist() if hasattr(column, "tolist") else column
     kinds = set(map(type, cells))
     if step is None and kinds <= {int}:

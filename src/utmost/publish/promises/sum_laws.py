@@ -18,6 +18,8 @@ def noise_laws(plan: Plan, spent: Level) -> dict[Family, Geometric]:
 
 
 def weakness_of_laws(plan: Plan, level: Level, laws: Mapping[Family, Geometric]) -> str:
-    """Why a level protects practically nobody, empty if it protects; the noise of a public total does not count."""
+    """The reason why a level protects practically nobody; empty if it protects. The noise of a public total does not
+    count.
+    """
     secret = [law for of, law in laws.items() if not (plan.unit.exactly and is_total(plan.domain, of))]
     return weakness_of(level, max(secret or laws.values(), key=lambda law: law.level))

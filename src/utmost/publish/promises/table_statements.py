@@ -1,4 +1,4 @@
-"""Sentences and digests of the statement beside a release, whose content follows from the release.
+"""Sentences and digests of the statement that stands beside a released table.
 
 A statement is plain data, ready for JSON. It holds no true value and no seed.
 """
@@ -68,7 +68,7 @@ def _cell(cell: Any) -> str | None:
 
 
 def taken_for_granted(public: Sequence[str], rows_from: str) -> str:
-    """The assumption of the guarantee about everything in the table without noise."""
+    """The assumption about the parts of a table that have no noise: its public columns and its list of rows."""
     columns = f"the public columns ({', '.join(public)})" if public else ""
     if rows_from == "observed":
         rows = "Which rows there are was found in the data: the promise does not cover it."
@@ -77,7 +77,7 @@ def taken_for_granted(public: Sequence[str], rows_from: str) -> str:
 
 
 def assumed_public(published: str) -> str:
-    """The assumption of the guarantee about published values without noise."""
+    """The assumption about ``published``, values or lists that have no noise."""
     return f"The promise also assumes that {published} would be the same without any one individual."
 
 

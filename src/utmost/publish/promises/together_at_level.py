@@ -94,7 +94,7 @@ class NoiseTogetherAtLevel(Display):
         return {f"{name}_margin": (name, margin) for name, margin in zip(self.columns, self.margins, strict=True)}
 
     def weakness(self) -> str:
-        """Why the level protects practically nobody, as for independent noise of cells."""
+        """The reason why the level protects practically nobody, as for independent noise of cells."""
         return cell_noise_at(self.level, unit=self.unit).weakness()
 
     def read(self, column: Any, name: str, place: RowName) -> Integers:
@@ -283,7 +283,7 @@ def check_changed(unit: Unit, columns: Sequence[str]) -> None:
         raise OutOfRange(
             f"{required}, {len(columns)}, two at least",
             came=f"cells={unit.cells}",
-            remedy="Release columns that individuals change apart from each other by Promise(columns, unit=).",
+            remedy="If one individual may change several rows, or columns independently, use Promise(columns, unit=).",
         )
 
 
@@ -297,7 +297,7 @@ def noise_of_way(
     confidence: Number,
     cost: CellCost,
 ) -> NoiseTogetherAtLevel:
-    """The plan with a chosen noise; its unit has ``nonnegative`` only if the noise needs it."""
+    """The noise of a chosen kind at a level; its unit has ``nonnegative`` only if the noise needs it."""
     sure = read_confidence(confidence)
     of_laws = dict[Any, Sequence[int | float]]()
     for law, cells in dict(zip(way.laws, way.groups, strict=True)).items():

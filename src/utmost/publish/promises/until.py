@@ -28,7 +28,7 @@ from utmost.publish.promises.noise_at_level import NoiseAtLevel
 from utmost.publish.promises.promised_noise import CONFIDENCE, PlannedNoise
 from utmost.tables.frames.any_table import adapter_of
 
-if TYPE_CHECKING:  # who releases a table of columns waits for no domain
+if TYPE_CHECKING:  # loaded only for plans: a release of columns does not wait for it
     from utmost.tables.axes.domain import Where
 
 MOST_STEPS = 16

@@ -38,8 +38,7 @@ _MOST_BITS = 13_000  # Python prints integers of up to 4300 digits
 class Universe(Protocol):
     """A finite list of keys that is never written out, with maps from places to keys and back."""
 
-    # A ledger recognises a universe with ``facts`` (as `Texts` and `Tuples` have) by their digest, another one by its
-    # size alone.
+    # If a universe has ``facts`` (`Texts` and `Tuples` do), a ledger recognises it by their digest, else by its size.
     @property
     def size(self) -> int:
         """Number of keys."""
@@ -294,20 +293,20 @@ def selected_cells(
     false_keys: Number,
     randomness: Randomness,
 ) -> SelectedCells:
-    wish, places = false_wish(false_keys), check_places(counts, universe)
+    wish, places = read_false_keys(false_keys), check_places(counts, universe)
     each = total.scaled(Fraction(1, keys))
     threshold = least_threshold(each, universe.size, wish)
     held = sorted(places)
     noise = sample(Geometric(each), len(held), randomness=randomness).tolist() if held else []
     noisy_counts = {place: places[place] + int(x) for place, x in zip(held, noise, strict=True)}
     above = {place: noisy for place, noisy in noisy_counts.items() if noisy > threshold}
-    above |= names_of_nobody(each, threshold, universe.size, held, randomness)
+    above |= selected_empty_cells(each, threshold, universe.size, held, randomness)
     order = sorted(above)
     cells, noisy = tuple(map(universe.key, order)), tuple(above[place] for place in order)
     return SelectedCells(cells, noisy, total, keys, threshold, universe.size * tail(each, threshold, 128).upper)
 
 
-def false_wish(false_keys: Number) -> Fraction:
+def read_false_keys(false_keys: Number) -> Fraction:
     """Check the largest expected number of false keys; return it exactly."""
     wish = written_number(false_keys, "false_keys")
     if not 0 < wish <= _MOST_FALSE:
@@ -364,7 +363,7 @@ def least_threshold(each: Level, size: int, wish: Fraction) -> int:
     return first_integer(-1, above, is_enough)
 
 
-def names_of_nobody(
+def selected_empty_cells(
     each: Level, threshold: int, size: int, held: Sequence[int], randomness: Randomness
 ) -> dict[int, int]:
     """The selected cells with count 0, by place, with their noise."""

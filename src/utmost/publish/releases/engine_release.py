@@ -20,8 +20,8 @@ from utmost.publish.promises.declared_columns import (
     check_margins_free,
     check_released,
     check_size,
-    copied,
     declared_columns,
+    repeated_values_error,
 )
 from utmost.publish.promises.lattice import Lattice
 from utmost.publish.promises.noise_at_level import CellNoiseAtLevel, warn_of_rows, warn_of_weakness
@@ -197,7 +197,7 @@ class ReleasableFrame:
         total = counts.pop("rows")
         for (what, name), count in ((key, count) for key, count in counts.items() if not isinstance(key, str)):
             if what == "copy" and total and count == total:
-                raise copied(*name)
+                raise repeated_values_error(*name)
             if what == "infinite" and count:
                 required = "every released cell must be a finite number"
                 raise BadTable(required, came=f"{count} that are not", where=f"column {name!r}")

@@ -5,7 +5,7 @@ from dataclasses import replace
 from utmost.core.exact.levels import Level
 from utmost.errors import WrongKind
 from utmost.publish.counting.counted import CountedTable
-from utmost.publish.promises.one_draw_noise import OneDraw, OneWayDraw, raised
+from utmost.publish.promises.one_draw_noise import OneDraw, OneWayDraw, with_nonnegative
 from utmost.publish.promises.promise import Promise
 from utmost.publish.workloads.planning.choose_plan import choose_plan
 from utmost.publish.workloads.planning.once_errors import ONE_WAY_DRAW, STAIRCASE, once_noises
@@ -28,7 +28,7 @@ def least_once(plan: Plan, table: CountedTable, epsilon: Level) -> tuple[Counted
     """The plan's cells and the promise of noise for one release, if its error is smaller than the plan's; else None."""
     assert plan.workload is not None, "the plan was made for a workload"
     # Noise for signed changes also protects individuals who lower no cell, and has no covariance between cells.
-    units = dict.fromkeys([plan.unit, raised(plan.unit)])
+    units = dict.fromkeys([plan.unit, with_nonnegative(plan.unit)])
     listed = ((noise, unit) for unit in units for noise in once_noises(plan.workload, unit, epsilon))
     least, unit = min(listed, key=lambda known: known[0].error, default=(None, plan.unit))
     if least is None or plan.value_at(epsilon) <= least.error:

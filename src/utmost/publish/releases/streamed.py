@@ -22,8 +22,8 @@ from utmost.publish.promises.declared_columns import (
     check_margins_free,
     check_released,
     check_size,
-    copied,
     declared_columns,
+    repeated_values_error,
     same_cells,
 )
 from utmost.publish.promises.noise_at_level import CellNoiseAtLevel, warn_of_rows, warn_of_weakness
@@ -131,7 +131,7 @@ class CheckedPieces:
                 rows += piece.rows
             seen.check(source.path)
         for name, released in copies if rows else ():
-            raise copied(name, released)
+            raise repeated_values_error(name, released)
         check_size(noise.unit, rows, len(chosen))
         warn_of_weakness(noise.weakness())
         warn_of_rows(promise.rows)

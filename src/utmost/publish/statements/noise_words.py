@@ -91,7 +91,7 @@ def _of_one_draw(statement: Statement, at_level: OneDrawAtLevel) -> NoiseWords:
     composition = "All released cells share the whole epsilon, in one draw."
     if isinstance(at_level.law, DrawWithTotal):
         composition = "Epsilon is split: one draw of noise for all cells, and separate noise for their total."
-    if at_level.beside:
+    if at_level.further_tables:
         composition = "Epsilon is split: one draw of noise for the one-way tables, separate noise for each other table."
     stated = StatedNoise(
         ", ".join(columns),

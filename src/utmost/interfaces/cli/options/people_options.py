@@ -324,7 +324,7 @@ class CountingOptions(PersonOptions):
         try:
             yield
         except NothingCounted as warning:  # raised by a warning filter, before any draw
-            required, _, remedy = str(warning).partition(": the table is zeros. ")
+            required, _, remedy = str(warning).partition(": every cell is 0. ")
             remedy += " Or pass --leave-out outside to publish zeros."
             raise BadTable(
                 "some event must lie in the declared domain",

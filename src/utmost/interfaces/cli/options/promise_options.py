@@ -333,7 +333,7 @@ class PromiseOptions:
             proved = counted.unit
             if one.sensitivity is None or one.cells is None:
                 proved.check_each_cell("columns")
-            wide = proved.sensitivity if one.sensitivity is None else counted.in_unit(one.sensitivity)
+            wide = proved.sensitivity if one.sensitivity is None else counted.sensitivity_in_steps(one.sensitivity)
             unit = Unit(wide, one.cells or proved.cells, one.neighbours or proved.neighbours, proved.amount)
         numbers, half_step = self.noise.numbers or "integers", self.lasting.half_step
         return CellNoise(unit, numbers, grid=self.noise.grid, largest=largest, half_step=half_step)

@@ -201,7 +201,7 @@ def _check_owner(store: RecordTransaction, new: Token) -> None:
     twin = _twin(store, owner)
     if twin is not None:
         raise OutOfRange(
-            f"the name of an owner must not read as that of another, {twin!a}",
+            f"the name of an owner must differ by more than case and invisible characters from {twin!a}",
             came=ascii(owner),
             where="owner",
             remedy="For the same person, use the first spelling; for another person, choose another name.",

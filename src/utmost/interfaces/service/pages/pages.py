@@ -335,7 +335,7 @@ def _shown_values(seen: View, rule: WithholdingRule | None, ordered: str) -> dic
     count = len(found[released[0]]) if released else 0
     others = [found[name] for name in seen.release.public if name in found]
     labels = [" ".join(str(column[k]) for column in others) or f"row {k + 1}" for k in range(count)]
-    drawn = released[:_MOST_CHARTS] if count and seen.release.noise.is_charted else []
+    drawn = released[:_MOST_CHARTS] if count and seen.release.noise.has_margin_per_column else []
     if rule is not None:
         found |= {name: [cell if rule.passes(cell, seen.margin) else None for cell in found[name]] for name in released}
     pairs = {name: zip(labels, found[name], strict=True) for name in drawn}

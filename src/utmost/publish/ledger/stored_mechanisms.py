@@ -1,4 +1,4 @@
-"""Mechanisms that answer single persons, as a ledger stores them: one for each name, with the place of each answer."""
+"""Mechanisms that answer single persons, as a ledger stores them: one for each name, and the place of its answers."""
 
 import json
 from collections.abc import Mapping
@@ -33,18 +33,18 @@ DRAWN: Mapping[str, tuple[type, ...]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class KeptMechanism:
+class StoredMechanism:
     """A mechanism that answers each person once.
 
     Attributes:
         name, version: Name and version of the mechanism.
         dataset: Dataset whose budget the mechanism spends.
-        mechanism: SHA-256 of rows, level, secrets, distances and outcomes, see `Answering`.
-        spent: Level of the mechanism: cost of one answer to a person whose secret moves by a distance of 1.
+        mechanism: SHA-256 of rows, level, secrets, distances and outcomes, see `LocalMechanism.digest`.
+        spent: Level of the mechanism: the privacy loss between two secrets at distance 1.
         relation: Neighbouring relation that the level protects.
         outcomes: Number of possible answers.
-        persons: Number of persons answered.
-        open: False if a rollback has lost answers: then stored answers are repeated, and no new person is answered.
+        persons: Number of persons who have an answer.
+        open: False if a rollback has lost answers. The ledger then repeats stored answers, and answers no new person.
         bound: Digest of all public facts about the mechanism, which the seals of its answers bind.
     """
 
@@ -78,11 +78,11 @@ class DrawnAnswers:
     root: str
 
 
-def offered(known: Mapping[tuple[str, int], KeptMechanism], facts: Mapping[str, Any]) -> KeptMechanism:
+def mechanism_of_facts(known: Mapping[tuple[str, int], StoredMechanism], facts: Mapping[str, Any]) -> StoredMechanism:
     about = {name: facts[name] for name in OFFERED}
     text = json.dumps(about, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     level = level_from_text(about.pop("level"))
-    mechanism = KeptMechanism(**about, spent=level, bound=sha256(text.encode("ascii")).digest())
+    mechanism = StoredMechanism(**about, spent=level, bound=sha256(text.encode("ascii")).digest())
     item = mechanism.name, mechanism.version
     if (
         item in known
@@ -93,6 +93,6 @@ def offered(known: Mapping[tuple[str, int], KeptMechanism], facts: Mapping[str, 
     return mechanism
 
 
-def drawn(facts: Mapping[str, Any], event: int, mac: bytes) -> DrawnAnswers:
+def answers_of_facts(facts: Mapping[str, Any], event: int, mac: bytes) -> DrawnAnswers:
     item = facts["name"], facts["version"]
     return DrawnAnswers(item, event, mac, facts["persons"], facts["parts"], facts["root"])

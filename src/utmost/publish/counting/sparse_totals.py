@@ -1,4 +1,4 @@
-"""Sums of cells over all persons where the cells are too many for an array: only cells with events."""
+"""Sums of cells over all persons, for a domain with too many cells for an array: only cells with events are stored."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -17,31 +17,31 @@ _COMPACT, _FITS = 1 << 22, 1 << 62
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class AddedCells:
+class SparseTotals:
     """The sums of the cells with events; all other cells are 0."""
 
     cells: NDArray[np.int64]  # numbers of the cells, ascending, each once
     sums: NDArray[Any]  # int64 or Python integers
 
     @classmethod
-    def of(cls, parts: Iterable[tuple[NDArray[np.int64], NDArray[Any]]]) -> "AddedCells":
-        """Add up parts, in each of which every cell occurs at most once; memory grows with cells, not domain."""
+    def of(cls, parts: Iterable[tuple[NDArray[np.int64], NDArray[Any]]]) -> "SparseTotals":
+        """Add up parts, in each of which every cell occurs at most once; memory does not grow with the domain."""
         nothing = np.zeros(0, dtype=np.int64)
         known, waiting, rows, limit = cls(nothing, nothing), list[tuple[Any, Any]](), 0, _COMPACT
         for cells, sums in parts:
             waiting.append((cells, sums))
             rows += len(cells)
             if rows > limit:
-                known, waiting, rows = known._and(waiting), [], 0
+                known, waiting, rows = known._plus(waiting), [], 0
                 limit = len(known.cells) + _COMPACT
-        return known._and(waiting)
+        return known._plus(waiting)
 
-    def between(self, low: int, high: int) -> "AddedCells":
+    def between(self, low: int, high: int) -> "SparseTotals":
         """The cells with numbers low..high - 1, renumbered from 0."""
         first, last = np.searchsorted(self.cells, [low, high])
-        return AddedCells(self.cells[first:last] - low, self.sums[first:last])
+        return SparseTotals(self.cells[first:last] - low, self.sums[first:last])
 
-    def laid(self, size: int) -> NDArray[Any]:
+    def as_array(self, size: int) -> NDArray[Any]:
         """An array of ``size`` cells."""
         whole = np.zeros(size, dtype=self.sums.dtype)
         whole[self.cells] = self.sums
@@ -51,8 +51,8 @@ class AddedCells:
         self, shape: tuple[int, ...], parts: int, tables: int, numbered: NumberedCells | None = None
     ) -> list[NDArray[Any] | FewCells]:
         """The cells of each part, as an array of ``shape`` if it fits."""
-        # A cell is numbered by its table, then its part, then its cell. `tables` is 2 for sums and counts, side by
-        # side.
+        # A cell number counts tables, then parts, then indices in the domain. If there are several tables, one for each
+        # part of an amount, they become the last axis.
         if numbered is not None:
             part, number = np.divmod(self.cells, 1 << numbered.bits)
             return [numbered.few(number[part == at], self.sums[part == at]) for at in range(parts)]
@@ -61,16 +61,16 @@ class AddedCells:
         part, cell = np.divmod(rest, cells)
         whole = shape if tables == 1 else (*shape, tables)
         numbers = cell * tables + table
-        laid: list[NDArray[Any] | FewCells] = []
+        tables_of_parts: list[NDArray[Any] | FewCells] = []
         for own in (part == number for number in range(parts)):
             if prod(whole) > MOST_LAID:
-                laid.append(FewCells.of_numbers(whole, numbers[own], self.sums[own]))
+                tables_of_parts.append(FewCells.of_numbers(whole, numbers[own], self.sums[own]))
             else:
-                ordered = AddedCells.of([(numbers[own], self.sums[own])])
-                laid.append(ordered.laid(prod(whole)).reshape(whole))
-        return laid
+                ordered = SparseTotals.of([(numbers[own], self.sums[own])])
+                tables_of_parts.append(ordered.as_array(prod(whole)).reshape(whole))
+        return tables_of_parts
 
-    def _and(self, parts: list[tuple[NDArray[np.int64], NDArray[Any]]]) -> "AddedCells":
+    def _plus(self, parts: list[tuple[NDArray[np.int64], NDArray[Any]]]) -> "SparseTotals":
         if not parts:
             return self
         cells = np.concatenate([self.cells, *(part for part, _ in parts)])
@@ -79,4 +79,4 @@ class AddedCells:
         cells, sums = cells[order], sums[order]
         starts = np.flatnonzero(begins(cells))
         sums = with_room_for(sums, len(parts) + 1)  # a cell occurs once in each part at most
-        return AddedCells(cells[starts], np.add.reduceat(sums, starts) if len(starts) else sums)
+        return SparseTotals(cells[starts], np.add.reduceat(sums, starts) if len(starts) else sums)
