@@ -397,7 +397,7 @@ def _check_reason(reason: object) -> None:
 
 
 def _check_new_version(request: PublishRequest, there: Sequence[Published]) -> None:
-    """Check that a proposed name reads as no other, and that its version is there already, or is the next one."""
+    """Check that a proposed name does not look like another, and that its version exists already or is the next one."""
     check_name_differs(request.name, (one.name for one in there))
     following = 1 + max((one.version for one in there if one.name == request.name), default=0)
     if request.version is not None and request.version > following:

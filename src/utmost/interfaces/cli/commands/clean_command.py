@@ -87,7 +87,7 @@ def clean(
     elif isinstance(released, NoisySums):
         try:
             released.reconstruction.check_family_determined(domain.finest)
-        except NotDetermined:  # the cells were not measured: then the only wanted table
+        except NotDetermined:  # the cells were not measured: the default is the only wanted table
             wanted = wanted_tables(released.plan)
             if len(wanted) != 1:
                 listed = " or ".join(f'--want "{name}"' for name in wanted)

@@ -143,7 +143,7 @@ def statement(
             check_absent(file)
     if entry_file is not None and entry_file == page_file:
         raise OutOfRange("--out and --html must name different files", came=str(entry_file), remedy="Rename one.")
-    if package is not None:  # it names its table without a folder
+    if package is not None:  # the package names its table without a folder
         if package.suffix.lower() != ".json" or package.absolute().parent != release.absolute().parent:
             remedy = f"Write --package {release.with_name('datapackage.json')}."
             required = "--package must be a .json file in the folder of the table"
