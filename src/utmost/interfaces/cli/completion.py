@@ -61,8 +61,8 @@ def _profile() -> Path:
     """Return the start file of PowerShell, as PowerShell reports it."""
     for shell in ("pwsh", "powershell"):
         try:
-            told = subprocess.run([shell, "-NoProfile", "-Command", "echo $profile"], capture_output=True, check=True)
+            done = subprocess.run([shell, "-NoProfile", "-Command", "echo $profile"], capture_output=True, check=True)
         except (OSError, subprocess.CalledProcessError):
             continue
-        return Path(told.stdout.decode().strip())
+        return Path(done.stdout.decode().strip())
     raise Unsupported("PowerShell must be installed, to name its profile", came="none")

@@ -49,8 +49,8 @@ class UnknownKeys:
 
     def check_unused(self, level: options.LevelOptions) -> None:
         """Refuse options for selecting keys if no column of keys is given."""
-        told = {"--epsilon": level.epsilon, "--delta": self.delta, "--shares": self.shares}
-        for name, value in told.items():
+        given = {"--epsilon": level.epsilon, "--delta": self.delta, "--shares": self.shares}
+        for name, value in given.items():
             if value is not None:
                 remedy = f"Leave out {name}: counting spends nothing."
                 raise OutOfRange(f"{name} needs --unknown-keys", came=str(value), remedy=remedy)

@@ -247,10 +247,10 @@ def _places(optimum: Optimum, path: Path) -> Writer:
         remedy = "Leave out --plot, or take a grid or places: --grid 4x4, --space places:towns.csv:name,lat,lon."
         raise OutOfRange("--plot needs a grid, or places with coordinates", came=repr(metric), remedy=remedy)
     check_format(path)
-    told = attack_facts(optimum.attack(), space)
+    attack = attack_facts(optimum.attack(), space)
     caption = (
-        f"Guessed in one try: {_percent(told['guessed_before'], 3)} before an answer, "
-        f"{_percent(told['guessed_after'], 3)} after; odds of a place rise up to {_odds(told)}"
+        f"Guessed in one try: {_percent(attack['guessed_before'], 3)} before an answer, "
+        f"{_percent(attack['guessed_after'], 3)} after; odds of a place rise up to {_odds(attack)}"
     )
     if isinstance(space, Places):
         from utmost.interfaces.figures.labelled_map import map_of_answers

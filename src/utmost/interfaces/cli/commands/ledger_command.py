@@ -25,7 +25,7 @@ from utmost.tables.files.atomic import check_absent
 _RELEASE = ("name", "version", "dataset", "columns", "rows", "levels")
 _BUDGET = ("dataset", "limit", "spent", "remaining")
 _MECHANISM = ("name", "version", "dataset", "persons", "level")
-_TOLD = (
+_FACTS = (
     "name",
     "version",
     "level",
@@ -79,8 +79,8 @@ def show_verification(report: Mapping[str, Any]) -> None:
 def show_history(events: Sequence[Mapping[str, Any]]) -> None:
     rows = []
     for event in events:
-        told = event["facts"]  # without digests
-        words = ", ".join(f"{name} {_cell(told[name])}" for name in _TOLD if told.get(name) is not None)
+        known = event["facts"]  # without digests
+        words = ", ".join(f"{name} {_cell(known[name])}" for name in _FACTS if known.get(name) is not None)
         rows.append([str(event["number"]), event["time"], event["kind"], words])
     screen().print(grid(("event", "time", "kind", "facts"), rows, left=4))
 
@@ -121,8 +121,8 @@ def create(
                 where=ledger,
                 remedy="Use it as it is, or name another place.",
             )
-        told = "An empty ledger. Keep its key as safe as the data."
-        _give_status(opened, answer, told)
+        text = "An empty ledger. Keep its key as safe as the data."
+        _give_status(opened, answer, text)
 
 
 def verify(*, place: LedgerPlaceOptions, answer: options.Output) -> None:
@@ -205,9 +205,9 @@ def backup(
     with place.opened() as opened, progress_bar("Copying"):
         opened.backup(out)
         report = {"backup": str(out), "receipt": opened.receipt()}
-    told = f"Copied to {out}. Keep this receipt elsewhere:\n{report['receipt']}"
+    text = f"Copied to {out}. Keep this receipt elsewhere:\n{report['receipt']}"
     if options.Output(None, as_json).give(report):
-        click.echo(told)
+        click.echo(text)
 
 
 def restore(
@@ -220,8 +220,8 @@ def restore(
     if place.path is not None:
         check_absent(place.path)
     with Ledger.restore(copy, place.ledger, key=place.key, witness=place.witness_path) as opened:
-        told = "Restored, and in quarantine: no new answers before `utmost ledger resume`."
-        _give_status(opened, answer, told)
+        text = "Restored, and in quarantine: no new answers before `utmost ledger resume`."
+        _give_status(opened, answer, text)
 
 
 def resume(
@@ -245,12 +245,12 @@ def resume(
     with place.opened() as opened:
         known = {budget.dataset for budget in opened.status().datasets}
         levels = opened.resume(reason, missing=charged if charged or nothing_missing else None)
-        told = "Nothing was charged as lost."
+        text = "Nothing was charged as lost."
         if levels:
             lost = "; ".join(f"{name}: {' and '.join(map(level_name, each))}" for name, each in levels.items())
             new = ", ".join(repr(name) for name in levels if name not in known)
-            told = f"Charged as lost: {lost}." + (f" Check the name: the ledger had no dataset {new}." if new else "")
-        _give_status(opened, answer, f"Resumed. {told}")
+            text = f"Charged as lost: {lost}." + (f" Check the name: the ledger had no dataset {new}." if new else "")
+        _give_status(opened, answer, f"Resumed. {text}")
 
 
 def receipt(
@@ -264,9 +264,9 @@ def receipt(
         if check is not None:
             opened.check(check)
         line = opened.receipt()
-    told = line if check is None else "The ledger is as new as the receipt."
+    text = line if check is None else "The ledger is as new as the receipt."
     if answer.give({"receipt": line, "checked": check is not None}):
-        click.echo(told)
+        click.echo(text)
 
 
 ELSEWHERE = {

@@ -469,8 +469,8 @@ def show_report(counted: "CountedTable", measure: str, amount_bound: str, sum_bo
     if terminal.is_terminal and sys.stderr.isatty():
         terminal.print(ScreenText(f"{named}{counted.report.notice}", style="bold"), facts(counted.report.rows))
     elif losses := counted.report.losses(amount_bound, sum_bound):  # a pipe may end in logs, so no number
-        told = harmless(f"{named}not everything is counted, because of {', '.join(losses)}")
-        sys.stderr.write(f"utmost: {told}. `utmost count --report FILE` shows how much.\n")
+        line = harmless(f"{named}not everything is counted, because of {', '.join(losses)}")
+        sys.stderr.write(f"utmost: {line}. `utmost count --report FILE` shows how much.\n")
 
 
 def split_names(texts: list[str]) -> list[str]:

@@ -37,8 +37,8 @@ def show_loss_curve(
 
     if plot is not None:
         check_format(plot)
-    with narrowed("Designing", ends_at_once=False) as told:
-        curve = loss_curve(space, consumer, levels, progress=lambda _, rounds, gap: told(rounds, gap))
+    with narrowed("Designing", ends_at_once=False) as log:
+        curve = loss_curve(space, consumer, levels, progress=lambda _, rounds, gap: log(rounds, gap))
     if plot is not None:
         from utmost.interfaces.figures.loss_pictures import loss_figure
 

@@ -179,12 +179,12 @@ class StoredLevel:
             fields = {"ending": ending, "columns": piece, "statement": json.dumps(said), "piece": str(number)}
             # The output of a worker process, which has no key.
             try:
-                told = WORKERS.ask(f"{self._viewer.name} {self._viewer.owner}", "download", fields, is_kept=False)
+                result = WORKERS.ask(f"{self._viewer.name} {self._viewer.owner}", "download", fields, is_kept=False)
             except Unsupported:
                 raise _too_large(fields["ending"], "one that takes more time or memory than that") from None
-            if told["problem"]:
-                raise BadTable(told["problem"].rstrip("."))
-            content += b64decode(told["found"]["content"])
+            if result["problem"]:
+                raise BadTable(result["problem"].rstrip("."))
+            content += b64decode(result["found"]["content"])
         return bytes(content)
 
 

@@ -161,5 +161,5 @@ def verify_table(request: Request, viewer: Viewer, sent: Sent) -> Response:
     """Verify published files in a process without the key; nothing of them is kept."""
     brought = {"table": sent.file("table")} | {name: sent.files[name] for name in _BESIDE if name in sent.files}
     fields = {name: b64encode(content).decode() for name, content in brought.items()}
-    told = WORKERS.ask(f"{viewer.name} {viewer.owner}", "verify", fields, is_kept=False)
-    return render(request, "statement_holds.html", viewer, **told)
+    result = WORKERS.ask(f"{viewer.name} {viewer.owner}", "verify", fields, is_kept=False)
+    return render(request, "statement_holds.html", viewer, **result)

@@ -57,16 +57,16 @@ Guadagni Lamberteschi"""
 def _tool(request: Request, viewer: Any, work: str, fields: Mapping[str, str]) -> Response:
     """Show a page with a form and its result; a refusal stands in place of the result."""
     try:
-        told = WORKERS.ask(f"{viewer.name} {viewer.owner}", work, fields)
+        result = WORKERS.ask(f"{viewer.name} {viewer.owner}", work, fields)
     except UtmostError as error:
-        told = {"found": {}, "status": status_of(error), "problem": str(error)}
-    worked_out = told["found"]
+        result = {"found": {}, "status": status_of(error), "problem": str(error)}
+    worked_out = result["found"]
     if worked_out:
         worked_out = worked_out | {"picture": Svg(worked_out["picture"])}
     shown = {
         "asked": fields,
         "found": worked_out,
-        "problem": told["problem"],
+        "problem": result["problem"],
         "priors": PRIORS,
         "losses": READER_LOSSES,
         "costs": COSTS,
@@ -74,7 +74,7 @@ def _tool(request: Request, viewer: Any, work: str, fields: Mapping[str, str]) -
         "shapes": SHAPES,
         "map_losses": MAP_LOSSES,
     }
-    return render(request, f"{work}.html", viewer, told["status"], **shown)
+    return render(request, f"{work}.html", viewer, result["status"], **shown)
 
 
 @dataclass

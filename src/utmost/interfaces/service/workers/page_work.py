@@ -102,8 +102,8 @@ def _read_count(fields: Mapping[str, str]) -> dict[str, Any]:
         shaded=answer.interval,
     )
     rows = [(i, before[i], after[i]) for i in range(low, high + 1)]
-    told = {"action": answer.action, "interval": answer.interval, "ties": answer.ties}
-    return {"reading": told, "mass": 100 * float(answer.mass), "loss": float(answer.loss), "picture": picture} | {
+    result = {"action": answer.action, "interval": answer.interval, "ties": answer.ties}
+    return {"reading": result, "mass": 100 * float(answer.mass), "loss": float(answer.loss), "picture": picture} | {
         "rows": rows[:200]
     }
 
@@ -342,9 +342,9 @@ def serve(channel: Connection, begun: Callable[[], object], ended: Callable[[], 
         while True:
             number, work, fields = json.loads(channel.recv_bytes())
             begun()
-            told = answered(work, fields)
+            result = answered(work, fields)
             ended()
-            channel.send_bytes(json.dumps([number, told], default=_plain_fact).encode())
+            channel.send_bytes(json.dumps([number, result], default=_plain_fact).encode())
 
 
 def _plain_fact(fact: Any) -> Any:

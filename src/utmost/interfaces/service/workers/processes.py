@@ -131,19 +131,19 @@ class Workers:
             return known
         with self._place(caller), self._worker() as worker:
             began = time.monotonic()
-            told = worker.answer(work, fields, self._seconds)
+            result = worker.answer(work, fields, self._seconds)
             is_late = time.monotonic() - began >= self._seconds
-        if told is None:
+        if result is None:
             remedy = "Take smaller numbers; the command line has no such limit."
             required = f"a page works for at most {self._seconds:g} s" if is_late else "a page must have room to work"
             raise Unsupported(required, came="more" if is_late else "too little", remedy=remedy)
         if not is_kept:
-            return told
+            return result
         with self._turn:
-            self._answers[request] = told
+            self._answers[request] = result
             while len(self._answers) > _KEPT:
                 self._answers.popitem(last=False)
-        return told
+        return result
 
     def close(self) -> None:
         """End all processes; the next request starts new ones."""

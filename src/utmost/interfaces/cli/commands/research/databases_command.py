@@ -94,15 +94,15 @@ def databases(
         small, first, second = conflicting_users(exact(tilt, "tilt"))
         with progress_bar("Solving the linear program for both consumers"):
             optimum = shared_mechanism(PrivacyType(small.space, at), [first, second])
-        told = {
+        report = {
             "tilt": tilt,
             **level_facts(at),
             **_numbers(alone=optimum.alone[0].loss, together=optimum.together.loss, regret=optimum.regret),
             "conflict": not optimum.exists,
             "verified": optimum.together.certificate.verify(),
         }
-        if answer.give(told):
-            show_conflict(told)
+        if answer.give(report):
+            show_conflict(report)
         return
 
     listed = satisfying or ["1"]
