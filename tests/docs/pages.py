@@ -68,6 +68,7 @@ def blocks(page):
 def run_page(page):
     """Run all blocks of a page in the current folder; the names that its Python made."""
     names = {"__name__": "__main__"}
+    gc.freeze()  # so that `forget` looks through what the page makes, and not through all modules
     for block in blocks(page):
         printed = run_python(block.code, names, page) if block.language == "python" else run_shell(block.code)
         if block.output is None:
