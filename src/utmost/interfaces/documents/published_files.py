@@ -104,7 +104,9 @@ def read_release(
                 isinstance(published, Answer) and published.is_by_plan
             ):
                 return published
-            return replace(published, table=Table(files.columns(published.table)))  # the file goes when this ends
+            return replace(
+                published, table=Table(files.columns(published.table))
+            )  # the folder of the download is removed at the end
     file = _path(path, "path")
     beside = sidecars.sidecar_path(file) if statement is None else _path(statement, "statement")
     if file.suffix.lower() == ".json" and not sidecars.sidecar_path(file).is_file():
@@ -170,7 +172,7 @@ def _number(cell: str) -> int | float | str:
 def _path(place: object, name: str) -> Path:
     if not isinstance(place, str | Path) or not str(place).strip() or "\0" in str(place) or not Path(place).name:
         raise wrong_kind(name, "the path of a file, or an address", place)
-    return place if isinstance(place, Path) else Path(place)  # a path may know how its text is read
+    return place if isinstance(place, Path) else Path(place)  # a `TextFile` has its separator and encoding
 
 
 def is_address(text: str) -> bool:
@@ -200,7 +202,7 @@ def _fetch(address: str, place: Path) -> None:
                 if left < 0:
                     raise ValueError(f"more than {MOST_BYTES} bytes")
     except (OSError, ValueError) as error:
-        if isinstance(error, HTTPError):  # which holds the answer, open
+        if isinstance(error, HTTPError):  # this error keeps the connection open
             error.close()
         came = f"{type(error).__name__}: {error}"[:200]
         raise Unsupported(

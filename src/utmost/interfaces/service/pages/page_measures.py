@@ -1,4 +1,4 @@
-"""Several releases by page, in one transaction: from plans and counted tables, or for approved proposals."""
+"""Pages that publish several releases in one transaction, from plans and counted tables or for approved proposals."""
 
 from typing import Any, TypeVar
 

@@ -73,7 +73,7 @@ def show_orbits(spelled: str, ptype: PrivacyType, count: int, rows: Sequence[dic
     level = str(ptype.level)
     console.print(facts({"secrets": spelled, "level": level, "kernels": f"{count:,}", "orbits": f"{len(rows):,}"}))
     shown = [[" ".join(map(str, row["vertices"])), str(row["kernels"])] for row in rows[:_SHOWN]]
-    console.print(grid(["one of them, by its vertices", "kernels"], shown), *others(len(rows) - _SHOWN, "more orbits"))
+    console.print(grid(["an example, by its vertices", "kernels"], shown), *others(len(rows) - _SHOWN, "more orbits"))
 
 
 def show_estimate(spelled: str, ptype: PrivacyType, outcomes: int, estimate: KernelEstimate) -> None:

@@ -69,7 +69,7 @@ def show_orbits(spelled: str, count: int, rows: Sequence[dict[str, Any]]) -> Non
     console = screen()
     console.print(facts({"secrets": spelled, "vertices": str(count), "orbits": str(len(rows))}))
     shown = [[heights_text(row["heights"]), str(row["size"])] for row in rows[:SHOWN]]
-    console.print(grid(["one of them, as h", "vertices"], shown), *others(len(rows) - SHOWN, "more orbits"))
+    console.print(grid(["an example, as h", "vertices"], shown), *others(len(rows) - SHOWN, "more orbits"))
 
 
 def heights_text(heights: Sequence[str]) -> str:
