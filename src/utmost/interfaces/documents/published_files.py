@@ -104,9 +104,8 @@ def read_release(
                 isinstance(published, Answer) and published.is_by_plan
             ):
                 return published
-            return replace(
-                published, table=Table(files.columns(published.table))
-            )  # the folder of the download is removed at the end
+            # The table is read into memory, because the folder of the download is removed here.
+            return replace(published, table=Table(files.columns(published.table)))
     file = _path(path, "path")
     beside = sidecars.sidecar_path(file) if statement is None else _path(statement, "statement")
     if file.suffix.lower() == ".json" and not sidecars.sidecar_path(file).is_file():
