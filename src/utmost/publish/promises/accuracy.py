@@ -6,7 +6,7 @@ the least integer for which they do not overlap. If the window has mass p, the s
 
     P(|X| <= t) <= tanh(m e / 2),
 
-and no epsilon below 2 artanh(confidence) / m suffices. The search starts there.
+and no epsilon below 2 artanh(confidence) / m suffices. The search starts at this bound.
 """
 
 import math

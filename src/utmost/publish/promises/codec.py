@@ -68,7 +68,9 @@ class Form(Generic[Value]):
 
 @dataclass(frozen=True, slots=True)
 class StatementForm(Form[Value]):
-    """The writer and the reader of statements of one kind: documents with the digest of a table, or null."""
+    """The writer and the reader of statements of one kind. A statement has the digest of its table; null without a
+    table.
+    """
 
     def statement(self, value: Value, digest: Digest | None) -> dict[str, Any]:
         """The statement of a value, as plain data, with the digest of its table."""

@@ -24,7 +24,7 @@ _LEAST_DELTA = Fraction(1, 10**300)
 _LEAST_SHARE = Fraction(1, 10**800)
 # Rationals with more bits are not computed.
 _MOST_BITS = 1 << 24
-# Thresholds with at most so many values are drawn from a table.
+# A threshold that has at most this many possible values is drawn from a table.
 _TABLE = 1 << 12
 
 

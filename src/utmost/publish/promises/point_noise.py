@@ -41,8 +41,8 @@ _MOST_DISTANCES = 1 << 64
 class PointNoise(Noise):
     """Euclidean Laplace noise for columns that hold the coordinates of one point in each row.
 
-    The level refers to each ``per`` of Euclidean distance, and so does the budget; the distances of several rows of one
-    individual add up.
+    The level, and the budget that it spends, are for each ``per`` of Euclidean distance. The distances of several rows
+    of one individual add up.
 
     Args:
         per: Distance that the level refers to, > 0, in the unit of the coordinates.
