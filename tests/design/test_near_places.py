@@ -47,6 +47,7 @@ def test_a_low_level_is_designed_as_the_simplex_method_does(epsilon):
     assert exact.lower <= certificate.upper
 
 
+@pytest.mark.slow  # one long search: `pytest -m slow -k astray`
 def test_merged_places_that_lead_astray_are_left():
     """A binary loss of 45 places at a low level: begun with merged places it ends at a gap of 2e-3, and begins anew."""
     consumer = Consumer(priors.uniform(45), losses.binary)
