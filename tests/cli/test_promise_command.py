@@ -13,7 +13,7 @@ from utmost import CellNoise, PointNoise, read_promise, read_release
 
 # Every option of the command is tried, one by one: the command alone has the list.
 from utmost.interfaces.cli.commands.release_command import ELSEWHERE
-from utmost.interfaces.cli.options.promise_options import PromiseOptions
+from utmost.interfaces.cli.options.promise_options import PromiseOptions, PromiseTexts
 from utmost.interfaces.cli.options.release_options import EverydayPromiseOptions, ReleaseOptions
 from utmost.ledger import Ledger
 from utmost.privacy import Unit
@@ -186,9 +186,9 @@ def test_an_option_that_is_elsewhere_is_answered_with_its_place(run, table):
 
 WAYS = {
     "one row": (["--columns", "x,y", "--public", "department", "--sensitivity", 1, "--once", "row"],
-                {"--columns", "--public", "--drop", "--sensitivity", "--once", "--cost", "--individual"}),
+                {"--columns", "--public", "--drop", "--sensitivity", "--once", "--cost"}),
     "columns": (COLUMNS, {"--columns", "--public", "--drop", "--sensitivity", "--cells", "--numbers", "--cost",
-                          "--individual", "--until"}),
+                          "--until"}),
 }  # fmt: skip
 SHOWN = {"--epsilon", "--out", "--format", "--sign", "--confidence", "--json", "--dry-run", "--yes"}
 COUNTING = {"--person", "--each-row", "--domain"}
@@ -198,7 +198,8 @@ COUNTING = {"--person", "--each-row", "--domain"}
 def test_an_option_that_nobody_reads_is_refused_by_its_name(run, table, tmp_path, say, read):
     """Every option of the command but those that this way reads, one by one."""
     spelled = {"--separator", "--encoding", "--decimal", "--thousands", "--missing-marks", "--currency", "--header"}
-    read = read | SHOWN | spelled | {"--promise"} | (COUNTING if say is COLUMNS else set())
+    texts = {name for name, _ in options_in(PromiseTexts)}
+    read = read | SHOWN | spelled | texts | {"--promise"} | (COUNTING if say is COLUMNS else set())
     chooses = {"--once", "--plan"} if say is COLUMNS else set()
     unread = {name: value for name, value in options_in(ReleaseOptions) if name not in read | chooses}
     assert len(unread) > 10
@@ -211,6 +212,12 @@ def test_an_option_that_nobody_reads_is_refused_by_its_name(run, table, tmp_path
         said = name if name in words else f"{name.removeprefix('--')} in the recipe"
         assert said in err or named.get(name, said) in err, (name, err)
     assert sorted(tmp_path.iterdir()) == [table]
+
+
+@pytest.mark.parametrize("name", [name for name, _ in options_in(PromiseTexts)])
+def test_a_refused_text_is_named_by_its_option(run, name):
+    code, shown, err = run("promise", *COLUMNS, name, "")
+    assert (code, shown, name in err) == (2, "", True), err
 
 
 def test_a_promise_that_needs_a_ledger_says_so(run, file, table):

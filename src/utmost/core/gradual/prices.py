@@ -29,7 +29,7 @@ Prices = Mapping[Level, Fraction]
 
 
 def read_prices(prices: Mapping[Level | Number, Number]) -> dict[Level, Fraction]:
-    """Read prices of levels that nobody can undercut; return them with the smallest level first.
+    """Read prices by level, the smallest level first; a larger epsilon must not be cheaper.
 
     Args:
         prices: Price by epsilon or level, not negative, and not falling as epsilon grows.

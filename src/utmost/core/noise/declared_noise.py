@@ -84,7 +84,7 @@ class DeclaredNoise(Display):
         return DeclaredSum(self.kind, tuple(sorted(counts.items())))
 
     def margin(self, confidence: Number) -> int | float:
-        """The least certified margin of one cell with the largest noise.
+        """The smallest certified margin of the cell with the most noise.
 
         Raises:
             OutOfRange: if the sizes are in a column that has not been read.

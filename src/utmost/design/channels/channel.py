@@ -421,7 +421,7 @@ class Remap(Display, PickledByFields):
             raise OutOfRange(
                 f"the second remap must have {self.size} outcomes",
                 came=len(after.actions),
-                remedy="Pass a remap with one action for each action of the first.",
+                remedy="Pass after= with one outcome for each action of this remap.",
             )
         return Remap(after.actions[self.actions], after.size)
 

@@ -412,7 +412,7 @@ def _doubt_all(walk: Walk, k: int, start: int, j: int) -> None:
 
 @compiled
 def complete(walk: Walk) -> bool:
-    """Complete the first n - 2 columns, chosen and pivoted, by later ones; return False if they span the target."""
+    """Complete the n - 2 chosen columns by pairs of later columns; return False if the n - 2 span the target."""
     n, m = walk.tableau.shape[1], walk.tableau.shape[2] - 1
     # Of the two remaining rows, the row with the larger target is the divisor, and comes first.
     walk.rows[0] = largest_row(walk.tableau[n - 2, :, m], walk.used)

@@ -556,7 +556,7 @@ def in_words(error: UtmostError, keys: Collection[str] = ()) -> str:
 def _spoken_error(error: UtmostError, keys: Collection[str]) -> tuple[str, str | None]:
     """Return the requirement with what came, and the remedy, in the words of the command line."""
     required = _BEGINS.sub(_option, _spoken(_LEVEL.sub(r"\1 = ", error.required), keys))
-    # A place in a table or document is no option, even if its name is one.
+    # In an error about a table, `where` names a column, which may be spelled like an option: it is not replaced.
     where = error.where if isinstance(error, BadTable) else _OPTIONS.get(error.where or "", error.where)
     remedy = None if error.remedy is None else _spoken(error.remedy, keys)
     number = _A_NUMBER.match(required)

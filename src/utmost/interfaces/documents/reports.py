@@ -151,9 +151,9 @@ _MOST = 5  # answers of a place
 
 
 def labelled_answers(optimum: "Optimum") -> dict[str, Any]:
-    """Report the unit of distances, and the likeliest answers for the likeliest place; empty without labels."""
+    """Report the unit of distances, and the likeliest answers for the secret with the largest prior."""
     certificate, channel = optimum.certificate, optimum.channel
-    if channel.secrets is None or channel.outcomes is None:
+    if channel.secrets is None or channel.outcomes is None:  # answers without names are not reported
         return {}
     likeliest = int(certificate.consumer.prior.argmax())
     row = [float(p) for p in channel.matrix[likeliest]]

@@ -66,10 +66,10 @@ def worst_pair(law: IntegerLaw) -> tuple[Masses, Masses]:
             upper[0] = math.log(same)
         return {-k: mass for k, mass in upper.items()}, upper
     if isinstance(law, Geometric):
-        # Outcomes up to 0, each outcome x between, with loss epsilon (D - 2x)/D, and outcomes from D = `width` on. A
-        # run of joined classes has the loss of its first class. It keeps its mass under the law; under the shifted law
-        # it gets no more than that loss allows. The rest goes to an outcome that the law does not have, which only
-        # helps the adversary.
+        # A class of outcomes with one loss is {x <= 0}, {x} for 0 < x < D = `width`, with loss epsilon (D - 2x)/D, or
+        # {x >= D}. A run of joined classes has the loss of its first class. It keeps its mass under the law; under the
+        # shifted law it gets no more than that loss allows. The rest goes to an outcome that the law does not have,
+        # which only helps the adversary.
         starts = np.array([0, *range(1, width, -(-width // _MOST_OUTCOMES)), width], dtype=np.float64)
         above = np.concatenate(([1.0], law.ccdf(starts[1:] - 1.0), [0.0]))
         return _pair(above[:-1] - above[1:], epsilon * (width - 2 * starts) / width)

@@ -1,4 +1,4 @@
-"""Proposals: publications and relaxations, which cannot be undone, and wait for a second person's approval.
+"""Proposals of publications and relaxations: these cannot be undone, so a second person approves them first.
 
 A proposal holds public facts alone: the release, the level and the promise. The curator keeps the table, and sends it
 after the approval, so that no true value waits on a disk. An approval is for these facts only. Carrying it out twice

@@ -146,7 +146,8 @@ def least_hashed(
 def least_in_runs(
     marks: NDArray[np.uint64], starts: NDArray[np.int64], sizes: NDArray[np.int64], most: int
 ) -> NDArray[np.bool_]:
-    """Whether each mark is among the ``most`` smallest of its run, ties in order; every run is longer than ``most``."""
+    """Whether each mark is one of the ``most`` smallest of its run; of equal marks the first are chosen."""
+    # Every run must be longer than `most`.
     is_least = np.zeros(len(marks), dtype=np.bool_)
     order = np.argsort(sizes, kind="stable")
     ends = np.flatnonzero(np.r_[sizes[order][1:] != sizes[order][:-1], True]) + 1 if len(order) else order

@@ -34,7 +34,7 @@ if TYPE_CHECKING:  # plans import this module
 DOCUMENT_KIND = "counted"
 """The kind of a counted table's document."""
 
-_PLAIN = None, None, False  # (between, distinct, missing) of an amount that has none of these
+_PLAIN = None, None, False  # (between, distinct, missing) of a plain amount, and of a unit without an amount
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -85,8 +85,8 @@ class Promise(Display):
         rows: Origin of the list of rows, "declared" before the data were seen, or "observed" in the data.
         id_column: Column of identifiers; for an engine's frame, the columns that together identify a row.
         keyed_by_id: Whether the noise of a row is a function of its identifier, so that rows may come in any order.
-        part: Names of the partition and of the part, if individuals were counted in disjoint parts. The counted table
-            must have the same part, since levels of parts do not add up.
+        part: Names of the partition and of the part, if individuals were counted in disjoint parts. A counted
+            table must be of the same part, since a budget does not add up the levels of disjoint parts.
         individual: Who one individual is, such as "one household"; a table that utmost counted states it.
         proved: Whether utmost counts the table, which proves the unit. If True, only a table that utmost counted can be
             released under the promise.

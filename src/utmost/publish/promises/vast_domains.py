@@ -350,7 +350,7 @@ def least_threshold(each: Level, size: int, wish: Fraction) -> int:
     """The least m >= 0 for which the expected number of false keys is at most ``wish``."""
     Geometric(each)  # raises for a level that is too small to draw
     if each > _HIGHEST:
-        remedy = f"At epsilon = {_HIGHEST.epsilon} for each key there is practically no noise: publish the counts."
+        remedy = f"Pass a smaller epsilon: above {_HIGHEST.epsilon} for each key there is practically no noise."
         came = "a larger level"
         raise OutOfRange(f"epsilon must be at most {_HIGHEST.epsilon} for each key", came=came, remedy=remedy)
 

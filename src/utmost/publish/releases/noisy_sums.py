@@ -591,7 +591,7 @@ class NoisySums(Display):
         if taken & set(names):
             came = repr(min(taken & set(names)))
             raise OutOfRange("no level may have the name of a column of means", came=came, remedy="Rename the level.")
-        shown_means = [_shown_mean(bar) for bar in self.group_means(family)]
+        shown_means = [_rounded_mean(bar) for bar in self.group_means(family)]
         ends: list[list[float | None]] = [list(listed) for listed in zip(*shown_means, strict=True)]
         shown: LabelledTable = with_blanks(
             table, dict(zip(names, ends, strict=True)), dict.fromkeys(names, f"{name}_sum_margin")
@@ -1042,8 +1042,8 @@ def _mean(ratio: FiellerSet, ends: tuple[Fraction, Fraction] | None = None) -> R
     return ratio.bar() if ends is None else ratio.bar().between(*ends)
 
 
-def _shown_mean(bar: RatioBar) -> tuple[float | None, float | None, float | None]:
-    """A mean and the ends of its interval, to three digits of its width; blank if not determined."""
+def _rounded_mean(bar: RatioBar) -> tuple[float | None, float | None, float | None]:
+    """A mean and its interval, rounded to three digits of the interval's width, outwards; blank if not determined."""
     if not bar.determined or bar.estimate is None:
         return None, None, None
     places = 2 - floor(log10(bar.upper - bar.lower)) if bar.upper > bar.lower else 15

@@ -26,8 +26,8 @@ from utmost.tables.frames.arrow_identifiers import arrow_identifiers
 from utmost.tables.optional_imports import extra
 
 _CAST = "Cast it to text or to integers first."
-_FLOATS = "Libraries turn integers with a missing cell into floats: cast it to a nullable integer type, such as Int64, "
-_FLOATS += "or to text. To count numbers with decimals declare bins."
+_FLOATS = "Libraries turn integers with a missing cell into floats: cast the column to a nullable integer type, "
+_FLOATS += "such as Int64, or to text. To count numbers with decimals declare bins."
 DECLARE = (
     "Declare dates and times by ut.workloads.periods, birth dates by ut.workloads.ages, truth values by [False, True], "
     "numbers by ut.workloads.bins;"

@@ -223,7 +223,7 @@ def _draw(
     if file is None:
         return table_options.give_table(report, form)
     write_together({file: lambda opened: files.write(report, opened, file)})
-    screen().print(facts({"written": f"{len(values):,} reports, each keeping its level, to {file}"}))
+    screen().print(facts({"written": f"{len(values):,} reports to {file}, each private at its level"}))
 
 
 def _option(level: Level) -> str:

@@ -138,7 +138,9 @@ def _table_to_relax(
         return of_people if isinstance(noise, SumNoise) else of_people.in_steps(column)
     options.refuse("needs --person or --each-row", people)
     if table.is_dir():
-        remedy = "Repeat the counting options of the release, or give its --recipe; or relax the cells in one file."
+        remedy = (
+            "Repeat the counting options of the release, or give its --recipe; or name one file with the counted cells."
+        )
         raise OutOfRange("a folder must be counted again", came="neither --person nor --each-row", remedy=remedy)
     try:
         read = read_table(table, column)

@@ -77,7 +77,7 @@ def _publish(
     content, promise, name = sent.file("table"), asked.promise, asked.name
     table = read_counted_file(content) if promise.lasting_noise.is_by_plan else read_csv_file(content, promise.columns)
     if proposal is None and isinstance(table, CountedTable):
-        # Without an approval, the table decides which part it is, and who is protected.
+        # Without an approval, the promise takes its part and its individual from the counted table.
         asked = replace(asked, promise=promise.of_table(table))
     published = service.releases.publish_measures(viewer, _key(sent), [asked], {name: table}, {name: proposal})
     return redirect(request, "/release", name=name, version=published[name].release.version, done="published")

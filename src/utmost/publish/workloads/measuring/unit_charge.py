@@ -40,7 +40,7 @@ class ShareCondition:
     free: Fraction = Fraction(0)  # an additional part for the total
 
     def free_of(self, totals: Iterable[bool]) -> Floats:
-        """The additional part of each marginal, before `scale`: ``free`` for the first total, else 0."""
+        """The additional part of each marginal, to which `scale` also applies: ``free`` for the first total, else 0."""
         free = np.array([float(self.free) * bool(total) for total in totals])
         free[int(free.argmax()) + 1 :] = 0
         return free

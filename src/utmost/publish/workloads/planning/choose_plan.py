@@ -31,7 +31,7 @@ def choose_plan(
     together: str | None = None,
     method: str | None = None,
 ) -> Plan:
-    """Search a plan for a workload: the sums to measure, and the budget share of each.
+    """Search for a plan for a workload: the sums to measure, and the budget share of each.
 
     A search for each kind of sums that applies finds a plan; the plan with the least error at the highest level is
     returned, and of equal errors the plan with the simplest sums. The search of marginals exchanges shares between

@@ -24,8 +24,8 @@ from utmost.tables.axes.domain import Family
 
 _OF_HATS = (
     f"{ITS_SHARE} A cell that changes by 1 changes the sums under hat functions of spacing s by s in all, so that they "
-    "get noise at 1/s of that share. One individual changes no more cells than are charged. A cell lies in one sum of "
-    "a query group; in a query group of hat functions, the cell's weights add up to s. "
+    "get noise at 1/s of that share. Epsilon is divided among all cells that one individual may change. A cell lies in "
+    "one sum of a query group; in a query group of hat functions, the cell's weights add up to s. "
     f"The shares add up to 1. {FREE_ESTIMATES}"
 )
 

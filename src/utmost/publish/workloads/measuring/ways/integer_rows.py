@@ -22,9 +22,9 @@ from utmost.tables.axes.domain import Domain, Family
 from utmost.tables.axes.few_cells import FewCells
 
 _OF_ROWS = (
-    "each sum gets noise at the budget share of its class of listed rows. One individual changes no more cells "
-    "than are charged. For each cell, the weight of the cell times the share of the sum, added up over all sums that "
-    f"contain the cell, is 1, as the listed rows show. {FREE_ESTIMATES}"
+    "each sum gets noise at the budget share of its class of listed rows. Epsilon is divided among all cells "
+    "that one individual may change. For each cell, the weight of the cell times the share of the sum, added up over "
+    f"all sums that contain the cell, is 1, as the listed rows show. {FREE_ESTIMATES}"
 )
 
 _OF_SIGNED = (

@@ -100,7 +100,7 @@ class _SpacingSearch:
         self.known: dict[tuple[int, ...], tuple[float, Floats]] = {}
 
     def best(self) -> tuple[dict[Family, Fraction], float]:
-        """The best spacings with shares in steps of 1/1000, and the error; ({}, inf) without any."""
+        """The best spacings, with shares in steps of 1/1000, and their error; ({}, inf) if none has an error."""
         for guess in _GUESSES:
             # Spacings that give too many hat functions are made wider.
             least = -(-self.size * 2 // max(1, self.most))

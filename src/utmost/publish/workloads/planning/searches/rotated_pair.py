@@ -27,7 +27,7 @@ class RotatedSearch:
 
     def obstacle(self, request: PlanRequest) -> SearchObstacle | None:
         if request.together is None:
-            remedy = "Name the axis along which one individual changes all cells of a row: together=."
+            remedy = "Pass together=, the axis along which one individual changes all cells of a row."
             return SearchObstacle("rotated sums need an axis of two values, together=", remedy)
         if request.together.values != 2:
             return SearchObstacle("rotated sums need an axis of two values", 'Pass method="signed".')

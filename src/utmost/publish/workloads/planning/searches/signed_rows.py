@@ -11,7 +11,7 @@ class SignedSearch:
 
     def obstacle(self, request: PlanRequest) -> SearchObstacle | None:
         if request.together is None:
-            remedy = "Name the axis along which one individual changes all cells of a row: together=."
+            remedy = "Pass together=, the axis along which one individual changes all cells of a row."
             return SearchObstacle("signed sums need an axis of three to five values, together=", remedy)
         if request.together.values == 2:
             return SearchObstacle("signed sums need an axis of three to five values", 'Pass method="rotated".')
