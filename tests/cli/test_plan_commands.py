@@ -384,7 +384,7 @@ def test_a_count_by_cells_proves_no_rows(run, stays, tmp_path):
     assert "one person changes whole rows along 'kind'" in err
     for words, said in (
         (["plan", counted, "--want", "kind", "--together", "kind"], "has its own bounds"),
-        (["plan", counted, "--want", "kind", "--method", "rotated"], "a row: --together"),
+        (["plan", counted, "--want", "kind", "--method", "rotated"], "Pass --together, the axis"),
         (["plan", domain, "--want", "kind", "--at-most", 3, "--together", "kind"], "a multiple of 2"),
         (["plan", domain, "--want", "kind", "--at-most", 2, "--together", "region"], "a multiple of 3"),
     ):
