@@ -20,7 +20,7 @@ from running import COMMANDS, PLAIN, called, changed, every_command, new_ledger,
 from utmost.errors import BadTable, OutOfRange
 
 # Every remedy in the source is put into the words of the command line.
-from utmost.interfaces.cli.main import in_words
+from utmost.interfaces.cli.main import _CALLS, in_words
 from utmost.interfaces.cli.options.shared_options import PlanarOptions, typed_again
 
 SOURCES = Path(__file__).parents[2] / "src/utmost"
@@ -179,6 +179,18 @@ def test_every_mend_speaks_of_options():
         assert not options & set(re.findall(r"(?<![(\w])(\w+)=", said)), said
         assert "(--" not in said, said
         assert not re.search(r"--\w+ (\[|[\"']\S*[\"'])", said), said
+
+
+def test_every_text_that_commands_replace_stands_in_the_library():
+    """Otherwise a reworded sentence would reach users of commands in the words of Python."""
+    texts = [
+        "".join(str(getattr(part, "value", "")) for part in getattr(node, "values", [node]))
+        for path in SOURCES.rglob("*.py")
+        if path.name != "main.py"
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.JoinedStr | ast.Constant)
+    ]
+    assert [call for call in _CALLS if not any(call in text for text in texts)] == []
 
 
 def test_what_ledgers_domains_and_counts_refuse_is_told_without_python(run, file, tmp_path):

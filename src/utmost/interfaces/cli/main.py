@@ -534,15 +534,16 @@ _CALLS = {
     'outside="leave out"': "--leave-out outside",
     'missing="leave out" in ut.mean or ut.sum': "--leave-out amounts",
     'missing="leave out"': "--leave-out amounts",
-    "give the axis other=": 'give the axis an "other"',
-    'missing="not stated" of the axis': '"missing": "not stated" in its axis of the domain file',
-    "print(counted.report) says": "The counting report, on a terminal or by utmost count --report, says",
+    "add other= to the axis": 'add "other" to the axis in the domain file',
+    'missing="not stated" to the axis': '"missing": "not stated" to its axis in the domain file',
+    "print(counted.report) shows": "The counting report, on a terminal or by utmost count --report, shows",
     "count_contributions (utmost bounds)": "utmost bounds",
     "missing={dataset: epsilon}, or missing={}": "--missing DATASET=EPSILON, or --nothing-missing",
     "unit=ut.Unit(s, k, nonnegative=True)": "--nonnegative",
     "Unit(s, k, nonnegative=True)": "--nonnegative",
-    "Pass {name: (latitude, longitude)}; or columns, which name=, latitude= and longitude= name": "Name the columns, "
-    "as in --space places:towns.csv:name,lat,lon",
+    "Pass {name: (latitude, longitude)}, or a dict of columns with name=, latitude= and longitude=": (
+        "Name the columns, as in --space places:towns.csv:name,lat,lon"
+    ),
 }
 """Texts in the library's sentences, and the texts of the command line or a domain file that replace them."""
 

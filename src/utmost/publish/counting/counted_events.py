@@ -356,9 +356,12 @@ def _warn_of_losses(report: CountingReport, rule: CountingRule, outside: str | N
     if outside is None and (undeclared or missing):
         lost = [f"lie outside the declared domain on {', '.join(map(repr, undeclared))}"] if undeclared else []
         lost += [f"have no value on {', '.join(map(repr, missing))}"] if missing else []
-        remedy = "Declare the values, or the marks of missing cells, or add other= to the axis, " if undeclared else ""
-        remedy += 'Count missing values under a label: add missing="not stated" to the axis, ' if missing else ""
-        remedy += 'or turn this warning off: ut.count_table(..., outside="leave out").'
+        remedies = ["Declare the values, or the marks of missing cells", "add other= to the axis"] if undeclared else []
+        remedies += (
+            ['add missing="not stated" to the axis, which counts missing values under that label'] if missing else []
+        )
+        remedy = "; or ".join([*remedies, 'turn this warning off: ut.count_table(..., outside="leave out")'])
+        remedy = f"{remedy[0].upper()}{remedy[1:]}."
         warn(f"Some events {' or '.join(lost)}, and are not counted. {remedy}", RowsLeftOut)
     if padded := [name for name, events in report.leading_zeros.items() if events]:
         names = ", ".join(map(repr, padded))
