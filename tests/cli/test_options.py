@@ -217,6 +217,10 @@ def test_what_ledgers_domains_and_counts_refuse_is_told_without_python(run, file
         ("Pass key=, or set A.", "Pass --key-file,"),
         ("Count again with another key=, or without a key.", "with another --count-key,"),
         ('or pass method="marginals".', "or pass --method marginals."),
+        (
+            'Call ut.sum("paid", step="0.25"), or pass step="0.5".',
+            'Call ut.sum("paid", step="0.25"), or pass --step 0.5.',
+        ),
     ):
         assert spoken in in_words(OutOfRange("it must", remedy=text))
 

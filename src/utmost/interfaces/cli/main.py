@@ -496,6 +496,7 @@ _OPTIONS = {
 """Options by the names of the library's arguments."""
 
 _ASSIGNED = re.compile(rf"(?<![(\w])({'|'.join(_OPTIONS)})=(True\b|\[?(?:\"[^\"]*\"|'[^']*'|[\w/.^()-]*[\w)])?\]?)")
+_PYTHON_CALL = re.compile(r"(ut\.[\w.]+\((?:[^()]|\([^()]*\))*\))")
 _SPELLING = re.compile(r"(?:ut\.)?Spelling\(((?:(?:decimal|thousands|currency|missing_marks)=[^)]*)+)\)")
 _SELECTED = re.compile(r"where=\{'([^']*)': (?:slice\(([^,()]*), ([^,()]*)\)|\[([^\]]*)\])\}")
 _NUMBERED = re.compile(r"values=\{((?:'[^']*': [\w/.-]+(?:, )?)+)\}")
@@ -609,7 +610,8 @@ def _spoken(text: str, keys: Collection[str]) -> str:
         text = text.replace(call, words)
     text = _SPELLING.sub(lambda match: " ".join(match[1].split(", ")), text)
     text = _NUMBERED.sub(numbered, _SELECTED.sub(selected, text))
-    text = _ASSIGNED.sub(option, text)
+    parts = _PYTHON_CALL.split(text)  # every second part is a call of Python, which stays as it is
+    text = "".join(part if place % 2 else _ASSIGNED.sub(option, part) for place, part in enumerate(parts))
     return re.sub(rf"{re.escape(in_recipe)} (?=[a-z-]+ = )", " and ", text)
 
 
