@@ -5,8 +5,8 @@ Run: python benchmarks/tables/three_million_events_in_one_command.py [runs]
 Each person counts in one cell of 20 countries x 2 plans, with one event; amounts are decimals of two digits, clipped to
 0 to 200. Seconds of processor of the whole process, its start included: the least of the runs.
 
-Measured on two quiet cores, Python 3.13: counts 2.7 s, with sums and means 4.2 s. On the same cores, busy with other work:
-3.8 s and 5.3 s; before events with amounts were spilled and sorted once for all sums, 4.1 s and 7.9 s.
+Measured on two quiet cores, Python 3.13: counts 2.7 s, with sums and means 4.2 s. On the same cores, busy with other
+work: 3.8 s and 5.3 s; before events with amounts were spilled and sorted once for all sums, 4.1 s and 7.9 s.
 """
 
 import json
