@@ -392,7 +392,7 @@ def test_a_noise_of_ones_own_is_kept_stated_and_audited(tmp_path):
 
 
 def test_what_a_noise_says_itself_is_not_said_beside_it():
-    with pytest.raises(OutOfRange, match="unit= beside noise="):
+    with pytest.raises(OutOfRange, match="unit= and noise="):
         Promise("n", noise=DOUBLED, unit=ONE)
 
 

@@ -176,7 +176,7 @@ def test_what_does_not_fit_a_plan_is_refused(ledger):
         ledger.publish("r", {"n": [1]}, **asked(**good))
     with pytest.raises(OutOfRange, match="noise=plan and columns="):
         ledger.publish("r", counted(), **asked(columns="n", **good))
-    with pytest.raises(OutOfRange, match="unit= beside noise="):
+    with pytest.raises(OutOfRange, match="unit= and noise="):
         ledger.publish("r", counted(), **asked(**good, sensitivity=1, cells=1))
     with pytest.raises(OutOfRange, match="noise=plan and public="):
         ledger.publish("r", counted(), **asked(**good, public="sex"))

@@ -188,7 +188,7 @@ def test_the_commands_publish_and_relax_them(run, tmp_path, tables, monkeypatch)
     assert run("share", *plans, "--epsilon", 2, "--relax", "counted.json", *kept)[0] == 0
     with ut.Ledger.open("releases.db") as ledger:
         assert (ledger.spent(dataset="sales").epsilon, len(ledger.releases)) == (2, 3)
-    assert "no less than it has spent" in run("share", *plans, "--epsilon", "3/2", "--relax", "counted.json", *kept)[2]
+    assert "larger --epsilon" in run("share", *plans, "--epsilon", "3/2", "--relax", "counted.json", *kept)[2]
     assert "needs --publish or --relax" in run("share", *plans, "--epsilon", 1, "--ledger", "releases.db")[2]
     assert "--relax needs --ledger" in run("share", *plans, "--epsilon", 1, "--relax", "counted.json")[2]
 

@@ -248,7 +248,7 @@ class Accounts:
         return self._log.read(lambda transaction: history(transaction, name, dataset))
 
     def status(self) -> Status:
-        """The address of the ledger, its number of events, and the reason of its quarantine if it is in one."""
+        """The address of the ledger, its number of events, its budgets, and the reason for a quarantine, if any."""
         place, quarantine = self._log.store.place, self._log.quarantine()
         return self._look(lambda state: status_of(place, state, quarantine))
 

@@ -204,7 +204,7 @@ def spending_after(
 def spending_with(
     state: State, dataset: str, more: Iterable[tuple[Level, Part | None]], instead: Sequence[Published] = ()
 ) -> Spending:
-    """The sum that a dataset has spent if the levels ``more`` are added and the releases ``instead`` are taken away."""
+    """The sum that a dataset has spent, plus the levels ``more``, minus the levels of the releases ``instead``."""
     account = state.accounts.get(dataset, Account())
     for release in instead:
         account = account.minus(release.spent, release.part)
@@ -242,8 +242,7 @@ def check_budget(state: State, dataset: str, after: Spending) -> None:
 
 
 Spends = tuple[str, Level, Part | None, Published | None]
-"""The level that an answer would spend of a dataset or a part, and the release whose smaller level it replaces, if any.
-"""
+"""What an answer would spend: dataset, level, part, and the release whose smaller level this level replaces, if any."""
 
 
 def check_budgets(state: State, spends: Sequence[Spends]) -> None:

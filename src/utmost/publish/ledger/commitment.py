@@ -53,7 +53,7 @@ def commitment_secret(key: Key, name: str, version: int) -> bytes:
 
 
 def noise_secret(key: Key, name: str, version: int, committed: bytes) -> bytes:
-    """The key of the noise of a release with keyed noise: a separate one for each table that could be published."""
+    """The key of the noise of a release with keyed noise; tables with different commitments have different keys."""
     return key.derived("item noise", name, str(version), sha256(committed).hexdigest())
 
 

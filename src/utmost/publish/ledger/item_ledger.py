@@ -117,7 +117,7 @@ class ItemLedger:
         Args:
             request: Request whose promise names the identifiers.
             commitment: Sum of the commitments of all parts of the table, under the key of `commitment_key`. If all
-                cells of a column are equal, remove the column's sum by `without`: it does not identify the table.
+                cells of a column are equal, the column does not identify the table: remove its sum by `without`.
 
         Raises:
             DataChanged, AlreadyPublished, BudgetExceeded, BadTable, OutOfRange: as for `Ledger.publish`.
@@ -144,7 +144,7 @@ class ItemLedger:
         return self._log.answer(answer, look=may_be_stored(self._log.seen, request))
 
     def release(self, name: str, version: int | None = None, request: str | None = None) -> Published | None:
-        """The release of this name and version, or of ``request``; the newest without either; None if there is none."""
+        """The release of this name: of ``version``, else of ``request``, else the newest; None if there is none."""
         wanted = None if version is None else exact_integer(version, "version")
 
         def look(transaction: Transaction) -> Published | None:
@@ -360,9 +360,9 @@ def _publish(
     version = len(transaction.state.versions(request.name)) + 1
     if len(commitment.columns) != len(request.promise.columns):
         raise BadTable(
-            "a commitment must have the sums of each released column, by which equal values are recognised",
-            came=f"{len(commitment.columns)} of {len(request.promise.columns)}",
-            remedy="Commit by the key of commitment_key, and add up the sums of all numbers in the first column.",
+            "a commitment must have a sum for each released column, by which equal values are recognised",
+            came=f"sums of {len(commitment.columns)} columns, for {len(request.promise.columns)}",
+            remedy="Commit by the key of commitment_key, and pass all blocks and columns to ItemCommitment.of_sums.",
         )
     kept, likeness, content = (
         replace(request, version=version, independent=False),

@@ -33,7 +33,7 @@ class ItemNoise:
         return self.release.place(column, self._rows(block))
 
     def at_highest(self, column: str, block: int, count: int, below: Integers | None) -> Integers:
-        """The noise at the new level; ``below`` is the stored noise at the level before, and must agree."""
+        """The noise at the new level; ``below``, the stored noise at the lower level, is checked."""
         tags = self._rows(block)
         if below is not None:
             assert self.step.lower is not None
@@ -41,7 +41,7 @@ class ItemNoise:
         return self.release.noise(column, self.step.to, tags)
 
     def from_higher(self, column: str, block: int, count: int, apart: Integers | None) -> Integers:
-        """The difference of the noise at two levels; ``apart`` is the stored difference, and must agree."""
+        """The noise minus the noise at the higher level; ``apart``, the stored lower minus higher noise, is checked."""
         tags = self._rows(block)
         assert self.step.higher is not None
         if apart is not None:

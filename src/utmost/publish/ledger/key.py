@@ -165,7 +165,9 @@ def _of_file(path: Path) -> Key | KeyRefused:
         mode = path.stat().st_mode
         if _HAS_MODES and mode & 0o077:
             came, remedy = f"mode {mode & 0o777:o}", f"Run: chmod 600 {path}"
-            return KeyRefused("the key file must be its owner's alone", came=came, where=str(path), remedy=remedy)
+            return KeyRefused(
+                "only its owner may have access to the key file", came=came, where=str(path), remedy=remedy
+            )
         if is_secret_file(path):
             return _key_of_text(secret(path, LEDGER_KEY) or "-", f"{LEDGER_KEY} of {path}")
         return _key_of_text(path.read_text(encoding="ascii").strip(), str(path))

@@ -455,9 +455,10 @@ class Ledger(Responding, Accounts, Display):
             release = self.release(name)
             if release.spent > at:
                 remedy = (
-                    "Pass the shares that it was published by: on the command line the same plans, --weight, --up-to."
+                    "Pass a larger epsilon=; or the shares by which the measure was published: on the command line the "
+                    "same plans, --weight and --up-to."
                 )
-                required = "a measure must be relaxed to no less than it has spent"
+                required = "the new level of a measure must be at least the level that it has spent"
                 raise OutOfRange(required, came=at, where=repr(name), remedy=remedy)
             requests.append(AnswerRequest(name, at, release.version))
         return self.relax_measures(requests, tables)

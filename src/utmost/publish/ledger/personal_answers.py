@@ -113,10 +113,9 @@ class _Found:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ResponseRequest:
-    # Mechanism; None for the dataset that it is in, and for the newest version
-    name: str
-    dataset: str | None
-    version: int | None
+    name: str  # Name of the mechanism
+    dataset: str | None  # None for the dataset of a known mechanism; for a new one, the name
+    version: int | None  # None for the newest version
     independent: bool  # Whether a dataset without a limit is allowed while a limit is set on an unused dataset
     answering: LocalMechanism
     rows: Mapping[str, int | None]  # Row of the secret of each person; None for a missing secret

@@ -379,7 +379,7 @@ def check_dataset(
     if request.promise.lasting_noise.delta is not None and (request.dataset in state.accounts or beside):
         required = "a dataset must hold one release with a delta, since no ledger adds deltas up"
         remedy = "Pass another name and another dataset=; the deltas of both add up."
-        raise OutOfRange(required, came="another beside it", where=repr(request.name), remedy=remedy)
+        raise OutOfRange(required, came="a second one", where=repr(request.name), remedy=remedy)
     if not is_independent:
         check_named(state, request.dataset)
 

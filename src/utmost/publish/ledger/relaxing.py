@@ -72,7 +72,9 @@ class RowPermutation:
         rows = np.empty(len(tags), np.intp)
         rows[_sorted(tags)] = _sorted(mine)
         if not np.array_equal(mine[rows], tags):
-            raise LedgerDamaged("tags must be those of the rows", came="others", where=repr(release.name))
+            raise LedgerDamaged(
+                "the stored tags must be the tags of the table's rows", came="other tags", where=repr(release.name)
+            )
         return cls(rows)
 
     def as_stored(self, columns: Mapping[str, Integers]) -> dict[str, Integers]:

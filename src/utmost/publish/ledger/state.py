@@ -211,15 +211,18 @@ class Published(Display):
     def stopped_at(self, level: Level, promised: Level, *, is_met: bool) -> "Published":
         """The release after its stopping rule has stopped.
 
-        LedgerDamaged: for a level that was not answered, and for a rule that is not met at a level before its last.
+        Raises:
+            LedgerDamaged: if the level was not answered, or is not the rule's last level although the rule is not met.
         """
         until = self.promise.until
         levels = () if until is None else until.levels(promised)
         if self.stopped is not None or self.levels != tuple(rung for rung in levels if rung <= level):
-            raise LedgerDamaged("a rule must stop at a level of its ladder", came=str(level), where=repr(self.name))
+            raise LedgerDamaged(
+                "a stopping rule must stop at the last level that it has tried", came=str(level), where=repr(self.name)
+            )
         if not is_met and level != promised:
             raise LedgerDamaged(
-                "a rule that is not met must stop at its last level", came=str(level), where=repr(self.name)
+                "a stopping rule that is not met must go on to its last level", came=str(level), where=repr(self.name)
             )
         return self._with(stopped=Stopped(level, Stop(levels, is_met, CONFIDENCE)))
 
@@ -241,7 +244,7 @@ class Published(Display):
         if self.items is not None and not self.items.is_stored:
             raise Unsupported(
                 "the ledger must store the responses of a release to answer it without an engine",
-                came="one for which an engine answers",
+                came="a release that an engine answers",
                 where=repr(self.name),
                 remedy="Pass its frame to at() of the release, or use ledger.items.",
             )

@@ -99,7 +99,11 @@ def verify_events(key: Key, transaction: Transaction) -> Verification:
             release = state.releases.get((event.facts["name"], event.facts["version"]))
             step = Step.from_known(() if release is None else release.responses, level_from_text(event.facts["level"]))
             if step.how != event.facts["how"]:
-                raise LedgerDamaged("a level must follow from those before it", came=step.how, where=f"event {number}")
+                raise LedgerDamaged(
+                    "the step to a level must follow from the levels before it",
+                    came="another step",
+                    where=f"event {number}",
+                )
         state = folded(state, [(event, mac)])
         _check_limits(state, event)
     named = [(event.number, part) for event in events for part in range(event.facts.get("parts", 0))]
@@ -190,7 +194,7 @@ def _check_responses(key: Key, transaction: Transaction, state: State, release: 
         cells += sum(block.size for block in stored_blocks(transaction.rows, release, at, seal))
         if opened_label_seal(seal, response.event, response.label_key) != labels:
             where = f"event {response.event}"
-            raise LedgerDamaged("every level must open the labels", came="a level that opens none", where=where)
+            raise LedgerDamaged("the key of every level must open the labels", came="a key that does not", where=where)
     return cells
 
 

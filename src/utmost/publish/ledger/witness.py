@@ -235,7 +235,7 @@ class RollbackLoss:
 
 
 def rollback_loss(common: State, witness: State, ledger: State) -> RollbackLoss:
-    """The loss of a rollback: from the states at the last common event, of the witness, and of the ledger now."""
+    """The loss of a rollback, from three states: at the last common event, of the witness, and of the ledger now."""
     missing: dict[str, list[Level]] = {}
     closed: list[ReleaseKey] = []
     for item, seen in witness.releases.items():

@@ -26,7 +26,8 @@ from utmost.core.privacy.unit import Unit
 from utmost.errors import Infeasible, OutOfRange
 from utmost.publish.promises.noise_at_level import CellNoiseAtLevel, cell_noise_at
 
-# The step of a wider staircase changes too often to show in three digits: its margin decreases smoothly.
+# Staircases with a larger sensitivity are searched by one bisection: their step changes so often that, to three
+# digits, the margin decreases smoothly.
 _FEW_STEPS = 1000
 _LARGEST = 1_000
 _LITTLE = Fraction(1, 1 << 20)
@@ -134,7 +135,7 @@ def _lower_bound(noise: CellNoiseAtLevel, wanted: Fraction) -> float:
     overlapping = math.ceil(window / noise.unit.sensitivity)
     if overlapping > _MOST_OVERLAPS:
         raise OutOfRange(
-            "margin must be at most 1e100 times the sensitivity", came="more", remedy="Pass a smaller one."
+            "margin must be at most 1e100 times the sensitivity", came="more", remedy="Pass a smaller margin."
         )
     odds = (1 + noise.confidence) / (1 - noise.confidence)
     # 2 artanh(c) = log((1 + c) / (1 - c)); reduced by a thousandth, for rounding.

@@ -28,7 +28,8 @@ from utmost.publish.promises.promised_noise import Noise, PlannedNoise, Response
 from utmost.publish.promises.table_statements import promise
 from utmost.tables.cells.columns import integer_column, real_column
 
-# The noise of a cell exceeds its word with probability below 2^-512, less than the probability of guessing a key.
+# A word is the bytes of a stored cell. The probability that a noisy value exceeds its word is below 2^-512, less than
+# the probability of guessing a key.
 _TAIL = Fraction(356)  # > 513 log 2
 _UNDECLARED = (1 << 126) - 1
 """The largest size of a value, in steps, if none is declared; with its noise it fits a word of 16 bytes."""
@@ -171,7 +172,9 @@ class CellNoise(ColumnNoise, LatticeNoise):
             came = f"numbers={numbers!r}"
             raise OutOfRange("amounts are released in their own steps", came=came, remedy=f"Leave out {came}.")
         if not isinstance(half_step, bool):
-            raise OutOfRange("half_step must be true or false", came=half_step, remedy="Leave it out.")
+            raise OutOfRange(
+                "half_step must be true or false", came=half_step, remedy="Pass True, or leave half_step= out."
+            )
         if half_step or kind != "integers":
             plain.check_each_cell("noise that is not geometric on the integers")
         lattice = lattice_of_cells(kind, plain, grid, half_step)
@@ -288,7 +291,7 @@ def least_once(noise: PlannedNoise, cost: str | Cost, *, relaxable: bool) -> Pla
     if not isinstance(noise, CellNoise) or noise.half_step:
         if cost != "absolute" or relaxable:
             came = "relaxable=True" if relaxable else f"cost={cost!r}"
-            remedy = "Leave it out: the promise determines the noise."
+            remedy = "Leave both out: the promise determines the noise."
             raise Unsupported(
                 "cost= and relaxable= need independent noise of cells", came=came, where=noise.kind, remedy=remedy
             )

@@ -25,8 +25,9 @@ class ResponseNoise(Protocol):
         """The noise at a level above all others; ``below`` is the noise at the next lower level, if there is one."""
 
     def from_higher(self, column: str, block: int, count: int, apart: Integers | None) -> Integers:
-        """The noise minus the noise at the next higher level; ``apart`` is this difference for the next lower level, if
-        any.
+        """The noise minus the noise at the next higher level.
+
+        ``apart`` is the noise at the next lower level minus the noise at the next higher one; None without a lower one.
         """
 
 

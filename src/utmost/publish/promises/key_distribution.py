@@ -36,7 +36,7 @@ class SelectionLaw:
     first term is the least as long as a^n <= 1 + (1 - delta)(a - 1)/((a + 1) delta), which gives
 
         pi(n) = delta (a^n - 1)/(a - 1)                                    for n <= turn,
-        1 - pi(turn + j) = (1 - pi(turn)) a^-j - delta (1 - a^-j)/(a - 1)  after it, until that is negative.
+        1 - pi(turn + j) = (1 - pi(turn)) a^-j - delta (1 - a^-j)/(a - 1)  for j >= 1; 0 once this is negative.
 
     Attributes:
         ratio: a, a rational above 1, at most e^epsilon.

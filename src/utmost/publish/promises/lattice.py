@@ -123,7 +123,11 @@ def lattice_of_cells(numbers: IntegersOrReals, unit: Unit, grid: Number | None, 
             'grid= needs numbers="reals"', came="integers", remedy='Leave out grid=, or pass numbers="reals".'
         )
     if not isinstance(half_step, bool):
-        raise OutOfRange("half_step must be True or False", came=type(half_step).__name__, remedy="Leave it out.")
+        raise OutOfRange(
+            "half_step must be True or False",
+            came=type(half_step).__name__,
+            remedy="Pass True, or leave half_step= out.",
+        )
     if not real:
         exponent, D = None, whole_sensitivity(unit.sensitivity)
     else:

@@ -27,8 +27,8 @@ class LedgerFacts:
         name, data_version: Name and data version of the release.
         levels: Answered levels, including the level of this answer, smallest epsilon first.
         together: Epsilon that all these levels and all versions of the release cost together; None if nothing is spent.
-        together_seen: The same, if the recipient sees no level of any version above the level of this answer.
-        stop: Facts of the stopping rule; None if the promise has none, or it did not try this level.
+        together_seen: The epsilon ``together`` for a recipient who sees no level, of any version, above this answer's.
+        stop: Facts of the stopping rule; None if the promise has no such rule, or the rule did not try this level.
     """
 
     name: str
@@ -48,7 +48,7 @@ class LedgerFacts:
         }
 
     def seen_at(self, level: Level) -> "LedgerFacts":
-        """The facts for a recipient who may not see levels above ``level``, that of the answer."""
+        """The facts for a recipient who may not see levels above ``level``, which is the level of the answer."""
         seen = tuple(answered for answered in self.levels if not answered > level)
         return replace(self, levels=seen, together=self.together_seen)
 

@@ -121,12 +121,13 @@ class CellNoiseAtLevel(Display):
         unit: Unit of privacy.
         law: Distribution of the noise of one cell, at ``unit.per_cell(level)``; on the reals, its limit for a fine
             grid.
-        drawn: Distribution of the integers that are drawn: ``law`` itself, or the one in steps of the grid. Level,
-            margin, cost and theorem are those of ``drawn``.
+        drawn: Distribution of the integers that are drawn: ``law`` itself, or the one in steps of the grid. The
+            level, margin, expected cost and theorem describe ``drawn``.
         cost: Cost for which the distribution is optimal.
         relaxable: Whether the distribution was chosen so that the release can later be relaxed without loss.
         confidence: Probability with which a released cell lies within ``margin`` of the true one.
-        margin: Least such distance, in the amounts' own unit; on a grid, including the half step of rounding.
+        margin: Margin of error at ``confidence``, in the unit of the amounts; on a grid it includes the half step of
+            rounding.
         grid: Width of the grid of reals; None for integers.
 
     Raises:
@@ -260,7 +261,7 @@ class CellNoiseAtLevel(Display):
         wide = self.unit.sensitivity if self.grid is None else Fraction(-(-self.unit.sensitivity // self.grid))
         if not _can_be_summed(self.cost, wide):
             return False
-        # A function of the user's need not be hashable.
+        # A user's cost function may be unhashable.
         is_least = _is_least if isinstance(self.cost, Moment) else _is_least.__wrapped__
         return is_least(self.drawn, wide, in_steps(self.cost, self.width))
 
@@ -273,7 +274,7 @@ def _is_least(drawn: IntegerLaw, sensitivity: Fraction, cost: Cost) -> bool:
 
 
 def in_steps(cost: Cost, width: Fraction | None) -> Cost:
-    """The cost as a function of the number of steps; a moment is returned unchanged: it only changes by a factor."""
+    """The cost as a function of the number of steps; a moment is returned unchanged, since steps only scale it."""
     if width is None or isinstance(cost, Moment):
         return cost
 

@@ -91,10 +91,12 @@ def kind_named(name: str) -> type[PlannedNoise]:
 
 
 def noise_of_facts(facts: Any) -> PlannedNoise:
-    """The noise that `Noise.facts` wrote: a mapping with its kind, and the fields of that kind."""
+    """Read the mapping that `Noise.facts` wrote: the name of a kind of noise, and the fields of this kind."""
     kind = mapping(facts, "noise").get("kind")
     if not isinstance(kind, str) or kind not in KINDS:
-        raise OutOfRange(f"the kind of a noise is one of {', '.join(sorted(KINDS))}", came=str(kind), where="noise")
+        raise OutOfRange(
+            f"the kind of a noise must be one of {', '.join(sorted(KINDS))}", came=str(kind), where="noise"
+        )
     try:
         return kind_named(kind).of_facts(facts)
     except UtmostError:

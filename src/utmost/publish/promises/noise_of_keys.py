@@ -113,7 +113,7 @@ class SelectionNoise(Noise):
 
     def released(self, columns: tuple[str, ...]) -> tuple[str, ...]:
         if columns not in ((), self.columns):
-            required = f"columns must be those of the noise: {', '.join(self.columns)}"
+            required = f"columns must be the columns of the noise: {', '.join(self.columns)}"
             raise OutOfRange(required, came=", ".join(columns), remedy="Leave out columns=.")
         return self.columns
 
@@ -290,10 +290,10 @@ def key_noise(columns: Sequence[str] = KEYS, *, delta: Number, keys: int = 1, sh
         delta: Probability of selecting a key that one individual alone holds, for all keys together, strictly between 0
             and 1.
         keys: Largest number of keys of one individual, who adds at most 1 to the count of each.
-        shares: Number of shares that one individual divides among their keys, in any way; ``keys`` to 10^6. The counts
-            are then sums of shares, as from ``count_keys(..., shares=...)``. An individual with few keys then gives
-            each of them more shares: with at_most=10, a key of fourteen individuals who hold no other key is selected
-            as easily as with at_most=1.
+        shares: Number of shares, from ``keys`` to 10^6, that one individual divides among their keys in any way. The
+            counts are then sums of shares, as from ``count_keys(..., shares=...)``. An individual with few keys then
+            gives each of them more shares: with at_most=10, a key of fourteen individuals who hold no other key is
+            selected as easily as with at_most=1.
 
     Raises:
         OutOfRange, NotANumber: for an invalid argument, and for fewer shares than keys.

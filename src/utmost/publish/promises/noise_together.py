@@ -118,7 +118,7 @@ class TogetherNoise(ColumnNoise, LatticeNoise):
 
     def released(self, columns: tuple[str, ...]) -> tuple[str, ...]:
         if columns not in ((), self.columns):
-            required = f"columns must be those of the noise: {', '.join(self.columns)}"
+            required = f"columns must be the columns of the noise: {', '.join(self.columns)}"
             raise OutOfRange(required, came=", ".join(columns), remedy="Leave out columns=.")
         return self.columns
 
@@ -194,7 +194,7 @@ def together_noise(
         unit: Unit of privacy, as for `noise_together_at`.
         noise: "rotated", "signed" or "independent"; the one of least cost at ``tuned_at`` if left out.
         cost: "absolute" for the least mean |error| of a cell, "squared" for the least mean variance.
-        tuned_at: Level of all cells of a row at which the noise is to be least; it can be relaxed from every level.
+        tuned_at: Level of all cells of a row at which the noise is to be least; a release can start at any level.
         largest: Public bound on the size of any true value, as for `CellNoise`.
 
     Raises:
@@ -295,7 +295,7 @@ class OnceTogether(ColumnNoise):
 
     def released(self, columns: tuple[str, ...]) -> tuple[str, ...]:
         if columns and sorted(columns) != sorted(self.columns):
-            required = f"columns must be those of the noise: {', '.join(self.columns)}"
+            required = f"columns must be the columns of the noise: {', '.join(self.columns)}"
             raise OutOfRange(required, came=", ".join(columns), remedy="Leave out columns=.")
         return self.columns
 

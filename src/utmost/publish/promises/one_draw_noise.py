@@ -61,10 +61,10 @@ class OneDrawAtLevel(Display):
         unit: Unit of privacy.
         law: Joint distribution of the noise of all cells in the draw.
         confidence: Probability with which a released cell lies within its margin of the true one.
-        rows: Cell of the distribution for each row of the table; None for the total of tables. Empty if all cells have
-            the same distribution.
-        further_tables: Number of groups, and their noise, of each further table. These rows come after those of the
-            draw.
+        rows: For each row of the table, the cell of the distribution; for a row with the total of tables, None. Empty
+            if all cells have the same distribution.
+        further_tables: For each further table, the number of its groups, and the noise of one group. The rows of these
+            tables come after the rows of the draw.
     """
 
     level: Level
@@ -111,7 +111,7 @@ class OneDrawAtLevel(Display):
         return variance * float(self.unit.step**2)
 
     def _on_cells(self, coefficients: Sequence[Fraction]) -> tuple[list[Fraction], list[tuple[Fraction, Geometric]]]:
-        """The coefficients of the draw's cells, and those of other tables' groups that are not 0, with their noise."""
+        """The coefficients of the draw's cells; and each nonzero coefficient of another group, with its noise."""
         if not self.rows:  # the noise of the cells is exchangeable: only the set of coefficients matters
             return sorted(coefficients, reverse=True), []
         cells = [Fraction(0)] * self.law.size
@@ -335,9 +335,7 @@ class OneDraw(ColumnNoise):
         return replace(self, step=draw.step) if isinstance(draw, CellsDraw) and self._has_steps else self
 
     def check_unit(self, counted: Any) -> None:
-        """Check that counting proved what the noise needs; for a table that was not counted, that amounts have steps of
-        1.
-        """
+        """Check that counting proved what the noise needs; amounts of an uncounted table must have steps of 1."""
         if counted is None:
             if self.unit.step != 1:
                 self.unit.check_plain()

@@ -59,8 +59,8 @@ class PlanarLaw(Display):
                 "the level for a distance of one grid step must be at most epsilon 1.7",
                 came=f"a width of {width}, and {self.level} for {self.per}",
                 where="grid",
-                remedy="Declare a finer grid, or none. For points on this grid, separate noise of each coordinate is "
-                'smaller: GradualRelease(numbers="integers") at a share 1/sqrt(n) of the level.',
+                remedy="Pass a smaller grid=, or leave grid= out. If all points lie on this grid, separate noise of "
+                'each coordinate is smaller: GradualRelease(numbers="integers") at a share 1/sqrt(n) of the level.',
             )
 
     @property
@@ -144,7 +144,7 @@ def planar_epsilon_for(
     # The noise has no smaller margin than quantile/epsilon; reduced by a thousandth, for rounding.
     bound = quantile * distance / left * Fraction(999, 1000)
     if not 1 / _LARGEST <= bound <= _LARGEST:
-        raise OutOfRange("margin must be comparable with the distance of the level", came=margin)
+        raise OutOfRange("margin must need an epsilon between 1e-300 and 1e300", came=margin)
 
     def is_met(epsilon: Fraction) -> bool:
         noise = EuclideanLaplace(level(epsilon).scaled(1 / distance), n)

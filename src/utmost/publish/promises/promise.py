@@ -502,7 +502,7 @@ def checked_promise(promise: Any) -> Promise:
     if isinstance(promise, PlannedNoise):
         name = type(promise).__name__
         remedy = f"Pass ut.Promise(noise={name}(...)), with the columns if the noise does not name them."
-        raise WrongKind("promise must be a Promise", came=f"its noise alone, {name}", remedy=remedy)
+        raise WrongKind("promise must be a Promise", came=f"only a noise, {name}", remedy=remedy)
     return instance(promise, Promise, "promise")
 
 
@@ -527,7 +527,7 @@ def _noise(unit: Unit | None, noise: "PlannedNoise | Plan | None") -> PlannedNoi
         return CellNoise(read_unit(unit))
     if unit is not None:
         required = "only one of unit= and noise= may be given: a noise has its own unit"
-        raise OutOfRange(required, came="unit= beside noise=", where="noise", remedy="Pass one of the two.")
+        raise OutOfRange(required, came="both", where="noise", remedy="Pass one of the two.")
     if isinstance(noise, PlannedNoise):
         return noise
     from utmost.publish.promises.sum_noise import SumNoise

@@ -91,7 +91,7 @@ class FirstResponse:
 
 @dataclass(frozen=True, slots=True)
 class DerivedNoise:
-    """Noise that is a function of a key; stored noise must agree with it."""
+    """Noise that is a function of a key; stored noise must be equal to this function's value."""
 
     step: Step
     lattice: Lattice
@@ -101,7 +101,7 @@ class DerivedNoise:
         return self.lattice.place(count, KeyedRandomness(self.derive(column, block, "place")))
 
     def at_highest(self, column: str, block: int, count: int, below: Integers | None) -> Integers:
-        """The noise at a level above all others; ``below`` is the stored noise at the lower level, and must agree."""
+        """The noise at a level above all others; ``below``, the stored noise at the lower level, is checked."""
         path = self._path(column, block, count)
         if below is not None:
             assert self.step.lower is not None
@@ -109,7 +109,7 @@ class DerivedNoise:
         return path.at(self.step.to)
 
     def from_higher(self, column: str, block: int, count: int, apart: Integers | None) -> Integers:
-        """The noise minus the noise at the higher level; ``apart`` is the stored difference, and must agree."""
+        """The noise minus the noise at the higher level; ``apart``, the stored lower minus higher noise, is checked."""
         path = self._path(column, block, count)
         assert self.step.higher is not None
         higher = path.at(self.step.higher)
@@ -251,7 +251,7 @@ def check_derived_level(levels: Iterable[Level], to: Level) -> None:
     mine = _cell(to)
     for other in levels:
         if mine is not None and _cell(other) == mine:
-            raise Unsupported("levels of derived noise must not be so close", came=f"{to} beside {other}")
+            raise Unsupported("two levels of derived noise must differ by a 4096th or more", came=f"{to} and {other}")
 
 
 def _octave_of(level: Level) -> int:

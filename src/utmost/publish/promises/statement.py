@@ -182,7 +182,7 @@ class Statement:
                 # The rule reads margins of 95 %, even if the statement has others.
                 read = self.promise.at_stop(self.level, replace(stop, confidence=CONFIDENCE))
                 if until.is_met(table, columns, read) != stop.is_met:
-                    required = "the statement must say that the stopping rule was met exactly if the table meets it"
+                    required = "the statement must say whether the table meets the stopping rule"
                     raise BadTable(required, came="the contrary", where="stopped")
             step = None if noise.unit.step == 1 else noise.unit.step
             width = noise.width if isinstance(noise, CellNoiseAtLevel) else step

@@ -259,7 +259,7 @@ class SumsAtLevel(AnyNoiseAtLevel):
 
 
 def _assumed(plan: Plan) -> str:
-    """The assumptions beside the unit: no negative numbers, and which cells change together."""
+    """The assumptions that the unit's own sentence leaves out: no negative numbers, and which cells change together."""
     amount = plan.unit.amount
     lowers = "" if amount is None or amount.clipped is None else f"In sums and means, {amount.clipped}. "
     lowers += "The promise also assumes that no individual lowers the number of any cell. " * plan.unit.nonnegative

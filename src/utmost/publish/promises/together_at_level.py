@@ -279,9 +279,8 @@ def check_changed(unit: Unit, columns: Sequence[str]) -> None:
     """Check that one individual changes cells of one row only, and that there are at least two columns."""
     unit.check_plain()
     if len(columns) < 2 or unit.cells != len(columns):
-        required = "an individual must change the cells of one row, as many as there are columns"
         raise OutOfRange(
-            f"{required}, {len(columns)}, two at least",
+            f"cells must be the number of columns, {len(columns)}, and at least 2: one individual changes one row",
             came=f"cells={unit.cells}",
             remedy="If one individual may change several rows, or columns independently, use Promise(columns, unit=).",
         )
@@ -315,7 +314,9 @@ def way_of_facts(facts: Mapping[str, Any], level: Level, unit: Unit) -> CellsTog
     kind, spent = one_of(facts["noise"], TogetherKind, "noise"), presence(level, unit)
     if kind in RAISED and not unit.nonnegative:
         raise BadTable(
-            "such noise needs a unit whose individuals lower no cell", came="no such promise", where="nonnegative"
+            "such noise needs a unit whose individuals lower no cell",
+            came="a unit without nonnegative",
+            where="nonnegative",
         )
     if kind in NORMS or kind == "two-sided":
         if type(facts["step"]) is not int:

@@ -126,7 +126,7 @@ def size_text(universe: Universe) -> str:
 
 
 def _typed(value: object) -> list[str]:
-    """A JSON form of other values: the type, and for dates and numbers also the text, equal in every process."""
+    """A value that JSON has no form for: its type, and the text of a date, number or bytes; equal in every process."""
     return [
         type(value).__name__,
         *([str(value)] if isinstance(value, date | time | timedelta | numbers.Number | bytes) else []),

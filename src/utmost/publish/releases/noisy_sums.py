@@ -282,7 +282,7 @@ class NoisySums(Display):
             raise does_not_follow("sums" if release.stated.digest != statement.digest else "promise")
         until, stop = statement.promise.until, release.stop
         if until is not None and stop is not None and stop.is_met not in (None, release.is_within(until)):
-            required = "the statement must say that the stopping rule was met exactly if the tables meet it"
+            required = "the statement must say whether the tables meet the stopping rule"
             raise BadTable(required, came="the contrary", where="stopped")
         return release
 

@@ -1,4 +1,4 @@
-"""Check by its certificate that a clean table is as near to its release as it states, without a solver."""
+"""Check, without a solver, the certificate of a clean table: it proves how near the table is to its release."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -69,7 +69,7 @@ def check_clean(statement: Mapping[str, Any], table: Any, release: Mapping[str, 
         try:
             return problems[of["sums"]](facts, held).certified(certificate), family
         except Unsupported as error:
-            required = "a clean table of this release must exist for its public facts and held sums"
+            required = "the release must have a clean table for the public facts and held sums of the statement"
             raise BadTable(required, came=str(error)[:200]) from None
 
     # The marginal, the public facts, the held sums and the certificate determine every field.

@@ -1,7 +1,8 @@
-"""The noise that each bound on contributions needs, and its losses, to choose at_most, per_cell or in_all.
+"""Compare bounds on contributions (at_most, per_cell or in_all): how much noise each needs, and how much it removes.
 
-The noise of a bound is known beforehand. Its losses are estimated from contributions: those of a public sample cost
-no privacy, and those of a release have a level that adds up with later releases of these persons.
+The noise of a bound is known beforehand. What the bound removes is estimated from contributions. A public sample of
+contributions costs no privacy. Released contributions have cost a level, which adds up with later releases of the
+same persons.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -146,9 +147,10 @@ def bound_costs(
     Args:
         contributions: Answer of a released table of `count_contributions`; or the table itself with ``public=True``.
         domain: Domain of the table to be published, with separate noise for each cell.
-        epsilon: Privacy level of that table, as a number or a `Level`, such as ``level(alpha="1/2")``.
-        at_most, per_cell: The other bound, which is not compared; 1 by default. To compare ``in_all``, pass neither:
-            each cell then has the noise of that bound.
+        epsilon: Privacy level of the table to be published, as a number or a `Level`, such as ``level(alpha="1/2")``.
+        at_most, per_cell: Value of the bound that is not compared, 1 by default: of ``per_cell`` if the contributions
+            compare ``at_most``, and the reverse. If they compare ``in_all``, pass neither: each cell then has the noise
+            of ``in_all``.
         step: Step of amounts, as for `count_table`; the bounds are multiples of it.
         family: Names of the levels of the wanted sums; the error of one sum is shown. None for the cells, "" for the
             total. The more cells a sum has, the more losses weigh against noise.
@@ -159,7 +161,8 @@ def bound_costs(
 
     Raises:
         WrongKind, NotANumber: for arguments of another kind.
-        OutOfRange: for true contributions without ``public=True``, another table, and a value for the compared bound.
+        OutOfRange: for true contributions without ``public=True``, for a table that is not one of contributions, and
+            if the compared bound is passed as an argument.
         Unsupported: for contributions that were released with other noise than geometric noise.
 
     Cost: a plan for each bound.
@@ -187,12 +190,14 @@ def bound_costs(
         required = "public=True needs true counts" if public else "contributions must be a release"
         raise OutOfRange(required, came=came, remedy=remedy)
     if persons is not None and (not public or persons < 1):
-        remedy = "Leave persons= out: a release has its own number of persons."
+        remedy = "Leave persons= out; only with public=True pass a number of persons, 1 or more."
         raise OutOfRange("persons= must be at least 1, and needs public=True", came=persons, remedy=remedy)
     fixed: dict[str, Number | None] = {AT_MOST: at_most, PER_CELL: per_cell, IN_ALL: None}
     if histogram.name == IN_ALL and not at_most is per_cell is None:
         remedy = "Leave at_most= and per_cell= out."
-        raise OutOfRange("contributions by in_all allow no other bound", came="at_most= or per_cell=", remedy=remedy)
+        raise OutOfRange(
+            "contributions that compare in_all take no other bound", came="at_most= or per_cell=", remedy=remedy
+        )
     if fixed[histogram.name] is not None:
         remedy = f"Leave {histogram.name}= out: these contributions compare values of this bound."
         raise OutOfRange(f"{histogram.name} must be left out", came="a value", remedy=remedy)

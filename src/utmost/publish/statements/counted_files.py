@@ -91,7 +91,7 @@ def read_counted(path: Path | str) -> CountedTable:
 
 
 def read_table(path: Path, column: str | None = None) -> Any:
-    """The table in a file, as `files.read`; for a counted table its labels and counts in steps, in ``column``."""
+    """The table in a file. A counted table becomes its labels and a column of counts in steps, named ``column``."""
     if path.suffix.lower() != ".json" or holds_records(path):
         return files.read(path)
     counted = COUNTED_FORM.read(path)

@@ -1,4 +1,4 @@
-"""The sentences about noise that is not of single cells: columns changed together, points, selected keys and others."""
+"""The sentences about noise that is not separate for each cell: columns changed together, points, keys and others."""
 
 from fractions import Fraction
 

@@ -123,7 +123,7 @@ def _stop_words(stop: Stop, level: Level, neighbours: str) -> tuple[str, str]:
 
 
 def sums_in_words(statement: Mapping[str, Any], release: "NoisySums") -> ReleaseFacts:
-    """The statement in words of a release by a plan; ``statement`` must be that of ``release``."""
+    """The statement in words of a release by a plan; ``statement`` must belong to ``release``."""
     from utmost.publish.statements.workload_files import trust_of_sums
 
     families = statement["noise"]["families"]
@@ -234,7 +234,10 @@ def possible_values(columns: Sequence[str]) -> str:
 def _noised(
     release: "NoisySums", family: Any, law: Geometric, one: Mapping[str, Any]
 ) -> list[tuple[str, str, Callable[[Any], int | float], str]]:
-    """For a measured marginal: names, sums, margins, and sentences about margins; for an amount each of its columns."""
+    """For a measured marginal: its name, its sums, their margin, and the text of the margin.
+
+    A marginal of an amount has an entry for each of its columns.
+    """
     amounts, words = release.plan.amount_pair, release.plan.family_words(family)
     if amounts is None:
         sums = (
@@ -343,7 +346,7 @@ def _within(column: str) -> str:
 
 
 def _computed(release: "NoisySums", family: Any, labels: Mapping[int, Any]) -> tuple[StatedNoise, ...]:
-    """The margins of a table that was not measured; for amounts those of each of its columns."""
+    """The margins of a table that was not measured; a table of amounts has one for each of its columns."""
     amounts, name = release.plan.amount_pair, release.domain.family_name(family)
     shape = release.domain.group_shape(family)
     count = prod(1 if axis in labels else groups for axis, groups in enumerate(shape))
@@ -444,7 +447,7 @@ def detailed_in_words(document: Mapping[str, Any]) -> ReleaseFacts:
 
 
 def withheld_in_words(statement: Mapping[str, Any]) -> ReleaseFacts:
-    """The statement in words of a table with withheld cells: that of its release, and the rule."""
+    """The statement in words of a table with withheld cells: the statement of its release, and the rule."""
     from utmost.publish.statements.withheld_check import WITHHELD_FORM
 
     described, whole = WITHHELD_FORM.checked(statement), table_in_words(statement["release"])

@@ -1,8 +1,8 @@
 """Check that a table with withheld cells keeps its rule, and that exactly the right cells of its release are withheld.
 
-The statement follows from the statement of the release, which it contains without digests, and from the rule. In the
-table, a blank cell must have the rule's mark, every shown cell must satisfy the rule, and labels and margins of error
-must be those of the release. Only the complete release shows which cells the rule *must* show.
+The statement of the table contains the rule and the statement of the release without its digests, and follows from
+these two. In the table, a blank cell must have the rule's mark, every shown cell must satisfy the rule, and labels and
+margins of error must be those of the release. Only the complete release shows which cells the rule *must* show.
 """
 
 import json
@@ -36,7 +36,7 @@ TextColumns = Mapping[str, list[Any]]
 
 
 def _described(statement: Mapping[str, Any]) -> WithheldTable[Any]:
-    """The table that a statement describes; for a release by a plan with labels and margins."""
+    """The table that a statement describes; for a release by a plan, the table has labels and margins."""
     rule = WithholdingRule.of_facts(statement.get("rule"))
     release = stated_field(statement, "release", dict)
     if release.get("kind") == NOISY_TABLE_KIND:
@@ -99,7 +99,7 @@ def check_withheld(
     _check_columns(statement, described, columns)
     marks = [mark for name in described.released for mark in columns[f"{name}_mark"]]
     if marks.count(SHOWN) != described.shown:
-        raise BadTable("the number of shown cells must be that of the statement", came="another number", where="shown")
+        raise BadTable("the table must show as many cells as its statement says", came="another number", where="shown")
     for name in described.released:
         marks, cells = columns[f"{name}_mark"], columns[name]
         margins = columns.get(f"{name}_margin", [])
@@ -155,7 +155,7 @@ def _check_columns(statement: Mapping[str, Any], described: WithheldTable[Any], 
 
 
 def _check_made_of(described: WithheldTable[Any], columns: TextColumns, answer: Answer[Any] | NoisyTable) -> None:
-    """Check that the table is the one that the rule makes of the release."""
+    """Apply the rule to the release, and check that the result is this table."""
     again: WithheldTable[Any] | None = None
     if isinstance(answer, NoisyTable):
         again = answer.withheld(described.rule)

@@ -1,4 +1,4 @@
-"""Check of JSON files of releases by plans and of their tables."""
+"""Check tables against the releases by plans that they were computed from; read these releases from JSON files."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -23,8 +23,8 @@ def yaml_text(value: Mapping[str, Any]) -> str:
     """Return a mapping as a YAML document.
 
     Args:
-        value: Mapping with keys of lower-case letters and underscores; its values are such mappings, sequences, texts,
-            integers and finite floats.
+        value: Mapping whose keys have lower-case letters and underscores. Values are texts, integers, finite floats,
+            sequences, and further mappings of this kind.
 
     Raises:
         WrongKind: for values and keys of other kinds.
