@@ -192,7 +192,7 @@ def test_a_limit_that_no_release_spends_is_told(run, published):
     for more in ([], ["--dry-run"]):
         code, _, err = run(*release, *more)
         assert code == 2
-        assert "whose limit is set and unused: 'admisions'" in err
+        assert "must name the dataset that has a limit and no releases: 'admisions'" in err
     assert run(*with_recipe(*release, "--dry-run", "--independent"))[0] == 0
     release = ["release", "t.csv", "--epsilon", "1", "--name", "t", *published]
     for largest in (1, 2):

@@ -75,7 +75,7 @@ def check_named(state: State, dataset: str) -> None:
     waiting = [name for name in state.limits if name not in state.accounts]
     if waiting and dataset not in state.limits and dataset not in state.accounts:
         raise OutOfRange(
-            f"a release must name the dataset whose limit is set and unused: {', '.join(map(repr, waiting))}",
+            f"a release must name the dataset that has a limit and no releases: {', '.join(map(repr, waiting))}",
             came=f"dataset {dataset!r}, which has no limit",
             where="dataset",
             remedy=f"Pass dataset={waiting[0]!r}; or set a limit on {dataset!r} too, or pass independent=True.",

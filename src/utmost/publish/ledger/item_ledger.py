@@ -167,8 +167,8 @@ class ItemLedger:
 
         Args:
             name, version: Release; the newest version if left out.
-            commitment: Commitment to the table, or, by `CommitmentKey.committed_responses`, to its responses at a
-                level.
+            commitment: Commitment to the values of the table; or to its responses at a level, made by
+                `CommitmentKey.committed_responses`.
             epsilon: Level of the answer.
 
         Raises:
@@ -217,8 +217,7 @@ class ItemLedger:
         return self._answered(found, at)
 
     def check_committed(self, name: str, commitment: ItemCommitment, *, version: int | None = None) -> None:
-        """Check that a commitment is to the published table; or, by `CommitmentKey.committed_responses`, to its
-        responses.
+        """Check that a commitment is to the published values, or to responses that were answered.
 
         Raises:
             DataChanged: if it is another one; `difference` names the first differing item block.

@@ -65,9 +65,9 @@ def means_answer_requests(
     if tables is not None:
         check_tables(tables)
         if set(tables) != set(found):
-            required = f"a table of several amounts must be relaxed with all of them: {', '.join(found)}"
+            required = f"a table of several amounts must be relaxed with all its amounts: {', '.join(found)}"
             raise OutOfRange(
-                required, came=", ".join(tables), where=repr(name), remedy="Pass the counted tables of all."
+                required, came=", ".join(tables), where=repr(name), remedy="Pass the counted table of each amount."
             )
     share = at.scaled(Fraction(1, len(found)))
     return [AnswerRequest(release.name, share, release.version) for release in found.values()]

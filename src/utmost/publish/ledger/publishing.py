@@ -315,7 +315,7 @@ def check_repeated(
     check()
     level = release.level_of_answer(request.level)
     if level is None:
-        came = f"{level_text(request.level)} beside {', '.join(map(level_text, release.levels))}"
+        came = f"{level_text(request.level)}, after {', '.join(map(level_text, release.levels))}"
         error = AlreadyPublished(
             "a release must be published once; further levels are answered by relax or view",
             came=came,

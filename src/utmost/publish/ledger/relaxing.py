@@ -111,7 +111,7 @@ class Relaxation:
         """The release as it is in this transaction; refuse it if the newest version has changed since it was read."""
         release = transaction.state.release(self.request.name, self.request.version)
         if release.version != self.release.version:
-            required, came = "the newest version must be the one that was read", f"version {release.version}"
+            required, came = "the newest version must stay the same during the call", f"version {release.version}"
             raise DataChanged(required, came=came, where=repr(release.name), remedy="Make the same call again.")
         return release
 

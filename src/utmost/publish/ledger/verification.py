@@ -220,7 +220,7 @@ def check_receipt(log: EventLog, line: str) -> None:
     _, identity, number, mac = text.split(":")
 
     def work(transaction: Transaction) -> bool:
-        if transaction.state.identity != identity:  # of another ledger that has the same key
+        if transaction.state.identity != identity:  # the receipt of another ledger with the same key
             raise KeyRefused("a receipt must be this ledger's", came="another ledger's", where="receipt")
         if transaction.rows.mac(int(number)) == bytes.fromhex(mac):
             return True

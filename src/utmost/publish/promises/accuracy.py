@@ -167,8 +167,9 @@ def check_digits(digits: int) -> None:
 
 
 def _by_steps(first: int, last: int, is_met: Callable[[int], bool], step: Callable[[int], int]) -> int:
-    """The first place that satisfies a condition. The step never increases; while it is constant, the condition is
-    monotone.
+    """The first place that satisfies a condition, which is monotone among places with one step.
+
+    The step never increases.
     """
     place = first
     while place <= last:

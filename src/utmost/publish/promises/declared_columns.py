@@ -126,7 +126,7 @@ def repeated_values_error(name: str, released: str) -> BadTable:
         f"a public column must not repeat the released column {released!r}",
         came="the same value in every row",
         where=f"column {name!r}",
-        remedy="Drop it: whoever reads this column knows the true values.",
+        remedy=f"Pass drop={name!r}, and leave it out of public=: whoever reads this column knows the true values.",
     )
 
 

@@ -78,7 +78,7 @@ class TogetherNoise(ColumnNoise, LatticeNoise):
     # Two columns or more, in the order of the groups
     columns: tuple[str, ...] = field(metadata=form("columns of the noise", write=list))
     cost: CellCost = field(metadata=form("least error of a cell"))
-    # Sums of each group that get noise, at `_ANCHOR`
+    # Kind of the noise, and its distribution for each group of columns, at the level `_ANCHOR`
     way: CellsTogether = field(metadata=form("noise of a row", write=_way_facts, read=_read_way, parts=_WAY))
 
     def __post_init__(self) -> None:

@@ -119,7 +119,7 @@ class PointNoise(Noise):
         raise OutOfRange("a service publishes tables and sums", came="per", where="terms")
 
     def check_tightened(self, level: Level, where: str) -> None:
-        """Refuse: stored responses of points do not determine another level."""
+        """Refuse: a response at another level cannot be computed from stored responses of points."""
         remedy = "Answers do not determine the hidden paths of their points: call relax with the table."
         raise NeedsTable(
             "points must be drawn with their table at each new level", came=level, where=where, remedy=remedy

@@ -276,7 +276,7 @@ class Promise(Display):
 
     @property
     def assumed(self) -> str:
-        """The assumption about rows and public columns; empty if the noise states its own."""
+        """The assumption about the list of rows and the public columns; empty if the noise states its own one."""
         if self.noise.names_rows or self.noise.is_by_plan:
             return ""
         return taken_for_granted(self.public, self.rows)

@@ -118,11 +118,11 @@ class PlannedNoise(ABC):
         check_size(self.unit, rows, columns)
 
     def released(self, columns: tuple[str, ...]) -> tuple[str, ...]:
-        """The released columns, from those that a promise names; OutOfRange for columns without this noise."""
+        """The released columns, given those that a promise names; OutOfRange if this noise does not cover them."""
         return columns
 
     def labelled(self, public: tuple[str, ...]) -> tuple[str, ...]:
-        """The public columns, from those that a promise names, with those that the noise adds."""
+        """The public columns: those that a promise names, and those that the noise adds."""
         return public
 
     def rows_of(self, table: Any, columns: Sequence[str]) -> Any:
@@ -280,7 +280,7 @@ class Noise(PlannedNoise):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class AnyNoiseAtLevel(Display):
-    """The noise of an answer at a level, whose properties are those of the promised noise."""
+    """The noise of an answer at a level, with the properties of the promised noise."""
 
     noise: Noise
     level: Level

@@ -227,7 +227,7 @@ def read_statement(path: Path | str) -> dict[str, Any]:
 
 
 def check_statement(statement: Mapping[str, Any], table: Any, *, digested: bool = True) -> NoiseAtLevel:
-    """Check every field of a statement, and that it belongs to this table of cells, points or columns together.
+    """Check every field of a statement, and that the statement belongs to this table.
 
     Args:
         statement: Statement of the table.

@@ -110,7 +110,7 @@ class Texts:
 
 
 def universe_facts(universe: Universe) -> dict[str, str]:
-    """The facts by which a ledger recognises a universe: its size, and kind and digest of its own facts, if any."""
+    """The facts by which a ledger recognises a universe: its size; if it has facts, also its kind and their digest."""
     size = {"size": size_text(universe)}
     facts = getattr(universe, "facts", None)
     if facts is None:

@@ -80,7 +80,7 @@ class BoundCosts(Display):
 
     @property
     def best(self) -> int | float:
-        """The bound with the least expected error; of equal errors the least bound."""
+        """The bound with the least expected error; if several have this error, the smallest bound."""
         return min(self.rows, key=lambda row: row.error).bound
 
     @property
