@@ -156,9 +156,9 @@ def test_three_columns_are_a_pair_and_one():
 
 def test_refusals():
     """A unit for another number of cells, no level, a seeded source, undeclared columns, cells that are no integers."""
-    with pytest.raises(OutOfRange, match="as many"):
+    with pytest.raises(OutOfRange, match="cells must be the number of columns"):
         noise_together_at(["a"], 1, unit=Unit(1, 1))
-    with pytest.raises(OutOfRange, match="as many"):
+    with pytest.raises(OutOfRange, match="cells must be the number of columns"):
         noise_together_at(BOTH, 1, unit=Unit(1, 3))
     with pytest.raises(OutOfRange, match="noise"):
         noise_together_at(BOTH, 1, unit=Unit(1, 2), noise="gaussian")
@@ -326,5 +326,5 @@ def test_a_promise_of_columns_changed_together_names_those_of_its_noise():
     noise."""
     noise = once_together(["a", "b"], unit=Unit(1, 2))
     assert Promise(noise=noise).columns == ("a", "b")
-    with pytest.raises(OutOfRange, match="those of the noise: a, b"):
+    with pytest.raises(OutOfRange, match="columns of the noise: a, b"):
         Promise(["a", "c"], noise=noise)

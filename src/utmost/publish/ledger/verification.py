@@ -100,7 +100,7 @@ def verify_events(key: Key, transaction: Transaction) -> Verification:
             step = Step.from_known(() if release is None else release.responses, level_from_text(event.facts["level"]))
             if step.how != event.facts["how"]:
                 raise LedgerDamaged(
-                    "the step to a level must follow from the levels before it",
+                    f"the step to this level must be {step.how}, given the levels before it",
                     came="another step",
                     where=f"event {number}",
                 )
