@@ -118,10 +118,10 @@ def test_a_picture_of_places_is_drawn(run, tmp_path):
 def test_a_theorem_that_does_not_apply_names_the_entry(run, file):
     code, out, err = run("design", "--space", "counts:3", "--prior", "uniform", "--loss", "nib", "--theorem", *HALF)
     assert (code, out) == (1, "")
-    assert "l(0, 1) = 0 beside l(0, 0) = 1" in err
+    assert "l(0, 1) = 0 but l(0, 0) = 1" in err
     loss = file("0,2,1\n1,0,1\n2,1,0\n", "loss.csv")
     code, _, err = run("design", "--space", "counts:2", "--prior", "uniform", "--loss", loss, "--theorem", *HALF)
-    assert (code, "l(0, 2) = 1 beside l(0, 1) = 2" in err) == (1, True)
+    assert (code, "l(0, 2) = 1 but l(0, 1) = 2" in err) == (1, True)
     code, _, err = run("design", "--space", "discrete:3", "--prior", "uniform", "--loss", "binary", "--theorem", *HALF)
     assert (code, "the theorem needs counts" in err) == (1, True)
     code, out, _ = run("design", "--space", "counts:2", "--prior", "uniform", "--loss", loss, *HALF)

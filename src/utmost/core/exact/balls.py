@@ -185,7 +185,7 @@ TURN_ERROR = 8 * ROUNDING
 """|_cos_pi(x) - cos(pi x)| <= 8 u, and so for the sine, for x from 0 to 2.
 
 y is exact; theta errs by 1.5 u of itself (its constant, the product), z by 4 u. Term j of the cosine is rounded within
-(7 j + 2) u: in all (2 cosh(theta) + 7 sum of j z^j/(2j)!) u < 2.7 u + 2.4 u. Of the sine, with the factor theta:
+(7 j + 2) u: in all (2 cosh(theta) + 7 sum of j z^j/(2j)!) u < 2.7 u + 2.4 u. The sine has the factor theta:
 theta (2 sinh(theta)/theta + 7 sum of j z^j/(2j+1)! + 2.5) u < 4.4 u. What is left of either series is below
 theta^18/18! < 3e-18 < 0.02 u.
 """

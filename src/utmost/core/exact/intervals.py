@@ -355,8 +355,9 @@ _BITS_OF_ANY_FLOAT = 1200
 def narrow_interval(around: Callable[[int], Interval]) -> Interval:
     """An interval around a number, so narrow that it decides the floats next to the number: at least 128 bits.
 
-    `round_up`, `round_down` and `nearest` of the interval are those of the number, unless the number is within 2^-1200
-    of a place where they change. Even then `round_up` is not below the number, and `round_down` not above it.
+    `round_up`, `round_down` and `nearest` give the same floats for the interval as for the number, unless the number is
+    within 2^-1200 of a place where these floats change. Even then `round_up` is not below the number, and `round_down`
+    is not above it.
 
     Args:
         around: Function from a precision to an interval around the number, a few units of 2^-bits wide.

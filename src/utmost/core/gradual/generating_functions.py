@@ -106,7 +106,7 @@ class GeneratingFunction:
         return (1 - b) ** 2 / (b * sum(self.linear) + sum(self.constant))
 
     def characteristic(self, angles: NDArray[np.float64]) -> NDArray[np.complex128]:
-        """E[exp(i t X)] divided by that of the block, in floats."""
+        """E[exp(i t X)] without the factor of the block, in floats."""
         b = float(self.ratio(64).upper)
         values = np.zeros(angles.shape, np.complex128)
         for k, (p, m) in enumerate(zip(self.constant, self.linear, strict=True)):
@@ -116,7 +116,7 @@ class GeneratingFunction:
         return np.asarray(values / total * tail, np.complex128)
 
     def squared_modulus(self, x: Fraction, y: Fraction, bits: int) -> Interval:
-        """|E[z^X]|^2 divided by that of the block, at z = x + iy on the unit circle."""
+        """|E[z^X]|^2 without the factor of the block, at z = x + iy on the unit circle."""
         real, imaginary = Interval.of(0, bits), Interval.of(0, bits)
         for coefficient in reversed(self.coefficients(bits)):  # Horner's rule; the factor z^start has modulus 1
             real, imaginary = real * x - imaginary * y + coefficient, real * y + imaginary * x
@@ -224,8 +224,8 @@ def generating_function(law: Any) -> GeneratingFunction:
 
 def staircase_generating_function(level: Level, period: int, near: int) -> GeneratingFunction:
     """The function with N = B_near + b B_(2 D - near), for 1 <= near <= 2 D; near = 2r - 1 on the integers."""
-    # A staircase on the reals, in cells of width D/n, has near = 2 gamma n, and n in place of D: the exponents are
-    # those of the cells' middles, which are half-integers, and integers again after the division by the block.
+    # A staircase on the reals, in cells of width D/n, has near = 2 gamma n, and n in place of D. The exponents are the
+    # middles of the cells: half-integers, which become integers by the division by the block.
     far, block = 2 * period - near, math.gcd(near, 2 * period)
     if near == far:  # N = (1 + b) B_D, and a constant factor does not matter
         return GeneratingFunction((Fraction(1),), (Fraction(0),), 0, level, period, block)

@@ -2,8 +2,8 @@ r"""Decide with proof whether one distribution is another plus independent noise
 
 A response V_2 at a larger epsilon can be turned into one at a smaller epsilon, V_1, without loss exactly when
 V_1 = V_2 + W with W independent of V_2. If V_2 is an extreme point of the private distributions, as a staircase is, no
-other joint distribution of V_1 and V_2 satisfies both levels. The generating function of W can only be the quotient of
-those of V_1 and V_2. W exists exactly when no coefficient of the quotient is negative.
+other joint distribution of V_1 and V_2 satisfies both levels. The generating function of W can only be the quotient
+of the generating functions of V_1 and V_2. W exists exactly when no coefficient of the quotient is negative.
 
 **The coefficients of W.** With the functions of `generating_functions`, the quotient is
 
@@ -178,7 +178,7 @@ class BoundedSupport:
 
 @dataclass(frozen=True, slots=True)
 class UnmatchedZero:
-    """Obstacle: the characteristic function E exp(itV) of V_2 has a zero in an interval where that of V_1 has none.
+    """Obstacle: in an interval, the characteristic function E exp(itV) has a zero for V = V_2, and none for V = V_1.
 
     Attributes:
         after, before: Ends of the interval of t. Certificate: the signs for V_2 at both ends, and an enclosure for V_1

@@ -4,10 +4,10 @@ r"""Decide for any two distributions of the library whether one is the other plu
 
 .. math:: \varphi(t) = c\, \frac{g(t)}{t\, |1 - b e^{iDt}|^2}, \quad g(t) = \sin(\gamma D t) + b \sin((1 - \gamma) D t).
 
-If V_1 = V_2 + W with independent W, each zero of the characteristic function of V_2 is a zero of that of V_1. (Below,
-"a zero of V" means such a zero.) If gamma_1 or gamma_2 is irrational (with equal periods), V_2 has a zero that V_1
-lacks. If both are rational, V_i is uniform noise on one cell of a common grid plus noise on the grid. Then W lies on
-that grid, and `lossless` decides.
+If V_1 = V_2 + W with independent W, each zero of the characteristic function of V_2 is a zero of the characteristic
+function of V_1. (Below, "a zero of V" means a zero of this function.) If gamma_1 or gamma_2 is irrational (with
+equal periods), V_2 has a zero that V_1 lacks. If both are rational, V_i is uniform noise on one cell of a common grid
+plus noise on the grid. Then W lies on that grid, and `lossless` decides.
 """
 
 from collections.abc import Iterator

@@ -41,7 +41,7 @@ def read_prices(prices: Mapping[Level | Number, Number]) -> dict[Level, Fraction
     ['10', '35']
     >>> read_prices({1: 10, 2: 9})
     Traceback (most recent call last):
-    utmost.errors.OutOfRange: prices: prices must not be negative, nor fall as epsilon grows. Otherwise a ...
+    utmost.errors.OutOfRange: prices: prices must not be negative, nor fall as epsilon grows. Pass no ...
     """
     mapping(prices, "prices")
     read = sorted((level(at), exact(price, "price")) for at, price in prices.items())
@@ -51,7 +51,7 @@ def read_prices(prices: Mapping[Level | Number, Number]) -> dict[Level, Fraction
         raise OutOfRange("a level must have one price", where="prices")
     worth = [price for _, price in read]
     if worth[0] < 0 or worth != sorted(worth):
-        remedy = "Otherwise a buyer gets a larger epsilon, which includes the smaller ones, for less."
+        remedy = "Pass no negative price, and no lower price for a larger epsilon, which includes the smaller ones."
         raise OutOfRange("prices must not be negative, nor fall as epsilon grows", where="prices", remedy=remedy)
     return dict(read)
 

@@ -228,9 +228,9 @@ class Jump(Display):
     """A jump of the noise at one level.
 
     Attributes:
-        size: Change of the noise when epsilon falls below that of the jump; not 0.
-        clock: Cell of the unit interval that holds u = (alpha/a)^|size|, for alpha of the jump, and a of the path's
-            smallest epsilon. u is uniform for every size.
+        size: Change of the noise when epsilon falls below the epsilon of the jump; not 0.
+        clock: Cell of the unit interval that holds u = (alpha/a)^|size|, where alpha is the alpha of the jump, and a is
+            the alpha of the path's smallest epsilon. u is uniform for every size.
     """
 
     size: int

@@ -110,9 +110,9 @@ def changing(b: Any, a: Any) -> Any:
 class Bridge:
     r"""The distribution of K = V_middle - V_higher given W = V_lower - V_higher. K and W are independent of V_higher.
 
-    With a > m > b the alphas of lower, middle and higher, W' the tightening noise from higher to middle, and W'' that
-    from middle to lower, P(K = k | W = w) = P(W' = k) P(W'' = w - k) / P(W = w). For w != 0 this is a mixture. With
-    s the sign of w, J ~ Geom(am) and G ~ Geom(m/a):
+    With a > m > b the alphas of lower, middle and higher, W' the tightening noise from higher to middle, and W'' the
+    tightening noise from middle to lower, P(K = k | W = w) = P(W' = k) P(W'' = w - k) / P(W = w). For w != 0
+    this is a mixture. With s the sign of w, J ~ Geom(am) and G ~ Geom(m/a):
 
     ========  =================================================  ==============================================
     home      (b/m) (1-am)(a-m) / ((1-ab)(a-b))                  K = 0
@@ -205,7 +205,7 @@ class Bridge:
         density = kind.powers(self.fall, inward) * kind.powers(self.rise, np.abs(ahead - inward))
         density = kind.number(smooth) * density + kind.where(ahead == 0, kind.number(self.home))
         density = density + kind.where(ahead == size, kind.number(self.stay)) * kind.powers(self.fall, size)
-        # At w = 0 alone, an atom comes before the mixture.
+        # Only at w = 0 is there a probability of K = 0 before the mixture.
         idle = kind.where(size == 0, kind.number(self.idle))
         return plain((1 - idle) * density + idle * (ahead == 0))
 

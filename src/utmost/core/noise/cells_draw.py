@@ -41,7 +41,7 @@ _HALF, _SIXTH = Fraction(1, 2), Fraction(1, 6)
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class CellsDraw(DrawLaw):
-    r"""P(X = x) proportional to q^d(x): at least d(x) individuals move a point of the centre, all \|x_i\| < step, to x.
+    r"""P(X = x) proportional to q^d(x). At least d(x) individuals move a point with all \|x_i\| < step to x.
 
     Args:
         epsilon: Level of all cells together, or alpha = exp(-epsilon) instead.
@@ -192,7 +192,7 @@ class CellsDraw(DrawLaw):
 
     @property
     def is_joined(self) -> bool:
-        """Whether raised and lowered cells share one shell number: if a record that lowers no cell is replaced."""
+        """Whether raised and lowered cells share one shell number: True if a record that lowers no cell is replaced."""
         return self.nonnegative and self.neighbours == "change-one"
 
     def mixture_factor(self, q: Q) -> Q:
@@ -361,14 +361,14 @@ class _Body:
 
 @dataclass(frozen=True, slots=True)
 class _Others:
-    """The numbers of points that the cells which are not raised have in each shell, if ``raised`` cells are raised."""
+    """The numbers of points of each shell in the cells that are not raised, where ``raised`` cells are raised."""
 
     body: _Body
     raised: int
     step: int
 
     def count(self, j: int) -> int:
-        """The number of points of shell j: for each number b of lowered cells, the choices times the vectors."""
+        """The number of points of shell j: the sum, over the number b of lowered cells, of choices times vectors."""
         return sum(
             _weight(self.body, self.raised, b, self.step) * _joined_count(self.body, b, j)
             for b in range(self.body.cells - self.raised + 1)
@@ -442,7 +442,7 @@ def chunk_points_from(a: int, most: int, in_all: int, least: int) -> int:
 
 @lru_cache(maxsize=64)
 def _joined_moments(body: _Body, step: int) -> list[ShellSeries]:
-    """Moments with a shared shell number: of cells at the centre, squares, squares of sums, and absolute values."""
+    """Sums for a shared shell number: of the cells at the centre, squares, squares of totals, and absolute values."""
     n = body.cells
     (m0, m1), (s0, s1, s2) = body.values(step)
     values: list[list[Fraction]] = [[], [], [], []]

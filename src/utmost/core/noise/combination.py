@@ -32,13 +32,13 @@ _LEAST_INVERTED = 8e-16
 """The least probability that an inversion resolves; a smaller one would be below its rounding error."""
 _HALVINGS = 24
 _ALIASED = 2.0**-30
-"""The largest error by aliasing of a bound that is used once, as a part of the probability that it must not exceed."""
+"""The largest error by aliasing in a bound that is used once, relative to the probability that it is compared with."""
 _FEW_GROUPS, _MOST_MARGINS = 64, 4096
 _margins: dict[tuple[Any, ...], int | float] = {}
 """A cache of margins. Its keys are the terms of a sum and the allowed probability of a miss."""
 _MOST_INVERSIONS = 2
 _inversions: dict[tuple[Any, ...], OnIntegers | None] = {}
-"""The latest inversions by the terms of a sum: of two sums, a table has counts and amounts. Each takes some MB."""
+"""The latest two inversions, by the terms of the sum: a table has counts and amounts. An inversion takes some MB."""
 _DECAY, _MOST_POINTS = 40.0, 1 << 20
 
 
@@ -280,7 +280,7 @@ class Combination(Display):
 
     def _exceeded(self, margin: Fraction, miss: float | None, *, once: bool = False) -> float:
         """An upper bound of P(|S| > margin) for margin >= 0: the best of the three bounds."""
-        # With ``once``, the inversion serves this margin and ``miss`` alone, and is about half as large.
+        # With ``once``, the inversion serves only this margin and ``miss``, and is about half as large.
         if not self.counts:
             return 0.0
         if self._single is not None:
@@ -349,7 +349,7 @@ class Combination(Display):
 
     @cached_property
     def _on_integers(self) -> OnIntegers | None:
-        """The inversion of a lattice, unless it is too large; many answers in turn have equal terms."""
+        """The inversion of a lattice; None if it is too large. Cached: many answers in turn have equal terms."""
         terms = self.coefficients, self.levels, self.counts
         if self._step is None or len(self.counts) > _FEW_GROUPS:
             return OnIntegers.of(self._groups, self._chernoff)
@@ -365,7 +365,7 @@ class Combination(Display):
 
 
 def _least_below(most: int, missed: Callable[[int], float], chance: float) -> int:
-    """The least k in 0..most at which a decreasing probability is at most ``chance``, as it is at ``most``."""
+    """The least k in 0..most at which a decreasing probability is at most ``chance``; at k = ``most`` it must be."""
     # Tails fall like exponentials, so that a line through two logarithms finds k in a few steps. Each step that leaves
     # more than half of the interval is followed by one from its middle.
     low, high, is_slow = -1, most, False

@@ -165,7 +165,7 @@ class DeclaredSum(Display):
 
     @cached_property
     def variance(self) -> float:
-        """The variance of the sum; of discrete Gaussian noise an upper bound, the sum of the declared variances."""
+        """The variance of the sum. For discrete Gaussian noise, an upper bound: the sum of the declared variances."""
         if self.kind == "discrete laplace":
             return float(sum(float(_geometric(size).variance()) * count for size, count in self.terms))
         return float(self._squares * (2 if self.kind == "laplace" else 1))
@@ -180,7 +180,7 @@ class DeclaredSum(Display):
 
         It is the least margin for Gaussian and discrete Laplace noise, for one cell, and for discrete Gaussian noise if
         the chance of an error beyond it is at least 10^-9. For sums of continuous Laplace noise it exceeds the least
-        one by less than a hundredth of their standard deviation.
+        margin by less than a hundredth of the standard deviation of the sum.
         """
         return self.margin_for_miss(1 - read_confidence(confidence))
 
@@ -304,9 +304,9 @@ def ratio_of_sums(
         shared: Sizes of the noise of the cells that both sums have; empty for sums of two columns.
         confidence: Chance with which the interval contains the ratio.
     """
-    # Fieller's set: exact for Gaussian and discrete Laplace noise; by the subgaussian bound, two fifths wider at 95 %,
-    # for discrete Gaussian noise. For Laplace noise, and for two kinds of noise, the interval is computed from a margin
-    # of each sum.
+    # Fieller's set is exact for Gaussian and discrete Laplace noise. For discrete Gaussian noise the subgaussian bound
+    # makes it two fifths wider at 95 %. For Laplace noise, and for two kinds of noise, the interval is computed
+    # from a margin of each sum.
     (u, noise, above), (v, other, below) = top, bottom
     miss = 1 - confidence
     estimate = round_up(u / v) if v else None

@@ -154,7 +154,8 @@ def total_noise(level: Level, draw: DrawLaw) -> Geometric | DiscreteStaircase:
 def drawn_law(
     draw_at: Callable[[Level], DrawLaw], level: Level, total_share: Fraction, beside: Fraction = Fraction(0)
 ) -> DrawLaw | DrawWithTotal:
-    """The draw at (1 - beside) of the level, with separate noise of the total if ``total_share`` is not 0."""
+    """The draw at the share 1 - ``beside`` of the level, with separate noise of the total unless its share is 0."""
+    # Other noise gets the share ``beside`` of the level.
     rest = level if not beside else level.scaled(1 - beside)
     return DrawWithTotal.at_share(draw_at, rest, total_share / (1 - beside)) if total_share else draw_at(rest)
 

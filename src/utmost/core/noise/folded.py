@@ -60,7 +60,7 @@ class Folded:
             weights = self.powers.power(k) * self.powers.complement
             return weights[:, None] * self.cost(k[:, None] * self.period + offsets[None, :])
 
-        # 0..last in blocks that double, so that each sees the cost at one scale.
+        # k = 0..last in blocks of doubling length, so that the costs within a block have one scale.
         edges = [0, 64]
         while edges[-1] <= self.last:
             edges.append(edges[-1] * 2)
@@ -84,12 +84,12 @@ class Folded:
         return False
 
     def total(self, low: int, high: int, scale: float = 0.0) -> float:
-        """The sum of M(j) over the integers low <= j < high, to be added to a number of size ``scale``."""
+        """The sum of M(j) over integers low <= j < high, accurate enough to add it to a number of size ``scale``."""
         return float(integer_sum(self, [(low, high)], scale=scale).value) if high > low else 0.0
 
     def integral(self, low: float, high: float, scale: float = 0.0) -> float:
-        """The integral of M(u D) over low < u < high, to be added to a number of size ``scale``."""
-        # M may jump at the ends, which the floats next to them replace: a jump belongs to the next piece.
+        """The integral of M(u D) over low < u < high, accurate enough to add it to a number of size ``scale``."""
+        # M may jump at an end, and the jump belongs to the next piece: the float next to the end is used instead.
         first, last = math.nextafter(low * self.period, math.inf), math.nextafter(high * self.period, 0.0)
         if not first < last:
             return 0.0

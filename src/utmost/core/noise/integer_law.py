@@ -238,7 +238,7 @@ class IntegerLaw(Law):
         """The largest level between X and X + d for all d up to the distance; None for the distance 0.
 
         The level is attained at `worst_place`. It is exact for rational probabilities, and equal to ``level`` if the
-        ratio agrees with that to about 400 bits. Otherwise epsilon is rounded up to a float.
+        ratio agrees with ``level`` to about 400 bits. Otherwise epsilon is rounded up to a float.
         """
         shift = int(distance)
         if shift == 0:
@@ -360,7 +360,9 @@ class IntegerLaw(Law):
             while (found := self._enclosed(self.mass, far, bits)).low < 1 << 128:
                 bits *= 2
                 if bits > _FARTHEST_BITS:
-                    raise Unsupported(f"a probability must be at least 2^-{_FARTHEST_BITS}", came=f"that of {far}")
+                    raise Unsupported(
+                        f"a probability must be at least 2^-{_FARTHEST_BITS}", came=f"the probability of {far}"
+                    )
             logs[place] = math.log(found.low) - bits * math.log(2)
         return logs
 

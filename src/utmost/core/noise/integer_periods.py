@@ -101,7 +101,7 @@ class IntegerPeriods:
         return math.exp(total - float(width) + math.log1p(-math.exp(-self.epsilon)))
 
     def _gain(self, coefficient: Coefficient, r: int) -> float:
-        """The log of phi over b psi, with the sign of M(r) - V(r); or of a bound, if ``coefficient`` is one."""
+        """The log of phi over b psi, with the sign of M(r) - V(r); a bound of it if ``coefficient`` is a bound."""
 
         def terms() -> Iterator[Term]:
             # The k for which c_k may be nonzero, and the log of a bound of all later terms, divided by b^k.

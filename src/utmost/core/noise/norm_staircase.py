@@ -179,7 +179,7 @@ class BallMixture(Display, ABC):
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class NormStaircase(BallMixture):
-    """P(X = x) proportional to q^j, if |x| is on step j. The first step is r wide, the next ones as the sensitivity."""
+    """P(X = x) proportional to q^j for |x| on step j. Step 0 is r wide, every other step as wide as the sensitivity."""
 
     level: Level
     cells: int
@@ -313,7 +313,7 @@ def _scaled(points: fmpz_poly, u: NDArray[np.float64], level: Level, sensitivity
     q, left = math.exp(-epsilon), -math.expm1(-epsilon)
     total, slopes = np.zeros_like(u), np.polynomial.Polynomial(scaled)
     for i in range(degree + 1):
-        # Times left^(degree+1): at a small level the sums exceed the floats without this common factor.
+        # Multiplied by left^(degree+1): at a small level the sums exceed the floats without this common factor.
         weight = float(_at(eulerian(i), q)) * left ** (degree - i) / math.factorial(i)
         total = total + slopes(u) * weight
         slopes = slopes.deriv()

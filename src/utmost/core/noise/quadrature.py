@@ -45,7 +45,7 @@ class Enclosed:
 
 
 def integer_sum(f: Function, blocks: list[tuple[int, int]], relative: float = 1e-13, scale: float = 0.0) -> Enclosed:
-    """The sum of f over the integers of all blocks [low, high), to be added to a number of size ``scale``.
+    """The sum of f over the integers of blocks [low, high), accurate enough to add it to a number of size ``scale``.
 
     >>> float(integer_sum(lambda n: 1.0 / n**2.0, [(1, 10**6)]).value)
     1.64493306684772...
@@ -54,7 +54,7 @@ def integer_sum(f: Function, blocks: list[tuple[int, int]], relative: float = 1e
 
 
 def integral(f: Function, blocks: list[tuple[float, float]], relative: float = 1e-13, scale: float = 0.0) -> Enclosed:
-    """The integral of f over all blocks [low, high], to be added to a number of size ``scale``.
+    """The integral of f over all blocks [low, high], accurate enough to add it to a number of size ``scale``.
 
     >>> float(integral(np.sqrt, [(0.0, 1.0)]).value)
     0.66666666666...

@@ -171,7 +171,7 @@ class FiellerSet:
         return None if self.estimate is None or 2 * lost > self.miss else self.miss - lost
 
     def is_beyond(self, ratio: Fraction) -> bool:
-        """Whether this ratio, and all farther from the estimate on its side, are proved to be outside the set."""
+        """Whether this ratio, and every ratio beyond it as seen from the estimate, is proved to be outside the set."""
         return self._each is not None and self.noises.of_ratio(ratio).rejects(
             self.top - ratio * self.bottom, self._each
         )
@@ -185,7 +185,7 @@ class FiellerSet:
         return RatioBar(shown, round_down(lower), round_up(upper), sure)
 
     def end(self, way: int) -> Fraction | None:
-        """A point below (-1) or above (1) the estimate beyond which no ratio is in the set, near the nearest one."""
+        """A point below (-1) or above (1) the estimate beyond which no ratio is in the set, nearly the nearest one."""
         # Estimates find the point, and a proof confirms it. If the proof fails there, it is tried a few steps farther
         # out. If all these proofs fail, the search itself tries each point by a proof.
         if self._each is None or self.estimate is None:

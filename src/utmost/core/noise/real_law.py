@@ -20,7 +20,7 @@ from utmost.errors import OutOfRange
 
 
 class RealLaw(Law):
-    """A distribution on the reals with a density that is symmetric about zero. Floats are right to a few last units."""
+    """A distribution on the reals with a density that is symmetric about zero. Floats err by a few last units."""
 
     __slots__ = ()
 

@@ -82,7 +82,7 @@ def intervals_at(ratio: Level, formulas: Callable[[Any], Sequence[Any]], bits: i
             return [ball_interval(ball, bits) for ball in balls]
         precision *= 2
     required = "the noise of a level must be computable with 2^20 bits"
-    raise OutOfRange(required, came="a level beyond", remedy="Choose a larger epsilon.")
+    raise OutOfRange(required, came="a level that needs more bits", remedy="Choose a larger epsilon.")
 
 
 def is_at_most(ratio: Level, formula: Formula, bound: Fraction) -> bool:

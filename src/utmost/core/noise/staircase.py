@@ -172,7 +172,7 @@ _LEAST_WIDTH = 1e-280
 class Staircase(RealLaw):
     r"""f(x) = a b^floor(|x|/D + 1 - gamma) on the reals, with b = exp(-epsilon) and sensitivity D.
 
-    The density is a on |x| < gamma D, b times that up to D, and falls by b from each period to the next.
+    The density is a on |x| < gamma D, a b from there to D, and is multiplied by b from each period to the next.
 
     Args:
         epsilon: Privacy level, or alpha = exp(-epsilon) instead.

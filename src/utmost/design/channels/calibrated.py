@@ -23,8 +23,8 @@ from utmost.design.spaces.space import Space
 from utmost.errors import NotALoss, OutOfRange, Unsupported
 
 Tails = tuple[Number | None, Number | None]
-"""By how much the cost rises with each outcome before the first, and with each outcome after the last; None or 0 for a
-side without further outcomes.
+"""Rise of the cost with each further outcome before the first outcome, and with each further outcome after the last;
+None or 0 for a side without further outcomes.
 
 An outcome in a tail has the same likelihood ratios as the first outcome of the tail, up to the position in a staircase
 period, so merging a tail into one outcome loses little or no information.
@@ -43,14 +43,14 @@ class WeightedOutcomes:
 
     def sums_agree(self) -> bool:
         """Check whether all rows have the same sum for every alpha."""
-        # Times the product of 1 - X^fall over the tails, each sum is a polynomial in X = alpha: compare coefficients.
+        # Multiplied by 1 - X^fall for each tail, a sum is a polynomial in X = alpha: coefficients are compared.
         tails, sums = set(self.falls.tolist()) - {0}, set()
         for row in self.steps:
             total: dict[Fraction, Fraction] = {}
             for step, weight, fall in zip(row, self.weights, self.falls, strict=True):
                 terms = {step: Fraction(weight)}
                 for other in tails - {fall}:
-                    # Times 1 - X^other.
+                    # Multiply by 1 - X^other.
                     moved = {at + other: coefficient for at, coefficient in terms.items()}
                     terms = {at: terms.get(at, Fraction(0)) - moved.get(at, Fraction(0)) for at in {**terms, **moved}}
                 for power, coefficient in terms.items():
@@ -106,7 +106,7 @@ def exponential_mechanism(
     base: object | None = None,
     tails: Tails | None = None,
 ) -> Channel:
-    """C[x, y] proportional to base[y] alpha^(costs[x, y] / D), with sqrt(alpha) for alpha if row sums may differ.
+    """C[x, y] proportional to base[y] alpha^(costs[x, y] / D); sqrt(alpha) replaces alpha if row sums may differ.
 
     D is the sensitivity of the costs, the largest |costs[x, y] - costs[z, y]| / d(x, z), so multiplying all costs by a
     constant does not change the channel. Row sums cannot differ if every row has the same costs, each with the same

@@ -138,9 +138,9 @@ class RationalCone:
         powers = LogPowers.of(ptype.level, distances)
         if not powers.is_rational or not channel.is_exact:
             raise Unsupported(
-                "this function needs rational alpha^d and a channel of Fractions",
+                "every alpha^d must be rational, and the channel must hold Fractions",
                 came="float64 entries" if powers.is_rational else f"irrational alpha^d at {ptype.level}",
-                remedy='Give the level as alpha="1/2", say, whole distances, and the channel as Fractions.',
+                remedy='Pass a level such as alpha="1/2", a space with integer distances, and a channel of Fractions.',
             )
         cone = cls(powers.fractions(distances.coefficients), distances.coefficients[..., 0], powers)
         if channel.shape[0] != cone.size:
@@ -229,7 +229,7 @@ def _kernel_within(
 
 
 def is_vertex_mechanism(ptype: PrivacyType, channel: Channel) -> bool:
-    """Return whether the posterior of every possible outcome is a vertex of the type: its tight pairs join all secrets.
+    """Return whether each possible posterior is a vertex of the type, that is, its tight pairs join all secrets.
 
     Args:
         ptype: Type with rational alpha^d.

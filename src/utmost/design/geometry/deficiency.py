@@ -1,4 +1,4 @@
-r"""The distance of a channel from the refinements of another at a prior: the largest gain from using it instead.
+r"""The distance of a channel B from the refinements of a channel A at a prior: the largest gain of B over A.
 
 For gains g and a prior p let V_g[p, C] be the posterior vulnerability. The distance is the largest difference of
 V_g[p, B] and V_g[p, A] over a class of gains. It is 0 if and only if B is a post-processing of A, on the secrets of

@@ -31,7 +31,7 @@ from utmost.design.spaces.priors import prior as check_prior
 from utmost.errors import NotAPrior, Unsupported
 
 _Least = tuple[Fraction, int]
-"""The least a^d(u,j) prior[u] over the secrets u on one side of an edge, and its u; j is the end of the edge there."""
+"""The least a^d(u,j) prior[u] over secrets u on one side of an edge, and this u; j is the edge's end on that side."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

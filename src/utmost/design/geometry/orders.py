@@ -109,7 +109,7 @@ class PrivacyOrderVerdict(Verdict):
         return self.pair is None
 
     def verify(self) -> bool:
-        """Check that no ratio is larger for the worse channel than for the better one, or that of ``pair`` is."""
+        """Check that the ratio of ``pair`` is larger for the worse channel; without a pair, that no ratio is larger."""
         better_ratios, worse_ratios = induced_ratios(self.better), induced_ratios(self.worse)
         above = np.greater(worse_ratios, better_ratios * (1 + Fraction(self.tolerance)))
         return not above.any() if self.pair is None else bool(above[self.pair])

@@ -88,7 +88,7 @@ class TightGraph:
         return seen
 
     def component(self, start: int, within: int) -> int:
-        """Return the nodes of ``within`` joined to the node set ``start`` in it, by arcs in either direction."""
+        """Return the nodes that arcs inside ``within``, in either direction, join to the node set ``start``."""
         seen, todo = start, start
         while todo:
             x = todo.bit_length() - 1

@@ -125,7 +125,7 @@ def best_attributes(
     Raises:
         NotALevel, OutOfRange: for an invalid level, an empty list, and fewer than two categories.
 
-    A third way may have less error.
+    Another way than these two may have less error.
 
     >>> [best_attributes([4, 4, 4], epsilon).is_sampled for epsilon in (1, 12)]
     [True, False]

@@ -204,7 +204,8 @@ class Coupling:
         higher: Distribution of z2.
 
     Raises:
-        OutOfRange: if ``lower`` is no refinement of ``higher``: if its one/zero or (1-zero)/(1-one) is larger.
+        OutOfRange: if ``lower`` is no refinement of ``higher``, because one/zero or (1-zero)/(1-one) of ``lower`` is
+            larger.
 
     >>> pair = Coupling(BitResponse.permanent("1/2"), BitResponse.permanent("1/4"))
     >>> pair.lower_given(1), pair.lower_given(0)
@@ -222,7 +223,7 @@ class Coupling:
                 raise wrong_kind(name, "a BitResponse", response)
         if not (self.lower_given(0) >= 0 and self.lower_given(1) <= 1):
             raise OutOfRange(
-                "neither one/zero nor (1-zero)/(1-one) may be larger at the lower epsilon",
+                "one/zero and (1-zero)/(1-one) must not be larger at the lower epsilon than at the higher epsilon",
                 came=f"{self.lower} and {self.higher}",
                 where="Coupling",
                 remedy="Exchange the two responses, or use the map f for both.",
@@ -315,10 +316,10 @@ def relax(
     *,
     randomness: Randomness | None = None,
 ) -> Bits:
-    """Draw responses at a higher epsilon, given responses at a lower one; both together satisfy the higher.
+    """Draw responses at a higher epsilon, given responses at a lower one; both together satisfy the higher epsilon.
 
     Args:
-        bits: Bits of the responses: the true ones for a permanent response, the memoised ones for a report.
+        bits: Bits to which ``responses`` belong: true bits for permanent responses, memoised bits for reports.
         responses: Responses drawn by ``from_response``, of the same shape.
         from_response: A refinement of ``to_response``.
         to_response: Distribution of the new responses.

@@ -173,7 +173,7 @@ class BlockSelection(CategoryReport):
 def short_report(
     categories: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None
 ) -> BlockSelection:
-    """Return the best report of one of k categories as the number of a block: the error of `best_report` in fewer bits.
+    """Return a report of one of k categories as the number of a block, with the error of `best_report` in fewer bits.
 
     Args:
         categories: k >= 2.
@@ -183,7 +183,7 @@ def short_report(
         NotALevel, OutOfRange: for an invalid level, and fewer than two categories.
         Unsupported: if `balanced_family` makes no family.
 
-    Cost: that of `balanced_family`. Clients and collector must use the same family, so save it.
+    Cost: as for `balanced_family`. Clients and collector must use the same family, so save it.
 
     Source: [pan2026], [park2023]; proofs/theory/local-protocols.md has the proof.
 

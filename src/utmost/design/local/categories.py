@@ -131,7 +131,7 @@ class CategoryReport(ABC, Display):
     def tightened(
         self, reports: NDArray[np.int64], higher: "CategoryReport", stays: NDArray[np.bool_], randomness: Randomness
     ) -> NDArray[np.int64]:
-        """Return reports drawn from ``reports`` at a higher epsilon: near to those that stay, else random."""
+        """Return reports drawn from ``reports`` at a higher epsilon: near the report where ``stays``, else random."""
 
     @abstractmethod
     def relaxed(
@@ -143,7 +143,7 @@ class CategoryReport(ABC, Display):
         keeps: NDArray[np.bool_],
         randomness: Randomness,
     ) -> NDArray[np.int64]:
-        """Return reports drawn from ``reports`` at a lower epsilon: near to them where ``near``, else ``fresh``."""
+        """Return reports drawn from ``reports`` at a lower epsilon: near the report where ``near``, else ``fresh``."""
         # ``near``: the new report contains the old one, or is contained in it. ``keeps``: the new report contains the
         # category in ``values``; this matters only where the old report leaves it open.
 
@@ -168,7 +168,7 @@ class CategoryReport(ABC, Display):
 
     @property
     def variances(self) -> tuple[float, float]:
-        """The variance that a client adds to the estimate of its own category, and to that of each other category."""
+        """The variances that a client adds to the estimates of its own category, and of any other category."""
         own, other = (
             _rounded_value(self.level, partial(self._variance_part_of, is_own=kind)) for kind in (True, False)
         )

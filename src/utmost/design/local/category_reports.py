@@ -145,7 +145,7 @@ class CategoryCoupling:
         is_one_family = self.lower.at(self.higher.level) == self.higher
         if not is_one_kind or not (is_one_family or self.lower.is_complete) or not is_lossless(self.lower, self.higher):
             raise OutOfRange(
-                "reports at the lower epsilon must be a post-processing of those at the higher one",
+                "reports at the lower epsilon must be a post-processing of the reports at the higher epsilon",
                 came=f"{self.lower} and {self.higher}",
                 remedy="Use the sets or blocks of one report for both: report.at(level).",
             )

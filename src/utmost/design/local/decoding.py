@@ -244,7 +244,7 @@ class _PlaceEquations:
         return _CandidateWords([candidates[number] for number in best.tolist()], sets)
 
     def design(self, words: _CandidateWords) -> Floats:
-        """Return (words + 1, places): the expected ones at each place per client with a word, or with another word."""
+        """Return (words + 1, places): the expected ones at each place for a client of each word; other words last."""
         return np.vstack([words.sets * self.shares, self.others])
 
     def normal(self, words: _CandidateWords) -> tuple[Floats, Floats]:

@@ -66,9 +66,9 @@ class ThresholdedLaplace(Display):
 class ThresholdedPair(Display):
     r"""The method of the paper to relax a response: relax the Laplace noise, and apply the threshold again.
 
-    Releasing the noisy values at both levels has the higher rate as its level. The two *bits* have a smaller epsilon
-    than that, but a larger epsilon than the bit at the higher rate alone, because the other bit reveals more. For the
-    map f with a1 > a2, with q = (a2/4)(1 - ln a1/ln a2) and bit 0,
+    Both noisy values together have the higher rate as their level. The two *bits* together have a smaller epsilon than
+    the higher rate, but a larger epsilon than the bit at the higher rate, because the bit at the lower rate reveals
+    more. For the map f with a1 > a2, with q = (a2/4)(1 - ln a1/ln a2) and bit 0,
 
     .. math:: P(01) = q, \quad P(11) = a_2/2 - q, \quad P(10) = (a_1 - a_2)/2 + q, \quad P(00) = 1 - a_1/2 - q.
 

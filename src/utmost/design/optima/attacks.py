@@ -1,8 +1,8 @@
 """The information of a mechanism for an attacker: guesses before and after an outcome, compared with usual mechanisms.
 
 Epsilon bounds how much any outcome can change any belief; it does not say how well someone who knows the prior guesses
-a secret. The numbers here do, for one prior: they are no guarantee, and differ for other priors. They assume the best
-strategy of the attacker (`utmost.leakage`).
+a secret. The numbers here say this for one prior. They differ for other priors, so they are no guarantee. They assume
+the best strategy of the attacker (`utmost.leakage`).
 """
 
 import math
@@ -108,7 +108,7 @@ def attack(
     matrix, weights = same_numbers(channel.matrix, belief)
     slack = (n + m + _ERRORS_OF_POWERS) * 2.0**-52  # one unit for each term of a sum, and the error of powers
     loses = l_uncertainty(consumer).posterior(channel, consumer)
-    is_free = loses == 0 and np.count_nonzero(consumer.prior) == 1  # then no product was too small for floats
+    is_free = loses == 0 and np.count_nonzero(consumer.prior) == 1  # the loss 0 is then exact: no product underflowed
     return Attack(
         mechanism,
         known,

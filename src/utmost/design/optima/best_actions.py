@@ -296,7 +296,7 @@ def folded_channel(law: Law, size: int) -> Channel:
     masses = by_size[abs(z[None, :] - np.arange(n + 1)[:, None])]
     total = 1 / (1 - b)
     folds = np.array([total if response <= 0 or response >= n else total / total for response in z.tolist()])
-    if n == 0:  # all responses are one class: twice a tail minus the point 0
+    if n == 0:  # all responses are one class: the point 0 is in both tails, so it is subtracted once
         folds = np.array([2 * total - 1 if response == 0 else total for response in z.tolist()])
     return Channel(masses * folds)
 

@@ -42,8 +42,9 @@ from utmost.design.spaces.consumer import Consumer
 from utmost.design.spaces.families import LineMetric
 from utmost.errors import OutOfRange, PromiseBroken
 
-# Lower and upper bounds of a power, and floats at or beyond these. Floats stay floats, because making a Fraction takes
-# longer than computing the power, and few bounds are used. Bounds are cached with their type, by length and by pair.
+# A lower and an upper bound of a power, then a float at or below the first and a float at or above the second. Bounds
+# that are floats are not converted to Fractions, because the conversion takes longer than computing the power, and few
+# bounds are used. Bounds are cached for each privacy type, by length and by pair.
 _PowerBounds = tuple[Fraction | float, Fraction | float, float, float]
 _kept_powers: WeakKeyDictionary[PrivacyType, dict[Length | float, _PowerBounds]] = WeakKeyDictionary()
 _kept_pairs: WeakKeyDictionary[PrivacyType, dict[int, _PowerBounds]] = WeakKeyDictionary()
@@ -115,7 +116,7 @@ def _power_bounds(ptype: PrivacyType, length: Length) -> _PowerBounds:
 
 
 def _known_powers(ptype: PrivacyType, lengths: Sequence[Length | float]) -> dict[Length | float, _PowerBounds]:
-    """Return the cached powers of alpha of the type, including those of the given lengths."""
+    """Return the cached powers of alpha of the type; powers of the given lengths are added if missing."""
     powers = _kept_powers.setdefault(ptype, {})
     new = [length for length in dict.fromkeys(lengths) if length not in powers]
     level = ptype.level
@@ -137,7 +138,7 @@ def _enclosed_one(level: Level, length: Length | float) -> _PowerBounds:
         alpha = level.scaled(length).alpha_fraction()
         return alpha, alpha, round_down(alpha), round_up(alpha)
     bits = 128
-    while True:  # ends: an irrational number is no float, so narrow intervals lie between two floats
+    while True:  # the loop ends: an irrational number is no float, so a narrow interval lies between two floats
         around = power_interval(level, length, bits)
         low, high = round_down(around), round_up(around)
         if nextafter(low, inf) == high:
@@ -155,8 +156,8 @@ _BLOCK = 1 << 20
 
 def doubtful_ratios(ptype: PrivacyType, matrix: Array, scale: Any = None) -> Iterator[tuple[int, int, int, Fraction]]:
     """Yield (x, y, r, alpha^d(x, y)) where floats do not decide X[x, r] >= alpha^d(x, y) X[y, r], for edges (x, y)."""
-    # X is a matrix of nonnegative Fractions, or of integers over a ``scale``: one number, or (n, 1) for each row. It is
-    # certain if X[y, r] is 0. Cost: O(edges k) float operations, and one exact number for each doubt.
+    # X is a matrix of nonnegative Fractions, or of integers over a ``scale``: one number, or (n, 1) for each row. The
+    # inequality holds if X[y, r] is 0. Cost: O(edges k) float operations, and one exact number for each doubt.
     # Python rounds a quotient of integers to the nearest float ten times as fast as a Fraction.
     near, empty = (matrix if scale is None else matrix / scale).astype(np.float64), matrix == 0
     edges = ptype.space.edges

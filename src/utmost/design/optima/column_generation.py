@@ -44,8 +44,9 @@ def certificate_of_rays(
     # The gap is relative to the loss, or to 1e-12 of the largest expected loss of an action if that is more.
     # ``progress`` receives the number of rounds and the relative gap so far, for the current places; if merged places
     # have misled a search, a new one starts, and the number of rounds starts at 0 again. If rounding or the keyboard
-    # stops the search early, the gap is larger. Cost: 20 to 250 rounds, each O(n^2 N) for N = 8 n rays, and O(n s) for
-    # each pivot of a tree with s sources; 5 to 60 seconds for 400 places; O(n (n + k)) floats for k actions. Source:
+    # stops the search early, the gap is larger. Time: 5 to 60 seconds for 400 places. There are 20 to 250 rounds; a
+    # round takes O(n^2 N) operations for N = 8 n rays, and O(n s) for each pivot of a tree with s sources. Memory:
+    # O(n (n + k)) floats for k actions. Source:
     # column generation on program (2) to (6) of [ghosh2009], smoothed as in [wentges1997];
     # proofs/theory/large-designs.md.
     if progress is not None and not callable(progress):
@@ -65,7 +66,7 @@ def searched(
     """Return the result of `certificate_of_rays`, and a start for other searches on the same space."""
     # ``starts`` are results of one or two searches on this space, at any levels and for any consumers, nearest first.
     program, now = RayProgram.of(ptype, consumer), ptype.level.epsilon_float
-    # Rays and prices are useful only at levels that are near.
+    # Rays and prices are useful only if their level is near the level of this search.
     starts = [start for start in starts if 1 / _NEAR_LEVELS <= start.epsilon / now <= _NEAR_LEVELS]
     farthest = float(np.asarray(ptype.space.distances, dtype=np.float64).max())
     if max((*(start.epsilon for start in starts), now)) * farthest > FARTHEST:

@@ -228,7 +228,7 @@ def constrained_certificate(
     prices = solution.duals[before:]
     dual, multipliers = split_duals(solution.duals[:before], len(ptype.space.edges), consumer.actions)
     slack = constrained_slacks(ptype, consumer, rows, dual, multipliers, prices).min(axis=1)
-    # An irrational alpha^d lies slightly below that of the program, so a price may have to decrease.
+    # The program has a rational slightly above an irrational alpha^d, so some mu may have to decrease.
     lowered = objects([mu + min(left, Fraction(0)) for mu, left in zip(dual, slack, strict=True)])
     matrix = solution.primal.reshape(consumer.secrets, consumer.actions)
     return ConstrainedCertificate(ptype, consumer, tuple(constraints), matrix, lowered, multipliers, prices)

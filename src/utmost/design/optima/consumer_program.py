@@ -50,7 +50,7 @@ def user_program(ptype: PrivacyType, consumer: Consumer, *, exactly: bool = True
 
 
 def rows_of_neighbours(ptype: PrivacyType, consumer: Consumer) -> NDArray[np.intp]:
-    """Return the rows of the edges from each secret to its 4 nearest secrets, and of the sums; few others are tight."""
+    """Return the rows of edges to the 4 nearest secrets of each secret, and rows of sums; few others are tight."""
     edges, k = ptype.space.edges, consumer.actions
     lengths = np.concatenate([ptype.space.distances[edges[:, 0], edges[:, 1]].astype(np.float64)] * 2)
     ends = edges.T.ravel()

@@ -121,9 +121,9 @@ class Forest:
         )
 
     def multipliers(self, prices: Floats, factors: Floats) -> Multipliers:
-        """Return multipliers of the rows of the trees that make prices (k, n) nonnegative as far as possible."""
-        # prices: p_x l(x, w) - mu_x, one row for each action. factors: (n, n), those of the type. At most n - 1 each
-        # action.
+        """Return multipliers along the arcs of the trees, with which prices (k, n) become nonnegative if possible."""
+        # prices: p_x l(x, w) - mu_x, one row for each action. factors: (n, n) factors alpha^d of the type. Each action
+        # has at most n - 1 multipliers.
         k, n = self.parents.shape
         values = np.zeros((k, n))
         tree_pricing.write_shortfalls(self._as_trees(factors), np.ascontiguousarray(prices), 0.0, np.zeros(n), values)

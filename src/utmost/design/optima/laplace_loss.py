@@ -42,7 +42,7 @@ class LaplaceLoss(Display):
 
 
 def laplace_loss(ptype: PrivacyType, consumer: Consumer) -> LaplaceLoss:
-    """Return the least expected loss of a reader of a count plus Laplace noise, and that of the best mechanism.
+    """Return two least expected losses of a consumer: with a count plus Laplace noise, and with the best mechanism.
 
     For a number between 0 and 1 in steps of 1/n, use the secrets 0 to n and the level epsilon/n for a step. As n grows,
     both losses converge to the same limit, because the Laplace mechanism is optimal for every prior on continuous
@@ -55,9 +55,9 @@ def laplace_loss(ptype: PrivacyType, consumer: Consumer) -> LaplaceLoss:
     Raises:
         Unsupported: for another space, an irrational alpha, and floats.
 
-    Cost: O(n k^2) rationals for k actions, and that of `optimal_mechanism`.
+    Cost: O(n k^2) rationals for k actions, and the cost of `optimal_mechanism`.
 
-    Source: [fernandes2021], Theorem 1, which it measures; the integral is exact for any prior and loss.
+    Source: [fernandes2021], Theorem 1 (continuous secrets). The integral is exact for any prior and loss.
 
     >>> from utmost.design.spaces import losses, priors
     >>> from utmost.spaces import counts

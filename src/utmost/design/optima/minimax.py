@@ -205,7 +205,7 @@ def _remap_program(G: Array, loss: Array, secrets: tuple[int, ...]) -> LinearPro
 
 
 def _channel_program(ptype: PrivacyType, consumer: Consumer, secrets: tuple[int, ...]) -> LinearProgram:
-    """Return the program in channels: that of `user_program`, with a row for each possible secret."""
+    """Return the program in channels: the rows of `user_program`, and a row for each possible secret."""
     base, k = user_program(ptype, consumer), consumer.actions
     m, size = base.shape
     loss = as_rationals(consumer.loss)
@@ -219,7 +219,7 @@ def _channel_program(ptype: PrivacyType, consumer: Consumer, secrets: tuple[int,
 def _least_largest_loss(
     size: int, entries: list[tuple[Array, Array, Array]], sums: int, tops: int, base: LinearProgram | None = None
 ) -> LinearProgram:
-    """Return the program that minimises the last, unbounded one of size + 1 variables."""
+    """Return the program of size + 1 variables that minimises the last variable, which has no lower bound."""
     units, zeros = [Fraction(1)] * sums, [Fraction(0)] * tops
     lower = objects([*(base.lower.tolist() if base else units), *zeros])
     upper = objects([*(base.upper.tolist() if base else units), *[math.inf] * tops])

@@ -45,7 +45,9 @@ class NoiseProgram:
     window: int  # w >= D
     outputs: int  # T >= 1
     has_tails: bool
-    costs: tuple[Any, ...]  # (2w+2) costs of a unit of mass at each value, with its tail repetitions, and outside
+    costs: tuple[
+        Any, ...
+    ]  # (2w+2) costs of a unit of mass: at each value with its repetitions in the tail, then outside
 
     @classmethod
     def of(

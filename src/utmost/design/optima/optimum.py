@@ -51,9 +51,9 @@ _MOST_SIMPLEX_ROWS = 50_000
 _LARGEST_SCALE = 42.0  # alpha^d of 2^-60: for smaller powers, the last basis of HiGHS may be far from optimal
 _NEGLIGIBLE = 1e-250
 _MOST_ROUNDED = 1 << 22
-# a smaller gap, relative to the worst loss, is due to rounding to floats: exact vertices have it, too
+# relative to the worst loss: a smaller gap comes from rounding to floats, and exact vertices have it, too
 _FLOATS_OWN = 1e-12
-# for a smaller gap, relative to the loss, no exact vertex is computed, because that may take minutes
+# relative to the loss: for a smaller gap no exact vertex is computed, because that may take minutes
 _NEAR_ENOUGH = 1e-7
 
 
@@ -85,7 +85,7 @@ class Optimum(Display, PickledByFields):
     def lower(self) -> Fraction | float:
         """The lower bound of the loss of any private channel: equal to ``loss`` if exact, else a float rounded down.
 
-        If the loss is below about 1e-12 of the worst loss, this may be 0; with at most 144 variables it usually is not.
+        If the loss is below about 1e-12 of the worst loss, this bound may be 0, mostly with more than 144 variables.
         """
         return self.certificate.lower
 
@@ -413,7 +413,7 @@ def generates_columns(ptype: PrivacyType, consumer: Consumer) -> bool:
 
 
 def is_reached_exactly(ptype: PrivacyType, consumer: Consumer) -> bool:
-    """Return whether there is a closed form to try, or an exact vertex of a rational program within reach."""
+    """Return whether there is a closed form to try, or an exact vertex of a rational program takes seconds."""
     if isinstance(ptype.space.metric, LineMetric):
         return True
     return _is_small(ptype, consumer) and consumer.is_exact and _has_rational_factors(ptype)

@@ -272,8 +272,8 @@ def averaged_translates(
     """Return one distribution for all outputs that satisfies the level of the family at no larger worst-case cost."""
     # The result is the average of the T translates, P(x) = (p_0(x) + ... + p_{T-1}(x)) / T. Each translate satisfies
     # the level at the same worst-case cost (Lemma 14), and so does their average (Lemma 15), in which every output gets
-    # each of the T distributions once. ``tolerance`` is that of `PeriodicNoise.check_level`, 0 except for float
-    # solutions. Source: [geng2012], theorems 2 (reals) and 10 (integers), lemmas 14 and 15.
+    # each of the T distributions once. ``tolerance`` is passed to `PeriodicNoise.check_level`: 0 except for
+    # float solutions. Source: [geng2012], theorems 2 (reals) and 10 (integers), lemmas 14 and 15.
     promised, T = level(epsilon, alpha), len(noise.pmf)
     noise.check_level(sensitivity, promised, tolerance=tolerance)
     alone = _with_pmf(noise, noise.pmf.sum(axis=0, keepdims=True) / T)

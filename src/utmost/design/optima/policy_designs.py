@@ -78,7 +78,7 @@ def policy_mechanism(ptype: PolicyType, consumer: Consumer) -> PolicyOptimum:
         OutOfRange: for a wrong number of secrets.
         SolverFailed: if a program is not solved.
 
-    Cost: that of `optimal_mechanism` for each part; for an asymmetric policy, an exact program with n m variables.
+    Cost: one `optimal_mechanism` for each part; for an asymmetric policy, an exact program with n m variables.
 
     >>> from utmost.spaces import Policy
 

@@ -82,7 +82,7 @@ def sharing_program(ptype: PrivacyType, consumers: Sequence[Consumer], targets: 
 
 
 def sharing_refutation(ptype: PrivacyType, consumers: Sequence[Consumer]) -> Array | None:
-    """Return exact Farkas multipliers that no single channel is optimal for all these consumers; None if one is."""
+    """Return exact Farkas multipliers that prove: no channel is optimal for all these consumers. None if one is."""
     # The multipliers belong to the rows of ``sharing_program(ptype, consumers, optima)``; `farkas_gap` checks them.
     optima = [optimal_mechanism(ptype, consumer).loss for consumer in consumers]
     program = sharing_program(ptype, consumers, optima)

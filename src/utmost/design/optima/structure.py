@@ -112,10 +112,10 @@ def check_lemmas(of: Channel | NDArray[np.str_], alpha: Number | Level | None = 
 
     Args:
         of: (n+1, m) channel; or (n, m) constraint matrix, which `constraint_matrix` returns.
-        alpha: Alpha of the level, or a `Level`, with a channel.
+        alpha: Alpha of the level, or a `Level`. Pass it with a channel only.
 
     Raises:
-        OutOfRange: for a channel without alpha, a constraint matrix with one, and other words in a matrix.
+        OutOfRange: for a channel without alpha, a constraint matrix with alpha, and other words in a matrix.
         PromiseBroken: if the channel does not satisfy the level.
 
     With k actions for n + 1 counts, the number z of zero columns is taken as n + 1 minus the number of columns in use.
@@ -129,7 +129,9 @@ def check_lemmas(of: Channel | NDArray[np.str_], alpha: Number | Level | None = 
     elif isinstance(of, Channel) or alpha is not None:
         came = "a channel alone" if alpha is None else f"{type(of).__name__} with alpha"
         remedy = 'Pass check_lemmas(channel, "1/2"), or check_lemmas(constraint_matrix(channel, "1/2")).'
-        raise OutOfRange("a channel needs alpha, and nothing else takes it", came=came, remedy=remedy)
+        raise OutOfRange(
+            "alpha must be passed with a channel, and left out with a constraint matrix", came=came, remedy=remedy
+        )
     else:
         pattern = of
     used = pattern[:, used_columns(pattern)]

@@ -321,9 +321,10 @@ def places(
         name, latitude, longitude: Names of the three columns. With metric="metres" the last two are northing and
             easting.
         metric: "great-circle": along the earth, between 98.9 % and 100 % of the distance on the ellipsoid WGS84.
-            "geodesic": the same, but shorter by only two millionths at 300 km, two hundred-thousandths at 1 000 km.
-            "metres": in the plane of the coordinates. "roads": the shortest paths of a graph. "cells": of H3. If left
-            out: "metres" for a projected reference system, "roads" for a graph, "cells" for cells, else "great-circle".
+            "geodesic": along the earth, and closer to that distance: two millionths below it at 300 km,
+            two hundred-thousandths at 1 000 km. "metres": in the plane of the coordinates. "roads": the shortest paths
+            of a graph. "cells": the number of steps between H3 cells. If left out: "metres" for a projected reference
+            system, "roads" for a graph, "cells" for cells, else "great-circle".
         unit: Unit of the distances: by default "m" ("cells" for cells); for roads, the unit of ``weight``.
         rounded: Step to which distances are rounded down, such as "10 m"; by default a metre, or a thousandth of the
             unit for roads and for other units than metres.
@@ -440,9 +441,9 @@ def measured(labels: Sequence[Hashable], where: Geography) -> TableMetric:
         if max(apart) > _CENTRE_TOLERANCE:
             raise BadTable(
                 "positions must be the centres of their H3 cells",
-                came=f"one that differs by {float(max(apart)):.3g} degrees",
+                came=f"a position that differs by {float(max(apart)):.3g} degrees",
                 where="places",
-                remedy="Pass the cells alone: their centres follow.",
+                remedy="Pass only the list of cells: their centres are then computed.",
             )
     return _as_metric(labels, _distance_steps(known, where.way, where.rounded, where.unit), where)
 

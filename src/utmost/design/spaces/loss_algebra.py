@@ -136,7 +136,7 @@ class Breach:
 
     def __str__(self) -> str:
         i, near, far = self.secret, self.nearer, self.farther
-        return f"l({i}, {far}) = {self.farther_loss} beside l({i}, {near}) = {self.nearer_loss}"
+        return f"l({i}, {far}) = {self.farther_loss} but l({i}, {near}) = {self.nearer_loss}"
 
 
 def check_monotone(loss: object, strict: bool = False, *, each_side: bool = False) -> None:
@@ -158,7 +158,7 @@ def check_monotone(loss: object, strict: bool = False, *, each_side: bool = Fals
 
     >>> check_monotone([[0, 2, 1], [1, 0, 1], [2, 1, 0]])
     Traceback (most recent call last):
-    utmost.errors.NotMonotone: the loss must not decrease with |i - r|; got l(0, 2) = 1 beside l(0, 1) = 2.
+    utmost.errors.NotMonotone: the loss must not decrease with |i - r|; got l(0, 2) = 1 but l(0, 1) = 2.
     """
     breach = first_breach(loss, strict, each_side=each_side)
     if breach is not None:

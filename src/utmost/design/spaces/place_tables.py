@@ -127,8 +127,8 @@ def cell_steps(cells: Sequence[Any]) -> list[list[int]]:
                 table[x][y] = table[y][x] = h3.grid_distance(cell, before)
     except h3.H3BaseException:
         raise NotAMetric(
-            "H3 must know how many cells are between any two",
-            came="two for which it does not",
+            "H3 must be able to count the cells between any two of the cells",
+            came="two cells for which it cannot",
             remedy='Pass metric="great-circle" for the distances of their centres.',
         ) from None
     return table

@@ -103,7 +103,8 @@ class Policy(Display, PickledByFields):
             edges: Pairs (x, y) of labels, of length 1, or triples (x, y, length); length 0 for secrets that must not be
                 distinguished.
             secrets: Labels of all secrets, with and without edges.
-            directed: Whether an edge (x, y) bounds only how much likelier an outcome is at x than at y.
+            directed: Whether an edge (x, y) bounds only how much likelier an outcome is at x than at y. If False, it
+                also bounds how much likelier an outcome is at y than at x.
 
         >>> Policy.of_edges([("flu", "cold")], ["flu", "cold", "none"]).components
         ((0, 1), (2,))

@@ -107,7 +107,7 @@ def has_intermediate(
         return shortest < direct * (1 - tolerance) if values.dtype == np.float64 else shortest < direct
     has_between: NDArray[np.bool_] = shortest <= direct
     if values.dtype == np.float64:
-        # A rounded sum that equals d(x, y) is at most d(x, y) exactly if its rounding error is not positive.
+        # A sum that rounds to d(x, y) is at most d(x, y) if and only if its rounding error is not positive.
         for tie in np.flatnonzero(shortest == direct):
             x, y = pairs[tie]
             first, second = values[x], values[y]
