@@ -68,7 +68,9 @@ def search(
             counted, length = at.written or 0, out.stat().st_size if out.exists() else 0
             if length < counted:
                 came = f"{length} of {counted} bytes"
-                raise BadTable("the list must hold what the state counts", came=came, where=str(out))
+                raise BadTable(
+                    "the file of kernels must have all kernels that the state counts", came=came, where=str(out)
+                )
             with out.open("r+b") as file:
                 file.truncate(counted)
     elif out is not None:

@@ -213,7 +213,9 @@ class Question:
         plan = noise.plan if isinstance(noise, SumNoise) else None
         if plan is None and out.suffix.lower() == ".json":
             remedy = f"Write --out {out.with_suffix('.csv')}, or a name that ends in .parquet or .xlsx."
-            raise OutOfRange("--out must be a table here", came=out.name, remedy=remedy)
+            raise OutOfRange(
+                "--out must name a table, not a .json file: the release is one table", came=out.name, remedy=remedy
+            )
         if plan is not None and not is_of_cells(plan):
             check_ending(out)
 

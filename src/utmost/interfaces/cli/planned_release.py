@@ -14,7 +14,7 @@ from utmost.tables.cells.spelling import Spelling
 
 
 def planned_table(table: Path, people: CountingOptions, spelling: Spelling, plan: Plan) -> CountedTable:
-    """Return the counted table of a file: read, or counted over the plan's domain, by default within its unit."""
+    """Read a counted table, or count events over the plan's domain; the default bounds are those of the plan."""
     if people.are_events and plan.unit.is_distinct:
         remedy = "Count first: utmost count TABLE --measures FILE --out counted.json, and release the file."
         raise OutOfRange("a plan for distinct values needs a counted table", came="events", remedy=remedy)

@@ -121,7 +121,7 @@ def read_cells(file: Path, statement: Path | None, all_asked: CellQuestion, *, t
             if value is not None:
                 remedy = f"Leave out {name}; for sums and means write utmost total --sum or --mean."
                 raise OutOfRange(
-                    "utmost read gives numbers of people of a table of several amounts", came=name, remedy=remedy
+                    "utmost read gives only numbers of people from a table of several amounts", came=name, remedy=remedy
                 )
         people = release.with_confidence(sure)
         report = _Sums(next(iter(people.releases.values())), sure, people).sum(question)

@@ -424,7 +424,7 @@ def check_counting_key(people: PersonOptions, key: Path | None) -> None:
 def counted_table(
     table: Path, persons: PersonOptions, neighbours: str, spelling: "Spelling", key: Path | None = None
 ) -> "CountedTable | dict[str, CountedTable] | None":
-    """Return the counted table of events in the file, several by name, or that of `utmost count`; else None."""
+    """Count the events of the file, or read the file of `utmost count`; return None for another file."""
     # `key` is the file of the counting key, so that a repeated count keeps the same rows.
     if persons.are_events:
         if persons.domain is None:

@@ -41,7 +41,7 @@ class UnknownKeys:
         str | None,
         option("COLUMN", "Column whose values nobody can list; frequent ones are selected.", "--unknown-keys"),
     ] = None
-    delta: Annotated[str | None, option("NUMBER", "Chance of selecting a key of one person alone: 1e-6.")] = None
+    delta: Annotated[str | None, option("NUMBER", "Chance of selecting a key of only one person: 1e-6.")] = None
     shares: Annotated[
         int | None,
         option("N", "Equal parts that a person divides among their keys: 60."),

@@ -4,7 +4,8 @@ A proposal holds public facts alone: the release, the level and the promise. The
 after the approval, so that no true value waits on a disk. An approval is for these facts only. Carrying it out twice
 costs nothing, because the ledger repeats its answer.
 
-The request, which may be long, is stored beside the proposal, which has its digest: lists read no requests.
+The request, which may be long, is stored apart. The proposal has only the digest of the request, so that a list of
+proposals reads no requests.
 """
 
 import json
@@ -122,7 +123,7 @@ def request_digest(facts: Mapping[str, Any]) -> str:
 
 
 def check_approved(proposal: Proposal | None, token: Token, request: PublishRequest | AnswerRequest) -> None:
-    """Check that a proposal allows a request of this token: of its proposer, or of anyone if the proposal says so."""
+    """Check that a proposal allows this request, by its proposer or, if the proposal says so, by any curator."""
     verb = verb_of(request)
     noun = "publication" if verb == "publish" else "relaxation"
     remedy = f"Propose to {verb} it, wait for another person's approval, and name the proposal in the request."

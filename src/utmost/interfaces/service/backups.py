@@ -38,7 +38,7 @@ def back_up(service: Service, folder: Path, *, key: str | None = None) -> Restor
     except OSError as error:
         raise OutOfRange("a backup needs a new folder", came=error.strerror, where=str(folder)) from None
     store, secret = SqliteStore(folder / LEDGER, _PATIENCE), service.ledger.beside(PURPOSE)[1]
-    # Records first: events that the ledger has beyond them do no harm.
+    # The records are copied first: events that the ledger gets between the two copies do no harm.
     service.context.records.copy_to(Records(store, secret))
     service.ledger.backup(folder / LEDGER)
     with TemporaryDirectory(prefix="utmost-rehearsal-") as elsewhere:

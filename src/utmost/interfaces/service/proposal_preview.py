@@ -122,7 +122,7 @@ def preview(
 
 
 def _published_bars(noise: Noise, level: Level) -> tuple[tuple[tuple[str, int | float], ...], int]:
-    """Return the margins of error of the published values, and how many tables beyond those are published."""
+    """Return the margins of error of the first published tables, and the number of the other published tables."""
     if not isinstance(noise, SumNoise):
         return noise.named_bars(level, _SURE, _MOST_BARS), 0
     wanted = wanted_families(noise.plan) if noise.plan.rows is None else []

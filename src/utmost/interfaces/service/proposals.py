@@ -201,12 +201,12 @@ class Proposals:
             return None
 
     def answered(self, proposal: Proposal) -> tuple[Level, ...]:
-        """Return the levels that a release to be relaxed was answered at; none of a publication."""
+        """Return the answered levels of the release that a proposal relaxes; none for a publication."""
         release = self.relaxed(proposal)
         return () if release is None else release.levels
 
     def one(self, token: Token, name: object) -> tuple[Proposal, dict[str, Any]]:
-        """Return a proposal and its request: as it was stored, or of a relaxation the promise of the release."""
+        """Return a proposal and its request: the stored publication, or for a relaxation the release's promise."""
         self._check_sees(token)
 
         def work(store: RecordTransaction) -> tuple[Proposal, dict[str, Any]]:
@@ -445,10 +445,9 @@ def _note_waiting(store: RecordTransaction, proposal: Proposal, person: Token) -
     sizes = [size for record in there for size in record["waiting"].values()]
     today = sum(record["made"] for record in there if record["day"] == day)
     if len(sizes) >= MOST_WAITING_OF_ONE or sum(sizes) + proposal.size > MOST_CHARACTERS_OF_ONE:
-        came = f"{len(sizes)} of {sum(sizes)} characters, and one of {proposal.size}"
-        required = (
-            f"at most {MOST_WAITING_OF_ONE} proposals of one person, of {MOST_CHARACTERS_OF_ONE} characters, may wait"
-        )
+        came = f"{len(sizes)} with {sum(sizes)} characters, and another one with {proposal.size}"
+        most = f"{MOST_WAITING_OF_ONE} proposals of one person, with {MOST_CHARACTERS_OF_ONE} characters together"
+        required = f"at most {most}, may wait"
         raise NotAllowed(required, came=came, remedy="Wait for their decisions, or withdraw some.")
     if today >= MOST_A_DAY:
         raise NotAllowed(

@@ -44,7 +44,7 @@ def read_answer_request(members: Mapping[str, Any]) -> AnswerRequest:
 
 
 def served(request: PublishRequest) -> PublishRequest:
-    """Return the request, after a check that a table can have its columns, and a service answer it soon, and as CSV."""
+    """Return the request, after checks: a table can have its columns, the draw is fast, and CSV can hold the answer."""
     promise, noise = request.promise, request.promise.lasting_noise
     noise.check_served()
     if not noise.is_by_plan:

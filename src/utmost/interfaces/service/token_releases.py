@@ -177,7 +177,8 @@ class Releases:
         begin = self._proposals.begin_work(token, key, approved, proposals, approved)
         # A single table under a new name is no guess: no published table has this name, so the table is published and
         # spends its level, or is refused for another reason. Several tables can be guesses: if one of them differs, all
-        # are refused, and nothing is spent. A tiny level in a dataset without a limit costs almost nothing, too.
+        # are refused, and nothing is spent. A guess at a tiny level costs almost nothing in a dataset without a limit:
+        # so only a dataset with a limit makes it `is_paid`.
         there = {(release.name, release.version) for release in self._ledger.releases}
         is_guess = len(requests) > 1 or not all(
             (request.name, request.version) not in there

@@ -132,7 +132,7 @@ class Clock:
 
     def span(self, cell: Any) -> Span | None:
         """The span of a date, time, text or integer on this clock; None if it is no time, or has an unusable zone."""
-        if isinstance(cell, tuple):  # of a table; below, a span
+        if isinstance(cell, tuple):  # a tuple is no time; after this line a tuple is a span
             return None
         if isinstance(cell, np.datetime64):
             unit = np.datetime_data(cell.dtype)[0]
@@ -236,7 +236,7 @@ def zone_named(name: str) -> tzinfo:
 
 
 def period_span(text: str, unit: str | None = None) -> Span | None:
-    """The span of a period as people write it, or of the label of several; with ``unit`` it must be one of that kind.
+    """The span of a written period or of a label "FIRST to LAST"; None for other text, or if it is not one ``unit``.
 
     >>> period_span("2013Q2") == period_span("2013-04 to 2013-06"), period_span("2013Q2", "month"), period_span("north")
     (True, None, None)

@@ -58,7 +58,8 @@ def bins(
         fanout: Factor by which the runs grow from level to level, >= 2; by default 2.
         groups: Coarser levels by name, the finest first, in place of runs; see `edges`.
         spelling: Marks of the column, if they differ from those of the whole table, see `Spelling`.
-        below, above: Labels of a bin for all numbers below the lowest edge, and of a bin for all from the highest edge.
+        below, above: Labels of a bin for all numbers below the lowest edge, and of a bin for all others from the
+            highest edge up.
         other: Label for all other values, an additional bin at the end; the axis then has no runs. None drops them.
         missing: Label for missing cells, an additional bin at the end, which is a separate group at every level; with
             None they count as ``other``, or are dropped.
@@ -147,7 +148,7 @@ def edges(
 
 
 def _ends(below: Label | None, above: Label | None, other: Label | None, missing: Label | None) -> Ends:
-    """Read the labels of the groups beside the bins."""
+    """Read the labels of the groups that are added to the listed bins."""
     named = {"below": below, "above": above, "other": other, "missing": missing}
     return {name: outside_label(label, name) for name, label in named.items()}
 

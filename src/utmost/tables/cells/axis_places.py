@@ -58,8 +58,7 @@ def places_on(axis: Axis, name: str, general: Spelling = PLAIN, zeros: LeadingZe
         return ages
     if axis.edges is not None:
         return _bin_reader(axis, outside, name, spelling, zeros)
-    # The integers among the labels as text of floats: "1.0" is what some libraries make of 1 in a column with a missing
-    # cell.
+    # The integers among the labels, written as floats: some libraries turn 1 into "1.0" in a column with missing cells.
     floats = frozenset(f"{label}.0" for label in labels if label is not None and _WHOLE.fullmatch(label))
     # The labels with leading zeros, by the integer that remains if a frame drops the zeros: 1 for "01".
     padded: dict[str, list[str]] = {}

@@ -128,7 +128,7 @@ def _integer(value: Any) -> int:
 
 
 def exactly(value: Any) -> Fraction | None:
-    """The number that a float, Decimal or rational equals (a float not as the decimal that it prints), else None.
+    """The exact number of a float (its binary value), a Decimal or a rational; None for another value.
 
     >>> exactly(0.5), exactly(Decimal("0.1")), exactly(float("nan")), exactly(Decimal("1e99999999"))
     (Fraction(1, 2), Fraction(1, 10), None, None)

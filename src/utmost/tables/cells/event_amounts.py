@@ -132,7 +132,7 @@ def _whole(numbers: NDArray[Any], step: Fraction) -> NDArray[Any]:
 
 
 def _binary(numbers: NDArray[np.float64], step: Fraction) -> NDArray[Any]:
-    """Round floats to steps: by a quotient of floats if it is clearly not half, else as rationals."""
+    """Round floats to steps: by a quotient of floats; as rationals if it may be halfway between two integers."""
     over, under = step.denominator, step.numerator
     if max(over, under) >= _EXACT:
         return _packed(round(Fraction(number) / step) for number in numbers.tolist())

@@ -1,4 +1,4 @@
-"""Kinds of cells that are no plain numbers. Messages quote no cell but a usual mark of missing cells, such as NA."""
+"""Kinds of cells that are no plain numbers. Messages quote only usual marks of missing cells, such as NA."""
 
 import json
 import re

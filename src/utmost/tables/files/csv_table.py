@@ -399,7 +399,7 @@ class CsvPiece:
         return numbers_of((row[at] for row in self.body), spelling_of(self.table.path))
 
     def amounts(self, name: str, has_points: bool) -> Any:
-        """One column as integers, or as Arrow's decimals if they have points, where all cells are; else its texts."""
+        """One column as integers if all cells are; with ``has_points`` as Arrow's decimals if all are; else as text."""
         if self.block is not None:
             at = self.table.header.index(name)
             values = self.block.integers(at)

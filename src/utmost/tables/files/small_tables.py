@@ -127,7 +127,9 @@ def _separated(path: Path) -> Path:
         found = [separator for separator in found if separator != decimal]
     if len(found) > 1:
         came = f"{' and '.join(map(repr, found))} in one file"
-        remedy = "Quote cells that contain another one; or name the separator with --separator, if the command has it."
+        remedy = (
+            "Quote cells that contain another separator; or name the separator with --separator, if the command has it."
+        )
         raise BadTable("one character must separate the cells", came=came, where=str(path), remedy=remedy)
     return TextFile.of(path, found[0] if found else ",")
 

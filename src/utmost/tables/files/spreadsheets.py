@@ -1,6 +1,6 @@
 """Excel files, .xlsx: the table on the sheet "Values", and its statement in words on the sheet "Statement".
 
-The file depends only on what is published: it has no author, its times are those of 1980, and the same table gives the
+The file depends only on what is published: it has no author, its time stamps are in 1980, and the same table gives the
 same bytes. Excel computes in floats and shows fifteen digits, so a column with a longer integer is written as text.
 """
 

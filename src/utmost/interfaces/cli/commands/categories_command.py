@@ -41,7 +41,7 @@ def show_categories(report: dict[str, Any]) -> None:
         "holds the client's category": f"with probability {_value(report, 'inside')}",
         "holds another category": f"with probability {_value(report, 'outside')}, each",
         "error of a count": f"{number(report['error'], 4)} sqrt(n) of n clients, in root mean square",
-        "error is the least": "checked" if report["least"] else "no, that of another size is smaller",
+        "error is the least": "checked" if report["least"] else "no: reports of another size have a smaller error",
         "randomised response": f"has the error {number(report['response_error'], 4)} sqrt(n)",
     }
     if report["short"]:
@@ -165,7 +165,7 @@ def _report(how: CategoryReport, up_to: str | None) -> dict[str, Any]:
             remedy = "Pass a larger --up-to, or a smaller --epsilon."
             raise OutOfRange("--up-to must be at least --epsilon", came=up_to, remedy=remedy)
         relaxed = {**level_facts(later.level), "size": later.size, "lossless": None, "error": _error(later)}
-        with suppress(Unsupported):  # then it is undecided whether the one can follow the other without loss
+        with suppress(Unsupported):  # otherwise it stays undecided whether the reports can be relaxed without loss
             relaxed["lossless"] = is_lossless(how, later)
         relaxed["same_size_error"] = _error(how.at(later.level))
     return {
@@ -262,7 +262,8 @@ def _count(reports: Path, names: list[str], how: CategoryReport, *, as_json: boo
     own = _option(how.level)
     for line, cell in _cells(reports, "epsilon") if "epsilon" in files.columns(files.read(reports)) else ():
         if cell != own:
-            required, remedy = f"a report must be drawn at epsilon {own}", f"Add --epsilon {cell}, or its --survey."
+            required = f"a report must be drawn at epsilon {own}"
+            remedy = f"Add --epsilon {cell}, or the --survey of these reports."
             raise BadTable(required, came=f"one drawn at {cell}", where=f"{reports}, line {line}", remedy=remedy)
     for line, cell in _cells(reports, "report"):
         if how.is_complete:  # a report is a set of labels

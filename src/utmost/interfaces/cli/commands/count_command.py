@@ -21,7 +21,7 @@ from utmost.tables.files import files
 from utmost.tables.files.atomic import check_absent, write_together
 from utmost.tables.files.json_files import write_json
 
-WARNING = "True counts: do not publish them. They are for `utmost release`, and for their owner alone."
+WARNING = "True counts: do not publish them. Release them by `utmost release`; only their owner may see them."
 _DRY = "Nothing was written. This is what a release would protect."
 DOMAIN_REMEDY = (
     "Add --domain domain.json, say, a file such as "
@@ -98,7 +98,9 @@ def count(
             raise OutOfRange(f"--unknown-keys cannot be combined with {came}", came="both", remedy=f"Leave out {came}.")
         if out is not None and out.suffix.lower() != ".json":
             remedy = f"Write --out {out.with_suffix('.json')}."
-            raise OutOfRange("--out must end in .json: it is a domain", came=out.name, remedy=remedy)
+            raise OutOfRange(
+                "--out must end in .json, because --unknown-keys writes a domain", came=out.name, remedy=remedy
+            )
         return unknown.select(
             events, people, level, out, spelling=spelling.cells, as_json=as_json, dry_run=dry_run, yes=yes
         )
@@ -115,7 +117,7 @@ def count(
     else:
         counted = people.counted(events, declared, neighbours, spelling.cells, part, together)
 
-    if report is not None:  # of a table, or of several that were counted in one pass
+    if report is not None:  # tables that were counted in one pass have one report
         tables: list[Any] = [counted]
         while isinstance(tables[0], dict):
             tables = [inner for table in tables for inner in table.values()]
@@ -148,7 +150,7 @@ def count(
 def _write_several(
     counted: Mapping[Any, Any], part: str | None, out: Path | None, *, as_json: bool, dry_run: bool
 ) -> None:
-    """Write a file for each label of a part, or else for each measure and its parts; all files or none."""
+    """Write a file for each part or each measure, for each pair if there are both; all files or none."""
     tables: dict[Any, CountedTable] = {}
     for name, table in counted.items():
         tables |= {f"{name}-{of}": each for of, each in table.items()} if isinstance(table, dict) else {name: table}
@@ -180,7 +182,7 @@ def _write_several(
             "one person": f"changes at most {first.unit.many('cell')} of one part, each by at most "
             f"{first.unit.most_of}",
         }
-        levels = "a ledger charges their dataset with the largest of these levels"
+        levels = "a ledger charges the dataset with the largest of these levels"
     else:
         report = {"measures": {name: table.unit.facts() for name, table in tables.items()}}
         rows = {

@@ -72,7 +72,9 @@ def detail(
         first, margins = rehearse_detailed(counted, rule, at, share or "1/8", confidence)
         report = {"dry_run": True, "level": level_text(at), "share": str(first), "margins": margins}
         rows = {f"margin of {family}": f"± {number(margin)}" for family, margin in margins.items()}
-        shown = ScreenGroup(ScreenText(DRY, style="bold"), facts({"level": f"{at}, {first} of it first", **rows}))
+        shown = ScreenGroup(
+            ScreenText(DRY, style="bold"), facts({"level": f"{at}, of which the first stage gets {first}", **rows})
+        )
         return print_json(report) if answer.as_json else screen().print(shown)
     with options.refusing_weak_levels(yes), progress_bar("Noising"):
         release = release_detailed(counted, name, rule.details, epsilon=at, first=share or "1/8", confidence=confidence)

@@ -89,7 +89,7 @@ def export(
     shown = {
         "written": ", ".join(names),
         "table": f"{report['secrets']} secrets, {report['answers']} answers, numbers of {sampler.bits} bits",
-        "a draw": f"{(sampler.bits + 7) // 8} random bytes a try, {1 / report['accepted']:.3g} tries in the mean",
+        "a draw": f"{(sampler.bits + 7) // 8} random bytes for each try, {1 / report['accepted']:.3g} tries on average",
         "level": f"epsilon = {report['epsilon']} for secrets at distance 1{unit}",
         "checked": saved.checked,
     }

@@ -97,7 +97,7 @@ def init(
         # The ledger is a new file, and no option names its key: the secret file holds it.
         if file is None:
             remedy = "Write --out release.toml: the secret file goes beside it."
-            raise OutOfRange("--out must name a file where the ledger is new", came="-", remedy=remedy)
+            raise OutOfRange("--out must name a file if the ledger is new", came="-", remedy=remedy)
         secrets = file.with_suffix(".secret.toml")
         check_absent(secrets)
         given |= {"key-file": secrets.name}

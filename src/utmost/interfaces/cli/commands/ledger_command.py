@@ -229,12 +229,14 @@ def resume(
     place: LedgerPlaceOptions,
     reason: Annotated[str, option("TEXT", "Reason for resuming, which is recorded.")],
     missing: Annotated[
-        list[str] | None, option("DATASET=EPSILON", "Epsilon spent that the ledger does not have.")
+        list[str] | None, option("DATASET=EPSILON", "Spent epsilon that is missing in the ledger.")
     ] = None,
-    nothing_missing: Annotated[bool, flag("No epsilon was spent that the ledger does not have.")] = False,
+    nothing_missing: Annotated[bool, flag("No spent epsilon is missing in the ledger.")] = False,
     answer: options.Output,
 ) -> None:
-    """End a quarantine, and charge what may have been spent since the backup. Earlier releases stay closed.
+    """End a quarantine, and charge what may have been spent since the backup.
+
+    Releases that lost answers cannot be relaxed.
 
     utmost ledger resume --ledger restored.db --reason "disk failure" --missing students=3/4
     """
@@ -290,4 +292,4 @@ def _give_status(ledger: Ledger, answer: options.Output, headline: str | None = 
         show_status(report, headline)
 
 
-_MISSING = "what is missing is written as DATASET=EPSILON"
+_MISSING = "lost epsilon must be written as DATASET=EPSILON"

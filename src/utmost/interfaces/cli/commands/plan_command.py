@@ -79,7 +79,7 @@ def plan(
     ] = None,
     per_answer: Annotated[bool, flag("Weights are for each answer, not for each table.")] = False,
     level: options.LevelOptions,
-    up_to: Annotated[str | None, option("NUMBER", "Largest epsilon to which it will be relaxed.")] = None,
+    up_to: Annotated[str | None, option("NUMBER", "Largest epsilon to which the release will be relaxed.")] = None,
     share: Annotated[
         list[str] | None,
         option("SUMS=NUMBER", 'Sums to measure, with budget shares: "department sex=3/4", "=1/4" (total).'),
@@ -307,8 +307,8 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
             report["budget_part"],
         )
         rows["weights"] = (
-            f'a weight is how important a table\'s error is: --want "{least or TOTAL}=10" gives it a larger part of '
-            "epsilon"
+            f'a weight is how important a table\'s error is: --want "{least or TOTAL}=10" gives this table a larger '
+            "part of epsilon"
         )
 
     if report["made_once"] is not None and report["together"] is None:

@@ -129,7 +129,8 @@ def _table_to_relax(
     if people.are_events:
         if isinstance(noise, SumNoise) and people.mean is None:
             published = _options(noise.plan.domain, noise.unit)
-            if published.mean:  # before the refusal of options for means, such as --leave-out amounts
+            # Checked first: `counted_table` would refuse options for means, such as --leave-out amounts.
+            if published.mean:
                 words = options.typed_again(PersonOptions(by=people.by))
                 raise _counted_otherwise(published, f"{words} and no --mean" if words else "no --mean")
         of_people = counted_table(table, people, neighbours, spelling.cells, key)

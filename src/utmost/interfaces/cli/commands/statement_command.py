@@ -158,7 +158,7 @@ def statement(
     else:
         document = whole_document(release)
         stated_facts = read_statement(release) if document is None else dict(document)
-    # A table beside the statement must be the stated one.
+    # If the table is in a file beside the statement, its digest must be the digest in the statement.
     beside, digest = (
         path.with_name(path.name.removesuffix(".json")) if path == release else release,
         stated_facts.get("table"),

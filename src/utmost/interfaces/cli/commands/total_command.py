@@ -127,7 +127,7 @@ def total(
 
     if isinstance(published, NoisyTable) and since is not None:
         remedy = (
-            "Ask for both totals with --confidence 0.975: their difference lies within both margins together at 0.95."
+            "Ask for both totals with --confidence 0.975: the sum of both margins holds for the difference at 0.95."
         )
         raise Unsupported("--since needs releases of utmost", came="a table of declared noise", remedy=remedy)
     if since is not None:
@@ -428,7 +428,7 @@ def _answered(answer: Estimate, question: str) -> dict[str, Any]:
 
 
 def _interval(value: float, margin: float) -> list[int | float]:
-    """The ends of an interval, as the decimals of its value and margin say."""
+    """The ends of an interval, computed from the decimals that value and margin print."""
     if isinstance(value, int) and isinstance(margin, int):
         return [value - margin, value + margin]
     middle, off = Decimal(repr(value)), Decimal(repr(margin))

@@ -139,7 +139,7 @@ def trust(
 
 
 def _levels(at: list[str] | None, level: options.LevelOptions) -> Callable[[int], Level]:
-    """Return the level of a distance: that of the largest listed distance up to it, else epsilon / distance."""
+    """Return the level of a distance d: of the largest listed distance <= d, or without a list epsilon / d."""
     if not at:
         nearest = level.read()
         return lambda d: nearest.scaled(Fraction(1, d))

@@ -68,7 +68,7 @@ def withhold(
         words = [read_family(whole.table.domain, name) for name in want or ()]
         withheld = dict(whole.table.withheld(rule, words or wanted_families(whole.table.plan)))
     elif not isinstance(whole, Answer | NoisyTable):
-        remedy = "Give a released table, or a release by a plan; one in two stages withholds its fine cells itself."
+        remedy = "Give a released table, or a release by a plan; utmost detail itself leaves out cells of small groups."
         raise Unsupported(
             "utmost withhold reads a released table or a release by a plan", came="another file", remedy=remedy
         )

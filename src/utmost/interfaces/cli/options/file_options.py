@@ -51,7 +51,7 @@ def readable(text: str) -> Path:
 
 
 def table_file(text: str) -> Path:
-    """Return the file of a table; a missing one is a refusal of the data and no misuse, since a job waits for it."""
+    """Return the file of a table; a missing file has exit code 1, not 2, because a job may wait for the file."""
     if text != PIPE and not os.path.lexists(sheet_named(Path(text))[0]):
         raise BadTable(
             "the table must be an existing file",

@@ -89,7 +89,7 @@ class Declared:
 
 
 class _Read(click.ParamType[Any]):
-    """A value that a function reads from text, with the function's own refusal."""
+    """A value that a function reads from text; the error of the function is not changed."""
 
     name = "file"
 

@@ -224,7 +224,7 @@ class CountingOptions(PersonOptions):
         )
         taken = replace(taken, each=self.each, leave_out=self.leave_out, neighbours=self.neighbours)
         if not self.are_events or self != taken:
-            remedy = "Pass --person or --each-row, and of sums --values, --step and --each; the bounds are in "
+            remedy = "Pass --person or --each-row, and for sums --values, --step and --each; the bounds are in "
             remedy += "--contributions."
             raise OutOfRange("contributions need persons with events", came="other options", remedy=remedy)
         limits: Any = split_names([listed])

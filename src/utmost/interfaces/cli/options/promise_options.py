@@ -241,7 +241,7 @@ class PromiseOptions:
 
     @property
     def needs_no_options(self) -> bool:
-        """Whether the promise is complete without other options: of points, or of noise that has no options."""
+        """Whether the promise needs no other options: a promise of points, or of a noise that options cannot name."""
         return self.is_of_points or self._stated_kind not in (None, "cells", "sums")
 
     @property

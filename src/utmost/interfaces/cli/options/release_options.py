@@ -129,7 +129,7 @@ class ReleaseOptions:
         object.__setattr__(self, "promised", self.everyday.complete)
 
     def check_free(self, table: Path, *, draws: bool) -> None:
-        """Check, before any draw, that the answer can be written; counts of events need no format of the table's."""
+        """Check, before any draw, that the answer can be written; events to count may have any format."""
         self.answer.check_free(None if self.people.are_events else table, draws=draws)
 
     @property

@@ -45,7 +45,7 @@ class MeasureOptions:
 
     measure: Annotated[
         str | None,
-        option("NAME", "Measure: bayes, bayes-risk, shannon, guessing; property:A,B,A with a group a secret."),
+        option("NAME", "Measure: bayes, bayes-risk, shannon, guessing; property:A,B,A, one group per secret."),
     ] = None
     gain: Annotated[
         str | None,

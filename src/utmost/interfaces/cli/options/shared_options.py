@@ -289,7 +289,7 @@ def typed_again(*families: Any, beside_recipe: bool = False) -> str:
 
 
 def widened(kind: type[T], narrow: Any) -> T:
-    """Return the options of a group as those of a larger group with the same fields."""
+    """Return a larger group of options, with the values of a group that has some of its fields."""
     return kind(**{each.name: getattr(narrow, each.name) for each in fields(narrow)})
 
 

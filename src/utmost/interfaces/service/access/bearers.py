@@ -143,8 +143,8 @@ class Bearers:
                 raise UnknownRecord("the name must be that of a token", came=name, remedy="See the list of tokens.")
             revoked = Token.of_kept(name, record).revoked_at(self._context.clock())
             if revoked.kept() != record:
-                # A token which can make tokens must remain, if there is one now. One for an OpenID person counts only
-                # if it makes this request: perhaps nobody can present the others.
+                # A token which can make tokens must remain, if there is one now. A token for an OpenID person counts
+                # only if it sends this request: perhaps nobody can sign in for another such token.
                 now, there = self._context.clock(), tokens_of(store)
                 comes = {
                     admin.name

@@ -92,8 +92,8 @@ def public_words(error: errors.UtmostError) -> str:
 
 def problem_of_shape(faults: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return the problem details of a request of the wrong shape: where it is wrong, and the expected type."""
-    # A place is described by numbers and words of the API description, and by short names in an address, which is no
-    # place for values; everything else came from the caller.
+    # A place is shown only by numbers, by words of the API description, and by short names of query parameters. Every
+    # other part of it came from the caller, and may be a confidential value: it is shown as "?".
     wrong, known = set[str](), _words_of_places()
     for fault in faults[:_MOST_FAULTS]:
         kind, place = fault["type"], list[str]()

@@ -87,4 +87,4 @@ class JsonRecord:
     def of_kept(cls, name: str, record: Mapping[str, Any]) -> Self:
         """Return the record of stored JSON under a name."""
         read = {part: cls.READ[part](value) if part in cls.READ else value for part, value in record.items()}
-        return cls(name, **read)  # type: ignore[call-arg]  # the fields of a noun, which checks them
+        return cls(name, **read)  # type: ignore[call-arg]  # the record's class checks its fields

@@ -276,7 +276,7 @@ Entry = Annotated[
     WithJsonSchema(
         {
             "type": "object",
-            "description": "who did what, when; beside these, what it was about",
+            "description": "who did what, when; other fields say what it was about",
             "properties": {"name": _TEXT, "time": {"type": "integer"}, "owner": _TEXT, "token": _TEXT, "done": _TEXT},
             "required": ["name", "time", "owner", "token", "done"],
             "examples": [
@@ -321,7 +321,7 @@ def _version(release: Published, rows: int | None) -> dict[str, Any]:
 
 def statement_of(view: View, digest: Mapping[str, Any]) -> dict[str, Any]:
     """Return the statement of a viewed table, which `utmost verify` checks."""
-    # It names the levels up to this one alone, so that a token does not reveal whether a larger level exists.
+    # It names only levels up to this one, so that a token does not reveal whether a larger level exists.
     release, there = view.release, adapter_of(view.table).names(view.table)
     public = tuple(name for name in release.public if name in there)
     promise = release.promise.as_read(release.columns, public)

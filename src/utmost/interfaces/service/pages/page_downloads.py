@@ -181,7 +181,7 @@ class StoredLevel:
             try:
                 result = WORKERS.ask(f"{self._viewer.name} {self._viewer.owner}", "download", fields, is_kept=False)
             except Unsupported:
-                raise _too_large(fields["ending"], "one that takes more time or memory than that") from None
+                raise _too_large(fields["ending"], "a file that takes too much time or memory") from None
             if result["problem"]:
                 raise BadTable(result["problem"].rstrip("."))
             content += b64decode(result["found"]["content"])

@@ -25,7 +25,7 @@ from utmost.tables.files.small_tables import number_rows
 _NEAR = 4
 _SAYS: Mapping[type, Callable[[Any], str]] = {
     verdicts.NegativeMass: lambda verdict: (
-        f"the only candidate for W would have the mass {number(verdict.mass)} or less at {verdict.at}"
+        f"the only candidate for W would have a negative probability, {number(verdict.mass)} or less, at {verdict.at}"
     ),
     verdicts.LargerCharacteristic: lambda verdict: (
         f"at z = {number(verdict.x, 8)} + {number(verdict.y, 8)} i the characteristic function at the lower epsilon is "
@@ -111,7 +111,7 @@ def lossless(
         raise OutOfRange("LOWER must not be above HIGHER", came=f"{lower} and {higher}", remedy=remedy)
 
     verdict = losslessness(*laws)
-    probabilities: list[dict[str, str]] | None = None  # of W near 0; for Laplace noise only at 0
+    probabilities: list[dict[str, str]] | None = None  # probabilities of W near 0; for Laplace noise only at 0
     if isinstance(difference := verdict.difference, verdicts.Difference):
         step, offset = difference.unit * difference.stride, difference.unit * difference.offset
         masses = {place: difference.pmf(place) for place in (offset + step * k for k in range(-_NEAR, _NEAR + 1))}

@@ -22,9 +22,9 @@ _SUMMARIES = {
         "incomparable": "neither is better for everyone: some consumer prefers {0}, and another one {1}",
     },
     "max-case": {
-        "equal": "equal in the worst case: the posteriors of both span the same",
-        "the first is above": "{1} is safer in the worst case: its posteriors are mixtures of those of {0}",
-        "the second is above": "{0} is safer in the worst case: its posteriors are mixtures of those of {1}",
+        "equal": "equal in the worst case: the posteriors of both have the same convex hull",
+        "the first is above": "{1} is safer in the worst case: its posteriors are mixtures of the posteriors of {0}",
+        "the second is above": "{0} is safer in the worst case: its posteriors are mixtures of the posteriors of {1}",
         "incomparable": "neither is safer in the worst case",
     },
     "privacy": {
@@ -55,10 +55,14 @@ def show_comparison(comparison: dict[str, Any], written: Path | None) -> None:
                 losses.append(loss if loss and len(str(loss)) < 20 else number(value, 9))
             because = f"no: a consumer loses {losses[0]} with {below} and {losses[1]} with {above}"
         elif "outcome" in part:
-            because = f"no: outcome {part['outcome']} of {below} has a posterior that is no mixture of those of {above}"
+            because = (
+                f"no: outcome {part['outcome']} of {below} has a posterior that is no mixture of posteriors of {above}"
+            )
         else:
             (x, z), less, more = part["pair"], _ratio(part["ratio_above"]), _ratio(part["ratio_below"])
-            because = f"no: the odds of secrets {x} and {z} change by a factor of {more}, and with {above} of {less}"
+            because = (
+                f"no: the odds of secrets {x} and {z} are multiplied by {more} with {below}, by {less} with {above}"
+            )
         shown[f"{below} below {above}"] = because
     shown["checked"] = "yes, by the proofs alone" if all(part["verified"] for part, *_ in directions) else "NO"
     if written is not None:

@@ -60,7 +60,7 @@ def show_verdict(verdict: StatedVerdict, spelled: str, loss: str, out: Path | No
 
 
 def _told_apart(rows: list[list[Any]]) -> list[list[str]]:
-    """Return the numbers of rows as text: fractions, or as few digits, from six on, as tell the rows apart."""
+    """Return the numbers of rows as text: fractions, or six or more digits, until no two rows look the same."""
     shown: list[list[str]] = []
     for digits in (6, 9, 12, 15, 17):
         shown = [[str(x) if isinstance(x, int | Fraction) else number(x, digits) for x in row] for row in rows]
