@@ -328,7 +328,7 @@ def check_repeated(
 
 
 _OF_ONE_CALL = ("promise", "level", "version", "request", "independent")
-"""Fields of a request that a repeated call need not repeat, and the promise, which is compared by its facts."""
+"""Fields that are not compared between a repeated request and the first one; promises are compared by their facts."""
 
 
 def _lasting_facts(promise: Promise) -> dict[str, Any]:

@@ -192,7 +192,7 @@ class Published(Display):
         return self.promise.at_stop(level, replace(stop, confidence=read_confidence(confidence))).margin
 
     def stop_at(self, level: Level) -> Stop | None:
-        """The facts of the stopping rule at a level; None without a rule, or if it did not try the level."""
+        """The facts of the stopping rule at a level; None without a rule, or if the rule did not try the level."""
         if self.stopped is None or level not in self.stopped.stop.levels:
             return None
         return self.stopped.stop if level == self.stopped.level else replace(self.stopped.stop, is_met=None)

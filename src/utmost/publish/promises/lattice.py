@@ -116,7 +116,7 @@ def lattice_of(numbers: str, unit: Unit, grid: Number | None = None, half_step: 
 
 
 def lattice_of_cells(numbers: IntegersOrReals, unit: Unit, grid: Number | None, half_step: bool) -> Lattice:
-    """`lattice_of`, for values in steps of the unit, and for units that bound all cells together."""
+    """Like `lattice_of`, also for amounts in steps of the unit, and for units that bound all cells together."""
     real = numbers == "reals"
     if grid is not None and not real:
         raise OutOfRange(
