@@ -242,7 +242,7 @@ def _chord(b: Powers, k: int, part: Fraction | int) -> Any:
 
 
 def _multiples(level: Level | None, unit: Level) -> int:
-    """The largest k for which k times the epsilon of ``unit`` is at most that of ``level``, decided exactly."""
+    """The largest k for which k times the epsilon of ``unit`` is at most the epsilon of ``level``: exact."""
     if level is None:
         return 0
     if level.base == unit.base:

@@ -72,7 +72,11 @@ class Amount(PickledByFields):
         object.__setattr__(self, "missing", truth(missing, "missing"))
         if distinct is not None and not (width == 1 and between is None and not self.missing):
             came = "a step" if width != 1 else "missing amounts" if between is None else "two ends"
-            raise OutOfRange("distinct= takes no step, ends or missing amounts", came=came, remedy="Leave them out.")
+            raise OutOfRange(
+                "distinct= takes no step, ends or missing amounts",
+                came=came,
+                remedy="Leave out step=, between= and missing=.",
+            )
         if between is not None:
             if not isinstance(between, Sequence) or isinstance(between, str) or len(between) != 2:
                 raise wrong_kind("between", "the pair of two ends", between)

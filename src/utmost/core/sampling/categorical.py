@@ -144,7 +144,7 @@ class _SecondStage:
 
 
 def whole_cells(cuts: Cuts, word_bits: int) -> list[int]:
-    """The number n_j of ``2**word_bits`` cells for each index j alone: n_j / 2^b is certainly at most p_j."""
+    """The number n_j of ``2**word_bits`` cells that belong only to index j: n_j / 2^b is certainly at most p_j."""
     inner = cuts(word_bits + _GUARD)
     bits = inner[0].bits if inner else word_bits
     ends = [Interval.of(0, bits), *inner, Interval.of(1, bits)]

@@ -139,7 +139,7 @@ RationalBounds = tuple[Fraction, Fraction]
 class _Target:
     """A level at which paths are evaluated, and the grid, both relative to the anchor."""
 
-    stage: int  # _HIGHER or _LOWER if epsilon is above or below that of the anchor, _START if they are equal
+    stage: int  # _HIGHER or _LOWER if epsilon is above or below the anchor's epsilon, _START if they are equal
     level: Level
     anchor: Level
     step: Level  # level of the anchor for one step of the grid

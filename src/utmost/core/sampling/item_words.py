@@ -229,7 +229,7 @@ def compound_tags(secret: bytes, tags: Sequence[Tags], runs: NDArray[np.int64] |
 def check_unique(tags: Tags) -> None:
     """Check that no two items have the same tag. Two identifiers share a tag with a probability below n^2 / 2^128."""
     if not isinstance(tags, np.ndarray) or tags.dtype != np.uint64 or tags.ndim != 2 or tags.shape[1] != 2:
-        raise WrongKind("tags must be those of item_tags", came=type(tags).__name__, where="identifiers")
+        raise WrongKind("tags must be a result of item_tags", came=type(tags).__name__, where="identifiers")
     # Sorting one half of the tags is faster. Two tags agree in this half alone with probability n^2 / 2^65.
     firsts = np.sort(tags[:, 0])
     if not (firsts[1:] == firsts[:-1]).any():

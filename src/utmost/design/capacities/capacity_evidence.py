@@ -279,7 +279,7 @@ class CapacityCertificate(Evidence):
         return None
 
     def check(self) -> Bounds:
-        """Compute the bounds again from mechanism and dual alone: Fractions, or floats rounded outward.
+        """Compute the bounds again from mechanism and dual only: Fractions, or floats rounded outward.
 
         Raises:
             PromiseBroken: if the mechanism is not of the type, or the dual is not feasible.

@@ -278,7 +278,7 @@ class EnvelopeMechanism(ImplicitMechanism):
 class LatticeMechanism(ImplicitMechanism):
     """M[(r, c), (i, j)] = g_i(r) h_j(c): two-column geometric mechanisms of rows and columns.
 
-    The mechanism of rows has epsilon p and that of columns epsilon q, where (p, q) is the unit vector along the
+    The mechanism of rows has epsilon p, the mechanism of columns epsilon q, where (p, q) is the unit vector along the
     diagonal of the lattice. A side of one point has one column.
 
     Attributes:

@@ -185,7 +185,7 @@ def best_of_corners(
 
 def best_guess(C: Channel, kind: CapacityKind) -> Array:
     """Return the corner with the largest leakage for one guess of the secret: uniform on some set of secrets."""
-    # The multiplicative kind is that of Bayes risk: the multiplicative leakage of Bayes vulnerability needs no search,
+    # The multiplicative kind is for Bayes risk. The multiplicative leakage of Bayes vulnerability needs no search,
     # because it is largest at the uniform prior on all secrets.
     return uniform_on(
         best_subset(C.matrix, _multiplicative_leakage_on_set if kind == "multiplicative" else _additive_leakage_on_set),

@@ -179,7 +179,7 @@ class ShannonEntropy(Measure):
         return max(0.0, float(_log_ratio_terms(J, independent, sign=1).sum()))
 
     def capacity(self, channel: object, kind: CapacityKind = "multiplicative") -> Capacity:
-        """Return the multiplicative or the additive capacity; the additive capacity is that of `shannon_capacity`."""
+        """Return the multiplicative or the additive capacity; the additive one is `shannon_capacity`."""
         return shannon_capacity(as_channel(channel)) if kind == "additive" else Measure.capacity(self, channel, kind)
 
 

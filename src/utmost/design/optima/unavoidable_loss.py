@@ -142,7 +142,8 @@ def gradual_loss(
         lower: Smaller epsilon, or its level.
         higher: Larger epsilon, or its level.
         cost: Absolute or squared cost.
-        keep: Which of the two is held at its optimum, so that only the other loses; by default both may lose.
+        keep: "lower" or "higher": the level whose noise keeps the least cost, so that only the other noise costs
+            more. By default both may cost more.
         reach: Reach of the program, in periods.
 
     Returns:

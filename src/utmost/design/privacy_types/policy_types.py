@@ -98,7 +98,9 @@ class PolicyType(Display, PickledByFields):
             OutOfRange: for an infinite length.
         """
         if length == math.inf:
-            raise OutOfRange("a factor needs a finite distance", came="infinity", remedy="Take a distance of `bounds`.")
+            raise OutOfRange(
+                "a factor needs a finite distance", came="infinity", remedy="Pass a distance from `bounds`."
+            )
         return (Fraction(1), Fraction(1)) if length == 0 else allowance_of(self.level, length).factors
 
 
