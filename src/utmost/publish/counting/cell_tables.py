@@ -157,6 +157,6 @@ def _rows(
     ordered = np.sort(rows)
     if not any(axis.extras for axis in domain.axes) and (ordered[1:] == ordered[:-1]).any():
         raise BadTable(
-            "every cell must have one row", came="two rows for one cell", remedy="Add the two rows up first."
+            "a cell must have at most one row", came="two rows for one cell", remedy="Add up rows of one cell first."
         )
     return rows

@@ -184,7 +184,7 @@ class CountedTable(CountedFacts, Display):
                 remedy=remedy,
             )
         if unit.exactly and not proved.exactly:
-            remedy = "Pass the table's own unit; or, if nobody is left out, dataclasses.replace(table, unit=)."
+            remedy = "Pass the table's own unit; or, if you left nobody out, dataclasses.replace(table, unit=unit)."
             raise OutOfRange(
                 "exactly=True assumes that no individual is left out, which counting cannot prove",
                 came="exactly=True",

@@ -19,12 +19,12 @@ BY_COUNTING = "by counting"
 def read_proved(fact: object, name: str) -> bool:
     """Read from JSON that a unit is proved."""
     if fact != BY_COUNTING:
-        raise OutOfRange(f'{name} must be "{BY_COUNTING}", or left out', came=repr(fact), remedy="Leave it out.")
+        raise OutOfRange(f'{name} must be "{BY_COUNTING}", or left out', came=repr(fact), remedy=f"Leave {name} out.")
     return True
 
 
 def written_proved(proved: bool) -> str | None:
-    """The JSON value of `read_proved`; None, which is left out, for a declared unit."""
+    """The JSON value that `read_proved` reads; None for a declared unit, whose field is left out."""
     return BY_COUNTING if proved else None
 
 

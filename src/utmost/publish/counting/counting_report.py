@@ -80,12 +80,12 @@ class CountingReport:
 
     @property
     def share_kept(self) -> str:
-        """`percent_kept` as text; for events with their number, and with advice if it is below half."""
+        """`percent_kept` as text; where events are counted, also their number; below half, also advice."""
         percent, whole = self.percent_kept, self.events if self.kept_of == "events" else self.counted
         tenths = 1000 * self.kept // whole if whole else 1000
         shown = "less than 0.1 %" if tenths == 0 and self.kept else f"{tenths / 10:g} %"
         advice = (
-            "; fewer than half: `count_contributions` and `utmost bounds` weigh larger bounds" if percent < 50 else ""
+            "; fewer than half: `count_contributions` and `utmost bounds` test larger bounds" if percent < 50 else ""
         )
         if self.kept_of == "events":
             return f"{self.kept} of {self.events} ({shown}){advice}"

@@ -198,7 +198,7 @@ class CountingRule:
     def _amounts(
         self, measure: CountedMeasure, batch: Batch, before: int, inside: NDArray[np.bool_]
     ) -> list[NDArray[Any]]:
-        """The amounts of the events; with ``most_events`` above the low end, and perhaps 1 for each missing amount."""
+        """The amounts of the events; with ``most_events``, minus the low end, and the marks of missing amounts."""
         amounts, missing = measure.amounts(batch, before, self.spelling, self._numbers)
         clipped, has_amount = measure.within(amounts), inside
         if missing is not None:

@@ -61,7 +61,7 @@ def counts_in_shares(column: Any, shares: int | None) -> Any:
     most = max(cell.per_person for cell in counted)
     if most > (shares or 0):
         required = f"shares must be at least {most} for these counts"
-        came, remedy = "none" if shares is None else str(shares), f"Pass shares={most}, as to count_keys."
+        came, remedy = "none" if shares is None else str(shares), f"Pass shares={most}, the number that count_keys got."
         raise OutOfRange(required, came=came, where="shares", remedy=remedy)
     return [cell.shares for cell in cells]
 

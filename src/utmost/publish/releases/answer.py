@@ -25,7 +25,7 @@ from utmost.tables.frames.adapters import LabelledTable, TableAdapter
 from utmost.tables.frames.any_table import adapter_of, is_engine_table, published_names, table_of
 from utmost.tables.frames.table import Table
 
-if TYPE_CHECKING:  # a release of one table loads none of them before it is asked
+if TYPE_CHECKING:  # a release of one table need not load these modules
     from utmost.core.noise.ratio_bars import RatioBar
     from utmost.publish.promises.until import Stop
     from utmost.publish.releases.clean_release import CleanTable
@@ -47,14 +47,15 @@ TableT_co = TypeVar("TableT_co", covariant=True)
 class Answer(Display, Generic[TableT_co]):
     """Noisy values at one epsilon. They never change, even if further levels are answered.
 
-    Every function that draws noise returns one: `release`, `Ledger.publish`, `relax` and `view`, and those of a
-    service's client. Values of cells are in the columns of ``table``; values of a plan are read by the name of a
-    marginal: ``answer["sex age"]``. ``answer.release`` gives further answers to the same promise.
+    The functions that draw noise return answers: `release`, `Ledger.publish`, `Ledger.relax`, `Ledger.view`, and the
+    methods of a service's client. Values of cells are in the columns of ``table``; values of a plan are read by the
+    name of a marginal: ``answer["sex age"]``. ``answer.release`` gives further answers to the same promise.
 
     Attributes:
-        table: The released and the public columns: a `Table`, or a dataframe of the kind of the input. Released values
-            have the names of their columns, followed by their margins in ``<name>_margin``; one margin for all
-            coordinates of a point. For a plan the `NoisySums`; for keys a table of the selected keys.
+        table: The released and the public columns: a `Table`, or a dataframe of the kind of the input. Each released
+            column keeps its name, and a column ``<name>_margin`` with its margins follows it; the coordinates of a
+            point have one column of margins together. For a plan the `NoisySums`; for keys a table of the selected
+            keys.
         promise: Promise, with columns and public columns as in the table.
         noise: Level, unit, distribution and margin of the noise: a `NoiseAtLevel`.
         rows: Number of rows.
@@ -94,8 +95,8 @@ class Answer(Display, Generic[TableT_co]):
             statement: Statement of the table.
 
         Raises:
-            BadTable: if a field of the statement does not follow from the others, or it is about another table. The
-                digest of a file is not compared.
+            BadTable: if a field of the statement does not follow from the others, or the statement is about another
+                table. The digest of a file is not compared.
         """
         checked = Statement.of_facts(statement)
         in_memory = checked.digest is not None and checked.digest["of"] == "cells"
@@ -132,7 +133,7 @@ class Answer(Display, Generic[TableT_co]):
 
     @property
     def confidence(self) -> Fraction:
-        """The default confidence of the margins, at this level or where a stopping rule stopped."""
+        """The default confidence of the margins; it also holds if a stopping rule chose the level."""
         return self.noise.confidence if self.stop is None else self.stop.confidence
 
     @property
@@ -189,10 +190,10 @@ class Answer(Display, Generic[TableT_co]):
         return None if self._release is None else self._release.memory_identity
 
     def margin(self, confidence: Number | None = None) -> int | float:
-        """The margin of error: a released value lies this close to the true one; the largest of all columns.
+        """The margin of error of the noisiest column: a released value lies this close to the true one.
 
         Args:
-            confidence: Probability of the margin; that of the margins in the table if left out, 95 % by default.
+            confidence: Probability of the margin; if left out, that of the margins in the table (95 % by default).
 
         >>> from utmost import Promise, Unit, release
         >>> answer = release({"n": [7]}, Promise(columns="n", unit=Unit(1, 1)), epsilon=1)
@@ -202,7 +203,7 @@ class Answer(Display, Generic[TableT_co]):
         return self.noise.margin if confidence is None else self._noise_of(read_confidence(confidence)).margin
 
     def _noise_of(self, confidence: Fraction) -> NoiseAtLevel:
-        """The noise with margins of another confidence, at this level or where a stopping rule stopped."""
+        """The noise with margins of another confidence, which also holds if a stopping rule chose the level."""
         if self.stop is None:
             return self.noise.with_confidence(confidence)
         return self.promise.at_stop(self.level, replace(self.stop, confidence=confidence))
@@ -217,7 +218,7 @@ class Answer(Display, Generic[TableT_co]):
         if sure == self.confidence:
             return self
         if self.stop is not None:
-            assert self.ledger_facts is not None, "a memory knows where a rule stopped"
+            assert self.ledger_facts is not None, "the facts of a stop come from a ledger"
             facts = replace(self.ledger_facts, stop=replace(self.stop, confidence=sure))
             return replace(self, ledger_facts=facts)._with_noise(self._noise_of(sure), sure)
         return self._with_noise(self.noise.with_confidence(sure), sure)
@@ -304,13 +305,14 @@ class Answer(Display, Generic[TableT_co]):
         """One marginal as a table: labels, sums and their margins.
 
         Args:
-            family: Names of levels for a plan, see `NoisySums`, and of public columns for a table of cells; "" for the
-                total.
+            family: For a plan, names of levels, see `NoisySums`. For a table of cells, names of public columns. "" for
+                the total.
 
         Raises:
-            NotDetermined, OutOfRange: for a marginal that was not measured, or names that are not there.
-            Unsupported: for cells whose noise is not independent, except in one draw; for a table that is drawn while
-                it is written.
+            NotDetermined: for a marginal that the measured ones do not determine.
+            OutOfRange: for names that the answer does not have.
+            Unsupported: for cells with dependent noise, unless one draw made the noise of all cells; for a table that
+                is drawn while it is written.
 
         >>> from utmost import Promise, Unit, release
         >>> table = {"ward": ["a", "a", "b"], "sex": ["f", "m", "f"], "ill": [4, 7, 9]}
@@ -335,8 +337,8 @@ class Answer(Display, Generic[TableT_co]):
         Args:
             where: Selection: a label or a list of labels by the name of a level or of a public column; everything if
                 left out.
-            column: Name of the released column of a table with several; or of the amount to sum, if it shares noise
-                with counts.
+            column: Name of the released column, if the table has several; for a plan, name of the amount to sum, if
+                this amount shares noise with counts.
             confidence: Confidence of the margin; that of the answer if left out.
 
         Raises:
@@ -355,9 +357,10 @@ class Answer(Display, Generic[TableT_co]):
         over_column: str | None = None,
         confidence: Number | None = None,
     ) -> "RatioBar":
-        """An interval that contains the true ratio of two sums, by default of a selection over everything; as `total`.
+        """An interval that contains the true ratio of two sums: of a selection, divided by another or by everything.
 
         For a plan of counts and amounts together it is a ratio of counts; ``column`` names an amount to divide instead.
+        The arguments and errors are those of `total`.
         """
         if (sums := self._sums_of_plan) is not None:
             if over_column is not None:
@@ -369,7 +372,7 @@ class Answer(Display, Generic[TableT_co]):
     def difference(
         self, first: "Where", second: "Where", *, column: str | None = None, confidence: Number | None = None
     ) -> "Estimate":
-        """The total of a selection minus that of another, with the margin of the difference.
+        """The total of one selection minus the total of another, with the margin of the difference.
 
         Args:
             first, second: Two selections, which may overlap.
@@ -385,14 +388,14 @@ class Answer(Display, Generic[TableT_co]):
             family: Name of the table; "" for the total.
 
         Raises:
-            NotDetermined, OutOfRange: as for one table, and for counts or sums alone.
+            NotDetermined, OutOfRange: as for one table, and for a plan of counts only or of sums only.
         """
         return self._sums("a table with means").with_means(family)
 
     def column_bars(
         self, *families: "Families", confidence: Number | None = None, together: bool = False
     ) -> dict[str, dict[str, int | float]]:
-        """The margins of counts, sums and means with shared noise, by table and column; as `bars`."""
+        """The margins of counts, sums and means with shared noise, by table and column; arguments as for `bars`."""
         return self._sums("margins of columns").column_bars(*families, confidence=confidence, together=together)
 
     def mean(
@@ -404,7 +407,7 @@ class Answer(Display, Generic[TableT_co]):
         sums: "Answer[Any] | None" = None,
         confidence: Number | None = None,
     ) -> "RatioBar":
-        """The mean of a number over the individuals of a selection, for a plan: a sum over a count, with its interval.
+        """The mean of a number over the individuals of a selection, for a plan: a sum divided by a count.
 
         Args:
             name: Name of a level whose labels stand for numbers; leave it out with ``sums``, and for the mean of
@@ -576,7 +579,8 @@ class Answer(Display, Generic[TableT_co]):
         raise Unsupported(
             f"{verb} needs sums over a declared domain",
             came="a table of cells",
-            remedy=remedy or "Count the table over a domain and release it by a plan; a table answers total and ratio.",
+            remedy=remedy
+            or "Count the table over a domain and release it by a plan; without a plan, use total and ratio.",
         )
 
 

@@ -65,8 +65,9 @@ class CellBars:
     def combined(self, counts: Sequence[tuple[Number, int]], confidence: Number = DEFAULT_CONFIDENCE) -> int | float:
         """A margin of a linear combination of different cells, in which signs do not matter.
 
-        For geometric noise on the integers, and if all coefficients have one size, it follows from the distribution of
-        the combination; otherwise from margins of the sums of each size that hold at once.
+        If the noise is geometric on the integers, or all coefficients have one size, the margin follows from the
+        distribution of the combination. Otherwise it adds up margins that hold at once: one for the sum of the cells
+        with each size of coefficient.
 
         Args:
             counts: Sizes of coefficients, each with the number of cells that have it.

@@ -62,7 +62,7 @@ class CleanTable(Display):
         gap: Proved bound on the excess of ``objective`` over the least one for x >= 0, up to rounding of floats.
         residual: Largest distance of the cells before rounding from the exact minimiser, for each cell and for all
             together (Euclidean norm), proved exactly by the certificate. If the measured sums do not determine the
-            cells, the same for the sums of each measured marginal.
+            cells, the largest distance of the sums of each measured marginal.
         facts_moved: Largest change of public sums in that minimiser; 0 without public facts.
         exact_rounding: Whether every measured sum was rounded to an adjacent integer.
         largest_move: Largest change of a measured sum by rounding.
@@ -74,8 +74,8 @@ class CleanTable(Display):
         guarantee: Guarantee of the release; with public facts, the guarantee if these facts hold.
         held: Marginal with the sums of the release, rounded; None without one.
         certificate: Proof of residual and moves, which does not depend on the solver.
-        determined_by: Least squares that decide which sums are determined, if the cells are not; the tables are then
-            only of determined sums. None if the cells are determined.
+        determined_by: Least squares that decide which sums the measured sums determine; only these sums have tables.
+            None if the measured sums determine the cells, and so every sum.
         amount: Amount that is summed: cells are in its steps, tables and sums in its unit. None for counts.
     """
 

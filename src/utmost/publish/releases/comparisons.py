@@ -54,17 +54,17 @@ def change(
     """A sum in one release minus the same sum in another, with the margin of their noises together.
 
     Args:
-        later, earlier: Two answers with independent noise; of one kind, or of a table and of a plan.
+        later, earlier: Two answers with independent noise: of two tables, of two plans, or of a table and a plan.
         where: Label or list of labels of the cells, by the name of a level or of a public column.
         earlier_where: Selection of the same cells in the earlier release, if its labels differ.
-        column: Released column of a table with several.
+        column: Name of the released column, if a table has several.
         confidence: Confidence of the margin; that of the later release if left out.
 
     Raises:
         OutOfRange: for one release twice, two answers of one release, and a selection that a release does not have.
         NotDetermined: for a sum that the measured sums do not determine.
 
-    Cost: that of two sums.
+    Cost: two calls of `Answer.total`.
 
     >>> import numpy as np
     >>> from utmost.workloads import Domain
@@ -97,12 +97,12 @@ def trend(
         answers: At least two answers with independent noise.
         where, column: Arguments of `change`.
         each_where: Selection for each release, if their labels differ.
-        confidence: Confidence of all values together, and of all changes together; the first release's when left out.
+        confidence: Confidence of all values together, and of all changes together; if left out, of the first answer.
 
     Raises:
         OutOfRange, NotDetermined: as for `change`.
 
-    Cost: that of each sum, twice.
+    Cost: two calls of `Answer.total` for each answer.
     """
     sequence(answers, "answers")
     if len(answers) < 2:
@@ -181,7 +181,7 @@ def _digest(answer: Answer[Any]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Sum:
-    """A sum, with the distribution of its error if it is known; else its margin is that of its independent parts."""
+    """A sum, with the distribution of its error; if this is unknown, with the independent parts that have margins."""
 
     value: Fraction
     law: Combination | None

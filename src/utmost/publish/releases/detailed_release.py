@@ -100,7 +100,7 @@ class DetailRule(Display):
         return {"group": self.group, "details": {name: str(bound) for name, bound in self.details.items()}}
 
     def chosen(self, first: NoisySums) -> dict[str, str]:
-        """The breakdown of each group that its noisy sum chooses, by the group's text; groups without one are left out.
+        """For each group, the breakdown that its noisy sum chooses; groups without a breakdown are left out.
 
         Raises:
             OutOfRange: if the sums of the groups were not measured.
@@ -189,7 +189,7 @@ def detailed_unit(unit: Unit) -> Unit:
 class DetailedSums(Display):
     """A release in two stages: the sums of groups, and the breakdown of each group that these sums chose.
 
-    No promise names its plan beforehand: the noisy sums of the first stage choose what the second measures.
+    No promise can name the plan of the second stage beforehand: the noisy sums of the first stage choose it.
 
     Attributes:
         rule: Rule that chose the breakdowns.

@@ -147,8 +147,8 @@ class ReleasableFrame:
 
     def check_room(self, lattice: Lattice, level: Level) -> None:
         """Check that the engine can map the frame, and that noise of a level fits the types of the released columns."""
-        # Checked before a level is spent. Noise exceeds half the range of a type with probability below exp(-200); true
-        # values must be in the other half.
+        # Checked before a level is spent. True values may use half the range of a type. The noise exceeds the other
+        # half with probability below exp(-200).
         self.frame.check_mapped()
         for name, room in self._rooms.items():
             if lattice.of(level).epsilon_float * (room // lattice.block) < _RARE:

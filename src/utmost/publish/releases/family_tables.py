@@ -21,7 +21,7 @@ from utmost.tables.frames.adapters import LabelledTable
 from utmost.tables.frames.any_table import labelled
 
 Narrow = Mapping[int, int]
-"""The place of the group of each axis that is restricted to one label."""
+"""For each axis that is restricted to one label, by the index of the axis: the index of the label's group."""
 
 
 def wanted_families(plan: Plan) -> list[Family]:

@@ -88,7 +88,8 @@ class GradualRelease(Display, ProcessMemory):
         """The answer at a level; a repeated call returns the same answer.
 
         Args:
-            epsilon: Privacy level: a number or a `Level`. An array of the shape of the values gives each cell its own.
+            epsilon: Privacy level: a number or a `Level`; or an array with a level for each cell, in the shape of the
+                values.
 
         Returns:
             A number if one number was given, an array if a list or an array was given. On the integers they are ints,

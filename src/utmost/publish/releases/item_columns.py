@@ -21,7 +21,7 @@ from utmost.tables.optional_imports import extra
 BLOCK, COUNT, TAGS = "block", "count", "tags"
 _LIMBS = 8
 _TWICE = -1
-"""In place of the number of a block: the row has the number of rows with repeated identifiers."""
+"""In the column of block numbers, the mark of a row that has the number of rows with repeated identifiers."""
 _TOGETHER, _UNEVEN = 1 << 20, 4
 
 

@@ -175,8 +175,8 @@ class CommitmentKey:
         """The commitment to rows of responses, which equals the commitment to their values exactly if they are genuine.
 
         At one level the responses of a release are the values plus a function of the identifiers, so that a commitment
-        to the values also commits to the responses at every level. Responses that were changed have the same sums with
-        no larger probability than values that were changed.
+        to the values also commits to the responses at every level. Whoever changes responses has no larger probability
+        to keep the sums of the commitment than whoever changes values.
 
         Args:
             release: Release that answered.

@@ -238,7 +238,7 @@ class MeasuresTable:
         )
 
     def count_margin(self, confidence: Number | None = None) -> int | float:
-        """The margin of the number of persons of a group, the mean over all releases."""
+        """The margin of the number of persons of a group; this number is the mean of the counts of all releases."""
         return estimate_of(Fraction(0), self._count_noise, self._sure(confidence)).margin
 
     def column_bars(self) -> dict[str, int | float]:
@@ -261,7 +261,7 @@ class MeasuresTable:
         return {"count": [one.value for one in shown], "count_margin": [one.margin for one in shown]}
 
     def total(self, where: Where | None = None, *, confidence: Number | None = None) -> Estimate:
-        """The number of events in a selection, the mean of the counts of all amounts, with its margin.
+        """The number of events in a selection, with its margin: the mean of the counts that all amounts have.
 
         Args:
             where, confidence: Arguments of `NoisySums.total`.
@@ -273,13 +273,13 @@ class MeasuresTable:
         return estimate_of(value, Combination(law["u"], law["levels"], law["counts"]), self._sure(confidence))
 
     def difference(self, first: Where, second: Where, *, confidence: Number | None = None) -> Estimate:
-        """The number of events in one selection minus that in another; as `total`."""
+        """The number of events in one selection minus the number of events in another; arguments as for `total`."""
         over, under, law = self._counts_of(first, second)
         sizes = [u - v for u, v in zip(law["u"], law["v"], strict=True)]
         return estimate_of(over - under, Combination(sizes, law["levels"], law["counts"]), self._sure(confidence))
 
     def ratio(self, where: Where, over: Where | None = None, *, confidence: Number | None = None) -> RatioBar:
-        """The share of the events of one selection in those of another, or of all; an interval, as `NoisySums.ratio`.
+        """The number of events of a selection, divided by that of another, or of all: interval, see `NoisySums.ratio`.
 
         >>> import utmost as ut
         >>> people = {"region": ["N", "N", "S"], "income": [20, 40, 30], "rent": [5, 9, 7]}

@@ -91,7 +91,7 @@ class NoisySums(Display):
     Attributes:
         promise: Promise of the release; its noise has the plan.
         level: Level that the whole release spent.
-        confidence: Default confidence of the margins, at this level or where a stopping rule stopped.
+        confidence: Default confidence of the margins; it also holds if a stopping rule chose the level.
         measured: Noisy sums of each measured marginal, integers of shape ``plan.measured_shape``: everything that was
             released about the data. All other results are computed from them.
         kind: Kind of the tables made of them, as an adapter names it.
@@ -238,10 +238,10 @@ class NoisySums(Display):
 
     @property
     def finest_table(self) -> tuple[str, ...]:
-        """The names of the levels of the cells, whose table is meant where no marginal is named.
+        """The names of the levels of the cells: their table is written if the user names no marginal.
 
         Raises:
-            NotDetermined: if the measured marginals do not determine the cells; with the tables to name instead.
+            NotDetermined: if the measured marginals do not determine the cells; the message has tables to name instead.
         """
         finest = self.domain.finest
         try:
@@ -381,7 +381,7 @@ class NoisySums(Display):
         return (self.table_name(family) for family in wanted_families(self.plan))
 
     def raw(self, family: Families) -> LabelledTable:
-        """The noisy sums of one measured marginal as they were drawn; or the differences.
+        """The noisy sums of one measured marginal as they were drawn; noisy differences, if it measures these.
 
         Raises:
             OutOfRange: for a marginal that was not measured.
@@ -404,13 +404,13 @@ class NoisySums(Display):
         along: Along | None = None,
         confidence: Number | None = None,
     ) -> Estimate:
-        """The number of individuals or events in a selection, with its margin; without counts, the sum of amounts.
+        """The number of individuals or events in a selection, with its margin; in a release of sums only, the sum.
 
         Args:
             where: Labels by the name of a level: one, a list, or for bins ``slice(low, high)``; everything when left
                 out.
             column: Name of the amount to sum, if it shares noise with counts.
-            along: Weights of the cells, by the name of a level one for each of its labels.
+            along: Weights of the cells: by the name of a level, a number for each label of this level.
             confidence: Confidence of the margin; that of the release if left out.
 
         Raises:
@@ -425,7 +425,7 @@ class NoisySums(Display):
     def difference(
         self, first: Where, second: Where, *, column: str | None = None, confidence: Number | None = None
     ) -> Estimate:
-        """The total of a selection minus that of another, with the margin of the difference.
+        """The total of one selection minus the total of another, with the margin of the difference.
 
         Args:
             first, second: Two selections as for `total`, which may overlap.
@@ -447,7 +447,7 @@ class NoisySums(Display):
         return law if steps is None else scaled(law, steps.step)
 
     def _asked(self, column: str | None) -> tuple[Callable[..., ProductForm], Amount | None]:
-        """The function that sums a selection, and the amount in whose steps the sum is; None for people."""
+        """The function that sums a selection, and the amount in whose steps the sum is; None for counts."""
         if optional(column, text, "column") is None:
             return self.counted_form, None if self.unit.is_shared else self.unit.amount
         self.check_amount(str(column))
@@ -463,7 +463,7 @@ class NoisySums(Display):
     ) -> RatioBar:
         """The ratio of two counts, with an interval that contains the true one; "not determined" if noise hides it.
 
-        For sums of amounts alone it is the ratio of two sums.
+        In a release of sums only, it is the ratio of two sums.
 
         Args:
             numerator, denominator: Two selections, which may overlap.
@@ -552,10 +552,10 @@ class NoisySums(Display):
     def column_bars(
         self, *families: Families, confidence: Number | None = None, together: bool = False
     ) -> dict[str, dict[str, int | float]]:
-        """The margins of counts, sums and means with shared noise, by table and column; as `bars`.
+        """The margins of counts, sums and means with shared noise, by table and column; arguments as for `bars`.
 
-        The number for a mean is its margin times the number of events: in a group of 100 events the margin is a
-        hundredth of it.
+        The number for a mean is the margin of the mean times the number of events: divide it by 100 for a group of 100
+        events.
 
         >>> import utmost as ut
         >>> people = {"region": ["N", "N", "S"], "income": [20, 40, 30]}
@@ -581,7 +581,7 @@ class NoisySums(Display):
             family: Name of the table; "" for the total.
 
         Raises:
-            NotDetermined, OutOfRange: as for one table, and for counts or sums alone.
+            NotDetermined, OutOfRange: as for one table, and for a release of counts only or of sums only.
 
         Cost: an interval for each row, 50 ms.
         """
@@ -785,7 +785,7 @@ class NoisySums(Display):
 
     @property
     def value_columns(self) -> tuple[tuple[str, str], ...]:
-        """The names of the columns of numbers in the tables, each with that of its margins."""
+        """For each column of numbers in the tables, its name and the name of the column with its margins."""
         if self._amounts is None:
             name = value_column(self.unit)
             return ((name, f"{name}_margin"),)
@@ -799,9 +799,9 @@ class NoisySums(Display):
     def bars(
         self, *families: Families, confidence: Number | None = None, together: bool = False
     ) -> dict[str, int | float]:
-        """The margins of marginals, by name; the largest one if groups differ in size.
+        """The margin of each marginal, by name: the largest margin of its groups.
 
-        For counts and sums with shared noise they are those of the sums; `column_bars` has the others.
+        Where counts and sums share noise, these are margins of the sums; `column_bars` has all margins.
 
         Args:
             families: Marginals; by default those of the plan's workload, or the measured ones.
@@ -885,13 +885,13 @@ class NoisySums(Display):
             hold: One table whose sums stay as released, rounded; "total" also reduces the error of most other sums.
 
         Raises:
-            NotDetermined: for distinct counts; if the cells are not determined, for more than 65 536 of them, or for
-                measured hat functions.
+            NotDetermined: for distinct counts; and if the measured marginals do not determine the cells, for more than
+                65 536 cells or measured hat functions.
             SolverFailed: if a program fails.
             OutOfRange, WrongKind, Infeasible: for invalid facts, and facts that hold for no table.
 
         Warns:
-            FactsFarOff: for a fact whose distance from the released sum noise explains only with probability 10^-6.
+            FactsFarOff: for a fact so far from the released sum that noise is as large only with probability 10^-6.
 
         Cost: seconds for 10^5 cells; if the cells are not determined, five seconds for 10^4, a minute for 6 10^4.
         """
@@ -945,7 +945,7 @@ class NoisySums(Display):
         return AnswerErrors(self.reconstruction, self._ratios, self.unit)
 
     def at_one_level(self, confidence: Fraction) -> Fraction:
-        """The confidence to use at this level alone, so that margins hold with ``confidence`` where a rule stopped."""
+        """The confidence of a margin at one fixed level; at the level that a rule chose, ``confidence`` then holds."""
         return confidence if self.stop is None else self.stop.at_one_level(confidence)
 
     def laws(self, family: str | Sequence[str] | Family) -> dict[int, Combination]:
@@ -1007,11 +1007,11 @@ class NoisySums(Display):
         return self.confidence if confidence is None else read_confidence(confidence)
 
     def _sure(self, confidence: Number | None) -> Fraction:
-        """The confidence to use at this level alone, for a margin that is shown with another where a rule stopped."""
+        """The confidence of a margin at one fixed level, from the confidence that is shown; see `at_one_level`."""
         return self.at_one_level(self._shown_confidence(confidence))
 
     def _as_shown(self, bar: BarT, confidence: Number | None) -> BarT:
-        """A result with the confidence that it has where a rule stopped."""
+        """A result with the confidence that is shown: it also holds if a stopping rule chose the level."""
         return replace(bar, confidence=self._shown_confidence(confidence))
 
     def _estimate(
@@ -1027,7 +1027,7 @@ class NoisySums(Display):
         sure: Fraction,
         steps: Fraction | None = None,
     ) -> FiellerSet:
-        """Fieller's set of a ratio; ``steps`` is the unit of the numerator in that of the denominator."""
+        """Fieller's set of a ratio; ``steps`` is one unit of the numerator, in units of the denominator."""
         law = of._errors.of_pair(over, under, self._errors)
         top, bottom = of.reconstruction.value(of.measured, over), self.reconstruction.value(self.measured, under)
         steps = of.unit.step / self.unit.step if steps is None else steps

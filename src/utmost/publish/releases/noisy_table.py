@@ -216,7 +216,7 @@ class NoisyTable(SavedTable):
         return self.declaration.guarantee
 
     def margin(self, confidence: Number | None = None) -> int | float:
-        """The margin of error: a noisy value lies this close to the true one; the largest of all cells."""
+        """The margin of error of the noisiest cell: a noisy value lies this close to the true one."""
         sure = self.confidence if confidence is None else read_confidence(confidence)
         return max(noise.margin(sure) for noise in self.declaration.noise.values())
 
@@ -240,7 +240,7 @@ class NoisyTable(SavedTable):
         return DeclaredCells.of(self)
 
     def __getitem__(self, names: str | Sequence[str]) -> LabelledTable:
-        """One marginal as a table, as of an `Answer`: labels of public columns, sums of cells, and their margins."""
+        """One marginal as a table, as `Answer` has it: labels of public columns, sums of cells, and their margins."""
         return self.cells[names]
 
     def total(
@@ -261,7 +261,7 @@ class NoisyTable(SavedTable):
     def difference(
         self, first: Where, second: Where, *, column: str | None = None, confidence: Number | None = None
     ) -> Estimate:
-        """The total of a selection minus that of another; cells in both cancel.
+        """The total of one selection minus the total of another; cells in both cancel.
 
         Args:
             first, second: Two selections, which may overlap.
@@ -280,7 +280,7 @@ class NoisyTable(SavedTable):
         over_column: str | None = None,
         confidence: Number | None = None,
     ) -> RatioBar:
-        """An interval that contains the true ratio of two sums, by default of a selection over everything.
+        """An interval that contains the true ratio of two sums: of a selection, divided by another or by everything.
 
         Args:
             where, over: Two selections, as for `total`.
@@ -335,7 +335,7 @@ class NoisyTable(SavedTable):
             OutOfRange, WrongKind, Infeasible: for invalid facts, and facts that hold for no table.
 
         Warns:
-            FactsFarOff: for a fact whose distance from the noisy sum noise explains only with probability 10^-6.
+            FactsFarOff: for a fact so far from the noisy sum that noise is as large only with probability 10^-6.
         """
         problem = self.clean_problem(given, hold, column)
         whole = problem.solved()
@@ -492,7 +492,7 @@ class DeclaredCells(ReleasedCells):
         return self.alone(self._each(confidence))
 
     def _each(self, confidence: Number) -> Fraction:
-        """The confidence of one cell, if all cells lie within their margins at once."""
+        """The confidence of one cell's margin, for ``confidence`` that all cells lie within their margins at once."""
         miss = 1 - read_confidence(confidence)
         return 1 - missed_by_each(miss, max(1, self.rows * len(self.cells)))
 

@@ -52,8 +52,8 @@ class PlanarRelease(Display, ProcessMemory):
 
     Guarantee: all answers together satisfy ``spent`` for each ``per`` of distance. Choose levels from public facts.
 
-    Not guaranteed: that the city of a point stays hidden. Distant points are distinguishable by design; so are the
-    individuals in the data, and the number of points of each.
+    Not guaranteed: that the city of a point stays hidden. Distant points are distinguishable by design. Nor does it
+    hide who is in the data, and how many points each individual has.
 
     Source: proofs/theory/planar.md; koufogiannis2015 for one dimension, andres2013 for planar noise at one level.
 
@@ -111,8 +111,8 @@ class PlanarRelease(Display, ProcessMemory):
             OutOfRange: for a declared grid that is too wide for the level; nothing is spent then.
             Unsupported: for a new level in another process than the one that made the release.
 
-        Cost: at the first level 1 us a point, at others about 1 us more for each event, with a mean of (n + 1)
-            |log(e/e0)| events a point.
+        Cost: at the first level e0 1 us a point; at another level e about 1 us more for each jump of the hidden path,
+            with a mean of (n + 1) |log(e/e0)| jumps a point.
         """
         wanted = level(epsilon)
         law = self._law(wanted)

@@ -99,7 +99,7 @@ def _ordered(domain: Domain, level_name: str) -> tuple[int, int, Axis, Sequence[
             "quantiles and cumulative sums need an axis of bins without other=",
             came="another axis",
             where=repr(level_name),
-            remedy="Declare the axis by ut.workloads.edges with None at its ends: they contain all values outside.",
+            remedy="Declare the axis by ut.workloads.edges, with None as first and last edge for all other values.",
         )
     return place, level, axis, axis.edges
 

@@ -79,11 +79,11 @@ class Release(Display):
         A level up to the largest one answered costs nothing more, and needs no table.
 
         Args:
-            epsilon: Level; that of the only answer if left out.
+            epsilon: Level; if left out, the level of the only answer.
             table: True values, if the release does not hold them.
 
         Raises:
-            NotALevel: for an invalid level, or without one if there are several answers.
+            NotALevel: for an invalid level; without a level, if there are no answers or several.
             NeedsTable: above the largest level, without the table.
             DataChanged: for other values than those released.
             BudgetExceeded: if the limit of the dataset does not allow the level.
@@ -99,7 +99,7 @@ class Release(Display):
         """The answer at another level, from the table; see `Ledger.relax`.
 
         Args:
-            table: True values; those that the release holds if left out.
+            table: True values; if left out, the values that the release holds.
             epsilon: Level.
 
         Raises:

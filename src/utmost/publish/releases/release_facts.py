@@ -60,7 +60,7 @@ class ReleaseFacts(Display):
 
     Attributes:
         statement: Statement of the release.
-        level: Level that is spent; for an answer of a ledger, by all answers of the release together.
+        level: Level that is spent; in a ledger, the level that all answers of the release spend together.
         own_level: Level of this release alone.
         line: Guarantee in one line.
         per: Distance that the level refers to; None for other releases.
@@ -68,11 +68,11 @@ class ReleaseFacts(Display):
         unit: Individuals that the guarantee protects.
         neighbours: Neighbouring datasets, and their differences.
         noises: Each kind of noise.
-        why: Theorem for which the noise was chosen.
+        why: Reason for the choice of the noise: a theorem.
         public: Columns published without noise.
         unprotected: Facts that the guarantee does not cover.
-        beyond: Data of an individual beyond the unit, which are not counted; or, for a table that utmost did not count,
-            the sentence that the publisher declared the unit; empty if no data are left out.
+        beyond: What happens to data of an individual beyond the unit: they are not counted. For a table that utmost did
+            not count, the sentence that the publisher declared the unit. Empty if no data are left out.
         before: Steps on the data before the noise.
         after: Steps on noisy values before publication, and numbers computed from them.
         composition: Division of the level, and the composition of releases.

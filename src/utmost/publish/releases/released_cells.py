@@ -93,7 +93,7 @@ class ReleasedCells(ABC):
     def difference(
         self, first: RowSelection, second: RowSelection, *, column: str | None = None, confidence: Number | None = None
     ) -> Estimate:
-        """The sum of the cells of a selection minus that of another; cells in both cancel."""
+        """The sum of the cells of one selection minus the sum of another; cells in both cancel."""
         more, less = self.added(first, second)
         return self._estimate(column, [(Fraction(1), more - less), (Fraction(-1), less - more)], confidence)
 
@@ -105,11 +105,13 @@ class ReleasedCells(ABC):
         column: str | None = None,
         confidence: Number | None = None,
     ) -> Estimate:
-        """The mean of the cells of a selection, minus that of another if there is one."""
+        """The mean of the cells of a selection, minus the mean of another selection if ``minus`` has rows."""
         rows, others = self.added(where, minus)
         if not rows or rows & others:
             came = "a row in both" if rows else "none"
-            raise OutOfRange("a mean needs rows of its own", came=came, remedy="Select other labels.")
+            raise OutOfRange(
+                "a mean needs a row, and two means no row in common", came=came, remedy="Select other labels."
+            )
         means = [(Fraction(1, len(rows)), rows)]
         if others:
             means.append((Fraction(-1, len(others)), others))
@@ -173,7 +175,7 @@ class ReleasedCells(ABC):
         return sum(sums, Fraction(0))
 
     def at_one_level(self, confidence: Fraction) -> Fraction:
-        """The confidence to use at a fixed level, so that margins hold with ``confidence`` where a rule stopped."""
+        """The confidence of a margin at one fixed level; at the level that a rule chose, ``confidence`` then holds."""
         return confidence if self.stop is None else self.stop.at_one_level(confidence)
 
     def _estimate(self, column: str | None, combined: Combined, confidence: Number | None) -> Estimate:

@@ -1,7 +1,7 @@
 """The tables of answers before any draw, with -1 in place of each released value.
 
 A writer that refuses a label or a name refuses it in these tables, too: it is tried before anything is spent. Released
-values can be negative, and a sign is all that a writer of text reads of a number.
+values can be negative, and a writer of text looks only at the sign of a number.
 """
 
 from collections.abc import Iterable, Mapping

@@ -32,7 +32,7 @@ class Coalitions(Display):
 
 
 def check_coalitions(levels: Mapping[Hashable, Number | Level], *, reach: int = 1) -> Coalitions:
-    """Compute the loss of every coalition of recipients, and compare it with its largest level.
+    """Compute the loss of every coalition of recipients, and compare it with the largest level of its members.
 
     Recipients with equal levels see the same response, so a coalition's views are those of its set of levels. For each
     set the joint distribution of the noise is enumerated, and the largest likelihood ratio under a shift of the value

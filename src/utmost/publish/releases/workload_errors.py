@@ -103,7 +103,7 @@ class AnswerErrors:
         return {family: max(margins[id(law)] for law in of.values()) for family, of in laws.items()}
 
     def _terms(self, *forms: ProductForm) -> list[tuple[tuple[Fraction, ...], Level, int]]:
-        """The noises in some answers: their coefficients in each answer, the level, and the number of such noises."""
+        """The noises in some answers, by kind: coefficient in each answer, level, and number of noises of this kind."""
         for form in forms:
             self._check_adds(form)
             self.reconstruction.check_determined(form)
@@ -118,7 +118,7 @@ class AnswerErrors:
 
 
 def by_group(kinds: NDArray[np.intp], by_kind: Mapping[int, Any]) -> NDArray[Any]:
-    """The value of each group's kind."""
+    """For each group, the value that ``by_kind`` has for its kind."""
     if len(by_kind) == 1:
         return np.full(kinds.size, next(iter(by_kind.values())))
     return np.array([by_kind[kind] for kind in kinds.tolist()])

@@ -132,7 +132,7 @@ def _scanned(domain: Domain, text: str) -> tuple[tuple[Any, ...], Number | None]
             continue
         typed = _longest_name_at(text, at, [*levels])
         if typed is None and _word_at(text, at) in ("ranges", "prefixes"):
-            remedy = f'Write "{_word_at(text, at)} of age by sex" for those within each sex.'
+            remedy = f'Write "{_word_at(text, at)} of age by sex" for the {_word_at(text, at)} of each sex.'
             raise OutOfRange("ranges and prefixes must stand at the beginning", came=repr(text), remedy=remedy)
         if typed is None:
             domain.level_named(_word_at(text, at))  # refuses, and names the nearest
@@ -152,7 +152,7 @@ def _scanned(domain: Domain, text: str) -> tuple[tuple[Any, ...], Number | None]
 
 
 def typed_periods(domain: Domain) -> dict[str, str]:
-    """The levels by kinds of period: ``year`` is the axis of time itself if no level has years, and it is the only one.
+    """The level for each kind of period; a kind that no level has, such as ``year``, names the only axis of time.
 
     >>> from utmost.workloads import periods
     >>> typed_periods(Domain(date=periods("2025", "2026", every="quarter")))["year"]

@@ -115,7 +115,9 @@ class Workload(Display):
             )
         parts = [_part_of(domain, *narrowed(domain, name), weight, per_answer) for name, weight in wanted.items()]
         if len({part.sums for part in parts}) < len(parts):
-            raise OutOfRange("each table must be wanted once", came="one twice", remedy="Add up its weights.")
+            raise OutOfRange(
+                "each table must be wanted once", came="one twice", remedy="Name it once, with the sum of its weights."
+            )
         _set(self, domain, parts)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -338,7 +340,7 @@ class Workload(Display):
         return np.asarray(sum(float(part.weight) * part.gram(self.domain) for part in self.parts))
 
     def reweighted(self, weights: Mapping[str, Number]) -> "Workload":
-        """Return the workload with new weights, by the names of parts; a part that is not named is left out.
+        """Return the workload with new weights by the names of parts; it has only the named parts.
 
         >>> domain = Domain(sex=["men", "women"])
         >>> Workload(domain, {"sex": 1, "": 1}).reweighted({"sex": 3})
@@ -348,7 +350,7 @@ class Workload(Display):
         for name in weights:
             if name not in known:
                 raise OutOfRange(
-                    "weights must name parts of the workload", came=repr(name), remedy=f"It has {list(known)}."
+                    "weights must name parts of the workload", came=repr(name), remedy=f"Its parts are {list(known)}."
                 )
         parts = [replace(known[name], weight=_weight(weight, name)) for name, weight in weights.items()]
         return _workload(self.domain, parts)

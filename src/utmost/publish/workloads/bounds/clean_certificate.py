@@ -79,7 +79,9 @@ class CleanCertificate:
             for row in facts["multipliers"]:
                 family = domain.family([*row["family"]])
                 if set(row) != {"family", "values"} or family in multipliers:
-                    raise BadTable("multipliers must have a family, each once, and values", came="other entries")
+                    raise BadTable(
+                        "multipliers must have values and a family that no other multipliers have", came="other entries"
+                    )
                 multipliers[family] = _integers(row["values"], domain.group_shape(family))
             cells, rest = (_integers(facts[name], domain.shape) for name in ("cells", "rest"))
             if not np.all(np.abs(cells) < _LARGEST):

@@ -259,7 +259,7 @@ def _row(workload: Workload, unit: Unit, together: str) -> int:
 
 
 def _directions(workload: Workload, unit: Unit, along: int | None) -> Directions | MixedDirections:
-    """Of a few candidate changes and mixtures of two, the one with the largest bound; each is a certificate."""
+    """The change with the largest bound among a few candidates and mixtures of two; each is a certificate."""
     # For a given `down` the root of the bound is concave in `up`; for two changes it is concave in their weights.
     blocks = VarianceComponents.of(workload.domain, (), workload.eigenspaces)
     spectrum = exact_spectrum(workload, blocks)

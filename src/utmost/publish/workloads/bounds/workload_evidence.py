@@ -202,7 +202,7 @@ def level_of_cells(unit: Unit, level: Level) -> Level:
 
 
 def cells_changed(workload: Workload, unit: Unit, along: int | None) -> tuple[int, int]:
-    """How many cells of a row one individual may raise, and in how many rows; without an axis there is one row."""
+    """The number of cells of a row that one individual may raise, and of such rows; one row without an axis."""
     if along is None:
         return unit.whole_cells, 1
     size = workload.domain.axes[along].size

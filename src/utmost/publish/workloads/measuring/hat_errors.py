@@ -31,7 +31,7 @@ from utmost.tables.axes.domain import Domain, Family, is_finer
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HatErrors:
-    """The error of a workload by the budget shares, over the variance of noise at level ``largest``."""
+    """The error of a workload as a function of the shares, divided by the variance of noise at level ``largest``."""
 
     workload: Workload  # over a domain whose levels have groups of one size
     place: int  # the axis of hat functions

@@ -48,7 +48,7 @@ class PairAxis:
         axis = domain.axes[place]
         if level or axis.size != 2 or len(axis.levels) != 1 or axis.extras:
             remedy = (
-                "Declare the two columns as an axis of two values; more columns as an axis of pairs and one of two."
+                "Declare two columns as an axis of two values; four columns as an axis of two pairs and an axis of two."
             )
             came = f"{axis.groups(level)} values of {len(axis.levels)} levels"
             raise OutOfRange("together must name an axis of two values", came=came, remedy=remedy)

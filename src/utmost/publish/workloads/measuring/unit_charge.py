@@ -63,7 +63,7 @@ TOTAL_FREE = ShareCondition(Fraction(1), Fraction(1))
 
 
 def charge_of(domain: Domain, unit: Unit, shares: Mapping[Family, Fraction]) -> Fraction:
-    """The privacy loss of one individual in a plan of these shares, over the level; a plan keeps the level up to 1.
+    """The privacy loss of one individual in a plan of these shares, divided by the level; at most 1 if they keep it.
 
     The loss is exact if `is_exact`, and else an upper bound.
 

@@ -26,9 +26,9 @@ _MOST_PAIRS = 10**7
 
 def candidate_families(workload: Workload) -> dict[Family, int]:
     """The marginals to search, and how many marginals of the domain each represents (1 if unknown)."""
-    # All useful marginals if they are at most 64. Else the wanted ones, the finest common one of each two, and of all;
-    # else the wanted ones and the finest common one of all.
-    # The coarsest marginal for each set of eigenspaces above, unless there are too many to examine.
+    # `useful`: the coarsest marginal for each set of eigenspaces above; empty if there are too many to examine.
+    # If more than `MOST_CANDIDATES` are useful, the candidates are the wanted marginals, the finest common marginal of
+    # each two of these, and the finest common marginal of all. If these are too many, those of two are left out.
     useful: dict[Family, int] = {}
     if prod(len(axis.levels) + 1 for axis in workload.domain.axes) * len(workload.eigenspaces) <= _MOST_PAIRS:
         all_families, rows = np.array(list(workload.domain.families())), np.array(workload.eigenspaces)
@@ -62,7 +62,11 @@ def plain_shares(workload: Workload, families: Sequence[Family]) -> list[Floats]
 
 
 def search_starts(workload: Workload, families: dict[Family, int], error: WeighedError) -> list[Floats]:
-    """The first shares of the search: simple shares, the chord's best, and each marginal alone or the finest wanted."""
+    """The first shares of the search.
+
+    They are simple shares, `chord_shares`, shares by the number of marginals that each represents, and each marginal
+    alone. More than `FEW` marginals are not tried alone: the finest wanted ones get equal shares.
+    """
     names = list(families)
     starts = [*plain_shares(workload, names), chord_shares(error)]
     times = np.array(list(families.values()), dtype=float)

@@ -92,12 +92,14 @@ def choose_plan(
     now = level(epsilon)
     highest = now if up_to is None else level(up_to)
     if highest < now:
-        raise NotALevel("up_to must be at least epsilon", came=up_to, remedy="Pass a larger one, or leave it out.")
+        raise NotALevel(
+            "up_to must be at least epsilon", came=up_to, remedy="Pass a larger up_to=, or leave up_to= out."
+        )
     if aim not in AIMS:
-        raise OutOfRange(f"aim must be one of {', '.join(AIMS)}", came=aim, remedy="Leave it out for the default.")
+        raise OutOfRange(f"aim must be one of {', '.join(AIMS)}", came=aim, remedy="Leave aim= out for the default.")
     if method is not None and method not in METHODS:
         raise OutOfRange(
-            f"method must be one of {', '.join(METHODS)}", came=method, remedy="Leave it out to have it chosen."
+            f"method must be one of {', '.join(METHODS)}", came=method, remedy="Leave method= out: then it is chosen."
         )
     if (amounts := AmountPair.of(wanted.domain, unit)) is not None:
         wanted = amounts.wanted(wanted)

@@ -214,7 +214,7 @@ class Plan(Display):
 
     @property
     def charge(self) -> Fraction:
-        """The privacy loss of one individual over the level, <= 1.
+        """The privacy loss of one individual divided by the level, <= 1.
 
         The charge is below 1 if the unit lets one individual change less than the shares allow for: the release then
         protects better than its level.
@@ -430,7 +430,7 @@ class Plan(Display):
 
     @property
     def independent_times(self) -> float:
-        """The least error found with independent noise on cells, over the plan's error; 1 if ``together`` is None.
+        """The least error found with independent noise on cells, divided by the plan's; 1 if ``together`` is None.
 
         >>> from utmost.workloads import choose_plan
         >>> domain = Domain(row=range(3), column=["visits", "nights"])
@@ -460,7 +460,7 @@ class Plan(Display):
 
     @property
     def one_way_times(self) -> float | None:
-        """The plan's error over a lower bound for any mechanism, in the limit of small epsilon, rounded up.
+        """The plan's error divided by a lower bound for any mechanism, in the limit of small epsilon, rounded up.
 
         The bound is from the volume of the changes that one individual may make, see `one_way_bound`. None unless
         several one-way tables are wanted, with or without the total.

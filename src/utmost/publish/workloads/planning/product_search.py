@@ -195,7 +195,7 @@ def _counts(values: int) -> list[int]:
 
 
 def _rounded(gram: Floats, real: RealRows, level: float, base: int, most: int, *, exact: bool) -> AxisRows:
-    """The integer rows near real rows of least error, among several numbers of levels and of parts."""
+    """Integer rows near real rows: those of least error among several numbers of levels and of parts."""
     best, least = AxisRows(base, np.zeros((0, len(gram)), dtype=np.int64), 1), np.inf
     for count in sorted({min(levels, most, len(gram)) for levels in _LEVELS[-2 if len(gram) > 256 else 0 :]}):
         left = np.minimum(few_levels(real.left, count), level)

@@ -24,7 +24,7 @@ _GAIN = 1e-9
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WeighedError:
-    """The error of a workload by the budget shares, over the variance of noise at level ``level``."""
+    """The error of a workload as a function of the shares, divided by the variance of noise at level ``level``."""
 
     # (spectra, eigenspaces). The error is the sum over eigenspaces of spectrum / eigenvalue; of several spectra, the
     # largest such sum.

@@ -213,7 +213,7 @@ def _errors(plan: Plan, level: Level, parts: int) -> Floats:
 
 
 def _least(errors: Floats, budget: int) -> tuple[float, list[int]]:
-    """The least sum of one error of each row, and the columns, from 1 on, which add up to the budget."""
+    """The least sum of errors, one from each row, whose columns (1, 2, ...) add up to the budget; and the columns."""
     # errors: (measures, N); column b - 1 has the errors with b parts of the level.
     sums = np.full(budget + 1, np.inf)
     sums[0], choices = 0.0, list[NDArray[np.int64]]()

@@ -23,7 +23,9 @@ _CLOSE = 1e-9  # errors with a smaller relative difference are equal
 _PARTS, _STEPS = 10**6, 1000
 _HALVINGS = 10
 _ROUNDS, _MOST = 4, 100.0
-_URGED = 4  # a weight grows by this power of the excess; errors fall with a power of 1/4 or more of a weight
+# Where a variance is x times its limit, the weight is multiplied by x^_URGED: a weight times c divides the variance by
+# c^(1/4) or more.
+_URGED = 4
 
 
 def budget_shares(workload: Workload) -> dict[str, Fraction]:

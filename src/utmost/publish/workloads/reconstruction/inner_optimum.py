@@ -28,7 +28,7 @@ _SEEN, _TURNS = 1e-24, 500  # conjugate gradients: tolerance over the first squa
 _MOST_GROUPS, _MOST_BLOCK = (
     3_000,
     1 << 25,
-)  # the most groups outside the largest marginal; and the most of these times the largest marginal's groups
+)  # the most groups of the other marginals, and the most of these groups times the groups of the largest marginal
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,7 +7,7 @@ B x in [l, u], are handled by an augmented Lagrangian [hestenes1969], whose mult
 hold. The gradient and the multipliers at the end certify the distance to the minimum.
 
 Measured sums that do not determine the cells, such as overlapping marginals, have many tables of least f. The chosen
-one is the limit of proximal steps [rockafellar1976]: each minimises f plus the squared distance to the table before.
+one is the limit of proximal steps [rockafellar1976]: each minimises f plus the squared distance to the last table.
 """
 
 import math

@@ -1,8 +1,8 @@
 """Least squares over x >= 0 from the noisy sums of one axis, in rationals: exact at any size and any weights.
 
 Solve without bounds, put every negative cell to zero, and solve again until no cell is negative: this is the minimum.
-For the Hessian, the sum over groups v of q_v 1_v 1_v', is an ultrametric matrix, and so the inverse of an M-matrix
-[martinez1994]: raising cells to zero can only lower the other cells and raise gradients.
+The reason is that the Hessian, which is the sum over groups v of q_v 1_v 1_v', is an ultrametric matrix, and so the
+inverse of an M-matrix [martinez1994]: raising cells to zero can only lower the other cells and raise gradients.
 """
 
 from collections.abc import Mapping
