@@ -1,5 +1,7 @@
 """Mistakes that lose privacy or mislead, from counting to a published table: each is refused, and says what to do."""
 
+from decimal import Decimal
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -55,9 +57,15 @@ def persons_of_a_type_that_arrow_cannot_encode():
     ut.count_table(events, WARDS, ut.Counting("person", at_most=1))
 
 
+def a_public_time_beyond_the_calendar():
+    table = pa.table({"day": pa.array([2**62, 1], pa.timestamp("s")), "n": [1, 2]})
+    ut.release(table, ut.Promise("n", public="day", unit=ONE), epsilon=1)
+
+
 @pytest.mark.parametrize(
     ("use", "kind", "remedy"),
     [
+        (a_public_time_beyond_the_calendar, BadTable, "'day'.*Drop the rows"),
         (more_admitted_than_applied, BadTable, "admitted"),
         (a_share_for_an_undeclared_family, OutOfRange, "Did you mean 'ward'"),
         (a_plan_that_leaves_a_wanted_table_open, OutOfRange, "Measure the cells, or drop the answer"),
@@ -73,3 +81,8 @@ def test_wrong_use_names_its_mend(use, kind, remedy):
     with pytest.raises(kind, match=remedy) as caught:
         use()
     assert getattr(caught.value, "remedy", None), "every one of them says what to do"
+
+
+def test_a_signalling_nan_in_a_public_column_is_a_label():
+    table = {"label": [Decimal("sNaN"), Decimal(1)], "n": [1, 2]}
+    assert ut.release(table, ut.Promise("n", public="label", unit=ONE), epsilon=1).rows == 2

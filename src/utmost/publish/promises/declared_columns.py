@@ -149,4 +149,6 @@ def _same(cell: Any, value: Any) -> bool:
             return spelled(written.strip()) == Fraction(number)
         except (TypeError, ValueError, OverflowError):  # missing, or infinite
             return False
+    if isinstance(cell, Decimal) and cell.is_snan():  # a signalling NaN raises when it is compared
+        return False
     return isinstance(cell, Real | Decimal) and bool(cell == value)

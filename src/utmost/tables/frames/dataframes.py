@@ -136,7 +136,11 @@ class _ArrowAdapter(_DataframeAdapter):
         is_number = kinds.is_integer(kind) or kinds.is_float32(kind) or kinds.is_float64(kind)
         if is_number and not column.null_count:
             return _arrow_numbers(column)
-        cells: list[Any] = column.to_pylist()
+        try:
+            cells: list[Any] = column.to_pylist()
+        except (OverflowError, ValueError):  # its message may hold the cell
+            required, remedy = "dates and times must lie in the years 1 to 9999", "Drop the rows, or the column."
+            raise BadTable(required, came="another year", where=f"column {name!r}", remedy=remedy) from None
         return cells
 
     def with_columns(self, table: Any, columns: Mapping[str, Column], after: Mapping[str, str]) -> Any:
