@@ -75,7 +75,7 @@ class Amount(PickledByFields):
             raise OutOfRange(
                 "distinct= takes no step, ends or missing amounts",
                 came=came,
-                remedy="Leave out step=, between= and missing=.",
+                remedy="Leave out the arguments step, between and missing.",
             )
         if between is not None:
             if not isinstance(between, Sequence) or isinstance(between, str) or len(between) != 2:
