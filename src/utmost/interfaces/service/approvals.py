@@ -1,6 +1,6 @@
 """Proposals of publications and relaxations: these cannot be undone, so a second person approves them first.
 
-A proposal holds public facts alone: the release, the level and the promise. The curator keeps the table, and sends it
+A proposal holds only public facts: the release, the level and the promise. The curator keeps the table, and sends it
 after the approval, so that no true value waits on a disk. An approval is for these facts only. Carrying it out twice
 costs nothing, because the ledger repeats its answer.
 

@@ -184,7 +184,7 @@ def _part_lines(left: dict[str, Any]) -> Iterator[Line]:
     part = left.pop("part", None)
     if isinstance(part, list) and len(part) == 2:
         partition, name = map(visible, part)
-        yield Line("part", f"{name} of {partition}: its level does not add up with those of the other parts")
+        yield Line("part", f"{name} of {partition}: its level does not add up with the levels of the other parts")
     elif part is not None:
         yield Line("part", _in_one_line(part))
 
