@@ -251,7 +251,10 @@ def check_derived_level(levels: Iterable[Level], to: Level) -> None:
     mine = _cell(to)
     for other in levels:
         if mine is not None and _cell(other) == mine:
-            raise Unsupported("two levels of derived noise must differ by a 4096th or more", came=f"{to} and {other}")
+            required = "two levels of derived noise must differ by a 4096th of epsilon or more"
+            raise Unsupported(
+                required, came=f"{to} and {other}", remedy="Pass epsilon= of the stored level, or another."
+            )
 
 
 def _octave_of(level: Level) -> int:
