@@ -357,7 +357,7 @@ class Unit(PickledByFields):
             )
 
     def numbers(self, steps: NDArray[Any]) -> NDArray[Any]:
-        """Numbers of steps in the unit of the amount."""
+        """Numbers that are given in steps, converted to the unit of the amount."""
         return steps if self.amount is None else self.amount.numbers(steps)
 
     def margin(self, steps: int | float) -> int | float:

@@ -24,7 +24,7 @@ from utmost.errors import OutOfRange, SolverFailed
 
 # After this many block exchanges without progress, single exchanges are used.
 _PATIENCE = 5
-# The largest entry times this is added to the diagonal, so that dependent columns get equal coefficients.
+# The product of this number and the largest entry is added to the diagonal: dependent columns get equal coefficients.
 _RIDGE = 1e-11
 
 

@@ -29,8 +29,9 @@ ArcKinds = NDArray[np.int8]
 COMPILED = find_spec("numba") is not None
 """Whether numba is installed."""
 
-# _LARGE: cube of the number of places from which one round takes seconds in Python. _FEW, _MANY: after so many steps of
-# trees times places, at about 8 us each in Python, loading numba pays, and compiling pays.
+# _LARGE: with 53 places or more, one round takes seconds in Python; the constant is the cube of the number of places.
+# _FEW, _MANY: number of steps (trees times places, about 8 us each in Python) after which loading numba pays, and after
+# which compiling pays.
 _LARGE, _FEW, _MANY = 53**3, 60_000, 600_000
 
 _SHORT = 0.1  # largest shortfall of a place, as a share of the slack times its q v

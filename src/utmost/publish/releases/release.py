@@ -21,7 +21,7 @@ class Memory(Protocol):
 
     @property
     def identity(self) -> str | None:
-        """The random name that distinguishes two memories; None if it is not known here."""
+        """The random name of the memory that keeps the releases; None if it is not known here."""
 
     def levels(self, name: str, version: int | None = None) -> tuple[Level, ...]:
         """The levels at which a release was answered, smallest epsilon first."""
@@ -121,7 +121,7 @@ class Release(Display):
 
     @property
     def memory_identity(self) -> str | None:
-        """The random name that distinguishes two memories; None if it is not known here."""
+        """The random name of the memory that keeps the releases; None if it is not known here."""
         return self._memory.identity
 
     @property

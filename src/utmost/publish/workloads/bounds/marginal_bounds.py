@@ -10,8 +10,8 @@ slopes s_T the error is at least
 
     sum of mu_T n_T (v(E_T) + s_T E_T)  -  E max over S of (sum of mu_T n_T s_T over the T in S).
 
-**Every choice of E_T is a certificate.** The chord of p, which bounds the error of few marginals well, is 20 to 5000
-times too small here.
+**Every choice of E_T is a certificate.** A bound by the chord of p is good for a few marginals; for many it
+is 20 to 5000 times too small.
 """
 
 from collections.abc import Sequence

@@ -199,7 +199,7 @@ class MarginalReconstruction:
     def _shown(
         self, measured: Mapping[Family, NDArray[Any]], place: int, levels: Mapping[int, int]
     ) -> tuple[NDArray[Any], tuple[int, ...]]:
-        """A marginal's sums added up to the levels of a space, and the axes on which they are differences."""
+        """A measured marginal, added up to the levels of a space; and the axes on which its numbers are differences."""
         axes = self._spaces.measured_axes[place]
         shape = [1 if level is None else self._groups(axis, level) for axis, level in axes]
         sums = measured[self._spaces.families[place]].reshape(shape)

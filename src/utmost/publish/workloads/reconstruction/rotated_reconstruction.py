@@ -1,4 +1,4 @@
-"""Least squares from sums and differences of two columns, separately: a cell is (sum +- difference)/2."""
+"""Least squares from sums and from differences of two columns, each fitted alone: a cell is (sum +- difference)/2."""
 
 import math
 from collections.abc import Mapping

@@ -24,7 +24,7 @@ _WIDEST, _LISTED = 8, 6
 def policy(
     file: Annotated[
         file_options.File,
-        file_options.file_argument("POLICY", "Two secrets in each row, perhaps a distance (.csv)."),
+        file_options.file_argument("POLICY", "Two secrets in each row, and optionally a distance (.csv)."),
     ],
     *,
     level: options.LevelOptions,
