@@ -77,7 +77,7 @@ class _Amounts:
         self.measure.amounts({self.measure.column: column}, before, spelling)
 
     def mended(self, error: BadTable) -> bool:
-        """From now on, read as if this problem were corrected; return False for a problem that cannot be skipped."""
+        """Read on as if this problem were corrected; return False for a problem that cannot be skipped."""
         if error.came == MISSING_AMOUNT or named_mark(error.came) is not None:
             self.leaves_missing = True
             return True

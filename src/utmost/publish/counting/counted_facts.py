@@ -1,4 +1,4 @@
-"""What a counted table says about itself beside its unit: part, measure, individual, proof. This module loads fast."""
+"""Facts of a counted table besides its unit: part, measure, individual, proof. This module loads fast."""
 
 from dataclasses import dataclass, field, fields
 from typing import Any

@@ -293,7 +293,7 @@ class CountedMeasure:
 
     @property
     def steps_of_event(self) -> int:
-        """With ``most_events``, the number of steps that one event adds to all parts together; else 1."""
+        """The number of steps that one event adds to all parts together; 1 without ``most_events``."""
         return 1 if self.most_events is None or self.each is None else self.each[1] - self.each[0]
 
     def unit(self, cells: int, neighbours: str, *, in_parts: bool, must_not_lower: bool = False) -> Unit:

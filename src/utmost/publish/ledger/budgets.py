@@ -242,7 +242,7 @@ def check_budget(state: State, dataset: str, after: Spending) -> None:
 
 
 Spends = tuple[str, Level, Part | None, Published | None]
-"""What an answer would spend: dataset, level, part, and the release whose smaller level this level replaces, if any."""
+"""The cost of an answer: dataset, level, part, and the release whose smaller level this level replaces, if any."""
 
 
 def check_budgets(state: State, spends: Sequence[Spends]) -> None:

@@ -253,7 +253,9 @@ def check_derived_level(levels: Iterable[Level], to: Level) -> None:
         if mine is not None and _cell(other) == mine:
             required = "two levels of derived noise must differ by a 4096th of epsilon or more"
             raise Unsupported(
-                required, came=f"{to} and {other}", remedy="Pass epsilon= of the stored level, or another."
+                required,
+                came=f"{to} and {other}",
+                remedy="Pass the epsilon of the stored level, or one farther from it.",
             )
 
 

@@ -105,7 +105,7 @@ def _size(domain: Domain, family: Family) -> int:
 def _protect_by_one(
     members: Sequence[NDArray[np.intp]], known: NDArray[np.bool_], secret: NDArray[np.bool_], size: NDArray[np.float64]
 ) -> bool:
-    """Where one relation alone determines a secret cell, withhold another cell of it; return whether any was."""
+    """Withhold another cell of each relation that alone determines a secret cell; return whether any was withheld."""
     before = int(known.sum())
     for cells in members:
         unknown = cells[~known[cells]]

@@ -226,7 +226,7 @@ def _listed(
 def _grouped(
     groups: Grouped, below: Sequence[Label], edges: Sequence[Edge], name: str
 ) -> tuple[Sequence[Edge], LabelOf]:
-    """From groups with lists of their members: their edges in the order of the axis, and their labels by edges."""
+    """Read groups with lists of members; return their edges in the order of the axis, and their labels by edges."""
     place_of = {label_text(label): place for place, label in enumerate(below)}
     runs = list[tuple[int, int, str]]()
     for label, members in groups.items():
