@@ -256,7 +256,7 @@ class _Noises:
         counts = np.broadcast_to(np.asarray(self.counts, dtype=np.float64), size)
         columns = np.array([self.u, self.v, np.broadcast_to(epsilons, size)], dtype=np.float64)
         alike, group = np.unique(columns, axis=1, return_inverse=True)
-        return *alike, np.bincount(group, counts)
+        return *alike, np.bincount(group, counts).astype(np.float64)
 
     def guess(self, ratio: Fraction, margin: float, miss: float) -> float:
         """An estimate of P(|noise of U - ratio V| > margin), as in `Combination` with a thousand frequencies."""
@@ -269,7 +269,7 @@ class _Noises:
         # Pairs of a size and a level are complex numbers here, which NumPy sorts ten times as fast as columns.
         alike, group = np.unique(np.rint(sizes / unit * _ALIKE) + 1j * epsilons, return_inverse=True)
         whole, levels = alike.real, alike.imag
-        there, many = whole > 0, np.bincount(group, counts)
+        there, many = whole > 0, np.bincount(group, counts).astype(np.float64)
         groups = TermGroups(whole[there] / _ALIKE, levels[there], many[there], None)
         if (hardly := not_zero(groups)) <= miss:
             return hardly
