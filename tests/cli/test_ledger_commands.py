@@ -175,7 +175,7 @@ def test_the_same_data_under_another_name_are_told(run, published):
     assert (code, out) == (1, "")
     assert "holds the values of 'admitted' in 'admissions', version 1" in err
     assert "Confidential: column 'admitted' " in err
-    assert "or independent in the recipe, if nobody is in both" in err
+    assert "or independent = true in the recipe (--recipe FILE.toml), if nobody is in both" in err
     assert run(*with_recipe(*again, "--independent", "--out", "copy.csv"))[0] == 0
     assert run(*with_recipe("release", BERKELEY, *ADMITTED, "--epsilon", "1", "--independent"))[0] == 2
 
@@ -509,7 +509,7 @@ def test_a_second_dataset_is_said_on_both_screens(run, published):
     """Before it is drawn, with the options that mend it; and the status adds both up."""
     more = ["--columns", "applicants", "--public", "department,sex", "--drop", "admitted", *UNIT, "--epsilon", 1]
     code, _, err = run("release", BERKELEY, *more, *published, "--name", "people", "--dry-run")
-    assert (code, "--dataset admissions" in err, "independent in the recipe" in err) == (0, True, True)
+    assert (code, "--dataset admissions" in err, "independent = true in the recipe" in err) == (0, True, True)
     code, _, err = run("release", BERKELEY, *more, *published, "--name", "people", "--out", "people.csv")
     assert (code, "charged as different people" in err) == (0, True)
     assert "epsilon = 1.5, for people who are in every dataset" in run("ledger", "status", *published)[1]
@@ -542,3 +542,43 @@ def test_a_limit_below_what_is_spent_is_warned_about(run, published):
     code, _, err = run("ledger", "budget", *published, "--dataset", name, "--limit", "1/1000")
     assert code == 0
     assert f"dataset '{name}' has spent more than this limit" in err
+
+
+def test_an_older_copy_is_not_taken_for_the_ledger(run, published):
+    """`verify` and `budget` say first that the ledger is in quarantine: more may have been spent than it knows."""
+    shutil.copy("r.db", "old.db")
+    run("relax", BERKELEY, *published, "--name", "admissions", "--epsilon", "2")
+    assert "quarantine" not in said(run, "ledger", "budget", *published, "--dataset", "admissions")
+    shutil.copy("old.db", "r.db")
+    code, out, _ = run("ledger", "verify", *published)
+    assert (code, out.split(":")[0]) == (1, "In quarantine")
+    _, out, _ = run("ledger", "budget", *published, "--dataset", "admissions")
+    assert "more may have been spent" in " ".join(out.split())
+    assert said(run, "ledger", "budget", *published, "--dataset", "admissions")["quarantine"]
+
+
+def test_lost_levels_are_charged_to_a_dataset_and_not_to_a_release(run, published):
+    again = ["release", BERKELEY, *UNIT, "--columns", "admitted", "--public", "department,sex", "--drop", "applicants"]
+    again += ["--epsilon", "1/2", *published[:2], "--name", "again", "--dataset", "admissions", "--out", "again.csv"]
+    code, _, err = run(*again)
+    assert code == 0, err
+    run("ledger", "backup", "--out", "copy.db", *published)
+    new = ["--ledger", "new.db", "--key-file", "r.db.key"]
+    run("ledger", "restore", "copy.db", *new)
+    code, _, err = run("ledger", "resume", *new, "--reason", "the disk died", "--missing", "again=1")
+    assert (code, "Name the dataset: 'admissions'" in err) == (2, True)
+    report = said(run, "ledger", "resume", *new, "--reason", "the disk died", "--missing", "admissions=1")
+    assert report["quarantine"] is None
+
+
+def test_the_command_that_init_prints_can_be_run(run, tmp_path, monkeypatch):
+    """Several tables of one plan are one .json file."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "d.json").write_text('{"sex": ["m", "w"], "city": ["A", "B"]}')
+    (tmp_path / "p.csv").write_text("sex,city\nm,A\nw,B\n")
+    made = ["init", "--each-row", "--by", "sex,city", "--domain", "d.json", "--epsilon", "1", "--want", "sex"]
+    code, out, err = run(*made, "--want", "city", "--out", "r.toml")
+    assert code == 0, err
+    line = " ".join(out.split()).split("release utmost ")[1].replace("DATA.csv", "p.csv").split()
+    code, _, err = run(*line)
+    assert code == 0, err

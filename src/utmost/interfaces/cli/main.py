@@ -592,7 +592,9 @@ def _spoken(text: str, keys: Collection[str]) -> str:
     def option(match: re.Match[str]) -> str:
         typed = _option(match)
         name, _, value = typed.removeprefix("--").replace('"', "").partition(" ")
-        return f'{name} = "{value}"{in_recipe}' if name in keys and value else typed
+        if name not in keys or not (value or match[2] == "True"):
+            return typed
+        return f'{name} = "{value}"{in_recipe}' if value else f"{name} = true{in_recipe}"
 
     def selected(match: re.Match[str]) -> str:  # a selection of one level: `--where "age=16..85"`
         name, low, high, labels = match.groups()

@@ -70,6 +70,20 @@ def check_names_differ(state: State, dataset: str) -> None:
         )
 
 
+def check_no_release(state: State, dataset: str) -> None:
+    """Refuse the name of a release as a dataset if the release is charged to another dataset."""
+    if dataset in state.datasets:
+        return
+    charged = {release.dataset for (name, _), release in state.releases.items() if name == dataset}
+    if charged:
+        raise OutOfRange(
+            "lost levels must be charged to a dataset",
+            came=f"{dataset!r}, a release of dataset {min(charged)!r}",
+            where="missing",
+            remedy=f"Name the dataset: {min(charged)!r}.",
+        )
+
+
 def check_named(state: State, dataset: str) -> None:
     """Refuse a new dataset without a limit while a limit is set on a dataset that no release names."""
     waiting = [name for name in state.limits if name not in state.accounts]

@@ -13,7 +13,7 @@ from utmost.core.exact.numbers import Number
 from utmost.core.exact.written_levels import level_from_text, level_text
 from utmost.errors import KeyRefused, LedgerDamaged, OutOfRange, Quarantined
 from utmost.publish.ledger.block_encryption import level_seal
-from utmost.publish.ledger.budgets import check_known, check_names_differ
+from utmost.publish.ledger.budgets import check_known, check_names_differ, check_no_release
 from utmost.publish.ledger.event_log import EventLog, Transaction
 from utmost.publish.ledger.events import START, Event, check_chain, check_name, check_seal, read_event
 from utmost.publish.ledger.key import Key
@@ -247,10 +247,11 @@ def end_quarantine(
                 "only a quarantine can be ended",
                 came="a ledger that is in none",
                 where="resume",
-                remedy="Nothing is left to do.",
+                remedy="Nothing is left to do. To charge a dataset with more, call `charge`.",
             )
         for dataset in levels_missing:
             check_names_differ(transaction.state, dataset)
+            check_no_release(transaction.state, dataset)
         known = log.loss(transaction)
         if known is None and missing is None:
             raise OutOfRange(

@@ -123,7 +123,9 @@ def init(
         command = ["utmost", "ledger", "create", os.path.relpath(folder / given["ledger"]), "--key-file", str(secrets)]
         rows["once"] = shlex.join(command)
     rows["try it"] = f"utmost release DATA.csv --recipe {file}{name} --dry-run"
-    rows["release"] = f"utmost release DATA.csv --recipe {file}{name}{request} --out released.csv"
+    # Several tables of one plan are written as one .json file.
+    released = "released.json" if "want" in given or "plan" in given else "released.csv"
+    rows["release"] = f"utmost release DATA.csv --recipe {file}{name}{request} --out {released}"
     screen().print(ScreenGroup(ScreenText("A recipe, with everything except the data.", style="bold"), facts(rows)))
 
 

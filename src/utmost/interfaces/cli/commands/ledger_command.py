@@ -73,7 +73,10 @@ def show_verification(report: Mapping[str, Any]) -> None:
     }
     if report["answers"]:
         rows["answers"] = f"of {report['answers']} persons"
-    screen().print(ScreenGroup(ScreenText("Everything in the ledger is unchanged.", style="bold"), facts(rows)))
+    headline = "Everything in the ledger is unchanged."
+    if report["quarantine"] is not None:  # an older copy is whole, and must not be taken for the ledger
+        headline = "In quarantine: events may be missing. What the ledger holds is unchanged."
+    screen().print(ScreenGroup(ScreenText(headline, style="bold"), facts(rows)))
 
 
 def show_history(events: Sequence[Mapping[str, Any]]) -> None:
@@ -167,8 +170,14 @@ def budget(
             raise type(error)(required, came=limit, remedy=remedy) from None
     with place.opened() as opened:
         report = ledger_answers.budget_report(opened.budget(dataset, most))
+        quarantine = opened.status().quarantine
+    if quarantine is not None:  # more may have been spent than this copy knows
+        report["quarantine"] = quarantine
     if answer.give(report):
-        screen().print(facts(ledger_answers.budget_rows(report)))
+        rows = ledger_answers.budget_rows(report)
+        if quarantine is not None:
+            rows["quarantine"] = f"{quarantine}: more may have been spent than is shown here"
+        screen().print(facts(rows))
 
 
 def charge(
@@ -251,7 +260,10 @@ def resume(
         if levels:
             lost = "; ".join(f"{name}: {' and '.join(map(level_name, each))}" for name, each in levels.items())
             new = ", ".join(repr(name) for name in levels if name not in known)
-            text = f"Charged as lost: {lost}." + (f" Check the name: the ledger had no dataset {new}." if new else "")
+            text = f"Charged as lost: {lost}."
+            if new:
+                text += f" Check the name: the ledger had no dataset {new}."
+                text += " If it is misspelt, charge the right one, too: utmost ledger charge."
         _give_status(opened, answer, f"Resumed. {text}")
 
 
