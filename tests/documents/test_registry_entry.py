@@ -434,7 +434,7 @@ def test_only_what_utmost_counted_was_left_out_of():
     for name, statement in pages.items():
         page = statement_page(stated_release(_saved(statement)))
         is_counted = name.startswith("counted")
-        assert ("it is in no figure" in page, "Utmost counted the table" in page) == (is_counted, is_counted), name
+        assert ("they are in no figure" in page, "Utmost counted the table" in page) == (is_counted, is_counted), name
         assert ("nothing here shows that utmost counted this table; ask who" in page) is not is_counted, name
         assert ("unchanged true values" in page) is (name in ("elsewhere", "elsewhere, over a domain")), name
         assert ("margin of the counted value" in page, "margin of the true value" in page) == (

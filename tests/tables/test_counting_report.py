@@ -242,7 +242,7 @@ def test_each_run_tells_the_curator_which_bounds_take_something(run, tmp_path):
         ([], None),
         (["--by", "page"], None),
         (["--per-cell", "1"], "--per-cell"),
-        (["--mean", "paid=0,9"], "several events of a person in a cell"),
+        (["--mean", "paid=0,9"], None),
         (["--values", "paid", "--per-cell", "3"], "--per-cell"),
         (["--values", "paid"], "--per-cell"),
         (["--values", "paid", "--each", "0,9", "--most-events", "1"], "--most-events"),

@@ -274,23 +274,36 @@ class Unit(PickledByFields):
 
     def beyond(self, cell: str) -> str:
         """The part of one individual's data that the table does not count, in words. Bounds that others imply are
-        omitted.
+        omitted, and so are further events beside an amount: see `averaged`.
 
         >>> Unit(1, 2).beyond("cell"), Unit(20, 20, in_all=20).beyond("cell")
         ('what one individual has in more than 2 cells, or beyond 1 in any', 'what one individual has beyond 20 in all')
         """
         each, in_all, each_text = self.sensitivity, self.in_all, self.most_of
         in_all_text = "" if in_all is None else self.text(in_all)
-        if self.is_shared and self.amount is not None:
+        is_averaged = self.is_shared and self.amount is not None
+        if is_averaged:
             each, in_all = self._events
-            each_text, in_all_text = _some(each, "event"), "" if in_all is None else _some(in_all, "event")
+            in_all_text = "" if in_all is None else _some(in_all, "event")
         elif in_all is not None:
             each_text = self.text(each)
         # Changes are whole numbers: an individual in more than in_all cells changes more than in_all together.
         bounds = [f"in more than {self.many(cell)}"] if in_all is None or in_all > self.cells else []
-        bounds += [f"beyond {each_text} in any"] if in_all is None or in_all > each else []
+        bounds += [f"beyond {each_text} in any"] if not is_averaged and (in_all is None or in_all > each) else []
         bounds += [] if in_all is None else [f"beyond {in_all_text} in all"]
         return f"what one individual has {', or '.join(bounds)}"
+
+    def averaged(self, cell: str) -> str:
+        """How the events of one individual in one cell count beside an amount, in words; else "".
+
+        >>> Unit(100, 1, amount=Amount("income", 1, (0, 100))).averaged("group")
+        'several events of one individual in a group count as 1, with their average amount'
+        """
+        if not self.is_shared or self.amount is None:
+            return ""
+        most = self._events[0]
+        more = "several events" if most == 1 else f"more than {_some(most, 'event')}"
+        return f"{more} of one individual in a {cell} count as {most}, with their average amount"
 
     @property
     def _events(self) -> tuple[Fraction, Fraction | None]:

@@ -369,7 +369,8 @@ def _warn_of_losses(report: CountingReport, rule: CountingRule, outside: str | N
         text += f'codes, declare them as text, "{padded[0]}": ["01005", ...]. print(counted.report) shows how many.'
         warn(text, LeadingZerosRead)
     measure, counted, kept = rule.measures[rule.reported], report.counted, report.kept
-    if measure.ends == (0, 1) and measure.amount is None and measure.in_all is None:
+    counts_once = measure.most_events == 1 or (measure.ends == (0, 1) and measure.amount is None)
+    if counts_once and measure.in_all is None:
         # A person counts once in a cell, for any number of events there: only (person, cell) pairs can be lost.
         counted, kept = report.pairs, report.pairs - report.removed
     if 2 * kept < counted:

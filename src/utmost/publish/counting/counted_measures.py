@@ -101,7 +101,8 @@ def sum(
         in_all: Upper bound on the sum of the absolute values of a person's sums over all cells; with ``most_events``,
             the largest number of events of a person that count, see `count`.
         missing: "leave out" leaves events without an amount out of sums and means; with ``most_events`` they still
-            count as events. The counting report has their number. None refuses missing amounts.
+            count as events, after those with an amount. The counting report has their number. None refuses missing
+            amounts.
 
     >>> sum("paid", step="0.01", each=(0, 1000), per_cell=(0, 5000)).values
     'paid'
@@ -311,20 +312,19 @@ class CountedMeasure:
     ) -> list[NDArray[Any]]:
         """The parts of `AmountPair` for each (person, cell) pair, for at most ``most_events`` events."""
         # For each (person, cell) pair: `counts` has the number of events, `sums` their amounts above the low end,
-        # `missing` the number of events without an amount. If there are more than `most_events` events, the amounts are
-        # reduced in proportion and rounded down, which keeps the mean. The results are >= 0, and together at most
-        # `bound`.
+        # `missing` the number of events without an amount. If there are more than `most_events` events, those with an
+        # amount count first, and their amounts are reduced in proportion and rounded down, which keeps the mean. The
+        # results are >= 0, and together at most `bound`.
         assert self.most_events is not None, "only a measure with most_events has parts"
         assert self.each is not None, "most_events needs each="
         wide, most = self.each[1] - self.each[0], int(counts.max(initial=0))
         largest = max(self.bound, int(sums.max(initial=0)) * self.most_events, wide * most * self.most_events)
         events = np.minimum(counts, self.most_events).astype(object if largest >= 1 << 62 else np.int64)
-        of_all = np.maximum(counts, 1).astype(events.dtype)
-        above = sums.astype(events.dtype) * events // of_all
-        if missing is None:
-            return [above, wide * events - above]
-        third = wide * missing.astype(events.dtype) * events // of_all
-        return [above, wide * events - above - third, third]
+        stated = (counts if missing is None else counts - missing).astype(events.dtype)
+        kept = np.minimum(stated, events)
+        above = sums.astype(events.dtype) * kept // np.maximum(stated, 1)
+        parts = [above, wide * kept - above]
+        return parts if missing is None else [*parts, wide * (events - kept)]
 
     def sizes_of(self, parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
         """The size of each (person, cell) pair that `in_all` bounds."""

@@ -112,7 +112,7 @@ class CountingReport:
                 "" if self.kept_of is None else "; ids that differ by space, case or Unicode form are different persons"
             ),
             **{f"clipped, {name}": f"{count} amounts of events" for name, count in self.clipped_amounts.items()},
-            "clipped sums": f"{self.clipped_sums} sums of a person in a cell, by per_cell or in_all",
+            "clipped sums": f"{self.clipped_sums} sums of a person in a cell, by per_cell, most_events or in_all",
             "removed by at_most": f"{self.removed} of {self.pairs} (person, cell) pairs"
             + (f" ({percent_lost(self.removed, self.pairs)})" if self.removed else ""),
         }

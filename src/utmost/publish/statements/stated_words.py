@@ -255,13 +255,16 @@ def _noised(
 
         return [(words or "total", sums, margin, "± {}")]
     name, low, high = amounts.name(family) or "total", *map(release.unit.text, amounts.amount.ends)
-    parts = (
-        f"each computed from {'three' if amounts.amount.missing else 'two'} noisy sums: of the amounts above {low}, "
-    )
-    parts += f"of those below {high}" + (", and of the events without an amount" if amounts.amount.missing else "")
+    sums, third = ("three", ", and of the events without an amount") if amounts.amount.missing else ("two", "")
+    parts = f", all columns computed from {sums} noisy sums: of the amounts above {low}, of those below {high}{third}"
+    is_table = min(family, default=0) >= 0 and len(release.plan.shares) <= MOST_BARS
 
-    def margin_of(column: str) -> Callable[[Any], int | float]:
-        return lambda sure: dict(amounts.bars(law.ratio, release.at_one_level(sure)))[column]
+    def margin_of(column: str, weights: Any) -> Callable[[Any], int | float]:
+        """The margin of the published table, as for counts."""
+        if not is_table:
+            return lambda sure: dict(amounts.bars(law.ratio, release.at_one_level(sure)))[column]
+        seen = [amounts.seen(family)]
+        return lambda sure: next(iter(release.widest_bars(seen, weights, sure, together=False).values()))
 
     counted = f"counts of {release.unit.counted}"
     *_, mean = amounts.mean_columns
@@ -274,11 +277,11 @@ def _noised(
     return [
         (
             _column_of(name, column.name),
-            f"the {one['sums'] // amounts.size} {what[column.name]} by {name}, {parts}",
-            margin_of(column.name),
+            f"the {one['sums'] // amounts.size} {what[column.name]} by {name}{parts if place == 0 else ''}",
+            margin_of(column.name, column.weights),
             _within(column.name),
         )
-        for column in amounts.mean_columns
+        for place, column in enumerate(amounts.mean_columns)
     ]
 
 

@@ -160,7 +160,10 @@ def beyond_unit(promise: Promise, unit: Unit, cell: str) -> str:
         return "how much one individual changes: nothing here shows that utmost counted this table; ask who counted"
     if promise.individual == EACH_ROW:
         return "rows with values outside the declared lists: they are in no figure, and no margin covers them"
-    return f"{unit.beyond(cell)}: it is in no figure, and no margin covers it"
+    averaged = unit.averaged("group")
+    more = f". {averaged[0].upper()}{averaged[1:]}" if averaged else ""
+    lost = f"{unit.beyond(cell)}, and rows with values outside the declared lists"
+    return f"{lost}: they are in no figure, and no margin covers them{more}"
 
 
 def neighbours_in_words(unit: Unit) -> str:

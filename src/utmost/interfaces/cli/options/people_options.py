@@ -269,7 +269,7 @@ class CountingOptions(PersonOptions):
                 terminal.print(ScreenText(harmless(warning), style="bold"))
 
     def _sum_bound(self, measures: "dict[str, MeasureSpec] | None") -> str | None:
-        """Return the options that bound a person in a cell; None if each person counts once in a cell."""
+        """Return the options that bound a person in a cell; None if all that a person has there counts as one."""
         from utmost.publish.counting.counted_measures import MeasureSpec
 
         if all(measure == MeasureSpec() for measure in (measures or {"": self.measure}).values()):
@@ -278,8 +278,8 @@ class CountingOptions(PersonOptions):
             return "--measures"
         by_options = {"--per-cell": self.per_cell, "--most-events": self.most_events, "--in-all": self.in_all}
         bounds = [name for name, value in by_options.items() if value is not None]
-        if self.mean is not None and self.most_events is None:
-            bounds = ["several events of a person in a cell", *bounds]
+        if self.mean is not None and not bounds:
+            return None  # each person counts once in a cell, with the average of all their amounts there
         return " or ".join(bounds) or "--per-cell"  # sums have a bound of 1 by default
 
     @property
