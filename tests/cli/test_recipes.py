@@ -7,6 +7,7 @@ import tomllib
 import pytest
 
 import utmost as ut
+from postgres import fresh_database
 from running import new_ledger, utmost_command, with_recipe
 from utmost.errors import AlreadyPublished, KeyRefused
 
@@ -95,6 +96,28 @@ def test_a_nightly_job_repeats_itself_and_refuses_other_data(run, job, monkeypat
     count = [f"../{word}" if word == "d.json" else word for word in COUNT]
     ran(run, "relax", "../e.csv", *count, *place, "--name", "people", "--epsilon", 1, "--out", "r.csv")
     ran(run, "ledger", "verify", *place)
+
+
+@pytest.mark.parametrize("place", [pytest.param(fresh_database, id="server"), lambda: "sqlite:///n.db"])
+def test_a_recipe_for_an_address_has_its_secret_file_too(run, job, place):
+    """A recipe for PostgreSQL had no keys: no run could count persons, and each refusal said: write `utmost init`."""
+    place = place()
+    out = ran(run, "init", *COUNT, "--epsilon", 1, "--ledger", place, "--name", "people", "--out", "night.toml")
+    assert "night.secret.toml" in out
+    ran(run, "ledger", "create", place, "--key-file", "night.secret.toml")
+    for _ in range(2):
+        ran(run, "release", "e.csv", "--recipe", "night.toml", "--request", "monday", "--out", "o.csv")
+    ran(run, "ledger", "verify", "--ledger", place, "--key-file", "night.secret.toml")
+    assert len(list(job.glob("*.witness"))) == 1
+
+
+@pytest.mark.parametrize(("key_file", "remedy"), [("k.secret.toml", "Leave out --key-file"), ("k.key", "--count-key")])
+def test_a_recipe_that_no_run_could_count_by_is_refused(run, job, key_file, remedy):
+    """Such a recipe was written, and its first night was sent back to `utmost init`."""
+    (job / "k.key").write_bytes(bytes(32))
+    named = ["--ledger", "l.db", "--name", "a", "--key-file", key_file]
+    code, _, err = run("init", *COUNT, "--epsilon", 1, *named, "--out", "r.toml")
+    assert (code, remedy in err, (job / "r.toml").exists()) == (2, True, False)
 
 
 def test_the_witness_of_a_recipe_is_made_where_the_recipe_says(run, job):

@@ -10,7 +10,7 @@ import click
 
 from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.errors import OutOfRange
-from utmost.interfaces.cli.ledger_place import LedgerOptions
+from utmost.interfaces.cli.ledger_place import LedgerOptions, is_server, secret_file_of
 from utmost.interfaces.cli.options import file_options
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import option
@@ -24,7 +24,7 @@ from utmost.interfaces.documents.reports import print_json
 from utmost.publish.statements.counted_files import read_domain
 from utmost.tables.axes.domain import Domain
 from utmost.tables.files.atomic import check_absent, write_together
-from utmost.tables.files.secret_file import new_secrets
+from utmost.tables.files.secret_file import is_secret_file, new_secrets
 
 FIRST = ("--out",)
 AS_IN = {
@@ -90,21 +90,14 @@ def init(
     options_given = dict(options.given_options(choices))
     given, domain = _checked(choices, options_given, folder) if options_given else recipe_by_questions()
 
-    secrets: Path | None = None
-    place, own_key = given.get("ledger"), ("UTMOST_LEDGER_KEY", "UTMOST_LEDGER_KEY_FILE")
-    has_key = "key-file" in given or any(map(os.environ.get, own_key))
-    if place is not None and "://" not in place and not has_key and not (folder / place).exists():
-        # The ledger is a new file, and no option names its key: the secret file holds it.
-        if file is None:
-            remedy = "Write --out release.toml: the secret file goes beside it."
-            raise OutOfRange("--out must name a file if the ledger is new", came="-", remedy=remedy)
-        secrets = file.with_suffix(".secret.toml")
-        check_absent(secrets)
+    secrets = _new_secret_file(given, file, folder)
+    if secrets is not None:
         given |= {"key-file": secrets.name}
 
     text = recipe_text("release.toml" if file is None else file.name, given, domain)
     if secrets is not None:
-        witness = given.get("witness", f"{given['ledger']}.witness")  # `utmost ledger create` reads it from here
+        beside = secrets.name.removesuffix(".secret.toml") if is_server(given["ledger"]) else given["ledger"]
+        witness = given.get("witness", f"{beside}.witness")  # `utmost ledger create` reads it from here
         write_together({secrets: lambda file: file.write(new_secrets(witness).encode())}, owner_only=True)
     if file is not None:
         write_together({file: lambda target: target.write(text.encode())})
@@ -120,13 +113,44 @@ def init(
     request = ' --request "$(date +%F)"' if "ledger" in given else ""
     name = ' --name "NAME-$(date +%F)"' if request and "name" not in given else ""
     if secrets is not None:
-        command = ["utmost", "ledger", "create", os.path.relpath(folder / given["ledger"]), "--key-file", str(secrets)]
-        rows["once"] = shlex.join(command)
+        place = given["ledger"] if is_server(given["ledger"]) else os.path.relpath(folder / given["ledger"])
+        rows["once"] = shlex.join(["utmost", "ledger", "create", place, "--key-file", str(secrets)])
     rows["try it"] = f"utmost release DATA.csv --recipe {file}{name} --dry-run"
     # Several tables of one plan are written as one .json file.
     released = "released.json" if "want" in given or "plan" in given else "released.csv"
     rows["release"] = f"utmost release DATA.csv --recipe {file}{name}{request} --out {released}"
     screen().print(ScreenGroup(ScreenText("A recipe, with everything except the data.", style="bold"), facts(rows)))
+
+
+def _new_secret_file(given: dict[str, Any], file: Path | None, folder: Path) -> Path | None:
+    """The secret file to write: for a new ledger whose key no option names; refuse keys with which no run can count."""
+    place = given.get("ledger")
+    if place is None:
+        return None
+    key_file = given.get("key-file")
+    key = None if key_file is None else folder / key_file
+    if key is not None and is_secret_file(key) and not key.exists():
+        remedy = "Leave out --key-file: for a new ledger, this command writes a secret file. Else correct the name."
+        raise OutOfRange("--key-file must name a file", came=f"no file {key}", remedy=remedy)
+    variables = [name for name in ("UTMOST_LEDGER_KEY", "UTMOST_LEDGER_KEY_FILE") if os.environ.get(name)]
+    if key is not None or variables:
+        if "person" in given and secret_file_of(key) is None:
+            remedy = (
+                f"For a new ledger {'leave out --key-file' if key else 'unset ' + variables[0]}: this command then "
+                "writes a secret file. For a ledger that has this key: `head -c 32 /dev/urandom > count.key`, count "
+                "each table by utmost count --count-key count.key --out counted.json, and release counted.json."
+            )
+            came = variables[0] if key is None else f"--key-file {key}"
+            raise OutOfRange("a recipe with --person and --ledger needs a counting key", came=came, remedy=remedy)
+        return None
+    if not is_server(place) and (folder / place).exists():
+        return None
+    if file is None:
+        remedy = "Write --out release.toml: the secret file goes beside it."
+        raise OutOfRange("--out must name a file if the ledger is new", came="-", remedy=remedy)
+    secrets = file.with_suffix(".secret.toml")
+    check_absent(secrets)
+    return secrets
 
 
 def _ask(question: str, **more: Any) -> Any:
@@ -163,8 +187,8 @@ def _checked(choices: Choices, given: dict[str, Any], folder: Path) -> tuple[dic
     taken = {spelled.removeprefix("--"): value for spelled, value in given.items()}
     taken.pop("domain", None)
     for name, value in taken.items():
-        if name in _FILES and "://" not in str(value):
-            taken[name] = os.path.relpath(value, folder)
+        if name in _FILES and not is_server(str(value)):
+            taken[name] = os.path.relpath(str(value).removeprefix("sqlite:///"), folder)
         elif name == "mean":
             means = [text.rpartition("=") for text in value]
             if people.people.several is None:  # refuses a misspelt mean
