@@ -381,6 +381,27 @@ def test_export_writes_all_files_or_none(run, tmp_path, paris):
     assert not (tmp_path / "c").exists()
 
 
+def test_a_promise_names_distances_only_where_there_are_several(run, tmp_path):
+    """A page of equally distant secrets spoke of secrets 2 apart, which there are not."""
+    (tmp_path / "coin.csv").write_text("2/5,3/10,3/10\n3/10,2/5,3/10\n3/10,3/10,2/5\n")
+    for space, several in (("discrete:3", False), ("line:3", True), ("cycle:3", False)):
+        out = tmp_path / space.partition(":")[0]
+        assert run("export", tmp_path / "coin.csv", "--space", space, "--out", out)[0] == 0
+        sampler = SAMPLER.read(out / "sampler.json")
+        guarantee = json.loads((out / "sampler.json").read_text())["guarantee"]
+        assert ("apart" in guarantee, sampler.is_discrete) == (several, not several)
+        assert "(epsilon = -log(3/4)" in guarantee or several
+
+
+def test_a_rounded_survey_says_its_level_to_people(run, tmp_path):
+    """The promise on the phone was a fraction of forty digits."""
+    survey = tmp_path / "survey.json"
+    assert run("categories", "--categories", 12, "--epsilon", 1, "--short", "--save", survey)[0] == 0
+    assert run("export", survey, "--round", "--out", tmp_path / "phone")[0] == 0
+    guarantee = json.loads((tmp_path / "phone" / "survey.json").read_text())["guarantee"]
+    assert "at most 2.72 (epsilon below 1)," in guarantee
+
+
 def test_types_stand_beside_the_module_and_name_what_it_can_be_asked(tmp_path):
     """Names of any letters are literals of TypeScript, which are those of JSON; every method of the module is typed."""
     promise = {"epsilon": "1", "unit": None, "mechanism": {"sha256": "0", "checked": "by hand"}}

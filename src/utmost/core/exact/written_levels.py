@@ -16,6 +16,7 @@ from utmost.errors import BadTable, NotALevel, NotANumber
 
 _FEW = 40  # up to exp(40) the exact fraction is rounded up
 _LARGEST_SHOWN = 10**6  # exp of more is shown as a power of ten
+_LONGEST_NAME = 30  # a level rounded to 61 bits has forty digits, which tell a reader nothing
 _LOG10_OF_E = Fraction(4_342_944_820, 10**10)  # rounded up
 _LOG = re.compile(r"-(?:(?P<power>\S+) )?log\((?P<base>[^)]+)\)")
 
@@ -68,7 +69,8 @@ def level_name(level: Level) -> str:
     if level.base is None:
         exactly = Fraction(above) == level.power
         return f"epsilon = {above if exactly else level.power}"
-    return f"epsilon = {level_text(level)}, below {above}"
+    exact_text = level_text(level)
+    return f"epsilon below {above}" if len(exact_text) > _LONGEST_NAME else f"epsilon = {exact_text}, below {above}"
 
 
 def level_words(level: Level) -> str:

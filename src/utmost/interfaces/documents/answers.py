@@ -24,6 +24,7 @@ from utmost.interfaces.documents.answers_statement import (
     EACH_ROW,
     StatedAnswers,
     answers_guarantee,
+    is_discrete,
 )
 from utmost.interfaces.documents.saved_designs import read_design
 from utmost.interfaces.documents.space_names import secret_names
@@ -104,7 +105,8 @@ class SavedMechanism:
         return ANSWERS_FORM.statement(StatedAnswers(self.facts, self.space, by_ledger, mechanism, metadata), None)
 
     def guarantee(self, *, by_ledger: bool = False) -> str:
-        return answers_guarantee(self.facts["epsilon"], self.space.unit, by_ledger=by_ledger)
+        discrete = is_discrete(self.space)
+        return answers_guarantee(self.facts["epsilon"], self.space.unit, by_ledger=by_ledger, discrete=discrete)
 
 
 def saved_mechanism(path: Path, space: Space | None = None) -> SavedMechanism:

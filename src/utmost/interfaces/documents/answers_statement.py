@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from utmost.core.exact.display import number_words
 from utmost.core.exact.levels import Level
 from utmost.core.exact.written_levels import factor_text, level_facts, level_from_facts, level_from_text, level_name
@@ -44,11 +46,24 @@ KEPT = (
 )
 
 
-def answers_guarantee(epsilon: str, unit: str | None, *, by_ledger: bool) -> str:
+def is_discrete(space: Space) -> bool:
+    """Whether any two secrets are at distance 1, so that a guarantee needs no distances."""
+    first = space.metric.lengths(0, np.arange(1, space.size))
+    if space.size == 1 or not all(length == 1 for length in np.atleast_1d(first).tolist()):
+        return False
+    return bool((space.metric.length_table() == 1 - np.eye(space.size, dtype=int)).all())
+
+
+def answers_guarantee(epsilon: str, unit: str | None, *, by_ledger: bool, discrete: bool) -> str:
     """Return the guarantee of one answer in words, with the cost of further answers."""
     if epsilon == "0.0":
         return f"No answer says anything about the secret (epsilon = 0). {KEPT if by_ledger else AGAIN}"
     at = level_from_text(epsilon)
+    if discrete:
+        return (
+            f"Replacing the secret by another multiplies or divides the chance of any result of one answer by at most "
+            f"{factor_text(at)} ({level_name(at)}). {KEPT if by_ledger else AGAIN}"
+        )
     once = _telling_distance(at)
     near, far = (f"{_distance(times * once, unit)}, at most {factor_text(at.scaled(times * once))}" for times in (1, 2))
     return (
@@ -81,7 +96,9 @@ class StatedAnswers:
 
     def _fields(self) -> dict[str, Any]:
         return {
-            "guarantee": answers_guarantee(self.level["epsilon"], self.space.unit, by_ledger=self.by_ledger),
+            "guarantee": answers_guarantee(
+                self.level["epsilon"], self.space.unit, by_ledger=self.by_ledger, discrete=is_discrete(self.space)
+            ),
             **self.level,
             "space": space_facts(self.space),
             "mechanism": dict(self.mechanism),
@@ -106,7 +123,8 @@ class StatedAnswers:
                 raise does_not_follow("of")
         with codec.fields("a statement of answers", "space"):
             space = stated_space(statement["space"])
-        by_ledger = statement.get("guarantee") == answers_guarantee(epsilon, space.unit, by_ledger=True)
+        kept = answers_guarantee(epsilon, space.unit, by_ledger=True, discrete=is_discrete(space))
+        by_ledger = statement.get("guarantee") == kept
         metadata = {name: statement[name] for name in _METADATA if name in statement}
         facts = level_facts(level) if is_exact else {"epsilon": epsilon}
         return cls(facts, space, by_ledger, stated_mechanism(statement), metadata)
@@ -127,10 +145,13 @@ def answers_in_words(statement: Mapping[str, Any]) -> ReleaseFacts:
             f"A ledger keeps each person's answer and repeats it. All versions together cost {statement['together']}."
         )
     public = ", ".join(names_of(statement, "public")) if "public" in statement else ""
-    once = _telling_distance(at)
+    discrete, once = is_discrete(space), _telling_distance(at)
+    another, each = f"another at a distance of {_distance(once, space.unit)}", f" for each {apart}"
+    if discrete:
+        another, each, once = "another", "", Fraction(1)
     line = (
-        f"Replacing one secret by another at a distance of {_distance(once, space.unit)} multiplies or divides the "
-        f"chance of any answer by at most {factor_text(at.scaled(once))} ({level_name(at)} for each {apart})."
+        f"Replacing one secret by {another} multiplies or divides the chance of any answer by at most "
+        f"{factor_text(at.scaled(once))} ({level_name(at)}{each})."
     )
     return ReleaseFacts(
         statement=statement,
@@ -138,11 +159,13 @@ def answers_in_words(statement: Mapping[str, Any]) -> ReleaseFacts:
         own_level=at,
         line=line,
         per=apart,
-        domain=f"Each person has one of {space.size} possible secrets, with distances between them.",
+        domain=f"Each person has one of {space.size} possible secrets"
+        + (", any two at distance 1." if discrete else ", with distances between them."),
         released="an answer for each person" + ("" if rows is None else f" ({rows})"),
         unit="one person's secret",
-        neighbours="the same data with one person's secret replaced by another at distance d, which multiplies or "
-        "divides the chance of any answer by at most exp(epsilon d)",
+        neighbours="the same data with one person's secret replaced by another"
+        + (", which multiplies" if discrete else " at distance d, which multiplies")
+        + f" or divides the chance of any answer by at most exp(epsilon{'' if discrete else ' d'})",
         mechanism=f"an answer was drawn for each secret from the mechanism with SHA-256 "
         f"{statement['mechanism']['sha256']}; its level was checked: {statement['mechanism']['checked']}",
         why="the mechanism keeps this level for all pairs of secrets, as checked from the file of this digest",

@@ -27,7 +27,7 @@ from utmost.design.spaces.distance_units import unit_named
 from utmost.design.spaces.geography import Places
 from utmost.errors import BadTable, PromiseBroken, Unsupported
 from utmost.interfaces.documents.answers import SavedMechanism
-from utmost.interfaces.documents.answers_statement import answers_guarantee, stated_mechanism
+from utmost.interfaces.documents.answers_statement import answers_guarantee, is_discrete, stated_mechanism
 from utmost.interfaces.documents.space_names import secret_names
 from utmost.publish.promises.codec import Form
 
@@ -49,6 +49,7 @@ class Sampler(Display):
     lasts: tuple[tuple[int, ...], ...]  # (n, m): last number of each outcome, ascending; the last is N - 1
     promise: Mapping[str, Any]  # level, unit of distances, and checked mechanism, as in a document
     positions: Positions | None = None  # latitudes and longitudes of the secrets in degrees, for `Places.nearest`
+    is_discrete: bool = False  # any two secrets are at distance 1: the guarantee names no distances
 
     _shown = ("secrets", "answers", "bits")
 
@@ -122,18 +123,22 @@ def sampler_of(saved: SavedMechanism) -> Sampler:
     positions = None
     if isinstance(saved.space, Places) and saved.space.geography.in_degrees and saved.space.geography.positions:
         positions = tuple((float(north), float(east)) for north, east in saved.space.geography.positions)
-    return Sampler(names, tuple(saved.answers[y] for y in used), bits, rows, promise, positions)
+    return Sampler(names, tuple(saved.answers[y] for y in used), bits, rows, promise, positions, is_discrete(saved.space))
 
 
 def _refuse_size(came: str) -> NoReturn:
     raise Unsupported("a sampler must be a table of at most 2^28 bits", came=came, remedy=_SHORTER)
 
 
+def _guarantee(epsilon: str, unit: str | None, discrete: bool) -> str:
+    return answers_guarantee(epsilon, unit, by_ledger=False, discrete=discrete)
+
+
 def _facts(sampler: Sampler) -> dict[str, Any]:
     digits = 2 * ((sampler.bits + 7) // 8)
     promise = sampler.promise
     return {
-        "guarantee": answers_guarantee(promise["epsilon"], promise["unit"], by_ledger=False),
+        "guarantee": _guarantee(promise["epsilon"], promise["unit"], sampler.is_discrete),
         **promise,
         "secrets": list(sampler.secrets),
         "answers": list(sampler.answers),
@@ -155,6 +160,8 @@ def _sampler(facts: Mapping[str, Any]) -> Sampler:
         tuple(tuple(int.from_bytes(bytes.fromhex(last)) for last in row) for row in facts["lasts"]),
         {**level, "unit": unit, "mechanism": stated_mechanism(facts)},
         None if positions is None else tuple((float(north), float(east)) for north, east in positions),
+        # The table has no distances: its guarantee says whether they are all 1.
+        facts.get("guarantee") == _guarantee(level["epsilon"], unit, True),
     )
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from utmost.core.exact.display import Display
 from utmost.core.exact.levels import level
-from utmost.core.exact.written_levels import level_facts, level_from_facts
+from utmost.core.exact.written_levels import factor_text, level_facts, level_from_facts, level_name
 from utmost.design.local.block_families import BlockFamily
 from utmost.design.local.block_selection import BlockSelection
 from utmost.errors import BadTable, Unsupported
@@ -93,8 +93,9 @@ def _facts(survey: Survey) -> dict[str, Any]:
     facts = level_facts(how.level)
     inside = how.inside
     return {
-        "guarantee": f"Each report keeps epsilon = {facts['epsilon']} by itself, whatever else is known. Report once, "
-        "and keep the report: a second one about one person costs the level again.",
+        "guarantee": "Replacing the answer by another multiplies or divides the chance of any report by at most "
+        f"{factor_text(how.level)} ({level_name(how.level)}), whatever else is known. Report once, and keep the report: "
+        "a second one about one person costs the level again.",
         **facts,
         "labels": list(survey.labels),
         "size": family.size,

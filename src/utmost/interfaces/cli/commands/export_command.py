@@ -7,7 +7,7 @@ from operator import methodcaller
 from pathlib import Path
 from typing import Annotated
 
-from utmost.core.exact.written_levels import level_facts
+from utmost.core.exact.written_levels import level_facts, level_name
 from utmost.design.optima.optimum import Optimum
 from utmost.errors import OutOfRange
 from utmost.interfaces.cli.commands.respond_command import MechanismFile
@@ -60,7 +60,7 @@ def export(
             rows = {
                 "written": ", ".join(files),
                 "a report": f"{how.bits} bits, of {labels} answers",
-                "level": f"epsilon = {bits['epsilon']} for each report",
+                "level": f"{level_name(how.level)} for each report",
                 "checked": "every two answers share blocks of the same total weight",
             }
             return screen().print(facts(rows))
