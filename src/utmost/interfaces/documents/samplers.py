@@ -123,7 +123,8 @@ def sampler_of(saved: SavedMechanism) -> Sampler:
     positions = None
     if isinstance(saved.space, Places) and saved.space.geography.in_degrees and saved.space.geography.positions:
         positions = tuple((float(north), float(east)) for north, east in saved.space.geography.positions)
-    return Sampler(names, tuple(saved.answers[y] for y in used), bits, rows, promise, positions, is_discrete(saved.space))
+    answers = tuple(saved.answers[y] for y in used)
+    return Sampler(names, answers, bits, rows, promise, positions, is_discrete(saved.space))
 
 
 def _refuse_size(came: str) -> NoReturn:

@@ -94,8 +94,8 @@ def _facts(survey: Survey) -> dict[str, Any]:
     inside = how.inside
     return {
         "guarantee": "Replacing the answer by another multiplies or divides the chance of any report by at most "
-        f"{factor_text(how.level)} ({level_name(how.level)}), whatever else is known. Report once, and keep the report: "
-        "a second one about one person costs the level again.",
+        f"{factor_text(how.level)} ({level_name(how.level)}), whatever else is known. Report once, and keep the "
+        "report: a second one about one person costs the level again.",
         **facts,
         "labels": list(survey.labels),
         "size": family.size,
