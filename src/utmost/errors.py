@@ -270,7 +270,7 @@ class PrivacyWarning(UserWarning):
 
 
 class NothingCounted(PrivacyWarning):
-    """Every event of a table lies outside the declared domain, so all counts are zero."""
+    """A table has no events, or all lie outside the declared domain, so all counts are zero."""
 
 
 class RowsLeftOut(PrivacyWarning):

@@ -149,6 +149,32 @@ def test_the_applicants_give_back_the_table_of_berkeley(run):
     assert sum(counts.values()) == 4526
 
 
+def test_a_table_without_events_is_refused_before_a_level_is_spent(run, files, tmp_path):
+    """An upload that failed after its header was published as a table of noise, with code 0."""
+    events, domain = files
+    empty = tmp_path / "empty.csv"
+    empty.write_text(events.read_text().splitlines()[0] + "\n")
+    out = tmp_path / "out.csv"
+    say = ["release", empty, *SAY, "--domain", domain, "--epsilon", 1, "--out", out]
+    code, _, err = run(*say)
+    assert (code, "without events" in err, out.exists()) == (1, True, False)
+    assert run(*say, "--leave-out", "outside")[0] == 0
+
+
+def test_a_second_count_without_the_key_is_told_to_use_it(run, tmp_path):
+    """The remedy was a new version, which spends the level twice for the same events."""
+    events, domain, counted = tmp_path / "e.csv", tmp_path / "d.json", tmp_path / "counted.json"
+    events.write_text("user,page\n" + "".join(f"u{i},{page}\n" for i in range(30) for page in "ABC"))
+    domain.write_text('{"page": ["A", "B", "C"]}')
+    place = ["--ledger", new_ledger(tmp_path / "ledger.db"), "--name", "views", "--epsilon", 1]
+    code, counts = 0, ["--person", "user", "--at-most", 1, "--domain", domain, "--out", counted]
+    while code == 0:  # one of three pages of each person is kept, by chance
+        counted.unlink(missing_ok=True)
+        assert run("count", events, *counts)[0] == 0
+        code, _, err = run("release", counted, *place)
+    assert (code, "by its --count-key" in err) == (3, True)
+
+
 def test_a_counted_release_is_kept_in_a_ledger_and_relaxed(run, files, tmp_path):
     """From the file that was counted: which events of a person count is drawn, and a ledger may meet them again."""
     events, domain = files

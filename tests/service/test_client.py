@@ -317,3 +317,19 @@ def test_the_lines_on_a_page_are_those_that_work(people, name, at, monkeypatch):
     exec("\n".join(setting), known)
     assert eval(last, known).table == published
     assert asked == [("https://ledger.example", "utmost_x")]
+
+
+def test_a_wrong_kind_of_request_or_grant_is_named(connected):
+    """Both ended as an AttributeError of the client's inside."""
+    with connected("admin") as root:
+        with pytest.raises(WrongKind, match=r'grants=\{"admissions": "1/4"\}'):
+            root.make_token("Bo", "recipient", ["admissions"])
+        with pytest.raises(WrongKind, match="AnswerRequest"):
+            root.propose(("admissions", level(1)))
+
+
+def test_an_address_where_nothing_answers_is_named():
+    with connect("http://localhost:9", "utmost_none") as nobody, pytest.raises(LedgerUnavailable, match="localhost:9"):
+        nobody.me()
+    with pytest.raises(OutOfRange, match="http://127.0.0.1:8000"):
+        connect("127.0.0.1:8000", "utmost_none")

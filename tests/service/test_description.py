@@ -65,6 +65,14 @@ def test_every_request_and_answer_has_an_example_that_is_true(described):
             assert [one["required"] for one in operation["parameters"] if one["name"] == "Idempotency-Key"] == [True]
 
 
+def test_objects_of_any_members_say_so(described):
+    """Without it a generator of TypeScript takes `{"type": "object"}` for an object without members."""
+    for name, schema in described["components"]["schemas"].items():
+        for member, part in schema.get("properties", {}).items():
+            if part.get("type") == "object":
+                assert part.keys() & {"additionalProperties", "properties"}, (name, member)
+
+
 def walk(app):
     """One answer of each operation, from a first publication to the trail, with its method and path."""
     curator, admin, auditor, approver = (Caller(app, bearer(app, role)) for role in ROLES)

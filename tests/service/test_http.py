@@ -268,6 +268,29 @@ def test_a_request_of_the_wrong_shape_names_the_field_that_is_wanted(app, bearer
     assert "datset" not in answer.text
 
 
+@pytest.mark.parametrize(
+    ("sent", "told"),
+    [
+        ({"json": {"owner": "X", "role": "boss", "grants": []}}, "body.role: must be 'recipient', "),
+        ({"json": {"owner": "", "role": "admin", "grants": []}}, "body.owner: must have at least 1 characters"),
+        ({"key": None}, "header.Idempotency-Key: missing; send a new text"),
+    ],
+)
+def test_a_value_out_of_its_limits_is_told_the_limit(app, bearer, sent, told):
+    """It was told the name of a rule of the parser: "literal error"."""
+    root, asked = Caller(app, bearer("Root", "admin")), {"json": {"owner": "X", "role": "admin", "grants": []}}
+    answer = root("POST", "/v1/tokens", **{"key": "k"} | asked | sent)
+    assert answer.status_code == 422
+    assert answer.json()["wrong"][0].startswith(told)
+    assert "query.most: must be at least 1" in root("GET", "/v1/tokens?most=0").json()["wrong"]
+
+
+def test_an_address_or_a_method_that_is_not_there_is_told_where_to_look(app, bearer):
+    ada = Caller(app, bearer("Ada", "curator"))
+    assert "/v1/openapi.json" in ada("GET", "/v1/relases").json()["detail"]
+    assert "Allow" in ada("DELETE", "/v1/me").json()["detail"]
+
+
 def test_a_level_is_written_as_in_commands_too(caller):
     """In an address: ln2 and alpha=1/2 are one level; what is no level is refused."""
     ada, _ = publish_over_http(caller, epsilon="ln2")

@@ -13,7 +13,7 @@ from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import read_confidence
 from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.exact.written_levels import level_facts, level_from_text, level_text, level_words
-from utmost.errors import AlreadyPublished, OutOfRange, UtmostError
+from utmost.errors import AlreadyPublished, DataChanged, OutOfRange, UtmostError
 from utmost.interfaces.cli.options import file_options, table_options
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.release_options import ReleaseLedgerOptions
@@ -180,14 +180,26 @@ class Question:
         """Refuse, before any draw, to write a new answer where a file exists; a quarantine is refused first."""
         if not self.is_written or (request is not None and ledger.has_request(request)):
             return
-        kept = self.release_in(ledger)
-        answered = self.levels_in(ledger) if kept is not None or self.means_in(ledger) else ()
-        if at in answered or (kept is not None and kept.level_of_answer(at) is not None):
+        if self.is_answered(ledger, at):
             return
         status = ledger.status()
         if status.quarantine is not None:
             raise refused_in_quarantine(status.place, status.quarantine)
         self._check_free(source)
+
+    def is_answered(self, ledger: Ledger, at: Level) -> bool:
+        """Whether the ledger has the answer at this level, so that a call repeats it and spends nothing."""
+        kept = self.release_in(ledger)
+        answered = self.levels_in(ledger) if kept is not None or self.means_in(ledger) else ()
+        return at in answered or (kept is not None and kept.level_of_answer(at) is not None)
+
+    def headline(self, ledger: Ledger, *, repeated: bool) -> str:
+        """Return what a call did and what its dataset has spent, in one line for a log."""
+        kept = self.release_in(ledger) or next(iter(self.means_in(ledger)))
+        report = budget_report(ledger.budget(kept.dataset))
+        limit = "" if report["limit"] is None else f" of {report['limit']}"
+        spent = f"Dataset {kept.dataset} has spent epsilon = {report['spent']}{limit}."
+        return f"Answered{' again: nothing was spent' if repeated else ''}. {spent}"
 
     def _check_free(self, source: Path | None) -> None:
         answer, out = self.answer, self.answer.file
@@ -236,7 +248,7 @@ class Question:
         found = [kept for kept in ledger.releases if kept.name == self.name and self.version in (None, kept.version)]
         return found[-1] if found else None
 
-    def give(self, answered: Answer[Any], signer: Signer | None) -> None:
+    def give(self, answered: Answer[Any], signer: Signer | None, headline: str = "Answered.") -> None:
         """Write the table and its statement, and print them as JSON or on a screen."""
         # Files that exist as this answer stay. If writing fails, the error says that the ledger keeps the answer.
         try:
@@ -247,8 +259,8 @@ class Question:
             if isinstance(table, NoisySums):
                 is_document = as_json if out is None else out.suffix.lower() == ".json"
                 if is_document or not is_of_cells(table.plan):
-                    return give_workload(table, out, signer, as_json=as_json, again=True, headline="Answered.")
-                return give_cells(table, self.answer, signer, again=True, headline="Answered.")
+                    return give_workload(table, out, signer, as_json=as_json, again=True, headline=headline)
+                return give_cells(table, self.answer, signer, again=True, headline=headline)
             if out is None:
                 statement = report(cells_digest(table))
             else:
@@ -258,7 +270,7 @@ class Question:
                 return print_json(statement if out is not None else whole)
             if out is None:
                 table_options.give_table(table, self.answer.form)
-            screen(stderr=out is None).print(shown_facts("Answered.", stated_release(statement), out))
+            screen(stderr=out is None).print(shown_facts(headline, stated_release(statement), out))
         except (OSError, UtmostError) as error:
             error.add_note(IN_LEDGER)
             raise
@@ -306,6 +318,7 @@ def publish_in_ledger(
             return show_spending(question, after, promise.lasting_noise, promise.until)
     with memory.place.opened() as opened:
         question.check_repeats(opened, file, question.at, memory.request)
+        repeated = question.is_answered(opened, question.at)
         with progress_bar("Publishing") as progress, named_command(opened, table, memory, question, counting):
             answered = opened.publish(
                 question.name,
@@ -318,7 +331,7 @@ def publish_in_ledger(
                 request=memory.request,
                 progress=progress,
             )
-        question.give(answered, signer)
+        question.give(answered, signer, question.headline(opened, repeated=repeated))
 
 
 @contextmanager
@@ -328,6 +341,11 @@ def named_command(
     """Add to an error the command that answers the existing release: relax for less noise, view for more."""
     try:
         yield
+    except DataChanged as error:
+        if table.suffix.lower() == ".json" and error.remedy is not None:  # a counted table
+            again = "If the same events were counted again: release the file of the first count, or count by its"
+            error.remedy = f"{again} --count-key. {error.remedy}"
+        raise
     except AlreadyPublished as error:
         if not error.at_other_level:
             raise

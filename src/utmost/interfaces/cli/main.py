@@ -514,6 +514,7 @@ _CALLS = {
     "estimate_kernels (--estimate)": "--estimate",
     "estimate_kernels": "--estimate",
     "create=True (utmost ledger create)": "utmost ledger create",
+    "call budget(dataset, limit=)": "utmost ledger budget --limit",
     "call resume (utmost ledger resume)": "call utmost ledger resume",
     "and call resume": "and call utmost ledger resume",
     "call its difference(where, minus)": "write utmost read RELEASE --where LABELS --minus LABELS",

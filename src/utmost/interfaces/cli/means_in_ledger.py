@@ -32,6 +32,7 @@ def publish_means_in_ledger(
     with memory.place.opened() as opened, named_command(opened, table, memory, question, counting):
         first = None if request is None else release_name(request, next(iter(tables)))
         question.check_repeats(opened, None, question.at, first)
+        repeated = question.is_answered(opened, question.at)
         call = opened.rehearse_means if dry_run else opened.publish_means
         with progress_bar("Checking" if dry_run else "Publishing"):
             made = call(
@@ -45,7 +46,7 @@ def publish_means_in_ledger(
             )
         if isinstance(made, Budget):
             return _show_rehearsal(question, tables, made)
-        give_means(question, made, signer)
+        give_means(question, made, signer, question.headline(opened, repeated=repeated))
 
 
 def relax_means_in_ledger(
@@ -55,16 +56,17 @@ def relax_means_in_ledger(
     if dry_run:
         after = ledger.rehearse_means(question.name, tables, epsilon=question.at, relax=True, version=question.version)
         return _show_rehearsal(question, tables, after)
+    repeated = question.is_answered(ledger, question.at)
     with progress_bar("Relaxing"):
         measures = ledger.relax_means(question.name, tables, epsilon=question.at, version=question.version)
-    give_means(question, measures, signer)
+    give_means(question, measures, signer, question.headline(ledger, repeated=repeated))
 
 
-def give_means(question: Question, measures: MeasuresTable, signer: Signer | None) -> None:
+def give_means(question: Question, measures: MeasuresTable, signer: Signer | None, headline: str = "Answered.") -> None:
     """Write the table of several amounts and its statement, and print; an error names the way to the answer."""
     try:
         shown = measures.with_confidence(question.answer.confidence)
-        give_measures(shown, question.answer, signer, again=True, headline="Answered.")
+        give_measures(shown, question.answer, signer, again=True, headline=headline)
     except (OSError, UtmostError) as error:
         error.add_note(IN_LEDGER)
         raise

@@ -103,7 +103,8 @@ def _built(service: Service, settings: Settings, lifespan: Any = None) -> FastAP
     app = FastAPI(
         title="utmost",
         version=__version__,
-        description="Releases that can be relaxed for years, for teams. Every write takes an Idempotency-Key.",
+        description="Releases that can be relaxed for years, for teams. "
+        "Publishing, relaxing, proposing and making tokens take an Idempotency-Key.",
         openapi_url="/v1/openapi.json" if settings.docs else None,
         docs_url=None,
         redoc_url=None,
@@ -196,10 +197,18 @@ async def _answer_wrong_shape(request: Request, error: Exception) -> Response:
     return _problem_answer(request, problem_of_shape(error.errors()), {})
 
 
+_OF_ADDRESSES = {
+    404: "Nothing has this address. /v1/openapi.json lists the addresses of the API.",
+    405: "This address takes another method, which the header Allow names.",
+}
+
+
 async def _answer_http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     title = error.title if isinstance(error, Refused) else HTTPStatus(error.status_code).phrase.title()
-    page_problem = problem(error.status_code, "".join(title.split()), str(error.detail))
+    phrase, detail = HTTPStatus(error.status_code).phrase, str(error.detail)
+    detail = _OF_ADDRESSES.get(error.status_code, detail) if detail == phrase else detail
+    page_problem = problem(error.status_code, "".join(title.split()), detail)
     return _problem_answer(request, page_problem, dict(error.headers or {}))
 
 

@@ -64,10 +64,10 @@ def connect(url: str, token: str, *, timeout: float = 60.0, transport: Any = Non
         )
     is_local = address.scheme == "http" and address.host in THIS_MACHINE
     if not address.host or not (address.scheme == "https" or is_local):
-        remedy = "Pass https://ledger.example; http:// is for this machine alone."
+        remedy = "Pass https://ledger.example; for a service on this machine http://127.0.0.1:8000."
         raise OutOfRange(
             "url must begin with https://, so that nobody reads the token on its way",
-            came=f"{address.scheme or 'no'}://",
+            came=f"{address.scheme}://" if address.host else "another text",
             remedy=remedy,
         )
     if not token or token != token.strip() or not token.isascii() or not token.isprintable():
@@ -175,6 +175,10 @@ class RemoteLedger:
         >>> asked = PublishRequest("admissions", promise, level("1/4"), dataset="admissions")
         >>> relaxed = AnswerRequest("admissions", level(1))  # service.propose(relaxed, reason="the yearly table")
         """
+        if not isinstance(proposed, PublishRequest | AnswerRequest):
+            remedy = "Pass ut.ledger.PublishRequest(...), or AnswerRequest(name, level) to relax a release."
+            came = type(proposed).__name__
+            raise WrongKind("proposed must be a PublishRequest or an AnswerRequest", came=came, remedy=remedy)
         kind = "publication" if isinstance(proposed, PublishRequest) else "relaxation"
         body = {kind: _sent(proposed), "reason": reason, "anyone": anyone}
         return self._post("/v1/proposals", request, body)
@@ -371,6 +375,9 @@ class RemoteLedger:
             request: Name under which the same call can be repeated.
         """
         levels = {"*": None} if grants is None else grants
+        if not isinstance(levels, Mapping):
+            remedy = 'Pass grants={"admissions": "1/4"}, or {"admissions": None} for any level.'
+            raise WrongKind("grants must map releases to levels", came=type(grants).__name__, remedy=remedy)
         granted = [
             {"release": release, "up_to": None if most is None else level_text(level(most))}
             for release, most in levels.items()
@@ -425,8 +432,10 @@ class RemoteLedger:
             except httpx.TransportError as error:
                 if last:
                     came = type(error).__name__
-                    remedy = "Repeat the call with the same request= name."
-                    raise LedgerUnavailable("the service must answer", came=came, remedy=remedy) from None
+                    remedy = "Check the address, and whether utmost serve runs there; then repeat the call"
+                    remedy += "." if method == "GET" else " with the same request= name."
+                    where = str(self._client.base_url)
+                    raise LedgerUnavailable("the service must answer", came=came, where=where, remedy=remedy) from None
             else:
                 if answer.status_code not in (429, 503) or last:
                     return facts_in(answer)

@@ -337,7 +337,12 @@ class Releases:
             )
         if at is not None and not is_granted(most, at):
             remedy = "Ask for a smaller epsilon, or ask an administrator for a token with a larger one."
-            raise NotAllowed("this level needs a token that allows it", came=at, where=repr(name), remedy=remedy)
+            raise NotAllowed(
+                "this level needs a token that allows it",
+                came=f"epsilon = {level_text(at)}",
+                where=repr(name),
+                remedy=remedy,
+            )
         return self._ledger.release(name, wanted)
 
 

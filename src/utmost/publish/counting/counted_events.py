@@ -142,7 +142,7 @@ def count_table(
     Warns:
         RowsLeftOut: if some events lie outside the domain or have no value, unless ``outside="leave out"``.
             The warning names the axes, but no number.
-        NothingCounted: if all events lie outside the domain.
+        NothingCounted: if there are no events, or all lie outside the domain.
         LeadingZerosRead: if values begin with a zero, as codes do, and are read as integers.
         FewEventsKept: if the bounds keep less than half of the events in the domain. For amounts: less than half of the
             total of the absolute values of persons' sums. Where a person counts once in a cell: less than half of the
@@ -337,6 +337,9 @@ def counted_cells(
 def _warn_of_losses(report: CountingReport, rule: CountingRule, outside: str | None) -> None:
     """Warn of events that are not counted, by the names of axes and bounds, without numbers of the data."""
     undeclared, missing = report.lost
+    if report.events == 0:
+        warn("There are no events: every cell is 0. See whether the table is complete.", NothingCounted)
+        return
     if report.outside_domain == report.events > 0:
         axes = ", ".join(repr(name) for name in report.outside if name in (*undeclared, *missing))
         text = f"Every event lies outside the declared domain, on {axes}: every cell is 0. Compare the declared "

@@ -251,7 +251,8 @@ def check_budget(state: State, dataset: str, after: Spending) -> None:
             f"the dataset's releases must stay within {limit}",
             came=f"a sum of epsilon = {after.epsilon}",
             where=f"dataset {dataset!r}",
-            remedy=f"The remaining budget is epsilon = {state.spending(dataset).left(limit)}.",
+            remedy=f"The remaining budget is epsilon = {state.spending(dataset).left(limit)}. To raise the limit: "
+            "call budget(dataset, limit=).",
         )
 
 

@@ -72,7 +72,12 @@ def well_formed(path: Path | str) -> Iterator[None]:
     except (arrow.ArrowException, OSError, ValueError) as error:  # Arrow has several kinds for a file that is damaged
         if isinstance(error, BadTable):
             raise
-        raise BadTable("a Parquet file must be well formed", came="what Arrow cannot read", where=str(path)) from None
+        raise BadTable(
+            "a Parquet file must be well formed",
+            came="a damaged one, or one that is not complete",
+            where=str(path),
+            remedy="Write the file again, and run again.",
+        ) from None
 
 
 def write(table: Any, file: BinaryIO) -> None:

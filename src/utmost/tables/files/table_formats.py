@@ -124,7 +124,12 @@ def read_feather(path: Path) -> Any:
     except (arrow.ArrowException, OSError, ValueError) as error:
         if isinstance(error, BadTable):
             raise
-        raise BadTable("a Feather file must be well formed", came="what Arrow cannot read", where=str(path)) from None
+        raise BadTable(
+            "a Feather file must be well formed",
+            came="a damaged one, or one that is not complete",
+            where=str(path),
+            remedy="Write the file again, and run again.",
+        ) from None
     distinct_names(whole.column_names, str(path))
     return whole
 

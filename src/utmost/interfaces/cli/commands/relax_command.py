@@ -104,9 +104,10 @@ def relax(
             if dry_run:
                 after = opened.rehearse(question.name, epsilon=at, version=question.version, table=values)
                 return show_spending(question, after, None if kept is None else kept.noise, None)
+            repeated = question.is_answered(opened, at)
             with options.refusing_weak_levels(yes), progress_bar("Relaxing") as progress:
                 relaxed = opened.relax(question.name, values, epsilon=at, version=question.version, progress=progress)
-        return question.give(relaxed, signer)
+        return question.give(relaxed, signer, question.headline(opened, repeated=repeated))
 
 
 def _table_to_relax(

@@ -326,9 +326,10 @@ class CountingOptions(PersonOptions):
         except NothingCounted as warning:  # raised by a warning filter, before any draw
             required, _, remedy = str(warning).partition(": every cell is 0. ")
             remedy += " Or pass --leave-out outside to publish zeros."
+            came = "a table without events" if required == "There are no events" else "none"
             raise BadTable(
                 "some event must lie in the declared domain",
-                came="none",
+                came=came,
                 where=required.partition("domain, on ")[2],
                 remedy=remedy,
             ) from None

@@ -101,6 +101,10 @@ def problem_of_shape(faults: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
             is_name = place == ["query"] and len(part) <= _LONGEST_NAME and part.isidentifier()
             place.append(str(part) if isinstance(part, int) or part in known or is_name else "?")
         words = _FAULTS.get(kind, kind.replace("_", " "))
+        if kind in _LIMITS:  # a limit of the API description; it repeats nothing of the request
+            words = _LIMITS[kind].format(**fault.get("ctx", {}))
+        elif kind == "missing" and fault["loc"][-1] == "Idempotency-Key":
+            words = "missing; send a new text with each request, and the same text if you repeat it"
         if kind == "extra_forbidden":
             own, name = fault.get("ctx", {}), fault["loc"][-1]
             near = get_close_matches(own.get("name", str(name)), own.get("known", known), 1)
@@ -114,6 +118,18 @@ _LONGEST_NAME = 40
 _FAULTS = {
     "json_invalid": "no strict JSON: a name that comes twice, NaN, a number of thousands of digits, or other text",
     "model_attributes_type": "no JSON object: send one, with Content-Type: application/json",
+}
+
+
+_LIMITS = {
+    "literal_error": "must be {expected}",
+    "greater_than_equal": "must be at least {ge}",
+    "less_than_equal": "must be at most {le}",
+    "string_too_long": "must have at most {max_length} characters",
+    "string_too_short": "must have at least {min_length} characters",
+    "too_long": "must have at most {max_length} items",
+    "too_short": "must have at least {min_length} items",
+    "string_pattern_mismatch": "must match {pattern}",
 }
 
 

@@ -55,7 +55,7 @@ LevelText = Annotated[
 ]
 Spent = Annotated[Any, PlainSerializer(plain), WithJsonSchema({"type": ["string", "number"], "examples": ["1"]})]
 JsonFacts = Annotated[
-    Mapping[str, Any], _IT_IS, PlainSerializer(plain), WithJsonSchema({"type": "object", "examples": [{"cells": "1"}]})
+    Mapping[str, Any], _IT_IS, PlainSerializer(plain), WithJsonSchema({"type": "object", "additionalProperties": True})
 ]
 Record = Annotated[str, Field(pattern=RECORD_NAME, examples=[RECORD_EXAMPLE])]
 Seconds = Annotated[int, Field(description="seconds since 1970", examples=[TIME_EXAMPLE])]

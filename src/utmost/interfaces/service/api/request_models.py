@@ -174,7 +174,12 @@ _SHAPES: dict[str, dict[str, Any]] = {
     "name": {"type": "string", "minLength": 1, "maxLength": 200, "examples": ["admissions"]},
     "promise": _promise_schema() | {"examples": [EXAMPLE_PROMISE]},
     "level": {"type": ["string", "number"], "examples": ["1/4"]},
-    "dataset": {"type": ["string", "null"], "maxLength": 200},
+    "dataset": {
+        "type": ["string", "null"],
+        "maxLength": 200,
+        "description": "dataset whose budget is charged; by default a separate one with the name of the release",
+    },
+    "independent": {"type": "boolean", "description": "states that these people are in no other dataset"},
 }
 """JSON schemas of fields other than texts, numbers and booleans."""
 
@@ -273,7 +278,9 @@ class Proposed(RequestModel):
     publication: PublishShape | None = None
     relaxation: Annotated[AnswerShape | None, Field(examples=[{"name": "admissions", "level": "1"}])] = None
     reason: Annotated[str, Field(max_length=1000)] = ""
-    anyone: bool = False
+    anyone: Annotated[bool, Field(description="whether any curator may use the approval, not only the proposer")] = (
+        False
+    )
 
     @model_validator(mode="after")
     def _check_one(self) -> "Proposed":

@@ -12,6 +12,7 @@ from utmost.core.exact.levels import Level
 from utmost.errors import UnknownRecord
 from utmost.interfaces.service.access.tokens import Token
 from utmost.interfaces.service.api.record_forms import (
+    LEVEL_EXAMPLE,
     RECORD_EXAMPLE,
     TIME_EXAMPLE,
     Count,
@@ -38,7 +39,11 @@ from utmost.tables.frames.any_table import adapter_of
 T = TypeVar("T")
 
 CellsByColumn = Annotated[
-    dict[str, list[Any]], Field(description="lists of cells by column", examples=[{"admitted": [598]}])
+    dict[str, list[Any]],
+    Field(
+        description="lists of cells by column, each released column with its margins",
+        examples=[{"department": ["A", "B"], "admitted": [598, 371], "admitted_margin": [12, 12]}],
+    ),
 ]
 Next = Annotated[str | None, Field(description="where the next page begins; null on the last page")]
 
@@ -90,8 +95,14 @@ class _Version(JsonRecord):
     version: Count
     columns: Annotated[Sequence[str], Field(examples=[["admitted"]])]
     public: Annotated[Sequence[str], Field(examples=[["department"]])]
-    rows: Annotated[int | None, Field(description="null where the answer names the rows", examples=[3])]
-    promise: JsonFacts
+    rows: Annotated[int | None, Field(description="null where the answer names the rows", examples=[2])]
+    promise: Annotated[
+        JsonFacts,
+        Field(
+            description="the promised noise, and whom it protects",
+            examples=[{"kind": "cells", "sensitivity": "1", "cells": 1, "neighbours": "add-remove"}],
+        ),
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,21 +131,33 @@ MarginField = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class PlanViewed(_Version):
-    """The sums of a plan at a level."""
+    """The sums of a plan at a level: an answer with `release`; a table has `statement` in its place."""
 
     epsilon: LevelText
     margin: MarginField
-    release: JsonFacts
+    release: Annotated[
+        JsonFacts,
+        Field(
+            description="the sums with their statement, a file that utmost verify reads",
+            examples=[{"kind": "utmost statement", "format": 1, "epsilon": LEVEL_EXAMPLE}],
+        ),
+    ]
 
 
 @dataclass(frozen=True, slots=True)
 class TableViewed(_Version):
-    """A released table at a level, with its statement."""
+    """A released table at a level: an answer with `statement`; the sums of a plan have `release` in its place."""
 
     columns: CellsByColumn  # type: ignore[assignment]  # the cells, under the names that the list has
     epsilon: LevelText
     margin: MarginField
-    statement: JsonFacts
+    statement: Annotated[
+        JsonFacts,
+        Field(
+            description="the statement, which utmost verify checks; utmost statement --schema statement describes it",
+            examples=[{"kind": "utmost statement", "format": 1, "epsilon": LEVEL_EXAMPLE, "rows": 2}],
+        ),
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +190,13 @@ class ProposalResponse(JsonRecord):
 
     proposal: Proposal
     # The request, whose SHA-256 is the digest of the proposal: to publish, or the relaxed promise with its new level.
-    publication: JsonFacts
+    publication: Annotated[
+        JsonFacts,
+        Field(
+            description="the proposed request, letter for letter",
+            examples=[{"name": "admissions", "version": 1, "level": LEVEL_EXAMPLE, "dataset": "admissions"}],
+        ),
+    ]
     # null for the relaxation of a release that does not exist, which cannot be approved.
     promise: ShownPromise | None
     # Levels of the answers before a relaxation; none for a publication.
@@ -210,7 +239,13 @@ class EventResponse(JsonRecord):
     number: Count
     time: Annotated[str, Field(examples=["2027-01-15T08:00:00Z"])]
     kind: Annotated[str, Field(examples=["published"])]
-    facts: JsonFacts
+    facts: Annotated[
+        JsonFacts,
+        Field(
+            description="what happened to which release or dataset",
+            examples=[{"name": "admissions", "version": 1, "level": LEVEL_EXAMPLE}],
+        ),
+    ]
 
 
 @dataclass(frozen=True, slots=True)

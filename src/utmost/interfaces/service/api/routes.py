@@ -182,7 +182,9 @@ ConfidenceQuery = Annotated[
 DatasetQuery = Annotated[str | None, Query(max_length=200, examples=["admissions"])]
 Version = Annotated[DataVersion | None, Query()]
 After = Annotated[str, Query(pattern=r"^[0-9]{0,40}$", examples=["00001795349451353448"])]
-NextPage = Annotated[str, Query(max_length=300, description='"next" of the page before', examples=[""])]
+NextPage = Annotated[
+    str, Query(max_length=300, description='"next" of the page before, percent-encoded', examples=[""])
+]
 Most = Annotated[int, Query(ge=1, le=MOST, description="how many"), SPELLED]
 ViewResponse = answers.TableViewed | answers.PlanViewed
 _VIEWED: TypeAdapter[ViewResponse] = TypeAdapter(ViewResponse)
