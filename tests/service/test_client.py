@@ -331,5 +331,5 @@ def test_a_wrong_kind_of_request_or_grant_is_named(connected):
 def test_an_address_where_nothing_answers_is_named():
     with connect("http://localhost:9", "utmost_none") as nobody, pytest.raises(LedgerUnavailable, match="localhost:9"):
         nobody.me()
-    with pytest.raises(OutOfRange, match="http://127.0.0.1:8000"):
+    with pytest.raises(OutOfRange, match=r"http://127\.0\.0\.1:8000"):
         connect("127.0.0.1:8000", "utmost_none")
