@@ -74,9 +74,9 @@ def well_formed(path: Path | str) -> Iterator[None]:
             raise
         raise BadTable(
             "a Parquet file must be well formed",
-            came="a damaged one, or one that is not complete",
+            came="what Arrow cannot read",
             where=str(path),
-            remedy="Write the file again, and run again.",
+            remedy="If it was cut off, write it again, and run again.",
         ) from None
 
 

@@ -126,9 +126,9 @@ def read_feather(path: Path) -> Any:
             raise
         raise BadTable(
             "a Feather file must be well formed",
-            came="a damaged one, or one that is not complete",
+            came="what Arrow cannot read",
             where=str(path),
-            remedy="Write the file again, and run again.",
+            remedy="If it was cut off, write it again, and run again.",
         ) from None
     distinct_names(whole.column_names, str(path))
     return whole
