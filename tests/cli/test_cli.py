@@ -7,7 +7,6 @@ import json
 import os
 import re
 import subprocess
-import tempfile
 from pathlib import Path
 
 import pyarrow as pa
@@ -213,16 +212,6 @@ def test_a_table_is_written_in_no_unknown_format(run, tmp_path):
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device to write to")
-def test_a_full_standard_output_is_one_message():
-    with open("/dev/full", "wb") as full:
-        streams = {"capture_output": False, "stdout": full, "stderr": subprocess.PIPE}
-        done = utmost_command("noise", "--epsilon", "1", "--sensitivity", "1", **streams)
-    assert done.returncode == 1
-    assert done.stderr.startswith("utmost: output: No space left on device. Make room")
-    assert len(done.stderr.splitlines()) == 1
-
-
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device to write to")
 @pytest.mark.parametrize(
     "asked", [["research", "compare", "--json"], ["--version"], ["noise", "--epsilon", "1", "--sensitivity", "1"]]
 )
@@ -245,16 +234,6 @@ def test_a_full_disk_names_the_file_that_did_not_fit(run, tmp_path, monkeypatch)
     assert code == 1
     assert f"{tmp_path / 'out.csv'}: No space left" in err
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_disk_that_refuses_is_one_message(run, tmp_path, monkeypatch):
-    def full(**named):
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr(tempfile, "mkstemp", full)
-    code, _, err = run("release", BERKELEY, *OTHERS, *PROMISE, "--out", tmp_path / "out.csv")
-    assert code == 1
-    assert len(err.splitlines()) == 1
 
 
 def test_a_folder_that_is_not_there_is_named_before_anything_is_drawn(run, tmp_path):
@@ -350,12 +329,6 @@ def test_a_command_of_research_is_found_from_its_name_alone(run):
     code, out, err = run("capacity", "--space", "line:3")
     assert (code, out) == (2, "")
     assert "Write utmost research capacity." in err
-
-
-def test_the_help_of_all_in_a_process_of_its_own():
-    ended = utmost_command("--help")
-    assert ended.returncode == 0, ended.stderr
-    assert ended.stdout.startswith("Usage: utmost")
 
 
 def test_every_command_and_option_is_documented(run):

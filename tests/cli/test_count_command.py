@@ -135,20 +135,6 @@ def test_nothing_is_counted_that_cannot_be_written(run, files):
     assert "cells" in run(*say, "--epsilon", 1)[2]
 
 
-def test_the_applicants_give_back_the_table_of_berkeley(run):
-    """4 526 people, a row each, counted again: the published table, each applicant in one cell."""
-    examples = Path(__file__).parents[2] / "examples"
-    say = ["--person", "applicant", "--at-most", 1, "--domain", examples / "applicants_domain.json"]
-    code, shown, _ = run("count", examples / "berkeley_applicants.csv", *say)
-    assert code == 0
-    counts = {tuple(row.values())[:3]: int(row["count"]) for row in csv.DictReader(io.StringIO(shown))}
-    with (examples / "berkeley_admissions.csv").open() as file:
-        for row in csv.DictReader(file):
-            admitted, rest = (counts[row["department"], row["sex"], said] for said in ("admitted", "rejected"))
-            assert (admitted, admitted + rest) == (int(row["admitted"]), int(row["applicants"]))
-    assert sum(counts.values()) == 4526
-
-
 def test_a_table_without_events_is_refused_before_a_level_is_spent(run, files, tmp_path):
     """An upload that failed after its header was published as a table of noise, with code 0."""
     events, domain = files

@@ -14,8 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from postgres import fresh_database
-from running import changed, new_ledger, utmost_command, with_recipe
-from utmost.ledger import Ledger
+from running import changed, new_ledger, with_recipe
 
 ROOT = Path(__file__).parents[2]
 BERKELEY = str(ROOT / "examples/berkeley_admissions.csv")
@@ -62,17 +61,6 @@ def said(run, *arguments):
     return json.loads(out)
 
 
-def test_publishing_writes_the_table_and_its_statement(run, published):
-    original = rows(Path(BERKELEY).read_text())
-    released = rows(Path("half.csv").read_text())
-    assert [row["department"] for row in released] == [row["department"] for row in original]
-    statement = json.loads(Path("half.csv.json").read_text())
-    assert (statement["epsilon"], statement["name"], statement["data_version"]) == ("1/2", "admissions", 1)
-    assert statement["promise"]["columns"] == ["admitted"]
-    assert statement["margins"]["admitted_margin"] == 6
-    assert oct(Path("r.db.key").stat().st_mode)[-3:] == "600"
-
-
 @pytest.mark.parametrize("out", [["--out", "nowhere/a.csv"], ["--out", "a.parquet"], ["--format", "parquet"]])
 def test_what_cannot_be_written_is_refused_before_anything_is_drawn(run, out, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
@@ -80,12 +68,6 @@ def test_what_cannot_be_written_is_refused_before_anything_is_drawn(run, out, mo
     code, printed, err = run(*with_recipe("release", BERKELEY, *ADMITTED, "--epsilon", "1/2", *where, *out))
     assert (code, printed, len(err.splitlines())) == (2, "", 1)
     assert not list(Path.cwd().iterdir())
-
-
-def test_the_statement_is_one_that_read_takes(run, published):
-    code, out, _ = run("read", "half.csv", "--column", "admitted", "--n", "900", "--prior", "uniform")
-    assert code == 0
-    assert rows(out)[0]["answer"] == rows(Path("half.csv").read_text())[0]["admitted"]
 
 
 def test_relaxing_and_viewing(run, published):
@@ -110,33 +92,6 @@ def test_a_view_is_written_with_its_statement(run, published):
     assert len(answers(Path("quarter.csv").read_text())) == 12
     assert run("view", *published, "--name", "admissions", "--epsilon", "1/4", "--out", "quarter.csv")[0] == 0
     assert run("view", *published, "--name", "admissions", "--epsilon", "1/8", "--out", "quarter.csv")[0] == 2
-
-
-def test_parquet_goes_in_and_out(run):
-    table = pa.table({"who": ["a", "b"], "n": pa.array([3, 5], pa.int64())})
-    pq.write_table(table, "t.parquet")
-    where = ["--ledger", new_ledger("r.db"), "--name", "p"]
-    assert (
-        run(
-            "release",
-            "t.parquet",
-            "--columns",
-            "n",
-            "--public",
-            "who",
-            *UNIT,
-            *where,
-            "--epsilon",
-            "1",
-            "--out",
-            "o.parquet",
-        )[0]
-        == 0
-    )
-    assert run("relax", "t.parquet", *where, "--epsilon", "90", "--yes", "--out", "r.parquet")[0] == 0
-    assert pq.read_table("r.parquet").drop(["n_margin"]).to_pydict() == table.to_pydict()
-    code, out, _ = run("view", *where, "--epsilon", "90")
-    assert (code, [row["n"] for row in rows(out)]) == (0, ["3", "5"])
 
 
 def test_dry_runs_draw_write_and_spend_nothing(run, published, tmp_path):
@@ -418,16 +373,6 @@ def test_a_ledger_on_a_server(run, monkeypatch):
     assert answers(run("view", "--name", "admissions", "--epsilon", "1")[1]) == answers(Path("one.csv").read_text())
     assert said(run, "ledger", "verify")["responses"] == 2
     assert len(list(Path().glob("curator.key.*.witness"))) == 1
-
-
-def test_commands_start_quickly_and_work_in_a_process_of_their_own(tmp_path):
-    assert utmost_command("ledger", "create", "r.db", cwd=tmp_path).returncode == 0
-    ended = utmost_command("release", BERKELEY, *ADMITTED, "--epsilon", "1", "--ledger", "r.db", cwd=tmp_path)
-    assert ended.returncode == 0, ended.stderr
-    ended = utmost_command("ledger", "verify", "--ledger", "r.db", "--json", cwd=tmp_path)
-    assert json.loads(ended.stdout)["responses"] == 1
-    with Ledger.open(tmp_path / "r.db", create=True) as ledger:
-        assert ledger.verify().events == 2
 
 
 def test_a_folder_of_parquet_files_is_kept_in_a_ledger_and_its_request_repeats(run, tmp_path):

@@ -4,7 +4,6 @@ import csv
 import datetime as dt
 import json
 import random
-import re
 import shlex
 import zipfile
 from decimal import Decimal
@@ -165,23 +164,6 @@ def test_a_ledger_keeps_it_as_a_table_and_counts_it_again(run, tmp_path):
     assert shlex.split(higher[2].partition(": utmost ")[2])[0] == "view"
 
 
-def test_a_request_that_is_made_again_gives_the_table_that_is_there(run, tmp_path):
-    words = [written(tmp_path, persons(50)), *SAY, "--domain", tmp_path / "domain.json", *MARKS]
-    words += ["--mean", "income=0,100000,0.01", "--ledger", new_ledger(tmp_path / "l.db"), "--name", "income"]
-    words += ["--request", "tonight", "--epsilon", 1, "--out", tmp_path / "a.csv"]
-    assert run(*with_recipe("release", *words))[0] == 0
-    first = (tmp_path / "a.csv").read_bytes()
-    assert run(*with_recipe("release", *words))[0] == 0
-    assert (tmp_path / "a.csv").read_bytes() == first
-    (tmp_path / "a.csv").write_bytes(first + b"\n")
-    code, _, err = run(*with_recipe("release", *words))
-    assert (code, "Move the file away and run again: in a ledger this spends nothing" in err) == (2, True)
-    (tmp_path / "a.csv").rename(tmp_path / "away.csv")
-    (tmp_path / "a.csv.json").rename(tmp_path / "away.csv.json")
-    assert run(*with_recipe("release", *words))[0] == 0
-    assert (tmp_path / "a.csv").read_bytes() == first
-
-
 def test_counts_are_counted_again_to_be_relaxed(run, tmp_path):
     words = [written(tmp_path, persons(50)), *SAY, "--domain", tmp_path / "domain.json"]
     kept = ["--ledger", new_ledger(tmp_path / "l.db"), "--name", "persons"]
@@ -241,12 +223,6 @@ def test_a_table_of_zeros_is_refused_unless_rows_outside_are_meant_to_go(run, tm
     assert run(*with_recipe(*asked, "--leave-out", "outside"))[0] == 0
 
 
-def test_a_dry_run_shows_the_budget_that_would_be_spent(run, tmp_path):
-    asked = ["release", written(tmp_path, persons(20)), *SAY, "--domain", tmp_path / "domain.json", "--epsilon", 1]
-    shown = run(*with_recipe(*asked, "--ledger", new_ledger(tmp_path / "l.db"), "--name", "n", "--dry-run"))[1]
-    assert re.search("would be spent +epsilon = 1", shown)
-
-
 @pytest.mark.parametrize(
     ("more", "said"),
     [
@@ -299,31 +275,6 @@ def test_tables_have_means_and_say_which_are_left_out(run, tmp_path):
     assert run("verify", tables / "region-age.csv")[0] == 0
     code, shown, _ = run("total", whole, "--tables", tmp_path / "again")
     assert (code, "left out" in shown, "--plan" in shown) == (0, True, True)
-
-
-def test_read_shows_the_cells_of_a_small_release(run, tmp_path):
-    asked = ["release", written(tmp_path, persons(300)), "--each-row", "--by", "region"]
-    asked += ["--domain", tmp_path / "domain.json", *MARKS, "--mean", "income=0,100000,0.01", "--epsilon", 9]
-    assert run(*with_recipe(*asked, "--out", tmp_path / "t.csv"))[0] == 0
-    cells = list(csv.DictReader((tmp_path / "t.csv").read_text(encoding="utf-8").splitlines()))
-    code, shown, _ = run("read", tmp_path / "t.csv")
-    assert code == 0
-    assert "Köln" in shown
-    assert cells[0]["count"] in shown
-    assert f"± {cells[0]['count_margin']}" in shown
-
-
-def test_a_release_says_that_nothing_remembers_it_and_how_to_change_that(run, tmp_path):
-    words = [written(tmp_path, persons(50)), *SAY, "--domain", tmp_path / "domain.json", *MARKS[:2], "--epsilon", 1]
-    for number, more in enumerate(([], ["--mean", "income=0,100000,0.01", *MARKS[2:]])):
-        code, shown, _ = run(*with_recipe("release", *words, *more, "--out", tmp_path / f"{number}.csv"))
-        assert (code, "--ledger FILE --name N" in " ".join(shown.split())) == (0, True)
-        assert "why this noise" not in shown  # it is in the statement
-        code, shown, _ = run(*with_recipe("release", *words, *more, "--dry-run"))
-        assert (code, "--ledger FILE --name N" in " ".join(shown.split())) == (0, True)
-    kept = ["--ledger", new_ledger(tmp_path / "l.db"), "--name", "persons", "--out", tmp_path / "kept.csv"]
-    code, shown, _ = run(*with_recipe("release", *words, *kept))
-    assert (code, "--ledger FILE" in shown) == (0, False)
 
 
 def test_columns_that_were_not_counted_are_named_with_the_command_that_counts_them(run, tmp_path):

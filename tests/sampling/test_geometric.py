@@ -173,25 +173,6 @@ def test_single_variables_have_the_law(epsilon):
     assert chi_square(drawn, lambda k: -np.expm1(-float(epsilon) * (np.asarray(k) + 1.0))) > LEVEL
 
 
-def test_a_cut_tail_is_found(monkeypatch):
-    """Planted: a sampler that stops at its last value fails where the true one passes."""
-    plan = SamplingPlan(word_bits=16, lookup=True, indices=8, group_bits=2, tail_bits=5)
-    ratio, a = level(1).alpha_interval, np.exp(-1.0)
-
-    def p_value():
-        k, _ = MarkedGeometricSampler(ratio, [real(Fraction(1))], plan).draw(300_000, SeededRandomness(4))
-        return chi_square(k.astype(np.int64), lambda x: 1 - a ** (x + 1.0))
-
-    assert p_value() > LEVEL
-
-    def cut(self, count, randomness):
-        index = self._top.draw(count, randomness)
-        return np.minimum(index, self._values - 1).astype(np.int64), index * 0
-
-    monkeypatch.setattr(MarkedGeometricSampler, "_tops", cut)
-    assert p_value() < LEVEL
-
-
 @pytest.mark.parametrize(
     ("epsilon", "plan", "low", "high"),
     [

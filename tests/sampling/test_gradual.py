@@ -72,43 +72,12 @@ def test_relaxed_noise_has_the_law_of_its_level(levels):
     assert fits(between - y, Tightening(at, higher).pmf)
 
 
-FRESH = "fresh noise on relax"
-FAULTS = {
-    FRESH: lambda a, b, x: sample(Geometric(b), x.size),
-    "levels mixed up": lambda a, b, x: relax(x, a, b.scaled(2)),
-    "the bridge ignored": lambda a, b, x: x + sample(Geometric(b), x.size),
-    "never moved": lambda a, b, x: x,
-}
-
-
-def same_joint_law(drawn, x, lower, higher):
-    """A test on pairs: given each of some x, the response follows the relaxing law."""
-    transition = Relaxing(lower, higher)
-    return all(
-        fits(drawn[x == given], partial(lambda k, g: transition.pmf(k, g), g=given)) for given in (-3, -1, 0, 1, 2)
-    )
-
-
-@pytest.mark.parametrize("fault", FAULTS)
-def test_planted_faults_are_seen(fault):
-    """The test on pairs passes the true transition and fails each planted fault."""
+def test_relaxed_noise_has_the_joint_law():
     lower, higher = level(epsilon="1/2"), level(epsilon=1)
     x = sample(Geometric(lower), N)
-    assert same_joint_law(relax(x, lower, higher), x, lower, higher)
-    faulty = FAULTS[fault](lower, higher, x)
-    assert not same_joint_law(faulty, x, lower, higher)
-    if fault == FRESH:
-        assert fits(faulty, Geometric(higher).pmf), "the margin alone does not show it"
-
-
-def test_a_wrong_weight_is_seen():
-    """The stay probability w of the reals, (e1/e2)^2, is not that of the integers."""
-    lower, higher = level(epsilon=1), level(epsilon=2)
-    drawn = tighten(np.zeros(N, int), higher, lower)
-    a = lower.alpha
-    wrong = lambda k: 0.25 * (k == 0) + 0.75 * (1 - a) / (1 + a) * a ** np.abs(k)  # noqa: E731
-    assert fits(drawn, Tightening(lower, higher).pmf)
-    assert not fits(drawn, wrong)
+    drawn, transition = relax(x, lower, higher), Relaxing(lower, higher)
+    for given in (-3, -1, 0, 1, 2):
+        assert fits(drawn[x == given], partial(lambda k, g: transition.pmf(k, g), g=given))
 
 
 @by_methods

@@ -2,18 +2,18 @@
 
 from dataclasses import replace
 
-from faults.test_planted_ledger_faults import fresh_noise_on_relax
-
 # Each fault is planted where it stands.
-from utmost.core.sampling import random_bits
+from utmost.core.sampling import draw, integers, random_bits
 from utmost.interfaces.service import approvals, proposals
 from utmost.ledger import Published
+from utmost.noise import Geometric
 from utmost.publish.ledger import block_encryption as vault
 from utmost.publish.ledger import event_log, publishing, relaxing, responses, sqlite_store, state, verification, witness
 from utmost.publish.ledger.event_log import EventLog
 from utmost.publish.ledger.personal_answers import ResponseRequest
 from utmost.publish.ledger.sqlite_store import SqliteStore
 from utmost.publish.ledger.witness import Witness, WitnessRecord
+from utmost.publish.promises.response_noise import DrawnNoise
 
 
 def answered_before_the_commit(plant):
@@ -230,6 +230,16 @@ def published_without_approval(plant):
 def approved_by_its_proposer(plant):
     """A proposer may decide."""
     plant.setattr(approvals.Proposal, "is_of", lambda self, token: False)
+
+
+def fresh_noise_on_relax(plant):
+    """The noise at a higher level is drawn anew."""
+
+    def at_highest(self, column, block, count, below):
+        law = Geometric(self.lattice.of(self.step.to))
+        return integers.joined(draw.draws(law, count, randomness=self.randomness, method=self.method), count)
+
+    plant.setattr(DrawnNoise, "at_highest", at_highest)
 
 
 FAULTS = {

@@ -10,12 +10,12 @@ from collections import Counter
 import pytest
 
 from disk import library
-from faults.test_planted_ledger_faults import _no_sampler_survives  # noqa: F401  (a fixture)
 from goodness import LEVEL
 from simulation.history import History, Violation
 from simulation.law import Noise
 from simulation.places import InMemory, OnDisk
 from simulation.protocol_faults import FAULTS
+from utmost.core.sampling import draw, level_draws
 from utmost.errors import UtmostError
 from utmost.publish.ledger import sqlite_store
 
@@ -27,6 +27,17 @@ HISTORIES = 40
 IN_MEMORY = 120
 ON_DISK = {"nothing_forced_to_the_disk", "the_folder_not_forced_to_the_disk", "fresh_noise_on_relax"}
 """Faults that a disk alone shows, or larger tables sooner."""
+
+
+@pytest.fixture(autouse=True)
+def _no_sampler_survives():
+    """Samplers are kept by kernel: one made under a fault must not serve another test."""
+    kept = (draw._many, level_draws._tightening, level_draws._bridge)
+    for cache in kept:
+        cache.cache_clear()
+    yield
+    for cache in kept:
+        cache.cache_clear()
 
 
 def lived(folder, seeds, law, where=OnDisk):

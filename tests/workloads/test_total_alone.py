@@ -2,15 +2,11 @@
 
 import json
 
-import numpy as np
 import pytest
 
 import utmost as ut
 from counting_words import counted_with
-from goodness import LEVEL, chi_square
-from running import called
 from utmost.ledger import Ledger
-from utmost.noise import Geometric
 from utmost.privacy import Unit
 from utmost.workloads import Domain, Workload, choose_plan
 
@@ -68,34 +64,3 @@ def test_it_is_released_and_relaxed_like_others(tmp_path):
     assert "total" in str(plan)
     saved = release.save(tmp_path / "r.json")
     assert saved["kind"] == "utmost statement"
-
-
-def test_the_law_is_that_of_one_cell():
-    """Eight hundred totals have the law of geometric noise at the whole level."""
-    table = counted()
-    drawn = (
-        np.array(
-            [
-                int(ut.release(table, ut.Promise.of_counted(table), epsilon=1, once=True).table["count"][0])
-                for _ in range(800)
-            ]
-        )
-        - 3
-    )
-    assert chi_square(drawn, Geometric(epsilon=1).cdf) > LEVEL
-
-
-def test_the_command_line(tmp_path):
-    (tmp_path / "events.csv").write_text("user,n\na,1\nb,2\na,3\n", encoding="utf-8")
-    (tmp_path / "domain.json").write_text("{}", encoding="utf-8")
-    people = ["--person", "user", "--at-most", "1", "--domain", tmp_path / "domain.json"]
-    made = called("count", tmp_path / "events.csv", *people, "--out", tmp_path / "c.json")
-    assert made.returncode == 0, made.stderr
-    planned = called("plan", tmp_path / "c.json", "--want", "total", "--epsilon", "1", "--out", tmp_path / "plan.json")
-    assert planned.returncode == 0, planned.stderr
-    out = tmp_path / "r.json"
-    released = called("release", tmp_path / "c.json", "--plan", tmp_path / "plan.json", "--epsilon", "1", "--out", out)
-    assert released.returncode == 0, released.stderr
-    for command in (("total", out), ("verify", out)):
-        told = called(*command)
-        assert told.returncode == 0, told.stderr

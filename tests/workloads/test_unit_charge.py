@@ -158,14 +158,6 @@ def test_what_is_drawn_keeps_the_level_to_the_last(name):
     assert largest == 1 / whole.alpha if is_attained else largest <= 1 / whole.alpha
 
 
-def test_a_charge_that_is_too_small_is_seen():
-    """The enumeration can fail: the closed form of counts, where values may be negative, is below the largest ratio."""
-    domain, shares = DOMAINS["five"], {(0,): Fraction(1), (1,): Fraction(1)}
-    rows, levels, whole = measured(domain, unit := Unit(1, 1, "change-one"), shares)
-    largest = Fraction(largest_exponent(rows, levels, unit, domain.size), whole)
-    assert largest == 2 * charge_of(domain, Unit(1, 1, "change-one", nonnegative=True), shares)
-
-
 def row_contributions(unit, rows):
     """All that one individual may be counted with in both cells of whole rows, and in no others."""
     low = 0 if unit.nonnegative else -1
