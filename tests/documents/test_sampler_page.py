@@ -115,6 +115,28 @@ def test_a_person_draws_once_and_the_page_asks_nobody(opened, folder, paris, wid
     assert page.said == []
 
 
+def test_a_survey_has_a_page_too(opened, tmp_path):
+    """A report is drawn, kept and shown again, and is the number of a block; the page asks nobody."""
+    words = ("--labels", "bus,car,cycle,foot,tram", "--epsilon", "ln2", "--short", "--save", tmp_path / "survey.json")
+    assert called("categories", *words).returncode == 0
+    assert called("export", tmp_path / "survey.json", "--out", tmp_path / "phone").returncode == 0
+    url = (tmp_path / "phone" / "index.html").as_uri()
+    page = opened(url)
+    assert "at most 2 (" in page.locator("#guarantee").inner_text()
+    page.get_by_label("What is true").select_option("tram")
+    page.get_by_role("button", name="Draw my answer").click()
+    page.locator("#answer").wait_for()
+    report = page.locator("#answer").inner_text()
+    page.reload()
+    page.locator("#answer").wait_for()
+    assert page.locator("#answer").inner_text() == report
+    (tmp_path / "reports.csv").write_text(f"report\n{report}\n")
+    words = ("--survey", tmp_path / "survey.json", "--reports", tmp_path / "reports.csv")
+    assert called("categories", *words).returncode == 0
+    assert set(page.asked) <= {url, "data:,"}
+    assert page.said == []
+
+
 def test_two_windows_have_one_answer(opened, host, address):
     """Both were opened before either drew; and who stores nothing is told so."""
     first = opened(f"{address}/index.html")

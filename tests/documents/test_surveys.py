@@ -195,7 +195,12 @@ def test_a_survey_is_saved_exported_drawn_and_counted(run, tmp_path):
     assert "5 bits; 6" in out
     assert run("export", saved, "--out", folder)[0] == 2
     assert run("export", saved, "--out", folder, "--round")[::2] == (0, "")
-    assert sorted(path.name for path in folder.iterdir()) == ["survey.d.mts", "survey.json", "survey.mjs"]
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "index.html",
+        "survey.d.mts",
+        "survey.json",
+        "survey.mjs",
+    ]
     assert run("export", saved, "--out", tmp_path / "space", "--round", "--space", "7")[0] == 2
     for to, source in (("kotlin", "Survey.kt"), ("swift", "Survey.swift")):
         assert run("export", saved, "--to", to, "--out", tmp_path / to, "--round")[::2] == (0, "")

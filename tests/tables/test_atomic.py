@@ -1,6 +1,7 @@
 """Writing together: all files or none, whatever fails and whenever."""
 
 import errno
+import json
 import os
 import signal
 import stat
@@ -16,6 +17,7 @@ from utmost.errors import Unsupported
 # Writers fail between any two files; no release has a writer that fails on demand.
 from utmost.tables.files import atomic
 from utmost.tables.files.atomic import write_together
+from utmost.tables.files.sidecars import publish_again
 
 
 def text(content):
@@ -154,6 +156,7 @@ WRITES_FOR_EVER = """
 import sys, time
 from pathlib import Path
 from utmost.tables.files.atomic import write_together
+from utmost.tables.files.sidecars import publish_again
 
 def write(file):
     file.write(b"half")
@@ -179,3 +182,23 @@ def test_what_a_killed_process_left_is_removed_by_the_next_and_what_is_being_wri
     write_together({out: lambda file: file.write(b"again")}, overwrite=True)
     assert sorted(tmp_path.iterdir()) == sorted([out, other])
     assert out.read_bytes() == b"again"
+
+
+@pytest.mark.parametrize("same", [True, False])
+def test_the_same_answer_written_by_two_runs_at_once_is_written_once(tmp_path, same):
+    """The second run was refused, as if another file had the name, and a scheduler took it for a wrong recipe."""
+    out, runs = tmp_path / "o.csv", []
+
+    def report(digest):
+        runs.append(digest)
+        if len(runs) == 1:  # the other run begins and ends while this one writes
+            publish_again({"n": [1, 2 if same else 3]}, lambda digest: {"utmost": "1", "table": digest}, out)
+        return {"utmost": "1", "table": digest}
+
+    if not same:
+        with pytest.raises(Unsupported):
+            publish_again({"n": [1, 2]}, report, out)
+        return
+    statement = publish_again({"n": [1, 2]}, report, out)
+    assert statement == json.loads((tmp_path / "o.csv.json").read_text())
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["o.csv", "o.csv.json"]

@@ -477,6 +477,7 @@ _OPTIONS = {
     "half_step": "--half-step",
     "id_column": "--id",
     "per": "--per",
+    "request": "--request",
     "relative_margin": "--relative-margin",
     "per_cell": "--per-cell",
     "once": "--once",

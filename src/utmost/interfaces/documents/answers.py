@@ -131,7 +131,8 @@ def saved_mechanism(path: Path, space: Space | None = None) -> SavedMechanism:
         raise Unsupported(
             "a channel that is drawn from must have rows that sum to exactly 1",
             came="rounded decimals",
-            remedy="Write fractions, or make the channel exactly private with utmost.optima.repair.",
+            remedy="Write fractions, those of a level such as alpha=3/8, say; or make the channel exactly private with "
+            "utmost.optima.repair.",
         )
     epsilon = smallest_epsilon(mechanism, space)
     if epsilon.value == float("inf"):

@@ -23,25 +23,35 @@ def sampler_files(sampler: Sampler, to: Language) -> dict[str, bytes]:
         code = _source("sampler.mjs")
         module = f"{code}\nexport default new Sampler({table});\n"
         types = typed("sampler.d.mts", Secret=sampler.secrets, Answer=sampler.answers)
-        # A page that may run its own script and style, and may open no connection.
-        style, script = _source("sampler_page.css"), code + _source("sampler_page.mjs")
-        rules = [
-            "default-src 'none'",
-            f"script-src '{_digest(script)}'",
-            f"style-src '{_digest(style)}'",
-            "img-src data:",
-            "base-uri 'none'",
-            "form-action 'none'",
-        ]
-        parts = {"POLICY": "; ".join(rules), "STYLE": style, "TABLE": table.replace("<", "\\u003c"), "SCRIPT": script}
+        head = "const sampler = new Sampler(table), key = table.mechanism.sha256, names = table.secrets;\n"
+        head += "const draw = (secret) => sampler.draw(secret);\n"
         written = {
             "sampler.mjs": module,
             "sampler.d.mts": types,
-            "index.html": re.sub("|".join(parts), lambda place: parts[place[0]], _source("sampler.html")),
+            "index.html": page(table, code, head),
         } | written
     else:
         written = {_SOURCES[to]: _source(_SOURCES[to])} | written
     return {name: text.encode() for name, text in written.items()}
+
+
+def page(table: str, code: str, head: str) -> str:
+    """Return a page that draws and keeps one answer: it may run its own script and style, and open no connection.
+
+    ``head`` is JavaScript between the code and the page's own: it makes ``key``, ``names`` and ``draw`` of ``table``.
+    """
+    read = 'const table = JSON.parse(document.getElementById("table").textContent);\n'
+    style, script = _source("sampler_page.css"), f"{code}\n{read}{head}{_source('sampler_page.mjs')}"
+    rules = [
+        "default-src 'none'",
+        f"script-src '{_digest(script)}'",
+        f"style-src '{_digest(style)}'",
+        "img-src data:",
+        "base-uri 'none'",
+        "form-action 'none'",
+    ]
+    parts = {"POLICY": "; ".join(rules), "STYLE": style, "TABLE": table.replace("<", "\\u003c"), "SCRIPT": script}
+    return re.sub("|".join(parts), lambda place: parts[place[0]], _source("sampler.html"))
 
 
 def typed(source: str, **names: Sequence[str]) -> str:

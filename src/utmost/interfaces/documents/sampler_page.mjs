@@ -1,8 +1,7 @@
 
 // The page: what is drawn is shown once it is kept, and shown again, also for another secret and in another window; what
-// was chosen is never stored.
-const table = JSON.parse(document.getElementById("table").textContent);
-const sampler = new Sampler(table), key = table.mechanism.sha256;
+// was chosen is never stored. The lines before say the `table`, the `key` of what is kept, the `names` to choose from,
+// and how to `draw`.
 const at = (id) => document.getElementById(id);
 
 // One transaction with the browser's store, which has ended on the disk when the promise is kept.
@@ -43,10 +42,10 @@ function show(answer, how) {
 }
 
 at("guarantee").textContent = table.guarantee;
-at("secret").append(...table.secrets.map((name) => new Option(name, name)));
+at("secret").append(...names.map((name) => new Option(name, name)));
 at("ask").addEventListener("submit", async (event) => {
   event.preventDefault();
-  const drawn = sampler.draw(at("secret").value);
+  const drawn = draw(at("secret").value);
   at("ask").reset();
   at("ask").hidden = true;
   try {

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from hashlib import sha256
 from importlib.resources import files
 from itertools import accumulate
 from math import lcm
@@ -15,7 +16,7 @@ from utmost.core.exact.written_levels import factor_text, level_facts, level_fro
 from utmost.design.local.block_families import BlockFamily
 from utmost.design.local.block_selection import BlockSelection
 from utmost.errors import BadTable, Unsupported
-from utmost.interfaces.documents.sampler_files import Language, typed
+from utmost.interfaces.documents.sampler_files import Language, page, typed
 from utmost.publish.promises.codec import Form
 
 _BITS = 61
@@ -56,7 +57,14 @@ def survey_files(survey: Survey, to: Language = "js") -> dict[str, bytes]:
     )
     if to == "js":
         types = typed("survey.d.mts", Answer=survey.labels)
-        written = {source: f"{code}\nexport default new Survey({table});\n", "survey.d.mts": types}
+        digest = sha256(table.encode()).hexdigest()
+        head = f'const survey = new Survey(table), key = "{digest}", names = table.labels;\n'
+        head += "const draw = (answer) => String(survey.report(answer));\n"
+        written = {
+            source: f"{code}\nexport default new Survey({table});\n",
+            "survey.d.mts": types,
+            "index.html": page(table, code, head),
+        }
     else:
         # The integers for drawing a report, in hexadecimal: cumulative weights of bases, chance of the block.
         family, inside = survey.how.family, Fraction(survey.how.inside)

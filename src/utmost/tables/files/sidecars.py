@@ -96,6 +96,20 @@ def publish_again(
     signer: Signer | None = None,
 ) -> dict[str, Any]:
     """Write the files of `publish` that are missing, as after a killed run; check those that exist."""
+    # The same call in another process may write these files meanwhile: then they are checked in a second try.
+    paths = (out, sidecar_path(out), signature_path(sidecar_path(out)))
+    before = [path.exists() for path in paths]
+    try:
+        return _published_again(table, report, out, watch, signer)
+    except Unsupported:
+        if [path.exists() for path in paths] == before:
+            raise
+    return _published_again(table, report, out, watch, signer)
+
+
+def _published_again(
+    table: Any, report: StatementOf, out: Path, watch: files.RowProgress | None, signer: Signer | None
+) -> dict[str, Any]:
     statement_path = sidecar_path(out)
     if not any(path.exists() for path in (out, statement_path, signature_path(statement_path))):
         return publish(table, report, out, watch, signer)

@@ -31,7 +31,7 @@ from utmost.tables.frames.adapters import no_column
 _SHOWN, _JOINT, _DIGITS = 24, "|", 18
 
 
-def show_categories(report: dict[str, Any]) -> None:
+def show_categories(report: dict[str, Any], on_phones: str) -> None:
     size = report["size"]
     of = f"{size} of {report['categories']} categories"
     kind = "a block" if report["short"] else "subset selection"
@@ -54,6 +54,7 @@ def show_categories(report: dict[str, Any]) -> None:
         shown[f"with the best size, {relaxed['size']}"] = (
             f"{verdict[relaxed['lossless']]}; the error is {number(relaxed['error'], 4)} sqrt(n)"
         )
+    shown["on phones"] = on_phones
     screen().print(facts(shown))
 
 
@@ -151,7 +152,10 @@ def categories(
     report = _report(how, up_to)
     if as_json:
         return print_json(report)
-    show_categories(report)
+    saved_as = save or survey or "survey.json"
+    export = f"utmost export {saved_as}{'' if how.level.is_rational else ' --round'} --to js --out phone"
+    needs = " ".join(word for word, there in (("--short", short), ("--save survey.json", save)) if not there)
+    show_categories(report, export if save or survey else f"add {needs}; then {export}")
 
 
 def _report(how: CategoryReport, up_to: str | None) -> dict[str, Any]:

@@ -41,6 +41,12 @@ _FACTS = (
 )
 
 
+def _columns(release: Mapping[str, Any]) -> Any:
+    """Return the columns of a release; for the sums of a plan, the columns that were counted."""
+    noise = release["noise"]
+    return f"sums by {', '.join(noise['plan']['domain'])}" if noise["kind"] == "sums" else release["columns"]
+
+
 def show_status(status: Mapping[str, Any], headline: str | None) -> None:
     sealed = "sealed: each level under its own key" if status["sealed"] else "open: stored as they are"
     rows = {
@@ -56,7 +62,10 @@ def show_status(status: Mapping[str, Any], headline: str | None) -> None:
     tables = (_RELEASE, status["releases"]), (_MECHANISM, status["mechanisms"]), (_BUDGET, status["datasets"])
     for titles, entries in tables:
         if entries:
-            shown.append(grid(titles, [[_cell(row[title]) for title in titles] for row in entries]))
+            rows_of_cells = [
+                [_cell(_columns(row) if title == "columns" else row[title]) for title in titles] for row in entries
+            ]
+            shown.append(grid(titles, rows_of_cells))
     spent = [float(Fraction(row["spent"])) for row in status["datasets"] if row["spent"] is not None]
     if len(spent) > 1:
         together = f"epsilon = {short_bar(sum(spent))}, for people who are in every dataset; no limit applies to it"
