@@ -121,6 +121,22 @@ def test_a_recipe_that_no_run_could_count_by_is_refused(run, job, key_file, reme
     assert (code, remedy in err, (job / "r.toml").exists()) == (2, True, False)
 
 
+def test_sums_of_totals_are_counted_first_and_kept_by_a_recipe_without_counting_options(run, job):
+    """`utmost init --values` had no way on; this is the way that it names."""
+    code, _, err = run("init", *COUNT, "--epsilon", 1, "--values", "paid", "--out", "r.toml")
+    assert (code, "utmost count TABLE" in err) == (2, True)
+    ran(run, "init", "--epsilon", 1, "--ledger", "l.db", "--dataset", "people", "--out", "r.toml")
+    ran(run, "ledger", "create", "l.db", "--key-file", "r.secret.toml")
+    (job / "count.key").write_bytes(bytes(32))
+    sums = ["--values", "paid", "--step", "0.01", "--per-cell", 20, "--count-key", "count.key", "--out", "counted.json"]
+    for _ in range(2):  # each night counts again
+        (job / "counted.json").unlink(missing_ok=True)
+        ran(run, "count", "e.csv", *COUNT, *sums)
+        ran(run, "release", "counted.json", "--recipe", "r.toml", "--name", "monday", "--out", "o.csv")
+    with ut.Ledger.open("l.db", key="r.secret.toml") as ledger:
+        assert ledger.spent(dataset="people") == ut.level(1)
+
+
 def test_the_witness_of_a_recipe_is_made_where_the_recipe_says(run, job):
     """The secret file named another one, which `utmost ledger create` made: the first night found none."""
     (job / "disk").mkdir()

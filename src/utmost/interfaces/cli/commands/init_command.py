@@ -38,6 +38,21 @@ RARE = (
     *("--individual", "--numbers", "--in-all", "--per-cell", "--neighbours", "--cost", "--independent"),
     *("--once", "--dataset", "--data-version"),
 )
+ELSEWHERE = dict.fromkeys(
+    (
+        "--values",
+        "--step",
+        "--each",
+        "--most-events",
+        "--measures",
+        "--count-key",
+        "--count-column",
+        "--nested",
+        "--part",
+    ),
+    "Count each table first: utmost count TABLE ... --count-key count.key --out counted.json; then release "
+    "counted.json by a recipe without counting options.",
+)
 _FILES = {"plan", "promise", "key-file", "witness", "sign", "ledger"}
 
 
