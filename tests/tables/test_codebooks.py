@@ -119,7 +119,7 @@ def test_a_check_says_what_share_of_each_column_lies_outside(run, tmp_path):
     assert report["axes"] == {
         "sex": {"outside": 1, "missing": 1},
         "region": {"outside": 0, "missing": 0},
-        "age": {"outside": 1, "missing": 0},
+        "age": {"outside": 1, "missing": 1},
         "band": {"outside": 0, "missing": 0, "other": 2},
     }
     code, out, _ = run("domain", "check", data, "--domain", domain, "--by", "age,band", "--out", tmp_path / "r.json")
@@ -159,3 +159,17 @@ def test_decimals_are_grouped_by_whole_numbers_where_they_reach_over_five(run, t
         code, out, err = run("domain", "check", tmp_path / "data.csv", "--domain", tmp_path / "domain.json", "--json")
         assert code == 0, err
         assert '"outside": 0' in out
+
+
+def test_the_check_names_respelled_values_and_counts_blanks_under_their_label(run, tmp_path):
+    """Blanks that a label takes showed as 0 missing."""
+    rows = ["A,1980-01-01", " A,", "a ,1990-01-01", "Á,1990-01-01", "B,1990-01-01", "C,1990-01-01"]
+    (tmp_path / "p.csv").write_text("\n".join(["town,born", *rows]) + "\n")
+    age = {"ages": [0, 65, None], "on": "2025-01-01", "column": "born", "missing": "not stated"}
+    (tmp_path / "d.json").write_text(json.dumps({"town": ["A", "B"], "age": age}))
+    asked = ["domain", "check", tmp_path / "p.csv", "--domain", tmp_path / "d.json"]
+    code, out, err = run(*asked, "--json")
+    assert code == 0, err
+    axes = json.loads(out)["axes"]
+    assert axes == {"town": {"outside": 4, "missing": 0, "similar": 3}, "age": {"outside": 0, "missing": 1}}
+    assert "are declared values but for blanks, capitals or accents" in " ".join(run(*asked)[1].split())

@@ -6,6 +6,7 @@ from datetime import datetime
 import numpy as np
 import openpyxl
 import pandas as pd
+import polars as pl
 import pytest
 
 import utmost as ut
@@ -365,3 +366,36 @@ def test_a_declared_currency_stands_before_or_behind_a_number(run, tmp_path):
     for wrong in ("", "5", "-", "a b"):
         with pytest.raises(OutOfRange, match="currency"):
             Spelling(currency=wrong)
+
+
+@pytest.mark.parametrize(
+    ("cell", "came"),
+    [
+        ("1980-02-30", "a date that is in no calendar, like 30 February"),
+        ("0000-00-00", "a date that is in no calendar, like 30 February"),
+        ("27.7.1956", "text that is no time"),
+    ],
+)
+@pytest.mark.parametrize("wrap", [dict, pl.DataFrame])
+def test_an_unreadable_birth_date_is_refused_with_its_row_and_counts_under_other(cell, came, wrap):
+    """It named no row, and no remedy that helps where a file has several spellings."""
+    people = wrap({"born": ["1980-01-01"] * 700 + [cell, "1990-01-01"]})
+
+    def ages(**words):
+        return ut.Domain(age=ut.workloads.ages("born", [0, 65, None], on="2025-01-01", **words))
+
+    with pytest.raises(BadTable, match=re.escape(f"row 701, column 'born': birth dates must be dates; got {came}")):
+        ut.count_table(people, ages(), ut.Counting(each_row=True))
+    with pytest.raises(BadTable, match="add other= to the axis"):
+        ut.count_table(people, ages(), ut.Counting(each_row=True))
+    counted = ut.count_table(people, ages(other="unreadable"), ut.Counting(each_row=True))
+    assert np.asarray(counted.table("age")["count"]).tolist() == [701, 0, 1]
+
+
+def test_a_column_with_two_decimal_marks_is_named():
+    paid = {"paid": ["1,5", "2.5"]}
+    measure = ut.mean("paid", step="0.01", each=(0, 9))
+    with pytest.raises(BadTable, match=r"row 2, column 'paid'.* another decimal mark than the declared ','"):
+        ut.count_table(
+            paid, ut.Domain(), ut.Counting(each_row=True), measure=measure, spelling=ut.Spelling(decimal=",")
+        )

@@ -24,7 +24,10 @@ def add_other_problems(error: BadTable, events: Any, rule: CountingRule) -> None
     """Add a note to an error for each further problem of a column, read as if the earlier ones were corrected."""
     told = [str(error)]
     for problem in _problems(events, rule):
-        if str(problem) not in told:
+        is_same = (problem.required, problem.came, problem.remedy) == (error.required, error.came, error.remedy)
+        if is_same and str(problem.where).endswith(f", {error.where}"):
+            error.where, error.args = problem.where, problem.args  # the same problem, with its row
+        elif str(problem) not in told:
             told.append(str(problem))
             error.add_note(f"Also: {problem}")
 
@@ -43,12 +46,17 @@ def _of_column(
 ) -> Iterator[BadTable]:
     for _ in range(_MOST):
         before = 0
+        batch: Batch = {}
         try:
             for batch in read_events(events, columns, values, spelling).batches():
                 read(batch, before, spelling)
                 before += len(next(iter(batch.values())))
             return
         except BadTable as error:
+            if error.where == f"column {columns[0]!r}":
+                row = _bad_row(batch, before, spelling, read)
+                where = error.where if row is None else f"row {row}, {error.where}"
+                error = BadTable(error.required, came=error.came, where=where, remedy=error.remedy)
             yield error
             mark = named_mark(error.came)
             is_mended = isinstance(read, _Amounts) and read.mended(error)
@@ -56,6 +64,21 @@ def _of_column(
                 spelling = replace(spelling, missing_marks=(*spelling.missing_marks, mark))
             elif not is_mended:
                 return
+
+
+def _bad_row(batch: Batch, before: int, spelling: Spelling, read: _Reader) -> int | None:
+    """The number of the first row whose text cannot be read, by bisection; None if the column is refused as a whole."""
+    readable, refused = 0, len(next(iter(batch.values()), ()))
+    while refused - readable > 1:
+        middle = (readable + refused) // 2
+        try:
+            read({name: column[:middle] for name, column in batch.items()}, before, spelling)
+            readable = middle
+        except BadTable:
+            refused = middle
+    cells = [column[readable] for column in batch.values()] if refused else []
+    texts = [cell.as_py() if hasattr(cell, "as_py") else cell for cell in cells]
+    return before + refused if any(isinstance(text, str) for text in texts) else None
 
 
 def _read_axis(axis: Axis, batch: Batch, before: int, spelling: Spelling) -> None:

@@ -360,6 +360,13 @@ class CountedMeasure:
             return amounts_in(column, self.column, before, spelling), gone
         except BadTable as error:
             declare = declare_mark(error.came, spelling)
+            if error.came == "text" and spelling.decimal is not None:  # a number, but not in this spelling
+                raise BadTable(
+                    error.required,
+                    came=f"a number with another decimal mark than the declared {spelling.decimal!r}",
+                    where=error.where,
+                    remedy="Write all numbers of the column with one decimal mark, before you count.",
+                ) from None
             if declare is None and error.came == TEXT_KIND:
                 declare = f"{error.remedy} {MARK_ANYWAY}"
             if declare is not None:

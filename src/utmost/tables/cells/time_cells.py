@@ -4,6 +4,7 @@ Typed columns of NumPy and Arrow are read as arrays: instants are converted to t
 changes. Lists and text are read cell by cell, with the same results.
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
@@ -26,6 +27,8 @@ _PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 _SECONDS = {"D": DAY, "h": 3600, "m": 60}
 _ISO = 'Write ISO text, such as "2013-05-17" or "2013-05-17T09:30"; or declare the pattern of the text: '
 _ISO += 'ut.Spelling(pattern="%d.%m.%Y").'
+_ISO_DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}(?:[T ].*)?", re.ASCII)
+_UNREADABLE = "Or add other= to the axis: all cells that cannot be read then count under that label."
 _NUMBERS = "Integers are read as 2013 on an axis of years, 201305 of months, 20130517 of days. Others need a "
 _NUMBERS += 'pattern, ut.Spelling(pattern="%d%m%Y"), or must be converted to dates.'
 _DATES = "Convert them to dates: the day of an instant depends on the zone."
@@ -151,9 +154,12 @@ def _refused_time(cell: Any, name: str, axis: Axis, spelling: Spelling) -> BadTa
     came, remedy = kind_of(cell), _ISO
     assert axis.clock is not None, "the axis is one of periods"
     if isinstance(cell, str):
-        came = "text that is no time"
+        came, remedy = "text that is no time", f"{_ISO} {_UNREADABLE}"
         if axis.clock.pattern is not None:
-            came, remedy = "text that does not match the pattern", "Correct the cell, or the declared pattern."
+            came = "text that does not match the pattern"
+            remedy = f"Correct the cell, or the declared pattern. {_UNREADABLE}"
+        elif _ISO_DATE.fullmatch(cell.strip()):
+            came, remedy = "a date that is in no calendar, like 30 February", f"Correct the cell. {_UNREADABLE}"
         if not any(letter.isdigit() for letter in cell):
             came, remedy = "text without a digit", MARK_ANYWAY
         elif axis.clock.pattern is None and has_zone(cell):

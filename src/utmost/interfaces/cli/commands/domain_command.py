@@ -1,6 +1,8 @@
 """`utmost domain`: check the declared values of columns against a file, or propose them from a public codebook."""
 
+import unicodedata
 import warnings
+from collections import Counter
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,7 +18,9 @@ from utmost.publish.counting.counted_events import count_table
 from utmost.publish.counting.counting import Counting
 from utmost.publish.counting.counting_report import CountingReport, percent_lost
 from utmost.publish.statements.counted_files import read_domain
+from utmost.tables.axes.axes import Axis
 from utmost.tables.axes.domain import Domain
+from utmost.tables.cells.event_batches import read_events
 from utmost.tables.files.atomic import check_absent, write_together
 from utmost.tables.files.codebooks import read_codebook
 from utmost.tables.files.json_files import encoded, write_json
@@ -62,12 +66,21 @@ def check(
         whole = counted.report
         # Rows that the label for other values includes, among them missing values without a label.
         taken: dict[str, int] = {}
+        missing = {name: whole.missing.get(name, 0) for name in axes}
         for name, axis in axes.items():
-            if axis.other is not None:
+            if axis.other is not None or axis.missing is not None:
                 alone = Domain({name: axis})
                 counted = count_table(table, alone, counting, spelling=spelling.cells, outside="leave out")
-                sums = alone.sums(counted.cells, alone.finest)
-                taken[name] = int(sums[[*axis.labels[0]].index(axis.other)])
+                sums, labels = alone.sums(counted.cells, alone.finest), [*axis.labels[0]]
+                if axis.other is not None:
+                    taken[name] = int(sums[labels.index(axis.other)])
+                if axis.missing is not None:
+                    missing[name] = int(sums[labels.index(axis.missing)])
+        similar = {
+            name: _similar(table, axis, spelling)
+            for name, axis in axes.items()
+            if whole.outside.get(name) and axis.edges is None and len(axis.columns) == 1
+        }
 
     report: dict[str, Any] = {
         "kind": "utmost domain check",
@@ -75,8 +88,9 @@ def check(
         "rows": whole.events,
         "outside_domain": whole.outside_domain,
         "axes": {
-            name: {"outside": whole.outside.get(name, 0), "missing": whole.missing.get(name, 0)}
+            name: {"outside": whole.outside.get(name, 0), "missing": missing[name]}
             | ({"other": taken[name]} if name in taken else {})
+            | ({"similar": similar[name]} if similar.get(name) else {})
             for name in axes
         },
     }
@@ -90,7 +104,28 @@ def check(
     ]
     table_of_axes = grid(["column", "outside", "missing", 'in "other"'], rows, left=1)
     shown = {"rows": str(whole.events), "outside on some column": _share(whole.outside_domain, whole.events)}
+    for name, count in similar.items():
+        if count:
+            share = _share(count, whole.events)
+            shown[f"{name} outside"] = f"{share} are declared values but for blanks, capitals or accents: correct them"
     screen().print(ScreenGroup(ScreenText(CountingReport.notice, style="bold"), table_of_axes, facts(shown)))
+
+
+def _similar(table: Any, axis: Axis, spelling: table_options.NumberSpelling) -> int:
+    """Count the rows whose text is that of a declared value but for blanks, capitals, accents or Unicode forms."""
+
+    def plain(text: str) -> str:
+        letters = unicodedata.normalize("NFKD", text).casefold()
+        return " ".join("".join(letter for letter in letters if not unicodedata.combining(letter)).split())
+
+    declared = {str(label) for label in axis.labels[0]}
+    like, (column,) = set(map(plain, declared)), axis.columns
+    cells = Counter[Any]()
+    for batch in read_events(table, [column], (), spelling.cells).batches():
+        read = batch[column]
+        cells.update(read.to_pylist() if hasattr(read, "to_pylist") else read)
+    texts = {cell: count for cell, count in cells.items() if isinstance(cell, str)}
+    return sum(count for text, count in texts.items() if text not in declared and plain(text) in like)
 
 
 def _share(count: int | None, rows: int) -> str:
