@@ -4,13 +4,13 @@ The kinds are those of the registry, and some more noises, plans and memories.
 """
 
 import json
-from copy import deepcopy
 
 import numpy as np
 import pytest
 
 import utmost as ut
 from asking import asked
+from documents.test_codec import changed
 from documents.test_registry_entry import STATEMENTS
 from kinds import statement_kinds
 from utmost.counting import CountedTable
@@ -109,16 +109,6 @@ def leaves(value, path=()):
         yield path, value
 
 
-def put(said, path, value):
-    """A copy with another value at a place."""
-    changed = deepcopy(said)
-    place = changed
-    for name in path[:-1]:
-        place = place[name]
-    place[path[-1]] = value
-    return changed
-
-
 def others(value):
     """Another value of the kind, and values of other kinds."""
     if isinstance(value, bool):
@@ -174,7 +164,7 @@ def test_every_leaf_changed_removed_or_added_is_refused(kind):
         (path, other)
         for path, value in leaves(said)
         for other in others(value)
-        if not is_on_trust(kind, path, value, other) and not refused(put(said, path, other))
+        if not is_on_trust(kind, path, value, other) and not refused(changed(said, path, other))
     ]
     assert believed == []
     assert [name for name in said if not refused({key: it for key, it in said.items() if key != name})] == []

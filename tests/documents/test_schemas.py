@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import utmost as ut
-from documents.test_codec import MADE
+from documents.test_codec import MADE, changed
 from documents.test_every_document import VALUES
 from documents.test_registry_entry import STATEMENTS
 from running import called
@@ -65,7 +65,7 @@ def mutations(document, randomness):
     yield document | {"note": "by the way"}, "with a field more"
     places = [path for path in leaves(document) if not FREE & set(path)]
     for path in randomness.sample(places, min(40, len(places))):
-        yield put(document, path, {"?": 1}), f"another type at {path}"
+        yield changed(document, path, {"?": 1}), f"another type at {path}"
 
 
 def schema_required(kind):
@@ -79,16 +79,6 @@ def leaves(value, path=()):
             yield from leaves(part, (*path, key))
     elif path:
         yield path
-
-
-def put(value, path, other):
-    """A copy with another value at a place."""
-    if not path:
-        return other
-    key, rest = path[0], path[1:]
-    if isinstance(value, dict):
-        return {name: put(part, rest, other) if name == key else part for name, part in value.items()}
-    return [put(part, rest, other) if place == key else part for place, part in enumerate(value)]
 
 
 @pytest.mark.parametrize("kind", get_args(DocumentKind))

@@ -305,16 +305,3 @@ def test_many_blocks_of_rows_and_half_steps(tmp_path):
         made = ledger.items.view("r", epsilon=2)
         assert (made.responses([Identifiers.of(big["id"])], big)["n"][order] == higher["n"]).all()
         assert ledger.verify().cells == 2 * n
-
-
-def test_frozen_releases(tmp_path):
-    """No later version may derive other values from a ledger's key, its names and a table."""
-    with opened(tmp_path) as ledger:
-        small = {"id": ["a", "b", "c"], "n": [10, 20, 30]}
-        asks = {"columns": "n", "id_column": "id", "public": "id", "unit": ut.Unit(1, 1), "keyed_by_id": True}
-        found = [ledger.publish("r", small, **asked(**asks, epsilon="1/10")).table["n"]]
-        found += [list(ledger.relax("r", small, epsilon=e).table["n"]) for e in (1, "1/2", "1/100")]
-    assert found == FROZEN
-
-
-FROZEN = [[9, 8, 31], [9, 20, 31], [11, 17, 31], [-23, -21, 141]]

@@ -1,6 +1,5 @@
 """A request to publish is checked when it is made, and both entrances of a ledger write the same facts of it."""
 
-import inspect
 import json
 from dataclasses import fields, replace
 
@@ -48,8 +47,8 @@ def test_what_is_no_request_is_refused_at_the_door(wrong):
 
 def test_a_release_is_its_own_dataset_unless_it_says_another(tmp_path):
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
-        ledger.publish("r", {"n": [1]}, Promise(**WORDS), epsilon=1)
-        ledger.publish("s", {"n": [2]}, Promise(**WORDS), epsilon=1, dataset="d")
+        ledger.publish("r", {"n": [1]}, Promise("n", unit=Unit(1, 1)), epsilon=1)
+        ledger.publish("s", {"n": [2]}, Promise("n", unit=Unit(1, 1)), epsilon=1, dataset="d")
         assert [release.dataset for release in ledger.releases] == ["r", "d"]
 
 
@@ -97,36 +96,3 @@ def test_both_doors_write_the_same_facts(tmp_path):
         "drop",
         "keyed_by_id",
     }
-
-
-WORDS = {"columns": "n", "unit": Unit(1, 1)}
-CALLS = {
-    "publish": lambda ledger, **words: ledger.publish("s", {"n": [1]}, **asked(epsilon=1, **WORDS, **words)),
-    "relax": lambda ledger, **words: ledger.relax("r", {"n": [1]}, epsilon=2, **words).table,
-    "view": lambda ledger, **words: ledger.view("r", epsilon=1, **words).table,
-    "level_key": lambda ledger, **words: ledger.level_key("r", epsilon=1, **words),
-    "margin": lambda ledger, **words: ledger.margin("r", epsilon=1, **words),
-    "rehearse": lambda ledger, **words: ledger.rehearse("r", epsilon=1, **words),
-    "items.view": lambda ledger, **words: ledger.items.view("r", epsilon=1, **words),
-    "items.publish": lambda ledger, **words: publish_items(ledger, "s", None, **asked(epsilon=1, **WORDS, **words)),
-    "cells_on_demand.view": lambda ledger, **words: ledger.cells_on_demand.view("r", {}, None, epsilon=1, **words),
-}
-
-
-@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
-def test_a_word_that_no_call_knows_is_refused_by_its_name_and_spends_nothing(tmp_path, call):
-    """No unknown argument is ignored: a misspelt version would be another version."""
-    with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
-        ledger.publish("r", {"n": [1]}, Promise(**WORDS), epsilon=1)
-        with pytest.raises(TypeError, match="'versoin'"):
-            call(ledger, versoin=1)
-        assert [release.name for release in ledger.releases] == ["r"]
-        assert ledger.levels("r") == (level(1),)
-
-
-def test_every_verb_shows_its_words():
-    """Each method's signature lists its arguments one by one."""
-    for verb in (Ledger.publish, Ledger.relax, Ledger.view, Ledger.level_key):
-        words = inspect.signature(verb).parameters
-        assert {"epsilon", "version"} <= set(words)
-    assert {"dataset", "independent", "request", "promise"} <= set(inspect.signature(Ledger.publish).parameters)

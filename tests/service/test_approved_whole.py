@@ -10,6 +10,7 @@ from hashlib import sha256
 import pytest
 
 from asking import promised as a_promise
+from documents.test_codec import changed
 from service.conftest import TABLE, TERMS, keep
 from service.publications import Terms, propose_by, relax_by
 from service.test_description import OPEN
@@ -169,15 +170,6 @@ def leaves(facts, path=()):
             yield from leaves(part, (*path, name))
     else:
         yield path, facts
-
-
-def changed(facts, path, to):
-    copy = json.loads(json.dumps(facts))
-    inside = copy
-    for name in path[:-1]:
-        inside = inside[name]
-    inside[path[-1]] = to
-    return copy
 
 
 @pytest.mark.parametrize(
