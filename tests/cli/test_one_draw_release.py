@@ -1,4 +1,4 @@
-"""`utmost release --once`: all cells, or all one-way tables, in one draw; `utmost verify` of what it wrote."""
+"""`utmost release --once`: all cells, all one-way tables or the cells of each row in one draw; `utmost verify`."""
 
 import csv
 import json
@@ -88,6 +88,21 @@ def test_a_total_of_its_own_beside_the_draw(run, tmp_path):
     assert "DrawWithTotal" in said["noise"]["law"]
     assert "separate noise for their total" in " ".join(run("statement", out)[1].split())
     assert run("verify", out)[0] == 0
+
+
+def test_the_cells_of_each_row(run, files, tmp_path):
+    """Without the promise that nobody lowers a count, and with it."""
+    out = tmp_path / "out.csv"
+    asked = ["release", files[0], "--columns", "n,m", "--public", "ward", "--sensitivity", 1, "--epsilon", 1, "--once"]
+    assert run(*asked, "row", "--out", out)[0] == 0
+    assert json.loads((tmp_path / "out.csv.json").read_text())["noise"]["kind"] == "joint"
+    assert run("verify", out)[0] == 0
+    for row, is_promised in (("row-counts", True), ("row", False)):
+        guarantee = json.loads(run(*asked, row, "--dry-run", "--json")[1])["guarantee"]
+        assert ("lowers none of them" in guarantee) == is_promised
+    code, _, err = run(*asked, "row", "--cells", 2)
+    assert (code, "cells" in err) == (2, True)
+    assert run(*asked, "all")[0] == 2
 
 
 @pytest.mark.parametrize(

@@ -50,21 +50,6 @@ def test_a_file_of_places_is_released_and_verified(run, places, asked, tmp_path)
     assert (code, "can be read" in err) == (2, True)
 
 
-def test_json_dry_runs_and_standard_output(run, places, asked):
-    code, shown, _ = run("release", places, *asked("--grid", "10"), "--json")
-    found = json.loads(shown)
-    assert (code, found["statement"]["noise"]["grid"], found["statement"]["promise"]["noise"]["per"]) == (
-        0,
-        "10",
-        "200",
-    )
-    assert all(x % 10 == 0 for x in found["table"]["x"])
-    code, shown, _ = run("release", places, *asked(), "--dry-run")
-    assert (code, "Nothing was drawn" in shown) == (0, True)
-    code, shown, err = run("release", places, *asked())
-    assert (code, shown.splitlines()[0], "Released." in err) == (0, "name,x,y,x_y_margin", True)
-
-
 @pytest.mark.parametrize(
     ("options", "words"),
     [

@@ -2,7 +2,6 @@
 is imported from its module: irrational sums that nearly tie would need many releases of a ledger, and repeated requests
 and growing levels are decided by an account without a release."""
 
-import math
 import pickle
 from fractions import Fraction
 
@@ -15,7 +14,6 @@ from utmost import SumNoise
 from utmost.counting import CountedTable
 from utmost.errors import AlreadyPublished, BudgetExceeded, DataChanged, OutOfRange, Unsupported, WrongKind
 from utmost.exact import level
-from utmost.gradual import joint_pmf
 from utmost.ledger import Ledger, read_sealed
 from utmost.noise import Geometric, costs
 from utmost.privacy import Unit
@@ -127,37 +125,6 @@ def test_derived_noise_of_two_families_is_not_the_same(tmp_path):
     with Ledger.open(tmp_path / "l.db", create=True, derived=True) as ledger:
         fine, coarse = ledger.publish("r", table, ut.Promise(noise=plan), epsilon=1).table.measured.values()
     assert (fine.ravel() != coarse.ravel()).any()
-
-
-@pytest.mark.oracle
-def test_all_responses_of_all_families_cost_what_the_highest_level_costs():
-    """Google's dp-accounting composes both marginals, each at 1/4 and 1 of the level, and finds the profile of
-    level 1."""
-    accounting = pytest.importorskip("dp_accounting.pld.privacy_loss_distribution")
-
-    def logs(mass):
-        flat = np.append(mass.ravel(), max(0.0, 1 - mass.sum()))
-        return {i: math.log(p) for i, p in enumerate(flat.tolist()) if p > 1e-18}
-
-    def judged(here, there):
-        return accounting.from_two_probability_mass_functions(
-            logs(there), logs(here), value_discretization_interval=1e-4
-        )
-
-    k = np.arange(-250, 251)
-    pairs, alone = [], []
-    for share in (Fraction(2, 3), Fraction(1, 3)):
-        levels = [level("1/4").scaled(share), level(1).scaled(share)]
-        moves = np.meshgrid(k, k, indexing="ij")
-        v = [moves[0] + moves[1], moves[0]][::-1]
-        v = [v[1], v[0]]
-        pairs.append(judged(joint_pmf(v, levels), joint_pmf([one - 1 for one in v], levels)))
-        law = Geometric(levels[1])
-        alone.append(judged(law.pmf(k), law.pmf(k - 1)))
-    together_, once = pairs[0].compose(pairs[1]), alone[0].compose(alone[1])
-    for epsilon in (0, 0.25, 0.5, 0.9, 1.05):
-        assert together_.get_delta_for_epsilon(epsilon) == pytest.approx(once.get_delta_for_epsilon(epsilon), abs=1e-4)
-    assert together_.get_delta_for_epsilon(1.01) < 1e-4
 
 
 def test_a_plan_is_read_back_from_its_facts():

@@ -2,7 +2,6 @@
 
 import json
 import random
-from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from itertools import combinations_with_replacement, product
@@ -13,11 +12,8 @@ import pytest
 import utmost as ut
 from counting_marks import pair_mark
 from counting_words import counted_with
-from utmost.errors import BadTable, DataChanged, OutOfRange, Unsupported
-from utmost.ledger import Ledger
-from utmost.noise import Geometric
+from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.privacy import Amount, Unit
-from utmost.promises import Promise
 from utmost.workloads import Plan, Workload
 
 pa = pytest.importorskip("pyarrow")
@@ -246,30 +242,6 @@ def test_steps_of_another_width_are_never_mixed_up():
             epsilon=1,
             once=True,
         )
-
-
-@pytest.mark.parametrize("by_plan", [False, True])
-def test_a_ledger_keeps_amounts_and_relaxes_them(tmp_path, by_plan):
-    table, place = counted(), tmp_path / "a.db"
-    plan = Plan(DOMAIN, table.unit, {"shop": 1})
-    promise = ut.Promise(noise=plan) if by_plan else ut.Promise.of_counted(table)
-    with Ledger.open(place, create=True) as ledger:
-        answers = [ledger.publish("paid", table, promise, epsilon=1).table]
-    with Ledger.open(place) as ledger:
-        assert [release.noise.unit for release in ledger.releases] == [table.unit]
-        answers += [ledger.relax("paid", table, epsilon=8).table, ledger.view("paid", epsilon=4).table]
-        with pytest.raises(DataChanged):
-            ledger.relax("paid", replace(table, cells=table.cells + 1), epsilon=9)
-    column, bar = "paid", "paid_margin"
-    margins = []
-    for answer in answers:
-        cells = answer["shop"] if by_plan else answer
-        assert all(Fraction(repr(float(cell))) % Fraction("0.01") == 0 for cell in cells[column])
-        margins.append(float(cells[bar][0]))
-    assert margins == [Geometric(table.unit.per_cell(ut.level(at)), 500_000).margin("0.95") / 100 for at in (1, 8, 4)]
-    if not by_plan:
-        assert promise == Promise("paid", public=["shop"], unit=table.unit, individual=table.individual, proved=True)
-    assert Promise.of_facts(json.loads(json.dumps(promise.facts()))) == promise
 
 
 def by_measure(events, most, key=KEY):

@@ -10,11 +10,9 @@ import pytest
 import utmost as ut
 from counting_marks import person_mark
 from counting_words import counted_with
-from utmost.counting import read_counted
 from utmost.errors import NotANumber, NothingCounted, OutOfRange, Unsupported
 from utmost.privacy import Unit
-from utmost.releases import NoisySums
-from utmost.workloads import Domain, Plan, Workload, bounds_of, check_lower_bounds, choose_plan, read_plan, save_plan
+from utmost.workloads import Domain, Plan, Workload, bounds_of, check_lower_bounds, choose_plan
 
 KEY = bytes(range(32))
 DOMAIN = Domain(shop=["A", "B", "C"])
@@ -163,29 +161,6 @@ def test_parts_are_bounded_each_by_itself():
     )
     assert parts["A"].unit == Unit(3, 3, "change-one", in_all=3)
     assert not parts["A"].unit.nonnegative
-
-
-@pytest.mark.parametrize("name", ALL)
-def test_a_release_is_drawn_kept_relaxed_and_checked(name, tmp_path):
-    table = counted(**ALL[name])
-    finest = " ".join(table.domain.columns)
-    plan = choose_plan(Workload(table.domain, {finest: 1, "shop": 1, "": 1}), table.unit, epsilon=1)
-    release = ut.release(table, plan, epsilon=1, once=True).table
-    assert NoisySums.of_facts(release.facts()).unit == table.unit
-    unit, amount = table.unit, table.unit.amount
-    most = unit.text(unit.in_all) if not unit.is_shared else unit.in_all // (amount.ends[1] - amount.ends[0])
-    bounded = f"at most {most} events in all" if unit.is_shared else f"all together by at most {most}"
-    assert bounded in release.statement["guarantee"]
-    table.save(tmp_path / "counted.json")
-    save_plan(plan, tmp_path / "plan.json")
-    assert read_counted(tmp_path / "counted.json").unit == read_plan(tmp_path / "plan.json").unit == table.unit
-    with ut.Ledger.open(tmp_path / "ledger.db", create=True) as ledger:
-        ledger.publish("sales", table, ut.Promise(noise=plan), epsilon=1)
-        higher = ledger.relax("sales", table, epsilon=2).table
-        assert higher.unit == table.unit
-        assert NoisySums.of_facts(higher.facts()).unit == table.unit
-    with ut.Ledger.open(tmp_path / "ledger.db") as again:
-        assert again.view("sales", epsilon=2).statement["noise"]["families"] == higher.statement["noise"]["families"]
 
 
 def test_noise_is_what_the_bound_in_all_leaves():

@@ -12,9 +12,7 @@ from counting_marks import pair_mark
 from counting_words import counted_with
 from utmost.counting import CountedTable
 from utmost.errors import NotDetermined, NothingCounted, OutOfRange, WrongKind
-from utmost.ledger import Ledger
 from utmost.privacy import Amount, Unit
-from utmost.promises import Promise
 from utmost.workloads import Plan, Workload
 
 pa = pytest.importorskip("pyarrow")
@@ -242,28 +240,6 @@ def test_cells_are_planned_released_compared_and_read(tmp_path):
             refused()
     table.save(tmp_path / "true.json")
     assert json.loads((tmp_path / "true.json").read_text())
-
-
-@pytest.mark.parametrize("by_plan", [False, True])
-def test_a_ledger_keeps_and_relaxes_them(tmp_path, by_plan):
-    table, place = counted(), tmp_path / "a.db"
-    plan = Plan(DOMAIN, table.unit, {"shop": 1})
-    promise = ut.Promise(noise=plan) if by_plan else ut.Promise.of_counted(table)
-    with Ledger.open(place, create=True) as ledger:
-        ledger.publish("products", table, promise, epsilon=1)
-    with Ledger.open(place) as ledger:
-        assert [release.noise.unit for release in ledger.releases] == [table.unit]
-        higher = ledger.relax("products", table, epsilon=400).table
-    cells = higher["shop"] if by_plan else higher
-    assert list(cells["products"]) == table.cells.tolist()
-    if by_plan:
-        with pytest.raises(NotDetermined):
-            higher.total()
-    if not by_plan:
-        assert promise == Promise(
-            "products", public=["shop"], unit=table.unit, individual=table.individual, proved=True
-        )
-    assert Promise.of_facts(json.loads(json.dumps(promise.facts()))) == promise
 
 
 REFUSED = {

@@ -1,6 +1,5 @@
 """Where features of counting meet: measures, dates, listed keys, weights, bounds in all, rows, parts, engines."""
 
-import json
 import random
 from datetime import date
 
@@ -11,7 +10,6 @@ import utmost as ut
 from counting_words import counted_with
 from utmost.workloads import edges, listed, periods
 
-KEY = bytes(range(32))
 KEYS = [("N", "a"), ("N", "b"), ("S", "c")]
 AXES = {
     "place": listed(KEYS, names=["region", "place"]),
@@ -66,43 +64,3 @@ def test_no_person_changes_more_than_the_unit_of_any_measure():
                 largest[name] = [max(pair) for pair in zip(largest[name], seen, strict=True)]
     assert all(largest[name][2] == whole[name].unit.reach for name in ("few", "weight", "both"))
     assert all(largest[name][0] == whole[name].unit.sensitivity for name in ("visits", "weight", "paid"))
-
-
-def test_every_engine_gives_the_same_bytes_and_every_row_has_an_report():
-    pa, pandas, polars, duckdb = (pytest.importorskip(name) for name in ("pyarrow", "pandas", "polars", "duckdb"))
-    events = events_of(random.Random(1), 90, people=11)
-    arrow, con = pa.table(events), duckdb.connect()
-    con.register("events", arrow)
-    forms = [arrow, pandas.DataFrame(events), polars.DataFrame(arrow).lazy(), con.sql("SELECT * FROM events")]
-    people = {"person": "user", "at_most": 3, "key": KEY}
-    no_kinds = {name: of for name, of in MEASURES.items() if name != "kinds"}
-    rows = {
-        "n": ut.count(),
-        "weight": ut.sum("weight", per_cell=4),
-        "paid": ut.sum("paid", step="0.5", each=(0, 4), most_events=1),
-    }
-    for words in (
-        {**people, "domain": DOMAIN, "measures": MEASURES},
-        {**people, "domain": DOMAIN, "measures": MEASURES, "neighbours": "change-one"},
-        {**people, "domain": ut.Domain(kind=["x", "y", "z"], **AXES), "measures": no_kinds, "part": "kind"},
-        {"each_row": True, "domain": DOMAIN, "measures": rows},
-    ):
-        expected = written(counted_with(events, **words))
-        assert len(expected) >= 3
-        for form in forms:
-            assert written(counted_with(form, **words)) == expected, (words.keys(), type(form))
-    con.close()
-    table = ut.count_measures(events, DOMAIN, ut.Counting(each_row=True), rows)["n"]
-    cells = zip(events["region"], events["place"], events["day"], strict=True)
-    inside = sum((region, place) in KEYS and (day is None or day.year == 2024) for region, place, day in cells)
-    assert (int(table.cells.sum()), table.report.events) == (inside, 90)
-
-
-def written(tables):
-    """Every table as its file has it, but for the name of the partition, which is drawn anew for each counting."""
-    parts = {name: table if isinstance(table, dict) else {"": table} for name, table in tables.items()}
-    return {
-        (name, label): json.dumps(table.facts() | {"part": None}, sort_keys=True)
-        for name, labels in parts.items()
-        for label, table in labels.items()
-    }

@@ -336,18 +336,3 @@ def test_what_adds_up_to_one_says_what_it_always_said():
     assert "the shares add up to 1" in facts["noise"]["theorem"]
     assert "nonnegative" not in chosen.facts()
     assert Unit(1, 1).facts() == {"sensitivity": "1", "cells": 1, "neighbours": "add-remove"}
-
-
-def test_a_ledger_keeps_such_a_plan(tmp_path):
-    """Published, relaxed, viewed and opened again; the total at the level that a replacement leaves it."""
-    table = counted()
-    chosen = Plan(CELLS, COUNTS, HALVES)
-    with ut.Ledger.open(tmp_path / "l.db", create=True) as ledger:
-        ledger.publish("a", table, ut.Promise(noise=chosen), epsilon=1)
-        early = ledger.view("a", epsilon=1).table.facts()
-        later = ledger.relax("a", table, epsilon=2).table.facts()
-    with ut.Ledger.open(tmp_path / "l.db") as ledger:
-        assert ledger.view("a", epsilon=1).table.facts() == early
-        assert ledger.releases[0].noise.unit == COUNTS
-    assert [family["per_sum"]["epsilon"] for family in later["noise"]["families"]] == ["1", "1"]
-    NoisySums.of_facts(later)
