@@ -54,6 +54,17 @@ SAME = {
 
 
 @pytest.mark.parametrize("same", SAME)
+def test_releases_of_one_dataset_with_equal_values_are_named(ledger, same):
+    """The holder of the key can see that one file was published as that of two nights."""
+    table, options = SAME[same]
+    published(ledger, "monday", TABLE, **PROMISE, dataset="d")
+    published(ledger, "tuesday", {"n": [1, 2, 4]}, **PROMISE, dataset="d")
+    published(ledger, "wednesday", table, **PROMISE | options, dataset="d")
+    assert ledger.equal_values("wednesday") == ("monday",)
+    assert ledger.equal_values("tuesday") == ()
+
+
+@pytest.mark.parametrize("same", SAME)
 def test_the_same_data_under_two_names_are_told(ledger, same):
     """Each dataset would be private at epsilon, but the individuals pay twice; the message does not name the
     columns."""

@@ -13,7 +13,7 @@ from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import read_confidence
 from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.exact.written_levels import level_facts, level_from_text, level_text, level_words
-from utmost.errors import AlreadyPublished, DataChanged, OutOfRange, UtmostError
+from utmost.errors import AlreadyPublished, DataChanged, OutOfRange, PrivacyWarning, UtmostError, warn
 from utmost.interfaces.cli.options import file_options, table_options
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.release_options import ReleaseLedgerOptions
@@ -93,6 +93,7 @@ def release_report(release: Published) -> dict[str, Any]:
         "version": release.version,
         "dataset": release.dataset,
         "columns": list(release.columns),
+        "counted": list(release.noise.plan.domain.columns) if isinstance(release.noise, SumNoise) else None,
         "rows": release.rows,
         "levels": [level_text(level) for level in release.levels],
         "spent": level_text(release.spent),
@@ -200,6 +201,16 @@ class Question:
         limit = "" if report["limit"] is None else f" of {report['limit']}"
         spent = f"Dataset {kept.dataset} has spent epsilon = {report['spent']}{limit}."
         return f"Answered{' again: nothing was spent' if repeated else ''}. {spent}"
+
+    def warn_of_equal_values(self, ledger: Ledger) -> None:
+        """Warn, after a new answer, of other releases of the dataset with the same values."""
+        published = [kept] if (kept := self.release_in(ledger)) else self.means_in(ledger)
+        own = {release.name for release in published}
+        found = {name for one in published for name in ledger.equal_values(one.name, version=one.version)} - own
+        there = sorted(one.name for one in ledger.releases if one.name in found and one.dataset == published[0].dataset)
+        if there:
+            text = f"{', '.join(map(repr, dict.fromkeys(there)))} of the same dataset has values of this release. If "
+            warn(f"{text}one file came twice, this level was spent for nothing new.", PrivacyWarning)
 
     def _check_free(self, source: Path | None) -> None:
         answer, out = self.answer, self.answer.file
@@ -331,6 +342,8 @@ def publish_in_ledger(
                 request=memory.request,
                 progress=progress,
             )
+        if not repeated:
+            question.warn_of_equal_values(opened)
         question.give(answered, signer, question.headline(opened, repeated=repeated))
 
 

@@ -46,6 +46,8 @@ def publish_means_in_ledger(
             )
         if isinstance(made, Budget):
             return _show_rehearsal(question, tables, made)
+        if not repeated:
+            question.warn_of_equal_values(opened)
         give_means(question, made, signer, question.headline(opened, repeated=repeated))
 
 

@@ -18,6 +18,7 @@ from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger import engine_ledger
 from utmost.publish.ledger.accounts import Accounts
 from utmost.publish.ledger.cells_on_demand import CellLedger
+from utmost.publish.ledger.duplicate_data import TableDigests
 from utmost.publish.ledger.event_log import EventLog, Transaction
 from utmost.publish.ledger.events import check_name
 from utmost.publish.ledger.item_ledger import ItemLedger
@@ -271,6 +272,31 @@ class Ledger(Responding, Accounts, Display):
         def look(transaction: Transaction) -> str | None:
             release = transaction.state.release(name, version)
             return where_changed(transaction, release, release_source(release, table))
+
+        return self._log.read(look)
+
+    def equal_values(self, name: str, *, version: int | None = None) -> tuple[str, ...]:
+        """Names of other releases that have a column with the values of a released column of this one, sorted.
+
+        For the curator alone, as `difference`. Their levels add up, although they are of the same numbers: perhaps one
+        file was published as that of two nights. Columns whose cells are all equal are not compared.
+
+        Args:
+            name, version: Release; the newest version if left out.
+
+        Raises:
+            NotPublished: if there is no such release.
+        """
+
+        def look(transaction: Transaction) -> tuple[str, ...]:
+            release, key, releases = (
+                transaction.state.release(name, version),
+                transaction.key,
+                transaction.state.releases,
+            )
+            digests = TableDigests.opened(key, release.values, release.name, release.version)
+            holders = (transaction.digests.holders(key, releases, digest) for digest in digests.columns)
+            return tuple(sorted({other.name for found in holders for other, _ in found} - {release.name}))
 
         return self._log.read(look)
 

@@ -43,8 +43,7 @@ _FACTS = (
 
 def _columns(release: Mapping[str, Any]) -> Any:
     """Return the columns of a release; for the sums of a plan, the columns that were counted."""
-    noise = release["noise"]
-    return f"sums by {', '.join(noise['plan']['domain'])}" if noise["kind"] == "sums" else release["columns"]
+    return f"sums by {', '.join(release['counted'])}" if release["counted"] else release["columns"]
 
 
 def show_status(status: Mapping[str, Any], headline: str | None) -> None:

@@ -158,7 +158,8 @@ class CountingOptions(PersonOptions):
             warnings.catch_warnings(record=self.is_strict) as lost,
         ):
             if self.outside is None:
-                warnings.simplefilter("error", NothingCounted)
+                # A table without events is a day on which nothing happened: it is published, with the warning.
+                warnings.filterwarnings("error", "Every event lies outside", NothingCounted)
             if (measures := self.several) is None:
                 tables: Any = count_table(
                     events,
@@ -326,10 +327,9 @@ class CountingOptions(PersonOptions):
         except NothingCounted as warning:  # raised by a warning filter, before any draw
             required, _, remedy = str(warning).partition(": every cell is 0. ")
             remedy += " Or pass --leave-out outside to publish zeros."
-            came = "a table without events" if required == "There are no events" else "none"
             raise BadTable(
                 "some event must lie in the declared domain",
-                came=came,
+                came="none",
                 where=required.partition("domain, on ")[2],
                 remedy=remedy,
             ) from None
