@@ -5,7 +5,10 @@ from fractions import Fraction
 from itertools import product
 from math import exp
 
+import duckdb
 import numpy as np
+import polars as pl
+import pyarrow as pa
 import pytest
 
 import utmost as ut
@@ -262,3 +265,19 @@ def test_the_margin_of_a_mean_is_known_before_the_release(missing):
         widest = max(widest, margin)
         assert margin <= bars[f"paid_mean times {number}"]
     assert widest == bars[f"paid_mean times {number}"]
+
+
+@pytest.mark.parametrize("wrap", [dict, pl.DataFrame, lambda table: duckdb.from_arrow(pa.table(table))])
+def test_an_amount_may_be_grouped_by_bins_of_itself(wrap):
+    """Means and medians of one column come from one release; it had to be copied under another name."""
+    people = {"who": list("aabcd"), "region": list("NNNSS"), "income": ["7", "9", "25", "", "31"]}
+    bins = ut.workloads.edges([0, 10, 30, None], column="income", missing="not stated")
+    domain = ut.Domain(region=["N", "S"], income_group=bins)
+    measure = ut.mean("income", each=(0, 30), missing="leave out")
+    counted = ut.count_table(wrap(people), domain, ut.Counting("who", at_most=1), measure=measure)
+    assert (counted.cells.sum(axis=-1) // 30).tolist() == [[1, 1, 0, 0], [0, 0, 1, 1]]
+    assert counted.cells[..., 0].tolist() == [[8, 25, 0, 0], [0, 0, 30, 0]]
+    same = ut.Domain(region=["N", "S"], income=bins)
+    for measured in (measure, ut.sum("income", per_cell=30, missing="leave out")):
+        with pytest.raises(OutOfRange, match=r"'income'.* Give the axis another name, such as 'income_group'"):
+            ut.count_table(wrap(people), same, ut.Counting("who", at_most=1), measure=measured)

@@ -313,7 +313,9 @@ def counted_cells(
         if is_engine_frame(events):
             totals, kind = _added_by_engine(events, rule)
         else:
-            read = read_events(events, rule.columns, rule.amount_columns, rule.spelling)
+            keys = {name for axis in (*rule.read, *rule.valued) for name in axis.columns}  # read as they are written
+            values = [name for name in rule.amount_columns if name not in keys]
+            read = read_events(events, rule.columns, values, rule.spelling)
             if read.folders is not None:
                 read.folders.check_labels((*rule.read, *rule.valued))
             kept = (rule.chosen(pairs, texts) for pairs, texts in persons_of(rule, read, progress))

@@ -76,13 +76,15 @@ class CountingRule:
         keys = [name for axis in self.read for name in axis.columns]
         of_values = [name for axis in self.valued for name in axis.columns]
         self.columns = list(dict.fromkeys([*who, *keys, *of_values, *self.amount_columns]))
-        others = [*who, *dict.fromkeys(values.columns[0] for values in self.valued), *self.amount_columns]
-        if len({*others, *keys}) < len(others) + len(set(keys)):
+        # An amount may be summed by bins of itself: bins of income give medians beside its means.
+        others = [*who, *self.amount_columns]
+        twice = {name for name in others if others.count(name) > 1} | {*who} & {*keys} | {*of_values} & {*others, *keys}
+        if twice:
             raise OutOfRange(
-                "persons, amounts and axes must be different columns",
-                came="one column twice",
-                where=", ".join(self.columns),
-                remedy="Name different columns: the values of an axis are published, and persons are not.",
+                "persons, amounts, distinct values and axes must be different columns",
+                came=f"{min(twice)!r} twice",
+                remedy="Name different columns: the values of an axis are published, and persons are not. Only an "
+                "amount may be an axis, too.",
             )
         # The numbers of cells: by table, part and index; the tables of distinct values follow those of sums.
         self.shape, self.parts = tuple(axis.size for axis in self.axes), 1 if self.part is None else self.part.size
@@ -144,13 +146,17 @@ class CountingRule:
         `AmountPair`.
         """
         named: dict[str, Any] = {axis.levels[0]: axis for axis in self.axes}
-        if measure.amount is None or measure.most_events is None:
+        if measure.amount is None or measure.distinct is not None:
             return named
         if measure.amount.name in named:
-            remedy = "Count by other axes, or give the measure another name."
+            name = f"{measure.amount.name}_group"
+            remedy = f"Give the axis another name, such as {name!r}, and the column {measure.column!r}; in a domain "
+            remedy += f'file "{name}": {{..., "column": "{measure.column}"}}.'
             raise OutOfRange(
                 "an amount must not have the name of an axis", came=repr(measure.amount.name), remedy=remedy
             )
+        if measure.most_events is None:
+            return named
         return {**named, measure.amount.name: measure.amount.labels}
 
     @property
