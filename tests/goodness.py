@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 from scipy.special import kolmogorov
-from scipy.stats import binom, chi2
+from scipy.stats import binom, chi2, chisquare
+
+from utmost.gradual import joint_pmf
 
 LEVEL = 1e-9
 """A true sampler fails a test at this level once in 10^9 runs; seeded ones, once chosen, never."""
@@ -45,6 +47,37 @@ def kolmogorov_smirnov(draws: Any, cdf: Callable[[Any], Any]) -> float:
     left = np.asarray(cdf(values - 1), float)
     distance = max(np.abs(empirical - true).max(), np.abs(before - left).max())
     return float(kolmogorov(distance * np.sqrt(counts.sum())))
+
+
+def mass_chi_square(draws: Any, pmf: Callable[[Any], Any], reach: int = 40) -> float:
+    """The p-value of integers against a probability function, with all values beyond ``reach`` and rare ones pooled."""
+    k = np.arange(-reach, reach + 1)
+    expected = np.asarray(pmf(k), float) * draws.size
+    observed = np.array([(draws == i).sum() for i in k])
+    often = expected >= 8
+    e = np.append(expected[often], draws.size - expected[often].sum())
+    o = np.append(observed[often], draws.size - observed[often].sum())
+    if e[-1] < 8:
+        e[-2], o[-2] = e[-2] + e[-1], o[-2] + o[-1]
+        e, o = e[:-1], o[:-1]
+    return 1.0 if e.size == 1 else float(chisquare(o, e * (o.sum() / e.sum())).pvalue)
+
+
+def joint_chi_square(noise: Any, levels: Any, reach: int = 2) -> float:
+    """The p-value of rows of noise, one for each level, against their joint distribution, with far values pooled."""
+    width = 2 * reach + 1
+    near = (np.abs(noise) <= reach).all(axis=0)
+    index = sum((row + reach) * width**i for i, row in enumerate(noise))
+    observed = np.bincount(np.where(near, index, width ** len(noise)), minlength=width ** len(noise) + 1)
+    grids = np.meshgrid(*[np.arange(-reach, reach + 1)] * len(levels), indexing="ij")
+    expected = np.zeros(observed.size)
+    where = sum((g + reach) * width**i for i, g in enumerate(grids))
+    expected[where.ravel()] = joint_pmf(grids, levels).astype(float).ravel()
+    expected[-1] = 1 - expected.sum()
+    often = expected * noise.shape[1] >= 8
+    e, o = expected[often] * noise.shape[1], observed[often]
+    e, o = np.append(e, noise.shape[1] - e.sum()), np.append(o, noise.shape[1] - o.sum())
+    return float(chisquare(o[e > 0], e[e > 0]).pvalue)
 
 
 def as_often(hits: int, trials: int, chance: float) -> float:

@@ -81,19 +81,6 @@ def public_callables():
     return {name: getattr(utmost, name) for name in utmost.__all__ if callable(getattr(utmost, name))}
 
 
-@pytest.mark.parametrize("name", sorted(public_callables().keys() - {"Ledger", "Domain"}))
-def test_a_misspelt_argument_is_the_error_of_python(name):
-    """Whatever else is wrong with the call; a dict of axes is what Domain takes, and a ledger is opened."""
-    call = public_callables()[name]
-    parameters = inspect.signature(call).parameters.values()
-    names = [one.name for one in parameters if len(one.name) > 3 and one.kind is not one.VAR_POSITIONAL]
-    for right in names:
-        wrong = f"{right[:-1]}x"
-        if wrong not in names:
-            with pytest.raises(TypeError, match=rf"unexpected keyword argument '{wrong}'"):
-                call(**{wrong: 1})
-
-
 @pytest.mark.parametrize("name", sorted(public_callables()))
 def test_signatures_list_their_words(name):
     """A signature shows each argument, with its default, and no Ellipsis in its place."""

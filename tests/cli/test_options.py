@@ -45,21 +45,6 @@ def options_of(name):
     return [{option for parameter in part.params for option in parameter.opts} for part in parts]
 
 
-def test_a_family_of_options_is_whole_wherever_it_is():
-    families = [
-        {"--key-file", "--witness"},
-    ]
-    for name in COMMANDS:
-        for options in options_of(name):
-            for family in families:
-                assert not family & options or family <= options, (name, family)
-            if name in ("demo", "serve"):  # which run other commands, and a service
-                continue
-            assert "--out" in options, name
-            assert "--json" in options, name
-            assert not {"--write", "--certificate", "--matrix", "--figures", "--level", "--releases"} & options, name
-
-
 @pytest.mark.parametrize(
     "name", ["release", "relax", "noise", "read", "design", "research capacity", "research kernels"]
 )

@@ -1,13 +1,8 @@
 """How values show themselves: one short line, a card, a figure; and nothing true or secret in any of them."""
 
-import importlib
-import inspect
-import re
-from dataclasses import fields, is_dataclass
 from fractions import Fraction
 from functools import cache
 from html.parser import HTMLParser
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -205,19 +200,6 @@ def test_pictures_refuse_options_that_they_have_not():
     assert len({patch.get_facecolor() for patch in shaded}) == 2
 
 
-def test_pictures_and_cards_are_of_classes_that_there_are():
-    """Every name in the two lists is a class of the package that shows itself."""
-    written = re.compile(r"^class (\w+)\(([^)]*)\)", re.M)
-    files = Path(ut.__file__).parent.rglob("*.py")
-    above = {
-        name: set(re.findall(r"\w+", kinds)) for path in files for name, kinds in written.findall(path.read_text())
-    }
-    names = {"Display"}
-    while more := {name for name, kinds in above.items() if kinds & names} - names:
-        names |= more
-    assert set(CARDS) | set(DRAWN) <= names
-
-
 def texts_of_figure(value):
     """All numbers and words that a picture holds."""
     try:
@@ -351,28 +333,6 @@ def test_a_release_without_an_answer_that_may_be_seen_still_has_its_name():
     release = ut.ledger.Release(NothingSeen(), "visits", 2)
     assert repr(release) == "Release(name='visits', version=2)"
     assert "no answer that may be seen" in release._repr_html_()
-
-
-def test_public_classes_that_hold_arrays_do_not_print_them():
-    """Of every public dataclass: a text of its own, or `Display`, where a field may be long."""
-    plain = re.compile(r"Array|NDArray|tuple\[|Mapping|Channel|Certificate")
-    for room in sorted(path.parent.name for path in Path(ut.__file__).parent.glob("*/__init__.py")):
-        for name in getattr(importlib.import_module(f"utmost.{room}"), "__all__", ()):
-            kind = getattr(importlib.import_module(f"utmost.{room}"), name)
-            if not inspect.isclass(kind) or not is_dataclass(kind) or room in ("exact", "programs"):
-                continue
-            long = [field.name for field in fields(kind) if field.repr and plain.search(str(field.type))]
-            own = any("__repr__" in vars(base) and not _generated(base) for base in kind.__mro__[:-1])
-            assert own or not long or kind.__name__ in SMALL, (room, name, long)
-
-
-def _generated(kind):
-    made = vars(kind)["__repr__"]
-    return is_dataclass(kind) and "dataclasses" in inspect.unwrap(made).__code__.co_filename + made.__code__.co_filename
-
-
-SMALL = {"Odds"}
-"""Kinds whose fields are few and short."""
 
 
 def test_brief_words():

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import utmost as ut
+from goodness import LEVEL, joint_chi_square
 from ledger.doubled_noise import DOUBLED, HALF, know
-from ledger.test_law import fits
 from running import main
 from service.test_client import Inside
 from utmost import CellNoise, SumNoise
@@ -334,7 +334,7 @@ def test_what_is_released_once_has_its_law(noise):
     kind = NOISES[noise]
     table = kind.table(3_000)
     answer = ut.release(table, kind.promise(3_000), epsilon=1, once=True).table
-    assert fits(np.array([kind.steps(answer, table)]), [kind.lattice.of(level(1))])
+    assert joint_chi_square(np.array([kind.steps(answer, table)]), [kind.lattice.of(level(1))]) > LEVEL
 
 
 @pytest.mark.parametrize("noise", [name for name, kind in NOISES.items() if not kind.is_once])
@@ -365,7 +365,7 @@ def test_the_answers_have_the_joint_law_in_every_order(tmp_path, noise, memory):
         folder.mkdir()
         release = MEMORIES[memory](folder, kind.promise(n), table, order[0]).release
         answers = {one: release.at(one, table=table).table for one in order}
-        assert fits(np.array([kind.steps(answers[one], table) for one in LEVELS]), levels), order
+        assert joint_chi_square(np.array([kind.steps(answers[one], table) for one in LEVELS]), levels) > LEVEL, order
 
 
 def test_a_noise_of_ones_own_is_kept_stated_and_audited(tmp_path):

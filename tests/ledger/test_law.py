@@ -10,6 +10,7 @@ from scipy import stats
 
 import utmost as ut
 from asking import asked
+from goodness import LEVEL, joint_chi_square
 from utmost.errors import NotPublished, Unsupported
 from utmost.exact import level
 from utmost.gradual import Bridge, Relaxing, Tightening, joint_pmf
@@ -71,23 +72,6 @@ def test_one_individual_changes_the_joint_chance_by_the_largest_level_exactly():
     assert min(ratios) == Fraction(1, 5)
 
 
-def fits(noise, levels, reach=2):
-    """Chi-square test of triples of noise against the joint distribution, with all far values pooled."""
-    width = 2 * reach + 1
-    near = (np.abs(noise) <= reach).all(axis=0)
-    index = sum((row + reach) * width**i for i, row in enumerate(noise))
-    observed = np.bincount(np.where(near, index, width ** len(noise)), minlength=width ** len(noise) + 1)
-    grids = np.meshgrid(*[np.arange(-reach, reach + 1)] * len(levels), indexing="ij")
-    expected = np.zeros(observed.size)
-    where = sum((g + reach) * width**i for i, g in enumerate(grids))
-    expected[where.ravel()] = joint_pmf(grids, levels).astype(float).ravel()
-    expected[-1] = 1 - expected.sum()
-    often = expected * noise.shape[1] >= 8
-    e, o = expected[often] * noise.shape[1], observed[often]
-    e, o = np.append(e, noise.shape[1] - e.sum()), np.append(o, noise.shape[1] - o.sum())
-    return stats.chisquare(o[e > 0], e[e > 0]).pvalue > 1e-9
-
-
 ORDERS = [(order, False) for order in permutations(range(3))] + [((2, 0, 1), True), ((0, 1, 2), True)]
 
 
@@ -98,7 +82,7 @@ def test_stored_responses_have_the_joint_law(tmp_path, order, derived):
     values = np.arange(N) % 100
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY, derived=derived) as ledger:
         made = answered(ledger, [levels[at] for at in order], values)
-    assert fits(np.array([made[one] - values for one in levels]), levels)
+    assert joint_chi_square(np.array([made[one] - values for one in levels]), levels) > LEVEL
 
 
 def test_derived_noise_does_not_hang_on_the_order(tmp_path):

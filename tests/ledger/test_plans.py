@@ -2,7 +2,6 @@
 is imported from its module: irrational sums that nearly tie would need many releases of a ledger, and repeated requests
 and growing levels are decided by an account without a release."""
 
-import pickle
 from fractions import Fraction
 
 import numpy as np
@@ -10,7 +9,6 @@ import pytest
 
 import utmost as ut
 from asking import asked
-from utmost import SumNoise
 from utmost.counting import CountedTable
 from utmost.errors import AlreadyPublished, BudgetExceeded, DataChanged, OutOfRange, Unsupported, WrongKind
 from utmost.exact import level
@@ -37,21 +35,6 @@ def counted(cells=CELLS, unit=ONE, **about):
 def measured(release):
     """The sums that a release measured, by marginal, as flat arrays."""
     return {family: sums.ravel().tolist() for family, sums in release.measured.items()}
-
-
-def test_a_plan_is_published_viewed_and_relaxed_without_loss(ledger, reopened):
-    first = ledger.publish("census", counted(), ut.Promise(noise=choose_plan()), epsilon="1/4").table
-    lower = ledger.view("census", epsilon="1/8").table
-    higher = ledger.relax("census", counted(), epsilon=1).table
-    assert [list(one.measured) for one in (first, lower, higher)] == [list(choose_plan().shares)] * 3
-    assert ledger.spent("census") == level(1)
-    again = reopened()
-    for at, said in (("1/4", first), ("1/8", lower), (1, higher)):
-        assert measured(again.view("census", epsilon=at).table) == measured(said)
-    assert measured(
-        again.publish("census", counted(), ut.Promise(noise=choose_plan()), epsilon="1/4").release.at("1/4").table
-    ) == measured(first)
-    assert again.verify().responses == 3
 
 
 def test_a_plan_stands_for_the_promise_of_its_sums(ledger):
@@ -125,15 +108,6 @@ def test_derived_noise_of_two_families_is_not_the_same(tmp_path):
     with Ledger.open(tmp_path / "l.db", create=True, derived=True) as ledger:
         fine, coarse = ledger.publish("r", table, ut.Promise(noise=plan), epsilon=1).table.measured.values()
     assert (fine.ravel() != coarse.ravel()).any()
-
-
-def test_a_plan_is_read_back_from_its_facts():
-    promise = SumNoise(choose_plan(Unit(3, 2, "change-one")))
-    again = type(promise).of_facts(promise.facts())
-    assert again.facts() == promise.facts()
-    assert again.runs == promise.runs
-    assert pickle.loads(pickle.dumps(promise.plan)).shares == promise.plan.shares
-    assert promise.margin(level(1), "0.95") == Geometric(level(1).scaled(Fraction(1, 20)), 3).margin("0.95")
 
 
 def test_what_does_not_fit_a_plan_is_refused(ledger):
@@ -266,15 +240,3 @@ def test_a_release_that_is_relaxed_costs_as_if_it_had_been_published_so(ledger):
     ledger.budget("d", limit="2.0931")
     with pytest.raises(BudgetExceeded):
         charged(ledger, "e", None, "1/10000")
-
-
-def test_counts_without_a_plan_are_relaxed_as_they_were_published(ledger):
-    """A published counted table is relaxed with the same table, and with no other one."""
-    domain = Domain(sex=["men", "women"], town=["Bern", "Basel"])
-    table = CountedTable(domain, np.array([[60, 7], [3, 40]]), ONE)
-    lower = ledger.publish("counts", table, ut.Promise.of_counted(table, columns="n", drop="town"), epsilon=1).table
-    higher = ledger.relax("counts", table, epsilon=2).table
-    assert list(higher) == list(lower) == ["sex", "n", "n_margin"]
-    assert ledger.relax("counts", table, epsilon=1).table["n"].tolist() == lower["n"].tolist()
-    with pytest.raises(DataChanged):
-        ledger.relax("counts", CountedTable(domain, np.array([[60, 7], [3, 41]]), ONE), epsilon=3)

@@ -42,22 +42,6 @@ def points(table):
     return np.array([table["x"], table["y"]]).T
 
 
-@pytest.mark.parametrize("derived", [False, True])
-def test_six_orders_are_one_path(tmp_path, derived):
-    """The answers are a function of the key, the points and the level: an older copy of the ledger repeats them."""
-    said = []
-    for at, order in enumerate(itertools.permutations(("1/4", 1, 5))):
-        folder = tmp_path / str(at)
-        folder.mkdir()
-        with opened(folder, derived=derived) as ledger:
-            first = ledger.publish("homes", TABLE, ut.Promise(**ASKED), epsilon=order[0]).table
-            answers = {order[0]: first} | {one: ledger.relax("homes", TABLE, epsilon=one).table for one in order[1:]}
-            assert ledger.verify().responses == 3
-            said.append([points(answers[one]) for one in ("1/4", 1, 5)])
-            assert all((points(ledger.view("homes", epsilon=one).table) == points(answers[one])).all() for one in order)
-    assert all((np.array(one) == np.array(said[0])).all() for one in said)
-
-
 @pytest.mark.parametrize("order", list(itertools.permutations((0, 1, 2))), ids=str)
 def test_the_joint_law_of_three_levels_is_the_closed_form_in_any_order(tmp_path, order):
     """E exp(i sum t_j.V_j) of a ledger's answers is the product of the tightening distributions; each order has another
@@ -206,12 +190,6 @@ def test_corners_of_level_and_distance_and_the_bytes_of_a_cell(ledger, epsilon, 
     assert ledger.verify().cells == 1 + 9 + 9
     bounded, free = (PointNoise(per, largest=largest) for largest in (10, None))
     assert bounded.word(level(epsilon)) <= free.word(level(epsilon))
-
-
-def test_the_promise_is_read_back():
-    promise = PointNoise("200/3", grid="1/8", largest=1000)
-    stated = ut.Promise(["x", "y"], noise=promise)
-    assert ut.Promise.of_facts(stated.facts()) == stated
 
 
 def test_neighbouring_points_are_stored_at_one_length(tmp_path):

@@ -14,9 +14,6 @@ from utmost.errors import (
     BudgetExceeded,
     DataChanged,
     LittleProtection,
-    NeedsTable,
-    NotALevel,
-    NotPublished,
     OutOfRange,
     PromiseBroken,
     RowsRenamed,
@@ -145,19 +142,6 @@ def test_the_bars_of_sums_are_in_the_amounts_own_unit():
     noise = SumNoise(Plan(Domain(shop=["A", "B"]), euros, {"shop": "1/4", "": "3/4"}))
     cents = [int(Geometric(lattice.of(level(1))).margin("0.95")) for _, lattice in noise.runs]
     assert noise.named_bars(level(1), "0.95", 9) == (("shop", cents[0] / 100), ("total", cents[1] / 100))
-
-
-def test_beyond_the_highest_level_a_view_needs_the_table(ledger):
-    ledger.publish("admissions", TABLE, ut.Promise(**PROMISE), epsilon=1)
-    with pytest.raises(NeedsTable, match="relax"):
-        ledger.view("admissions", epsilon=2)
-    with pytest.raises(NotPublished, match="admissions"):
-        ledger.view("nothing", epsilon=1)
-    with pytest.raises(NotPublished):
-        ledger.view("admissions", epsilon=1, version=2)
-    with pytest.raises(NotALevel):
-        ledger.view("admissions", epsilon=0)
-    assert ledger.levels("admissions") == (level(1),)
 
 
 def test_budgets_hold_before_anything_is_drawn(ledger):

@@ -41,11 +41,6 @@ def test_a_copy_is_known_however_its_numbers_are_written(released, true, copy):
         released({"n": true, "copy": copy}, ut.Promise("n", public="copy", unit=ut.Unit(1, 1)))
 
 
-def test_a_public_copy_of_the_true_values_is_refused(released):
-    with pytest.raises(BadTable, match="column 'n'"):
-        released({"n": [601, 370], "copy": ["601", "370 "]}, ut.Promise("n", public="copy", unit=ut.Unit(1, 1)))
-
-
 def test_labels_that_were_declared_beforehand_may_be_what_the_counts_are(released):
     """Refusing such labels would reveal that the counts are equal to them."""
     domain = ut.Domain(size=[1, 2, 3])

@@ -1,10 +1,6 @@
 """GradualRelease: any levels in any order with one joint distribution; a failed call spends nothing, and no level has
 two answers."""
 
-import copy
-import os
-import pickle
-from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from itertools import permutations
 
@@ -12,39 +8,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from goodness import LEVEL, joint_chi_square
 from utmost.errors import NotALevel, NotANumber, OutOfRange, PromiseBroken, Unsupported
 from utmost.exact import level
-from utmost.gradual import joint_pmf
 from utmost.noise import DiscreteStaircase, Geometric, Laplace
 from utmost.releases import GradualRelease
 from utmost.testing import SeededRandomness, seeded_gradual_release
 
 N = 60_000
 LEVELS = [level(epsilon="1/2"), level(alpha="1/2"), level(epsilon=2)]
-
-
-def cells_of(noise, reach=2):
-    """Triples of noise as one index each, with all far values pooled."""
-    near = (np.abs(noise) <= reach).all(axis=0)
-    width = 2 * reach + 1
-    index = sum((noise[i] + reach) * width**i for i in range(len(noise)))
-    return np.where(near, index, width ** len(noise))
-
-
-def fits(noise, levels, reach=2):
-    """Whether rows of noise, one value for each level, have the joint distribution."""
-    width = 2 * reach + 1
-    grids = np.meshgrid(*[np.arange(-reach, reach + 1)] * len(levels), indexing="ij")
-    expected = np.zeros(width ** len(levels) + 1)
-    where = sum((g + reach) * width**i for i, g in enumerate(grids))
-    expected[where.ravel()] = joint_pmf(grids, levels).ravel()
-    expected[-1] = 1 - expected.sum()
-    count = noise.shape[1]
-    observed = np.bincount(cells_of(noise, reach), minlength=expected.size)
-    often = expected * count >= 8
-    e, o = expected[often] * count, observed[often]
-    e, o = np.append(e, count - e.sum()), np.append(o, count - o.sum())
-    return stats.chisquare(o, e).pvalue > 1e-6
 
 
 @pytest.mark.parametrize("order", list(permutations(range(3))), ids=str)
@@ -55,16 +27,9 @@ def test_every_order_of_requests_has_the_joint_law(order):
     noise = np.empty((3, N), np.int64)
     for i in order:
         noise[i] = answer.at(LEVELS[i]) - values
-    assert fits(noise, LEVELS)
+    assert joint_chi_square(noise, LEVELS) > LEVEL
     assert answer.levels == tuple(LEVELS)
     assert answer.spent == LEVELS[2]
-
-
-def test_fresh_noise_does_not_have_the_joint_law():
-    """The comparison can fail: independent answers at each level fail it."""
-    noise = np.array([seeded_gradual_release(np.zeros(N, int), 1, seed=i).at(one) for i, one in enumerate(LEVELS)])
-    assert not fits(noise, LEVELS)
-    assert not fits(noise[[1, 0, 2]], LEVELS)
 
 
 def test_an_array_of_no_dimension_is_no_level():
@@ -199,8 +164,8 @@ def test_levels_by_cell_have_the_joint_law():
     second = np.array([LEVELS[(i + 1) % 3] for i in range(N)], dtype=object)
     answer.at(epsilon=first), answer.at(epsilon=second)
     noise = np.array([answer.at(one) for one in LEVELS])
-    assert fits(noise, LEVELS)
-    assert all(fits(noise[:, i::3], LEVELS) for i in range(3))
+    assert joint_chi_square(noise, LEVELS) > LEVEL
+    assert all(joint_chi_square(noise[:, i::3], LEVELS) > LEVEL for i in range(3))
 
 
 def test_alpha_and_epsilon_of_mixed_kinds():
@@ -255,46 +220,8 @@ def test_what_cannot_be_released(values, options, error):
         GradualRelease(values, **{"sensitivity": 1, **options})
 
 
-def test_a_release_cannot_be_copied_and_shows_no_secret():
-    answer = GradualRelease([123456, 654321], sensitivity=1)
-    answer.at(epsilon=1)
-    for copying in (copy.copy, copy.deepcopy, pickle.dumps):
-        with pytest.raises(Unsupported, match="copied"):
-            copying(answer)
-    assert repr(answer) == "GradualRelease(2 cells, spent=epsilon=1)"
-
-
 def test_the_values_are_copied():
     values = np.array([1, 2])
     answer = GradualRelease(values, sensitivity=1)
     values[:] = 100
     assert answer.at(epsilon=300).tolist() == [1, 2]
-
-
-@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
-def test_a_forked_child_draws_no_second_answer():
-    """Parent and child would draw different answers at a new level; the child refuses, and repeats known levels."""
-    answer = GradualRelease(np.arange(100), sensitivity=1)
-    known = answer.at(epsilon=1).tolist()
-    reading, writing = os.pipe()
-    child = os.fork()
-    if child == 0:
-        verdict = b"drew"
-        try:
-            if answer.at(epsilon=1).tolist() != known:
-                verdict = b"differs"
-            answer.at(epsilon=2)
-        except Unsupported:
-            verdict = b"refused"
-        os.write(writing, verdict)
-        os._exit(0)
-    os.waitpid(child, 0)
-    assert os.read(reading, 10) == b"refused"
-    os.close(reading), os.close(writing)
-
-
-def test_threads_get_one_answer():
-    answer = GradualRelease(np.arange(1000), sensitivity=1)
-    with ThreadPoolExecutor(8) as pool:
-        given = list(pool.map(lambda e: answer.at(epsilon=e).tolist(), ["1/2", 1, 2, 1, "1/2", 2] * 4))
-    assert len({tuple(one) for one in given}) == 3

@@ -187,21 +187,6 @@ def test_every_kind_keeps_its_promise(kind, at):
         assert is_kept(noise, at), noise
 
 
-def test_the_enumeration_finds_what_is_broken():
-    """Noise for another unit, or for a larger level, is detected."""
-    at = level(1)
-    assert not law_spent(Geometric(1, 1), (2,), at)
-    assert not is_kept(_Twice(ut.Unit(1, 2)), at)
-
-
-class _Twice(SelectedCellNoise):
-    def __init__(self, unit):
-        super().__init__(unit, ("word", "count"), Texts("ab", 2), Fraction(1))
-
-    def _law(self, level):
-        return Geometric(level)
-
-
 def cells_with(law: Any, unit: ut.Unit, grid: Fraction | None = None) -> CellNoiseAtLevel:
     return CellNoiseAtLevel(level(1), unit, law, law, costs.absolute, False, Fraction(19, 20), grid)
 

@@ -9,32 +9,21 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import utmost as ut
-from goodness import LEVEL
-from utmost.errors import NotALevel, NotANumber, OutOfRange, PromiseBroken
+from goodness import LEVEL, mass_chi_square
+from utmost.errors import NotALevel, NotANumber, OutOfRange
 from utmost.exact import level
 from utmost.gradual import LaplaceRelaxing, LaplaceTightening, Relaxing, Tightening
 from utmost.releases import bridge, path, relax, tighten
-from utmost.testing import SeededRandomness
 
 N = 60_000
-
-
-def fits(drawn, pmf, reach=15):
-    k = np.arange(-reach, reach + 1)
-    expected = np.asarray(pmf(k), float) * drawn.size
-    observed = np.array([(drawn == i).sum() for i in k])
-    often = expected >= 8
-    e, o = expected[often], observed[often]
-    e, o = np.append(e, drawn.size - e.sum()), np.append(o, drawn.size - o.sum())
-    return stats.chisquare(o, e).pvalue > LEVEL
 
 
 def test_sensitivity_and_cells_share_the_level():
     """sensitivity 2 and 3 cells: the transitions at epsilon/6 per unit."""
     lower, higher = (level(epsilon=Fraction(e, 6)) for e in (1, 2))
     options = {"cell_noise": ut.CellNoise(ut.Unit(2, 3))}
-    assert fits(tighten(np.zeros(N, int), 2, 1, **options), Tightening(lower, higher).pmf)
-    assert fits(relax(np.full(N, 4), 1, 2, **options), lambda k: Relaxing(lower, higher).pmf(k, 4))
+    assert mass_chi_square(tighten(np.zeros(N, int), 2, 1, **options), Tightening(lower, higher).pmf) > LEVEL
+    assert mass_chi_square(relax(np.full(N, 4), 1, 2, **options), lambda k: Relaxing(lower, higher).pmf(k, 4)) > LEVEL
 
 
 def test_steps_on_the_reals_are_laplace_transitions():
@@ -135,12 +124,6 @@ def test_steps_that_go_nowhere():
     assert x[0] == 3, "what came is not what goes out"
 
 
-def test_mixed_kinds_of_levels():
-    half, one = level(alpha="1/2"), level(epsilon=1)
-    assert half < one
-    assert fits(relax(np.full(N, 1), from_epsilon=half, to_epsilon=one), lambda k: Relaxing(half, one).pmf(k, 1))
-
-
 def test_refusals():
     with pytest.raises(OutOfRange, match="tighten"):
         tighten(1, from_epsilon=1, to_epsilon=2)
@@ -163,7 +146,12 @@ def test_a_path_is_one_history():
     """At its start the path is the given noise, later a relaxation of it, and at infinity 0."""
     found = [path(1, noise=3) for _ in range(3000)]
     assert {one.at(epsilon=1) for one in found} == {3}
-    assert fits(np.array([one.at(epsilon=2) for one in found]), lambda k: Relaxing(level(1), level(2)).pmf(k, 3))
+    assert (
+        mass_chi_square(
+            np.array([one.at(epsilon=2) for one in found]), lambda k: Relaxing(level(1), level(2)).pmf(k, 3)
+        )
+        > LEVEL
+    )
     assert {one.at(epsilon=500) for one in found} == {0}
 
 
@@ -185,15 +173,3 @@ def test_the_jumps_of_a_path():
         path(1).at(epsilon="1/2")
     with pytest.raises(OutOfRange, match="one noise"):
         path(1, noise=[1, 2])
-
-
-def test_a_seeded_source_is_refused():
-    seeded = SeededRandomness(1)
-    for refused in (
-        lambda: tighten(1, 2, 1, randomness=seeded),
-        lambda: relax(1, 1, 2, randomness=seeded),
-        lambda: bridge(1, 1, 1, 2, 3, randomness=seeded),
-        lambda: path(1, randomness=seeded),
-    ):
-        with pytest.raises(PromiseBroken, match="predict"):
-            refused()

@@ -7,12 +7,11 @@ import numpy as np
 import pytest
 
 import utmost as ut
-from utmost.counting import CountedTable
 from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.exact import level
 from utmost.privacy import Unit
 from utmost.releases import NoisySums
-from utmost.testing import seeded_ledger, seeded_workload_release
+from utmost.testing import seeded_workload_release
 from utmost.workloads import AxisRows, Domain, Plan, ProductRows, Workload, bins, values_alone
 
 ONE = Unit(1, 1)
@@ -100,21 +99,3 @@ def test_a_document_is_saved_and_verified(tmp_path):
     assert NoisySums.of_facts(json.loads((tmp_path / "ages.json").read_text())).facts() == released.facts()
     beside = released.save(tmp_path / "ages.csv", family="age")
     assert beside["family"] == "age"
-
-
-@pytest.mark.parametrize("chosen", [CHOSEN, BOTH], ids=["one axis", "three"])
-def test_a_ledger_relaxes_and_views_without_loss(tmp_path, chosen):
-    """Published, viewed lower, relaxed higher, read by another process: the same noisy sums."""
-    counts = np.random.default_rng(5).poisson(8, chosen.domain.shape)
-    table = CountedTable(chosen.domain, counts, chosen.unit)
-    with seeded_ledger(tmp_path / "l.db", "rows", create=True) as ledger:
-        first = ledger.publish("ages", table, ut.Promise(noise=chosen), epsilon="1/4").table
-        lower = ledger.view("ages", epsilon="1/8").table
-        higher = ledger.relax("ages", table, epsilon=1).table
-        assert ledger.spent("ages") == level(1)
-        assert (higher.measured[next(iter(chosen.shares))] != first.measured[next(iter(chosen.shares))]).any()
-    with seeded_ledger(tmp_path / "l.db", "rows") as again:
-        for at, stated in (("1/4", first), ("1/8", lower), (1, higher)):
-            seen = again.view("ages", epsilon=at).table
-            assert all((seen.measured[family] == sums).all() for family, sums in stated.measured.items())
-            assert seen.facts() == stated.facts()

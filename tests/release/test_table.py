@@ -22,14 +22,12 @@ from utmost.errors import (
     NotANumber,
     NotDeclared,
     OutOfRange,
-    PromiseBroken,
     RowsObserved,
 )
 from utmost.exact import level
 from utmost.noise import DiscreteStaircase, Geometric, Laplace, Staircase, relaxable_noise
 from utmost.privacy import Unit
 from utmost.releases import cell_noise_at
-from utmost.testing import SeededRandomness
 
 # At this level the noise is 0 but for a chance below 1e-40, so a release can be compared with its table.
 SILENT = {"epsilon": 100, "unit": ut.Unit(1, 1)}
@@ -345,11 +343,6 @@ def test_the_identifier_is_no_number_to_release():
         ut.release({"n": [1, 2]}, **asked(columns="n", id_column="id", **SILENT), once=True)
 
 
-def test_a_margin_never_replaces_a_column():
-    with pytest.raises(BadTable, match="'n_margin'"):
-        ut.release({"n": [1], "n_margin": [2]}, **asked(columns="n", public="n_margin", **SILENT), once=True)
-
-
 def test_columns_of_different_lengths_are_no_table():
     with pytest.raises(BadTable, match="number of rows"):
         ut.release({"a": [1], "b": [1, 2]}, **asked(columns="a", **SILENT), once=True)
@@ -385,15 +378,6 @@ def test_the_unit_of_privacy_has_no_default(missing):
 def test_a_parameter_out_of_range_is_refused_before_the_table_is_read(change, error):
     with pytest.raises(error):
         ut.release({"admitted": [None]}, **asked(columns="admitted", **(SILENT | change)), once=True)
-
-
-def test_a_seeded_source_is_refused():
-    with pytest.raises(PromiseBroken, match="nobody can predict"):
-        ut.release(TABLE, **asked(columns="admitted", **OTHERS, **SILENT, randomness=SeededRandomness(1)), once=True)
-
-
-def test_a_release_of_many_rows_is_shown_in_one_line():
-    assert len(repr(ut.release({"n": range(10_000)}, **asked(columns="n", **SILENT), once=True))) < 1000
 
 
 def test_a_release_travels_whole():

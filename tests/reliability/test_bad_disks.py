@@ -100,22 +100,6 @@ def test_a_ledger_that_cannot_be_made(tmp_path):
     pytest.fail("there is no end to the operations")
 
 
-def test_a_locked_ledger_says_so(tmp_path):
-    """Another program holds the file: a typed error in time, and the same answers afterwards."""
-    place = tmp_path / "l.db"
-    with Ledger.open(place, create=True, timeout=0.2) as ledger:
-        first = ask(ledger, 0, first_level(0), "publish")
-        other = sqlite3.connect(place, isolation_level=None)
-        other.execute("BEGIN EXCLUSIVE")
-        for how, level in (("view", "1/4"), ("relax", "4"), ("publish", "1/4")):
-            with pytest.raises(LedgerUnavailable):
-                ask(ledger, 0, level, how)
-        other.execute("ROLLBACK")
-        other.close()
-        assert ask(ledger, 0, "1/4", "view") == first
-        assert len(ledger.levels("item 0")) == 1
-
-
 @pytest.mark.parametrize("spoiled", ["directory", "empty text", "other database"])
 def test_what_is_no_ledger_is_refused_and_left_alone(tmp_path, spoiled):
     place = tmp_path / "l.db"

@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 from reliability.clients import LEVELS, NEEDED, ask, first_level, random_request, table
-from utmost.errors import NeedsTable, Quarantined, UtmostError
+from utmost.errors import Quarantined, UtmostError
 from utmost.ledger import Ledger
 
 
@@ -139,44 +139,3 @@ def test_a_database_put_back_is_found_out(tmp_path, postgresql, seed):
         assert says_nothing_new(ledger, before, since)
         ledger.resume("the server was restored")
         assert ledger.budget("all").spent >= spent
-
-
-def test_a_restored_backup_is_in_quarantine(tmp_path):
-    place, copy, before, since, _, _ = lived_on(tmp_path, 2)
-    key = f"{place}.key"
-    with Ledger.restore(copy, tmp_path / "new.db", key=key) as ledger:
-        assert says_nothing_new(ledger, before, since)
-    with Ledger.open(tmp_path / "new.db", create=True, key=key) as ledger:
-        assert says_nothing_new(ledger, before, since)
-
-
-@pytest.mark.parametrize("seed", [3, 4])
-def test_derived_noise_repeats_itself(tmp_path, seed):
-    """No witness, no receipt, no memory: the ledger that was put back draws the very noise that it drew before."""
-    rng = random.Random(seed)
-    place, copy = tmp_path / "l.db", tmp_path / "copy"
-    with Ledger.open(place, create=True, witness=False, derived=True) as ledger:
-        ask(ledger, 0, first_level(0), "publish")
-        shutil.copy(place, copy)
-        asked = [(0, "4", "relax"), (0, "2", "view"), (1, first_level(1), "publish"), (1, "4", "relax")]
-        rng.shuffle(asked[:2])
-        first = {}
-        for item, level, how in asked:
-            first[item, level] = ask(ledger, item, level, how)
-    shutil.copy(copy, place)
-    with Ledger.open(place, witness=False, derived=True) as ledger:
-        for item, level, how in asked:
-            assert ask(ledger, item, level, how) == first[item, level]
-
-
-def test_the_receipt_of_another_ledger_is_refused(tmp_path):
-    with Ledger.open(tmp_path / "a.db", create=True) as one, Ledger.open(tmp_path / "b.db", create=True) as other:
-        ask(one, 0, first_level(0), "publish")
-        with pytest.raises(UtmostError):
-            other.check(one.receipt())
-        for bad in ("", "receipt", one.receipt()[:-3], one.receipt() + "0"):
-            with pytest.raises(UtmostError):
-                one.check(bad)
-        one.check(one.receipt())
-        with pytest.raises(NeedsTable):
-            one.view("item 0", epsilon=50)

@@ -133,6 +133,20 @@ EDITS = {
     "there are two heads": ["INSERT INTO utmost_head SELECT * FROM utmost_head"],
     "the schema is of the future": ["UPDATE utmost_schema SET version = 99"],
     "the schema is no number": ["UPDATE utmost_schema SET version = 'one'"],
+    "the schema is gone": ["DELETE FROM utmost_schema"],
+    "the head is another event's": ["UPDATE utmost_head SET number = number - 1"],
+    "the seal of the head is edited": [
+        "UPDATE utmost_head SET seal = (SELECT mac FROM utmost_events WHERE number = 2)"
+    ],
+    "the chain is edited": ["UPDATE utmost_events SET mac = (SELECT seal FROM utmost_head) WHERE number = 2"],
+    "an event is repeated": [
+        "INSERT INTO utmost_events SELECT (SELECT MAX(number) FROM utmost_events) + 1, body, mac"
+        " FROM utmost_events WHERE number = 4"
+    ],
+    "a commitment is edited": [
+        "UPDATE utmost_parts SET content = (SELECT seal FROM utmost_head) WHERE event = 2 AND part = 0"
+    ],
+    "a part is moved": ["UPDATE utmost_parts SET part = 5 WHERE event = 3"],
     "the events are gone": ["DELETE FROM utmost_events"],
     "the table of events is gone": ["DROP TABLE utmost_events"],
     "an event is of an unknown kind": [

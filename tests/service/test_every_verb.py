@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import inspect
 import re
 
 import httpx
@@ -11,7 +10,7 @@ from service.conftest import TABLE, publish
 from utmost.counting import CountedTable
 from utmost.errors import UtmostError
 from utmost.exact import level
-from utmost.ledger import AnswerRequest, Ledger, shared_requests
+from utmost.ledger import AnswerRequest, shared_requests
 from utmost.privacy import Unit
 from utmost.promises import Promise
 from utmost.service import Grant, Settings, application, connect, served
@@ -76,30 +75,6 @@ def test_every_request_of_the_service_has_a_verb(service):
     ]
     assert missing == []
     assert len(asked) >= 25
-
-
-def test_each_verb_lists_its_parameters_which_are_those_of_a_ledger():
-    """Ten at most, none of them a bag; a ledger has the same, but for a second person's and a repeated request's."""
-    beside = {"proposal", "proposals", "request", "reason", "anyone"}
-    for name, verb in inspect.getmembers(type(connect("http://localhost", "utmost_none")), inspect.isfunction):
-        if name.startswith("_"):
-            continue
-        taken = list(inspect.signature(verb).parameters.values())[1:]
-        assert len(taken) <= 10, name
-        assert all(one.kind is not one.VAR_KEYWORD for one in taken), name
-        if name in (
-            "publish",
-            "relax",
-            "view",
-            "charge",
-            "margin",
-            "rehearse",
-            "publish_measures",
-            "relax_shared",
-        ):
-            local = inspect.signature(getattr(Ledger, name)).parameters
-            for one in taken:
-                assert one.name in beside or one.kind is local[one.name].kind, (name, one)
 
 
 def test_threads_of_asyncio_share_one_client(service, who):

@@ -10,11 +10,11 @@ from service.publications import propose_by, publish_by, relax_by
 from service.test_http import Caller
 from utmost.errors import NeedsApproval, NotAllowed, OutOfRange, RequestReused, WrongKind
 from utmost.exact import level
-from utmost.interfaces.service.api.request_models import EXAMPLE_PROMISE
 from utmost.promises import Promise, key_noise
 from utmost.service import Settings, application
 
 QUARTER, HALF, ONE = level("1/4"), level("1/2"), level(1)
+EXAMPLE_PROMISE = TERMS.promise.facts()
 
 
 def test_a_reason_has_a_thousand_characters_at_most(service, who):

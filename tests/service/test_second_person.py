@@ -310,24 +310,6 @@ def test_the_trail_names_who_and_no_value(service, who, published):
     assert not any(str(value) in str(said) for value in TABLE["admitted"])
 
 
-def test_a_comparison_tells_nobody_where_a_guess_differs(opened, who):
-    """A curator who never saw the table walks its cells at a level that is stored: each refusal is the same, noted for
-    auditors, and few a day; the real table is then refused as well."""
-    alone = opened(approvals=False)
-    curator = who("Ada", "curator")
-    publish_by(alone, curator, "k", "admissions", TABLE, ONE, TERMS)
-    words = set()
-    for guess in ([0, 0, 0], [601, 0, 0], [601, 370, 0], [0, 370, 322], [600, 370, 322]):
-        with pytest.raises(DataChanged) as refused:
-            relax_by(alone, curator, f"walk {guess}", "admissions", TABLE | {"admitted": guess}, ONE)
-        words.add(str(refused.value))
-    assert len(words) == 1
-    with pytest.raises(NotAllowed, match="a day"):
-        relax_by(alone, curator, "one more", "admissions", TABLE, ONE)
-    lines = [one for _, one in alone.audit.trail(who("Otto", "auditor"))]
-    assert sum(one["done"] == "comparison failed" for one in lines) == 5
-
-
 def test_a_refused_guess_says_not_which_column_is_released_elsewhere(opened, who):
     """Many guessed columns at once, in another dataset: one refusal for all, the same whichever is right."""
     alone = opened(approvals=False)
@@ -344,19 +326,6 @@ def test_a_refused_guess_says_not_which_column_is_released_elsewhere(opened, who
     assert not any(hint in told for hint in ("g0", "g1", "g2", "admi"))
     lines = [one for _, one in alone.audit.trail(who("Otto", "auditor"))]
     assert sum(one["done"] == "comparison failed" for one in lines) == 3
-
-
-def test_an_approval_is_its_proposers_unless_it_says_otherwise(service, who, published):
-    """Another curator cannot use it; one that is for anyone serves both."""
-    for anyone in (False, True):
-        made = propose_by(service, published, f"p {anyone}", "relax", "admissions", ONE, anyone=anyone)
-        service.proposals.decide(who("Bob", "approver"), made.name, "approved")
-        other = who("Cleo", "curator")
-        if anyone:
-            relax_by(service, other, "k2", "admissions", TABLE, ONE, proposal=made.name)
-        else:
-            with pytest.raises(NeedsApproval, match="proposer"):
-                relax_by(service, other, "k1", "admissions", TABLE, ONE, proposal=made.name)
 
 
 def test_two_persons_are_two(service, who):
