@@ -363,6 +363,9 @@ def test_the_first_run_that_a_recipe_without_a_name_prints_works(run, job):
     ran(run, "release", "e.csv", "--recipe", "r.toml", "--name", "NAME-2026-11-29", "--dry-run")
     ran(run, "init", *COUNT, "--epsilon", 1, "--ledger", "m.db", "--name", "a", "--out", "s.toml")
     assert "NAME" not in (job / "s.toml").read_text()
+    for dataset, named in (("visits", "visits-$(date"), ("a $b", "NAME-$(date")):
+        more = ["--ledger", "o.db", "--dataset", dataset, "--out", f"{dataset[0]}.toml"]
+        assert f'--name "{named}' in " ".join(ran(run, "init", *COUNT, "--epsilon", 1, *more).split())
 
 
 def test_python_takes_the_secret_file_of_a_job_and_publishes_its_release_again(run, job):

@@ -298,8 +298,8 @@ def _count(reports: Path, names: list[str], how: CategoryReport, *, as_json: boo
     ]
     if as_json:
         return print_json({"clients": counted.clients, **level_facts(how.level), "size": how.size, "counts": rows})
-    screen().print(
-        facts({"clients": f"{counted.clients:,}", "level": f"epsilon = {level_facts(how.level)['epsilon']}"})
-    )
+    head = {"clients": f"{counted.clients:,}", "level": f"epsilon = {level_facts(how.level)['epsilon']}"}
+    head["margin"] = "about 1.96 standard errors, at 95 % confidence"
+    screen().print(facts(head))
     shown = [[row["category"], f"{row['estimate']:,.1f}", f"{row['error']:,.1f}"] for row in rows]
     screen().print(grid(["category", "clients", "standard error"], shown[:_SHOWN]))

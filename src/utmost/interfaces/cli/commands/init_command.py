@@ -15,7 +15,7 @@ from utmost.interfaces.cli.options import file_options
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import option
 from utmost.interfaces.cli.options.people_options import PersonOptions, split_names
-from utmost.interfaces.cli.options.recipe_options import recipe_text
+from utmost.interfaces.cli.options.recipe_options import named_by_date, recipe_text
 from utmost.interfaces.cli.options.release_options import EverydayPromiseOptions, OnceOptions
 from utmost.interfaces.cli.options.table_options import NumberSpelling
 from utmost.interfaces.cli.screens.screen import facts, screen
@@ -126,7 +126,7 @@ def init(
     if secrets is not None:
         rows["secrets"] = f"{secrets}: keep it as safe as the data, and out of version control"
     request = ' --request "$(date +%F)"' if "ledger" in given else ""
-    name = ' --name "NAME-$(date +%F)"' if request and "name" not in given else ""
+    name = named_by_date(given)
     if secrets is not None:
         place = given["ledger"] if is_server(given["ledger"]) else os.path.relpath(folder / given["ledger"])
         rows["once"] = shlex.join(["utmost", "ledger", "create", place, "--key-file", str(secrets)])

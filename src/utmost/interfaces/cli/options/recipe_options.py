@@ -3,6 +3,7 @@
 A key is the name of an option. `utmost init` has an option for every key, `utmost release` for the everyday ones.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
@@ -128,8 +129,18 @@ def recipe_text(name: str, given: Mapping[str, Any], domain: Mapping[str, Any] |
     lines = [f"{toml_key(key)} = {toml_value(value)}\n" for key, value in given.items()]
     if domain is not None:
         lines += ["\n[domain]\n", *(f"{toml_key(axis)} = {toml_value(facts)}\n" for axis, facts in domain.items())]
-    named = ' --name "NAME-$(date +%F)"' if "ledger" in given and "name" not in given else ""
-    return _HEAD.format(name=name, named=named) + "".join(lines)
+    return _HEAD.format(name=name, named=named_by_date(given)) + "".join(lines)
+
+
+def named_by_date(given: Mapping[str, Any]) -> str:
+    """Return the option that names each release of a recipe without a name, by its dataset and date."""
+    if "ledger" not in given or "name" in given:
+        return ""
+    dataset = str(given.get("dataset", ""))
+    return f' --name "{dataset if _SHELL_NAME.fullmatch(dataset) else "NAME"}-$(date +%F)"'
+
+
+_SHELL_NAME = re.compile(r"[\w.-]+", re.ASCII)  # as it is between double quotes of a shell
 
 
 def recipe_schema(release: click.Command) -> dict[str, Any]:
