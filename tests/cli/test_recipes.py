@@ -155,6 +155,20 @@ def test_sums_of_totals_are_counted_first_and_kept_by_a_recipe_without_counting_
         assert ledger.spent(dataset="people") == ut.level(1)
 
 
+def test_an_absolute_path_of_a_ledger_stays_as_it_was_written(run, job):
+    """Messages named ../../../../srv/n.db instead of it."""
+    (job / "srv").mkdir()
+    place = str(job / "srv" / "n.db")
+    out = ran(run, "init", *COUNT, "--epsilon", 1, "--ledger", place, "--name", "a", "--out", "r.toml")
+    assert f"utmost ledger create {place}" in out.replace("\n         ", " ")
+    ran(run, "ledger", "create", place, "--key-file", "r.secret.toml")
+    assert sorted(path.name for path in (job / "srv").iterdir()) == ["n.db", "n.db.witness"]
+    (job / "jobs").mkdir()
+    for name in ("r.toml", "r.secret.toml"):
+        (job / name).rename(job / "jobs" / name)
+    ran(run, "release", "e.csv", "--recipe", "jobs/r.toml", "--out", "o.csv")
+
+
 def test_the_witness_of_a_recipe_is_made_where_the_recipe_says(run, job):
     """The secret file named another one, which `utmost ledger create` made: the first night found none."""
     (job / "disk").mkdir()

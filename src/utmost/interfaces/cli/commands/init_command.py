@@ -128,7 +128,9 @@ def init(
     request = ' --request "$(date +%F)"' if "ledger" in given else ""
     name = named_by_date(given)
     if secrets is not None:
-        place = given["ledger"] if is_server(given["ledger"]) else os.path.relpath(folder / given["ledger"])
+        place = given["ledger"]
+        if not is_server(place) and not os.path.isabs(place):
+            place = os.path.relpath(folder / place)
         rows["once"] = shlex.join(["utmost", "ledger", "create", place, "--key-file", str(secrets)])
     rows["try it"] = f"utmost release DATA.csv --recipe {file}{name} --dry-run"
     # Several tables of one plan are written as one .json file.
@@ -203,7 +205,8 @@ def _checked(choices: Choices, given: dict[str, Any], folder: Path) -> tuple[dic
     taken.pop("domain", None)
     for name, value in taken.items():
         if name in _FILES and not is_server(str(value)):
-            taken[name] = os.path.relpath(str(value).removeprefix("sqlite:///"), folder)
+            path = str(value).removeprefix("sqlite:///")
+            taken[name] = path if os.path.isabs(path) else os.path.relpath(path, folder)
         elif name == "mean":
             means = [text.rpartition("=") for text in value]
             if people.people.several is None:  # refuses a misspelt mean
