@@ -38,7 +38,7 @@ def section() -> str:
         first, _, rest = words.partition(" ")
         if rest and first not in heads:
             heads.add(first)
-            lines += [f"## `utmost {first}`", "", FAMILIES[first], ""]
+            lines += [f"## `utmost {first}`", "", GROUPS[first], ""]
         level = "###" if first == "research" else "##"
         lines += [f"**`utmost {words}`.**" if first in ("ledger", "domain") else f"{level} `utmost {words}`", ""]
         for paragraph in paragraphs(command):
@@ -54,7 +54,7 @@ def section() -> str:
     return "\n".join(lines)
 
 
-FAMILIES = {
+GROUPS = {
     "ledger": "The file that keeps releases; `--ledger PLACE`, or `UTMOST_LEDGER`, names it.",
     "domain": "The declared values of columns: a JSON file, or `[domain]` in a recipe.",
     "research": "Mechanisms and what they leak.",

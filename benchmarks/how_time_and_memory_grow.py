@@ -54,7 +54,7 @@ def clean(size):
     draw, side = np.random.default_rng(0), round(math.sqrt(size))
     domain = ut.Domain(row=list(range(side)), column=list(range(side)))
     cells = draw.poisson(np.exp(draw.normal(0.3, 1.5, (side, side))))
-    plan = ut.workloads.Plan(domain, ut.Unit(1, 1), dict.fromkeys(domain.families(), "1/4"))
+    plan = ut.workloads.Plan(domain, ut.Unit(1, 1), dict.fromkeys(domain.marginals(), "1/4"))
     return ut.release(cells, plan, epsilon=1, once=True).clean
 
 

@@ -16,11 +16,11 @@ distance = ut.sum("distance", each=(0, 3000), most_events=100)
 spent = {"dataset": "aircraft"}
 
 with ut.Ledger.open(folder / "departures.db", create=True) as ledger:
-    often = ut.count_contributions(events, domain, ut.Counting("aircraft"), "in_all", [50, 100, 200, 300, 500])
-    plan = ut.workloads.Plan(often.domain, often.unit, {"in_all": 1})
+    often = ut.count_contributions(events, domain, ut.Counting("aircraft"), "in_total", [50, 100, 200, 300, 500])
+    plan = ut.workloads.Plan(often.domain, often.unit, {"in_total": 1})
     needed = ledger.publish("often", often, ut.Promise(noise=plan), epsilon="1/5", **spent)
     costs = ut.statements.bound_costs(needed, domain, epsilon=2)
-    flights = ut.count_table(events, domain, aircraft, measure=ut.count(in_all=costs.best))
+    flights = ut.count_table(events, domain, aircraft, measure=ut.count(in_total=costs.best))
     miles = ut.count_table(events, {"age": age}, once, measure=distance)
     print(costs, flights.report, sep="\n")  # the report is for the curator's eyes alone
 

@@ -9,11 +9,11 @@ kept="--ledger departures.db --dataset aircraft"
 
 utmost ledger create departures.db
 # How many flights of one aircraft should count? A fifth of epsilon says, and the table of costs marks the best.
-utmost count "$events" --person aircraft --domain "$domain" --contributions in-all=50,100,200,300,500 --out often.json
+utmost count "$events" --person aircraft --domain "$domain" --contributions in-total=50,100,200,300,500 --out often.json
 utmost release often.json --epsilon 1/5 --out often.csv $kept --name often
 utmost bounds often.csv --domain "$domain" --epsilon 2
 
-utmost count "$events" --person aircraft --domain "$domain" --in-all 200 --count-key count.key --out flights.json
+utmost count "$events" --person aircraft --domain "$domain" --in-total 200 --count-key count.key --out flights.json
 echo '{"age": {"edges": [0, 5, 10, 15, 20, null], "missing": "not stated"}}' > age.json
 utmost count "$events" --person aircraft --domain age.json --at-most 1 --values distance --each 0,3000 --most-events 100 \
   --count-key count.key --out miles.json

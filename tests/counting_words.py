@@ -5,7 +5,7 @@ from typing import Any
 import utmost as ut
 
 _COUNTING = ("person", "each_row", "at_most", "together", "neighbours", "key")
-_MEASURE = ("values", "step", "each", "per_cell", "most_events", "in_all")
+_MEASURE = ("values", "step", "each", "per_cell", "most_events", "in_total")
 _SPELLING = ("decimal", "thousands", "missing_marks")
 
 
@@ -31,7 +31,7 @@ def contributions_with(events: Any, domain: Any = None, *, person: Any, **words:
     """`count_contributions` of these words; the limits stand under the name of their bound."""
     counting = ut.Counting(person, **_taken(words, ("neighbours",)))
     measure, marks = _taken(words, ("values", "step", "each")), _taken(words, _SPELLING)
-    ((bound, limits),) = _taken(words, ("at_most", "per_cell", "in_all")).items()
+    ((bound, limits),) = _taken(words, ("at_most", "per_cell", "in_total")).items()
     if measure:
         words["measure"] = ut.counting.MeasureSpec(**measure)
     if marks:

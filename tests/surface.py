@@ -199,7 +199,7 @@ PLAUSIBLE: dict[str, list[Any]] = {
     "where": ["=ptype", "=space", {"a": 1}, {"age": slice(0, 2)}, {}],
     "numerator": [17, {"a": 1}],
     "denominator": [25, {}],
-    "families": ["a", "age"],
+    "marginals": ["a", "age"],
     "along": [{"age": "midpoints"}, {"a": [1, "1/2"]}],
     "plan": [MEASURES],
     "together": [True, False],

@@ -60,12 +60,12 @@ def domains(draw, most=60):
 
 @st.composite
 def workloads(draw, most=60):
-    """Domains with some wanted families, ranges and single sums."""
+    """Domains with some wanted marginals, ranges and single sums."""
     domain = draw(domains(most))
-    families = list(domain.families())
-    chosen = draw(st.lists(st.sampled_from(families), min_size=1, max_size=4, unique=True))
+    marginals = list(domain.marginals())
+    chosen = draw(st.lists(st.sampled_from(marginals), min_size=1, max_size=4, unique=True))
     weight = st.integers(1, 20)
-    wanted = Workload(domain, {family: draw(weight) for family in chosen}, per_answer=draw(st.booleans()))
+    wanted = Workload(domain, {marginal: draw(weight) for marginal in chosen}, per_answer=draw(st.booleans()))
     if draw(st.booleans()):
         axes = draw(st.lists(st.sampled_from(domain.columns), min_size=1, unique=True))
         wanted += draw(st.sampled_from([Workload.ranges, Workload.prefixes]))(domain, *axes, weight=draw(weight))
@@ -82,9 +82,9 @@ def workloads(draw, most=60):
     return wanted
 
 
-def rows_of_family(domain, family):
-    """The groups of a family as rows over the cells, from sums of unit vectors."""
-    return np.array([domain.sums(cell, family).ravel() for cell in np.eye(domain.size)]).T
+def rows_of_marginal(domain, marginal):
+    """The groups of a marginal as rows over the cells, from sums of unit vectors."""
+    return np.array([domain.sums(cell, marginal).ravel() for cell in np.eye(domain.size)]).T
 
 
 def dense_variance(domain, levels, row):
@@ -94,9 +94,13 @@ def dense_variance(domain, levels, row):
 
 def dense_variances(domain, levels, rows):
     """The same of each of some rows."""
-    groups = np.vstack([rows_of_family(domain, family) for family, level in levels.items() if level])
+    groups = np.vstack([rows_of_marginal(domain, marginal) for marginal, level in levels.items() if level])
     noise = np.concatenate(
-        [np.full(np.prod(domain.group_shape(family)), np.cosh(level) - 1) for family, level in levels.items() if level]
+        [
+            np.full(np.prod(domain.group_shape(marginal)), np.cosh(level) - 1)
+            for marginal, level in levels.items()
+            if level
+        ]
     )
     whitened = groups * np.sqrt(noise)[:, None]
     rows = np.asarray(rows, dtype=float).T

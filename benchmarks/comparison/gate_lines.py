@@ -198,7 +198,7 @@ def answers(_folder: Path) -> Iterator[Ratio]:
 
     def marginals(side: int) -> Any:
         domain = ut.Domain(row=list(range(side)), column=list(range(side)))
-        plan = Plan(domain, ut.Unit(1, 1), dict.fromkeys(domain.families(), "1/4"))
+        plan = Plan(domain, ut.Unit(1, 1), dict.fromkeys(domain.marginals(), "1/4"))
         return ut.release(draw.poisson(np.exp(draw.normal(0.3, 1.5, domain.shape))), plan, epsilon=1, once=True).table
 
     small, large = marginals(25), marginals(50)

@@ -27,12 +27,12 @@ def main():
     draw = np.random.default_rng(0)
     ages = Domain(age=bins(100))
     both = Domain(sex=["women", "men"], age=bins(100))
-    for name, domain, families in (
+    for name, domain, marginals in (
         ("100 cells alone", ages, [ages.finest]),
-        ("100 cells, and runs of them", ages, list(ages.families())),
-        ("the same by sex, all marginals", both, list(both.families())),
+        ("100 cells, and runs of them", ages, list(ages.marginals())),
+        ("the same by sex, all marginals", both, list(both.marginals())),
     ):
-        plan = Plan(domain, Unit(1, 1), {family: Fraction(1, len(families)) for family in families})
+        plan = Plan(domain, Unit(1, 1), {marginal: Fraction(1, len(marginals)) for marginal in marginals})
         released = ut.release(draw.poisson(50, domain.shape), plan, epsilon=1, once=True).table
 
         def measured(forms, released=released):

@@ -22,7 +22,7 @@ UNITS = [
     ("2 of 3 cells, signed", ut.Unit(1, 2), 3),
     ("5 of 10 cells", ut.Unit(1, 5, nonnegative=True), 10),
     ("5 of 10 cells, signed", ut.Unit(1, 5), 10),
-    ("5 of 10 cells, s = 20, in all 50", ut.Unit(20, 5, nonnegative=True, in_all=50), 10),
+    ("5 of 10 cells, s = 20, in all 50", ut.Unit(20, 5, nonnegative=True, in_total=50), 10),
     ("2 replaced", ut.Unit(1, 1, "change-one", nonnegative=True), 2),
     ("5 replaced", ut.Unit(1, 1, "change-one", nonnegative=True), 5),
     ("30 replaced", ut.Unit(1, 1, "change-one", nonnegative=True), 30),
@@ -38,7 +38,7 @@ def cells():
             noise = ut.OneDraw(unit, n)
             one = float(noise.at(level(epsilon)).law.variance)
             alone = float(Geometric(unit.per_cell(level(epsilon)), unit.sensitivity).variance())
-            if unit.in_all is None:
+            if unit.in_total is None:
                 alone = float(ut.Promise("n", unit=unit).once("squared").at(epsilon).law.variance())
             margins = f"{noise.margin(level(epsilon), '0.95')}, {ut.CellNoise(unit).margin(level(epsilon), '0.95')}"
             print(f"{name:34s} {epsilon!s:>7s} {one:10.4g} {alone:10.4g} {alone / one:6.2f} {margins:>12s}")

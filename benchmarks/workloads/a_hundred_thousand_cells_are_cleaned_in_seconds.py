@@ -25,7 +25,7 @@ def main():
     for shape in ((20, 50), (100, 100), (300, 333), *([(1000, 1000)] if "--million" in sys.argv else [])):
         domain = Domain(row=list(range(shape[0])), column=list(range(shape[1])))
         cells = draw.poisson(np.exp(draw.normal(0.3, 1.5, shape)))
-        plan = Plan(domain, Unit(1, 1), dict.fromkeys(domain.families(), "1/4"))
+        plan = Plan(domain, Unit(1, 1), dict.fromkeys(domain.marginals(), "1/4"))
         times = [time.process_time()]
         release = ut.release(cells, plan, epsilon=1, once=True).table
         times.append(time.process_time())

@@ -217,7 +217,7 @@ def ours(people, columns, axes, bound, repeats):
     started = time.process_time()
     counted = count_table({"person": people, **columns}, domain, Counting("person", at_most=bound))
     counting = time.process_time() - started
-    *names, total = [domain.family_name(family) for family in wanted(domain)]
+    *names, total = [domain.marginal_name(marginal) for marginal in wanted(domain)]
     started = time.process_time()
     plan = choose_plan(Workload(domain, dict.fromkeys([*names, total], 1)), counted.unit, epsilon=1)
     choices = {

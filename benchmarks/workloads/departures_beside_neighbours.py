@@ -130,7 +130,7 @@ def ours_counts(columns, bound):
     flights = {name: columns[name] for name in ("aircraft", "age", "delay")}
     late = ut.workloads.edges([None, 0, 15, 60, None], missing="cancelled")
     domain = ut.Domain(age=AGES, delay=late)
-    counted = ut.count_table(flights, domain, ut.Counting("aircraft"), measure=ut.count(in_all=bound))
+    counted = ut.count_table(flights, domain, ut.Counting("aircraft"), measure=ut.count(in_total=bound))
     plan = ut.workloads.Plan(domain, counted.unit, {"age delay": 1})
     table = ut.release(counted, plan, epsilon=2, once=True).table["age delay"]
     return dict(zip(EVERY, table["count"], strict=True))
@@ -153,10 +153,10 @@ TASKS = {
     "opendp": {"counts": [opendp_counts], "means": [opendp_means]},
     "pipeline-dp": {"counts": [pipeline_dp_counts, pipeline_dp_of], "means": [pipeline_dp_means, pipeline_dp_of]},
 }
-IN_ALL = {"counts": (160, 320, 480), "means": (100, 200, 400)}
+IN_TOTAL = {"counts": (160, 320, 480), "means": (100, 200, 400)}
 BOUNDS = {
-    "utmost": IN_ALL,
-    "opendp": IN_ALL,
+    "utmost": IN_TOTAL,
+    "opendp": IN_TOTAL,
     "pipeline-dp": {"counts": (64, 100, 150), "means": (100, 200, 400)},
 }
 

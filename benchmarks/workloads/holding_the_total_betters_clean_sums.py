@@ -41,13 +41,13 @@ def likeliest(release):
     """The likeliest cells >= 0."""
     domain, n = release.domain, release.domain.size
     rows, columns, values, sums, costs, start = [], [], [], [], [np.zeros(n)], 0
-    for family, y in release.measured.items():
-        groups = domain.spread(np.arange(y.size), family).ravel()
+    for marginal, y in release.measured.items():
+        groups = domain.spread(np.arange(y.size), marginal).ravel()
         over = n + 2 * start + np.arange(2 * y.size)
         rows += [start + groups, start + np.repeat(np.arange(y.size), 2)]
         columns += [np.arange(n), over]
         values += [np.ones(n), np.tile([1.0, -1.0], y.size)]
-        costs.append(np.full(2 * y.size, float(release.plan.shares[family])))
+        costs.append(np.full(2 * y.size, float(release.plan.shares[marginal])))
         sums.append(y.ravel().astype(float))
         start += y.size
     at = np.concatenate(sums)
@@ -58,9 +58,9 @@ def likeliest(release):
 def private_pgm(release):
     """What private-pgm makes of the same noisy sums."""
     names, measured = tuple("abc"[: len(release.domain.shape)]), []
-    for family, y in release.measured.items():
-        clique = tuple(name for name, level in zip(names, family, strict=True) if level == 0)
-        scale = float(1 / release.plan.shares[family])
+    for marginal, y in release.measured.items():
+        clique = tuple(name for name, level in zip(names, marginal, strict=True) if level == 0)
+        scale = float(1 / release.plan.shares[marginal])
         measured.append(mbi.LinearMeasurement(y.ravel().astype(float), clique, stddev=scale))
     model = mbi.estimation.MirrorDescent().estimate(mbi.Domain(names, release.domain.shape), measured, iters=2000)
     return np.asarray(model.project(names).datavector()).reshape(release.domain.shape)
@@ -78,7 +78,7 @@ def main():
         people, columns, axes, most = data()
         domain = Domain({name: list(labels) for name, labels in axes.items()})
         counted = count_table({"person": people, **columns}, domain, Counting("person", at_most=most))
-        names = [domain.family_name(family) for family in wanted(domain)]
+        names = [domain.marginal_name(marginal) for marginal in wanted(domain)]
         choices = {
             "cells alone": Plan(domain, counted.unit, {domain.finest: 1}),
             "equal shares": Plan(domain, counted.unit, dict.fromkeys(names[:-1], f"1/{len(names) - 1}")),

@@ -20,8 +20,8 @@ COUNTS = Unit(1, 1, "change-one", nonnegative=True)
 def berkeley() -> Workload:
     """Admitted and applicants, by department and sex, by each, and in all."""
     domain = Domain(department=list("ABCDEF"), sex=["men", "women"], outcome=["admitted", "rejected"])
-    families = ("department sex", "department", "sex", "")
-    return Workload(domain, {name: 1 for of in families for name in (f"{of} outcome=admitted".strip(), of)})
+    marginals = ("department sex", "department", "sex", "")
+    return Workload(domain, {name: 1 for of in marginals for name in (f"{of} outcome=admitted".strip(), of)})
 
 
 def tree() -> Workload:

@@ -60,7 +60,7 @@ def line(sizes):
                 real = laplace * 2 / epsilon**2
                 rows = "no rows" if chosen.rows is None else f"{len(chosen.rows.axes[0].rows)} rows"
                 print(
-                    f"{name} of {n}, epsilon {epsilon}: families and hat functions {plain:.6g}, "
+                    f"{name} of {n}, epsilon {epsilon}: marginals and hat functions {plain:.6g}, "
                     f"with rows {chosen.value:.6g} "
                     f"({rows}, {len(chosen.shares)} classes, {seconds:.0f} s), {chosen.value / real:.4f} of real rows "
                     f"with Laplace noise, {real:.6g}",
@@ -70,14 +70,14 @@ def line(sizes):
 
 def drawn(rows, epsilon):
     """The errors of all cells in each draw, by the library's estimates from NumPy's geometric noise."""
-    levels = {family: level(epsilon).scaled(share) for family, share in rows.shares.items()}
+    levels = {marginal: level(epsilon).scaled(share) for marginal, share in rows.shares.items()}
     reconstruction = ProductReconstruction(rows, precision_weights(levels))
     draw = np.random.default_rng(5)
     for _ in range(DRAWS):
         noise = {}
-        for family, one in levels.items():
-            chance, shape = -np.expm1(-one.epsilon_float), rows.shape(family)
-            noise[family] = draw.geometric(chance, shape) - draw.geometric(chance, shape)
+        for marginal, one in levels.items():
+            chance, shape = -np.expm1(-one.epsilon_float), rows.shape(marginal)
+            noise[marginal] = draw.geometric(chance, shape) - draw.geometric(chance, shape)
         yield reconstruction.floats(noise, rows.base)
 
 
@@ -177,7 +177,7 @@ def sf1():
         seconds = time.process_time() - started
         squares = [squared_along(matrices, cells) for cells in drawn(rows, epsilon)]
         root, off = roots(squares, answers)
-        sums = sum(int(np.prod(rows.shape(family))) for family in rows.shares)
+        sums = sum(int(np.prod(rows.shape(marginal))) for marginal in rows.shares)
         print(
             f"SF1, {answers} answers over {domain.size} cells, epsilon {epsilon}: root mean square error times epsilon "
             f"{np.sqrt(error / answers) * epsilon:.4f} (HDMM 7.332), {sums} noisy sums in {len(rows.shares)} classes, "

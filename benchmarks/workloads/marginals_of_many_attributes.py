@@ -47,24 +47,24 @@ ONE = Unit(1, 1)
 
 def figures(name, domain, columns, levels=(0.1, 1, 3)):
     wanted = Workload(domain, marginals(domain, columns), per_answer=True)
-    families, answers = wanted.families, float(wanted.weight)
-    errors = MarginalErrors.of(wanted, families)
+    tables, answers = wanted.marginals, float(wanted.weight)
+    errors = MarginalErrors.of(wanted, tables)
     roots = _cube_roots(errors)
     gaussian = sum((float(mu) * dimension(domain, T)) ** 0.5 for T, mu in wanted_spaces(wanted).items())
     print(
-        f"{name}: {len(families)} tables, {wanted.answers} sums over {float(domain.size):.3g} cells; "
+        f"{name}: {len(tables)} tables, {wanted.answers} sums over {float(domain.size):.3g} cells; "
         f"Gaussian noise at cost 1, root mean square {gaussian / answers**0.5:.4g}",
         flush=True,
     )
     for epsilon in levels:
-        equal = errors.error(np.full(len(families), epsilon / len(families))) / answers
+        equal = errors.error(np.full(len(tables), epsilon / len(tables))) / answers
         cubes = errors.error(epsilon * roots) / answers
         found = {}
         for rows in (False, True):
             started = time.perf_counter()
             chosen = choose_plan(wanted, ONE, epsilon=epsilon, rows=rows)
             found[rows] = chosen, time.perf_counter() - started
-        alone = bounds_of(wanted, ONE, epsilon, families).given_marginals.value / answers
+        alone = bounds_of(wanted, ONE, epsilon, tables).given_marginals.value / answers
         (plain, seconds), (signed, longer) = found[False], found[True]
         bounds = plain.lower_bounds
         check_lower_bounds(bounds)
@@ -92,11 +92,11 @@ def release(columns, sizes=ADULT):
     made = ut.release(counted, chosen, epsilon=1, once=True).table
     lap("drawn")
     squares = answers = 0
-    for family in wanted.families:
-        sums, divisor = made.reconstruction.estimates(made.measured, family)
-        off = (sums / divisor).astype(float) - domain.sums(counted.cells, family)
+    for marginal in wanted.marginals:
+        sums, divisor = made.reconstruction.estimates(made.measured, marginal)
+        off = (sums / divisor).astype(float) - domain.sums(counted.cells, marginal)
         squares, answers = squares + float(off @ off), answers + len(off)
-    lap(f"all {len(wanted.families)} tables, {answers} cells: mean square {squares / answers:.6g}, stated "
+    lap(f"all {len(wanted.marginals)} tables, {answers} cells: mean square {squares / answers:.6g}, stated "
         f"{chosen.value / float(wanted.weight):.6g}")  # fmt: skip
     first, *_, last = sizes
     print(made.total({first: 1, last: 0}), f"of {first} 1 and {last} 0")

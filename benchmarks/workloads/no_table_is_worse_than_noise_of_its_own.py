@@ -35,8 +35,8 @@ def main(count=60):
     for _ in range(count):
         shape = [random.choice([2, 3, 5, 8, 20]) for _ in range(random.choice([2, 3]))]
         domain = Domain({f"x{at}": range(size) for at, size in enumerate(shape)})
-        families = random.sample(list(domain.families()), random.randint(2, min(5, 2 ** len(shape))))
-        wanted = Workload(domain, {family: random.choice([1, 1, 1, 5, "1/3"]) for family in families})
+        marginals = random.sample(list(domain.marginals()), random.randint(2, min(5, 2 ** len(shape))))
+        wanted = Workload(domain, {marginal: random.choice([1, 1, 1, 5, "1/3"]) for marginal in marginals})
         unit = random.choice([Unit(1, 1), Unit(1, 3), Unit(1, 2, "change-one", nonnegative=True)])
         epsilon, plans = random.choice(["1/10", 1, 4]), []
         for place, aim in enumerate(("mean", "each")):

@@ -35,7 +35,7 @@ def main():
         seconds = process_time() - began
         cells = Plan(wanted.domain, Unit(1, 1), {wanted.domain.finest: 1}, wanted, found.level)
         print(
-            f"{name:32s} {wanted.domain.size:7d} cells, {len(found.shares):2d} families measured, "
+            f"{name:32s} {wanted.domain.size:7d} cells, {len(found.shares):2d} marginals measured, "
             f"{seconds:6.2f} s; {cells.value / found.value:8.1f} times less error than the cells alone"
         )
         assert seconds < 60

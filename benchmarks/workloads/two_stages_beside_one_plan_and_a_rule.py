@@ -62,7 +62,7 @@ def compare(people, columns, axes, most, repeats):
         second = ut.release(fine, Plan(keys, fine.unit, {keys.finest: 1}), epsilon="3/4", once=True).table
         tables["two stages"].append(spread(sums, sums >= least, second.measured[keys.finest], truth.shape))
         whole = ut.release(counted, plan, epsilon=1, once=True).table
-        sums, values = whole.measured[domain.family(group)].ravel(), whole.measured[domain.finest]
+        sums, values = whole.measured[domain.marginal(group)].ravel(), whole.measured[domain.finest]
         tables["one plan"].append(spread(sums, sums >= least, values[sums >= least], truth.shape))
         stage = ut.release(counted, alone, epsilon=1, once=True).table
         tables["one stage, raw"].append(stage.measured[domain.finest])
@@ -86,8 +86,8 @@ def details():
     domain = Domain(group=[f"g{i}" for i in range(sizes.size)], age=ages, sex=sexes)
     cells = np.array([draw.multinomial(size, np.full(48, 1 / 48)) for size in sizes]).reshape(domain.shape)
     counted, rule = CountedTable(domain, cells, Unit(1, 1)), {"sex": 20, "band": 100, "age sex": 1000}
-    names = {name: domain.family(f"group {name}") for name in rule}
-    truth = {name: domain.sums(cells, family) for name, family in names.items()}
+    names = {name: domain.marginal(f"group {name}") for name in rule}
+    truth = {name: domain.sums(cells, marginal) for name, marginal in names.items()}
     plans = {
         "one plan of cells": Plan(domain, counted.unit, {"group": "1/8", "group age sex": "7/8"}),
         "one plan of all": Plan(domain, counted.unit, {"group": "1/8"} | {f"group {name}": "7/24" for name in rule}),

@@ -53,7 +53,7 @@ def counted_out():
     for name, unit, low in (("counts", COUNTS, 0), ("signs unknown", SIGNS, -1)):
         chosen = choose_plan(Workload(domain, {"cell": 1, "": 1}), unit, epsilon=1)
         records = [c for c in product(range(low, 2), repeat=5) if sum(one != 0 for one in c) <= 1]
-        cells, total = (chosen.shares.get(family, Fraction(0)) / unit.charged for family in ((0,), (1,)))
+        cells, total = (chosen.shares.get(marginal, Fraction(0)) / unit.epsilon_parts for marginal in ((0,), (1,)))
         largest = Fraction(0)
         for before, after in product(records, repeat=2):
             change = [x - y for x, y in zip(after, before, strict=True)]

@@ -1,12 +1,12 @@
-"""All rectangles of a square: levels by group of rows inside a product, and mixtures of a product with families.
+"""All rectangles of a square: levels by group of rows inside a product, and mixtures of a product with marginals.
 
 Run: PYTHONPATH=src python benchmarks/workloads/what_the_planner_does_not_mix.py [SIDE ...]
 
 A product of listed rows measures each class of entries of one axis with each of the other, at the product of their
 shares. Would other levels by class do better? For the estimates of the product the error is a sum of V/e^2 over pairs
 of classes, which is least under the charges of all kinds of cells by a convex program: printed is what it would save.
-Then the level is divided between the families that `choose_plan` chooses and the product, and least squares taken of
-both: printed are the errors, at 0 all is the product's and at 1 all the families'. Small levels, 1/10.
+Then the level is divided between the marginals that `choose_plan` chooses and the product, and least squares taken of
+both: printed are the errors, at 0 all is the product's and at 1 all the marginals'. Small levels, 1/10.
 """
 
 import sys
@@ -29,11 +29,11 @@ def main(*sides):
         first = np.arange(n) + 1.0
         gram = np.minimum.outer(first, first) * np.minimum.outer(n + 1 - first, n + 1 - first)
         listed, error = product_rows(wanted, EPSILON)
-        families = choose_plan(wanted, Unit(1, 1), epsilon="1/10", method="marginals")
-        print(f"{n} x {n}: products {error:.1f}, families {families.value:.1f}")
+        marginals = choose_plan(wanted, Unit(1, 1), epsilon="1/10", method="marginals")
+        print(f"{n} x {n}: products {error:.1f}, marginals {marginals.value:.1f}")
         classes = " x ".join(str(len(axis.places)) for axis in listed.axes)
         print(f"  levels by class, {classes} of them: {saved(listed, gram):.1e} less")
-        mixed = mixtures(domain, gram, listed, families)
+        mixed = mixtures(domain, gram, listed, marginals)
         print("  mixed: " + ", ".join(f"{part} {error:.1f}" for part, error in mixed.items()), flush=True)
 
 
@@ -72,19 +72,19 @@ def loads(axis):
     return table
 
 
-def mixtures(domain, gram, listed, families):
-    """The mean variance of a range by least squares, by the part of the level that the families have."""
+def mixtures(domain, gram, listed, marginals):
+    """The mean variance of a range by least squares, by the part of the level that the marginals have."""
     n = domain.shape[0]
     cells = np.eye(n * n).reshape(-1, n, n)
-    by_families = np.zeros((n * n, n * n))
-    for family, share in families.shares.items():
-        sums = np.array([domain.sums(cell, family).ravel() for cell in cells]).T
-        by_families += float(share) ** 2 * sums.T @ sums
+    by_marginals = np.zeros((n * n, n * n))
+    for marginal, share in marginals.shares.items():
+        sums = np.array([domain.sums(cell, marginal).ravel() for cell in cells]).T
+        by_marginals += float(share) ** 2 * sums.T @ sums
     by_products = np.kron(*(information(axis, n) for axis in listed.axes))
     M, ranges = np.kron(gram, gram), (n * (n + 1) / 2) ** 2
 
     def error(part):
-        X = part**2 * by_families + (1 - part) ** 2 * by_products
+        X = part**2 * by_marginals + (1 - part) ** 2 * by_products
         return float(np.trace(np.linalg.solve(X, M))) * 2 / EPSILON**2 / ranges
 
     return {part: error(part) for part in PARTS}

@@ -36,7 +36,7 @@ noisy_table <- function(df, noise, source, claim = NULL) {
 relax <- function(x, epsilon, df = NULL) {
   history <- answer_of(x)$release
   table <- if (is.null(df)) attr(x, "counted") else as_columns(df)
-  structure(as_release(history$at(epsilon, table = table), attr(x, "family")), counted = attr(x, "counted"))
+  structure(as_release(history$at(epsilon, table = table), attr(x, "marginal")), counted = attr(x, "counted"))
 }
 
 totals <- function(x, where = NULL, column = NULL, confidence = NULL) {
@@ -97,7 +97,7 @@ print.utmost_release <- function(x, ...) {
 
 unclass_release <- function(x) {
   attr(x, "answer") <- NULL
-  attr(x, "family") <- NULL
+  attr(x, "marginal") <- NULL
   attr(x, "counted") <- NULL
   class(x) <- "data.frame"
   x
@@ -127,13 +127,13 @@ as_columns <- function(df) {
   })
 }
 
-as_release <- function(answer, family = NULL) {
+as_release <- function(answer, marginal = NULL) {
   by_plan <- reticulate::py_has_attr(answer, "is_by_plan") && answer$is_by_plan
-  if (by_plan && is.null(family)) family <- names(reticulate::iterate(answer, identity))[[1]]
-  table <- if (by_plan) reticulate::py_get_item(answer, family) else answer$table
+  if (by_plan && is.null(marginal)) marginal <- names(reticulate::iterate(answer, identity))[[1]]
+  table <- if (by_plan) reticulate::py_get_item(answer, marginal) else answer$table
   columns <- utmost_columns(table)
   df <- as.data.frame(columns, stringsAsFactors = FALSE, optional = TRUE)
-  structure(df, answer = answer, family = family, class = c("utmost_release", "data.frame"))
+  structure(df, answer = answer, marginal = marginal, class = c("utmost_release", "data.frame"))
 }
 
 utmost_columns <- function(table) {

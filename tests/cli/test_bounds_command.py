@@ -40,7 +40,7 @@ def test_contributions_are_counted_released_and_read(run, files, tmp_path):
     assert "they cost epsilon=1" in " ".join(shown.split())
     assert (tmp_path / "costs.svg").read_bytes().startswith(b"<?xml")
     code, shown, _ = run("bounds", table, "--domain", domain, "--epsilon", "9/10", "--want", "total", "--json")
-    costs = bound_costs(read_release(table), Domain.of_facts(FACTS), epsilon="9/10", family="")
+    costs = bound_costs(read_release(table), Domain.of_facts(FACTS), epsilon="9/10", marginal="")
     report = json.loads(shown)
     assert (report["best"], report["words"]) == (costs.best, costs.words)
     assert [row["margin"] for row in report["costs"]] == [row.margin for row in costs.rows]

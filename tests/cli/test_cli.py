@@ -274,20 +274,20 @@ def test_epsilon_for_answers_what_release_then_states(run):
     assert re.search(r"epsilon\s+0\.285\s", out)
 
 
-def test_epsilon_for_a_bound_in_all_is_the_level_of_release(run, file, tmp_path):
+def test_epsilon_for_a_bound_in_total_is_the_level_of_release(run, file, tmp_path):
     """At the level it finds a release has the margin, and a little below a larger one."""
-    code, out, _ = run("epsilon-for", "--margin", 33, "--in-all", 20, "--json")
+    code, out, _ = run("epsilon-for", "--margin", 33, "--in-total", 20, "--json")
     found = json.loads(out)
     assert (code, found["epsilon"], found["margin"]) == (0, "179/100", 33)
     domain = tmp_path / "d.json"
     domain.write_text('{"page": ["x", "y"]}')
-    asked = ["count", file("who,page\na,x\na,y\n"), "--person", "who", "--domain", domain, "--in-all", 20]
+    asked = ["count", file("who,page\na,x\na,y\n"), "--person", "who", "--domain", domain, "--in-total", 20]
     assert run(*asked, "--out", tmp_path / "c.json")[0] == 0
     for epsilon, margin in (("1.79", "33"), ("1.78", "34")):
         released = tmp_path / f"{margin}.csv"
         assert run("release", tmp_path / "c.json", "--epsilon", epsilon, "--out", released)[0] == 0
         assert released.read_text().splitlines()[1].endswith(f",{margin}")
-    assert run("epsilon-for", "--margin", 33, "--in-all", 20, "--sensitivity", 20)[0] == 2
+    assert run("epsilon-for", "--margin", 33, "--in-total", 20, "--sensitivity", 20)[0] == 2
 
 
 def test_compare_draws_figure_2(run, tmp_path):

@@ -337,7 +337,7 @@ def test_amounts_and_measures_are_counted_and_released_in_their_own_unit(run, fi
     )
     assert code == 0
     assert "each by at most 500" in " ".join(shown.split())
-    assert read_counted(tmp_path / "m-spent.json").unit.most == "500"
+    assert read_counted(tmp_path / "m-spent.json").unit.largest_change == "500"
     assert read_counted(tmp_path / "m-visits.json").cells.sum() == 3
     assert run("release", events, *SAY, "--domain", domain, "--measures", measures, "--epsilon", 1)[0] == 2
 

@@ -1,4 +1,4 @@
-"""What all commands share: families of options, the pipe, the words of messages, suggestions and completion."""
+"""What all commands share: groups of options, the pipe, the words of messages, suggestions and completion."""
 
 import ast
 import io

@@ -91,7 +91,7 @@ def test_another_weighting_is_taken_by_its_name(run, counted, tmp_path):
     assert run(*say, "--choose", "total above all", "--out", out)[0] == 0
     assert "department sex" not in {one["sums"] for one in json.loads(out.read_text())["wanted"] if one["answers"] == 1}
     first = run(*say, "--choose", "cells alone", "--json")[1]
-    assert [one["family"] for one in json.loads(first)["measured"]] == ["department sex"]
+    assert [one["marginal"] for one in json.loads(first)["measured"]] == ["department sex"]
     code, _, err = run(*say, "--choose", "cells")
     assert (code, "that --weightings shows" in err) == (2, True)
 
@@ -266,7 +266,7 @@ def test_clean_tables_stand_beside_what_was_released(run, release, tmp_path):
     assert rows[0] == {"department": "A", "sex": "men", "count": "825", "count_margin": "0", "clean": "825"}
     assert len(rows) == 12
     said = json.loads((tmp_path / "clean.csv.json").read_text())
-    assert said["family"] == "department sex"
+    assert said["marginal"] == "department sex"
     assert "biased" in said["words"]
     assert len(json.loads(run("clean", release, "--json")[1])["table"]["clean"]) == 24
     assert run("clean", release, "--want", "total")[1].splitlines() == ["count,count_margin,clean", "4526,0,4526"]
@@ -338,7 +338,7 @@ def test_columns_changed_together_from_events_to_a_checked_release(run, stays, t
     assert "--once row has 0.996 times" in words
     assert "the same, if one person changes whole rows" in words
     report = json.loads(run(*say, "--json")[1])
-    assert (report["together"], [one["family"] for one in report["measured"]]) == (
+    assert (report["together"], [one["marginal"] for one in report["measured"]]) == (
         "kind",
         ["region, differences of kind", "region"],
     )
@@ -388,7 +388,7 @@ def test_a_count_by_cells_proves_no_rows(run, stays, tmp_path):
 
 
 REFUSED = {
-    "a family misspelt": (["plan", "COUNTED", "--want", "departmant", "--epsilon", 1], "Did you mean 'department'?"),
+    "a marginal misspelt": (["plan", "COUNTED", "--want", "departmant", "--epsilon", 1], "Did you mean 'department'?"),
     "nothing wanted": (["plan", "COUNTED", "--epsilon", 1], "--want must name at least one table"),
     "a share of none": (["plan", "COUNTED", "--want", "sex", "--share", "sez=1", "--epsilon", 1], "mean 'sex'"),
     "shares of less": (["plan", "COUNTED", "--want", "sex", "--share", "sex=1/2", "--epsilon", 1], "add up to 1"),
@@ -536,7 +536,7 @@ def test_wanted_tables_are_released_by_the_plan_that_plan_would_make(run, made, 
     for brought in ([made / "counted.json"], events):
         shown = json.loads(run("release", *brought, *wanted, "--epsilon", 1, "--dry-run", "--json")[1])
         plan = json.loads(run("plan", made / "counted.json", *wanted, "--epsilon", 1, "--json")[1])
-        assert shown["shares"] == {row["family"]: row["share"] for row in plan["measured"]}
+        assert shown["shares"] == {row["marginal"]: row["share"] for row in plan["measured"]}
         assert "clean_needs" not in shown
         assert plan["clean_needs"] is None
         assert all(row["error_bar"] <= row["split_error_bar"] for row in plan["wanted"])

@@ -139,9 +139,9 @@ def test_a_plan_is_a_promise(run, tmp_path):
         assert run("promise", "--plan", plan, *more)[0] == 2
 
 
-def options_in(family):
-    """Every option of a family and of those in it: how it is typed, and something that it takes."""
-    for field in fields(family):
+def options_in(marginal):
+    """Every option of a marginal and of those in it: how it is typed, and something that it takes."""
+    for field in fields(marginal):
         if is_dataclass(field.type) and field.init:
             yield from options_in(field.type)
         elif field.init:

@@ -155,20 +155,6 @@ def test_sums_of_totals_are_counted_first_and_kept_by_a_recipe_without_counting_
         assert ledger.spent(dataset="people") == ut.level(1)
 
 
-def test_an_absolute_path_of_a_ledger_stays_as_it_was_written(run, job):
-    """Messages named ../../../../srv/n.db instead of it."""
-    (job / "srv").mkdir()
-    place = str(job / "srv" / "n.db")
-    out = ran(run, "init", *COUNT, "--epsilon", 1, "--ledger", place, "--name", "a", "--out", "r.toml")
-    assert f"utmost ledger create {place}" in out.replace("\n         ", " ")
-    ran(run, "ledger", "create", place, "--key-file", "r.secret.toml")
-    assert sorted(path.name for path in (job / "srv").iterdir()) == ["n.db", "n.db.witness"]
-    (job / "jobs").mkdir()
-    for name in ("r.toml", "r.secret.toml"):
-        (job / name).rename(job / "jobs" / name)
-    ran(run, "release", "e.csv", "--recipe", "jobs/r.toml", "--out", "o.csv")
-
-
 def test_the_witness_of_a_recipe_is_made_where_the_recipe_says(run, job):
     """The secret file named another one, which `utmost ledger create` made: the first night found none."""
     (job / "disk").mkdir()
@@ -345,9 +331,9 @@ def test_a_currency_beside_commas_names_both_keys(run, job):
 
 
 def test_several_events_of_a_person_in_a_cell_and_a_name_for_each_night(run, job):
-    """`--per-cell` and `--in-all` stand in a recipe; a recipe without a name leaves it to the run."""
+    """`--per-cell` and `--in-total` stand in a recipe; a recipe without a name leaves it to the run."""
     (job / "twice.csv").write_text("who,region,born,paid\n" + 2 * EVENTS, encoding="utf-8")
-    bounds = {"one": ["--at-most", 2, "--per-cell", 3], "two": ["--in-all", 4]}
+    bounds = {"one": ["--at-most", 2, "--per-cell", 3], "two": ["--in-total", 4]}
     for name, bound in bounds.items():
         ran(run, "init", "--person", "who", *BY, *bound, "--epsilon", 1, "--ledger", f"{name}.db", "--independent",
             "--out", f"{name}.toml")  # fmt: skip
@@ -389,7 +375,7 @@ def test_python_takes_the_secret_file_of_a_job_and_publishes_its_release_again(r
         "--person",
         "who",
         *BY,
-        "--in-all",
+        "--in-total",
         4,
         "--epsilon",
         1,
@@ -404,7 +390,7 @@ def test_python_takes_the_secret_file_of_a_job_and_publishes_its_release_again(r
     ran(run, "release", "e.csv", "--recipe", "r.toml", "--out", "a.csv")
     counting = ut.Counting("who", key="r.secret.toml")
     domain = ut.Domain.of_facts(DOMAIN)
-    counted = ut.count_table(job / "e.csv", domain, counting, measure=ut.count(in_all=4), by=["region", "age"])
+    counted = ut.count_table(job / "e.csv", domain, counting, measure=ut.count(in_total=4), by=["region", "age"])
     with ut.Ledger.open("l.db", key="r.secret.toml") as ledger:
         plan = ut.choose_plan(ut.Workload(domain, {"region age": 1}), counted.unit, epsilon=1)
         with pytest.raises(AlreadyPublished) as caught:

@@ -113,9 +113,9 @@ def test_plans_and_clean_tables(tmp_path):
     released = seeded_workload_release(counted, plan, "aircraft")
     drawn = tmp_path / "raw-and-clean.svg"
     with drawn.open("wb") as file:
-        figure = ut.plot(released, family="carrier month", rows=counted.domain.size)
+        figure = ut.plot(released, marginal="carrier month", rows=counted.domain.size)
         (axes,) = figure.axes
-        true = counted.domain.sums(counted.summable, counted.domain.family("carrier month")).ravel()
+        true = counted.domain.sums(counted.summable, counted.domain.marginal("carrier month")).ravel()
         axes.containers[0].set_label("released")
         clean = released.clean()["carrier month"]["clean"]
         axes.plot(range(len(clean)), clean, "_r", markersize=9, markeredgewidth=2, zorder=3, label="clean")

@@ -57,8 +57,8 @@ def test_estimates_between_bounds_are_written_down():
 
 
 def test_the_error_of_a_sum_is_its_noise_and_its_part_of_the_loss():
-    cells, total = (bound_costs(COUNTED, DOMAIN, epsilon=1, public=True, family=family) for family in (None, ""))
-    by_carrier = bound_costs(COUNTED, DOMAIN, epsilon=1, public=True, family="carrier")
+    cells, total = (bound_costs(COUNTED, DOMAIN, epsilon=1, public=True, marginal=marginal) for marginal in (None, ""))
+    by_carrier = bound_costs(COUNTED, DOMAIN, epsilon=1, public=True, marginal="carrier")
     for cell, carrier, whole in zip(cells.rows, by_carrier.rows, total.rows, strict=True):
         assert carrier.noise == pytest.approx(cell.noise * 12**0.5)
         assert whole.noise == pytest.approx(cell.noise * DOMAIN.size**0.5)

@@ -47,9 +47,9 @@ def test_a_clean_table_is_verified(clean, run):
 def test_the_total_and_a_table_saved_in_python_are_verified(tmp_path, run):
     made = NoisySums.of_facts(json.loads(RELEASE.read_text(encoding="utf-8")))
     assert isinstance(made, NoisySums)
-    for family in ("", "sex"):
-        place = tmp_path / f"clean{len(family)}.csv"
-        made.clean().save(place, family=family)
+    for marginal in ("", "sex"):
+        place = tmp_path / f"clean{len(marginal)}.csv"
+        made.clean().save(place, marginal=marginal)
         assert verified(run, (place, RELEASE))[0] == 0
 
 
@@ -106,19 +106,19 @@ def test_another_release_and_other_figures_are_refused():
         ("of", {"measured": "0" * 64}),
         ("words", "These counts are exact."),
         ("zero_bias", 0.0),
-        ("family", "outcome"),
+        ("marginal", "outcome"),
         ("largest_move", 0.5),
         ("format", 9),
     ):
-        with pytest.raises(Exception, match=name if name != "family" else "clean table") as refused:
+        with pytest.raises(Exception, match=name if name != "marginal" else "clean table") as refused:
             check_clean(statement | {name: other}, table, document)
         assert refused.type.__module__ == "utmost.errors"
     totals = ["9", ["9"]], [None, "1e999"], ["9", "5"]
     forgeries = [
         {"note": "by the way"},
-        {"family": "nothing"},
+        {"marginal": "nothing"},
         *({"held": held} for held in (["nothing"], [{}])),
-        *({"given": [{"family": [], "sums": [[[], *ends]]}]} for ends in totals),
+        *({"given": [{"marginal": [], "sums": [[[], *ends]]}]} for ends in totals),
     ]
     for forged in forgeries:
         with pytest.raises(BadTable):
@@ -164,10 +164,12 @@ def outside(problem, public=None):
     """The least squares by scipy, over cells that are not negative; with a public total by its multiplier."""
     domain, weights = problem.reconstruction.domain, problem.reconstruction.weights
     cells = np.eye(domain.size).reshape(-1, *domain.shape)
-    rows = [np.sqrt(weights[family]) * domain.sums(cell, family).ravel() for cell in cells for family in [*weights]]
+    rows = [
+        np.sqrt(weights[marginal]) * domain.sums(cell, marginal).ravel() for cell in cells for marginal in [*weights]
+    ]
     matrix = np.concatenate([np.stack(rows[k :: len(weights)], axis=1) for k in range(len(weights))])
     wanted = np.concatenate(
-        [np.sqrt(weights[family]) * sums.ravel() / divisor for family, (sums, divisor) in problem.measured.items()]
+        [np.sqrt(weights[marginal]) * sums.ravel() / divisor for marginal, (sums, divisor) in problem.measured.items()]
     )
 
     def at(multiplier):
@@ -183,7 +185,7 @@ def outside(problem, public=None):
 def certified(problem, reals, cells, multiplier=0.0):
     """A clean table, in another way than the package finds it."""
     domain = problem.reconstruction.domain
-    multipliers = {} if problem.bounds is None else {domain.family(()): np.array([multiplier])}
+    multipliers = {} if problem.bounds is None else {domain.marginal(()): np.array([multiplier])}
     near = np.zeros(domain.shape, np.int64), reals.reshape(domain.shape)
     whole = cells.reshape(domain.shape).astype(np.int64)
     return problem.certified(certificate_of(problem.reconstruction, whole, near, multipliers, problem.bounds))
@@ -291,7 +293,7 @@ def test_what_is_no_certificate_is_refused_by_type():
         ),
         *(honest | {"rest": rest} for rest in ("0 0 0", "1e3 0 0 0", f"{1 << 70} 0 0 0", 7)),
         *(honest | {"multipliers": rows} for rows in ([{}], [1], None, honest["multipliers"] * 2)),
-        *(honest | {"multipliers": [{"family": [of], "values": "1 1"}]} for of in ("sex", "nothing", 7)),
+        *(honest | {"multipliers": [{"marginal": [of], "values": "1 1"}]} for of in ("sex", "nothing", 7)),
         honest | {"note": "by the way"},
     ]
     for certificate in forged:

@@ -62,8 +62,8 @@ VALUES = {
 CHOICES = {
     "survey": {
         "labels": "what the answers are called",
-        "multipliers": "another family of blocks, which is as balanced",
-        "bases": "another family of blocks, which is as balanced",
+        "multipliers": "another marginal of blocks, which is as balanced",
+        "bases": "another marginal of blocks, which is as balanced",
     },
     "sampler": {
         "sha256": "the digest of the design that it was made of",

@@ -80,9 +80,9 @@ ON_TRUST = {
     "data_version": "which version it is",
     "levels": "which other levels were answered",
     "shown": "how many cells are shown, which is compared with the table",
-    "family": "which table of a release it is, however it is spelled",
+    "marginal": "which table of a release it is, however it is spelled",
     "details": "from which noisy sum on a breakdown was shown, as long as it chooses the same",
-    "families": "which tables the rule was applied to, which the whole release shows",
+    "marginals": "which tables the rule was applied to, which the whole release shows",
 }
 
 

@@ -35,8 +35,8 @@ def folder(tmp_path):
     ut.release(keys, ut.Promise(noise=ut.promises.key_noise(delta="1e-6")), epsilon="1/2").save(tmp_path / "keys.csv")
     plan = _plan()
     plan.save(tmp_path / "plan.json")
-    plan.save(tmp_path / "age.parquet", family="age")
-    plan.clean().save(tmp_path / "clean.csv", family="age")
+    plan.save(tmp_path / "age.parquet", marginal="age")
+    plan.clean().save(tmp_path / "clean.csv", marginal="age")
     plan.withhold("age", below=30).save(tmp_path / "shown.csv")
     return tmp_path
 

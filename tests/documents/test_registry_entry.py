@@ -134,7 +134,7 @@ STATEMENTS = {
         ).statement
     ),
     "workload": _workload,
-    "table of a plan": lambda: _beside(lambda path: _planned().save(path, family="sex")),
+    "table of a plan": lambda: _beside(lambda path: _planned().save(path, marginal="sex")),
     "measures": lambda: _measures(),
     "two stages": lambda: _two_stages(),
     "keys": lambda: _named(key_noise(["word", "n"], delta="1e-6", keys=2)),
@@ -420,7 +420,7 @@ def test_the_page_of_means_has_each_margin_once():
     )
     promise = ut.Promise.of_counted(counted)
     answer = ut.release(counted, promise, epsilon=1)
-    facts = stated_release(_beside(lambda path: answer.table.save(path, family="town")))
+    facts = stated_release(_beside(lambda path: answer.table.save(path, marginal="town")))
     bars = {noise.name: (noise.margin_text, dict(noise.bars)[Fraction(19, 20)]) for noise in facts.noises}
     assert [noise.name for noise in facts.noises] == ["town: count", "town: pay_sum", "town: pay_mean"]
     assert bars["town: pay_mean"] == ("± about {} / count", promise.margins(epsilon=1)["town: pay_mean times count"])

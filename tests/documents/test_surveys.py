@@ -194,8 +194,7 @@ def test_a_survey_is_saved_exported_drawn_and_counted(run, tmp_path):
     assert "a block" in out
     assert "5 bits; 6" in out
     assert run("export", saved, "--out", folder)[0] == 2
-    code, out, err = run("export", saved, "--out", folder, "--round")
-    assert (code, err, "--reports reports.csv" in " ".join(out.split())) == (0, "", True)
+    assert run("export", saved, "--out", folder, "--round")[::2] == (0, "")
     assert sorted(path.name for path in folder.iterdir()) == [
         "index.html",
         "survey.d.mts",

@@ -68,11 +68,11 @@ def test_tables_of_a_plan_come_back_and_are_verified_beside_the_release_or_any_t
 ):
     release, full = planned
     tables = release.withhold(["age", "sex"], ["age"], ["sex"], (), below=90, complementary=True)
-    release.save(tmp_path / "sex.csv", family=["sex"])
+    release.save(tmp_path / "sex.csv", marginal=["sex"])
     for number, name in enumerate(tables):
         place = tmp_path / f"{number}.{ending}"
-        tables.save(place, family=name)
-        assert read_release(place).families == ("age sex", "age", "sex", "")
+        tables.save(place, marginal=name)
+        assert read_release(place).marginals == ("age sex", "age", "sex", "")
         for whole in (full, tmp_path / "sex.csv"):
             assert run("verify", place, "--release", whole)[0] == 0
 
@@ -131,15 +131,15 @@ def test_another_release_is_no_evidence(table, planned, tmp_path):
 
 
 def test_the_page_and_the_registry_entry_say_the_rule_in_words_and_as_facts(planned, table, tmp_path, run):
-    for release, families in ((planned[0], [("sex",)]), (table[0], [])):
-        place = tmp_path / f"shown{len(families)}.csv"
-        withheld = release.withhold(*families, below=90, relative_margin="1/4")
+    for release, marginals in ((planned[0], [("sex",)]), (table[0], [])):
+        place = tmp_path / f"shown{len(marginals)}.csv"
+        withheld = release.withhold(*marginals, below=90, relative_margin="1/4")
         withheld.save(place)
         code, entry, _ = run("statement", place, "--out", "-")
         assert code == 0
         assert "its noisy value is 90 or more" in entry
         assert "below 90, relative_margin 1/4, complementary False, mark withheld" in entry
-        assert run("statement", place, "--html", tmp_path / f"{len(families)}.html")[0] == 0
+        assert run("statement", place, "--html", tmp_path / f"{len(marginals)}.html")[0] == 0
 
 
 def test_the_command_withholds_what_the_method_does(table, planned, tmp_path, run):
@@ -155,10 +155,10 @@ def test_the_command_withholds_what_the_method_does(table, planned, tmp_path, ru
     assert run("withhold", full, "--below", 90, "--out", full)[0] == 2
     assert run("withhold", tmp_path / "shown.csv", "--below", 90)[0] == 2, "what is withheld is no release"
     _, whole = planned
-    families = [word for name in ("age sex", "sex", "total") for word in ("--want", name)]
+    marginals = [word for name in ("age sex", "sex", "total") for word in ("--want", name)]
     tables = tmp_path / "tables"
-    assert run("withhold", whole, "--below", 90, *families)[0] == 2, "three tables, one standard output"
-    assert run("withhold", whole, "--below", 90, "--complementary", *families, "--tables", tables)[0] == 0
+    assert run("withhold", whole, "--below", 90, *marginals)[0] == 2, "three tables, one standard output"
+    assert run("withhold", whole, "--below", 90, "--complementary", *marginals, "--tables", tables)[0] == 0
     assert len(list(tables.glob("*.csv"))) == len(list(tables.glob("*.csv.json"))) == 3
     for place in tables.glob("*.csv"):
         assert run("verify", place, "--release", whole)[0] == 0

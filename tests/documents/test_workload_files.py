@@ -34,8 +34,8 @@ def test_a_file_that_is_not_there_is_refused(tmp_path):
         ut.read_release(tmp_path)
 
 
-def test_a_table_of_one_family_says_which_file_answers(tmp_path):
-    """A publisher saves a family as CSV; whoever takes it for the release is told what to ask for."""
+def test_a_table_of_one_marginal_says_which_file_answers(tmp_path):
+    """A publisher saves a marginal as CSV; whoever takes it for the release is told what to ask for."""
     (tmp_path / "sex.csv").write_text("sex,count,count_margin\nmen,5,3\n")
     with pytest.raises(BadTable, match=r"\.json"):
         ut.read_release(tmp_path / "sex.csv")

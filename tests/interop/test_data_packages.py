@@ -32,7 +32,7 @@ def cells(folder):
 
 def sums(folder):
     plan = ut.workloads.Plan(DOMAIN, ut.Unit(1, 1), {"town sex": "1/2", "town": "1/2"})
-    ut.release(np.array([[5, 3], [9, 1]]), plan, epsilon=1).save(folder / "r.csv", family="town")
+    ut.release(np.array([[5, 3], [9, 1]]), plan, epsilon=1).save(folder / "r.csv", marginal="town")
     return folder / "r.csv"
 
 
@@ -126,7 +126,7 @@ def test_the_validators_of_both_formats_take_it(tmp_path, release):
 def test_a_table_that_was_not_measured_states_its_own_margins_first(tmp_path):
     plan = ut.workloads.Plan(DOMAIN, ut.Unit(1, 1), {"town sex": 1})
     answer = ut.release(np.array([[5, 3], [9, 1]]), plan, epsilon=1)
-    answer.save(tmp_path / "r.csv", family="sex")
+    answer.save(tmp_path / "r.csv", marginal="sex")
     first, second = ut.interop.data_package(tmp_path / "r.csv")["privacy"]["noise"]
     assert first["of"] == "this table: 2 sums by sex"
     assert first["margins"]["19/20"] == str(max(answer["sex"]["count_margin"]))

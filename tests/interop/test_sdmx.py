@@ -22,7 +22,7 @@ PLAN = ut.workloads.Plan(DOMAIN, ut.Unit(1, 1), {"region sex": 1})
 
 def plan_table(folder):
     release = ut.release(np.array([[5, 3], [9000, 1]]), PLAN, epsilon=1)
-    release.save(folder / "r.csv", family="region sex")
+    release.save(folder / "r.csv", marginal="region sex")
     return release
 
 

@@ -80,7 +80,7 @@ def test_a_document_of_sums_keeps_what_its_ledger_adds(ledger, tmp_path):
     ):
         assert again.ledger_facts == facts
     ledger.view("r", epsilon=1).save(tmp_path / "r.json")
-    ledger.view("r", epsilon=1).save(tmp_path / "x.csv", family="x")
+    ledger.view("r", epsilon=1).save(tmp_path / "x.csv", marginal="x")
     assert (
         ut.read_release(tmp_path / "r.json").ledger_facts == ut.read_release(tmp_path / "x.csv").ledger_facts == facts
     )
@@ -173,4 +173,4 @@ def test_the_cost_of_several_versions_is_never_too_small(ledger):
     assert second.ledger_facts.together == second.ledger_facts.seen_at(second.level).together == ut.level("3/4")
     said = " ".join(stated_release(second.statement).composition.split())
     assert "cost the largest of their levels, epsilon = 0.5, and not the sum" in said
-    assert "With the other versions of the data the cost is epsilon = 0.75 in all." in said
+    assert "With the other versions of the data the cost is epsilon = 0.75 in total." in said

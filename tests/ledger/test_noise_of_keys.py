@@ -44,7 +44,7 @@ def test_keys_in_shares_are_named_by_the_law_of_a_share_and_stated_so(tmp_path):
     """Keys whose persons give all their 60 shares are selected with the stated probability."""
     noise = key_noise(["word", "n"], delta="1/10", keys=10, shares=60)
     law, rows = noise.law(level(1)), 2000
-    assert (noise.unit.sensitivity, noise.unit.cells, noise.unit.in_all) == (60, 10, 60)
+    assert (noise.unit.sensitivity, noise.unit.cells, noise.unit.in_total) == (60, 10, 60)
     assert type(noise).of_facts(noise.facts()) == noise
     count = next(n for n in range(60, law.certain, 60) if law.chance_interval(n).lower > 0.2)
     with opened(tmp_path) as ledger:

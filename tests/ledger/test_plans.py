@@ -34,7 +34,7 @@ def counted(cells=CELLS, unit=ONE, **about):
 
 def measured(release):
     """The sums that a release measured, by marginal, as flat arrays."""
-    return {family: sums.ravel().tolist() for family, sums in release.measured.items()}
+    return {marginal: sums.ravel().tolist() for marginal, sums in release.measured.items()}
 
 
 def test_a_plan_stands_for_the_promise_of_its_sums(ledger):
@@ -67,11 +67,11 @@ def test_at_a_large_level_the_sums_are_the_true_ones(ledger):
     """So each sum is at its place, marginal by marginal."""
     with pytest.warns(UserWarning, match="protects practically nobody"):
         released = ledger.publish("census", counted(), ut.Promise(noise=choose_plan(Unit(1, 1))), epsilon=800).table
-    true = {family: sums.ravel().tolist() for family, sums in choose_plan().sums(CELLS).items()}
+    true = {marginal: sums.ravel().tolist() for marginal, sums in choose_plan().sums(CELLS).items()}
     assert measured(released) == true
 
 
-def test_each_family_has_the_noise_of_its_share(tmp_path):
+def test_each_marginal_has_the_noise_of_its_share(tmp_path):
     """20 000 sums of each marginal: the variances are those of geometric noise at the shares of the level."""
     domain = Domain(cell=range(20_000), side=["l", "r"])
     plan = Plan(domain, Unit(2, 1), {"cell side": "2/3", "cell": "1/3"})
@@ -80,11 +80,11 @@ def test_each_family_has_the_noise_of_its_share(tmp_path):
         ledger.publish("z", zero, ut.Promise(noise=plan), epsilon="1/4")
         released = ledger.relax("z", zero, epsilon=3).table
         for at in ("1/4", 3):
-            for family, sums in ledger.view("z", epsilon=at).table.measured.items():
-                law = Geometric(plan.levels(level(at))[family], 2)
+            for marginal, sums in ledger.view("z", epsilon=at).table.measured.items():
+                law = Geometric(plan.levels(level(at))[marginal], 2)
                 expected = float(law.expected_cost(costs.squared))
                 assert np.mean(sums.astype(float) ** 2) == pytest.approx(expected, rel=0.05)
-    assert released.measured[domain.family("cell")].shape == (20_000, 1)
+    assert released.measured[domain.marginal("cell")].shape == (20_000, 1)
 
 
 @pytest.mark.parametrize("derived", [False, True])
@@ -96,11 +96,11 @@ def test_runs_that_cross_blocks_are_as_runs_that_do_not(tmp_path, derived):
     with Ledger.open(tmp_path / "l.db", create=True, derived=derived) as ledger:
         first = ledger.publish("r", table, ut.Promise(noise=plan), epsilon=1).table
         assert measured(ledger.view("r", epsilon=1).table) == measured(first)
-        noise = first.measured[domain.family("cell side")] - table.cells
+        noise = first.measured[domain.marginal("cell side")] - table.cells
         assert 0 < np.abs(noise).mean() < 20
 
 
-def test_derived_noise_of_two_families_is_not_the_same(tmp_path):
+def test_derived_noise_of_two_marginals_is_not_the_same(tmp_path):
     """With equal shares and equal values each run still has a separate keystream."""
     domain = Domain(one=range(500), other=["only"])
     plan = Plan(domain, Unit(1, 1), {"one other": "1/2", "one": "1/2"})

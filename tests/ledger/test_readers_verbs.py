@@ -98,7 +98,7 @@ def test_the_answer_of_a_plan_is_read_by_the_names_of_its_tables(tmp_path, memor
     assert list(answer.to_pandas("sex")["count"]) == [2, 1]
     assert list(answer) == list(answer.table) == ["sex age"]
     assert len(answer.to_arrow()) == 6
-    answer.save(tmp_path / "p.csv", family="sex", confidence="0.99")
+    answer.save(tmp_path / "p.csv", marginal="sex", confidence="0.99")
     assert ut.read_release(tmp_path / "p.csv").confidence == Fraction(99, 100)
     assert list(answer.withhold("sex", below=2)) == ["sex"]
     with pytest.raises(Unsupported, match="once=True"):

@@ -30,7 +30,7 @@ DOMAIN = ut.Domain(shop=["A", "B"])
 MEASURES = {
     "visits": ut.count(2),
     "spent": ut.sum("paid", per_cell=40),
-    "often": ut.count(in_all=3),
+    "often": ut.count(in_total=3),
 }
 
 

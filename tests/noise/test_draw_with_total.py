@@ -23,7 +23,7 @@ DRAWS = [
     CellsDraw(HALF, 2, 1),
     CellsDraw(HALF, 3, 2),
     CellsDraw(HALF, 2, 2, 2, step=2),
-    CellsDraw(HALF, 3, 3, 2, in_all=3),
+    CellsDraw(HALF, 3, 3, 2, in_total=3),
     CellsDraw(HALF, 2, 2, neighbours="change-one"),
     CellsDraw(HALF, 2, 2, nonnegative=False),
     CellsDraw(Level.of_alpha("1/4"), 2, 2, nonnegative=False, neighbours="change-one"),
@@ -41,9 +41,9 @@ def presences(law):
             yield tuple(int(i == cell) for size, cell in zip(law.sizes, cells, strict=True) for i in range(size))
         yield (0,) * law.size
         return
-    s, in_all = law.sensitivity, law.in_all
+    s, in_total = law.sensitivity, law.in_total
     for u in product(range(s + 1) if law.nonnegative else range(-s, s + 1), repeat=law.cells):
-        if sum(v != 0 for v in u) <= law.changed and (in_all is None or sum(map(abs, u)) <= in_all):
+        if sum(v != 0 for v in u) <= law.changed and (in_total is None or sum(map(abs, u)) <= in_total):
             yield u
 
 

@@ -20,12 +20,12 @@ CELLS = [
     for n, k, s, r in [(1, 1, 3, 2), (2, 1, 1, 1), (2, 2, 2, 2), (3, 2, 1, 1), (3, 3, 2, 1), (3, 1, 2, 2), (4, 3, 1, 1)]
     for more in [{}, {"neighbours": "change-one"}, {"nonnegative": False}]
 ] + [
-    {"cells": 2, "changed": 2, "sensitivity": 3, "in_all": 4, "step": 2},
-    {"cells": 3, "changed": 3, "sensitivity": 2, "in_all": 3},
-    {"cells": 3, "changed": 2, "sensitivity": 2, "in_all": 3, "neighbours": "change-one"},
-    {"cells": 2, "changed": 2, "sensitivity": 4, "in_all": 5, "nonnegative": False, "neighbours": "change-one"},
-    {"cells": 3, "changed": 3, "sensitivity": 1, "in_all": 2},
-    {"cells": 4, "changed": 4, "sensitivity": 1, "in_all": 3, "neighbours": "change-one"},
+    {"cells": 2, "changed": 2, "sensitivity": 3, "in_total": 4, "step": 2},
+    {"cells": 3, "changed": 3, "sensitivity": 2, "in_total": 3},
+    {"cells": 3, "changed": 2, "sensitivity": 2, "in_total": 3, "neighbours": "change-one"},
+    {"cells": 2, "changed": 2, "sensitivity": 4, "in_total": 5, "nonnegative": False, "neighbours": "change-one"},
+    {"cells": 3, "changed": 3, "sensitivity": 1, "in_total": 2},
+    {"cells": 4, "changed": 4, "sensitivity": 1, "in_total": 3, "neighbours": "change-one"},
 ]
 
 TABLES = [
@@ -37,10 +37,10 @@ TABLES = [
 
 def presences(law):
     """All that the presence of one individual can add to the cells."""
-    s, in_all = law.sensitivity, law.in_all
+    s, in_total = law.sensitivity, law.in_total
     values = range(s + 1) if law.nonnegative else range(-s, s + 1)
     for u in product(values, repeat=law.cells):
-        if sum(v != 0 for v in u) <= law.changed and (in_all is None or sum(map(abs, u)) <= in_all):
+        if sum(v != 0 for v in u) <= law.changed and (in_total is None or sum(map(abs, u)) <= in_total):
             yield u
 
 
@@ -179,8 +179,8 @@ def enumerated(law, reach):
         CellsDraw(alpha=SMALL, cells=3, changed=2),
         CellsDraw(alpha=SMALL, cells=3, changed=2, nonnegative=False),
         CellsDraw(alpha=SMALL, cells=3, changed=2, neighbours="change-one"),
-        CellsDraw(alpha=SMALL, cells=2, changed=2, sensitivity=2, in_all=3, step=2),
-        CellsDraw(alpha=SMALL, cells=2, changed=2, sensitivity=2, in_all=3, neighbours="change-one"),
+        CellsDraw(alpha=SMALL, cells=2, changed=2, sensitivity=2, in_total=3, step=2),
+        CellsDraw(alpha=SMALL, cells=2, changed=2, sensitivity=2, in_total=3, neighbours="change-one"),
         TablesDraw(alpha=SMALL, sizes=[3], neighbours="change-one"),
         TablesDraw(alpha=SMALL, sizes=[3], neighbours="change-one", exactly=True),
         TablesDraw(alpha=SMALL, sizes=[2, 2]),
@@ -315,7 +315,7 @@ def test_extreme_levels_and_sizes():
 
 def test_refusals():
     """Numbers outside their ranges, and answers of other cells."""
-    for about in ({"cells": 0}, {"cells": 2, "changed": 3}, {"step": 2}, {"sensitivity": 3, "in_all": 2}):
+    for about in ({"cells": 0}, {"cells": 2, "changed": 3}, {"step": 2}, {"sensitivity": 3, "in_total": 2}):
         with pytest.raises(OutOfRange):
             CellsDraw(1, **about)
     for sizes, more in (((), {}), ((2,), {"exactly": True}), ((2, 0), {})):
@@ -328,6 +328,6 @@ def test_refusals():
     with pytest.raises(OutOfRange):
         TablesDraw(1, [2, 2]).tail(1, cell=4)
     assert TablesDraw(1, [2, 2]).pmf([1, 0, 0, 0]) == 0
-    assert repr(CellsDraw(1, 3, 2, 4, in_all=5, step=2)) == (
-        "CellsDraw(epsilon=1, sensitivity=4, cells=3, changed=2, in_all=5, step=2)"
+    assert repr(CellsDraw(1, 3, 2, 4, in_total=5, step=2)) == (
+        "CellsDraw(epsilon=1, sensitivity=4, cells=3, changed=2, in_total=5, step=2)"
     )

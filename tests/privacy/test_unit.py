@@ -90,7 +90,7 @@ def test_a_ledger_takes_the_unit_and_keeps_it(tmp_path):
         Unit(1, 4),
         Unit("1/3", 2, "change-one"),
         Unit(500, 2, amount=Amount("spent", "0.01")),
-        Unit(20, 30, "change-one", nonnegative=True, in_all="201/2"),
+        Unit(20, 30, "change-one", nonnegative=True, in_total="201/2"),
     ],
 )
 def test_what_is_shown_can_be_typed(unit):
@@ -99,15 +99,15 @@ def test_what_is_shown_can_be_typed(unit):
     assert repr(Unit(1, 4)) == "Unit(1, cells=4)"
 
 
-def test_a_bound_in_all_is_kept_where_it_bounds():
-    assert (Unit(2, 3).reach, Unit(2, 3).in_all, Unit(2, 3).charged) == (6, None, 3)
+def test_a_bound_in_total_is_kept_where_it_bounds():
+    assert (Unit(2, 3).reach, Unit(2, 3).in_total, Unit(2, 3).epsilon_parts) == (6, None, 3)
     for most in (2, 3, 5, "11/2"):
-        unit = Unit(2, 3, in_all=most)
-        assert unit.in_all == unit.reach == Fraction(most)
-        assert (unit.charged, unit.whole_cells) == (Fraction(most) / 2, Fraction(most) // 2)
+        unit = Unit(2, 3, in_total=most)
+        assert unit.in_total == unit.reach == Fraction(most)
+        assert (unit.epsilon_parts, unit.whole_cells) == (Fraction(most) / 2, Fraction(most) // 2)
         assert Unit.of_facts(unit.facts()) == unit
     for most in (6, 7):
-        assert Unit(2, 3, in_all=most) == Unit(2, 3)
+        assert Unit(2, 3, in_total=most) == Unit(2, 3)
 
 
 @pytest.mark.parametrize("promise", [{}, {"neighbours": "change-one"}, {"nonnegative": True}])
@@ -120,8 +120,8 @@ def test_a_total_is_public_where_records_are_replaced_and_none_lowers_a_cell(pro
 @pytest.mark.parametrize("parts", [(3, 2, "7/2"), ("1/2", 3, None), ("3/2", 1, None)])
 def test_everybody_is_counted_with_the_same_whole_number_where_the_total_is_public(parts):
     """No sum of whole cells is 7/2: a promise that nobody can keep is no promise."""
-    sensitivity, cells, in_all = parts
-    whom = {"neighbours": "change-one", "nonnegative": True, "in_all": in_all}
+    sensitivity, cells, in_total = parts
+    whom = {"neighbours": "change-one", "nonnegative": True, "in_total": in_total}
     assert Unit(sensitivity, cells, **whom).reach.denominator == 2
     with pytest.raises(OutOfRange, match="whole number"):
         Unit(sensitivity, cells, exactly=True, **whom)

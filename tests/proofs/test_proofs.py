@@ -138,22 +138,22 @@ def listed(example):
 
 
 def test_the_comb_is_that_of_the_library(monkeypatch):
-    """`combed_size` of InAll.v is what `least_in_all` leaves of a person, where the comb begins at the same place."""
+    """`combed_size` of InAll.v is what `least_in_total` leaves of a person, where the comb begins at the same place."""
     mark = -(-(5 << 64) // 9)
     monkeypatch.setattr(kept_pairs, "item_tags", lambda *_: np.array([[mark]], dtype=np.uint64))
     pairs = kept_pairs.Pairs(np.zeros(3, dtype=int), np.arange(3), np.array([2, 3, 4]))
-    assert kept_pairs.least_in_all(pairs, 4, ["Ada"], key=bytes(32)).tolist() == listed("comb")
+    assert kept_pairs.least_in_total(pairs, 4, ["Ada"], key=bytes(32)).tolist() == listed("comb")
 
 
 def test_what_one_individual_reaches_is_that_of_the_library():
     """`reach`, `both` and `left_over` of Units.v are the charges of cells alone, in parts of the sensitivity."""
     domain, cells = Domain(cell=range(4)), {(0,): Fraction(1)}
     units = [
-        Unit(2, 3, in_all=5),
-        Unit(2, 3, "change-one", nonnegative=True, in_all=5),
-        Unit(2, 3, "change-one", nonnegative=True, in_all=5, exactly=True),
+        Unit(2, 3, in_total=5),
+        Unit(2, 3, "change-one", nonnegative=True, in_total=5),
+        Unit(2, 3, "change-one", nonnegative=True, in_total=5, exactly=True),
     ]
-    charges = [charge_of(domain, unit, cells) * unit.charged * unit.sensitivity for unit in units]
+    charges = [charge_of(domain, unit, cells) * unit.epsilon_parts * unit.sensitivity for unit in units]
     reach, both, left_over = listed("reached")
     assert charges == [reach, both, 2 * left_over]
 

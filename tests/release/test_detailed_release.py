@@ -107,7 +107,7 @@ def test_each_group_has_the_detail_that_its_noisy_sum_chooses(bounds, details):
     assert dict(zip(table["county"].tolist(), table["detail"].tolist(), strict=True)) == details
 
 
-@pytest.mark.parametrize("unit", [Unit(1, 1), Unit(1, 2), Unit(2, 2), Unit(2, 2, in_all=3), Unit(1, 2, "change-one")])
+@pytest.mark.parametrize("unit", [Unit(1, 1), Unit(1, 2), Unit(2, 2), Unit(2, 2, in_total=3), Unit(1, 2, "change-one")])
 def test_the_unit_of_the_rows_holds_for_every_choice_and_every_change(unit):
     """Brute force: all changes that the unit allows in 8 cells, under all choices of two details for two groups."""
     domain = Domain(g=["a", "b"], x=["0", "1"], y=["0", "1"])
@@ -131,7 +131,7 @@ def test_the_unit_of_the_rows_holds_for_every_choice_and_every_change(unit):
                 continue
             change = np.zeros(8, dtype=np.int64)
             change[list(places)] = values
-            cells = {name: domain.sums(change.reshape(2, 2, 2), rule.family(domain, name)).ravel() for name in named}
+            cells = {name: domain.sums(change.reshape(2, 2, 2), rule.marginal(domain, name)).ravel() for name in named}
             for rows in chosen:
                 sums = [int(cells[key[1]][at]) for key, at in rows.items()]
                 sizes = [abs(value) for value in sums if value]
@@ -168,7 +168,7 @@ def test_both_stages_together_keep_the_level_exactly():
     # and these are the laws that a release states
     table = CountedTable(Domain(g=["a"], x=["0", "1"]), np.array([[2, 1]]), unit)
     release = release_detailed(table, "g", {"x": -(10**6)}, epsilon=whole, first=share)
-    stated = [next(iter(own["noise"]["families"])) for own in (release.statement["first"], release.statement["fine"])]
+    stated = [next(iter(own["noise"]["marginals"])) for own in (release.statement["first"], release.statement["fine"])]
     ratios = [Fraction(own["per_sum"]["epsilon"]) / own["sensitivity"] for own in stated]
     assert ratios == [Fraction(1, 8), Fraction(3, 8)]
 
@@ -224,7 +224,7 @@ def test_saved_read_and_verified_and_every_forgery_is_found(run, tmp_path):
         DetailedSums.of_facts(lowered)
 
 
-@pytest.mark.parametrize("unit", [Unit(1, 1), Unit(1, 2), Unit(2, 3, in_all=4), Unit(1, 2, "change-one")])
+@pytest.mark.parametrize("unit", [Unit(1, 1), Unit(1, 2), Unit(2, 3, in_total=4), Unit(1, 2, "change-one")])
 @pytest.mark.parametrize("bounds", [DETAILS, {"sex": 5, "age sex": 100}, {"sex": 10**6}])
 def test_clean_numbers_are_nearest_to_both_stages_in_each_group(unit, bounds):
     """Compared with the least squares of another solver, group by group, weighted by the variances of the drawn
@@ -234,7 +234,7 @@ def test_clean_numbers_are_nearest_to_both_stages_in_each_group(unit, bounds):
     clean, chosen = release.clean(), release.rule.chosen(release.first)
     cells = clean["part"]["clean"].tolist()
     stages = [stage for stage in (release.first, release.fine) if stage is not None]
-    stated = [stage.statement["noise"]["families"][0] for stage in stages]
+    stated = [stage.statement["noise"]["marginals"][0] for stage in stages]
     laws = [Geometric(one["per_sum"]["epsilon"], one["sensitivity"]) for one in stated]
     first, *fine = (float(law.variance()) ** -0.5 for law in laws)
     for name, total in zip("ABC", release.first.raw("county")["measured"].tolist(), strict=True):
@@ -261,7 +261,7 @@ def test_two_stages_are_cleaned_over_their_rows_and_take_no_facts_and_no_held_ta
     document, total = json.loads(json.dumps(release.facts())), str(clean.cells.sum())
     stated, table = json.loads(json.dumps(clean.statement_with(None, "part"))), clean["part"]
     assert check_clean(stated, table, document).cells.tolist() == clean.cells.tolist()
-    fact = {"family": [], "sums": [[[], total, total]]}
+    fact = {"marginal": [], "sums": [[[], total, total]]}
     for forged in ({"held": []}, {"held": ["county"]}, {"held": ["nothing"]}, {"given": [fact]}, {"given": []}):
         with pytest.raises(BadTable):
             check_clean(stated | forged, table, document)
@@ -338,9 +338,9 @@ def test_the_command(run, tmp_path, monkeypatch):
     assert "margin of sex     ± " in out
     assert run(*words, "--detail", "sex=50", "--out", "two.json")[0] == 0
     assert run("verify", "two.json")[0] == 0
-    for family in ([], ["--want", "county"], ["--want", "total"]):
-        place = f"clean{len(family)}{family[-1:]}.csv"
-        assert run("clean", "two.json", *family, "--out", place)[0] == 0
+    for marginal in ([], ["--want", "county"], ["--want", "total"]):
+        place = f"clean{len(marginal)}{marginal[-1:]}.csv"
+        assert run("clean", "two.json", *marginal, "--out", place)[0] == 0
         assert run("verify", place, "--release", "two.json")[0] == 0
         header, row, *others = (tmp_path / place).read_text().splitlines()
         *labels, cell = row.split(",")

@@ -153,10 +153,10 @@ def test_every_door_draws_the_noise_that_is_promised(door, neighbours, many, hal
 def test_a_step_has_its_share_of_the_level_exactly(sensitivity, cells, half_step, neighbours):
     unit = Unit(sensitivity, cells, neighbours)
     lattice = ut.CellNoise(unit, half_step=half_step).lattice
-    assert (lattice.cells, lattice.block) == (unit.charged, sensitivity if half_step else 1)
-    assert unit.charged == cells * (1 + (neighbours == "change-one"))
+    assert (lattice.cells, lattice.block) == (unit.epsilon_parts, sensitivity if half_step else 1)
+    assert unit.epsilon_parts == cells * (1 + (neighbours == "change-one"))
     for epsilon in (Fraction(1, 10**6), Fraction(2, 3), Fraction(50)):
-        assert lattice.of(level(epsilon)).epsilon == epsilon * lattice.block / (unit.charged * sensitivity)
+        assert lattice.of(level(epsilon)).epsilon == epsilon * lattice.block / (unit.epsilon_parts * sensitivity)
 
 
 def test_each_delta_names_what_was_named_and_as_many_as_it_says():

@@ -29,7 +29,7 @@ def test_from_a_plan_to_answers_with_bars():
     """`choose_plan` chooses hat functions for ranges; the release answers every range, close to the truth."""
     wanted = Workload.ranges(AGES, "age")
     chosen = choose_plan(wanted, ONE, epsilon=1, method="hat functions")
-    assert any(family[0] < 0 for family in chosen.shares)
+    assert any(marginal[0] < 0 for marginal in chosen.shares)
     released = ut.release(COUNTS, chosen, epsilon=1, once=True).table
     answer = released.total({"age": slice(7, 30)}, confidence="0.999999999999")
     assert abs(answer.exact - int(COUNTS[7:30].sum())) <= answer.margin
@@ -54,7 +54,7 @@ def test_a_bar_of_a_table_holds_for_each_of_its_sums():
     """One distribution stands for several: it is never narrower than the exact one of any of them, and at most 12 %
     wider."""
     released = seeded_workload_release(np.zeros((30, 2), dtype=int), BOTH, 7, epsilon=1)
-    kinds, laws = released._errors.of_family((0, 0))
+    kinds, laws = released._errors.of_marginal((0, 0))
     assert len(set(kinds.tolist())) > 12
     assert any(type(law) is not Combination for law in laws.values())
     for place, kind in enumerate(kinds.tolist()):
@@ -82,7 +82,7 @@ def test_documents_say_hats_and_are_read_back():
     refused."""
     released = seeded_workload_release(np.ones((30, 2), dtype=int), BOTH, 7, epsilon=1)
     facts = json.loads(json.dumps(released.facts()))
-    by_name = {one["family"]: one for one in facts["noise"]["families"]}
+    by_name = {one["marginal"]: one for one in facts["noise"]["marginals"]}
     assert by_name["age~6 sex"]["sensitivity"] == 6
     assert by_name["age~6 sex"]["of"] == "hat functions of age, 6 apart, by sex"
     assert "of" not in by_name["age sex"]
@@ -92,7 +92,7 @@ def test_documents_say_hats_and_are_read_back():
     assert pickle.loads(pickle.dumps(released)).total().exact == released.total().exact
     assert released.raw("age~12")["measured"].tolist() == facts["sums"]["age~12"]
     assert released.raw("age~12")["age~12"][1] == "0..17"
-    facts["noise"]["families"][0]["sensitivity"] = 1
+    facts["noise"]["marginals"][0]["sensitivity"] = 1
     with pytest.raises(BadTable, match="must follow"):
         NoisySums.of_facts(facts)
     with pytest.raises(OutOfRange, match="of this name"):
@@ -116,8 +116,8 @@ def test_clean_tables(chosen):
     A = np.array([domain.sums(one.reshape(domain.shape), domain.finest).ravel() for one in np.eye(domain.size)])
     assert (np.eye(domain.size) == A).all()
     rows = {
-        family: np.array([domain.sums(one.reshape(domain.shape), family).ravel() for one in np.eye(domain.size)]).T
-        for family in weights
+        marginal: np.array([domain.sums(one.reshape(domain.shape), marginal).ravel() for one in np.eye(domain.size)]).T
+        for marginal in weights
     }
     top = max(weights.values())
     N = sum(weights[f] / top * rows[f].T @ rows[f] for f in weights)
@@ -140,7 +140,7 @@ def test_a_ledger_relaxes_and_views_without_loss(tmp_path):
     with seeded_ledger(tmp_path / "l.db", "hat functions") as again:
         for at, said in (("1/4", first), ("1/8", lower), (1, higher)):
             seen = again.view("ages", epsilon=at).table
-            assert all((seen.measured[family] == sums).all() for family, sums in said.measured.items())
+            assert all((seen.measured[marginal] == sums).all() for marginal, sums in said.measured.items())
             assert seen.facts() == said.facts()
         alone = Plan(AGES, ONE, {"age~5": 1})
         with pytest.raises(Unsupported):

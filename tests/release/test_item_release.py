@@ -347,7 +347,7 @@ def test_rows_that_come_again_are_not_told_apart():
 
 
 @pytest.mark.parametrize("first", [(1, 0, 0, 0), (1, 1, 0, 0), (1, 1, 1, 0), (1, 1, 1, 1)])
-def test_another_table_has_the_same_sum_for_one_digest_in_all(first):
+def test_another_table_has_the_same_sum_for_one_digest_in_total(first):
     """The theorem of proofs/theory/item-noise.md, enumerated: digests of 3 bits, and every table with as many rows. The
     rows of the first table are distinct; the other may repeat rows. For a first table with a repeated row, more digests
     agree, which shows why the hypothesis is needed."""

@@ -67,7 +67,7 @@ EXAMPLES: dict[str, list[PlannedNoise]] = {
     "one draw": [
         OneDraw(ut.Unit(1, 2), 3),
         OneDraw(ut.Unit(2, 2, nonnegative=True), 3, step=1),
-        OneDraw(ut.Unit(1, 2, nonnegative=True, in_all=1), 3),
+        OneDraw(ut.Unit(1, 2, nonnegative=True, in_total=1), 3),
     ],
     "one-way tables in one draw": [
         OneWayDraw(DOMAIN, ut.Unit(1, 1)),
@@ -91,11 +91,11 @@ def changes(unit: ut.Unit, cells: int) -> list[tuple[int, ...]]:
     """All changes of a given number of cells by the presence of one individual."""
     wide = int(unit.sensitivity)
     each = range(0 if unit.nonnegative else -wide, wide + 1)
-    in_all = wide * unit.cells if unit.in_all is None else unit.in_all
+    in_total = wide * unit.cells if unit.in_total is None else unit.in_total
     return [
         change
         for change in product(each, repeat=cells)
-        if any(change) and sum(map(bool, change)) <= unit.cells and sum(map(abs, change)) <= in_all
+        if any(change) and sum(map(bool, change)) <= unit.cells and sum(map(abs, change)) <= in_total
     ]
 
 
@@ -237,7 +237,7 @@ def test_a_level_that_a_distribution_does_not_keep_is_refused():
         cells_with(_Understated(), ut.Unit(1, 1))
 
 
-def test_cells_bounded_in_all_take_geometric_noise_alone():
-    unit = ut.Unit(2, 4, in_all=4)
+def test_cells_bounded_in_total_take_geometric_noise_alone():
+    unit = ut.Unit(2, 4, in_total=4)
     with pytest.raises(Unsupported, match="need geometric noise"):
         cells_with(DiscreteStaircase(unit.per_cell(level(1)), 2), unit)

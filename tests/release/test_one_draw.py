@@ -35,7 +35,7 @@ def once(table, promise, epsilon=1):
         (ut.Unit(1, 3, nonnegative=True), CellsDraw(1, 5, 3)),
         (ut.Unit(1, 3), CellsDraw(1, 5, 3, nonnegative=False)),
         (ut.Unit(1, 3, "change-one"), CellsDraw(1, 5, 3, nonnegative=False, neighbours="change-one")),
-        (ut.Unit(3, 2, nonnegative=True, in_all=4), CellsDraw(1, 5, 2, 3, in_all=4)),
+        (ut.Unit(3, 2, nonnegative=True, in_total=4), CellsDraw(1, 5, 2, 3, in_total=4)),
         (ut.Unit(4, 2, nonnegative=True), CellsDraw(1, 5, 2, 4, step=3)),
     ],
     ids=repr,
@@ -150,7 +150,7 @@ def test_further_tables_have_noise_of_their_own(tmp_path):
     assert answer.total({"smoker": "yes"}) == answer.total({"table": "smoker", "group": "yes"})
     with pytest.raises(OutOfRange, match=": sex"):
         answer.total({"sex": "men", "smoker": "yes"})
-    for words in ({"family": "age"}, {"means": True}):
+    for words in ({"marginal": "age"}, {"means": True}):
         with pytest.raises(OutOfRange, match="by a plan"):
             answer.save(tmp_path / "none.csv", **words)
     two = {"table": "sex age", "group": ["men young", "women young"]}

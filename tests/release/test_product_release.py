@@ -57,11 +57,11 @@ def test_drawn_noise_has_the_levels_of_its_classes():
     squares = dict.fromkeys(CHOSEN.shares, 0.0)
     for seed in range(runs):
         released = seeded_workload_release(np.zeros(18, dtype=int), CHOSEN, seed, epsilon=2)
-        for family, sums in released.measured.items():
-            squares[family] += float((sums.astype(float) ** 2).mean())
-    for family, share in CHOSEN.shares.items():
+        for marginal, sums in released.measured.items():
+            squares[marginal] += float((sums.astype(float) ** 2).mean())
+    for marginal, share in CHOSEN.shares.items():
         expected = 1 / (2 * np.sinh(float(share)) ** 2)
-        assert squares[family] / runs == pytest.approx(expected, rel=0.35)
+        assert squares[marginal] / runs == pytest.approx(expected, rel=0.35)
 
 
 @pytest.mark.parametrize(("chosen", "where"), [(CHOSEN, {"age": slice(2, 9)}), (BOTH, {"x": slice(1, 4), "sex": "f"})])
@@ -88,14 +88,14 @@ def test_documents_say_rows_and_are_read_back(chosen, where):
     with pytest.raises(Unsupported, match="groups or hat functions"):
         released.clean()
     with pytest.raises(Unsupported, match="no labels"):
-        released.raw(facts["noise"]["families"][0]["family"])
+        released.raw(facts["noise"]["families"][0]["marginal"])
     with pytest.raises(OutOfRange, match="of this name"):
-        released[facts["noise"]["families"][0]["family"]]
+        released[facts["noise"]["families"][0]["marginal"]]
 
 
 def test_a_document_is_saved_and_verified(tmp_path):
     released = seeded_workload_release(COUNTS, CHOSEN, 7, epsilon=1)
     released.save(tmp_path / "ages.json")
     assert NoisySums.of_facts(json.loads((tmp_path / "ages.json").read_text())).facts() == released.facts()
-    beside = released.save(tmp_path / "ages.csv", family="age")
-    assert beside["family"] == "age"
+    beside = released.save(tmp_path / "ages.csv", marginal="age")
+    assert beside["marginal"] == "age"

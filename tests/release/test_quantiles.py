@@ -101,8 +101,8 @@ SHAPES = {"squares": np.arange(24) ** 2, "nobody": np.zeros(24, int), "one cell"
 def test_bounds_by_the_variance_change_no_answer(shape, where):
     """The variance of their noise decides most cuts; the answer is the same as by all exact margins."""
     domain = Domain(age=bins(12), sex=["men", "women"])
-    families = list(domain.families())[:4]
-    plan = Plan(domain, Unit(1, 1), dict.fromkeys(families, Fraction(1, len(families))))
+    marginals = list(domain.marginals())[:4]
+    plan = Plan(domain, Unit(1, 1), dict.fromkeys(marginals, Fraction(1, len(marginals))))
     labels = domain.axes[0].labels[0]
     for epsilon in ("1/2", 2):
         for _ in range(3):

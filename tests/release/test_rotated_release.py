@@ -53,7 +53,7 @@ def test_an_answers_error_has_the_law_found_by_enumeration():
 def test_bars_cover_and_answers_are_unbiased(made):
     """3000 releases: each wanted sum and a ratio are within their margins at least as often as stated."""
     rounds, said = 3000, 0.95
-    laws = {family: Geometric(at) for family, at in made.levels(level(1)).items()}
+    laws = {marginal: Geometric(at) for marginal, at in made.levels(level(1)).items()}
     random = np.random.default_rng(5)
     true = made.sums(CELLS)
     release = given(made, true)
@@ -64,15 +64,15 @@ def test_bars_cover_and_answers_are_unbiased(made):
     errors = np.zeros(len(forms))
     for form, bar, place in zip(forms, bars, range(len(forms)), strict=True):
         draws = np.zeros(rounds)
-        for family, terms in release.reconstruction.terms(form).items():
-            q = float(laws[family].ratio.alpha)
+        for marginal, terms in release.reconstruction.terms(form).items():
+            q = float(laws[marginal].ratio.alpha)
             for (coefficient,), times in terms.items():
                 noise = random.geometric(1 - q, (times, rounds)) - random.geometric(1 - q, (times, rounds))
                 draws += float(coefficient) * noise.sum(axis=0)
         errors[place] = abs(draws.mean()) / (draws.std() / rounds**0.5)
         assert (abs(draws) <= bar).mean() >= said - 3 * (said * (1 - said) / rounds) ** 0.5
         assert draws.var() == pytest.approx(float(release.noise(form).variance), rel=0.15)
-        assert release.reconstruction.value(true, form) == form.of(PLACES.sums(CELLS, form.family), form.family)
+        assert release.reconstruction.value(true, form) == form.of(PLACES.sums(CELLS, form.marginal), form.marginal)
     assert errors.max() < 5
 
 
@@ -94,7 +94,7 @@ def test_everything_that_a_release_gives():
     assert sorted(again.bars()) == ["", "column", "row", "row column"]
     assert "these are the two cells of one row" in facts["guarantee"]
     assert "made more accurate later" in facts["noise"]["theorem"]
-    assert facts["noise"]["families"][0]["of"] == "differences of 'visits' and 'nights'"
+    assert facts["noise"]["marginals"][0]["of"] == "differences of 'visits' and 'nights'"
     assert release.raw("row column")["row"].tolist() == ["A", "B", "C"]
     assert release.raw("column")["measured"].shape == (1,)
     clean = release.clean()
@@ -122,7 +122,7 @@ def test_a_ledger_relaxes_sums_and_differences_without_loss(tmp_path):
         higher = ledger.relax("stays", TABLE, epsilon=2).table
         for at, said in (("1/4", first), ("1/8", lower), (2, higher)):
             seen = ledger.view("stays", epsilon=at).table
-            assert all((seen.measured[family] == sums).all() for family, sums in said.measured.items())
+            assert all((seen.measured[marginal] == sums).all() for marginal, sums in said.measured.items())
             assert NoisySums.of_facts(json.loads(json.dumps(seen.facts()))).plan.together == "column"
         assert ledger.spent("stays") == level(2)
         assert ledger.verify().responses == 3

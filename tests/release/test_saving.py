@@ -55,7 +55,7 @@ KINDS = {
         at, **how
     ),
     "sums": lambda at, folder, **how: _workload().save(at, **how),
-    "narrowed sums": lambda at, folder, **how: _workload().save(at, family="department sex=men", **how),
+    "narrowed sums": lambda at, folder, **how: _workload().save(at, marginal="department sex=men", **how),
     "clean": lambda at, folder, **how: _workload().clean().save(at, **how),
     "ledger": lambda at, folder, **how: _in_ledger(folder).view("r", epsilon="1/2").save(at, **how),
 }
@@ -180,8 +180,8 @@ def test_a_plan_without_cells_names_the_tables_that_can_be_read(tmp_path):
     plan = Plan(DOMAIN, ut.Unit(1, 1), {"department": "1/2", "sex": "1/2"})
     answer = ut.release(np.array([[512, 89], [353, 17]]), plan, epsilon=1)
     for ask in (lambda **named: answer.save(tmp_path / "x.csv", **named), answer.to_pandas):
-        with pytest.raises(NotDetermined, match="family=") as refused:
+        with pytest.raises(NotDetermined, match="marginal=") as refused:
             ask()
         named = refused.value.remedy.split("'")[1]
-        ask(family=named)
+        ask(marginal=named)
     assert ut.read_release(tmp_path / "x.csv").table["department"]["count"].tolist()

@@ -56,8 +56,8 @@ def test_a_statement_is_plain_data(noise, relaxable):
     promise = said["promise"]
     assert json.loads(json.dumps(said)) == said
     assert (said["utmost"], said["rows"], promise["columns"], promise["public"]) == (__version__, 2, ["n"], ["id"])
-    assert (promise["noise"]["cells"], said["noise"]["charged"]) == (2, made.unit.charged)
-    assert Fraction(said["noise"]["per_cell"]["epsilon"]) * said["noise"]["charged"] == 1
+    assert (promise["noise"]["cells"], said["noise"]["epsilon_parts"]) == (2, made.unit.epsilon_parts)
+    assert Fraction(said["noise"]["per_cell"]["epsilon"]) * said["noise"]["epsilon_parts"] == 1
 
 
 def test_a_level_given_as_alpha_is_named_with_the_decimal_above_its_epsilon():

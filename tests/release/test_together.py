@@ -134,7 +134,7 @@ def test_the_statement_says_whom_it_protects_and_what_was_drawn():
     said = joint.statement
     assert json.loads(json.dumps(said)) == said
     assert "only the 2 released cells of one row, each by at most 1" in said["guarantee"]
-    assert (said["noise"]["kind"], said["noise"]["relaxable"], said["noise"]["charged"]) == ("joint", False, 4)
+    assert (said["noise"]["kind"], said["noise"]["relaxable"], said["noise"]["epsilon_parts"]) == ("joint", False, 4)
     assert "cannot be relaxed" in said["noise"]["drawn"]
     assert JointCells(1, 2) == joint.noise.way.laws[0]
     rotated = released(

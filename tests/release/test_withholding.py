@@ -137,14 +137,14 @@ def test_the_bias_of_estimates_made_of_several_noises_is_right_to_a_few_hundredt
 def _determined(domain, shown):
     """The cells of all marginals that follow from the shown ones: exact linear algebra over the cells."""
     rows = {}
-    for family in shown:
+    for marginal in shown:
         columns = [
-            domain.sums(np.eye(domain.size, dtype=np.int64)[number].reshape(domain.shape), family).ravel()
+            domain.sums(np.eye(domain.size, dtype=np.int64)[number].reshape(domain.shape), marginal).ravel()
             for number in range(domain.size)
         ]
         for place, row in enumerate(np.array(columns).T):
-            rows[family, place] = [Fraction(int(cell)) for cell in row]
-    known = [rows[family, place] for family in shown for place in np.flatnonzero(shown[family])]
+            rows[marginal, place] = [Fraction(int(cell)) for cell in row]
+    known = [rows[marginal, place] for marginal in shown for place in np.flatnonzero(shown[marginal])]
     rank = len(independent(np.array(known, dtype=object))[0]) if known else 0
     return {
         cell
@@ -156,7 +156,7 @@ def _determined(domain, shown):
 TREES = Domain(
     place=hierarchy({"N": ["n1", "n2"], "S": ["s1", "s2", "s3"]}, names=["region", "district"]), sex=["men", "women"]
 )
-FAMILIES = [
+MARGINALS = [
     (DOMAIN, ["department sex", "department", "sex", ""]),
     (DOMAIN, ["department", "sex", ""]),
     (TREES, ["district sex", "region sex", "sex", "region", ""]),
@@ -164,10 +164,10 @@ FAMILIES = [
 ]
 
 
-@pytest.mark.parametrize("case", range(len(FAMILIES)))
+@pytest.mark.parametrize("case", range(len(MARGINALS)))
 def test_no_withheld_cell_follows_from_the_shown_ones(case):
     """Random tables; without the further withheld cells some would follow, so the test can fail."""
-    domain, names = FAMILIES[case]
+    domain, names = MARGINALS[case]
     random, betrayed, before = np.random.default_rng(case), 0, 0
     for _ in range(12):
         cells = random.integers(0, 300, domain.shape)
@@ -175,7 +175,7 @@ def test_no_withheld_cell_follows_from_the_shown_ones(case):
         below = int(random.choice([30, 90, 200]))
         protected = _shown(domain, release.withhold(*names, below=below, complementary=True))
         rule = _shown(domain, release.withhold(*names, below=below))
-        assert all((protected[family] <= rule[family]).all() for family in rule), "nothing more is shown"
+        assert all((protected[marginal] <= rule[marginal]).all() for marginal in rule), "nothing more is shown"
         betrayed += len(_determined(domain, protected))
         before += len(_determined(domain, rule))
     assert betrayed == 0
@@ -185,7 +185,7 @@ def test_no_withheld_cell_follows_from_the_shown_ones(case):
 def _shown(domain, tables):
     """The shown cells of each marginal."""
     return {
-        domain.family(name): np.array([mark == "shown" for mark in table.table["count_mark"]])
+        domain.marginal(name): np.array([mark == "shown" for mark in table.table["count_mark"]])
         for name, table in tables.items()
     }
 
@@ -194,7 +194,7 @@ def test_a_plan_withholds_its_tables_together():
     release = _planned()
     tables = release.withhold("department sex", "department", "sex", "", below=90, complementary=True)
     shown = {
-        DOMAIN.family(name): np.array([mark == "shown" for mark in table.table["count_mark"]])
+        DOMAIN.marginal(name): np.array([mark == "shown" for mark in table.table["count_mark"]])
         for name, table in tables.items()
     }
     assert _determined(DOMAIN, shown) == set()
@@ -204,7 +204,7 @@ def test_a_plan_withholds_its_tables_together():
     for name, table in tables.items():
         rows = zip(table.table["count"], table.table["count_mark"], release[name]["count"], strict=True)
         assert all(cell == (whole if mark == "shown" else None) for cell, mark, whole in rows)
-    assert tables["sex"].families == tuple(tables)
+    assert tables["sex"].marginals == tuple(tables)
     with pytest.raises(OutOfRange):
         release.withhold("sex", "sex", below=90)
     with pytest.raises(OutOfRange):
@@ -213,13 +213,13 @@ def test_a_plan_withholds_its_tables_together():
         tables.save("x.csv")
 
 
-def test_a_narrowed_table_and_the_families_that_a_plan_wants(tmp_path):
+def test_a_narrowed_table_and_the_marginals_that_a_plan_wants(tmp_path):
     release = _planned()
     assert list(release.withhold(below=90)) == ["department sex"]
     tables = release.withhold("department sex=women", "department", below=90, complementary=True)
     assert list(tables) == ["department sex=women", "department"]
-    said = tables.save(tmp_path / "women.csv", family="department sex=women")
-    assert said["families"] == list(tables)
+    said = tables.save(tmp_path / "women.csv", marginal="department sex=women")
+    assert said["marginals"] == list(tables)
 
 
 def test_too_many_cells_that_hang_together_are_refused():

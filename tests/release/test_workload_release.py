@@ -31,7 +31,7 @@ CELLS = Plan(APPLICANTS, Unit(1, 1), {"department sex outcome": 1})
 def released(domain, shares, measured, *, epsilon=1, unit=None):
     """A release with given noisy sums, by the name of the marginal."""
     plan = Plan(domain, Unit(1, 1) if unit is None else unit, shares)
-    sums = {domain.family(name): np.array(values) for name, values in measured.items()}
+    sums = {domain.marginal(name): np.array(values) for name, values in measured.items()}
     at = epsilon if isinstance(epsilon, ut.exact.Level) else level(epsilon)
     return NoisySums(ut.Promise(noise=plan), at, Fraction(19, 20), sums)
 
@@ -98,18 +98,18 @@ def test_a_plan_is_released_and_its_wanted_tables_are_shown():
     assert admitted["count"].tolist() == release.measured[(0, 0, 0)][:, :, 0].sum(axis=1).tolist()
 
 
-def test_tables_of_different_families_agree_with_each_other():
+def test_tables_of_different_marginals_agree_with_each_other():
     """Least squares is consistent: estimates of a coarser marginal are sums of those of a finer one, in rationals."""
     domain = Domain(place=hierarchy({"N": ["a", "b"], "S": ["c", "d"]}, names=["region", "district"]), sex=[1, 2, 3])
     plan = Plan(domain, Unit(2, 3), {"district sex": "1/2", "region": "1/4", "sex": "1/8", "": "1/8"})
     release = ut.release(np.arange(12).reshape(4, 3), plan, epsilon=ut.level(alpha="1/3"), once=True).table
     estimates = {}
-    for family in domain.families():
-        sums, divisor = release.reconstruction.estimates(release.measured, family)
-        estimates[family] = np.array([Fraction(int(one), divisor) for one in sums.ravel()]).reshape(sums.shape)
-    for family, found in estimates.items():
-        assert (domain.sums(estimates[domain.finest], family) == found).all()
-    assert release.total({"region": "N"}).exact == estimates[domain.family("region")].ravel()[0]
+    for marginal in domain.marginals():
+        sums, divisor = release.reconstruction.estimates(release.measured, marginal)
+        estimates[marginal] = np.array([Fraction(int(one), divisor) for one in sums.ravel()]).reshape(sums.shape)
+    for marginal, found in estimates.items():
+        assert (domain.sums(estimates[domain.finest], marginal) == found).all()
+    assert release.total({"region": "N"}).exact == estimates[domain.marginal("region")].ravel()[0]
     assert release.total({"district": ["a", "b"]}).exact == release.total({"region": "N"}).exact
 
 
@@ -118,7 +118,7 @@ def test_bars_cover_as_often_as_they_say():
     domain = Domain(place=hierarchy({"N": ["a", "b"], "S": ["c", "d"]}, names=["region", "district"]))
     plan = Plan(domain, Unit(1, 1), {"district": "1/2", "region": "1/4", "": "1/4"})
     cells, names, runs = np.array([40, 0, 7, 300]), ["district", "region", ""], 300
-    truth = {name: domain.sums(cells, domain.family(name)) for name in names}
+    truth = {name: domain.sums(cells, domain.marginal(name)) for name in names}
     first = ut.release(cells, plan, epsilon=2, once=True).table
     alone, together = (first.bars(*names, confidence="0.8", together=both) for both in (False, True))
     hits = []
@@ -126,7 +126,7 @@ def test_bars_cover_as_often_as_they_say():
         release = seeded_workload_release(cells, plan, seed, epsilon=2)
         off = {}
         for name in names:
-            sums, divisor = release.reconstruction.estimates(release.measured, domain.family(name))
+            sums, divisor = release.reconstruction.estimates(release.measured, domain.marginal(name))
             off[name] = np.abs((sums / divisor).astype(float) - truth[name])
         hits.append([*(off[n][0] <= alone[n] for n in names), all((off[n] <= together[n]).all() for n in names)])
     rates = np.mean(hits, axis=0)
@@ -140,7 +140,7 @@ def test_estimates_are_unbiased_in_rationals():
     plan = Plan(domain, Unit(1, 1), {"a b": "1/3", "a": "1/3", "b": "1/3"})
     for cells in (np.zeros((2, 3), int), np.arange(6).reshape(2, 3) * 10**14):
         release = seeded_workload_release(cells, plan, 5, epsilon="1/3")
-        noises = {family: sums - domain.sums(cells, family) for family, sums in release.measured.items()}
+        noises = {marginal: sums - domain.sums(cells, marginal) for marginal, sums in release.measured.items()}
         off = release.total({"a": 1, "b": [1, 2]}).exact - int(cells[0, :2].sum())
         alone = NoisySums(ut.Promise(noise=plan), release.level, release.confidence, noises)
         assert off == alone.total({"a": 1, "b": [1, 2]}).exact
@@ -230,13 +230,13 @@ def test_the_bias_of_true_zeros_is_right_to_a_float_where_alpha_is_near_1(digits
 def test_a_three_way_table_of_ten_thousand_cells():
     """20 x 20 x 25 with its eight marginals: released, reconstructed, cleaned; all estimates are near the truth."""
     domain = Domain(a=list(range(20)), b=list(range(20)), c=list(range(25)))
-    families = list(domain.families())
-    plan = Plan(domain, Unit(1, 1), {family: Fraction(1, 8) for family in families})
+    marginals = list(domain.marginals())
+    plan = Plan(domain, Unit(1, 1), {marginal: Fraction(1, 8) for marginal in marginals})
     cells = np.random.default_rng(0).poisson(3, domain.shape)
     release = seeded_workload_release(cells, plan, 1, epsilon=8)
     for name in ("a b c", "a b", "c", ""):
         table = release[name]
-        truth = domain.sums(cells, domain.family(name)).ravel()
+        truth = domain.sums(cells, domain.marginal(name)).ravel()
         assert np.mean(np.abs(table["count"] - truth)) < table["count_margin"][0]
     clean = release.clean()
     assert not clean.exact_rounding
@@ -329,9 +329,9 @@ def test_a_document_gives_back_the_release_and_shows_what_was_changed():
     assert again.statement == release.statement
     assert pickle.loads(pickle.dumps(release)).statement == release.statement
     said = release.statement
-    assert said["noise"]["charged"] == 4
-    assert [one["share"] for one in said["noise"]["families"]] == ["1/2", "1/2"]
-    assert said["noise"]["families"][0]["per_sum"]["epsilon"] == "-1/8 log(1/3)"
+    assert said["noise"]["epsilon_parts"] == 4
+    assert [one["share"] for one in said["noise"]["marginals"]] == ["1/2", "1/2"]
+    assert said["noise"]["marginals"][0]["per_sum"]["epsilon"] == "-1/8 log(1/3)"
     assert said["promise"]["noise"]["plan"]["domain"]["sex"] == ["men", "women"]
     assert "at most 2 cells, each by at most 1" in said["guarantee"]
     for change in (
@@ -341,10 +341,10 @@ def test_a_document_gives_back_the_release_and_shows_what_was_changed():
         lambda one: one["promise"]["noise"]["plan"]["unit"].update(cells=1),
         lambda one: one.update(kind="another"),
         lambda one: one["promise"]["noise"]["plan"]["domain"].update(sex=["women", "men"]),
-        lambda one: one["noise"]["families"].pop(),
+        lambda one: one["noise"]["marginals"].pop(),
         lambda one: one["sums"]["sex"].__setitem__(0, 1.5),
         lambda one: one.pop("confidence_exactly"),
-        lambda one: one["noise"]["families"][0].update(weight=-1),
+        lambda one: one["noise"]["marginals"][0].update(weight=-1),
     ):
         changed = copy.deepcopy(facts)
         change(changed)

@@ -137,7 +137,7 @@ LONG = [10**5000, Fraction(1, 10**5000), Fraction(10**5000 + 1, 10**5000), "1e50
 DOMAIN = ut.Domain(a=["p", "q"])
 OF_LONG = {
     "sensitivity": lambda long: repr(ut.Unit(long, 1)),
-    "in all": lambda long: repr(ut.Unit(1, 2, in_all=long)),
+    "in all": lambda long: repr(ut.Unit(1, 2, in_total=long)),
     "on the reals": lambda long: ut.Promise("n", noise=ut.CellNoise(ut.Unit(long, 1), numbers="reals")).guarantee(
         epsilon=1
     ),

@@ -73,7 +73,7 @@ def test_releases_in_two_stages_end_typed():
         ends(release_detailed, TABLE, "county", {"age": 100}, epsilon=1, first=odd)
         ends(release_detailed, odd, "county", {"age": 100}, epsilon=1)
         ends(rule.detail_of, odd)
-        ends(rule.family, DOMAIN, odd)
+        ends(rule.marginal, DOMAIN, odd)
         ends(rule.keys, DOMAIN, odd)
         ends(rule.keys, DOMAIN, {"A": odd})
         ends(rule.domain_of, odd, {"A": "age"})

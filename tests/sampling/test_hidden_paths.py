@@ -131,7 +131,7 @@ def test_the_digits_of_a_number_are_one_sequence():
 
 
 @pytest.mark.parametrize("order", list(permutations(range(3))), ids=str)
-def test_three_levels_in_all_six_orders_are_one_path(order):
+def test_three_levels_in_total_six_orders_are_one_path(order):
     """R3: a path is a function of the key; what was target before, at whatever grid, changes nothing."""
     target = [level("1/2"), level(alpha="1/3"), level(3)]
     made = paths(9, anchor=target[1])

@@ -42,14 +42,14 @@ def every_path(monkeypatch, draw):
     return law
 
 
-@pytest.mark.parametrize(("a", "most", "in_all"), [(1, 4, 3), (2, 3, 4), (3, 2, 4), (3, 3, 5), (2, 4, 9)])
-def test_points_within_a_sum_are_uniform(monkeypatch, a, most, in_all):
-    """Each vector of {1..most}^a with a sum of at most in_all, with the same chance, and no other."""
-    law = every_path(monkeypatch, lambda: one_draws._within_sum(a, most, in_all, None))
-    wanted = [x for x in product(range(1, most + 1), repeat=a) if sum(x) <= in_all]
+@pytest.mark.parametrize(("a", "most", "in_total"), [(1, 4, 3), (2, 3, 4), (3, 2, 4), (3, 3, 5), (2, 4, 9)])
+def test_points_within_a_sum_are_uniform(monkeypatch, a, most, in_total):
+    """Each vector of {1..most}^a with a sum of at most in_total, with the same chance, and no other."""
+    law = every_path(monkeypatch, lambda: one_draws._within_sum(a, most, in_total, None))
+    wanted = [x for x in product(range(1, most + 1), repeat=a) if sum(x) <= in_total]
     assert set(law) == set(wanted)
     assert set(law.values()) == {Fraction(1, len(wanted))}
-    assert chunk_points(a, most, in_all) == len(wanted)
+    assert chunk_points(a, most, in_total) == len(wanted)
 
 
 @pytest.mark.parametrize(("d", "j", "l"), [(1, 2, 1), (2, 2, 1), (3, 1, 2), (3, 2, 2), (4, 1, 1), (3, 0, 2)])
@@ -108,8 +108,8 @@ LAWS = [
     CellsDraw(1, 3, 2),
     CellsDraw(1, 3, 2, nonnegative=False),
     CellsDraw(2, 3, 2, 3, step=2, neighbours="change-one"),
-    CellsDraw(1, 3, 3, 3, in_all=5, step=2),
-    CellsDraw(2, 2, 2, 4, in_all=5, nonnegative=False, neighbours="change-one"),
+    CellsDraw(1, 3, 3, 3, in_total=5, step=2),
+    CellsDraw(2, 2, 2, 4, in_total=5, nonnegative=False, neighbours="change-one"),
     TablesDraw(1, [3], "change-one"),
     TablesDraw(1, [3], "change-one", exactly=True),
     TablesDraw(1, [2, 3]),

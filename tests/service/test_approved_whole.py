@@ -69,7 +69,7 @@ UNITS = {
     "neighbours": (Unit(2, 3), CHANGE, "change-one"),
     "amount": (Unit(2, 3), Unit(2, 3, amount=Amount("paid", "0.05")), "paid"),
     "nonnegative": (CHANGE, replace_unit := Unit(2, 3, "change-one", nonnegative=True), "can lower a cell: no"),
-    "in_all": (Unit(2, 3), Unit(2, 3, in_all=4), "4"),
+    "in_total": (Unit(2, 3), Unit(2, 3, in_total=4), "4"),
     "exactly": (replace_unit, Unit(2, 3, "change-one", nonnegative=True, exactly=True), "the total: public"),
 }
 AMOUNTS = {
@@ -210,12 +210,12 @@ def page_of(grace, name):
 
 
 def test_nothing_of_a_long_promise_is_cut(service, who, grace):
-    """Forty-five families, thirty public columns, five hundred labels: each stands on the page, and in the JSON."""
+    """Forty-five marginals, thirty public columns, five hundred labels: each stands on the page, and in the JSON."""
     labels = [f"label {number}" for number in range(500)]
     names = [f"axis{number}" for number in range(9)]
     domain = Domain({"town": labels} | {name: ["a", "b"] for name in names})
-    families = [f"{one} {other}" for at, one in enumerate(names) for other in names[at + 1 :]] + names
-    plan = Plan(domain, CHANGE, dict.fromkeys(families, Fraction(1, len(families))))
+    marginals = [f"{one} {other}" for at, one in enumerate(names) for other in names[at + 1 :]] + names
+    plan = Plan(domain, CHANGE, dict.fromkeys(marginals, Fraction(1, len(marginals))))
     public = [f"column {number}" for number in range(29)] + ["salary"]
     ada = who("Ada", "curator")
     of_plan = propose_by(service, ada, "1", "publish", "x", ONE, terms=Terms.read({"noise": plan, "independent": True}))
@@ -229,7 +229,7 @@ def test_nothing_of_a_long_promise_is_cut(service, who, grace):
         terms=Terms.read({"columns": "n", "public": public, "noise": {"kind": "cells", "sensitivity": 1, "cells": 1}}),
     )
     seen = page_of(grace, of_plan.name)
-    assert all(f"<li>{family}, with" in seen for family in families)
+    assert all(f"<li>{marginal}, with" in seen for marginal in marginals)
     assert all(f"<li>{label}<" in seen for label in labels)
     said = (
         "multiplies or divides the chance",
@@ -237,7 +237,7 @@ def test_nothing_of_a_long_promise_is_cut(service, who, grace):
         "Ada has declared that these people are in no other dataset",
         "spent after",
     )
-    places = [seen.index(word) for word in (*said[:3], families[0])]
+    places = [seen.index(word) for word in (*said[:3], marginals[0])]
     assert places == sorted(places), "guarantee, unit and declaration before the lists"
     assert all(word in seen for word in said)
     seen = page_of(grace, of_columns.name)

@@ -98,7 +98,7 @@ def test_many_classes_of_rows_are_charged_in_no_time():
     assert time.process_time() - start < 5
 
 
-def test_the_families_of_a_plan_are_counted_before_they_are_read():
+def test_the_marginals_of_a_plan_are_counted_before_they_are_read():
     """Names of axes are what reading them costs; pairs and triples of many axes stay far below."""
     domain = Domain(**{f"a{at}": ["x", "y"] for at in range(12)})
     plan = json.loads(plan_text(Plan(domain, Unit(1, 1), {" ".join(f"a{at}" for at in range(12)): 1})))

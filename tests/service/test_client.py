@@ -121,7 +121,7 @@ def test_a_publication_is_of_the_version_that_its_answer_says(connected, monkeyp
 
 
 def test_a_plan_through_a_service(connected):
-    """A counted table and a plan: the release comes back with its families, and the same at a view."""
+    """A counted table and a plan: the release comes back with its marginals, and the same at a view."""
     domain = Domain(sex=["men", "women"], outcome=["admitted", "rejected"])
     plan = choose_plan(Workload(domain, {"sex": 1, "sex outcome": 1}), Unit(1, 1), epsilon=1)
     counted = CountedTable(domain, [[10, 20], [30, 40]], Unit(1, 1))

@@ -57,8 +57,8 @@ def large(tmp_path_factory):
         publish_by(service, ada, "t", "long", columns, ONE, terms)
         names = [f"axis{number}" for number in range(5)]
         domain = Domain({"town": [f"label {number}" for number in range(LABELS // 4)]} | {n: ["a", "b"] for n in names})
-        families = ["town", *names, *(f"{one} {other}" for one in names for other in names if one < other)]
-        plan = Plan(domain, Unit(1, 1), dict.fromkeys(families, Fraction(1, len(families))))
+        marginals = ["town", *names, *(f"{one} {other}" for one in names for other in names if one < other)]
+        plan = Plan(domain, Unit(1, 1), dict.fromkeys(marginals, Fraction(1, len(marginals))))
         counted = CountedTable(domain, np.zeros(domain.shape, np.int64), Unit(1, 1))
         planned = Terms.read({"noise": plan, "dataset": "d"})
         publish_by(service, ada, "s", "sums", counted, ONE, planned)
@@ -75,7 +75,7 @@ def large(tmp_path_factory):
 def asked(service):
     """Each path that can be asked for, with the queries that make it work hardest."""
     proposal = service.proposals.waiting(service.bearers.make(None, "z", "z", "approver", ALL)[0])[0].name
-    files = [f"?name={name}&at=1&family={family}" for name, family in (("long", ""), ("sums", "town"))]
+    files = [f"?name={name}&at=1&marginal={marginal}" for name, marginal in (("long", ""), ("sums", "town"))]
     view = [f"/v1/releases/{name}/view?epsilon={at}" for name in ("long", "sums") for at in ("1", "1/2")]
     return {
         "/v1/me": ["/v1/me"], "/v1/releases": ["/v1/releases"], "/v1/releases/{name}": ["/v1/releases/sums"],
@@ -182,8 +182,8 @@ def test_eight_at_once_get_one_file(large, monkeypatch):
     headers = {"Cookie": f"utmost={presented['recipient']}"}
     service.releases.view(service.bearers.authenticated(presented["curator"]), "long", level("1/7"))
 
-    def get(family):
-        path = f"/release/table.xlsx?name=long&at=1/7&family={family}"  # of a table it says nothing
+    def get(marginal):
+        path = f"/release/table.xlsx?name=long&at=1/7&marginal={marginal}"  # of a table it says nothing
         return httpx.get(address + path, headers=headers, timeout=60)
 
     with watched(address) as silences, ThreadPoolExecutor(8) as threads:

@@ -255,7 +255,7 @@ def by_file(world):
     place = world.path
     for name, promise, table in (("r", CELLS, TABLE), ("s", SUMS, PART)):
         answer = ut.release(table, promise, epsilon=1)
-        for path, more in {"r": [("r.csv", {})], "s": [("s.json", {}), ("s.csv", {"family": "sex"})]}[name]:
+        for path, more in {"r": [("r.csv", {})], "s": [("s.json", {}), ("s.csv", {"marginal": "sex"})]}[name]:
             answer.save(place / path, **more)
             yield promise, ut.read_release(place / path).promise, UNPUBLISHED
             report = json.loads(world.run("verify", place / path, "--json"))

@@ -185,7 +185,7 @@ def _unpacked(content):
         return b"".join(packed.read(name) for name in packed.namelist())
 
 
-@pytest.mark.parametrize("unit", [Unit(1, 1), Unit(2, 3, in_all=4)])
+@pytest.mark.parametrize("unit", [Unit(1, 1), Unit(2, 3, in_total=4)])
 def test_sums_dates_quartiles_and_withheld_cells_are_shown(visitor, service, who, unit):
     """On the page of a release by a plan: dates, quartiles where an axis has an order, small cells left out; and what
     bounds an individual in all."""
@@ -200,7 +200,7 @@ def test_sums_dates_quartiles_and_withheld_cells_are_shown(visitor, service, who
     bo = visitor("Bo", "recipient")
     page = bo.get("/release?name=dated")
     assert "2013-12" in page.text
-    assert ("all together by at most 4" in page.text) == (unit.in_all is not None)
+    assert ("all together by at most 4" in page.text) == (unit.in_total is not None)
     assert page.text.count("withheld") == 0
     assert bo.get("/release?name=dated&below=150").text.count('<span class="tag">withheld</span>') == 2
     assert "65+" in bo.get("/release?name=dated&quartiles=age").text
@@ -221,12 +221,12 @@ def test_a_table_of_sums_is_taken_with_the_release_beside_it(visitor, service, w
     publish_by(service, curator, "d", "sums", counted_in(counted[1]), level(1), terms, proposal=proposal)
     bo = visitor("Bo", "recipient")
     for ending in ("csv", "parquet", "xlsx"):
-        asked = "name=sums&at=1&family=sex"
+        asked = "name=sums&at=1&marginal=sex"
         (tmp_path / f"s.{ending}").write_bytes(bo.get(f"/release/table.{ending}?{asked}").content)
         said = bo.get(f"/release/statement.json?{asked}&of={ending}").content
         (tmp_path / f"s.{ending}.json").write_bytes(said)
         assert ut.read_release(tmp_path / f"s.{ending}").total().value > 0, ending
-    assert bo.get("/release/table.csv?name=sums&at=1&family=none").status_code == 422
+    assert bo.get("/release/table.csv?name=sums&at=1&marginal=none").status_code == 422
     assert bo.get("/release/table.exe?name=sums&at=1").status_code in (404, 422)
 
 

@@ -72,7 +72,7 @@ MAKERS = {
         {"x": [1.5], "y": [2]}, ut.Promise(["x", "y"], noise=ut.PointNoise(9)), epsilon=1, once=True
     ).save(path),
     "plan.json": lambda path: planned().save(path),
-    "of a plan.csv": lambda path: planned().save(path, family="sex"),
+    "of a plan.csv": lambda path: planned().save(path, marginal="sex"),
     "measures.csv": measures,
     "two stages.json": two_stages,
     "keys in memory.csv": lambda path: ut.release(

@@ -213,7 +213,7 @@ def test_everything_of_a_release_by_a_plan_is_in_that_unit():
     assert euros.variances["shop"] == pytest.approx(plain.variances["shop"] / 10_000)
     assert euros.value == plain.value
     assert release.raw("shop")["measured"].tolist() == [
-        cell / 100 for cell in release.measured[DOMAIN.family("shop")].tolist()
+        cell / 100 for cell in release.measured[DOMAIN.marginal("shop")].tolist()
     ]
     assert release.clean()["shop"]["clean"].tolist() == [cell / 100 for cell in steps.clean()["shop"]["clean"].tolist()]
     assert type(release).of_facts(release.facts()).total() == release.total()

@@ -63,8 +63,8 @@ def test_wanting_a_shop_is_wanting_both_parts(tmp_path):
         assert plan.shares == {(0, 1, 0): 1}
     mixed = Workload(table.domain, {"shop": 2, "": 1, "region": 1})
     plan = ut.choose_plan(mixed, table.unit, epsilon=1)
-    assert all(family[2] == 0 for family in plan.shares)
-    assert all(family[2] == 0 for other in plan.alternatives().plans.values() for family in other.shares)
+    assert all(marginal[2] == 0 for marginal in plan.shares)
+    assert all(marginal[2] == 0 for other in plan.alternatives().plans.values() for marginal in other.shares)
     save_plan(plan, tmp_path / "plan.json")
     again = read_plan(tmp_path / "plan.json")
     assert again.shares == plan.shares
@@ -88,8 +88,8 @@ def test_margins_and_variances_are_those_of_the_covariance(each, step):
     plan = Plan(domain, unit, shares, wanted, ut.level(1))
     release = ut.release(table, plan, epsilon=1, once=True).table
     rows, precisions = [], []
-    for family, of in plan.levels(ut.level(1)).items():
-        matrix = np.array([domain.sums(cell.reshape(domain.shape), family).ravel() for cell in np.eye(domain.size)]).T
+    for marginal, of in plan.levels(ut.level(1)).items():
+        matrix = np.array([domain.sums(cell.reshape(domain.shape), marginal).ravel() for cell in np.eye(domain.size)]).T
         alpha = np.exp(-of.epsilon_float / float(unit.sensitivity))
         rows.append(matrix)
         precisions += [(1 - alpha) ** 2 / (2 * alpha)] * len(matrix)
@@ -101,8 +101,8 @@ def test_margins_and_variances_are_those_of_the_covariance(each, step):
         "count": np.array([1, 1]) / (high - low),
     }
     both = release
-    for name, family in {"shop region": (0, 0), "shop": (0, 1), "region": (1, 0), "": (1, 1)}.items():
-        cells = np.array([domain.sums(c.reshape(domain.shape), (*family, 0)).ravel() for c in np.eye(domain.size)]).T
+    for name, marginal in {"shop region": (0, 0), "shop": (0, 1), "region": (1, 0), "": (1, 1)}.items():
+        cells = np.array([domain.sums(c.reshape(domain.shape), (*marginal, 0)).ravel() for c in np.eye(domain.size)]).T
         for column, weights in answers.items():
             one = weights @ cells[:2]
             variance = one @ covariance @ one
@@ -121,7 +121,7 @@ def test_margins_and_variances_are_those_of_the_covariance(each, step):
 def test_files_are_what_they_say_and_other_tables_are_refused(tmp_path):
     """A table of the sums of both parts was vouched for."""
     release = released(counted(), {"shop": 1}, epsilon=1)
-    release.save(tmp_path / "t.csv", family="shop")
+    release.save(tmp_path / "t.csv", marginal="shop")
     with open(tmp_path / "t.csv", encoding="utf-8") as file:
         assert next(csv.reader(file)) == ["shop", "count", "count_margin", "paid_sum", "paid_sum_margin"]
     assert called("verify", tmp_path / "t.csv").returncode == 0
@@ -136,11 +136,11 @@ def test_files_are_what_they_say_and_other_tables_are_refused(tmp_path):
     width = {"shop": SHOPS, "count": [200 * count for count in columns["count"]], "count_margin": [823] * 3}
     parts = {"shop": SHOPS * 2, "paid": ["above 0"] * 3 + ["below 200"] * 3, "count": [0] * 6, "count_margin": [1] * 6}
     edited = dict(columns, paid_sum=[paid + 1 for paid in columns["paid_sum"]])
-    for table, family in ((width, "shop"), (parts, "shop paid"), (edited, "shop"), (columns, "")):
+    for table, marginal in ((width, "shop"), (parts, "shop paid"), (edited, "shop"), (columns, "")):
         with pytest.raises(BadTable):
-            check_sums_table({**statement, "family": family}, table)
-    with pytest.raises(BadTable, match="family"):
-        check_sums_table({**statement, "family": [["shop", "A"], ["paid", "above 0"]]}, columns)
+            check_sums_table({**statement, "marginal": marginal}, table)
+    with pytest.raises(BadTable, match="marginal"):
+        check_sums_table({**statement, "marginal": [["shop", "A"], ["paid", "above 0"]]}, columns)
     facts = release.facts()
     renamed = json.loads(json.dumps(facts).replace('"shop paid"', '"shop"'))
     with pytest.raises(BadTable):
@@ -153,7 +153,7 @@ def test_a_table_with_means_is_saved_and_checked(tmp_path):
     sums = {(0, 1, 0): np.array([[18_100, 102_000], [11_900, 68_000], [100, 150]])}
     release = NoisySums(ut.Promise(noise=plan), ut.level(1), Fraction(19, 20), sums)
     both = release
-    both.save(tmp_path / "m.csv", family="shop", means=True)
+    both.save(tmp_path / "m.csv", marginal="shop", means=True)
     with open(tmp_path / "m.csv", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     names = [
@@ -185,7 +185,7 @@ def test_a_table_with_means_is_saved_and_checked(tmp_path):
     with pytest.raises(BadTable):
         check_sums_table(statement, edited)
     for ending in ("xlsx", "parquet"):
-        both.save(tmp_path / f"m.{ending}", family="shop", means=True)
+        both.save(tmp_path / f"m.{ending}", marginal="shop", means=True)
         assert called("verify", tmp_path / f"m.{ending}").returncode == 0
 
 

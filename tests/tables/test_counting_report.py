@@ -169,7 +169,7 @@ def test_what_is_meant_to_go_is_not_warned_of():
         ({"at_most": 3}, "4 of 7 (57.1 %)", False),
         ({"at_most": 1, "per_cell": 1}, "2 of 7 (28.5 %)", False),  # persons are counted: 2 of 4 of their cells
         ({"at_most": 1, "per_cell": 2, "by": "page"}, "of 7", True),
-        ({"in_all": 2}, "3 of 7 (42.8 %)", True),
+        ({"in_total": 2}, "3 of 7 (42.8 %)", True),
         ({"at_most": 3, "values": "paid", "each": (0, 5), "most_events": 2}, "5 of 7 (71.4 %)", False),
         ({"at_most": 3, "values": "paid", "per_cell": 20}, "100 % of what", False),
         ({"at_most": 3, "values": "paid", "per_cell": 3}, "34.2 % of what", True),
@@ -220,11 +220,11 @@ def test_each_run_tells_the_curator_which_bounds_take_something(run, tmp_path):
     events, domain, out = tmp_path / "e.csv", tmp_path / "d.json", tmp_path / "out.csv"
     events.write_text("who,page\n" + "a,x\n" * 5 + "b,y\n" * 2 + "b,x\n")
     domain.write_text('{"page": ["x", "y"]}')
-    count = [events, "--person", "who", "--domain", domain, "--in-all", "3", "--at-most", "2"]
+    count = [events, "--person", "who", "--domain", domain, "--in-total", "3", "--at-most", "2"]
     asked = [*count, "--per-cell", "3", "--epsilon", "1"]
-    both = "--per-cell or --in-all"
+    both = "--per-cell or --in-total"
     for bounds, command in (
-        ("--in-all", ["count", *count, "--out", out]),
+        ("--in-total", ["count", *count, "--out", out]),
         (both, ["release", *asked]),
         (both, ["release", *asked, "--dry-run"]),
     ):
@@ -289,7 +289,7 @@ def test_leave_out_nothing_ends_the_run_and_says_what_it_refuses(run, tmp_path):
     events.write_text("who,page\n" + "a,x\n" * 5)
     domain.write_text('{"page": ["x", "y"]}')
     asked = ["release", events, "--person", "who", "--domain", domain, "--at-most", "1", "--epsilon", "1"]
-    code, out, err = run(*with_recipe(*asked, "--per-cell", "1", "--in-all", "1", "--leave-out", "nothing"))
+    code, out, err = run(*with_recipe(*asked, "--per-cell", "1", "--in-total", "1", "--leave-out", "nothing"))
     assert (code, out) == (1, "")
     assert "refuses events outside the domain, and bounds that keep less than half" in err
     events.write_text("who,page,paid\na,x,1\na,y,1\nb,x,2\n")

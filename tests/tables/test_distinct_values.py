@@ -188,7 +188,7 @@ def adding():
     yield "mean", lambda: release.mean("shop", values=[1, 2, 3])
     yield "mean of another", lambda: other.mean(sums=release)
     yield "by another", lambda: release.mean(sums=other)
-    yield "family", lambda: release[""]
+    yield "marginal", lambda: release[""]
     yield "bars", lambda: release.bars("")
     yield "withheld", lambda: release.withhold("", below=3)
     yield "clean", lambda: release.clean()

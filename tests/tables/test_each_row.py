@@ -73,10 +73,10 @@ def test_one_row_changes_what_the_unit_says_and_no_more(neighbours):
             if other is not None:
                 rows = {name: [*column, ROWS[name][other]] for name, column in rows.items()}
             moved = np.abs(counted_with(rows, **options).cells - whole.cells)
-            assert np.count_nonzero(moved) <= whole.unit.charged
+            assert np.count_nonzero(moved) <= whole.unit.epsilon_parts
             assert moved.max() <= whole.unit.sensitivity * (2 if neighbours == "change-one" else 1)
             attained = max(attained, int(moved.sum()))
-    assert attained <= whole.unit.charged * whole.unit.sensitivity
+    assert attained <= whole.unit.epsilon_parts * whole.unit.sensitivity
     assert attained >= 9
 
 

@@ -86,7 +86,9 @@ def test_a_ledger_and_a_plan_write_no_formula(tmp_path):
     release = ut.release(counted, plan, epsilon=1, once=True).table
     for written in (release, release.clean()):
         with pytest.raises(ut.errors.BadTable, match="spreadsheets compute"):
-            written.save(tmp_path / "w.csv", family="town") if written is release else written.save(tmp_path / "w.csv")
+            written.save(tmp_path / "w.csv", marginal="town") if written is release else written.save(
+                tmp_path / "w.csv"
+            )
 
 
 @pytest.mark.parametrize("kind", ["csv", "jsonl"])

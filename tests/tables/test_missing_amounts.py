@@ -141,12 +141,12 @@ def test_margins_are_those_of_three_independent_noises():
     assert release.total({"region": "01"}, column="income").variance == pytest.approx(variance)
 
 
-@pytest.mark.parametrize("in_all", [None, 4])
+@pytest.mark.parametrize("in_total", [None, 4])
 @pytest.mark.parametrize("most", [1, 2, 5])
-def test_a_person_changes_the_three_parts_by_no_more_than_is_proved(most, in_all):
+def test_a_person_changes_the_three_parts_by_no_more_than_is_proved(most, in_total):
     source = random.Random(most)
     domain = ut.Domain(region=REGIONS[:2])
-    measure = ut.mean("income", each=(-3, 5), most_events=most, in_all=in_all, missing=LEAVE)
+    measure = ut.mean("income", each=(-3, 5), most_events=most, in_total=in_total, missing=LEAVE)
     for _ in range(60):
         rows = source.randrange(1, 9)
         events = {
@@ -160,8 +160,8 @@ def test_a_person_changes_the_three_parts_by_no_more_than_is_proved(most, in_all
         assert (cells.sum(axis=1) <= counted.unit.sensitivity).all()
         assert cells.sum() <= counted.unit.reach
         kept = sum(min(events["region"].count(region), most) for region in REGIONS[:2])
-        assert cells.sum() == 8 * (kept if in_all is None else min(kept, in_all))
-        if in_all is None:
+        assert cells.sum() == 8 * (kept if in_total is None else min(kept, in_total))
+        if in_total is None:
             for place, region in enumerate(REGIONS[:2]):
                 own = [income for of, income in zip(events["region"], events["income"], strict=True) if of == region]
                 stated = [min(max(income, -3), 5) + 3 for income in own if income is not None]

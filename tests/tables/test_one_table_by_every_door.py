@@ -43,9 +43,9 @@ AXES = {
 MEASURES = {
     "persons": ut.count(),
     "events": ut.count(3),
-    "in all": ut.count(in_all=4),
+    "in all": ut.count(in_total=4),
     "paid": ut.sum("paid", step="0.5", each=(-2, 10), per_cell=(-3, 20)),
-    "both": ut.sum("paid", step="0.25", each=(0, 10), most_events=2, in_all=3),
+    "both": ut.sum("paid", step="0.25", each=(0, 10), most_events=2, in_total=3),
     "bought": ut.distinct("age", of=bins(0, 90, width=30), at_most=2),
 }
 
@@ -129,7 +129,7 @@ WAYS = {
         events, FEW, ut.Counting(each_row=True), {"n": ut.count(), "paid": MEASURES["paid"], "items": KINDS_OF_ITEMS}
     ),
     "cells of a person": lambda events: contributions_with(events, FEW, person="user", at_most=[1, 2, 3]),
-    "events of a person": lambda events: contributions_with(events, FEW, person="user", in_all=[1, 4, 9]),
+    "events of a person": lambda events: contributions_with(events, FEW, person="user", in_total=[1, 4, 9]),
     "sums of a person": lambda events: contributions_with(
         events, FEW, person="user", values="paid", step="0.5", each=(-2, 10), per_cell=[5, 20, 80]
     ),

@@ -70,7 +70,7 @@ def way(request, monkeypatch):
         {"at_most": 3, "values": "amount", "per_cell": (-2, 3)},
         {"at_most": 2, "part": {"side": ["s0", "s1"]}, "by": "page"},
         {"at_most": 4, "together": "side"},
-        {"in_all": 5, "values": "amount", "per_cell": (-2, 3)},
+        {"in_total": 5, "values": "amount", "per_cell": (-2, 3)},
         {"at_most": 2, "values": "amount", "step": "0.5", "each": (-1, 2), "most_events": 3},
         {"at_most": 2, "measures": {"n": ut.count(2), "paid": ut.sum("amount", per_cell=4)}},
         {"at_most": 2, "measures": {"pages": ut.distinct("page", of=["p0", "p1", "p2"], at_most=2)}, "by": "side"},

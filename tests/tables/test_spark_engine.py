@@ -54,10 +54,10 @@ def on_spark(columns, parts=4):
     return on(session(), columns, parts)
 
 
-def test_spark_cuts_in_all_as_one_machine_does():
+def test_spark_cuts_in_total_as_one_machine_does():
     """A bound in all looks at the whole of a person, who comes in one piece."""
     events = random_events()
-    say = {"person": "user", "domain": DOMAIN, "in_all": 4, "key": KEY}
+    say = {"person": "user", "domain": DOMAIN, "in_total": 4, "key": KEY}
     here, there = counted_with(events, **say), counted_with(on_spark(events), **say)
     assert there.cells.tolist() == here.cells.tolist()
     assert there.report.clipped_sums == here.report.clipped_sums > 0

@@ -63,7 +63,7 @@ def test_both_parts_are_those_of_the_definition():
 
 
 def test_no_person_charges_more_than_the_level_over_all_neighbours():
-    """All small sets of events of one person beside another: the joint law of both families, in rationals, attained."""
+    """All small sets of events of one person beside another: both marginals' joint law, in rationals, attained."""
     words = {"each": (-1, "0.5"), "step": "0.5", "most_events": 2}
     for most in (1, 2):
         alone = counted({"user": ["b"], "shop": ["A"], "paid": [1]}, most, **words)
@@ -215,9 +215,9 @@ def test_a_plan_for_counts_and_sums_has_the_whole_level():
     table = counted()
     wanted = Workload(table.domain, {"shop paid": 1, "shop": 1})
     chosen = ut.choose_plan(wanted, table.unit, epsilon=1)
-    assert {table.domain.family_name(family): share for family, share in chosen.shares.items()}["shop paid"] > Fraction(
-        1, 2
-    )
+    assert {table.domain.marginal_name(marginal): share for marginal, share in chosen.shares.items()}[
+        "shop paid"
+    ] > Fraction(1, 2)
     for bound in chosen.lower_bounds.ratios(chosen.value).values():
         assert bound >= 1
 
@@ -241,7 +241,7 @@ def test_a_frame_with_means_is_saved_and_verified(tmp_path, library):
     counting, paid = ut.Counting("user", at_most=1), ut.mean("paid", each=(0, 10))
     counted = ut.count_table(frame, {"shop": ["A", "B"]}, counting, measure=paid)
     answer = ut.release(counted, Plan(counted.domain, counted.unit, {"shop": 1}), epsilon=5)
-    answer.save(tmp_path / "means.csv", family="shop", means=True)
+    answer.save(tmp_path / "means.csv", marginal="shop", means=True)
     header = (tmp_path / "means.csv").read_text(encoding="utf-8").split("\n")[0]
     assert header.split(",")[-3:] == ["paid_mean", "paid_mean_lower", "paid_mean_upper"]
     assert ut.read_release(tmp_path / "means.csv").mean(where={"shop": "A"}) == answer.mean(where={"shop": "A"})

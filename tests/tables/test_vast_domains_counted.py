@@ -50,7 +50,7 @@ TWICE = {"n": ut.count(3), "paid": ut.sum("paid", per_cell=(0, 20))}
 WAYS = {
     "rows": {"each_row": True},
     "persons": {"person": "who", "at_most": 24, "per_cell": 2},
-    "in all": {"person": "who", "at_most": 24, "in_all": 30},
+    "in all": {"person": "who", "at_most": 24, "in_total": 30},
     "amounts": {"person": "who", "at_most": 24, "values": "paid", "per_cell": (0, 20)},
     "measures": {
         "person": "who",
@@ -118,7 +118,7 @@ def test_a_hundred_columns_are_counted_released_and_relaxed(tmp_path):
     counted = count_table(answers, domain, Counting(each_row=True))
     assert (len(counted.cells), counted.report.outside["q0"]) == (497, 3)
     truth = int(((answers["q0"] == 4) & (answers["q7"] == 2)).sum())
-    assert int(counted.cells.sums(domain.axes, domain.family("q0 q7"))[42]) == truth
+    assert int(counted.cells.sums(domain.axes, domain.marginal("q0 q7"))[42]) == truth
     plan = Plan(domain, counted.unit, {"q0 q7": 1})
     with ut.Ledger.open(tmp_path / "l.db", create=True) as ledger:
         release = ledger.publish("answers", counted, ut.Promise(noise=plan), epsilon=5)

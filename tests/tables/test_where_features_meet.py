@@ -19,10 +19,10 @@ AXES = {
 DOMAIN = ut.Domain(AXES)
 MEASURES = {
     "visits": ut.count(2),
-    "few": ut.count(in_all=2),
-    "weight": ut.sum("weight", per_cell=5, in_all=7),
+    "few": ut.count(in_total=2),
+    "weight": ut.sum("weight", per_cell=5, in_total=7),
     "paid": ut.sum("paid", step="0.5", each=(-1, 4), per_cell=(-2, 6)),
-    "both": ut.sum("paid", step="0.5", each=(0, 4), most_events=2, in_all=3),
+    "both": ut.sum("paid", step="0.5", each=(0, 4), most_events=2, in_total=3),
     "kinds": ut.distinct("kind", of=["x", "y", "z"], at_most=2),
 }
 

@@ -19,7 +19,7 @@ def more_admitted_than_applied():
     ut.counting.cells_table(table, DOMAIN, nested={"outcome": ["admitted", "applicants"]}, unit=ONE)
 
 
-def a_share_for_an_undeclared_family():
+def a_share_for_an_undeclared_marginal():
     ut.workloads.Plan(DOMAIN, ONE, {"ward outcome": "1/2", "warden": "1/2"})
 
 
@@ -67,7 +67,7 @@ def a_public_time_beyond_the_calendar():
     [
         (a_public_time_beyond_the_calendar, BadTable, "'day'.*Drop the rows"),
         (more_admitted_than_applied, BadTable, "admitted"),
-        (a_share_for_an_undeclared_family, OutOfRange, "Did you mean 'ward'"),
+        (a_share_for_an_undeclared_marginal, OutOfRange, "Did you mean 'ward'"),
         (a_plan_that_leaves_a_wanted_table_open, OutOfRange, "Measure the cells, or drop the answer"),
         (an_answer_that_was_not_measured, NotDetermined, "Measure 'outcome' or a finer table"),
         (amounts_with_a_comma_before_their_decimals, BadTable, 'decimal=","'),

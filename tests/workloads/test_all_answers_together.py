@@ -120,17 +120,17 @@ def test_turned_coordinates_add_up_to_it():
 
 
 def test_no_plan_is_below_it():
-    """Random workloads of families, ranges and trees, and units of every kind."""
+    """Random workloads of marginals, ranges and trees, and units of every kind."""
     random = np.random.default_rng(2)
     place = hierarchy({"A": ["a1", "a2"], "B": ["b1", "b2"]}, names=["state", "county"])
     domains = [TABLE, Domain(place=place), Domain(place=place, sex=["m", "w"]), Domain(only=["one"])]
     units = [ONE, Unit(1, 3), Unit(3, 1), Unit(1, 1, "change-one"), Unit(2, 2, "change-one")]
-    units += [Unit(1, 2, "change-one", nonnegative=True), Unit(2, 3, in_all=3)]
+    units += [Unit(1, 2, "change-one", nonnegative=True), Unit(2, 3, in_total=3)]
     for unit in units:
         for domain in domains:
-            families = list(domain.families())
-            picked = random.choice(len(families), size=random.integers(1, len(families) + 1), replace=False)
-            wanted = Workload(domain, {families[i]: int(random.integers(1, 50)) for i in picked})
+            marginals = list(domain.marginals())
+            picked = random.choice(len(marginals), size=random.integers(1, len(marginals) + 1), replace=False)
+            wanted = Workload(domain, {marginals[i]: int(random.integers(1, 50)) for i in picked})
             epsilon = Fraction(int(random.choice([1, 10, 40])), 10)
             bounds = bounds_of(wanted, unit, epsilon)
             check_lower_bounds(bounds)
@@ -250,7 +250,7 @@ def test_directions_along_an_axis_bound_every_information(certificate, within):
 
 
 @pytest.mark.parametrize(
-    ("together", "unit"), [("nowhere", Unit(1, 2)), ("kind", Unit(1, 3)), ("kind", Unit(1, 2, in_all=1))]
+    ("together", "unit"), [("nowhere", Unit(1, 2)), ("kind", Unit(1, 3)), ("kind", Unit(1, 2, in_total=1))]
 )
 def test_rows_that_are_none_are_refused(together, unit):
     wanted = Workload(Domain(row=range(3), kind=range(2)), {"row kind": 1})

@@ -45,9 +45,9 @@ def test_known_optima_are_certified_within_two_percent(wanted, epsilon, value, b
 
 def error(wanted, parts, epsilon, unit=ONE):
     """The error of a plan with shares in proportion to these numbers, which spend the level."""
-    shares = {family: Fraction(part) for family, part in zip(wanted.domain.families(), parts, strict=True) if part}
+    shares = {marginal: Fraction(part) for marginal, part in zip(wanted.domain.marginals(), parts, strict=True) if part}
     charge = charge_of(wanted.domain, unit, shares)
-    shares = {family: share / charge for family, share in shares.items()}
+    shares = {marginal: share / charge for marginal, share in shares.items()}
     return Plan(wanted.domain, unit, shares, wanted, level(epsilon)).value
 
 
@@ -67,15 +67,15 @@ UNITS = [ONE, Unit(2, 1), Unit(1, 1, "change-one", nonnegative=True), Unit(1, 2,
 @pytest.mark.parametrize("unit", UNITS, ids=repr)
 @pytest.mark.parametrize("seed", range(3))
 def test_no_shares_are_below_the_bound_wherever_it_starts(unit, seed):
-    """Random workloads of four families: from shares far off, the bound is below the best that another start finds."""
+    """Random workloads of four marginals: from shares far off, the bound is below the best that another start finds."""
     random = np.random.default_rng(seed)
     domain = Domain(a=range(int(random.integers(2, 9))), b=range(int(random.integers(2, 9))))
     weights = dict(zip(["a b", "a", "b", ""], random.gamma(0.5, size=4) + 1e-3, strict=True))
-    wanted, epsilon, families = Workload(domain, weights), ("0.01", "1", "6")[seed], list(domain.families())
-    best = certified_shares(wanted, unit, epsilon, families, most_boxes=0).value
+    wanted, epsilon, marginals = Workload(domain, weights), ("0.01", "1", "6")[seed], list(domain.marginals())
+    best = certified_shares(wanted, unit, epsilon, marginals, most_boxes=0).value
     for place in (0, 3):
-        start = {family: 1 if at == place else "1/1000" for at, family in enumerate(families)}
-        found = certified_shares(wanted, unit, epsilon, families, start=start, tolerance="1/100", most_boxes=30)
+        start = {marginal: 1 if at == place else "1/1000" for at, marginal in enumerate(marginals)}
+        found = certified_shares(wanted, unit, epsilon, marginals, start=start, tolerance="1/100", most_boxes=30)
         assert 0 < found.bound <= best * (1 + 1e-9)
         assert found.within == pytest.approx(found.value / found.bound)
         assert found.within < 20
@@ -85,13 +85,13 @@ def test_no_shares_are_below_the_bound_wherever_it_starts(unit, seed):
 
 
 def test_no_shares_are_below_the_bound():
-    """Random workloads of up to four families, random shares, levels that spread and levels that do not."""
+    """Random workloads of up to four marginals, random shares, levels that spread and levels that do not."""
     random = np.random.default_rng(1)
     for _ in range(8):
         domain = Domain(a=range(int(random.integers(1, 9))), b=range(int(random.integers(1, 9))))
         weights = dict(zip(["a b", "a", "b", ""], random.gamma(0.5, size=4) + 1e-3, strict=True))
         wanted, epsilon = Workload(domain, weights), str(random.choice(["0.01", "1", "6"]))
-        found = certified_shares(wanted, ONE, epsilon, domain.families(), tolerance="1/10", most_boxes=50)
+        found = certified_shares(wanted, ONE, epsilon, domain.marginals(), tolerance="1/10", most_boxes=50)
         for parts in [(1, 0, 0, 0), *(random.dirichlet(np.full(4, 0.4), 40) * 1000 + 1).astype(int).tolist()]:
             assert error(wanted, parts, epsilon) >= found.bound * (1 - 1e-12)
         assert found.value <= error(wanted, (1, 0, 0, 0), epsilon) * (1 + 1e-12)

@@ -32,7 +32,7 @@ def test_three_cells_as_a_pair_and_one(epsilon, expected):
 def test_shares_spend_the_level_and_no_more(k, neighbours):
     """Shares add up to one, groups to k; change-one halves the level."""
     unit = Unit(2, k, neighbours)
-    at = level(1).scaled(Fraction(k, unit.charged))
+    at = level(1).scaled(Fraction(k, unit.epsilon_parts))
     for way in ways_together(level(1), unit):
         assert sum(way.shares) == 1
         assert way.cells == k

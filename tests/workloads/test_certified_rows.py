@@ -103,7 +103,7 @@ def test_rows_and_units_that_are_none_are_refused():
             certified_rows([(1, 0), (0, 1)], counts, 1, **words)
     with pytest.raises(OutOfRange, match="a multiple"):
         certified_rows([(1, 0), (0, 1)], Unit(1, 3), 1)
-    for unit in (Unit(2, 2, in_all=3), Unit(1, 1, "change-one", nonnegative=True, exactly=True)):
+    for unit in (Unit(2, 2, in_total=3), Unit(1, 1, "change-one", nonnegative=True, exactly=True)):
         with pytest.raises(Unsupported):
             certified_rows([(1, 0), (0, 1)], unit, 1)
 

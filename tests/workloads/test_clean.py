@@ -38,28 +38,28 @@ from utmost.workloads import Domain, Plan, between, bins, hierarchy
 
 
 def table(shape, *, noise=4, seed=0, names="abc"):
-    """A domain, and noisy sums of Poisson counts over all its families."""
+    """A domain, and noisy sums of Poisson counts over all its marginals."""
     draw = np.random.default_rng(seed)
     domain = Domain({name: list(range(size)) for name, size in zip(names, shape, strict=False)})
     cells = draw.poisson(np.exp(draw.normal(0.3, 1.5, shape)))
-    return domain, cells, noisy(domain, cells, list(domain.families()), draw, noise)
+    return domain, cells, noisy(domain, cells, list(domain.marginals()), draw, noise)
 
 
-def noisy(domain, cells, families, draw, noise):
+def noisy(domain, cells, marginals, draw, noise):
     """Two-sided geometric noise of one level on every sum."""
 
     def geometric(shape):
         return draw.geometric(1 / noise, shape) - draw.geometric(1 / noise, shape)
 
-    return {family: domain.sums(cells, family) + geometric(domain.group_shape(family)) for family in families}
+    return {marginal: domain.sums(cells, marginal) + geometric(domain.group_shape(marginal)) for marginal in marginals}
 
 
 def outside(domain, weights, measured):
     """The least squares over x >= 0 by HiGHS' solver of quadratic programs: its objective."""
     n = domain.size
-    rows = [domain.spread(np.arange(y.size), family).ravel() for family, y in measured.items()]
+    rows = [domain.spread(np.arange(y.size), marginal).ravel() for marginal, y in measured.items()]
     sizes = [y.size for y in measured.values()]
-    q = np.repeat([float(weights[family]) for family in measured], sizes)
+    q = np.repeat([float(weights[marginal]) for marginal in measured], sizes)
     y = np.concatenate([one.ravel() for one in measured.values()]).astype(float)
     starts = np.cumsum([0, *sizes])
     total, solver = len(y), highspy.Highs()
@@ -113,34 +113,34 @@ def test_small_tables_are_solved_to_the_conditions_of_the_least(kind, seed, weig
         "bins": Domain(age=bins(16)),
         "three": Domain(a=[1, 2], b=[1, 2, 3], c=[1, 2, 3, 4]),
     }[kind]
-    families = list(domain.families())
-    weights = {family: int(draw.integers(1, weight + 1)) for family in families}
+    marginals = list(domain.marginals())
+    weights = {marginal: int(draw.integers(1, weight + 1)) for marginal in marginals}
     cells = draw.poisson(1.5, domain.shape)
-    measured = noisy(domain, cells, families, draw, 5)
+    measured = noisy(domain, cells, marginals, draw, 5)
     found = nonnegative_least_squares(Reconstruction(domain, weights), measured)
     x = found.whole + found.rest
     gradient = sum(w * domain.spread(domain.sums(x, f) - measured[f], f) for f, w in weights.items())
     assert x.min() >= -1e-9
     assert gradient.min() > -1e-5 * sum(weights.values()) * domain.size
     assert np.abs(np.where(x > 1e-6, gradient, 0)).max() < 1e-5 * sum(weights.values()) * domain.size
-    rounded = controlled_rounding(domain, families, found)
+    rounded = controlled_rounding(domain, marginals, found)
     assert rounded.cells.min() >= 0
     assert np.abs(rounded.cells - x).max() < 1
     assert rounded.whole == (kind != "three")
     if rounded.whole:
-        moved = [np.abs(domain.sums(rounded.cells - x, family)).max() for family in families]
+        moved = [np.abs(domain.sums(rounded.cells - x, marginal)).max() for marginal in marginals]
         assert max(moved) < 1
         assert rounded.largest_move == pytest.approx(max(moved), abs=1e-5)
 
 
 def test_a_two_way_table_is_rounded_without_moving_a_sum_by_one():
-    """Two chains of families: cells, both marginals and the total go to floor or ceiling, with the least change."""
+    """Two chains of marginals: cells, both marginals and the total go to floor or ceiling, with the least change."""
     domain, _, measured = table((30, 40), noise=6, seed=3)
     found = nonnegative_least_squares(Reconstruction(domain, dict.fromkeys(measured, 2)), measured)
     rounded = controlled_rounding(domain, list(measured), found)
     x = found.whole + found.rest
-    for family in measured:
-        before, after = domain.sums(x, family), domain.sums(rounded.cells, family)
+    for marginal in measured:
+        before, after = domain.sums(x, marginal), domain.sums(rounded.cells, marginal)
         assert (after >= np.floor(before + 1e-5)).all()
         assert (after <= np.ceil(before - 1e-5)).all()
     assert rounded.whole
@@ -153,7 +153,7 @@ def test_a_two_way_table_is_rounded_without_moving_a_sum_by_one():
 def test_whole_flows_cost_what_the_simplex_method_finds(kind, seed, divisor):
     """Two chains, ties or none: feasible, whole, and of the least cost; fractions of few kinds tie almost all of it."""
     tree = hierarchy({"N": ["a", "b"], "S": ["c", "d", "e"]}, names=["region", "district"])
-    domain, families = {
+    domain, marginals = {
         "table": (Domain(a=list(range(6)), b=list(range(5))), [(0, 0), (0, 1), (1, 0), (1, 1)]),
         "trees": (Domain(a=tree, b=bins(4)), [(0, 3), (1, 3), (2, 0), (2, 1), (2, 2), (2, 3)]),
         "tree": (Domain(age=bins(16)), [(1,), (2,), (3,), (4,)]),
@@ -176,7 +176,7 @@ def test_whole_flows_cost_what_the_simplex_method_finds(kind, seed, divisor):
         patched.setattr(clean, "least_whole_flow", both)
         patched.setattr(clean, "solve_inside", None)  # the method for groups needs no help
         patched.setattr(whole_flows, "_FEW", 0)
-        clean._least_moves(domain, families, part, cells, {})
+        clean._least_moves(domain, marginals, part, cells, {})
     (program, up, least, (inner, prices)) = programs[0]
     assert program.cost @ inner == pytest.approx(least, abs=1e-6)
     assert program.least_by(prices) == pytest.approx(least, abs=1e-6)
@@ -237,7 +237,7 @@ def test_a_three_way_table_reports_its_largest_move():
     x = found.whole + found.rest
     assert not rounded.whole
     assert np.abs(rounded.cells - x).max() < 1
-    moved = max(np.abs(domain.sums(rounded.cells - x, family)).max() for family in measured)
+    moved = max(np.abs(domain.sums(rounded.cells - x, marginal)).max() for marginal in measured)
     assert rounded.largest_move == pytest.approx(moved, abs=1e-5)
     assert rounded.largest_move < 5
 
@@ -247,7 +247,7 @@ def test_counts_of_any_size_lose_no_digit():
     domain = Domain(a=[1, 2], b=[1, 2, 3])
     for size in (10**15, 10**20):
         cells = np.array([[size + 1, 0, 7], [3, size + 4, 0]], dtype=object)
-        measured = {family: domain.sums(cells, family) for family in domain.families()}
+        measured = {marginal: domain.sums(cells, marginal) for marginal in domain.marginals()}
         found = nonnegative_least_squares(Reconstruction(domain, dict.fromkeys(measured, 3)), measured)
         rounded = controlled_rounding(domain, list(measured), found)
         assert (rounded.cells == cells).all()
@@ -292,14 +292,14 @@ def test_one_cell_and_tables_of_zeros():
     )
     assert (found.whole + found.rest).tolist() == pytest.approx([1 / 3])
     domain = Domain(a=[1, 2, 3], b=[1, 2])
-    measured = {family: np.full(domain.group_shape(family), -2) for family in domain.families()}
+    measured = {marginal: np.full(domain.group_shape(marginal), -2) for marginal in domain.marginals()}
     found = nonnegative_least_squares(Reconstruction(domain, dict.fromkeys(measured, 1)), measured)
     assert not (found.whole + found.rest).any()
     assert not controlled_rounding(domain, list(measured), found).cells.any()
 
 
-def test_chains_of_families():
-    """Any number of nested families, twice; three marginals of a three-way table are not that."""
+def test_chains_of_marginals():
+    """Any number of nested marginals, twice; three marginals of a three-way table are not that."""
     assert is_two_chains([(0,), (1,), (2,), (3,)])
     assert is_two_chains([(0, 0), (0, 1), (0, 2), (1, 2), (2, 0), (2, 2)])
     assert not is_two_chains([(0, 2), (1, 1), (2, 0)])
@@ -350,41 +350,41 @@ DOMAINS = {
 
 
 def problem(kind, seed):
-    """Noisy sums of some families with weights, and facts that hold of the true table: numbers, bounds, zeros."""
+    """Noisy sums of some marginals with weights, and facts that hold of the true table: numbers, bounds, zeros."""
     draw, domain = np.random.default_rng(seed), DOMAINS[kind]
-    families = [family for family in domain.families() if draw.random() < 0.6 or family == domain.finest]
-    weights = {family: int(draw.integers(1, 30)) for family in families}
+    marginals = [marginal for marginal in domain.marginals() if draw.random() < 0.6 or marginal == domain.finest]
+    weights = {marginal: int(draw.integers(1, 30)) for marginal in marginals}
     cells = draw.poisson(draw.choice([0.2, 1.5, 20.0]), domain.shape)
 
     def noise(shape):
         return draw.geometric(0.2, shape) - draw.geometric(0.2, shape)
 
-    measured = {family: domain.sums(cells, family) + noise(domain.group_shape(family)) for family in families}
+    measured = {marginal: domain.sums(cells, marginal) + noise(domain.group_shape(marginal)) for marginal in marginals}
     rows = []
-    for family in domain.families():
+    for marginal in domain.marginals():
         if draw.random() < 0.5:
-            for place, total in enumerate(domain.sums(cells, family).ravel().tolist()):
+            for place, total in enumerate(domain.sums(cells, marginal).ravel().tolist()):
                 slack = [int(one) for one in draw.integers(0, 3, 2)]
                 values = [total, between(total - slack[0], total + slack[1]), between(high=total)]
                 which = int(np.searchsorted([0.4, 0.6, 0.7], draw.random()))
-                rows += [(family, place, values[which])] if which < 3 else []
+                rows += [(marginal, place, values[which])] if which < 3 else []
     return domain, weights, measured, PublicFacts.of_places(domain, rows)
 
 
-def matrix(domain, family, places):
-    groups = domain.spread(np.arange(int(np.prod(domain.group_shape(family)))), family).ravel()
+def matrix(domain, marginal, places):
+    groups = domain.spread(np.arange(int(np.prod(domain.group_shape(marginal)))), marginal).ravel()
     return np.array([groups == place for place in places], dtype=float).reshape(len(places), domain.size)
 
 
 def outside_given(domain, weights, measured, facts):
     """The least of half the weighed squares over x >= 0 of which the facts hold, by HiGHS' quadratic programs."""
-    rows = [np.sqrt(weights[family]) * matrix(domain, family, range(y.size)) for family, y in measured.items()]
+    rows = [np.sqrt(weights[marginal]) * matrix(domain, marginal, range(y.size)) for marginal, y in measured.items()]
     A = np.concatenate(rows)
-    y = np.concatenate([np.sqrt(weights[family]) * y.ravel() for family, y in measured.items()])
-    H, held = np.tril(A.T @ A), [matrix(domain, family, facts.places(family)) for family in facts.bounds]
+    y = np.concatenate([np.sqrt(weights[marginal]) * y.ravel() for marginal, y in measured.items()])
+    H, held = np.tril(A.T @ A), [matrix(domain, marginal, facts.places(marginal)) for marginal in facts.bounds]
     B = np.concatenate([*held, np.zeros((0, domain.size))])
     ends = [
-        [float(end[side].ravel()[place]) for family, end in facts.bounds.items() for place in facts.places(family)]
+        [float(end[side].ravel()[place]) for marginal, end in facts.bounds.items() for place in facts.places(marginal)]
         for side in (0, 1)
     ]
     solver, model, lp = highspy.Highs(), highspy.HighsModel(), highspy.HighsLp()
@@ -415,14 +415,14 @@ def test_the_least_squares_given_facts_are_those_of_an_outside_solver(kind, seed
     least = outside_given(domain, weights, measured, facts)
     assert squares.objective == pytest.approx(least, rel=1e-5, abs=1e-5)
     assert squares.gap <= 1e-5 * (1 + least)
-    families = list(dict.fromkeys([*measured, *facts.bounds]))
-    rounded = controlled_rounding(domain, families, squares, facts)
+    marginals = list(dict.fromkeys([*measured, *facts.bounds]))
+    rounded = controlled_rounding(domain, marginals, squares, facts)
     assert rounded.cells.min() >= 0
     assert facts.hold(rounded.cells)
-    assert rounded.whole == is_two_chains(families)
+    assert rounded.whole == is_two_chains(marginals)
     if rounded.whole:
         x = squares.whole + squares.rest
-        assert max(np.abs(domain.sums(rounded.cells - x, family)).max() for family in families) < 1 + 1e-5
+        assert max(np.abs(domain.sums(rounded.cells - x, marginal)).max() for marginal in marginals) < 1 + 1e-5
 
 
 @given(st.sampled_from([(2, 2), (2, 2, 2), (1, 3)]), st.integers(0, 10**6))
@@ -431,14 +431,16 @@ def test_facts_are_refused_just_where_no_table_of_whole_numbers_is(shape, seed):
     draw = np.random.default_rng(seed)
     domain = Domain({name: list(range(size)) for name, size in zip("abc", shape, strict=False)})
     rows = []
-    for family in domain.families():
-        for place in range(int(np.prod(domain.group_shape(family)))):
+    for marginal in domain.marginals():
+        for place in range(int(np.prod(domain.group_shape(marginal)))):
             if draw.random() < 0.4:
                 low = int(draw.integers(0, 3))
-                rows.append((family, place, draw.choice([low, between(low, low + 1), between(high=low), between(low)])))
+                rows.append(
+                    (marginal, place, draw.choice([low, between(low, low + 1), between(high=low), between(low)]))
+                )
     rows += [(domain.finest, place, between(high=2)) for place in range(domain.size)]
-    weights = dict.fromkeys(domain.families(), 1)
-    measured = {family: draw.integers(-2, 6, domain.group_shape(family)) for family in weights}
+    weights = dict.fromkeys(domain.marginals(), 1)
+    measured = {marginal: draw.integers(-2, 6, domain.group_shape(marginal)) for marginal in weights}
     try:
         facts = PublicFacts.of_places(domain, rows)
         squares = nonnegative_least_squares(Reconstruction(domain, weights), measured, facts=facts)
@@ -446,10 +448,10 @@ def test_facts_are_refused_just_where_no_table_of_whole_numbers_is(shape, seed):
     except Infeasible:
         ends = [(f, p, v if isinstance(v, Between) else between(v, v)) for f, p, v in rows]
         tables = [np.array(cells).reshape(shape) for cells in product(range(3), repeat=domain.size)]
-        sums = {family: [domain.sums(table, family).ravel() for table in tables] for family in weights}
+        sums = {marginal: [domain.sums(table, marginal).ravel() for table in tables] for marginal in weights}
         alive = np.ones(len(tables), dtype=bool)
-        for family, place, value in ends:
-            column = np.array([one[place] for one in sums[family]])
+        for marginal, place, value in ends:
+            column = np.array([one[place] for one in sums[marginal]])
             alive &= (value.low is None or column >= value.low) & (value.high is None or column <= value.high)
         assert not alive.any()
     else:
@@ -478,7 +480,7 @@ COUNTS = np.array([[512, 89], [353, 17], [120, 0]])
 @pytest.mark.parametrize("size", [10**15, 10**20])
 def test_facts_of_any_size_hold_to_the_last_digit(size):
     cells = COUNTS.astype(object) + size
-    measured = {ADMITTED.finest: cells + 2, ADMITTED.family(""): ADMITTED.sums(cells, ADMITTED.family("")) - 7}
+    measured = {ADMITTED.finest: cells + 2, ADMITTED.marginal(""): ADMITTED.sums(cells, ADMITTED.marginal("")) - 7}
     facts = read_given(ADMITTED, {"total": int(cells.sum()), "sex": cells.sum(0).tolist()})
     squares = nonnegative_least_squares(Reconstruction(ADMITTED, dict.fromkeys(measured, 3)), measured, facts=facts)
     rounded = controlled_rounding(ADMITTED, list(dict.fromkeys([*measured, *facts.bounds])), squares, facts)
@@ -502,7 +504,7 @@ def test_the_error_about_the_truth_on_the_held_scale_never_grows():
             continue
         domain, raw = release.domain, release.reconstruction.floats(release.measured, release.domain.finest)
         target = cells * total / cells.sum()
-        facts = PublicFacts.of_places(domain, [(domain.family(""), 0, round(total))])
+        facts = PublicFacts.of_places(domain, [(domain.marginal(""), 0, round(total))])
         squares = nonnegative_least_squares(release.reconstruction, release.measured, facts=facts)
         held = squares.whole + squares.rest
         assert ((held - target) ** 2).sum() <= ((raw - target) ** 2).sum() + 1e-6
@@ -527,9 +529,9 @@ def exact(array):
 def gradient_of(cells, weights, measured):
     """Of half the sum of squares, by its definition."""
     slopes = exact([0] * DOMAIN.size)
-    for family, weight in weights.items():
-        off = DOMAIN.sums(cells, family) - measured[family].astype(object)
-        slopes = slopes + weight * DOMAIN.spread(off, family)
+    for marginal, weight in weights.items():
+        off = DOMAIN.sums(cells, marginal) - measured[marginal].astype(object)
+        slopes = slopes + weight * DOMAIN.spread(off, marginal)
     return slopes
 
 
@@ -539,8 +541,8 @@ def test_the_least_is_the_one_support_that_keeps_to_the_conditions_of_the_least(
     drawn = st.integers(-size, size)
     weights = {(level,): data.draw(st.sampled_from([1, 2, 7, 10**12])) for level in levels}
     measured = {
-        family: np.array([data.draw(drawn) for _ in range(DOMAIN.group_shape(family)[0])], dtype=object)
-        for family in weights
+        marginal: np.array([data.draw(drawn) for _ in range(DOMAIN.group_shape(marginal)[0])], dtype=object)
+        for marginal in weights
     }
     cells = exact(nearest_of_tree(UnequalTree.of(DOMAIN), weights, measured))
     points = set()
@@ -577,8 +579,8 @@ def test_numbers_beyond_the_digits_of_floats_are_nearest_to_the_last_one(size):
     weights = {(0,): 1, (2,): 3}
     for _ in range(20):
         measured = {
-            family: np.array([int(one * 10**9) * size for one in draw.normal(0, 1, groups)], dtype=object)
-            for family, groups in (((0,), 5), ((2,), 2))
+            marginal: np.array([int(one * 10**9) * size for one in draw.normal(0, 1, groups)], dtype=object)
+            for marginal, groups in (((0,), 5), ((2,), 2))
         }
         found = nonnegative_least_squares(TreeReconstruction(DOMAIN, weights), measured)
         cells = found.whole.astype(object) + exact(found.rest.tolist())

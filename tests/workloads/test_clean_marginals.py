@@ -29,7 +29,7 @@ def released(people, seed=0, shares=None, domain=DOMAIN, epsilon=1):
 
 
 def marginals(release, cells):
-    return {family: release.domain.sums(cells, family) for family in release.measured}
+    return {marginal: release.domain.sums(cells, marginal) for marginal in release.measured}
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -40,15 +40,15 @@ def test_another_optimiser_finds_the_same_sums(seed):
     clean = problem.solved()
     weights = problem.reconstruction.weights
     rows, aims = [], []
-    for family, sums in release.measured.items():
-        each = np.array([release.domain.sums(cell.reshape(DOMAIN.shape), family).ravel() for cell in np.eye(36)]).T
-        rows.append(weights[family] ** 0.5 * each)
-        aims.append(weights[family] ** 0.5 * sums.ravel())
+    for marginal, sums in release.measured.items():
+        each = np.array([release.domain.sums(cell.reshape(DOMAIN.shape), marginal).ravel() for cell in np.eye(36)]).T
+        rows.append(weights[marginal] ** 0.5 * each)
+        aims.append(weights[marginal] ** 0.5 * sums.ravel())
     other, _ = optimize.nnls(np.vstack(rows), np.concatenate(aims))
     reals = clean.cells + clean.certificate.rest / 2**clean.certificate.bits
-    for family in release.measured:
-        theirs = release.domain.sums(other.reshape(DOMAIN.shape), family)
-        assert np.abs(release.domain.sums(reals, family) - theirs).max() <= clean.residual + 1e-6
+    for marginal in release.measured:
+        theirs = release.domain.sums(other.reshape(DOMAIN.shape), marginal)
+        assert np.abs(release.domain.sums(reals, marginal) - theirs).max() <= clean.residual + 1e-6
     assert clean.residual < 0.01
 
 
@@ -100,14 +100,14 @@ def test_public_facts_hold_and_one_that_is_mistyped_is_warned_about():
 def test_it_is_saved_verified_and_forged_in_vain(tmp_path):
     release = released(300)
     document = release.save(tmp_path / "r.json")
-    said = release.clean().save(tmp_path / "c.csv", family="age work")
+    said = release.clean().save(tmp_path / "c.csv", marginal="age work")
     again = check_clean(said, ut.read_release(tmp_path / "c.csv").table, document)
     with pytest.raises(NotDetermined):
         again["age place work"]
-    smaller = replace(release, measured={family: sums + 1 for family, sums in release.measured.items()})
+    smaller = replace(release, measured={marginal: sums + 1 for marginal, sums in release.measured.items()})
     with pytest.raises(BadTable):
         check_clean(said, ut.read_release(tmp_path / "c.csv").table, smaller.facts())
-    for change in ({"residual": said["residual"] / 2}, {"family": "age place work"}, {"words": "all is well"}):
+    for change in ({"residual": said["residual"] / 2}, {"marginal": "age place work"}, {"words": "all is well"}):
         with pytest.raises((BadTable, NotDetermined)):
             check_clean(said | change, ut.read_release(tmp_path / "c.csv").table, document)
 
@@ -119,7 +119,7 @@ def test_by_command_the_table_is_named(run, tmp_path):
     assert (code, '--want "age place"' in err) == (2, True)
     assert run("clean", tmp_path / "r.json", "--want", "age place", "--out", tmp_path / "c.csv")[0] == 0
     assert run("verify", tmp_path / "c.csv", "--release", tmp_path / "r.json")[0] == 0
-    assert json.loads((tmp_path / "c.csv.json").read_text())["family"] == "age place"
+    assert json.loads((tmp_path / "c.csv.json").read_text())["marginal"] == "age place"
     code, _, err = run("clean", tmp_path / "r.json", "--want", "age place work")
     assert (code, "age place work" in err) == (2, True)
 

@@ -29,8 +29,8 @@ def crossed(sizes, others):
 def dense(domain, shares, part, epsilon):
     """The mean variance of a part's answers by least squares with dense matrices."""
     rows, weights = [], []
-    for family, share in shares.items():
-        groups = domain.spread(np.arange(np.prod(domain.group_shape(family))), family).ravel()
+    for marginal, share in shares.items():
+        groups = domain.spread(np.arange(np.prod(domain.group_shape(marginal))), marginal).ravel()
         rows.append(np.arange(groups.max() + 1)[:, None] == groups[None, :])
         weights += [precision(float(share) * epsilon)] * len(rows[-1])
     A = np.vstack(rows).astype(float)
@@ -60,12 +60,12 @@ def test_flights_are_planned_and_released():
     assert all(level_ in (0, 2) for level_, _ in plan.shares), "states are not measured"
     assert plan.value <= equal.value * (1 + 1e-12)
     released = ut.release(np.zeros(domain.shape, dtype=int), plan, epsilon=1, once=True).table
-    for family, states in (("airport", 105), ("state", 46)):
-        variances = [noise.variance for noise in released.laws(domain.family(family)).values()]
-        counts = np.unique(released.reconstruction.kinds(domain.family(family)), return_counts=True)[1]
+    for marginal, states in (("airport", 105), ("state", 46)):
+        variances = [noise.variance for noise in released.laws(domain.marginal(marginal)).values()]
+        counts = np.unique(released.reconstruction.kinds(domain.marginal(marginal)), return_counts=True)[1]
         assert sum(counts) == states
         assert float(np.average([float(v) for v in variances], weights=counts)) == pytest.approx(
-            plan.variances[family], rel=1e-4
+            plan.variances[marginal], rel=1e-4
         )
     assert "standard deviations" in str(plan.alternatives({"states": {"state": 1}}))
 
@@ -74,7 +74,7 @@ def test_the_finest_alternative_measures_what_may_be_measured():
     """Where only states are wanted, the cells alone are the airports, not the states."""
     domain = crossed([1, 3], 2)
     chosen = choose_plan(Workload(domain, {"state": 1, "hour": 1}), Unit(1, 1), epsilon=1)
-    assert list(chosen.alternatives().plans["cells alone"].shares) == [domain.family("airport hour")]
+    assert list(chosen.alternatives().plans["cells alone"].shares) == [domain.marginal("airport hour")]
     assert all(times >= 1 for times in chosen.lower_bounds.ratios(chosen.value).values())
 
 
@@ -91,8 +91,8 @@ def test_uneven_levels_are_measured_nowhere_beside_other_axes():
 
 @settings(max_examples=10)
 @given(SIZES, st.integers(2, 3), st.integers(0, 2**32))
-def test_crossed_trees_are_bounded_over_the_families_that_may_be_measured(sizes, others, seed):
-    """The chord bound over even families is proved again from its certificate, and below 12 random plans."""
+def test_crossed_trees_are_bounded_over_the_marginals_that_may_be_measured(sizes, others, seed):
+    """The chord bound over even marginals is proved again from its certificate, and below 12 random plans."""
     domain = crossed(sizes, others)
     wanted = Workload(domain, {"state hour": 1, "airport": 1, "hour": 2})
     chosen = choose_plan(wanted, Unit(1, 1), epsilon=1)

@@ -21,7 +21,7 @@ import utmost as ut
 from utmost.errors import NotDetermined
 from utmost.releases import NoisySums
 from utmost.workloads import AxisRows, Domain, Plan, ProductRows, SignedAxis, Workload, bins, edges, hierarchy, periods
-from workload_cases import precision, rows_of_family, workloads
+from workload_cases import precision, rows_of_marginal, workloads
 
 ONE = ut.Unit(1, 1)
 EVEN = hierarchy({"N": ["n1", "n2"], "S": ["s1", "s2"]}, names=["region", "district"])
@@ -43,8 +43,8 @@ def listed(rows, unit=ONE, **words):
 
 
 PLANS = {
-    "families": Plan(SMALL, ONE, {"age sex kind": "1/2", "age/2 sex": "1/8", "kind": "1/8", "": "1/4"}),
-    "families of a tree": Plan(Domain(place=EVEN, sex=["m", "w"]), ONE, {"district sex": "1/2", "region": "1/2"}),
+    "marginals": Plan(SMALL, ONE, {"age sex kind": "1/2", "age/2 sex": "1/8", "kind": "1/8", "": "1/4"}),
+    "marginals of a tree": Plan(Domain(place=EVEN, sex=["m", "w"]), ONE, {"district sex": "1/2", "region": "1/2"}),
     "marginals that leave the cells open": Plan(SMALL, ONE, {"age sex": "1/2", "kind": "1/2"}),
     "a tree of unequal groups": Plan(Domain(place=UNEVEN), ONE, {"town": "1/2", "county": "1/4", "": "1/4"}),
     "a tree whose towns are open": Plan(Domain(place=UNEVEN), ONE, {"county": "1/2", "state": "1/2"}),
@@ -82,19 +82,19 @@ PLANS = {
 
 
 def dense_rows(plan):
-    """What each family measures as rows over the cells, from the sums of unit vectors."""
+    """What each marginal measures as rows over the cells, from the sums of unit vectors."""
     cells = np.eye(plan.domain.size, dtype=np.int64).reshape(-1, *plan.domain.shape)
     sums = [plan.sums(cell) for cell in cells]
-    return {family: np.array([one[family].ravel() for one in sums]).T for family in plan.shares}
+    return {marginal: np.array([one[marginal].ravel() for one in sums]).T for marginal in plan.shares}
 
 
 def stated_levels(release):
-    """The level of the noise on each sum of a family, as the statement has it: of a change of the sum by one."""
-    stated = release.statement["noise"]["families"]
+    """The level of the noise on each sum of a marginal, as the statement has it: of a change of the sum by one."""
+    stated = release.statement["noise"]["marginals"]
     assert {one["law"] for one in stated} == {"Geometric"}
     return {
-        family: ut.level(Fraction(one["per_sum"]["epsilon"]) / one["sensitivity"])
-        for family, one in zip(release.plan.shares, stated, strict=True)
+        marginal: ut.level(Fraction(one["per_sum"]["epsilon"]) / one["sensitivity"])
+        for marginal, one in zip(release.plan.shares, stated, strict=True)
     }
 
 
@@ -107,7 +107,9 @@ def dense_coefficients(release):
     """Least squares for the cells from the whole matrix of a release, with the weights that it states: B, and the A."""
     rows = dense_rows(release.plan)
     A = np.vstack(list(rows.values())).astype(float)
-    weighed = A.T * np.concatenate([np.full(len(own), float(release.weights[family])) for family, own in rows.items()])
+    weighed = A.T * np.concatenate(
+        [np.full(len(own), float(release.weights[marginal])) for marginal, own in rows.items()]
+    )
     return np.linalg.pinv(weighed @ A, rcond=1e-11) @ weighed, A
 
 
@@ -118,32 +120,32 @@ def along_axes(release):
         signed = isinstance(listed, SignedAxis)
         A = listed.matrix.astype(float) if signed else np.vstack([np.eye(listed.values), listed.rows])
         weights = np.zeros(len(A))
-        for family, weight in release.weights.items():
-            weights[rows.places(family)[place]] += float(weight)
+        for marginal, weight in release.weights.items():
+            weights[rows.places(marginal)[place]] += float(weight)
         dense.append(np.linalg.solve(A.T * weights @ A, A.T * weights))
     return reduce(np.kron, dense)
 
 
 def listed_coefficients(release, row):
-    """What an answer takes of each measured family, from the estimates of the groups that are measured."""
+    """What an answer takes of each measured marginal, from the estimates of the groups that are measured."""
     rows = release.plan.rows
-    groups = rows_of_family(rows.domain, rows.base)
+    groups = rows_of_marginal(rows.domain, rows.base)
     found = (row @ groups.T / groups.sum(axis=1) @ along_axes(release)).reshape([one.entries for one in rows.axes])
-    return np.concatenate([found[np.ix_(*rows.places(family))].ravel() for family in release.plan.shares])
+    return np.concatenate([found[np.ix_(*rows.places(marginal))].ravel() for marginal in release.plan.shares])
 
 
 def answers(plan, draw, most=None):
-    """Rows over the cells, and how to ask for them: a group of every family, and numbers along all axes.
+    """Rows over the cells, and how to ask for them: a group of every marginal, and numbers along all axes.
 
     Args:
-        most: Number of families, chosen at random; every family if left out.
+        most: Number of marginals, chosen at random; every marginal if left out.
     """
-    domain, families = plan.domain, list(plan.domain.families())
-    chosen = range(len(families)) if most is None else sorted(draw.permutation(len(families))[:most])
-    for family in (families[place] for place in chosen):
+    domain, marginals = plan.domain, list(plan.domain.marginals())
+    chosen = range(len(marginals)) if most is None else sorted(draw.permutation(len(marginals))[:most])
+    for marginal in (marginals[place] for place in chosen):
         where = {
             axis.levels[one]: axis.labels[one][int(draw.integers(axis.groups(one)))]
-            for axis, one in zip(domain.axes, family, strict=True)
+            for axis, one in zip(domain.axes, marginal, strict=True)
             if one < len(axis.levels)
         }
         factors = [factor.astype(int) for factor in domain.selection(where)]
@@ -155,14 +157,14 @@ def answers(plan, draw, most=None):
 
 def coefficients(release, form):
     """What an answer takes of each noise: its value where one sum is 1 and all others are 0, as fractions."""
-    zeros = {family: np.zeros_like(sums) for family, sums in release.measured.items()}
+    zeros = {marginal: np.zeros_like(sums) for marginal, sums in release.measured.items()}
     found = {}
-    for family, sums in zeros.items():
-        found[family] = []
+    for marginal, sums in zeros.items():
+        found[marginal] = []
         for place in range(sums.size):
             one = sums.copy()
             one.ravel()[place] = 1
-            found[family].append(release.reconstruction.value({**zeros, family: one}, form))
+            found[marginal].append(release.reconstruction.value({**zeros, marginal: one}, form))
     return found
 
 
@@ -172,7 +174,7 @@ def check_estimates(plan, seed, most=None):
     They are those of least squares, up to the rounding of weights, and the noises of its margin have these very ones.
     """
     draw = np.random.default_rng(seed)
-    noisy = {family: draw.integers(-60, 60, plan.measured_shape(family)) for family in plan.shares}
+    noisy = {marginal: draw.integers(-60, 60, plan.measured_shape(marginal)) for marginal in plan.shares}
     release = with_sums(plan, noisy)
     rows, (B, A), levels = dense_rows(plan), dense_coefficients(release), stated_levels(release)
     huge = np.asarray(draw.integers(0, 10**15, plan.domain.shape), dtype=object) * 10**15 + 1  # more than floats hold
@@ -184,9 +186,9 @@ def check_estimates(plan, seed, most=None):
                 release.reconstruction.value(noisy, form)
             continue
         found = coefficients(release, form)
-        assert sum(np.dot(own, rows[family]) for family, own in found.items()).tolist() == row.tolist()
+        assert sum(np.dot(own, rows[marginal]) for marginal, own in found.items()).tolist() == row.tolist()
         assert release.reconstruction.value(exactly, form) == np.dot(row, np.ravel(huge))
-        value = sum(np.dot(own, noisy[family].ravel()) for family, own in found.items())
+        value = sum(np.dot(own, noisy[marginal].ravel()) for marginal, own in found.items())
         assert release.reconstruction.value(noisy, form) == value
         flat = np.array([float(one) for own in found.values() for one in own])
         least = listed_coefficients(release, row) if plan.rows else row @ B
@@ -194,7 +196,7 @@ def check_estimates(plan, seed, most=None):
         law, terms = release.noise(form), Counter()
         for size, own, count in zip(law.coefficients, law.levels, law.counts, strict=True):
             terms[size, own] += count
-        assert terms == Counter((abs(one), levels[family]) for family, own in found.items() for one in own if one)
+        assert terms == Counter((abs(one), levels[marginal]) for marginal, own in found.items() for one in own if one)
 
 
 @pytest.mark.parametrize("name", PLANS)
@@ -206,18 +208,20 @@ def test_answers_are_unbiased_exactly_and_those_of_least_squares(name):
 def test_tables_are_made_of_the_answers(name):
     """Estimates are the sums' own, up to what is printed; a margin holds for each, and is at most 12 % wider."""
     plan, draw = PLANS[name], np.random.default_rng(1)
-    release = with_sums(plan, {family: draw.integers(-60, 60, plan.measured_shape(family)) for family in plan.shares})
-    families = list(plan.domain.families())
-    for family in {families[0], families[-1], *(families[int(at)] for at in draw.integers(0, len(families), 3))}:
-        if not determines(plan, family):
+    release = with_sums(
+        plan, {marginal: draw.integers(-60, 60, plan.measured_shape(marginal)) for marginal in plan.shares}
+    )
+    marginals = list(plan.domain.marginals())
+    for marginal in {marginals[0], marginals[-1], *(marginals[int(at)] for at in draw.integers(0, len(marginals), 3))}:
+        if not determines(plan, marginal):
             with pytest.raises(NotDetermined):
-                release[family]
+                release[marginal]
             continue
-        table, place = release[family], int(draw.integers(np.prod(plan.domain.group_shape(family), dtype=int)))
-        at = np.unravel_index(place, plan.domain.group_shape(family))
+        table, place = release[marginal], int(draw.integers(np.prod(plan.domain.group_shape(marginal), dtype=int)))
+        at = np.unravel_index(place, plan.domain.group_shape(marginal))
         where = {
             axis.levels[one]: axis.labels[one][group]
-            for axis, one, group in zip(plan.domain.axes, family, at, strict=True)
+            for axis, one, group in zip(plan.domain.axes, marginal, at, strict=True)
             if one < len(axis.levels)
         }
         answer = release.total(where)
@@ -233,17 +237,19 @@ def test_no_change_of_the_unit_tells_more_than_the_level_and_one_tells_all_of_it
     release = with_sums(plan, plan.sums(np.zeros(plan.domain.shape, int)))
     levels, rows = stated_levels(release), dense_rows(plan)
     moved = np.array(list(changes(plan)))
-    spent = sum(levels[family].epsilon * abs(moved @ own.T).sum(axis=1).astype(object) for family, own in rows.items())
+    spent = sum(
+        levels[marginal].epsilon * abs(moved @ own.T).sum(axis=1).astype(object) for marginal, own in rows.items()
+    )
     assert max(spent) == plan.charge == 1
 
 
-@pytest.mark.parametrize("name", ["families of a tree", "differences", "hat functions", "hat functions, two cells"])
+@pytest.mark.parametrize("name", ["marginals of a tree", "differences", "hat functions", "hat functions, two cells"])
 def test_the_noise_drawn_has_the_levels_that_are_stated(name):
-    """Of many releases of nothing each family's sums have the variance of its level, within five standard errors."""
+    """Of many releases of nothing each marginal's sums have the variance of its level, within five standard errors."""
     plan, runs = PLANS[name], 200
     releases = [ut.release(np.zeros(plan.domain.shape, int), plan, epsilon=2, once=True).table for _ in range(runs)]
-    for family, own in stated_levels(releases[0]).items():
-        squares = np.array([release.measured[family].ravel() for release in releases]).astype(float) ** 2
+    for marginal, own in stated_levels(releases[0]).items():
+        squares = np.array([release.measured[marginal].ravel() for release in releases]).astype(float) ** 2
         allowed = 5 * squares.std() / squares.size**0.5
         assert squares.mean() == pytest.approx(1 / precision(own.epsilon_float), abs=allowed)
 
@@ -254,7 +260,7 @@ def changes(plan):
     if plan.together is None:
         each = s * np.eye(domain.size, dtype=int)
         yield from each
-        if plan.unit.charged == 2:
+        if plan.unit.epsilon_parts == 2:
             for one, other in combinations(each, 2):
                 yield from (one + other, one - other)
         if plan.unit.neighbours == "change-one":
@@ -277,12 +283,12 @@ def variances_of(plan, parts, epsilon):
     levels = stated_levels(release)
     rows = {part.name: part.matrix(plan.domain) for part in parts}
     if plan.rows is not None:
-        own = [1 / float(precision(levels[family].epsilon_float)) for family in plan.shares]
-        each = np.repeat(own, [np.prod(plan.measured_shape(family), dtype=int) for family in plan.shares])
+        own = [1 / float(precision(levels[marginal].epsilon_float)) for marginal in plan.shares]
+        each = np.repeat(own, [np.prod(plan.measured_shape(marginal), dtype=int) for marginal in plan.shares])
         found = {name: [listed_coefficients(release, row) ** 2 @ each for row in own] for name, own in rows.items()}
     else:
         information = sum(
-            float(precision(levels[family].epsilon_float)) * own.T @ own for family, own in dense_rows(plan).items()
+            float(precision(levels[marginal].epsilon_float)) * own.T @ own for marginal, own in dense_rows(plan).items()
         )
         covariance = np.linalg.pinv(information, rcond=1e-12)
         found = {name: np.einsum("ij,jk,ik->i", own, covariance, own, optimize=True) for name, own in rows.items()}
@@ -290,11 +296,11 @@ def variances_of(plan, parts, epsilon):
 
 
 @given(workloads(most=40), st.lists(st.integers(0, 5), min_size=30, max_size=30), st.sampled_from(["1/10", 1, 4]))
-def test_families_have_the_variances_of_dense_least_squares(wanted, parts, epsilon):
+def test_marginals_have_the_variances_of_dense_least_squares(wanted, parts, epsilon):
     """Groups, ranges, prefixes, windows, weighed rows and single sums, whatever the axes and the shares."""
-    families = list(wanted.domain.families())
-    drawn = {family: part for family, part in zip(families, parts, strict=False) if part} | {families[0]: 1}
-    shares = {family: Fraction(part, sum(drawn.values())) for family, part in drawn.items()}
+    marginals = list(wanted.domain.marginals())
+    drawn = {marginal: part for marginal, part in zip(marginals, parts, strict=False) if part} | {marginals[0]: 1}
+    shares = {marginal: Fraction(part, sum(drawn.values())) for marginal, part in drawn.items()}
     plan = Plan(wanted.domain, ONE, shares, wanted, ut.level(epsilon))
     assert plan.variances == pytest.approx(variances_of(plan, wanted.parts, epsilon), rel=1e-7)
 
@@ -302,11 +308,11 @@ def test_families_have_the_variances_of_dense_least_squares(wanted, parts, epsil
 def wanted_of(plan):
     """Sums of every kind that the axes of a plan allow, of which some have several kinds of groups."""
     domain = plan.domain
-    families = [family for family in domain.families() if determines(plan, family)]
-    wanted = Workload(domain, {family: 1 + place for place, family in enumerate(families)})
+    marginals = [marginal for marginal in domain.marginals() if determines(plan, marginal)]
+    wanted = Workload(domain, {marginal: 1 + place for place, marginal in enumerate(marginals)})
     if (
         domain.axes
-        and domain.finest in families
+        and domain.finest in marginals
         and "town" not in domain.level_names(domain.finest)
         and plan.rows is None
     ):
@@ -317,9 +323,9 @@ def wanted_of(plan):
     return wanted
 
 
-def determines(plan, family):
+def determines(plan, marginal):
     try:
-        return bool(Plan(plan.domain, plan.unit, plan.shares, Workload(plan.domain, {family: 1}), **how(plan)))
+        return bool(Plan(plan.domain, plan.unit, plan.shares, Workload(plan.domain, {marginal: 1}), **how(plan)))
     except ut.errors.OutOfRange:
         return False
 
@@ -355,10 +361,10 @@ def test_trees_of_any_groups(shape, parts, seed):
 
 
 @given(workloads(most=15), st.lists(st.integers(0, 3), min_size=30, max_size=30).filter(any), st.integers(0, 10**6))
-def test_families_of_any_domain(wanted, parts, seed):
-    drawn = {family: part for family, part in zip(wanted.domain.families(), parts, strict=False) if part}
+def test_marginals_of_any_domain(wanted, parts, seed):
+    drawn = {marginal: part for marginal, part in zip(wanted.domain.marginals(), parts, strict=False) if part}
     if drawn:
-        shares = {family: Fraction(part, sum(drawn.values())) for family, part in drawn.items()}
+        shares = {marginal: Fraction(part, sum(drawn.values())) for marginal, part in drawn.items()}
         check_estimates(Plan(wanted.domain, ONE, shares), seed, most=6)
 
 
@@ -366,7 +372,7 @@ def test_families_of_any_domain(wanted, parts, seed):
                        st.integers(1, 1000), min_size=1, max_size=6), st.integers(0, 10**6))  # fmt: skip
 @settings(max_examples=6)
 def test_marginals_with_and_without_differences(parts, seed):
-    shares = {family: Fraction(part, sum(parts.values())) for family, part in parts.items()}
+    shares = {marginal: Fraction(part, sum(parts.values())) for marginal, part in parts.items()}
     check_estimates(Plan(CROSSED, ONE, shares), seed, most=6)
 
 
@@ -390,7 +396,7 @@ def test_products_of_any_listed_rows(rows, seed):
     plan = listed(rows)
     for cell in np.eye(rows.domain.size, dtype=int):
         sums = plan.sums(cell.reshape(rows.domain.shape))
-        assert sum(share * int(abs(sums[family]).sum()) for family, share in plan.shares.items()) == 1
+        assert sum(share * int(abs(sums[marginal]).sum()) for marginal, share in plan.shares.items()) == 1
     check_estimates(plan, seed, most=6)
 
 

@@ -38,7 +38,7 @@ LARGER = [pytest.param(one, marks=pytest.mark.slow) for one in range(1, 41) if o
 
 
 @pytest.mark.parametrize("size", [*SMALL, *LARGER])
-def test_never_worse_than_families(size):
+def test_never_worse_than_marginals(size):
     """On ranges, on prefixes, and on both beside tables of another axis."""
     alone = Domain(age=bins(size))
     crossed = Domain(age=bins(size), sex=["m", "f"])
@@ -108,14 +108,14 @@ def test_a_tree_of_unequal_groups_has_its_ranges():
 def test_names_are_read_and_written():
     domain = Domain({"age": range(10), "sex": ["m", "f"], "age~4": ["a", "b"]})
     values = {"age": "1/2"}
-    for words, family in (
+    for words, marginal in (
         ("age~5", (-5, 1, 1)),
         ("age~16 sex", (-16, 0, 1)),
         ("age~4", (1, 1, 0)),
         (["sex", "age~5"], (-5, 0, 1)),
     ):
         named = words if isinstance(words, str) else tuple(words)
-        assert family in Plan(domain, ONE, {"age sex age~4": "1/2", named: "1/2"}).shares, (
+        assert marginal in Plan(domain, ONE, {"age sex age~4": "1/2", named: "1/2"}).shares, (
             "a level of a name comes first"
         )
     chosen = Plan(domain, ONE, values | {"age~5": "1/2"})

@@ -148,8 +148,8 @@ def test_middles_are_those_of_whole_numbers_and_an_open_end_has_none():
 
 def test_levels_whose_names_have_spaces_are_planned_released_and_read_back(tmp_path):
     domain = Domain({"age group": edges([0, 18, 65, None]), "sex": ["m", "f"], "place of birth": ["here", "there"]})
-    for family in domain.families():
-        assert domain.family(domain.family_name(family)) == family
+    for marginal in domain.marginals():
+        assert domain.marginal(domain.marginal_name(marginal)) == marginal
     wanted = Workload(domain, {"age group sex": 1, "place of birth": 1, "age group=65+ sex": 1, "": 1})
     released = ut.release(
         np.full((3, 2, 2), 100), choose_plan(wanted, Unit(1, 1), epsilon=1), epsilon=1, once=True

@@ -127,7 +127,7 @@ def test_listed_keys_are_released_saved_and_asked(tmp_path):
     chosen = choose_plan(Workload(domain, {"page": 1, "wiki": 1}), Unit(1, 1), epsilon=20)
     released = ut.release(counted, chosen, epsilon=20, once=True).table
     assert list(released["country"])[:2] == ["wiki", "country"]
-    released.save(tmp_path / "release.csv", family="country")
+    released.save(tmp_path / "release.csv", marginal="country")
     released.save(tmp_path / "release.json")
     again = ut.read_release(tmp_path / "release.json")
     assert abs(again.total({"country": "FR"}).value - 900) <= 5

@@ -43,10 +43,10 @@ BITS = Domain({f"b{at}": ["y", "n"] for at in range(30)})
 
 @st.composite
 def measured(draw):
-    """Families over a small domain, differences among them, each with a weight; the cells' own family may be there."""
+    """Marginals of a small domain, also differences, each with a weight; the cells may be one of them."""
     levels = [st.sampled_from(choices) for choices in ([-1, 0, 1], [0, 1], [0, 1, 2], [-1, 0, 1])]
-    families = draw(st.lists(st.tuples(*levels), min_size=1, max_size=6, unique=True))
-    return {family: draw(st.integers(1, 1000)) for family in families}
+    marginals = draw(st.lists(st.tuples(*levels), min_size=1, max_size=6, unique=True))
+    return {marginal: draw(st.integers(1, 1000)) for marginal in marginals}
 
 
 def test_the_charge_is_that_of_the_worst_neighbour():
@@ -54,7 +54,7 @@ def test_the_charge_is_that_of_the_worst_neighbour():
     shares = {(0, 0, 2, 1): Fraction(1, 4), (-1, 1, 2, -1): Fraction(1, 4), (1, 0, 2, -1): Fraction(1, 2)}
 
     def charged(d):
-        return sum(share * int(np.abs(SMALL.sums(d, family)).sum()) for family, share in shares.items())
+        return sum(share * int(np.abs(SMALL.sums(d, marginal)).sum()) for marginal, share in shares.items())
 
     cells = np.eye(SMALL.size, dtype=np.int64)
     assert {charged(cell) for cell in cells} == {1} == {Plan(SMALL, ONE, shares).charge}
@@ -73,14 +73,14 @@ def test_the_charge_is_that_of_the_worst_neighbour():
 def test_all_tables_of_adult_have_the_errors_that_are_printed(count, equal, roots, found):
     """Mean variance at epsilon 1: equal levels and cube roots in closed form, and what the search finds below."""
     wanted = Workload(CENSUS, marginals(CENSUS, count), per_answer=True)
-    families, answers = wanted.families, float(wanted.weight)
-    alike = Plan(CENSUS, ONE, dict.fromkeys(families, Fraction(1, len(families))), wanted, level(1))
+    tables, answers = wanted.marginals, float(wanted.weight)
+    alike = Plan(CENSUS, ONE, dict.fromkeys(tables, Fraction(1, len(tables))), wanted, level(1))
     assert alike.value / answers == pytest.approx(equal, rel=1e-4)
-    tops = [np.prod([ADULT[name] - 1 for name in CENSUS.level_names(of)]) for of in families]
-    cells = np.array([np.prod([float(ADULT[name]) for name in CENSUS.level_names(of)]) for of in families])
+    tops = [np.prod([ADULT[name] - 1 for name in CENSUS.level_names(of)]) for of in tables]
+    cells = np.array([np.prod([float(ADULT[name]) for name in CENSUS.level_names(of)]) for of in tables])
     levels = (np.array(tops) / answers) ** (1 / 3)  # mu n = (product of n - 1)/n^2, n answers, n sums
     parts = np.rint(levels / levels.sum() * 10**9).astype(int).tolist()
-    shares = {family: Fraction(part, sum(parts)) for family, part in zip(families, parts, strict=True)}
+    shares = {marginal: Fraction(part, sum(parts)) for marginal, part in zip(tables, parts, strict=True)}
     assert Plan(CENSUS, ONE, shares, wanted, level(1)).value / answers == pytest.approx(roots, rel=1e-4)
     assert cells.sum() == answers
     chosen = choose_plan(wanted, ONE, epsilon=1)
@@ -105,7 +105,7 @@ def test_many_attributes_are_within_two_percent_of_the_bound():
     domain = Domain({f"x{at}": range(10) for at in range(20)})
     wanted = Workload(domain, marginals(domain, 2), per_answer=True)
     chosen = choose_plan(wanted, ONE, epsilon=1)
-    bounds = bounds_of(wanted, ONE, 1, wanted.families)
+    bounds = bounds_of(wanted, ONE, 1, wanted.marginals)
     assert 1 <= bounds.given_marginals.ratio(chosen.value) < 1.02
     check_lower_bounds(bounds)
 
@@ -113,16 +113,18 @@ def test_many_attributes_are_within_two_percent_of_the_bound():
 def test_no_plan_is_below_the_bound_and_a_certificate_that_proves_less_is_refused():
     domain = Domain({f"x{at}": range(2 + at) for at in range(5)})
     wanted = Workload(domain, marginals(domain, 2, 1))
-    families = [*wanted.families, (0, 0, 0, 1, 1), (-1, 0, 1, 1, 1)]
+    measured = [*wanted.marginals, (0, 0, 0, 1, 1), (-1, 0, 1, 1, 1)]
     for unit in (ONE, Unit(2, 3), Unit(1, 1, "change-one", nonnegative=True)):
-        bounds = bounds_of(wanted + Workload(domain, {"": 1}), unit, 1, families)
+        bounds = bounds_of(wanted + Workload(domain, {"": 1}), unit, 1, measured)
         assert bounds.given_marginals.certificate is not None
-    bounds = bounds_of(wanted, ONE, 1, families)
+    bounds = bounds_of(wanted, ONE, 1, measured)
     random = np.random.default_rng(0)
     for sharp in (1, 4, 12):
         for _ in range(20):
-            parts = (random.random(len(bounds.families)) ** sharp * 1000 + 1).astype(int).tolist()
-            shares = {family: Fraction(part, sum(parts)) for family, part in zip(bounds.families, parts, strict=True)}
+            parts = (random.random(len(bounds.marginals)) ** sharp * 1000 + 1).astype(int).tolist()
+            shares = {
+                marginal: Fraction(part, sum(parts)) for marginal, part in zip(bounds.marginals, parts, strict=True)
+            }
             assert Plan(domain, ONE, shares, wanted, level(1)).value >= bounds.given_marginals.value
     proved = bounds.given_marginals
     levels = proved.certificate.levels
@@ -154,9 +156,9 @@ def in_duckdb(events):
     return engine.from_arrow(frame.to_arrow())
 
 
-def expected(domain, events, family, amounts=None):
-    """The sums of a family, row by row; rows with a value that is not declared are in none."""
-    shape, found = domain.group_shape(family), np.zeros(domain.group_shape(family), dtype=int)
+def expected(domain, events, marginal, amounts=None):
+    """The sums of a marginal, row by row; rows with a value that is not declared are in none."""
+    shape, found = domain.group_shape(marginal), np.zeros(domain.group_shape(marginal), dtype=int)
     for row in range(len(events["age"])):
         cell = [int(events[name][row]) for name in domain.columns]
         if all(value < size for value, size in zip(cell, domain.shape, strict=True)):
@@ -191,9 +193,9 @@ def test_few_cells_are_those_of_the_events_by_every_reader(read, words):
     if "person" in words:
         inside, events = kept(CENSUS, events, 300), kept(CENSUS, events, 1)
         assert len(events["age"]) < len(inside["age"]), "some are cut"
-    assert len(counted.cells) == expected(CENSUS, events, CENSUS.family("")).sum() < 300
-    for family in [*marginals(CENSUS, 0, 1), *list(marginals(CENSUS, 2))[::9]]:
-        assert (CENSUS.sums(counted.cells, family) == expected(CENSUS, events, family)).all()
+    assert len(counted.cells) == expected(CENSUS, events, CENSUS.marginal("")).sum() < 300
+    for marginal in [*marginals(CENSUS, 0, 1), *list(marginals(CENSUS, 2))[::9]]:
+        assert (CENSUS.sums(counted.cells, marginal) == expected(CENSUS, events, marginal)).all()
 
 
 NINE = Domain({name: range(size) for name, size in list(ADULT.items())[:9]})
@@ -205,18 +207,18 @@ def test_measures_are_few_cells_too():
     events["sides"] = np.where(events["who"] < "5", "a", "b")
     words = {"person": "who", "domain": NINE, "at_most": 50}
     tables = counted_with(events, **words, measures={"visits": ut.count(3), "spent": ut.sum("spent", per_cell=50)})
-    for family in marginals(NINE, 1):
-        assert (NINE.sums(tables["visits"].cells, family) == expected(NINE, events, family)).all()
-        assert (NINE.sums(tables["spent"].cells, family) == expected(NINE, events, family, events["spent"])).all()
+    for marginal in marginals(NINE, 1):
+        assert (NINE.sums(tables["visits"].cells, marginal) == expected(NINE, events, marginal)).all()
+        assert (NINE.sums(tables["spent"].cells, marginal) == expected(NINE, events, marginal, events["spent"])).all()
     both = ut.sum("spent", each=(0, 30), most_events=1)
     parts = counted_with(events, **words, part={"sides": ["a", "b"]}, measures={"spent": both})
     for side in ("a", "b"):
         own = {name: column[events["sides"] == side] for name, column in events.items()}
         domain, counted = parts[side]["spent"].domain, parts[side]["spent"]
-        for family in marginals(NINE, 1):
-            sums = domain.sums(counted.cells, (*family, 0)).reshape(-1, 2)
-            assert (sums[:, 0] == expected(NINE, own, family, own["spent"])).all()
-            assert (sums.sum(axis=1) == 30 * expected(NINE, own, family)).all()
+        for marginal in marginals(NINE, 1):
+            sums = domain.sums(counted.cells, (*marginal, 0)).reshape(-1, 2)
+            assert (sums[:, 0] == expected(NINE, own, marginal, own["spent"])).all()
+            assert (sums.sum(axis=1) == 30 * expected(NINE, own, marginal)).all()
     with pytest.raises(Unsupported, match="distinct"):
         counted_with(events, **words, measures={"n": ut.distinct("spent", of=range(30), at_most=3)})
 
@@ -232,7 +234,7 @@ def test_a_domain_beyond_arrays_is_counted_released_relaxed_and_read_back(tmp_pa
         chosen = choose_plan(wanted, counted.unit, epsilon=1, method=method)
         release = ut.release(counted, chosen, epsilon=40, confidence=Fraction(999_999, 1_000_000), once=True).table
         table = release["sex race"]
-        truth = CENSUS.sums(counted.cells, CENSUS.family("sex race"))
+        truth = CENSUS.sums(counted.cells, CENSUS.marginal("sex race"))
         assert (np.abs(table["count"] - truth) <= table["count_margin"]).all()
         assert release.total({"sex": 0}).exact == sum(
             (release.total({"sex": 0, "race": [at]}).exact for at in range(5)), start=Fraction(0)
@@ -258,7 +260,9 @@ def test_the_digest_is_of_one_text_however_it_is_read():
     large = Domain(sex=["m", "w"], age=range(300), place=range(300))
     chosen = Plan(large, ONE, {"sex age place": "1/2", "sex- age": "1/2"})
     release = ut.release(np.arange(large.size).reshape(large.shape), chosen, epsilon=1, once=True).table
-    pairs = [[large.family_name(of), [str(n) for n in sums.ravel().tolist()]] for of, sums in release.measured.items()]
+    pairs = [
+        [large.marginal_name(of), [str(n) for n in sums.ravel().tolist()]] for of, sums in release.measured.items()
+    ]
     text = json.dumps([large.facts(), *pairs], separators=(",", ":"), ensure_ascii=False)
     assert release.digest == hashlib.sha256(text.encode()).hexdigest()
 
@@ -287,7 +291,7 @@ def test_a_total_that_a_replacement_leaves_is_measured_for_nothing():
     for wanted in ({"sex age": 1, "": 1}, {"sex age": 1}):
         chosen = choose_plan(Workload(CENSUS, wanted), unit, epsilon=1, method="rows")
         assert chosen.charge == 1
-        assert chosen.shares[CENSUS.family("")] == 1
+        assert chosen.shares[CENSUS.marginal("")] == 1
 
 
 def test_a_difference_has_a_name_that_is_read_back():
@@ -295,7 +299,7 @@ def test_a_difference_has_a_name_that_is_read_back():
     chosen = Plan(SMALL, ONE, shares)
     assert set(chosen.shares) == {(-1, 0, 2, 1), (1, 1, 2, -1), (1, 0, 2, 0)}
     assert Plan.of_facts(chosen.facts(), ONE).shares == chosen.shares
-    assert chosen.family_words((-1, 0, 2, 1)) == "age, differences of sex"
+    assert chosen.marginal_words((-1, 0, 2, 1)) == "age, differences of sex"
     with pytest.raises(OutOfRange):
         Plan(SMALL, ONE, {"age-": 1})
     named = Domain({"sex": ["m", "w"], "sex-": ["a", "b", "c"]})

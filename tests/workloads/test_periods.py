@@ -326,7 +326,7 @@ def test_longer_periods_that_the_ends_cut_are_no_level_and_it_is_said():
     days = Domain(day=periods("2013-01-15", "2013-03-01", every="day"))
     assert days.axes[0].levels == ("day",)
     with pytest.raises(OutOfRange, match="whole ones"):
-        days.family("day/month")
+        days.marginal("day/month")
     with pytest.raises(OutOfRange, match="a month begins"):
         periods("2013-01-15", "2013-03-01", every="day", groups=["month"])
 

@@ -29,8 +29,8 @@ def workloads(draw):
     """Tables of two or three axes with any weights, sometimes with all ranges or prefixes of one."""
     sizes = draw(st.lists(st.integers(2, 4), min_size=2, max_size=3))
     domain = Domain({name: range(size) for name, size in zip("abc", sizes, strict=False)})
-    families = draw(st.lists(st.sampled_from(list(domain.families())), min_size=1, max_size=3, unique=True))
-    wanted = [Workload(domain, {family: draw(st.sampled_from(["1/3", 1, 5]))}) for family in families]
+    marginals = draw(st.lists(st.sampled_from(list(domain.marginals())), min_size=1, max_size=3, unique=True))
+    wanted = [Workload(domain, {marginal: draw(st.sampled_from(["1/3", 1, 5]))}) for marginal in marginals]
     if sizes[0] > 2 and draw(st.booleans()):
         wanted.append(draw(st.sampled_from([Workload.ranges, Workload.prefixes]))(domain, "a"))
     return Workload.of_parts(domain, [part for workload in wanted for part in workload.parts])
@@ -72,7 +72,7 @@ def test_no_table_is_worse_than_noise_of_its_own_at_its_budget_share(wanted, uni
             continue
         at = level(epsilon).scaled(Fraction(int(10**6 * roots[part.name] / sum(roots.values())), 10**6))
         own = Workload.of_parts(wanted.domain, [part])
-        alone = Plan(wanted.domain, chosen.unit, {part.family(wanted.domain): 1}, own, at)
+        alone = Plan(wanted.domain, chosen.unit, {part.marginal(wanted.domain): 1}, own, at)
         assert chosen.variances[part.name] <= alone.variances[part.name] * (1 + 1e-5)
     assert chosen.charge <= 1
 

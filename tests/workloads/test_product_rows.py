@@ -29,18 +29,18 @@ def test_the_charge_is_that_of_the_worst_neighbour_whatever_the_shares():
     """Other shares of the same classes: the largest over all cells, and over all pairs for two cells, never more."""
     random = np.random.default_rng(1)
     for _ in range(20):
-        shares = {family: Fraction(int(random.integers(1, 9)), 10) for family in ROWS.shares}
+        shares = {marginal: Fraction(int(random.integers(1, 9)), 10) for marginal in ROWS.shares}
         spent = []
         for cell in np.eye(SMALL.size, dtype=int):
             sums = ROWS.sums(cell, list(shares))
-            spent.append(sum(share * int(np.abs(sums[family]).sum()) for family, share in shares.items()))
+            spent.append(sum(share * int(np.abs(sums[marginal]).sum()) for marginal, share in shares.items()))
         assert ROWS.charge(shares) == max(spent)
     worst = {}
     for one, other in itertools.combinations(range(ALONE.domain.size), 2):
         change = np.zeros(6, dtype=int)
         change[one], change[other] = 1, -1
         sums = ALONE.sums(change, list(ALONE.shares))
-        spent = sum(share * int(np.abs(sums[family]).sum()) for family, share in ALONE.shares.items())
+        spent = sum(share * int(np.abs(sums[marginal]).sum()) for marginal, share in ALONE.shares.items())
         worst[(one, other)] = spent / 2
     for unit in (Unit(1, 2), Unit(1, 1, "change-one"), Unit(1, 1, "change-one", nonnegative=True)):
         assert max(worst.values()) <= Plan(ALONE.domain, unit, ALONE.shares, rows=ALONE).charge == 1
@@ -54,15 +54,15 @@ def test_a_plan_of_rows_is_a_plan():
     assert again.rows.facts() == ROWS.facts()
     assert chosen.charge == 1
     assert chosen.measured == 8 * 2 * 4
-    family = next(iter(ROWS.shares))
-    assert chosen.family_words(family) == "2 rows of age by 2 values of sex by 1 row of kind"
+    marginal = next(iter(ROWS.shares))
+    assert chosen.marginal_words(marginal) == "2 rows of age by 2 values of sex by 1 row of kind"
     assert chosen.lower_bounds.not_bounded["given marginals"] == (
-        "a bound over query groups needs sums over groups, and this plan measures listed rows"
+        "a bound over marginals needs sums over groups, and this plan measures listed rows"
     )
     assert all(times >= 1 for _, times in chosen.bound_ratios())
     assert chosen.value == pytest.approx(sum(chosen.variances.values()))
     assert "share" in chosen.summary()
-    wrong = {family: share / 2 for family, share in ROWS.shares.items()}
+    wrong = {marginal: share / 2 for marginal, share in ROWS.shares.items()}
     other = Domain(age=bins(6), sex=["m", "w"])
     for make, error, says in (
         (lambda: Plan(SMALL, ONE, wrong, rows=ROWS), OutOfRange, "spend the level"),
@@ -119,7 +119,7 @@ LONGER = pytest.mark.slow
 )
 def test_the_search_reaches_what_is_known_of_prefixes_and_ranges(name, size, epsilon, laplace, ours):
     """Variances within .3 % of the best real rows with Laplace noise at .1, below them from 1 on, and below the plan
-    of families and hat functions; the figures are those of the best real rows, found by another descent (SciPy's
+    of marginals and hat functions; the figures are those of the best real rows, found by another descent (SciPy's
     L-BFGS-B)."""
     wanted = getattr(Workload, name)(Domain(age=bins(size)), "age")
     chosen = choose_plan(wanted, ONE, epsilon=epsilon, method="rows")
@@ -134,7 +134,7 @@ def test_few_values_have_rows_at_a_large_level():
 
 
 def test_the_planner_takes_the_least():
-    """Families with hat functions for rectangles of 24 x 20 at epsilon 1, products where these are less; at each
+    """MarginalNames with hat functions for rectangles of 24 x 20 at epsilon 1, products where these are less; at each
     level."""
     box = Domain(x=bins(24), y=bins(20))
     assert choose_plan(Workload.ranges(box, "x", "y"), ONE, epsilon=1, method="rows").rows is None

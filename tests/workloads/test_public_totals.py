@@ -42,16 +42,17 @@ def test_the_charge_is_the_largest_over_all_replacements(sizes, cells, s):
     """All records of exactly so many cells at all of the sensitivity, or less in more, of one total; in rationals."""
     domain = Domain({f"a{at}": range(size) for at, size in enumerate(sizes)})
     unit = Unit(s, cells, "change-one", nonnegative=True, exactly=True)
-    shares = {family: Fraction(1, 2 + at) for at, family in enumerate(domain.families())}
+    shares = {marginal: Fraction(1, 2 + at) for at, marginal in enumerate(domain.marginals())}
     records = [
         np.array(record).reshape(sizes)
         for record in product(range(s + 1), repeat=domain.size)
         if sum(record) == cells * s
     ]
     changes = [after - before for after in records for before in records]
-    levels = {family: share / unit.charged / s for family, share in shares.items()}
+    levels = {marginal: share / unit.epsilon_parts / s for marginal, share in shares.items()}
     largest = max(
-        sum(levels[family] * int(np.abs(domain.sums(change, family)).sum()) for family in shares) for change in changes
+        sum(levels[marginal] * int(np.abs(domain.sums(change, marginal)).sum()) for marginal in shares)
+        for change in changes
     )
     charged = charge_of(domain, unit, shares)
     assert largest <= charged
@@ -123,7 +124,7 @@ def test_a_unit_of_more_cells_than_were_counted_is_refused():
     counted = CountedTable(domain, np.array([1, 1, 1, 1]), Unit(1, 2, "change-one", nonnegative=True, exactly=True))
     wanted = Workload(domain, {"cell": 1})
     wider = choose_plan(wanted, Unit(1, 3, "change-one", nonnegative=True, exactly=True), epsilon=1)
-    assert charge_of(domain, counted.unit, wider.shares) * counted.unit.charged / wider.unit.charged == 2
+    assert charge_of(domain, counted.unit, wider.shares) * counted.unit.epsilon_parts / wider.unit.epsilon_parts == 2
     with pytest.raises(OutOfRange, match="proved"):
         ut.release(counted, wider, epsilon=1, once=True)
     ut.release(counted, choose_plan(wanted, counted.unit, epsilon=1), epsilon=1, once=True)

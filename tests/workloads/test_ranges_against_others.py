@@ -26,8 +26,8 @@ def in_units(value, epsilon):
 def equal_levels(fanout, epsilon):
     """The tree of this fanout, every level and the total alike."""
     wanted = ranges(fanout)
-    families = list(wanted.domain.families())
-    shares = dict.fromkeys(families, f"1/{len(families)}")
+    marginals = list(wanted.domain.marginals())
+    shares = dict.fromkeys(marginals, f"1/{len(marginals)}")
     return in_units(Plan(wanted.domain, ONE, shares, wanted, level(epsilon)).value, epsilon)
 
 

@@ -37,10 +37,10 @@ def test_the_charge_is_the_largest_over_all_neighbours(unit):
         for cells in product(range(s + 1), repeat=6)
         if sum(any(cells[3 * row : 3 * row + 3]) for row in range(2)) <= rows
     ]
-    levels = {family: share / unit.charged / s for family, share in chosen.shares.items()}
+    levels = {marginal: share / unit.epsilon_parts / s for marginal, share in chosen.shares.items()}
 
     def spent(change):
-        return sum(levels[family] * abs(sums).sum() for family, sums in chosen.sums(change).items())
+        return sum(levels[marginal] * abs(sums).sum() for marginal, sums in chosen.sums(change).items())
 
     if unit.neighbours == "add-remove":
         largest = max(spent(record) for record in records)
@@ -55,9 +55,9 @@ def test_the_joint_law_keeps_its_level_in_rationals():
     domain = Domain(quarter=["q1", "q2", "q3"])
     rows = ProductRows(domain, (THREE,))
     chosen = Plan(domain, COUNTS, rows.shares, together="quarter", rows=rows)
-    laws = {family: of.scaled(1) for family, of in chosen.levels(level(15)).items()}
+    laws = {marginal: of.scaled(1) for marginal, of in chosen.levels(level(15)).items()}
     ratio = max(
-        sum(laws[family].epsilon * abs(sums).sum() for family, sums in chosen.sums(np.array(change)).items())
+        sum(laws[marginal].epsilon * abs(sums).sum() for marginal, sums in chosen.sums(np.array(change)).items())
         for change in product((0, 1), repeat=3)
     )
     assert ratio == 15
@@ -95,14 +95,14 @@ def test_variances_are_those_of_what_is_released():
     cells = np.array([[5, 7, 2], [3, 1, 0]])
     releases = [ut.release(cells, chosen, epsilon=1, once=True).table for _ in range(150)]
     for name in ("region quarter", "region", ""):
-        family = chosen.domain.family(name)
-        truth, laws = chosen.domain.sums(cells, family).ravel(), releases[0].laws(family)
-        of_groups = [laws[kind] for kind in releases[0].reconstruction.kinds(family).tolist()]
+        marginal = chosen.domain.marginal(name)
+        truth, laws = chosen.domain.sums(cells, marginal).ravel(), releases[0].laws(marginal)
+        of_groups = [laws[kind] for kind in releases[0].reconstruction.kinds(marginal).tolist()]
         assert np.mean([float(law.variance) for law in of_groups]) == pytest.approx(chosen.variances[name], rel=1e-9)
         law = of_groups[0]
         errors = []
         for release in releases:
-            estimates, divisor = release.reconstruction.estimates(release.measured, family)
+            estimates, divisor = release.reconstruction.estimates(release.measured, marginal)
             errors.append((estimates.ravel()[0] / divisor) - truth[0])
         for margin in (law.margin("0.3"), law.margin("0.6"), law.margin("0.9")):
             found = sum(abs(error) <= margin for error in errors)

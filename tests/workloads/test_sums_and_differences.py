@@ -26,7 +26,7 @@ def rows_of(made):
     """The measured numbers as rows of coefficients on the cells, with the level of each."""
     n = made.domain.size
     units = [made.sums(np.eye(n, dtype=int)[j].reshape(made.domain.shape)) for j in range(n)]
-    return {family: np.array([one[family].ravel() for one in units]).T for family in made.shares}
+    return {marginal: np.array([one[marginal].ravel() for one in units]).T for marginal in made.shares}
 
 
 def moves(made, rows, s):
@@ -46,7 +46,8 @@ def test_the_load_of_every_change_is_at_most_the_level_and_one_attains_it(unit, 
     """sum of level times |row . d|, over all changes d of whole rows, by enumeration in rationals."""
     made = Plan(PLACES, unit, SHARES, together="column")
     parts = [
-        (matrix, made.levels(level(1))[family].epsilon / unit.sensitivity) for family, matrix in rows_of(made).items()
+        (matrix, made.levels(level(1))[marginal].epsilon / unit.sensitivity)
+        for marginal, matrix in rows_of(made).items()
     ]
     loads = [
         sum(int(abs(matrix @ d).sum()) * at for matrix, at in parts) for d in moves(made, rows, int(unit.sensitivity))
@@ -56,7 +57,7 @@ def test_the_load_of_every_change_is_at_most_the_level_and_one_attains_it(unit, 
 
 def test_two_cells_of_different_rows_would_cost_more():
     """What is taken for granted is needed: one cell in each of two rows costs twice the level."""
-    parts = [(matrix, ROTATED.levels(level(1))[family].epsilon) for family, matrix in rows_of(ROTATED).items()]
+    parts = [(matrix, ROTATED.levels(level(1))[marginal].epsilon) for marginal, matrix in rows_of(ROTATED).items()]
     d = np.array([1, 0, 1, 0, 0, 0])
     assert sum(int(abs(matrix @ d).sum()) * at for matrix, at in parts) == 2
 
@@ -64,11 +65,11 @@ def test_two_cells_of_different_rows_would_cost_more():
 def test_the_joint_law_of_what_is_measured_has_exactly_the_ratio():
     """P(y | x) / P(y | x + d) over a box of responses y is at most exp(epsilon) = 4, and attains it; in rationals."""
     made = Plan(Domain(column=["a", "b"]), Unit(1, 2), {"column": 1, "": 1}, together="column")
-    laws = {family: Geometric(at) for family, at in made.levels(level(alpha="1/4")).items()}
+    laws = {marginal: Geometric(at) for marginal, at in made.levels(level(alpha="1/4")).items()}
     matrices = rows_of(made)
     worst = Fraction(0)
     for d in itertools.product((-1, 0, 1), repeat=2):
-        moved = [int((matrices[family] @ np.array(d)).item()) for family in laws]
+        moved = [int((matrices[marginal] @ np.array(d)).item()) for marginal in laws]
         for y in itertools.product(range(-3, 4), repeat=2):
             pairs = zip(laws.values(), y, moved, strict=True)
             worst = max(worst, math.prod(Fraction(law.pmf(z)) / Fraction(law.pmf(z - m)) for law, z, m in pairs))
@@ -77,7 +78,7 @@ def test_the_joint_law_of_what_is_measured_has_exactly_the_ratio():
 
 def dense(made, at):
     """The covariance of least squares for the cells, from the rows themselves."""
-    parts = [(matrix, float(made.levels(at)[family].epsilon)) for family, matrix in rows_of(made).items()]
+    parts = [(matrix, float(made.levels(at)[marginal].epsilon)) for marginal, matrix in rows_of(made).items()]
     information = sum((math.cosh(e) - 1) * matrix.T @ matrix for matrix, e in parts)
     return np.linalg.inv(information)
 
@@ -89,16 +90,16 @@ def dense(made, at):
     st.sampled_from([Fraction(1, 4), Fraction(1), Fraction(3)]),
 )
 def test_variances_are_those_of_dense_least_squares(shape, first, weights, epsilon):
-    """The closed form of both sides against the inverse of the whole information matrix, every family wanted."""
+    """The closed form of both sides against the inverse of the whole information matrix, every marginal wanted."""
     axes = {"a": range(shape[0]), "pair": ["x", "y"], "b": bins(4) if shape[1] == 3 else range(2)}
     domain = Domain({name: axes[name] for name in (("pair", "a", "b") if first else ("a", "b", "pair"))})
     place = domain.columns.index("pair")
-    families = [family for family in domain.families() if family[place] in (0, 1)]
-    parts, shares = dict(zip(families, itertools.cycle(weights), strict=False)), {}
+    marginals = [marginal for marginal in domain.marginals() if marginal[place] in (0, 1)]
+    parts, shares = dict(zip(marginals, itertools.cycle(weights), strict=False)), {}
     for side in (0, 1):  # differences of the pair, and sums
-        of_side = {family: part for family, part in parts.items() if family[place] == side}
-        shares |= {family: Fraction(part, sum(of_side.values())) for family, part in of_side.items()}
-    wanted = Workload(domain, dict.fromkeys(families, 1)) + Workload.sums(domain, [{"pair": "x", "a": 0}])
+        of_side = {marginal: part for marginal, part in parts.items() if marginal[place] == side}
+        shares |= {marginal: Fraction(part, sum(of_side.values())) for marginal, part in of_side.items()}
+    wanted = Workload(domain, dict.fromkeys(marginals, 1)) + Workload.sums(domain, [{"pair": "x", "a": 0}])
     made = Plan(domain, Unit(1, 2), shares, wanted, level(epsilon), together="pair")
     covariance, found = dense(made, level(epsilon)), made.variances
     for part in wanted.parts:

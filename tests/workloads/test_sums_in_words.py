@@ -7,7 +7,7 @@ import pytest
 from utmost.errors import NotANumber, OutOfRange
 
 # Commands and pages share these readers; a command would start anew for each of fifty texts.
-from utmost.publish.workloads.sums_in_words import read_family, read_selection, read_share, read_wanted
+from utmost.publish.workloads.sums_in_words import read_marginal, read_selection, read_share, read_wanted
 from utmost.workloads import Domain, Workload, bins, hierarchy, plain
 
 PLACE = hierarchy({"the North": ["a b", "a"], "South, far": ["c=d", "e"]}, names=["region", "district"])
@@ -28,7 +28,7 @@ def test_the_name_of_a_part_is_read_back_as_that_part(words):
     assert again.sums == part.sums
     (weighed,) = read_wanted(DOMAIN, [f"{part.name} =2/3"]).parts
     assert (weighed.sums, weighed.weight) == (part.sums, Fraction(2, 3))
-    assert Workload(DOMAIN, {read_family(DOMAIN, part.name): 1}).parts[0].sums == part.sums
+    assert Workload(DOMAIN, {read_marginal(DOMAIN, part.name): 1}).parts[0].sums == part.sums
 
 
 @pytest.mark.parametrize("made", [
@@ -76,7 +76,7 @@ REFUSED = [
     (lambda: read_wanted(DOMAIN, ["ranges of "]), "must name axes"),
     (lambda: read_share(DOMAIN, "region"), "share must be a table and a number"),
     (lambda: read_share(DOMAIN, "x=2=1/2"), "share must be a table and a number"),
-    (lambda: read_family(DOMAIN, "age=0..10"), "levels and their labels"),
+    (lambda: read_marginal(DOMAIN, "age=0..10"), "levels and their labels"),
 ]
 
 

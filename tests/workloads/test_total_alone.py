@@ -19,11 +19,11 @@ def counted(events=EVENTS, **options):
     return counted_with(events, person="user", domain=TOTAL, at_most=1, **options)
 
 
-def test_there_is_one_family():
-    assert (TOTAL.shape, TOTAL.size, list(TOTAL.families()), TOTAL.facts()) == ((), 1, [()], {})
+def test_there_is_one_marginal():
+    assert (TOTAL.shape, TOTAL.size, list(TOTAL.marginals()), TOTAL.facts()) == ((), 1, [()], {})
     assert Domain.of_facts(json.loads(json.dumps(TOTAL.facts()))).same_as(TOTAL)
     assert not TOTAL.same_as(Domain(a=["x"]))
-    assert TOTAL.family("") == ()
+    assert TOTAL.marginal("") == ()
 
 
 def test_every_reader_counts_persons_and_sums(tmp_path):

@@ -51,7 +51,7 @@ DOMAINS = {
 KINDS = [("add-remove", False), ("add-remove", True), ("change-one", False), ("change-one", True)]
 UNITS = [Unit(s, k, kind[0], nonnegative=kind[1]) for kind in KINDS for k in (1, 2, 3) for s in (1, 2)]
 UNITS += [
-    Unit(s, k, kind[0], nonnegative=kind[1], in_all=most)
+    Unit(s, k, kind[0], nonnegative=kind[1], in_total=most)
     for kind in KINDS
     for s, k, most in ((1, 3, 2), (2, 2, 3), (2, 3, 3), (2, 3, 2), (3, 2, 4))
 ]
@@ -74,10 +74,10 @@ def changes(unit, cells):
     return np.unique(both, axis=0)
 
 
-def rows_of(domain, family):
-    """The sums of a family as rows over the cells."""
+def rows_of(domain, marginal):
+    """The sums of a marginal as rows over the cells."""
     cells = np.eye(domain.size, dtype=np.int64)
-    return np.array([domain.sums(cell.reshape(domain.shape), family).ravel() for cell in cells]).T
+    return np.array([domain.sums(cell.reshape(domain.shape), marginal).ravel() for cell in cells]).T
 
 
 def largest_exponent(rows, levels, unit, cells):
@@ -95,18 +95,18 @@ def largest_exponent(rows, levels, unit, cells):
 def measured(domain, unit, shares):
     """Rows and whole levels in proportion to the shares, and how many levels make the whole of an individual's."""
     scale = 12
-    rows = [rows_of(domain, family) for family in shares]
+    rows = [rows_of(domain, marginal) for marginal in shares]
     levels = [int(share * scale) for share, own in zip(shares.values(), rows, strict=True) for _ in own]
-    return np.concatenate(rows), levels, scale * unit.charged * int(unit.sensitivity)
+    return np.concatenate(rows), levels, scale * unit.epsilon_parts * int(unit.sensitivity)
 
 
 def share_sets(domain):
-    """A few shares for the families of a domain: everything, everything else but the total, and uneven ones."""
-    families = list(domain.families())
-    yield {families[0]: Fraction(1)}
-    yield dict.fromkeys(families, Fraction(1))
-    yield {family: Fraction(1 + place % 3, 2) for place, family in enumerate(families)}
-    yield {family: Fraction(3 if prod(domain.group_shape(family)) == 1 else 1, 2) for family in families}
+    """A few shares for the marginals of a domain: everything, everything else but the total, and uneven ones."""
+    marginals = list(domain.marginals())
+    yield {marginals[0]: Fraction(1)}
+    yield dict.fromkeys(marginals, Fraction(1))
+    yield {marginal: Fraction(1 + place % 3, 2) for place, marginal in enumerate(marginals)}
+    yield {marginal: Fraction(3 if prod(domain.group_shape(marginal)) == 1 else 1, 2) for marginal in marginals}
 
 
 @pytest.mark.parametrize("name", DOMAINS)
@@ -133,12 +133,12 @@ RELEASED = {
     "cells": (choose_plan(FIVE, COUNTS, epsilon=1), True),
     "cells of two": (choose_plan(FIVE, replace(TWO, sensitivity=2), epsilon=1), True),
     "fewer cells": (choose_plan(FIVE, Unit(2, 9), epsilon=1, aim="mean"), True),
-    "bounded in all": (choose_plan(FIVE, Unit(2, 4, in_all=5), epsilon=1, aim="mean"), True),
+    "bounded in all": (choose_plan(FIVE, Unit(2, 4, in_total=5), epsilon=1, aim="mean"), True),
     "replaced, bounded in all": (
-        choose_plan(FIVE, Unit(2, 2, "change-one", nonnegative=True, in_all=3), epsilon=1),
+        choose_plan(FIVE, Unit(2, 2, "change-one", nonnegative=True, in_total=3), epsilon=1),
         True,
     ),
-    "hat functions in all": (Plan(Domain(age=bins(5)), Unit(2, 3, in_all=5), {"age~2": "1/2", "": "1/2"}), True),
+    "hat functions in all": (Plan(Domain(age=bins(5)), Unit(2, 3, in_total=5), {"age~2": "1/2", "": "1/2"}), True),
     "tree": (Plan(DOMAINS["tree"], COUNTS, {"county": "1/3", "state": "2/3", "": 1}), True),
     "hat functions": (Plan(Domain(age=bins(5)), COUNTS, {"age~2": "1/2", "age": "1/2", "": 1}), True),
     "wide hat functions": (Plan(Domain(age=bins(5)), TWO, {"age~4": "1/4", "age": "1/2", "": "5/4"}), False),
@@ -153,8 +153,8 @@ def test_what_is_drawn_keeps_the_level_to_the_last(name):
     alphas = {f: of.scaled(Fraction(1, s * max(1, -min(f)))).alpha for f, of in chosen.levels(whole).items()}
     largest = 1
     for change in changes(chosen.unit, chosen.domain.size):
-        moved = {family: int(np.abs(sums).sum()) for family, sums in chosen.sums(change).items()}
-        largest = max(largest, prod((alphas[family] ** -size for family, size in moved.items()), start=Fraction(1)))
+        moved = {marginal: int(np.abs(sums).sum()) for marginal, sums in chosen.sums(change).items()}
+        largest = max(largest, prod((alphas[marginal] ** -size for marginal, size in moved.items()), start=Fraction(1)))
     assert largest == 1 / whole.alpha if is_attained else largest <= 1 / whole.alpha
 
 
@@ -184,18 +184,18 @@ def test_sums_and_differences_are_charged_no_less_than_they_cost(kind, rows):
                     plans.append(Plan(domain, unit, shares, together="column"))
             made = plans[-1]
             cost = sum(
-                float(made.shares[family]) * np.abs(sums @ differ.T).sum(axis=0)
-                for family, sums in sums_of_cells(made).items()
+                float(made.shares[marginal]) * np.abs(sums @ differ.T).sum(axis=0)
+                for marginal, sums in sums_of_cells(made).items()
             )
-            assert cost.max() <= unit.charged * made.charge + 1e-12
+            assert cost.max() <= unit.epsilon_parts * made.charge + 1e-12
             if not total or not unit.nonnegative:
-                assert cost.max() == pytest.approx(float(unit.charged * made.charge))
+                assert cost.max() == pytest.approx(float(unit.epsilon_parts * made.charge))
 
 
 def sums_of_cells(made):
-    """What each family measures as rows over the cells."""
+    """What each marginal measures as rows over the cells."""
     cells = [made.sums(cell.reshape(made.domain.shape)) for cell in np.eye(made.domain.size, dtype=int)]
-    return {family: np.array([one[family].ravel() for one in cells]).T for family in made.shares}
+    return {marginal: np.array([one[marginal].ravel() for one in cells]).T for marginal in made.shares}
 
 
 @pytest.mark.parametrize(
@@ -229,7 +229,7 @@ def test_a_plan_is_never_worse_for_what_is_promised(wanted, kind, cells):
 
 def least_plain(wanted, unit):
     """Shares that add up to 1, searched as for one cell and add-remove at the level of a cell."""
-    return choose_plan(wanted, Unit(1, 1), epsilon=Fraction(2, unit.charged)).shares
+    return choose_plan(wanted, Unit(1, 1), epsilon=Fraction(2, unit.epsilon_parts)).shares
 
 
 HALVES = {"cell": 1, "": 1}
@@ -299,7 +299,7 @@ def test_counting_promises_what_it_proves():
 
 def test_a_part_would_pay_twice():
     """Why parts go without: who moves leaves one table and enters the other, each at the whole level."""
-    shares = dict.fromkeys(CELLS.families(), Fraction(1))
+    shares = dict.fromkeys(CELLS.marginals(), Fraction(1))
     rows, levels, whole = measured(CELLS, COUNTS, shares)
     gone = largest_exponent(rows, levels, Unit(1, 1), CELLS.size)
     assert gone == whole

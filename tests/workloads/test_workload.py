@@ -11,12 +11,12 @@ from utmost.errors import NotANumber, OutOfRange, WrongKind
 from utmost.exact import level as exact_level
 from utmost.privacy import Unit
 from utmost.workloads import Domain, Workload, bins, choose_plan
-from workload_cases import BERKELEY, GEOGRAPHY, berkeley, rows_of_family, workloads
+from workload_cases import BERKELEY, GEOGRAPHY, berkeley, rows_of_marginal, workloads
 
 
 @given(workloads())
 def test_matrix_gram_and_sizes_agree(wanted):
-    """Of every part: rows W, their Gram matrix W'W/m, the rows' lengths; the families named determine every answer."""
+    """Of every part: rows W, their Gram matrix W'W/m, the rows' lengths; the marginals named determine every answer."""
     for part in wanted.parts:
         rows = part.matrix(wanted.domain)
         assert rows.shape == (part.answers, wanted.domain.size)
@@ -25,14 +25,14 @@ def test_matrix_gram_and_sizes_agree(wanted):
         lengths, times = np.unique(np.where(plain, rows.sum(axis=1), 1), return_counts=True)
         assert plain.all() or part.answers == sum(part.sizes(wanted.domain).values())
         assert not plain.all() or part.sizes(wanted.domain) == dict(zip(lengths, times, strict=True))
-        groups = rows_of_family(wanted.domain, part.family(wanted.domain))
+        groups = rows_of_marginal(wanted.domain, part.marginal(wanted.domain))
         assert np.allclose(rows @ groups.T / groups.sum(axis=1) @ groups, rows)
 
 
-def test_wanted_families_are_named_as_people_write_them():
-    """One text, lists, pairs of a level and a label, families; labels with spaces as pairs."""
+def test_wanted_marginals_are_named_as_people_write_them():
+    """One text, lists, pairs of a level and a label, marginals; labels with spaces as pairs."""
     domain = Domain({"home town": ["New York", "Rome"], "age=x": [1, 2], "sex": ["m", "w"]})
-    for words, family, lengths in (
+    for words, marginal, lengths in (
         ("home town", (0, 1, 1), {4: 2}),
         ("sex=w", (1, 1, 0), {4: 1}),
         (("sex", ("home town", "New York")), (0, 1, 0), {2: 2}),
@@ -42,7 +42,7 @@ def test_wanted_families_are_named_as_people_write_them():
         ("", (1, 1, 1), {8: 1}),
     ):
         (part,) = Workload(domain, {words: 1}).parts
-        assert (part.family(domain), part.sizes(domain)) == (family, lengths)
+        assert (part.marginal(domain), part.sizes(domain)) == (marginal, lengths)
     (part,) = Workload(Domain({"age": [1, 2], "age group": ["a", "b", "c"]}), {"age group": 1}).parts
     assert part.answers == 3, "the longest name that is known"
     (part,) = Workload(GEOGRAPHY, {"region=r3": 1}).parts
@@ -50,7 +50,7 @@ def test_wanted_families_are_named_as_people_write_them():
 
 
 def test_parts_and_weights_of_the_berkeley_workload():
-    """42 answers; weights of each answer, or of each family's mean."""
+    """42 answers; weights of each answer, or of each marginal's mean."""
     assert berkeley().answers == 42
     assert berkeley().weight == 8
     assert berkeley(per_answer=True).weight == 42
@@ -104,10 +104,10 @@ def test_boxes_windows_weights_and_levels_are_the_rows_that_they_are():
         assert np.allclose(wanted.gram() * part.answers, expected.T @ expected)
         chosen = choose_plan(wanted, Unit(1, 1), epsilon=1)
         precisions, measured = [], []
-        for family, level in chosen.levels(exact_level(1)).items():
-            families = np.array([domain.sums(cell, family).ravel() for cell in np.eye(domain.size)]).T
-            measured += list(families)
-            precisions += [2 * np.sinh(level.epsilon_float / max(1, -min(family)) / 2) ** 2] * len(families)
+        for marginal, level in chosen.levels(exact_level(1)).items():
+            marginals = np.array([domain.sums(cell, marginal).ravel() for cell in np.eye(domain.size)]).T
+            measured += list(marginals)
+            precisions += [2 * np.sinh(level.epsilon_float / max(1, -min(marginal)) / 2) ** 2] * len(marginals)
         information = np.array(measured).T @ (np.array(precisions)[:, None] * np.array(measured))
         assert np.isclose(chosen.value, np.trace(wanted.gram() @ np.linalg.pinv(information)), rtol=1e-7)
         assert all(times >= 1 - 1e-9 for _, times in chosen.bound_ratios())

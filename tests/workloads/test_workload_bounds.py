@@ -54,9 +54,9 @@ PLACES = Domain(
 TABLE = Domain(a=range(20), b=range(50))
 
 
-def admitted_and_all(families, per_answer):
-    """Admitted and applicants, by each of these families."""
-    names = [name for family in families for name in (f"{family} outcome=admitted".strip(), family)]
+def admitted_and_all(marginals, per_answer):
+    """Admitted and applicants, by each of these marginals."""
+    names = [name for marginal in marginals for name in (f"{marginal} outcome=admitted".strip(), marginal)]
     return Workload(DEPARTMENTS, dict.fromkeys(names, 1), per_answer=per_answer)
 
 
@@ -135,23 +135,23 @@ def test_an_axis_that_is_summed_over_does_not_raise_a_bound():
 
 
 def random_workload(random):
-    """A workload of marginals over a small domain, and its families."""
+    """A workload of marginals over a small domain, and its marginals."""
     sizes = random.integers(1, 5, size=random.integers(1, 4))
     domain = Domain({f"x{i}": range(size) for i, size in enumerate(sizes)})
-    families = list(domain.families())
-    picked = random.choice(len(families), size=random.integers(1, len(families) + 1), replace=False)
-    return Workload(domain, {families[i]: float(random.integers(1, 100)) for i in picked}), families
+    marginals = list(domain.marginals())
+    picked = random.choice(len(marginals), size=random.integers(1, len(marginals) + 1), replace=False)
+    return Workload(domain, {marginals[i]: float(random.integers(1, 100)) for i in picked}), marginals
 
 
 def test_no_plan_of_a_thousand_is_below_its_bounds():
     """F >= v(E) max(K, Gamma), and above the bounds of all mechanisms, at levels from 1/1000 to 20."""
     random = np.random.default_rng(3)
     for _ in range(20):
-        wanted, families = random_workload(random)
+        wanted, marginals = random_workload(random)
         whole = float(random.choice([0.001, 0.1, 1, 3, 20]))
         least = max(bound.value for bound in bounds_of(wanted, ONE, whole).by_class().values())
-        for parts in (random.dirichlet(np.full(len(families), 0.5), 50) * 10**6 + 1).astype(int).tolist():
-            shares = {family: Fraction(part, sum(parts)) for family, part in zip(families, parts, strict=True)}
+        for parts in (random.dirichlet(np.full(len(marginals), 0.5), 50) * 10**6 + 1).astype(int).tolist():
+            shares = {marginal: Fraction(part, sum(parts)) for marginal, part in zip(marginals, parts, strict=True)}
             assert Plan(wanted.domain, ONE, shares, wanted, level(whole)).value >= least * (1 - 1e-12)
 
 
@@ -256,7 +256,7 @@ def test_units_of_every_kind(unit):
     wanted = Workload(TABLE, {"a b": 1, "a": 1})
     bounds = bounds_of(wanted, unit, 2)
     check_lower_bounds(bounds)
-    cells = float((1 + 50) / precision(2 / (unit.charged * float(unit.sensitivity))))
+    cells = float((1 + 50) / precision(2 / (unit.epsilon_parts * float(unit.sensitivity))))
     assert all(1 <= factor < 200 for factor in bounds.ratios(cells).values())
     assert bounds.any_unbiased.value >= bounds_of(wanted, Unit(unit.sensitivity, 1), 2).any_unbiased.value
 
@@ -283,7 +283,7 @@ def test_huge_numbers():
 
 
 def test_what_is_not_bounded_says_why():
-    """Trees of unequal groups have no closed form over families; long ordered axes no matrix."""
+    """Trees of unequal groups have no closed form over marginals; long ordered axes no matrix."""
     states = hierarchy({"A": ["a1"], "B": ["b1", "b2"]}, names=["state", "county"])
     bounds = bounds_of(Workload(Domain(place=states), {"county": 1, "state": 1}), ONE, 1)
     check_lower_bounds(bounds)
@@ -294,7 +294,7 @@ def test_what_is_not_bounded_says_why():
     assert long.any_unbiased is None
     assert "at most 2000 values" in long.not_bounded["any unbiased"]
     assert long.given_marginals.value > 0
-    short = bounds_of(Workload(TABLE, {"a b": 1}), ONE, 1, families=["a"])
+    short = bounds_of(Workload(TABLE, {"a b": 1}), ONE, 1, marginals=["a"])
     assert short.not_bounded == {"given marginals": "the given marginals do not determine every wanted answer"}
 
 
@@ -440,7 +440,7 @@ UNITS = [
 
 @pytest.mark.parametrize("unit", UNITS, ids=repr)
 def test_no_plan_that_keeps_the_level_is_below_a_bound_for_plans(unit):
-    """Random levels of all families, as large as their charge allows."""
+    """Random levels of all marginals, as large as their charge allows."""
     random, wanted = np.random.default_rng(5), Workload(TABLE, {"a b": 1, "a": 2, "": 1})
     for epsilon in (Fraction(1, 4), 3):
         bounds = bounds_of(wanted, unit, epsilon)
@@ -448,9 +448,9 @@ def test_no_plan_that_keeps_the_level_is_below_a_bound_for_plans(unit):
         least = max(bound.value for bound in bounds.by_class().values())
         for _ in range(10):
             levels = [Fraction(int(one), 100) for one in random.integers(1, 60, 4)]
-            parts = dict(zip(TABLE.families(), levels, strict=True))
+            parts = dict(zip(TABLE.marginals(), levels, strict=True))
             charge = charge_of(TABLE, unit, parts)
-            shares = {family: part / charge for family, part in parts.items()}
+            shares = {marginal: part / charge for marginal, part in parts.items()}
             tried = Plan(TABLE, unit, shares, wanted, level(epsilon))
             assert tried.charge == 1
             assert tried.value >= least
@@ -464,5 +464,5 @@ def test_certified_shares_are_not_above_those_of_the_search(unit, cells):
     searched = choose_plan(wanted, unit, epsilon=1, aim="mean", method="marginals")
     assert found.is_certified
     assert found.bound <= searched.value <= found.value * 1.001
-    shares = {family: Fraction(share) for family, share in found.shares.items() if share}
+    shares = {marginal: Fraction(share) for marginal, share in found.shares.items() if share}
     assert charge_of(wanted.domain, unit, shares) == pytest.approx(1)

@@ -53,7 +53,10 @@ def test_berkeley_by_cells_alone(wanted, error, epsilon):
     if (error, epsilon) == (63, "0.1"):
         assert in_units(found) == pytest.approx(61.286, abs=1e-3)
         assert [float(share) for share in found.shares.values()] == pytest.approx([0.533, 0.467], abs=2e-3)
-        assert [BERKELEY.family_name(family) for family in found.shares] == ["department sex outcome", "sex outcome"]
+        assert [BERKELEY.marginal_name(marginal) for marginal in found.shares] == [
+            "department sex outcome",
+            "sex outcome",
+        ]
     else:
         assert found.shares == {(0, 0, 0): 1}
         assert in_units(found) == pytest.approx(error, rel=1e-9)
@@ -72,7 +75,7 @@ FIGURES = [
 
 @pytest.mark.parametrize(("wanted", "errors"), FIGURES)
 def test_errors_of_the_best_found(wanted, errors):
-    """Geography, 20 x 50, 20 x 20 x 25, ranges and prefixes of 1024 bins, at epsilon 0.1, 1 and 3, from families."""
+    """Geography, 20 x 50, 20 x 20 x 25, ranges and prefixes of 1024 bins, at epsilon 0.1, 1 and 3, from marginals."""
     for epsilon, error in zip(("0.1", "1", "3"), errors, strict=True):
         found = choose_plan(wanted, ONE, epsilon=epsilon, aim="mean", method="marginals")
         assert in_units(found) == pytest.approx(error, abs=1e-3, rel=2e-5)
@@ -186,8 +189,8 @@ def test_the_least_largest_error_of_geography():
 def test_variances_are_those_of_least_squares_at_any_unit(wanted):
     """Of every part the mean over its answers of the dense variance; a unit of k cells by s has epsilon/(k s)."""
     unit = Unit("3", 2, "change-one")
-    found = choose_plan(wanted, unit, epsilon=6)
-    levels = {family: own.epsilon_float / 3 for family, own in found.levels(level(6)).items()}
+    found = choose_plan(wanted, unit, epsilon=6, method="marginals")
+    levels = {marginal: own.epsilon_float / 3 for marginal, own in found.levels(level(6)).items()}
     for part in wanted.parts:
         rows = part.matrix(wanted.domain)[:6]
         if part.answers == len(rows):
@@ -251,7 +254,7 @@ def test_a_tree_of_groups_of_several_sizes_has_a_plan():
     """The variances that it states are those of dense least squares, and it is refused what it cannot do."""
     wanted = Workload(UNEVEN, {"district": 1, "region": 3, "region=N": 2, "": 1})
     found = choose_plan(wanted, ONE, epsilon=1)
-    levels = {family: float(share) for family, share in found.shares.items()}
+    levels = {marginal: float(share) for marginal, share in found.shares.items()}
     for part in wanted.parts:
         dense = np.mean([dense_variance(UNEVEN, levels, row) for row in part.matrix(UNEVEN)])
         assert found.variances[part.name] == pytest.approx(dense, rel=1e-9)
@@ -279,7 +282,7 @@ def test_a_plan_travels():
 
 
 def test_tables_of_a_hundred_thousand_cells_are_planned_at_once():
-    """300 x 400 and 40 x 50 x 50 cells: nothing but the families is touched."""
+    """300 x 400 and 40 x 50 x 50 cells: nothing but the marginals is touched."""
     two = Workload(Domain(a=range(300), b=range(400)), {"a b": 1, "a": 1, "b": 1, "": 1})
     three = Workload(
         Domain(a=range(40), b=range(50), c=range(50)), dict.fromkeys(("a b c", "a b", "a", "b", "c", ""), 1)

@@ -48,7 +48,7 @@ class CellsDraw(DrawLaw):
         cells: Number n of cells.
         changed: Number k of cells that one individual changes, at most n.
         sensitivity: Largest change s of a cell by one individual, an integer >= 1.
-        in_all: Largest sum of the changes of all cells by one individual, an integer from s to ks; None for ks.
+        in_total: Largest sum of the changes of all cells by one individual, an integer from s to ks; None for ks.
         neighbours: "add-remove", or "change-one" if a record is replaced.
         nonnegative: Whether an individual's presence lowers no cell; False for changes of any sign.
         step: First step r, from 1 to s: all \|x_i\| < r are equally likely.
@@ -73,7 +73,7 @@ class CellsDraw(DrawLaw):
     cells: int
     changed: int
     sensitivity: int
-    in_all: int | None
+    in_total: int | None
     neighbours: Relation
     nonnegative: bool
     step: int
@@ -85,7 +85,7 @@ class CellsDraw(DrawLaw):
         changed: Number = 1,
         sensitivity: Number = 1,
         *,
-        in_all: Number | None = None,
+        in_total: Number | None = None,
         neighbours: str = "add-remove",
         nonnegative: bool = True,
         step: Number = 1,
@@ -94,13 +94,15 @@ class CellsDraw(DrawLaw):
         name = "CellsDraw"
         n, k = positive_integer(cells, "cells", name), positive_integer(changed, "changed", name)
         s = positive_integer(sensitivity, "sensitivity", name)
-        most = None if in_all is None else positive_integer(in_all, "in_all", name)
+        most = None if in_total is None else positive_integer(in_total, "in_total", name)
         first = positive_integer(step, "step", name)
         if k > n:
             raise OutOfRange(f"changed must be at most {n}, the number of cells", came=k, remedy=f"Pass changed={n}.")
         if most is not None and most < s:
             raise OutOfRange(
-                "in_all must be at least the sensitivity", came=most, remedy="Leave out in_all=, or pass a larger one."
+                "in_total must be at least the sensitivity",
+                came=most,
+                remedy="Leave out in_total=, or pass a larger one.",
             )
         if first > s:
             raise OutOfRange("step must be at most the sensitivity", came=step, where=name, remedy="Leave out step=.")
@@ -109,7 +111,7 @@ class CellsDraw(DrawLaw):
             "cells": n,
             "changed": k,
             "sensitivity": s,
-            "in_all": None if most is None or most >= k * s else most,
+            "in_total": None if most is None or most >= k * s else most,
             "neighbours": one_of(neighbours, Relation, "neighbours"),
             "nonnegative": truth(nonnegative, "nonnegative"),
             "step": first,
@@ -121,7 +123,7 @@ class CellsDraw(DrawLaw):
         """This distribution with another first step."""
         numbers = (self.level, self.cells, self.changed, self.sensitivity)
         relation, signs = self.neighbours, self.nonnegative
-        return CellsDraw(*numbers, in_all=self.in_all, neighbours=relation, nonnegative=signs, step=step)
+        return CellsDraw(*numbers, in_total=self.in_total, neighbours=relation, nonnegative=signs, step=step)
 
     def with_best_step(self, cost: CellCost = "squared") -> "CellsDraw":
         """This distribution with the first step of least cost among the compared steps. Costs are compared in floats.
@@ -149,7 +151,7 @@ class CellsDraw(DrawLaw):
             low, high = steps[max(0, place - 1)], steps[min(_SPREAD - 1, place + 1)]
 
     def __repr__(self) -> str:
-        more: dict[str, Any] = {} if self.in_all is None else {"in_all": self.in_all}
+        more: dict[str, Any] = {} if self.in_total is None else {"in_total": self.in_total}
         more |= {} if self.neighbours == "add-remove" else {"neighbours": self.neighbours}
         more |= {} if self.nonnegative else {"nonnegative": False}
         more |= {} if self.step == 1 else {"step": self.step}
@@ -163,7 +165,7 @@ class CellsDraw(DrawLaw):
     @property
     def reach(self) -> int:
         """The largest sum of the changes of all cells, doubled if a record that may lower cells is replaced."""
-        presence = self.changed * self.sensitivity if self.in_all is None else self.in_all
+        presence = self.changed * self.sensitivity if self.in_total is None else self.in_total
         return presence * (2 if self._lowers_and_raises else 1)
 
     @property
@@ -178,17 +180,17 @@ class CellsDraw(DrawLaw):
     @property
     def chunk(self) -> int:
         """The number of units of a cell in one chunk."""
-        return self.sensitivity if self.in_all is None else 1
+        return self.sensitivity if self.in_total is None else 1
 
     @property
     def width(self) -> int:
         """The largest number of chunks by which one individual changes a cell."""
-        return 1 if self.in_all is None else self.sensitivity
+        return 1 if self.in_total is None else self.sensitivity
 
     @property
     def bound(self) -> int:
         """The largest number of chunks by which one individual changes all cells together."""
-        return self.changed if self.in_all is None else self.in_all
+        return self.changed if self.in_total is None else self.in_total
 
     @property
     def is_joined(self) -> bool:
@@ -409,8 +411,8 @@ def _body_series(body: _Body, a: int, orders: tuple[int, ...]) -> ShellSeries:
     return ShellSeries.of([chunk_points(a, j * body.width, j * body.bound, orders) for j in shells])
 
 
-def chunk_points(a: int, most: int, in_all: int, orders: tuple[int, ...] = ()) -> int:
-    """The sum over y in {1..most}^a, sum(y) <= in_all, of the product of C(y_i, orders_i) for the first cells."""
+def chunk_points(a: int, most: int, in_total: int, orders: tuple[int, ...] = ()) -> int:
+    """The sum over y in {1..most}^a, sum(y) <= in_total, of the product of C(y_i, orders_i) for the first cells."""
     # By generating functions. Each cell is cut off at ``most``: the series of larger values is subtracted.
     terms = [(1, 0, 1)]
     for order in orders:
@@ -422,18 +424,18 @@ def chunk_points(a: int, most: int, in_all: int, orders: tuple[int, ...] = ()) -
     for factor, low, power in terms:
         size = power + rest - 1
         for i in range(rest + 1):
-            left = in_all - low - rest - i * most
+            left = in_total - low - rest - i * most
             if left < 0:
                 break
             total += (-1) ** i * comb(rest, i) * factor * comb(left + size, size)
     return total
 
 
-def chunk_points_from(a: int, most: int, in_all: int, least: int) -> int:
-    """The number of points of {1..most}^a with sum(y) <= in_all and first cell >= ``least``, 1 <= least <= most + 1."""
+def chunk_points_from(a: int, most: int, in_total: int, least: int) -> int:
+    """The number of points of {1..most}^a with sum <= in_total and first cell >= ``least``, 1 <= least <= most + 1."""
     total = 0
     for i in range(a):
-        near, far = in_all - least + 1 - i * most, in_all - (i + 1) * most
+        near, far = in_total - least + 1 - i * most, in_total - (i + 1) * most
         if near < a:
             break
         total += (-1) ** i * comb(a - 1, i) * (comb(near, a) - falling(far, a))

@@ -52,22 +52,22 @@ class Unit(PickledByFields):
         nonnegative: Whether one individual's presence **lowers no cell**, as for counts, and for sums of amounts
             between 0 and the sensitivity. A plan may then use a larger epsilon for each sum under "change-one", because
             a replaced record lowers some cells and raises others.
-        in_all: Largest sum of the changes of all cells, at least the sensitivity; None for cells times sensitivity. The
-            smaller ``in_all``, the larger the budget share of each cell in a plan.
+        in_total: Largest sum of the changes of all cells, at least the sensitivity; None for cells times sensitivity.
+            The smaller ``in_total``, the larger the budget share of each cell in a plan.
         exactly: Whether **every** individual's changes reach these bounds: everybody changes ``cells`` cells by the
-            sensitivity each (or all cells by ``in_all`` together), for example exactly one cell by 1. Replacing a
+            sensitivity each (or all cells by ``in_total`` together), for example exactly one cell by 1. Replacing a
             record then leaves the total unchanged, and the total is public. This needs "change-one" and
             ``nonnegative``.
 
     Raises:
         OutOfRange, NotANumber: for a number outside its range, and an unknown relation.
-    >>> Unit(1, 2).charged, Unit(1, 2, "change-one").charged
+    >>> Unit(1, 2).epsilon_parts, Unit(1, 2, "change-one").epsilon_parts
     (2, 4)
-    >>> Unit(500_000, 2, amount=Amount("spent", "0.01")).most_of
+    >>> Unit(500_000, 2, amount=Amount("spent", "0.01")).largest_change_named
     '5000 of spent'
     >>> Unit(1, 2, "change-one", nonnegative=True)
     Unit(1, cells=2, neighbours='change-one', nonnegative=True)
-    >>> Unit(20, 30, in_all=100).charged                           # 5 cells of 20, or 30 smaller ones
+    >>> Unit(20, 30, in_total=100).epsilon_parts                           # 5 cells of 20, or 30 smaller ones
     Fraction(5, 1)
     """
 
@@ -76,7 +76,7 @@ class Unit(PickledByFields):
     neighbours: Neighbours = field(metadata=form("what is hidden", words=_HIDDEN))
     amount: Amount | None = field(metadata=form("amount that is summed; changes are in its steps"))
     nonnegative: bool = field(metadata=form("one individual can lower a cell", words=_LOWERS))
-    in_all: Fraction | None = field(metadata=form("one individual changes all cells together by at most"))
+    in_total: Fraction | None = field(metadata=form("one individual changes all cells together by at most"))
     exactly: bool = field(metadata=form("the total", words=_TOTAL))
 
     def __init__(
@@ -86,7 +86,7 @@ class Unit(PickledByFields):
         neighbours: str = "add-remove",
         amount: Any = None,
         nonnegative: bool = False,
-        in_all: Number | None = None,
+        in_total: Number | None = None,
         exactly: bool = False,
     ) -> None:
         number = written_number(sensitivity, "sensitivity")
@@ -117,18 +117,20 @@ class Unit(PickledByFields):
         object.__setattr__(self, "neighbours", one_of(neighbours, Neighbours, "neighbours", remedy=remedy))
         object.__setattr__(self, "amount", None if amount is None else Amount.of(amount))
         object.__setattr__(self, "nonnegative", _promised(nonnegative))
-        most = None if in_all is None else written_number(in_all, "in_all")
+        most = None if in_total is None else written_number(in_total, "in_total")
         if most is not None and most < number:
             remedy = "Pass the largest change of all cells together by one individual, or a smaller sensitivity."
-            raise OutOfRange("in_all must be at least the sensitivity", came=in_all, where="in_all", remedy=remedy)
-        object.__setattr__(self, "in_all", None if most is None or most >= number * count else most)
+            raise OutOfRange(
+                "in_total must be at least the sensitivity", came=in_total, where="in_total", remedy=remedy
+            )
+        object.__setattr__(self, "in_total", None if most is None or most >= number * count else most)
         object.__setattr__(self, "exactly", _promised(exactly, "exactly"))
         if exactly and (self.neighbours != "change-one" or not nonnegative):
             remedy = "Pass both, or leave out exactly=."
             raise OutOfRange('exactly= needs neighbours="change-one" and nonnegative=True', remedy=remedy)
         if exactly and self.reach.denominator != 1:
             required = "with exactly=True the changes of one individual must add up to a whole number"
-            raise OutOfRange(required, came=str(self.reach), where="in_all", remedy="Count in smaller steps.")
+            raise OutOfRange(required, came=str(self.reach), where="in_total", remedy="Count in smaller steps.")
 
     def __repr__(self) -> str:
         """The call that makes this unit, without default arguments."""
@@ -136,7 +138,7 @@ class Unit(PickledByFields):
         more += [] if self.neighbours == "add-remove" else [f"neighbours={self.neighbours!r}"]
         more += [] if self.amount is None else [f"amount={self.amount!r}"]
         more += ["nonnegative=True"] if self.nonnegative else []
-        more += [] if self.in_all is None else [f"in_all={_typed(self.in_all)}"]
+        more += [] if self.in_total is None else [f"in_total={_typed(self.in_total)}"]
         more += ["exactly=True"] if self.exactly else []
         return f"Unit({_typed(self.sensitivity)}, {', '.join(more)})"
 
@@ -154,13 +156,13 @@ class Unit(PickledByFields):
             raise wrong_kind("facts", f"a mapping with {', '.join(sorted(_REQUIRED))}", facts)
         numbers = facts["sensitivity"], facts["cells"], facts["neighbours"], facts.get("amount")
         promised = {name: facts.get(name, False) for name in ("nonnegative", "exactly")}
-        return cls(*numbers, in_all=facts.get("in_all"), **promised)
+        return cls(*numbers, in_total=facts.get("in_total"), **promised)
 
     def facts(self) -> dict[str, Any]:
         """The unit as JSON values. An amount of None, and flags that are False, are left out."""
         amount: dict[str, Any] = {} if self.amount is None else {"amount": self.amount.facts()}
         amount |= {"nonnegative": True} if self.nonnegative else {}
-        amount |= {} if self.in_all is None else {"in_all": str(self.in_all)}
+        amount |= {} if self.in_total is None else {"in_total": str(self.in_total)}
         amount |= {"exactly": True} if self.exactly else {}
         return {"sensitivity": str(self.sensitivity), "cells": self.cells, "neighbours": self.neighbours, **amount}
 
@@ -182,7 +184,7 @@ class Unit(PickledByFields):
     @property
     def needs_sizes(self) -> bool:
         """Whether the unit bounds the sum of all changes. Only geometric noise uses such a bound."""
-        return self.is_shared or self.in_all is not None
+        return self.is_shared or self.in_total is not None
 
     @property
     def leaves_totals(self) -> bool:
@@ -192,7 +194,7 @@ class Unit(PickledByFields):
     @property
     def reach(self) -> Fraction:
         """The most by which one individual's presence changes all cells together."""
-        return self.sensitivity * self.cells if self.in_all is None else self.in_all
+        return self.sensitivity * self.cells if self.in_total is None else self.in_total
 
     @property
     def whole_cells(self) -> int:
@@ -212,12 +214,12 @@ class Unit(PickledByFields):
         return replace(self, cells=count)
 
     @property
-    def most(self) -> str:
+    def largest_change(self) -> str:
         """The sensitivity, and the bound of all cells together, in words and in the unit of the amount."""
         return self._most("")
 
     @property
-    def most_of(self) -> str:
+    def largest_change_named(self) -> str:
         """The sensitivity with the name of the amount: "5000 of paid"."""
         return self._most(
             "" if self.amount is None or self.is_distinct or self.is_shared else f" of {self.amount.name}"
@@ -227,70 +229,72 @@ class Unit(PickledByFields):
         if self.is_shared and self.amount is not None:
             low, high = self.amount.ends
             between = f" with {self.amount.name} from {self.text(low)} to {self.text(high)}"
-            events, in_all = self._events
+            events, in_total = self._events
             each = f"{_some(events, 'event')}{between}"
-            return each if in_all is None else f"{each}, and all together by at most {in_all} of them"
+            return each if in_total is None else f"{each}, and all together by at most {in_total} of them"
         each = f"{self.text(self.sensitivity)}{of}"
-        return each if self.in_all is None else f"{each}, and all together by at most {self.text(self.in_all)}{of}"
+        return each if self.in_total is None else f"{each}, and all together by at most {self.text(self.in_total)}{of}"
 
-    def many(self, cell: str) -> str:
+    def cells_text(self, cell: str) -> str:
         """The number of cells that one individual changes, in words.
-        >>> Unit(1, 2).many("cell")
+        >>> Unit(1, 2).cells_text("cell")
         '2 cells'
         """
         text(cell, "cell")
         return f"{self.cells} {'group' if self.is_shared else cell}{'s' * (self.cells != 1)}"
 
-    def changes(self, cell: str) -> str:
+    def changes_text(self, cell: str) -> str:
         """The most that one individual changes, in words.
 
-        >>> Unit(1, 2).changes("cell")
+        >>> Unit(1, 2).changes_text("cell")
         'at most 2 cells, each by at most 1'
         """
-        many = self.many(cell)
+        many = self.cells_text(cell)
         if not self.is_shared or self.amount is None:
-            return f"at most {many}, {'each ' * (self.cells > 1)}by at most {self.most_of}"
+            return f"at most {many}, {'each ' * (self.cells > 1)}by at most {self.largest_change_named}"
         low, high = (self.text(end) for end in self.amount.ends)
         amounts = f"({self.amount.name} from {low} to {high})"
-        events, in_all = self._events
+        events, in_total = self._events
         where = "each" if self.cells > 1 else "it"
-        all_events = "" if in_all is None else f", and at most {_some(in_all, 'event')} in all"
+        all_events = "" if in_total is None else f", and at most {_some(in_total, 'event')} in total"
         return f"at most {many}, with at most {_some(events, 'event')} in {where}{all_events} {amounts}"
 
     @property
-    def counted(self) -> str:
+    def counted_noun(self) -> str:
         """The noun for counts: "people" if one individual is at most once in a cell, else "events".
 
-        >>> Unit(1, 1).counted, Unit(1, 3).counted, Unit(2, 1).counted
+        >>> Unit(1, 1).counted_noun, Unit(1, 3).counted_noun, Unit(2, 1).counted_noun
         ('people', 'people (each up to 3 times)', 'events')
         """
-        each, in_all = Fraction(self.sensitivity if self.amount is None else 0), self.in_all
+        each, in_total = Fraction(self.sensitivity if self.amount is None else 0), self.in_total
         if self.amount is not None and self.is_shared:
-            each, in_all = self._events
+            each, in_total = self._events
         if each != 1:
             return "events"
-        times = self.cells if in_all is None else min(self.cells, int(in_all))
+        times = self.cells if in_total is None else min(self.cells, int(in_total))
         return "people" if times == 1 else f"people (each up to {times} times)"
 
-    def beyond(self, cell: str) -> str:
+    def uncounted_text(self, cell: str) -> str:
         """The part of one individual's data that the table does not count, in words. Bounds that others imply are
         omitted, and so are further events beside an amount: see `averaged`.
 
-        >>> Unit(1, 2).beyond("cell"), Unit(20, 20, in_all=20).beyond("cell")
-        ('what one individual has in more than 2 cells, or beyond 1 in any', 'what one individual has beyond 20 in all')
+        >>> Unit(1, 2).uncounted_text("cell")
+        'what one individual has in more than 2 cells, or beyond 1 in any'
+        >>> Unit(20, 20, in_total=20).uncounted_text("cell")
+        'what one individual has beyond 20 in total'
         """
-        each, in_all, each_text = self.sensitivity, self.in_all, self.most_of
-        in_all_text = "" if in_all is None else self.text(in_all)
+        each, in_total, each_text = self.sensitivity, self.in_total, self.largest_change_named
+        in_total_text = "" if in_total is None else self.text(in_total)
         is_averaged = self.is_shared and self.amount is not None
         if is_averaged:
-            each, in_all = self._events
-            in_all_text = "" if in_all is None else _some(in_all, "event")
-        elif in_all is not None:
+            each, in_total = self._events
+            in_total_text = "" if in_total is None else _some(in_total, "event")
+        elif in_total is not None:
             each_text = self.text(each)
-        # Changes are whole numbers: an individual in more than in_all cells changes more than in_all together.
-        bounds = [f"in more than {self.many(cell)}"] if in_all is None or in_all > self.cells else []
-        bounds += [f"beyond {each_text} in any"] if not is_averaged and (in_all is None or in_all > each) else []
-        bounds += [] if in_all is None else [f"beyond {in_all_text} in all"]
+        # Changes are whole numbers: an individual in more than in_total cells changes more than in_total together.
+        bounds = [f"in more than {self.cells_text(cell)}"] if in_total is None or in_total > self.cells else []
+        bounds += [f"beyond {each_text} in any"] if not is_averaged and (in_total is None or in_total > each) else []
+        bounds += [] if in_total is None else [f"beyond {in_total_text} in total"]
         return f"what one individual has {', or '.join(bounds)}"
 
     def averaged(self, cell: str) -> str:
@@ -307,11 +311,11 @@ class Unit(PickledByFields):
 
     @property
     def _events(self) -> tuple[Fraction, Fraction | None]:
-        """The most events of one individual in a cell, and in all, where the same noise serves sums and counts."""
+        """The most events of one individual in a cell, and in total, where the same noise serves sums and counts."""
         assert self.amount is not None, "events are counted beside an amount"
         low, high = self.amount.ends
-        in_all = None if self.in_all is None else Fraction(self.in_all, high - low)
-        return Fraction(self.sensitivity, high - low), in_all
+        in_total = None if self.in_total is None else Fraction(self.in_total, high - low)
+        return Fraction(self.sensitivity, high - low), in_total
 
     def text(self, steps: int | Fraction) -> str:
         """A number of steps in words, in the unit of the amount."""
@@ -378,26 +382,26 @@ class Unit(PickledByFields):
         return steps if self.amount is None else self.amount.margin(steps)
 
     @property
-    def charged(self) -> int | Fraction:
+    def epsilon_parts(self) -> int | Fraction:
         """The number of equal parts into which epsilon is divided: the cells, doubled under "change-one".
 
-        With ``in_all``, the quotient in_all / sensitivity replaces the cells. It may be a fraction.
+        With ``in_total``, the quotient in_total / sensitivity replaces the cells. It may be a fraction.
         """
-        cells = self.cells if self.in_all is None else self.in_all / self.sensitivity
+        cells = self.cells if self.in_total is None else self.in_total / self.sensitivity
         return cells * _STEPS[self.neighbours]
 
     @property
-    def per_cell_words(self) -> str:
-        """The budget share of each cell: 1 over `charged`, as text.
-        >>> Unit(1, 4).per_cell_words
+    def cell_share_text(self) -> str:
+        """The budget share of each cell: 1 over `epsilon_parts`, as text.
+        >>> Unit(1, 4).cell_share_text
         '1/4'
         """
-        return str(1 / Fraction(self.charged))
+        return str(1 / Fraction(self.epsilon_parts))
 
     @property
-    def charged_facts(self) -> int | str:
-        """`charged` as a JSON value."""
-        return self.charged if isinstance(self.charged, int) else str(self.charged)
+    def epsilon_parts_json(self) -> int | str:
+        """`epsilon_parts` as a JSON value."""
+        return self.epsilon_parts if isinstance(self.epsilon_parts, int) else str(self.epsilon_parts)
 
     def per_cell(self, level: Level) -> Level:
         """The level of the noise of each cell when the whole table may spend ``level``.
@@ -409,7 +413,7 @@ class Unit(PickledByFields):
         >>> Unit(1, 2, "change-one").per_cell(level(epsilon=1)).epsilon
         Fraction(1, 4)
         """
-        return instance(level, Level, "level").scaled(Fraction(1, self.charged))
+        return instance(level, Level, "level").scaled(Fraction(1, self.epsilon_parts))
 
 
 def read_unit(

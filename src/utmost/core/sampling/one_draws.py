@@ -143,18 +143,18 @@ def _raised(law: CellsDraw, a: int, shells: Integers, randomness: Randomness) ->
     return (chunks - 1) * chunk + inside + 1
 
 
-def _within_sum(a: int, most: int, in_all: int, word: WordSource) -> list[int]:
-    """A uniform point of {1..most}^a with sum at most in_all, drawn cell by cell."""
+def _within_sum(a: int, most: int, in_total: int, word: WordSource) -> list[int]:
+    """A uniform point of {1..most}^a with sum at most in_total, drawn cell by cell."""
     found: list[int] = []
     for rest in range(a, 0, -1):
-        total = chunk_points(rest, most, in_all)
+        total = chunk_points(rest, most, in_total)
         target = one_below(total, word)
 
-        def is_beyond(value: int, rest: int = rest, in_all: int = in_all, left: int = total - target) -> bool:
-            return chunk_points_from(rest, most, in_all, value + 1) < left
+        def is_beyond(value: int, rest: int = rest, in_total: int = in_total, left: int = total - target) -> bool:
+            return chunk_points_from(rest, most, in_total, value + 1) < left
 
         found.append(first_integer(0, most, is_beyond))
-        in_all -= found[-1]
+        in_total -= found[-1]
     return found
 
 

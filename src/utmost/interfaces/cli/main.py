@@ -40,7 +40,7 @@ from utmost.errors import (
     WrongKind,
 )
 from utmost.interfaces.cli.options.option_kinds import GROUP, SHARED
-from utmost.interfaces.cli.options.shared_options import NEEDED, explained_once, with_families
+from utmost.interfaces.cli.options.shared_options import NEEDED, explained_once, with_groups
 from utmost.interfaces.cli.screens.control_characters import harmless
 from utmost.interfaces.cli.screens.help_page import HelpContext
 from utmost.interfaces.cli.screens.signals import on_signal
@@ -338,7 +338,7 @@ def every_command() -> Iterator[tuple[str, click.Command]]:
 
 def command_of(name: str, function: Callable[..., None], first: Collection[str]) -> _Command:
     """Return the command of a function: its arguments are the options, its docstring is the help."""
-    call, parameters = with_families(function, first)
+    call, parameters = with_groups(function, first)
     return _Command(name, callback=call, params=parameters, help=inspect.cleandoc(function.__doc__ or ""), **_MANNER)
 
 
@@ -473,7 +473,7 @@ _OPTIONS = {
     "separator": "--separator",
     "missing_marks": "--missing-marks",
     "most_events": "--most-events",
-    "in_all": "--in-all",
+    "in_total": "--in-total",
     "half_step": "--half-step",
     "id_column": "--id",
     "per": "--per",
@@ -487,7 +487,7 @@ _OPTIONS = {
     "up_to": "--up-to",
     "version": "--data-version",
     **{name: f"--{name}" for name in ("exactly", "nonnegative", "persons", "shares", "witness")},
-    "family": "--want",
+    "marginal": "--want",
     "given": "--given",
     "public_key": "--public-key",
     "statement": "--statement",

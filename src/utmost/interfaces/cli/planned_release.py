@@ -22,7 +22,7 @@ def planned_table(table: Path, people: CountingOptions, spelling: Spelling, plan
         declared = plan.domain if people.domain is None else read_domain(people.domain)
         if people.at_most is None:
             unit = plan.unit
-            in_all = None if unit.in_all is None else unit.text(unit.in_all)
+            in_total = None if unit.in_total is None else unit.text(unit.in_total)
             if unit.amount is None or unit.amount.between is None:
                 people = replace(people, per_cell=people.per_cell or unit.text(unit.sensitivity))
             else:
@@ -31,10 +31,10 @@ def planned_table(table: Path, people: CountingOptions, spelling: Spelling, plan
                 low, high = unit.amount.ends
                 ends, most = f"{unit.text(low)},{unit.text(high)}", unit.sensitivity / (high - low)
                 people = replace(people, each=people.each or ends, most_events=people.most_events or int(most))
-                if unit.in_all is not None:  # with sums and counts, the bound over all cells is in events
-                    in_all = str(unit.in_all // (high - low))
+                if unit.in_total is not None:  # with sums and counts, the bound over all cells is in events
+                    in_total = str(unit.in_total // (high - low))
             if not people.each_row:
-                people = replace(people, at_most=unit.cells, in_all=people.in_all or in_all)
+                people = replace(people, at_most=unit.cells, in_total=people.in_total or in_total)
             if unit.amount is not None and people.values is None:
                 people = replace(people, values=unit.amount.name, step=unit.text(1))
             if unit.amount is not None and unit.amount.missing:

@@ -410,7 +410,10 @@ def _show(report: dict[str, Any], written: Path | None, beyond: str | None, clip
             )
         )
     elif report["kind"] == "tables":
-        rows = [[family["table"], _up(family["margin"]), _up(family["margin_together"])] for family in report["tables"]]
+        rows = [
+            [marginal["table"], _up(marginal["margin"]), _up(marginal["margin_together"])]
+            for marginal in report["tables"]
+        ]
         console.print(grid(["table", f"each sum, {sure}", f"all at once, {sure}"], rows))
         console.print(
             facts(

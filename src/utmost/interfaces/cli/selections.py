@@ -73,10 +73,10 @@ def check_counted(columns: Iterable[str], where: Iterable[str], groups: Iterable
 def quantity(published: NoisySums | MeasuresTable, amount: str | None = None) -> str:
     """Return in words what sums and ratios of a release are about: an amount, people or events."""
     if isinstance(published, MeasuresTable):
-        return f"number of {next(iter(published.releases.values())).unit.counted}"
+        return f"number of {next(iter(published.releases.values())).unit.counted_noun}"
     unit = published.unit
     if unit.amount is None or (unit.is_shared and amount is None):
-        return f"number of {unit.counted}"
+        return f"number of {unit.counted_noun}"
     return f"number of different {unit.amount.name}" if unit.is_distinct else f"sum of {unit.amount.name}"
 
 

@@ -288,7 +288,7 @@ _NOISE_AT_LEVEL: Schema = {
     "properties": {
         "drawn": {**_TEXT, "description": "the noise that was drawn, in words"},
         "theorem": {**_TEXT, "description": "what is proved of its error"},
-        "charged": _NUMBER_OR_EXACT,
+        "epsilon_parts": _NUMBER_OR_EXACT,
         "per_cell": _part("level"),
         "law": _TEXT,
         "parameters": _by_name(_NUMBER_OR_EXACT),
@@ -300,10 +300,10 @@ _NOISE_AT_LEVEL: Schema = {
         "laws": _list(_TEXT),
         "groups": _list(_list(_TEXT)),
         "shares": _list(_EXACT),
-        "families": _list(
+        "marginals": _list(
             _object(
                 {
-                    "family": _TEXT,
+                    "marginal": _TEXT,
                     "sums": _COUNT,
                     "share": _EXACT,
                     "per_sum": _part("level"),
@@ -428,7 +428,7 @@ def _parts() -> dict[str, Schema]:
     }
 
 
-_FAMILY: Schema = {"anyOf": [_TEXT, _list({"anyOf": [_TEXT, _list(_TEXT)]})]}
+_MARGINAL: Schema = {"anyOf": [_TEXT, _list({"anyOf": [_TEXT, _list(_TEXT)]})]}
 
 
 @cache
@@ -440,7 +440,7 @@ def _documents() -> dict[str, Schema]:
         "statement": _STATEMENT,
         "table-of-sums": _document(
             "utmost table of sums",
-            {"guarantee": _TEXT, "family": _FAMILY, "release": _part("statement"), "table": _part("digest")},
+            {"guarantee": _TEXT, "marginal": _MARGINAL, "release": _part("statement"), "table": _part("digest")},
             {"means": {"const": True}},
         ),
         "table-of-measures": _document(
@@ -469,7 +469,7 @@ def _documents() -> dict[str, Schema]:
         "clean-table": _document(
             "utmost clean table",
             {
-                "family": _FAMILY,
+                "marginal": _MARGINAL,
                 "of": _object({"sums": _SHA256}),
                 "words": _TEXT,
                 **dict.fromkeys(("zero_bias", "largest_move", "cell_move", "residual", "facts_moved"), _NUMBER),
@@ -480,14 +480,14 @@ def _documents() -> dict[str, Schema]:
                         "cells": _TEXT,
                         "bits": _COUNT,
                         "rest": _TEXT,
-                        "multipliers": _list(_object({"family": _list(_TEXT), "values": _TEXT})),
+                        "multipliers": _list(_object({"marginal": _list(_TEXT), "values": _TEXT})),
                     }
                 ),
                 "table": _part("digest"),
             },
             {
                 "guarantee": _TEXT,
-                "given": _list(_object({"family": _list(_TEXT), "sums": _list({"type": "array"})})),
+                "given": _list(_object({"marginal": _list(_TEXT), "sums": _list({"type": "array"})})),
                 "held": _list(_TEXT),
             },
         ),
@@ -511,7 +511,7 @@ def _documents() -> dict[str, Schema]:
                 "release": {"anyOf": [_part("statement"), _part("declared_noise")]},
                 "table": _part("digest"),
             },
-            {"family": _FAMILY, "families": _list(_TEXT)},
+            {"marginal": _MARGINAL, "marginals": _list(_TEXT)},
         ),
         "noisy-table": _NOISY_TABLE,
         "answers": _document(

@@ -233,9 +233,13 @@ def _sums_report(release: Path, document: Mapping[str, Any], public_key: Path | 
         release, compared, _signature(release, public_key), promised, trust_of_sums(whole.promise), whole.promise
     ) | {
         "epsilon": document["epsilon"],
-        "families": [
-            {"family": whole.plan.family_words(family), "share": stated["share"], "noise_margin": stated["margin"]}
-            for family, stated in zip(whole.plan.shares, noise["families"], strict=True)
+        "marginals": [
+            {
+                "marginal": whole.plan.marginal_words(marginal),
+                "share": stated["share"],
+                "noise_margin": stated["margin"],
+            }
+            for marginal, stated in zip(whole.plan.shares, noise["marginals"], strict=True)
         ],
         "part": None if whole.promise.part is None else list(whole.promise.part),
     }

@@ -301,10 +301,10 @@ def _answer(answer: Any) -> tuple[str, list[str]]:
 
 
 def _clean(release: Any) -> tuple[str, list[str]]:
-    family = " ".join(release.domain.level_names(release.domain.finest)[:2])
+    marginal = " ".join(release.domain.level_names(release.domain.finest)[:2])
     return one_line_of(release), [
         markup.sentence("Biased values, for display; the release has the margins."),
-        *table_part(release[family]),
+        *table_part(release[marginal]),
     ]
 
 
@@ -315,9 +315,9 @@ def _losslessness(verdict: Any) -> tuple[str, list[str]]:
 
 def _workload(release: Any) -> tuple[str, list[str]]:
     parts: list[str] = []
-    for family in islice(release.plan.shares, 2):
-        parts.append(markup.sentence(f"by {release.table_name(family) or 'total'}:"))
-        parts += table_part(release[family])
+    for marginal in islice(release.plan.shares, 2):
+        parts.append(markup.sentence(f"by {release.table_name(marginal) or 'total'}:"))
+        parts += table_part(release[marginal])
     return one_line_of(release), _promised(sums_in_words(release.statement, release), parts)
 
 
@@ -363,7 +363,7 @@ def _space(space: Any) -> tuple[str, list[str]]:
 
 
 def _plan(chosen: Any) -> tuple[str, list[str]]:
-    rows = [[chosen.family_words(family) or "total", share] for family, share in chosen.shares.items()]
+    rows = [[chosen.marginal_words(marginal) or "total", share] for marginal, share in chosen.shares.items()]
     return one_line_of(chosen), [markup.rows_table(["measured", "share"], rows[:_MOST_ROWS])]
 
 
@@ -372,7 +372,7 @@ def _counted(counted: Any) -> tuple[str, list[str]]:
     unit, report = counted.unit, counted.report
     facts = [
         ("cells", f"{counted.domain.size} ({', '.join(counted.domain.columns)})"),
-        ("one person", f"changes {unit.changes('cell')} ({unit.neighbours})"),
+        ("one person", f"changes {unit.changes_text('cell')} ({unit.neighbours})"),
     ]
     shown = [] if report is None else [markup.sentence(report.notice), markup.facts_table(list(report.rows.items()))]
     sums = "counts" if unit.amount is None or unit.is_distinct else f"sums of {unit.amount.name}"

@@ -31,7 +31,7 @@ def plot(
     value: Display,
     *,
     column: str | None = None,
-    family: Any = None,
+    marginal: Any = None,
     rows: int | None = None,
     confidence: Number | None = None,
     width: Number | None = None,
@@ -44,7 +44,7 @@ def plot(
         value: A law, channel, design, capacity, release, ledger, plan, alternatives of a plan, or another value that
             has a picture.
         column: Name of the released column. In a release of counts and sums: "count", or the name of the amounts.
-        family: Marginal of a release of sums, as in ``release["department sex"]``.
+        marginal: Marginal of a release of sums, as in ``release["department sex"]``.
         rows: Number of rows, from the first; 40 if left out. For keys: from the most frequent.
         confidence: Share of a law's noise that is shaded; 0.95 if left out.
         width: Share of a law's noise that is drawn; 0.999 if left out.
@@ -69,7 +69,7 @@ def plot(
     _, *known = signature(draw).parameters
     options = {
         "column": optional(column, text, "column"),
-        "family": family,
+        "marginal": marginal,
         "rows": None if rows is None else natural(rows, "rows"),
         "confidence": confidence,
         "width": width,
@@ -277,11 +277,11 @@ def _error_bars(table: Any, value: str, margin: str, rows: int, title: str, othe
     return figure
 
 
-def _answer(release: Any, *, column: str | None = None, rows: int = 40, family: Any = None) -> Any:
+def _answer(release: Any, *, column: str | None = None, rows: int = 40, marginal: Any = None) -> Any:
     if release.is_by_plan:
-        return _workload(release.table, family=family, rows=rows, column=column)
-    if family is not None:
-        raise OutOfRange("the picture of a table takes column, rows", came="family", remedy="Leave out family=.")
+        return _workload(release.table, marginal=marginal, rows=rows, column=column)
+    if marginal is not None:
+        raise OutOfRange("the picture of a table takes column, rows", came="marginal", remedy="Leave out marginal=.")
     names = release.columns
     chosen = names[0] if column is None else column
     if chosen not in names:
@@ -303,10 +303,10 @@ def _answer(release: Any, *, column: str | None = None, rows: int = 40, family: 
     return _error_bars(release.table, chosen, f"{chosen}_margin", rows, f"{chosen}, {release.level}")
 
 
-def _workload(release: Any, *, family: Any = None, rows: int = 40, column: str | None = None) -> Any:
-    from utmost.publish.releases.family_tables import wanted_families
+def _workload(release: Any, *, marginal: Any = None, rows: int = 40, column: str | None = None) -> Any:
+    from utmost.publish.releases.marginal_tables import wanted_marginals
 
-    chosen = next(iter(wanted_families(release.plan)), release.domain.finest) if family is None else family
+    chosen = next(iter(wanted_marginals(release.plan)), release.domain.finest) if marginal is None else marginal
     margins = dict(release.value_columns)
     value = list(margins)[-1] if column is None else column
     if value not in margins:
@@ -343,9 +343,9 @@ def _status(status: Any) -> Any:
 
 def _plan(chosen: Any) -> Any:
     figure, axes = page(6.4, 1.2 + 0.3 * len(chosen.shares))
-    names = [chosen.family_words(family) or "total" for family in chosen.shares]
+    names = [chosen.marginal_words(marginal) or "total" for marginal in chosen.shares]
     axes.barh(names, [float(share) for share in chosen.shares.values()], color=BLUE)
-    part = "" if chosen.measurement.adds_to_one(chosen.shares) else f"{chosen.unit.per_cell_words} of "
+    part = "" if chosen.measurement.adds_to_one(chosen.shares) else f"{chosen.unit.cell_share_text} of "
     axes.set(xlabel=f"share of {part}the level", xlim=(0, None))
     bare(axes)
     return figure

@@ -84,7 +84,7 @@ def sdmx_csv(
     one_of(kind, Literal["dataflow", "datastructure", "dataprovision"], "kind")
     one_of(action, SdmxAction, "action")
     if file.suffix.lower() == ".json":
-        remedy = "Save one of its tables: answer.save(path, family=...), or utmost total RELEASE --tables DIR."
+        remedy = "Save one of its tables: answer.save(path, marginal=...), or utmost total RELEASE --tables DIR."
         raise Unsupported("an SDMX message needs one table", came="a release by a plan", remedy=remedy)
     read_release(file)
     statement, columns = read_statement(sidecars.statement_beside(file)), files.columns(files.read(file))

@@ -16,7 +16,7 @@ from utmost.publish.ledger.spending import Budget, Spending
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.promises.sum_noise import SumNoise
-from utmost.publish.releases.family_tables import wanted_families
+from utmost.publish.releases.marginal_tables import wanted_marginals
 from utmost.publish.releases.noisy_sums import NoisySums
 
 _SURE, _MOST_BARS = Fraction(19, 20), 12
@@ -125,7 +125,7 @@ def _published_bars(noise: Noise, level: Level) -> tuple[tuple[tuple[str, int | 
     """Return the margins of error of the first published tables, and the number of the other published tables."""
     if not isinstance(noise, SumNoise):
         return noise.named_bars(level, _SURE, _MOST_BARS), 0
-    wanted = wanted_families(noise.plan) if noise.plan.rows is None else []
+    wanted = wanted_marginals(noise.plan) if noise.plan.rows is None else []
     if not wanted:
         alone = noise.named_bars(level, _SURE, _MOST_BARS)
         return tuple((f"{name} (of the noise alone)", margin) for name, margin in alone), 0

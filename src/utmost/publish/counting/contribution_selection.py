@@ -30,7 +30,7 @@ def joined_pairs(parts: Sequence[Pairs]) -> Pairs:
     return Pairs(*map(np.concatenate, columns))
 
 
-def least_in_all(pairs: Pairs, most: int, persons: Sequence[str], *, key: bytes) -> NDArray[Any]:
+def least_in_total(pairs: Pairs, most: int, persons: Sequence[str], *, key: bytes) -> NDArray[Any]:
     """The reduced size of each pair, such that each person's sizes add up to at most ``most``."""
     # A person's sizes v_1, v_2, ... lie in a row in order of the cells: C_i is the sum up to the i-th, T the sum of
     # all. For T > most, a comb of `most` teeth at equal distances keeps the units that it hits; it begins at u/most,

@@ -35,7 +35,7 @@ _FITS = 1 << 62
 MORE = "more"
 """The label of persons whom even the largest bound would change."""
 
-AT_MOST, PER_CELL, IN_ALL = "at_most", "per_cell", "in_all"
+AT_MOST, PER_CELL, IN_TOTAL = "at_most", "per_cell", "in_total"
 """The bounds that can be chosen; the bound is the name of the table's axis."""
 
 
@@ -59,10 +59,10 @@ def count_contributions(
         events, domain, by: Arguments of `count_table`; the domain is that of the table to be published.
         counting: Owner of each event, by ``person`` or ``each_row``, and the neighbouring relation; without bounds.
         bound: Bound to choose. "at_most": the number of cells in which a person has events. "per_cell": the largest
-            absolute value of a person's sum in a cell. "in_all": the sum of the absolute values over all cells.
+            absolute value of a person's sum in a cell. "in_total": the sum of the absolute values over all cells.
         limits: Limits to compare, ascending, >= 1, such as ``range(1, 21)`` or [1, 2, 5, 10]; for amounts in their own
             unit.
-        measure: Quantity bounded by "per_cell" and "in_all": events, or the `sum` of amounts, with ``step`` and
+        measure: Quantity bounded by "per_cell" and "in_total": events, or the `sum` of amounts, with ``step`` and
             ``each``.
         spelling, outside, progress: Arguments of `count_table`.
 
@@ -89,7 +89,7 @@ def count_contributions(
     [1, 1]
     """
     spec, counting = instance(measure, MeasureSpec, "measure"), instance(counting, Counting, "counting")
-    one_of(bound, Literal["at_most", "per_cell", "in_all"], "bound")
+    one_of(bound, Literal["at_most", "per_cell", "in_total"], "bound")
     if counting != Counting(counting.person, counting.each_row, neighbours=counting.neighbours):
         remedy = "Pass ut.Counting(person=...): limits= takes the place of a bound."
         raise OutOfRange("counting must have no bounds, only the owner of events", came="a bound", remedy=remedy)
@@ -99,7 +99,7 @@ def count_contributions(
             'bound must be "per_cell" with an amount where each row is a person', came=bound, remedy=remedy
         )
     if replace(spec, values=None, step=None, each=None, missing=None) != EVENTS:
-        remedy = "Leave per_cell=, in_all=, most_events= and distinct values out of the measure."
+        remedy = "Leave per_cell=, in_total=, most_events= and distinct values out of the measure."
         raise OutOfRange(
             "measure must be ut.count(), or ut.sum() without bounds", came="a bound, or distinct values", remedy=remedy
         )

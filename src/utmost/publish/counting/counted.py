@@ -21,7 +21,7 @@ from utmost.publish.counting.counted_facts import CountedFacts
 from utmost.publish.counting.counting_report import CountingReport
 from utmost.publish.workloads.amount_pair import AmountPair, value_column
 from utmost.publish.workloads.row_unit import WholeRows
-from utmost.tables.axes.domain import Domain, Family
+from utmost.tables.axes.domain import Domain, Marginal
 from utmost.tables.axes.few_cells import FewCells
 from utmost.tables.files.saving import Digest, SavedContent, saved
 from utmost.tables.frames.adapters import LabelledTable
@@ -205,7 +205,7 @@ class CountedTable(CountedFacts, Display):
             raise OutOfRange(
                 f"the unit of a counted table must not be smaller than the one that was proved, {_in_words(proved)}",
                 came=_in_words(unit),
-                remedy="Leave the unit out; or count again with a smaller at_most=, per_cell= or in_all=.",
+                remedy="Leave the unit out; or count again with a smaller at_most=, per_cell= or in_total=.",
             )
 
     @property
@@ -213,13 +213,13 @@ class CountedTable(CountedFacts, Display):
         """Default name of the column of values: "count", the name of the amount or distinct values, or "sum"."""
         return value_column(self.unit)
 
-    def table(self, family: str | Sequence[str] | Family = (), column: str | None = None) -> LabelledTable:
+    def table(self, marginal: str | Sequence[str] | Marginal = (), column: str | None = None) -> LabelledTable:
         """The true sums of one marginal as a table: columns of labels, and a column of sums.
 
         Where sums and counts have one noise, there are two columns of values: "count", and for example "paid_sum".
 
         Args:
-            family: Levels of the marginal; () for the total.
+            marginal: Levels of the marginal; () for the total.
             column: Name of the column of sums, in place of `column`.
 
         Raises:
@@ -227,8 +227,8 @@ class CountedTable(CountedFacts, Display):
         """
         amounts = AmountPair.of(self.domain, self.unit)
         if amounts is None:
-            return self._labelled(family, column, self.unit.numbers)
-        both = amounts.both(self.domain.family(family))
+            return self._labelled(marginal, column, self.unit.numbers)
+        both = amounts.both(self.domain.marginal(marginal))
         parts = amounts.parts(self.domain.sums(self.summable, both).astype(object), both)
         low, high = amounts.amount.ends
         sums = dict[str, NDArray[Any]]()
@@ -244,12 +244,12 @@ class CountedTable(CountedFacts, Display):
 
     def _labelled(
         self,
-        family: str | Sequence[str] | Family,
+        marginal: str | Sequence[str] | Marginal,
         column: str | None,
         shown: Callable[[NDArray[Any]], NDArray[Any]],
     ) -> LabelledTable:
-        chosen, name = self.domain.family(family), self.column if column is None else column
-        self.unit.check_adds(is_one_cell=self.domain.is_of_cells(chosen), came=f"a table by {family!r}")
+        chosen, name = self.domain.marginal(marginal), self.column if column is None else column
+        self.unit.check_adds(is_one_cell=self.domain.is_of_cells(chosen), came=f"a table by {marginal!r}")
         sums = shown(self.domain.sums(self.summable, chosen).ravel())
         return labelled(self.kind, self.domain.group_labels(chosen), {name: sums})
 
@@ -257,7 +257,7 @@ class CountedTable(CountedFacts, Display):
         self,
         path: Path | str,
         *,
-        family: str | Sequence[str] | Family | None = None,
+        marginal: str | Sequence[str] | Marginal | None = None,
         format: str | None = None,
         overwrite: bool = False,
     ) -> dict[str, Any]:
@@ -266,7 +266,7 @@ class CountedTable(CountedFacts, Display):
         Args:
             path: Path of the file. If it ends in .json: a document with the unit, for `utmost release`. Otherwise: a
                 table; its unit is written to a second file, whose path is ``path`` plus ".json".
-            family: Levels of the marginal; None for the cells.
+            marginal: Levels of the marginal; None for the cells.
             format, overwrite: Arguments of `saved`.
 
         Returns:
@@ -278,9 +278,9 @@ class CountedTable(CountedFacts, Display):
         """
 
         overwrite = truth(overwrite, "overwrite")
-        table = self.table(self.domain.finest if family is None else family)
+        table = self.table(self.domain.finest if marginal is None else marginal)
         publication = SavedContent(
-            table, self._unit_document, self._document if family is None else None, owner_only=True
+            table, self._unit_document, self._document if marginal is None else None, owner_only=True
         )
         return saved(publication, path, format=format, overwrite=overwrite)
 
@@ -310,5 +310,7 @@ class CountedTable(CountedFacts, Display):
 
 def _in_words(unit: Unit) -> str:
     promised = ", nothing negative" if unit.nonnegative else ""
-    in_all = "" if unit.in_all is None else f", {unit.text(unit.in_all)} in all"
-    return f"sensitivity {unit.text(unit.sensitivity)} in {unit.cells} cells{in_all} under {unit.neighbours}{promised}"
+    in_total = "" if unit.in_total is None else f", {unit.text(unit.in_total)} in total"
+    return (
+        f"sensitivity {unit.text(unit.sensitivity)} in {unit.cells} cells{in_total} under {unit.neighbours}{promised}"
+    )

@@ -127,8 +127,8 @@ def count_table(
     Returns:
         The table with the unit that the counting proves. The sensitivity is the larger of |lowest| and |highest| of
         ``per_cell`` (for amounts, in steps); the number of cells is ``at_most``, or that of the domain if it is
-        smaller; ``in_all`` is the bound of the measure. Under "change-one" the unit is ``nonnegative`` if no sum can be
-        below 0. With ``part`` a dict of tables by the label of the part, over the other axes. The table's ``report``
+        smaller; ``in_total`` is the bound of the measure. Under "change-one" the unit is ``nonnegative`` if no sum can
+        be below 0. With ``part`` a dict of tables by the label of the part, over the other axes. The table's ``report``
         has the true numbers of events counted and removed, for the curator only.
 
     Raises:
@@ -375,7 +375,7 @@ def _warn_of_losses(report: CountingReport, rule: CountingRule, outside: str | N
         warn(text, LeadingZerosRead)
     measure, counted, kept = rule.measures[rule.reported], report.counted, report.kept
     counts_once = measure.most_events == 1 or (measure.ends == (0, 1) and measure.amount is None)
-    if counts_once and measure.in_all is None:
+    if counts_once and measure.in_total is None:
         # A person counts once in a cell, for any number of events there: only (person, cell) pairs can be lost.
         counted, kept = report.pairs, report.pairs - report.removed
     if 2 * kept < counted:

@@ -39,7 +39,7 @@ class MeasureSpec:
     """The measure of each cell: events, the sum of amounts, or distinct values; `count`, `sum`, `distinct` make one.
 
     Attributes:
-        values, step, each, per_cell, most_events, in_all, missing: Arguments of `sum`; of `count` if ``values`` is
+        values, step, each, per_cell, most_events, in_total, missing: Arguments of `sum`; of `count` if ``values`` is
             None.
         distinct, of, at_most: Column, declared values and bound of `distinct`.
     """
@@ -52,18 +52,18 @@ class MeasureSpec:
     distinct: str | None = None
     of: Any = None
     at_most: int | None = None
-    in_all: Number | None = None
+    in_total: Number | None = None
     missing: str | None = None
 
 
-def count(per_cell: AmountBounds | None = None, *, in_all: int | None = None) -> MeasureSpec:
+def count(per_cell: AmountBounds | None = None, *, in_total: int | None = None) -> MeasureSpec:
     """Count events: a measure of `count_table` or `count_measures`.
 
     Args:
-        per_cell: Largest number of events of a person that count in a cell; by default 1, or ``in_all`` if given.
-        in_all: Largest number of events of a person that count in the whole table. If a person has more events, the
+        per_cell: Largest number of events of a person that count in a cell; by default 1, or ``in_total`` if given.
+        in_total: Largest number of events of a person that count in the whole table. If a person has more events, the
             person's number in each cell is reduced in proportion. If persons differ much in their numbers of events,
-            ``in_all`` removes far fewer events than ``per_cell`` for the same noise. Such a table is released by a
+            ``in_total`` removes far fewer events than ``per_cell`` for the same noise. Such a table is released by a
             plan, see `release`.
 
     >>> events = {"user": ["ann", "ann", "bob"], "shop": ["A", "A", "B"], "paid": [3, 5, 2]}
@@ -73,7 +73,7 @@ def count(per_cell: AmountBounds | None = None, *, in_all: int | None = None) ->
     >>> tables["visits"].cells.tolist(), tables["spent"].table("shop")["spent"].tolist()
     ([2, 1], [6, 2])
     """
-    return MeasureSpec(per_cell=per_cell, in_all=in_all)
+    return MeasureSpec(per_cell=per_cell, in_total=in_total)
 
 
 def sum(
@@ -83,7 +83,7 @@ def sum(
     each: AmountBounds | None = None,
     per_cell: AmountBounds | None = None,
     most_events: int | None = None,
-    in_all: Number | None = None,
+    in_total: Number | None = None,
     missing: str | None = None,
 ) -> MeasureSpec:
     """Sum a column of amounts: a measure of `count_table` or `count_measures`.
@@ -98,7 +98,7 @@ def sum(
         most_events: Largest number of events of a person that count in a cell; takes the place of ``per_cell``. The
             events are then counted, too, without further noise: the domain has one more axis, and the release has
             means, see `Answer.with_means`.
-        in_all: Upper bound on the sum of the absolute values of a person's sums over all cells; with ``most_events``,
+        in_total: Upper bound on the sum of the absolute values of a person's sums over all cells; with ``most_events``,
             the largest number of events of a person that count, see `count`.
         missing: "leave out" leaves events without an amount out of sums and means; with ``most_events`` they still
             count as events, after those with an amount. The counting report has their number. None refuses missing
@@ -107,7 +107,7 @@ def sum(
     >>> sum("paid", step="0.01", each=(0, 1000), per_cell=(0, 5000)).values
     'paid'
     """
-    return MeasureSpec(column, step, each, per_cell, most_events, in_all=in_all, missing=missing)
+    return MeasureSpec(column, step, each, per_cell, most_events, in_total=in_total, missing=missing)
 
 
 def mean(
@@ -116,18 +116,18 @@ def mean(
     each: AmountBounds,
     step: Number | None = None,
     most_events: int = 1,
-    in_all: Number | None = None,
+    in_total: Number | None = None,
     missing: str | None = None,
 ) -> MeasureSpec:
     """Measure the number of events, the sum and the mean of a column in one release: `sum` with ``most_events``.
 
     Args:
-        column, each, step, most_events, in_all, missing: Arguments of `sum`.
+        column, each, step, most_events, in_total, missing: Arguments of `sum`.
 
     >>> mean("income", each=(0, 200_000)) == sum("income", each=(0, 200_000), most_events=1)
     True
     """
-    return MeasureSpec(column, step, each, most_events=most_events, in_all=in_all, missing=missing)
+    return MeasureSpec(column, step, each, most_events=most_events, in_total=in_total, missing=missing)
 
 
 def distinct(column: str, *, of: Any, at_most: int = 1) -> MeasureSpec:
@@ -180,8 +180,8 @@ class CountedMeasure:
     most_events: int | None = None
     distinct: Axis | None = None  # axis of the values that `distinct` counts
     # upper bound on the total of a person's absolute sums; for counts, or with most_events, on the number of events
-    in_all: int | None = None
-    clips_sums: bool = True  # False if `in_all` alone already keeps sums within `ends`
+    in_total: int | None = None
+    clips_sums: bool = True  # False if `in_total` alone already keeps sums within `ends`
 
     @classmethod
     def of(cls, spec: MeasureSpec, *, each_row: bool, name: str | None) -> "CountedMeasure":
@@ -207,16 +207,16 @@ class CountedMeasure:
         # A person's only row is the person's sum.
         if per_cell is None and event is not None and each_row:
             return cls(values, amount, step is not None, event, event)
-        in_all = None if spec.in_all is None else _ends(spec.in_all, "in_all", amount)[1]
-        if in_all is not None and per_cell is None:
-            # in_all bounds each single sum, too. If no amount is negative, no sum is.
-            least = 0 if values is None or (event is not None and event[0] >= 0) else -in_all
-            return cls(values, amount, step is not None, event, (least, in_all), in_all=in_all, clips_sums=False)
+        in_total = None if spec.in_total is None else _ends(spec.in_total, "in_total", amount)[1]
+        if in_total is not None and per_cell is None:
+            # in_total bounds each single sum, too. If no amount is negative, no sum is.
+            least = 0 if values is None or (event is not None and event[0] >= 0) else -in_total
+            return cls(values, amount, step is not None, event, (least, in_total), in_total=in_total, clips_sums=False)
         if per_cell is None and not (step is None and each is None):
             remedy = "Pass, for example, per_cell=5000 for sums from 0 to 5000 in the unit of the amounts."
             raise OutOfRange("per_cell must bound the change of a cell by one person", came="none", remedy=remedy)
         ends = _ends(1 if per_cell is None else per_cell, "per_cell", amount)
-        return cls(values, amount, step is not None, event, ends, in_all=in_all)
+        return cls(values, amount, step is not None, event, ends, in_total=in_total)
 
     @classmethod
     def _with_most_events(cls, spec: MeasureSpec, *, each_row: bool, name: str | None) -> "CountedMeasure":
@@ -234,9 +234,9 @@ class CountedMeasure:
         low, high = _ends(spec.each, "each", plain)
         ends_of_each = plain.text(low), plain.text(high)
         amount = Amount(plain.name, step, ends_of_each, missing=spec.missing is not None)
-        in_all = None if spec.in_all is None else natural(spec.in_all, "in_all", least=1)
+        in_total = None if spec.in_total is None else natural(spec.in_total, "in_total", least=1)
         ends = (0, (high - low) * most)
-        return cls(spec.values, amount, spec.step is not None, (low, high), ends, most, in_all=in_all)
+        return cls(spec.values, amount, spec.step is not None, (low, high), ends, most, in_total=in_total)
 
     @classmethod
     def _distinct(cls, spec: MeasureSpec, *, each_row: bool, name: str | None) -> "CountedMeasure":
@@ -301,11 +301,11 @@ class CountedMeasure:
         """The proved unit; ``must_not_lower`` if a plan relies on it that no person lowers a cell."""
         matters = not in_parts if neighbours == "change-one" else must_not_lower
         promised = matters and self.ends[0] >= 0 and self.most_events is None
-        if self.in_all is None:
+        if self.in_total is None:
             return Unit(self.bound, cells, neighbours, self.amount, nonnegative=promised)
-        in_all = self.in_all * self.steps_of_event
-        changed, most = min(cells, self.in_all), min(self.bound, in_all)
-        return Unit(most, changed, neighbours, self.amount, nonnegative=promised, in_all=in_all)
+        in_total = self.in_total * self.steps_of_event
+        changed, most = min(cells, self.in_total), min(self.bound, in_total)
+        return Unit(most, changed, neighbours, self.amount, nonnegative=promised, in_total=in_total)
 
     def parts(
         self, counts: NDArray[np.int64], sums: NDArray[Any], missing: NDArray[np.int64] | None = None
@@ -327,7 +327,7 @@ class CountedMeasure:
         return parts if missing is None else [*parts, wide * (events - kept)]
 
     def sizes_of(self, parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
-        """The size of each (person, cell) pair that `in_all` bounds."""
+        """The size of each (person, cell) pair that `in_total` bounds."""
         return np.asarray(np.sum([np.abs(part) for part in parts], axis=0) // self.steps_of_event)
 
     def reduced_to(

@@ -24,7 +24,7 @@ class Counting:
         each_row: True if each row is another person, as in a survey or a register. One person then changes one cell.
             You assume that nobody has two rows; counting cannot check it.
         at_most: Largest number of cells that one person may change, >= 1; 1 if each row is a person. None is allowed
-            if every measure has ``in_all``.
+            if every measure has ``in_total``.
         together: Axis of two to five values, such as admitted and rejected. Cells that differ only in this axis form a
             row; for each person all cells of a row are kept, or none. A plan can then measure sums and differences of
             the values, see `Plan`.
@@ -100,19 +100,19 @@ class Counting:
         """The largest number of cells that one person may change, with these measures.
 
         Raises:
-            OutOfRange: if neither ``at_most`` nor ``in_all`` of every measure bounds it, and for ``in_all`` with
+            OutOfRange: if neither ``at_most`` nor ``in_total`` of every measure bounds it, and for ``in_total`` with
                 ``each_row`` or ``together``.
         """
-        in_all = [measure.in_all for measure in measures]
-        if any(bound is not None for bound in in_all) and (self.each_row or self.together is not None):
+        in_total = [measure.in_total for measure in measures]
+        if any(bound is not None for bound in in_total) and (self.each_row or self.together is not None):
             came = "each_row=" if self.each_row else "together="
             why = "a row lies in one cell" if self.each_row else "together= already bounds the number of rows"
-            remedy = f"Leave out in_all=: {why}."
-            raise OutOfRange("in_all= needs person=, without together=", came=came, remedy=remedy)
+            remedy = f"Leave out in_total=: {why}."
+            raise OutOfRange("in_total= needs person=, without together=", came=came, remedy=remedy)
         if self.at_most is not None:
             return self.at_most
-        # If in_all bounds every measure, no bound on the number of cells is needed.
-        if all(bound is not None for bound in in_all):
+        # If in_total bounds every measure, no bound on the number of cells is needed.
+        if all(bound is not None for bound in in_total):
             return LARGEST_DOMAIN
-        remedy = "Pass, for example, at_most=1; or bound every measure by in_all=."
+        remedy = "Pass, for example, at_most=1; or bound every measure by in_total=."
         raise OutOfRange("at_most must bound the number of cells of one person", came="none", remedy=remedy)

@@ -36,7 +36,7 @@ class CountingReport:
     outside: Mapping[str, int]
     missing: Mapping[str, int]  # the same: events without a value (0 if the axis has `missing`)
     persons: int  # persons with an event inside the domain
-    clipped_sums: int  # (person, cell) pairs clipped by per_cell or in_all, or with distinct values left out
+    clipped_sums: int  # (person, cell) pairs clipped by per_cell or in_total, or with distinct values left out
     removed: int  # (person, cell) pairs removed by at_most, or by the choice of one part
     # by amount: events inside the domain whose amount was clipped
     clipped_amounts: Mapping[str, int] = field(default_factory=dict)
@@ -112,12 +112,12 @@ class CountingReport:
                 "" if self.kept_of is None else "; ids that differ by space, case or Unicode form are different persons"
             ),
             **{f"clipped, {name}": f"{count} amounts of events" for name, count in self.clipped_amounts.items()},
-            "clipped sums": f"{self.clipped_sums} sums of a person in a cell, by per_cell, most_events or in_all",
+            "clipped sums": f"{self.clipped_sums} sums of a person in a cell, by per_cell, most_events or in_total",
             "removed by at_most": f"{self.removed} of {self.pairs} (person, cell) pairs"
             + (f" ({percent_lost(self.removed, self.pairs)})" if self.removed else ""),
         }
 
-    def losses(self, amount_bound: str = "--each", sum_bound: str | None = "--per-cell or --in-all") -> list[str]:
+    def losses(self, amount_bound: str = "--each", sum_bound: str | None = "--per-cell or --in-total") -> list[str]:
         """The options and columns that removed something from the counts, without numbers."""
         # `sum_bound` is None where a person counts once in a cell: further events of a person are then no loss.
         outside, missing = self.lost

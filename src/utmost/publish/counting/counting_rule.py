@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from utmost.errors import OutOfRange, Unsupported
 from utmost.publish.counting.bounding import EventCells, Pairs, PairSums, least_hashed
 from utmost.publish.counting.cell_totals import cell_totals
-from utmost.publish.counting.contribution_selection import by_cell, in_one_part, in_rows, joined_pairs, least_in_all
+from utmost.publish.counting.contribution_selection import by_cell, in_one_part, in_rows, joined_pairs, least_in_total
 from utmost.publish.counting.counted_measures import LARGEST_DOMAIN, CountedMeasure
 from utmost.publish.counting.counting_report import ReportTally
 from utmost.publish.counting.distinct_values import ValuesSeen, keep_values
@@ -220,7 +220,7 @@ class CountingRule:
 
     def chosen(self, of_persons: Sequence[PairSums], texts: Sequence[str]) -> Pairs:
         """The kept contributions of some persons, by table and cell; ``of_persons`` must hold all their pairs."""
-        # First each sum is clipped to per_cell, then at_most cells are kept, then their sums are reduced to in_all.
+        # First each sum is clipped to per_cell, then at_most cells are kept, then their sums are reduced to in_total.
         sums, values = (of_persons[0], of_persons[1:]) if self.columns_of_tables else ((), of_persons)
         count_clipped, tables, few = 0, list[NDArray[Any]](), list[Pairs]()  # the sums of each table; distinct values
         for measure, first in zip(self.measures, self.first_tables, strict=True):
@@ -250,8 +250,8 @@ class CountingRule:
         is_sum = kept.cells < self.table_size * bool(sums)
         rows, few = kept.sums[is_sum], [kept.where(~is_sum)]
         tables, cut = [table[rows] for table in tables], 0
-        if any(measure.in_all is not None for measure in self.measures):
-            tables, cut = self._reduce_in_all(sums[0].persons[rows], sums[0].cells[rows], tables, texts)
+        if any(measure.in_total is not None for measure in self.measures):
+            tables, cut = self._reduce_in_total(sums[0].persons[rows], sums[0].cells[rows], tables, texts)
         left = [
             Pairs(sums[0].persons[rows], sums[0].cells[rows] + at * self.table_size, table)
             for at, table in enumerate(tables)
@@ -271,17 +271,17 @@ class CountingRule:
             return pairs.where(in_rows(inner, self.whole, rows, texts, self.key))
         return pairs.where(least_hashed(inner, self.at_most, texts, key=self.key, purpose=b"atom"))
 
-    def _reduce_in_all(
+    def _reduce_in_total(
         self, persons: NDArray[np.int64], cells: NDArray[np.int64], tables: list[NDArray[Any]], texts: Sequence[str]
     ) -> tuple[list[NDArray[Any]], int]:
-        """The sums by table, reduced to the bounds in_all, and the number of pairs that were reduced."""
+        """The sums by table, reduced to the bounds in_total, and the number of pairs that were reduced."""
         tables, cut = list(tables), 0
         for measure, first in zip(self.measures, self.first_tables, strict=True):
-            if measure.in_all is None:
+            if measure.in_total is None:
                 continue
             of_tables = slice(first, first + measure.tables)
             sizes = measure.sizes_of(tables[of_tables])
-            left = least_in_all(Pairs(persons, cells, sizes), measure.in_all, texts, key=self.key)
+            left = least_in_total(Pairs(persons, cells, sizes), measure.in_total, texts, key=self.key)
             tables[of_tables] = measure.reduced_to(tables[of_tables], sizes, left)
             cut += int(np.count_nonzero(left != sizes))
         return tables, cut

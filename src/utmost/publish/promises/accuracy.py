@@ -91,7 +91,7 @@ def epsilon_for(
 
     sample = planned(Fraction(1))
     first = _place(_lower_bound(sample, wanted), digits)
-    last = _place(_LARGEST * int(sample.unit.charged), digits)
+    last = _place(_LARGEST * int(sample.unit.epsilon_parts), digits)
     if sample.law.numbers != "integers" or not 1 < sample.unit.sensitivity <= _FEW_STEPS:
         return _decimal(_bisected(first, last, is_met), digits)
 
@@ -102,29 +102,29 @@ def epsilon_for(
     return _decimal(_by_steps(first, last, is_met, step), digits)
 
 
-def epsilon_for_in_all(
+def epsilon_for_in_total(
     margin: Number,
     confidence: Number = DEFAULT_CONFIDENCE,
     *,
-    in_all: Number,
+    in_total: Number,
     neighbours: str = "add-remove",
     digits: int = 3,
 ) -> Fraction:
     """The least epsilon with this margin of a cell, if a person's events are bounded over all cells together."""
-    wanted, unit, sure = exact(margin, "margin"), Unit(in_all, 1, neighbours), read_confidence(confidence)
+    wanted, unit, sure = exact(margin, "margin"), Unit(in_total, 1, neighbours), read_confidence(confidence)
     if wanted < 0:
         raise OutOfRange("margin must be positive, or zero", came=margin, remedy="Pass 10, say.")
 
     def is_met(epsilon: Fraction) -> bool:
-        return Fraction(in_all_noise(epsilon, unit).margin(sure)) <= wanted
+        return Fraction(in_total_noise(epsilon, unit).margin(sure)) <= wanted
 
     odds = (1 + sure) / (1 - sure)
     overlapping = math.ceil((2 * math.floor(wanted) + 1) / unit.sensitivity)
     least = max(2 * float(sure), math.log(odds.numerator) - math.log(odds.denominator))
-    return least_decimal(is_met, 0.999 * unit.charged * least / overlapping, digits)
+    return least_decimal(is_met, 0.999 * unit.epsilon_parts * least / overlapping, digits)
 
 
-def in_all_noise(epsilon: Fraction, unit: Unit) -> Geometric:
+def in_total_noise(epsilon: Fraction, unit: Unit) -> Geometric:
     """The noise of a cell, if a person's events are bounded over all cells together."""
     return Geometric(unit.per_cell(level(epsilon)), unit.sensitivity)
 
@@ -142,7 +142,7 @@ def _lower_bound(noise: CellNoiseAtLevel, wanted: Fraction) -> float:
     least = math.log(odds.numerator) - math.log(odds.denominator)
     if noise.confidence < _LITTLE:
         least = 2 * float(noise.confidence)  # below 2 artanh(c), where the logarithms cancel
-    bound = 0.999 * noise.unit.charged * least / overlapping
+    bound = 0.999 * noise.unit.epsilon_parts * least / overlapping
     if bound < sys.float_info.min:
         raise OutOfRange(
             "margin and confidence must need an epsilon of at least 1e-307",

@@ -138,7 +138,7 @@ def lattice_of_cells(numbers: IntegersOrReals, unit: Unit, grid: Number | None, 
         raise OutOfRange("sensitivity must be at most 1e100 steps", came="more", remedy="Count in larger units.")
     if half_step and D % 2 == 0:
         raise OutOfRange("half_step=True needs an odd sensitivity", came=D, remedy=f"Pass sensitivity={D + 1}.")
-    return Lattice(D, unit.charged, D if half_step else 1, exponent)
+    return Lattice(D, unit.epsilon_parts, D if half_step else 1, exponent)
 
 
 WORD_WIDTHS = (1, 2, 4, 8)

@@ -183,7 +183,7 @@ class CellNoiseAtLevel(Display):
         return {
             "drawn": repr(self.drawn),
             "theorem": self.theorem,
-            "charged": self.unit.charged,
+            "epsilon_parts": self.unit.epsilon_parts,
             "per_cell": level_facts(self.unit.per_cell(self.level)),
             "law": type(law).__name__,
             "parameters": law_parameters(law),
@@ -213,7 +213,7 @@ class CellNoiseAtLevel(Display):
         larger epsilon alone; values are rounded to these steps first, by at most 4. This holds for the whole table,
         since one individual changes only one cell'
         """
-        if self.unit.charged == 1:
+        if self.unit.epsilon_parts == 1:
             return f"{self._claim}. This holds for the whole table, since one individual changes only one cell"
         return f"{self._claim}. This holds for each cell at its share of epsilon, not for all cells together"
 

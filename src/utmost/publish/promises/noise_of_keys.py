@@ -318,7 +318,7 @@ def key_noise(columns: Sequence[str] = KEYS, *, delta: Number, keys: int = 1, sh
     """
     most = keys_of_one(keys)
     divided = None if shares is None else shares_of_one(shares, most)
-    unit = Unit(1, most) if divided is None else Unit(divided, most, in_all=divided)
+    unit = Unit(1, most) if divided is None else Unit(divided, most, in_total=divided)
     return KeyNoise(unit, check_key_columns(columns), read_delta(delta), divided)
 
 

@@ -38,7 +38,7 @@ from utmost.publish.promises.declared_columns import check_size
 from utmost.publish.promises.noise_at_level import Margin, NoiseAtLevel, weakness_of
 from utmost.publish.promises.table_statements import promise_text
 from utmost.publish.workloads.measuring.least_draw import least_draw
-from utmost.tables.axes.domain import Domain, Family
+from utmost.tables.axes.domain import Domain, Marginal
 from utmost.tables.cells.columns import RowName, integer_column
 from utmost.tables.frames.any_table import labelled
 
@@ -246,7 +246,7 @@ class OneDraw(ColumnNoise):
     `CellNoise`.
 
     Args:
-        unit: Unit of privacy; ``nonnegative``, ``in_all`` and ``exactly`` reduce the noise.
+        unit: Unit of privacy; ``nonnegative``, ``in_total`` and ``exactly`` reduce the noise.
         released_cells: Number of cells that are released, over all columns, at most 1000.
         step: First step, as of `CellsDraw`; the one of least variance at the level of the release if left out.
         total_share: Share of the level for separate noise of the total, at least 0 and below 1; 0 if left out. With a
@@ -358,10 +358,14 @@ class OneDraw(ColumnNoise):
     def guarantee(self, level: Level, columns: Sequence[str]) -> str:
         """The guarantee at a level, in plain words."""
         unit = self.unit
-        many = f"{unit.many('released cell')}, and that" if unit.cells == 1 else f"{unit.many('released cell')}, each"
+        many = (
+            f"{unit.cells_text('released cell')}, and that"
+            if unit.cells == 1
+            else f"{unit.cells_text('released cell')}, each"
+        )
         signs = ", and lowers none" * unit.nonnegative
         whole = ", and that every individual is counted so" * unit.exactly
-        changes = f"at most {many} by at most {unit.most}{signs}{whole}"
+        changes = f"at most {many} by at most {unit.largest_change}{signs}{whole}"
         return promise_text(level, unit.neighbours, "the released columns", changes)
 
 
@@ -432,16 +436,16 @@ class OneWayDraw(ColumnNoise):
             raise OutOfRange("no axis may have the name of the total", came=repr(TOTAL), remedy="Rename the axis.")
         object.__setattr__(self, "unit", whom)
         shares = _read_table_shares({} if table_shares is None else table_shares)
-        drawn = {declared.family(""), *_families(declared).values()}
+        drawn = {declared.marginal(""), *_marginals(declared).values()}
         for name, share in shares.items():
             if share <= 0:
                 remedy = f"Leave out {name!r}, or pass a share such as 1/10."
                 raise OutOfRange("a share must be positive", came=share, where="table_shares", remedy=remedy)
-            if declared.family(name) in drawn:
+            if declared.marginal(name) in drawn:
                 remedy = "Name each further table once, by two or more levels or by a coarser level."
                 required = "a further table must differ from the tables of the draw and from other further tables"
                 raise OutOfRange(required, came=repr(name), where="table_shares", remedy=remedy)
-            drawn.add(declared.family(name))
+            drawn.add(declared.marginal(name))
         own = _read_share(total_share, whom)
         if sum(shares.values(), own or Fraction(0)) >= 1:
             remedy = "Pass smaller shares; ut.choose_plan(...).least_once has the best ones."
@@ -476,16 +480,16 @@ class OneWayDraw(ColumnNoise):
         return "all one-way tables and their total" + ", and further tables" * bool(self.table_shares)
 
     @property
-    def families(self) -> dict[str, Family]:
+    def marginals(self) -> dict[str, Marginal]:
         """The marginal of each released table except the total, by its name: one-way tables, then further ones."""
-        return _families(self.domain) | {name: self.domain.family(name) for name in self.table_shares or ()}
+        return _marginals(self.domain) | {name: self.domain.marginal(name) for name in self.table_shares or ()}
 
     @property
     def tables(self) -> dict[str, tuple[str, ...]]:
         """The groups of each released table except the total, as text, by its name."""
         found = {}
-        for name, family in self.families.items():
-            labels = self.domain.group_labels(family)
+        for name, marginal in self.marginals.items():
+            labels = self.domain.group_labels(marginal)
             found[name] = tuple(" ".join(map(str, group)) for group in zip(*labels.values(), strict=True))
         return found
 
@@ -495,7 +499,7 @@ class OneWayDraw(ColumnNoise):
         law = drawn_law(self._draw, level, self.total_share or Fraction(0), sum(shares.values(), Fraction(0)))
         further_tables = tuple(
             (
-                prod(self.domain.group_shape(self.domain.family(name))),
+                prod(self.domain.group_shape(self.domain.marginal(name))),
                 Geometric(self.unit.per_cell(level.scaled(share))),
             )
             for name, share in shares.items()
@@ -520,7 +524,7 @@ class OneWayDraw(ColumnNoise):
 
     def check_size(self, rows: int, columns: int) -> None:
         """Check that the table has a row for the total and for each group."""
-        groups = sum(prod(self.domain.group_shape(family)) for family in self.families.values())
+        groups = sum(prod(self.domain.group_shape(marginal)) for marginal in self.marginals.values())
         if rows != 1 + groups:
             raise OutOfRange(f"one-way tables must have {1 + groups} rows", came=rows)
 
@@ -543,7 +547,7 @@ class OneWayDraw(ColumnNoise):
         if not counted.domain.same_as(self.domain):
             remedy = "Pass OneWayDraw.of_counted(table)."
             raise OutOfRange("the table must have the domain of the noise", came="another domain", remedy=remedy)
-        sums = [self.domain.sums(counted.summable, family).ravel() for family in self.families.values()]
+        sums = [self.domain.sums(counted.summable, marginal).ravel() for marginal in self.marginals.values()]
         total = sum(int(count) for count in sums[0])
         labels = {
             TABLE: [TOTAL, *(name for name, groups in self.tables.items() for _ in groups)],
@@ -559,6 +563,6 @@ class OneWayDraw(ColumnNoise):
         return promise_text(level, self.unit.neighbours, "the released tables", f"{changes}{whole}")
 
 
-def _families(domain: Domain) -> dict[str, Family]:
+def _marginals(domain: Domain) -> dict[str, Marginal]:
     """The marginal of each axis alone at its finest level, by its name."""
-    return {name: domain.family([name]) for name in domain.columns}
+    return {name: domain.marginal([name]) for name in domain.columns}

@@ -328,7 +328,7 @@ class Promise(Display):
             drop: Labels that are not published.
             unit: Unit larger than the proved one, in the steps of the table; the proved one if left out.
             noise: Noise instead of a unit; a plan determines all other arguments. If left out, each cell has noise; a
-                table of `mean`, or bounded by ``in_all``, gets the noise of the plan of its cells.
+                table of `mean`, or bounded by ``in_total``, gets the noise of the plan of its cells.
             until: Rule by which the release stops as soon as it is accurate: `within`.
 
         Raises:

@@ -5,19 +5,19 @@ from collections.abc import Mapping
 from utmost.core.exact.levels import Level
 from utmost.core.noise.geometric import Geometric
 from utmost.publish.promises.noise_at_level import weakness_of
-from utmost.publish.workloads.measuring.measured_families import load_of
+from utmost.publish.workloads.measuring.measured_marginals import load_of
 from utmost.publish.workloads.measuring.unit_charge import is_total
 from utmost.publish.workloads.planning.plan import Plan
-from utmost.tables.axes.domain import Family
+from utmost.tables.axes.domain import Marginal
 
 
-def noise_laws(plan: Plan, spent: Level) -> dict[Family, Geometric]:
+def noise_laws(plan: Plan, spent: Level) -> dict[Marginal, Geometric]:
     """The noise of each sum of each measured marginal, for a level of the whole release."""
     wide = plan.unit.sensitivity.numerator
-    return {family: Geometric(of, wide * load_of(family)) for family, of in plan.levels(spent).items()}
+    return {marginal: Geometric(of, wide * load_of(marginal)) for marginal, of in plan.levels(spent).items()}
 
 
-def weakness_of_laws(plan: Plan, level: Level, laws: Mapping[Family, Geometric]) -> str:
+def weakness_of_laws(plan: Plan, level: Level, laws: Mapping[Marginal, Geometric]) -> str:
     """The reason why a level protects practically nobody; empty if it protects. The noise of a public total does not
     count.
     """

@@ -29,11 +29,11 @@ from utmost.publish.promises.response_noise import NoiseByRuns, NoiseOnLattice
 from utmost.publish.promises.sum_laws import noise_laws, weakness_of_laws
 from utmost.publish.promises.table_statements import LISTS_ASSUMED, assumed_line, promise
 from utmost.publish.workloads.amount_pair import value_column
-from utmost.publish.workloads.measuring.measured_families import load_of
+from utmost.publish.workloads.measuring.measured_marginals import load_of
 from utmost.publish.workloads.planning.plan import Plan
 from utmost.publish.workloads.reconstruction.least_squares import precision_weights
 from utmost.publish.workloads.row_unit import WholeRows
-from utmost.tables.axes.domain import Domain, Family
+from utmost.tables.axes.domain import Domain, Marginal
 
 MEASURED = "measured"
 """The name of the column of all sums of a plan."""
@@ -65,7 +65,7 @@ def read_plan_text(written: Any, name: str = "plan") -> Plan:
 
 @dataclass(frozen=True, slots=True, init=False)
 class SumNoise(LatticeNoise):
-    """Geometric noise on the sums of a plan: each query group gets noise at its share of the level.
+    """Geometric noise on the sums of a plan: each marginal gets noise at its share of the level.
 
     Args:
         plan: Plan of the sums to measure of a counted table; its unit is that of the noise.
@@ -113,15 +113,15 @@ class SumNoise(LatticeNoise):
     @property
     def runs(self) -> tuple[tuple[int, Lattice], ...]:
         """The number of sums of each marginal in order, with the lattice of their noise."""
-        sizes = (prod(self.plan.measured_shape(family)) for family in self.plan.shares)
+        sizes = (prod(self.plan.measured_shape(marginal)) for marginal in self.plan.shares)
         shares = self.plan.shares.items()
-        lattices = (replace(self.lattice, share=share / load_of(family)) for family, share in shares)
+        lattices = (replace(self.lattice, share=share / load_of(marginal)) for marginal, share in shares)
         return tuple(zip(sizes, lattices, strict=True))
 
     @property
     def rows(self) -> int:
         """The number of sums that are measured."""
-        return sum(prod(self.plan.measured_shape(family)) for family in self.plan.shares)
+        return sum(prod(self.plan.measured_shape(marginal)) for marginal in self.plan.shares)
 
     @property
     def whom(self) -> str:
@@ -142,15 +142,15 @@ class SumNoise(LatticeNoise):
 
     def named_bars(self, level: Level, confidence: Number, most: int) -> tuple[tuple[str, int | float], ...]:
         """The largest margins, each of one marginal."""
-        families = zip(self.plan.shares, self.runs, strict=True)
-        widest = sorted(families, key=lambda measured: measured[1][1].share)
-        named = ((family, lattice.of(level)) for family, (_, lattice) in islice(widest, most))
+        marginals = zip(self.plan.shares, self.runs, strict=True)
+        widest = sorted(marginals, key=lambda measured: measured[1][1].share)
+        named = ((marginal, lattice.of(level)) for marginal, (_, lattice) in islice(widest, most))
         if (amounts := self.plan.amount_pair) is None:
-            words = self.plan.family_words
-            return tuple((words(family) or "total", self._bar(ratio, confidence)) for family, ratio in named)
+            words = self.plan.marginal_words
+            return tuple((words(marginal) or "total", self._bar(ratio, confidence)) for marginal, ratio in named)
         return tuple(
-            (f"{amounts.name(family) or 'total'}: {column}", margin)
-            for family, ratio in named
+            (f"{amounts.name(marginal) or 'total'}: {column}", margin)
+            for marginal, ratio in named
             for column, margin in amounts.bars(ratio, confidence)
         )
 
@@ -191,7 +191,7 @@ class SumNoise(LatticeNoise):
     def measured(self, rows: Any) -> tuple[Any, str | None]:
         """The true sums in one column, marginal by marginal."""
         rows.check_fits(self.plan)
-        sums = [family.ravel() for family in self.plan.sums(rows.read_by(self.plan)).values()]
+        sums = [marginal.ravel() for marginal in self.plan.sums(rows.read_by(self.plan)).values()]
         return {MEASURED: np.concatenate(sums)}, rows.kind
 
     def responder(self, response: NewResponse, values: Mapping[str, NDArray[Any]] | None) -> Responder:
@@ -205,12 +205,12 @@ class SumNoise(LatticeNoise):
         """The noisy sums in steps, as a document has them."""
         return dict(response)
 
-    def by_family(self, column: Integers) -> dict[Family, Integers]:
+    def by_marginal(self, column: Integers) -> dict[Marginal, Integers]:
         """The measured sums of each marginal, from one column of all sums."""
         measured, start = {}, 0
-        for family in self.plan.shares:
-            shape = self.plan.measured_shape(family)
-            measured[family] = column[start : start + prod(shape)].reshape(shape)
+        for marginal in self.plan.shares:
+            shape = self.plan.measured_shape(marginal)
+            measured[marginal] = column[start : start + prod(shape)].reshape(shape)
             start += prod(shape)
         return measured
 
@@ -224,7 +224,7 @@ class SumNoise(LatticeNoise):
         return self.plan.measurement.theorem(self.unit, self.plan.shares)
 
     def bars(self, columns: Sequence[str]) -> dict[str, str]:
-        """No columns of margins: each query group has its own margin."""
+        """No columns of margins: each marginal has its own margin."""
         return {}
 
     def guarantee(self, level: Level, columns: Sequence[str]) -> str:
@@ -237,24 +237,28 @@ class SumsAtLevel(AnyNoiseAtLevel):
     noise: SumNoise
 
     def facts(self) -> dict[str, Any]:
-        """The noise as JSON values, for a statement: share, noise, margin and weight of each query group."""
+        """The noise as JSON values, for a statement: share, noise, margin and weight of each marginal."""
         plan, laws = self.noise.plan, noise_laws(self.noise.plan, self.level)
-        weights = precision_weights({family: law.ratio for family, law in laws.items()})
-        families = [
+        weights = precision_weights({marginal: law.ratio for marginal, law in laws.items()})
+        marginals = [
             {
-                "family": plan.domain.family_name(family),
-                "sums": prod(plan.measured_shape(family)),
-                **({"of": kind} if (kind := plan.measurement.kind(family)) else {}),
-                "share": str(plan.shares[family]),
+                "marginal": plan.domain.marginal_name(marginal),
+                "sums": prod(plan.measured_shape(marginal)),
+                **({"of": kind} if (kind := plan.measurement.kind(marginal)) else {}),
+                "share": str(plan.shares[marginal]),
                 "per_sum": level_facts(law.level),
                 "law": type(law).__name__,
                 "sensitivity": law.sensitivity,
                 "margin": self.unit.margin(law.margin(self.confidence)),
-                "weight": weights[family],
+                "weight": weights[marginal],
             }
-            for family, law in laws.items()
+            for marginal, law in laws.items()
         ]
-        about = {"charged": self.unit.charged_facts, "families": families, "confidence": float(self.confidence)}
+        about = {
+            "epsilon_parts": self.unit.epsilon_parts_json,
+            "marginals": marginals,
+            "confidence": float(self.confidence),
+        }
         return AnyNoiseAtLevel.facts(self) | about
 
 

@@ -104,12 +104,12 @@ _CHANGES = {
 
 def assumed_line(unit: Unit, cell: str) -> str:
     """The assumption of the guarantee about one individual, in one line."""
-    return f"changes {unit.changes(cell)}"
+    return f"changes {unit.changes_text(cell)}"
 
 
 def promise(level: Level, unit: Unit, released: str, cell: str) -> str:
     """The guarantee in a sentence, and the assumption about one individual in another."""
-    return promise_text(level, unit.neighbours, released, unit.changes(cell))
+    return promise_text(level, unit.neighbours, released, unit.changes_text(cell))
 
 
 def promise_text(level: Level, neighbours: str, released: str, changes: str) -> str:

@@ -104,7 +104,7 @@ class NoiseTogetherAtLevel(Display):
         return {
             "drawn": self.drawn,
             "theorem": self.why,
-            "charged": self.unit.charged,
+            "epsilon_parts": self.unit.epsilon_parts,
             "kind": self.way.kind,
             "laws": [repr(law) for law in self.way.laws],
             "groups": [list(group) for group in self._groups],

@@ -31,7 +31,7 @@ if TYPE_CHECKING:  # a release of one table need not load these modules
     from utmost.publish.releases.clean_release import CleanTable
     from utmost.publish.releases.estimates import Estimate
     from utmost.publish.releases.given_facts import GivenFacts
-    from utmost.publish.releases.noisy_sums import Families, NoisySums
+    from utmost.publish.releases.noisy_sums import MarginalNames, NoisySums
     from utmost.publish.releases.quantiles import QuantileBar
     from utmost.publish.releases.release import Release
     from utmost.publish.releases.released_cells import IndependentCells, OneDrawCells
@@ -266,7 +266,7 @@ class Answer(Display, Generic[TableT_co]):
         path: Path | str,
         *,
         confidence: Number | None = None,
-        family: "Families | None" = None,
+        marginal: "MarginalNames | None" = None,
         means: bool = False,
         format: str | None = None,
         sign: Path | str | None = None,
@@ -276,7 +276,7 @@ class Answer(Display, Generic[TableT_co]):
 
         Args:
             confidence: Confidence of the margins; that of the answer if left out.
-            family: Marginal of a plan to write, see `NoisySums.save`.
+            marginal: Marginal of a plan to write, see `NoisySums.save`.
             means: Whether to add means to counts and sums of a plan, see `with_means`.
             path, format, sign, overwrite: Arguments of `utmost.tables.files.saving.saved`.
 
@@ -289,9 +289,9 @@ class Answer(Display, Generic[TableT_co]):
         """
         answer = self if confidence is None else self.with_confidence(confidence)
         if (sums := answer._sums_of_plan) is not None:
-            return sums.save(path, family=family, means=means, format=format, sign=sign, overwrite=overwrite)
-        if family is not None or means:
-            name = "means" if family is None else "family"
+            return sums.save(path, marginal=marginal, means=means, format=format, sign=sign, overwrite=overwrite)
+        if marginal is not None or means:
+            name = "means" if marginal is None else "marginal"
             remedy = f"Leave out {name}=; answer[...] reads one table."
             raise OutOfRange(f"{name}= needs a release by a plan", came="a table of cells", where=name, remedy=remedy)
         return saved(answer.publication, path, format=format, sign=sign, overwrite=overwrite)
@@ -301,12 +301,12 @@ class Answer(Display, Generic[TableT_co]):
         """The table and its statement in their published form."""
         return SavedContent(self.table, self.statement_with)
 
-    def __getitem__(self, family: "Families") -> LabelledTable:
+    def __getitem__(self, marginal: "MarginalNames") -> LabelledTable:
         """One marginal as a table: labels, sums and their margins.
 
         Args:
-            family: For a plan, names of levels, see `NoisySums`. For a table of cells, names of public columns. "" for
-                the total.
+            marginal: For a plan, names of levels, see `NoisySums`; for a table of cells, names of public columns; ""
+                for the total.
 
         Raises:
             NotDetermined: for a marginal that the measured ones do not determine.
@@ -319,7 +319,7 @@ class Answer(Display, Generic[TableT_co]):
         >>> release(table, Promise("ill", public=["ward", "sex"], unit=Unit(1, 1)), epsilon=1)["ward"]["ill_margin"]
         array([4, 3])
         """
-        return self._read[family]
+        return self._read[marginal]
 
     def __iter__(self) -> Iterator[str]:
         """The names of a plan's tables: ``{name: answer[name] for name in answer}``.
@@ -381,22 +381,22 @@ class Answer(Display, Generic[TableT_co]):
         selections = mapping(first, "first"), mapping(second, "second")
         return self._read.difference(*selections, column=column, confidence=confidence)
 
-    def with_means(self, family: "Families") -> LabelledTable:
+    def with_means(self, marginal: "MarginalNames") -> LabelledTable:
         """A table of a plan with counts, sums and means of amounts that were counted with ``most_events``.
 
         Args:
-            family: Name of the table; "" for the total.
+            marginal: Name of the table; "" for the total.
 
         Raises:
             NotDetermined, OutOfRange: as for one table, and for a plan of counts only or of sums only.
         """
-        return self._sums("a table with means").with_means(family)
+        return self._sums("a table with means").with_means(marginal)
 
     def column_bars(
-        self, *families: "Families", confidence: Number | None = None, together: bool = False
+        self, *marginals: "MarginalNames", confidence: Number | None = None, together: bool = False
     ) -> dict[str, dict[str, int | float]]:
         """The margins of counts, sums and means with shared noise, by table and column; arguments as for `bars`."""
-        return self._sums("margins of columns").column_bars(*families, confidence=confidence, together=together)
+        return self._sums("margins of columns").column_bars(*marginals, confidence=confidence, together=together)
 
     def mean(
         self,
@@ -453,10 +453,10 @@ class Answer(Display, Generic[TableT_co]):
         return sums.cumulative(name, where=where, confidence=confidence, together=together)
 
     def bars(
-        self, *families: "Families", confidence: Number | None = None, together: bool = False
+        self, *marginals: "MarginalNames", confidence: Number | None = None, together: bool = False
     ) -> dict[str, int | float]:
         """The margins of the tables of a plan, by name: `NoisySums.bars`."""
-        return self._sums("margins of several tables").bars(*families, confidence=confidence, together=together)
+        return self._sums("margins of several tables").bars(*marginals, confidence=confidence, together=together)
 
     def quantile(
         self, name: str, q: Number, *, where: "Where | None" = None, confidence: Number | None = None
@@ -468,13 +468,13 @@ class Answer(Display, Generic[TableT_co]):
         """The `quantile` at 1/2."""
         return self.quantile(name, "1/2", where=where, confidence=confidence)
 
-    def clean(self, given: "GivenFacts | None" = None, *, hold: "Families | None" = None) -> "CleanTable":
+    def clean(self, given: "GivenFacts | None" = None, *, hold: "MarginalNames | None" = None) -> "CleanTable":
         """Nonnegative integers whose sums all agree: `NoisySums.clean`, with its arguments."""
         return self._sums("a clean table").clean(given, hold=hold)
 
     def withhold(
         self,
-        *families: "Families",
+        *marginals: "MarginalNames",
         below: Number | None = None,
         relative_margin: Number | None = None,
         complementary: bool = False,
@@ -486,7 +486,7 @@ class Answer(Display, Generic[TableT_co]):
         cells there.
 
         Args:
-            families: Marginals of a plan to publish, see `NoisySums.withhold`; none for a table of cells.
+            marginals: Marginals of a plan to publish, see `NoisySums.withhold`; none for a table of cells.
             below, relative_margin, complementary, mark: Arguments of `WithholdingRule`.
 
         Raises:
@@ -496,10 +496,10 @@ class Answer(Display, Generic[TableT_co]):
         from utmost.publish.releases.withholding import WithholdingRule
 
         rule = WithholdingRule.of(below, relative_margin, complementary=complementary, mark=mark)
-        if families or self.is_by_plan:
+        if marginals or self.is_by_plan:
             sums = self._sums("a marginal with cells withheld")
             return sums.withhold(
-                *families, below=below, relative_margin=relative_margin, complementary=complementary, mark=mark
+                *marginals, below=below, relative_margin=relative_margin, complementary=complementary, mark=mark
             )
         return self.withheld(rule)
 
@@ -514,32 +514,32 @@ class Answer(Display, Generic[TableT_co]):
             raise Unsupported(required, came=f"{self.law}", remedy=remedy)
         return withheld_table(self.table, self.columns, self.noise, self.statement_with(None), rule)
 
-    def to_pandas(self, family: "Families | None" = None, *, means: bool = False) -> Any:
+    def to_pandas(self, marginal: "MarginalNames | None" = None, *, means: bool = False) -> Any:
         """The table as a dataframe of pandas.
 
         Args:
-            family: Marginal of a plan; the cells if left out.
+            marginal: Marginal of a plan; the cells if left out.
             means: Whether to add means to counts and sums of a plan, see `with_means`.
 
         Raises:
             Unsupported: if pandas is not installed; for a table that is drawn while it is written.
         """
-        return self._in_memory(family, means).to_pandas()
+        return self._in_memory(marginal, means).to_pandas()
 
-    def to_polars(self, family: "Families | None" = None, *, means: bool = False) -> Any:
+    def to_polars(self, marginal: "MarginalNames | None" = None, *, means: bool = False) -> Any:
         """The table as a dataframe of Polars; see `to_pandas`."""
-        return self._in_memory(family, means).to_polars()
+        return self._in_memory(marginal, means).to_polars()
 
-    def to_arrow(self, family: "Families | None" = None, *, means: bool = False) -> Any:
+    def to_arrow(self, marginal: "MarginalNames | None" = None, *, means: bool = False) -> Any:
         """The table as a table of PyArrow; see `to_pandas`."""
-        return self._in_memory(family, means).to_arrow()
+        return self._in_memory(marginal, means).to_arrow()
 
-    def _in_memory(self, family: "Families | None", means: bool) -> Table:
+    def _in_memory(self, marginal: "MarginalNames | None", means: bool) -> Table:
         """The columns of the table, or of a marginal, in their order."""
         averaged = truth(means, "means")
-        if family is not None or averaged or self.is_by_plan:
+        if marginal is not None or averaged or self.is_by_plan:
             sums = self._sums("a marginal")
-            chosen = sums.finest_table if family is None else family
+            chosen = sums.finest_table if marginal is None else marginal
             return Table(files.columns(sums.with_means(chosen) if averaged else sums[chosen]))
         if self.is_drawn_later:
             came, remedy = "a table that is drawn while it is evaluated", "Evaluate answer.table with its engine."

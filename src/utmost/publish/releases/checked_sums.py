@@ -22,7 +22,7 @@ from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.noisy_sums import NoisySums
 from utmost.publish.workloads.planning.plan import Plan
 from utmost.publish.workloads.reconstruction.least_squares import precision_weights
-from utmost.tables.axes.domain import Family
+from utmost.tables.axes.domain import Marginal
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,8 +33,8 @@ class CheckedSums:
     promise: Promise
     noise: SumNoise
     at_level: NoiseAtLevel
-    laws: Mapping[Family, Geometric]
-    weights: Mapping[Family, int]
+    laws: Mapping[Marginal, Geometric]
+    weights: Mapping[Marginal, int]
 
     @classmethod
     def of(
@@ -48,7 +48,7 @@ class CheckedSums:
         counted.check_fits(plan)
         noise.check_names(promise.columns, ())
         laws = noise_laws(plan, at_level.level)
-        weights = precision_weights({family: law.ratio for family, law in laws.items()})
+        weights = precision_weights({marginal: law.ratio for marginal, law in laws.items()})
         plan.measurement.reconstruction(weights)
         warn_of_weakness(weakness_of_laws(plan, at_level.level, laws))
         return cls(counted, promise, noise, at_level, laws, weights)

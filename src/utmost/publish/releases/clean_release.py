@@ -34,7 +34,7 @@ from utmost.publish.workloads.reconstruction.estimates import LeastSquares, SumS
 from utmost.publish.workloads.reconstruction.nonnegative_squares import nonnegative_least_squares
 from utmost.publish.workloads.reconstruction.public_facts import MOST_NAMED, PublicFacts, with_sums
 from utmost.publish.workloads.reconstruction.rotated_reconstruction import numbers_of
-from utmost.tables.axes.domain import Domain, Family, Where
+from utmost.tables.axes.domain import Domain, Marginal, Where
 from utmost.tables.files.saving import Digest, SavedContent, saved
 from utmost.tables.frames.adapters import LabelledTable
 from utmost.tables.frames.any_table import labelled
@@ -95,7 +95,7 @@ class CleanTable(Display):
     amount: Amount | None = None
     given: PublicFacts | None = None
     guarantee: str | None = None
-    held: Family | None = None
+    held: Marginal | None = None
     certificate: CleanCertificate | None = field(default=None, repr=False)
     determined_by: SumSquares | None = field(default=None, repr=False)
 
@@ -103,16 +103,16 @@ class CleanTable(Display):
         values = [getattr(self, name) for name in CleanTable.__slots__]
         return _rebuilt, tuple(values)
 
-    def __getitem__(self, family: str | Sequence[str] | Family) -> LabelledTable:
+    def __getitem__(self, marginal: str | Sequence[str] | Marginal) -> LabelledTable:
         """One marginal as a table: its labels, and the integers in the column "clean".
 
         Raises:
             OutOfRange: for names that are not in the domain, and a level with the name "clean".
             NotDetermined: for a table that the measured sums do not determine.
         """
-        chosen = self.domain.family(family)
+        chosen = self.domain.marginal(marginal)
         if self.determined_by is not None:
-            self.determined_by.check_family_determined(chosen)
+            self.determined_by.check_marginal_determined(chosen)
         steps = self.domain.sums(self.cells, chosen).ravel()
         numbers = steps if self.amount is None else self.amount.numbers(steps)
         return labelled(self.kind, self.domain.group_labels(chosen), {"clean": numbers})
@@ -127,14 +127,14 @@ class CleanTable(Display):
         form = selected(self.domain, {} if where is None else mapping(where, "where"))
         if self.determined_by is not None:
             self.determined_by.check_determined(form)
-        steps = int(form.of(self.domain.sums(self.cells, form.family), form.family))
+        steps = int(form.of(self.domain.sums(self.cells, form.marginal), form.marginal))
         return steps if self.amount is None else self.amount.number(steps)
 
-    def statement_with(self, digest: Digest | None, family: str | Sequence[str] | Family) -> dict[str, Any]:
+    def statement_with(self, digest: Digest | None, marginal: str | Sequence[str] | Marginal) -> dict[str, Any]:
         """The statement beside the table of one marginal: text, figures, and the digest of the noisy sums."""
-        return table_statement(CLEAN_KIND, self.fields(family), digest)
+        return table_statement(CLEAN_KIND, self.fields(marginal), digest)
 
-    def fields(self, family: str | Sequence[str] | Family) -> dict[str, Any]:
+    def fields(self, marginal: str | Sequence[str] | Marginal) -> dict[str, Any]:
         """The fields of the statement beside the table of one marginal."""
         facts = self.facts()
         stated = (*("words", "zero_bias", "zero_bias_is_exact"), *("exact_rounding", "largest_move", "cell_move"))
@@ -143,7 +143,7 @@ class CleanTable(Display):
             **({} if self.guarantee is None else {"guarantee": self.guarantee}),
             **({} if self.given is None else {"given": self.given.facts()}),
             **({} if self.held is None else {"held": list(self.domain.level_names(self.held))}),
-            "family": self.domain.family_name(self.domain.family(family)),
+            "marginal": self.domain.marginal_name(self.domain.marginal(marginal)),
             "of": {"sums": self.sums},
             **{name: facts[name] for name in (*stated, "residual", "facts_moved")},
             "certificate": self.certificate.facts(self.domain),
@@ -153,7 +153,7 @@ class CleanTable(Display):
         self,
         path: Path | str,
         *,
-        family: str | Sequence[str] | Family | None = None,
+        marginal: str | Sequence[str] | Marginal | None = None,
         format: str | None = None,
         sign: Path | str | None = None,
         overwrite: bool = False,
@@ -161,13 +161,13 @@ class CleanTable(Display):
         """Write the table of one marginal and its statement: both files appear, or none.
 
         Args:
-            family: Levels of the table; those of the cells if left out.
+            marginal: Levels of the table; those of the cells if left out.
             path, format, sign, overwrite: Arguments of `saved`.
 
         Raises:
             Unsupported, OutOfRange, KeyRefused: as for `saved`.
         """
-        chosen = self.domain.finest if family is None else family
+        chosen = self.domain.finest if marginal is None else marginal
         publication = SavedContent(self[chosen], lambda digest: self.statement_with(digest, chosen))
         return saved(publication, path, format=format, sign=sign, overwrite=overwrite)
 
@@ -195,7 +195,7 @@ class CleanTable(Display):
             near = f"those of the nearest table{'' if not self.residual else f', within {_above(self.residual)},'}"
         held = ""
         if self.held is not None:
-            name = self.domain.family_name(self.held)
+            name = self.domain.marginal_name(self.held)
             which = f"The sums over {name!r} are" if name else "The total is"
             held = (
                 f" {which} held: as released, rounded to the nearest {whole}, or 0 where that is negative. The error "
@@ -258,7 +258,7 @@ class CleanProblem:
     cell_noise: Combination | DeclaredSum
     kind: str
     facts: PublicFacts | None
-    held: Family | None  # Marginal with the sums of the release, rounded; None without one
+    held: Marginal | None  # Marginal with the sums of the release, rounded; None without one
     bounds: PublicFacts | None  # Facts and held sums, which must hold
 
     @classmethod
@@ -269,7 +269,7 @@ class CleanProblem:
         cell_noise: Combination,
         kind: str,
         given: GivenFacts | None,
-        hold: str | Sequence[str] | Family | None,
+        hold: str | Sequence[str] | Marginal | None,
     ) -> "CleanProblem":
         squares, measured = reconstruction.on_cells(release.measured)
         cleaned = CleanedRelease(
@@ -288,14 +288,14 @@ class CleanProblem:
         cell_noise: Combination | DeclaredSum,
         kind: str,
         given: GivenFacts | None,
-        hold: str | Sequence[str] | Family | None,
+        hold: str | Sequence[str] | Marginal | None,
     ) -> "CleanProblem":
         domain, amount = reconstruction.domain, release.amount
         facts = None if given is None else read_given(domain, given, amount)
         facts = facts if facts is not None and facts.bounds else None
         held, bounds = None if hold is None else read_table(domain, hold), facts
         if held is not None:
-            numbers = {family: numbers_of(*sums) for family, sums in measured.items()}
+            numbers = {marginal: numbers_of(*sums) for marginal, sums in measured.items()}
             estimates, divisor = reconstruction.estimates(numbers, held)
             whole = [max(0, round(Fraction(estimate) / divisor)) for estimate in estimates.ravel().tolist()]
             bounds = with_sums(domain, facts, held, whole, amount)

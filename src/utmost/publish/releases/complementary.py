@@ -21,9 +21,9 @@ from flint import fmpz_mat
 from numpy.typing import NDArray
 
 from utmost.errors import Unsupported
-from utmost.tables.axes.domain import Domain, Family, is_finer
+from utmost.tables.axes.domain import Domain, Marginal, is_finer
 
-Shown = Mapping[Family, NDArray[np.bool_]]
+Shown = Mapping[Marginal, NDArray[np.bool_]]
 """For each marginal, whether the cell of each group is shown."""
 
 MOST_UNKNOWN = 1500
@@ -34,16 +34,16 @@ MOST_UNKNOWN = 1500
 class Relations:
     """The relations between the cells of some marginals: a coarse cell is the sum of the finer ones in it."""
 
-    places: Mapping[Family, int]  # Number of each marginal's first cell; the cells are numbered marginal by marginal
+    places: Mapping[Marginal, int]  # Number of each marginal's first cell; the cells are numbered marginal by marginal
     totals: Sequence[int]  # Number of each relation's coarse cell
     parts: Sequence[NDArray[np.intp]]  # Numbers of the cells that add up to the coarse cell, for each relation
 
     @classmethod
-    def of(cls, domain: Domain, families: Sequence[Family]) -> "Relations":
+    def of(cls, domain: Domain, marginals: Sequence[Marginal]) -> "Relations":
         """The relations between these marginals, and their coarsest common refinement."""
-        finest = tuple(min(levels) for levels in zip(*families, strict=True))
-        nodes = list(dict.fromkeys([*families, finest]))
-        sizes = [int(np.prod(domain.group_shape(family))) for family in nodes]
+        finest = tuple(min(levels) for levels in zip(*marginals, strict=True))
+        nodes = list(dict.fromkeys([*marginals, finest]))
+        sizes = [int(np.prod(domain.group_shape(marginal))) for marginal in nodes]
         starts = [int(start) for start in np.cumsum([0, *sizes[:-1]])]
         places = dict(zip(nodes, starts, strict=True))
         totals: list[int] = []
@@ -65,18 +65,18 @@ class Relations:
 
 
 def complementary(
-    domain: Domain, published: Shown, shown: Shown, sizes: Mapping[Family, NDArray[np.float64]]
-) -> dict[Family, NDArray[np.bool_]]:
+    domain: Domain, published: Shown, shown: Shown, sizes: Mapping[Marginal, NDArray[np.float64]]
+) -> dict[Marginal, NDArray[np.bool_]]:
     """The shown cells of each marginal after complementary withholding; ``sizes`` are absolute noisy values."""
     relations = Relations.of(domain, list(published))
-    count = max(relations.places[family] + _size(domain, family) for family in relations.places)
+    count = max(relations.places[marginal] + _size(domain, marginal) for marginal in relations.places)
     known, secret, size = np.zeros(count, dtype=bool), np.zeros(count, dtype=bool), np.zeros(count)
-    for family, start in relations.places.items():
-        if family in published:
-            cells = slice(start, start + _size(domain, family))
-            known[cells] = shown[family]
-            secret[cells] = published[family] & ~shown[family]
-            size[cells] = sizes[family]
+    for marginal, start in relations.places.items():
+        if marginal in published:
+            cells = slice(start, start + _size(domain, marginal))
+            known[cells] = shown[marginal]
+            secret[cells] = published[marginal] & ~shown[marginal]
+            size[cells] = sizes[marginal]
     # Further cells are withheld until no secret one follows from shown ones.
     members = [np.append(parts, total) for total, parts in zip(relations.totals, relations.parts, strict=True)]
     safe: set[bytes] = set()
@@ -93,13 +93,13 @@ def complementary(
         else:
             break
     return {
-        family: known[relations.places[family] : relations.places[family] + _size(domain, family)]
-        for family in published
+        marginal: known[relations.places[marginal] : relations.places[marginal] + _size(domain, marginal)]
+        for marginal in published
     }
 
 
-def _size(domain: Domain, family: Family) -> int:
-    return int(np.prod(domain.group_shape(family)))
+def _size(domain: Domain, marginal: Marginal) -> int:
+    return int(np.prod(domain.group_shape(marginal)))
 
 
 def _protect_by_one(

@@ -46,10 +46,10 @@ from utmost.publish.releases.checked_sums import CheckedSums, counted_for
 from utmost.publish.releases.clean_release import CleanProblem, CleanTable
 from utmost.publish.releases.estimates import Estimate
 from utmost.publish.releases.given_facts import GivenFacts
-from utmost.publish.releases.noisy_sums import Families, NoisySums
+from utmost.publish.releases.noisy_sums import MarginalNames, NoisySums
 from utmost.publish.workloads.planning.plan import Plan
 from utmost.tables.axes.axes import label_text
-from utmost.tables.axes.domain import Domain, Family, Where
+from utmost.tables.axes.domain import Domain, Marginal, Where
 from utmost.tables.axes.listed_keys import BETWEEN
 from utmost.tables.files.saving import SavedContent, saved
 from utmost.tables.frames.adapters import Column, LabelledTable
@@ -121,7 +121,7 @@ class DetailRule(Display):
         instance(domain, Domain, "domain")
         rows: dict[str, dict[tuple[str, str, str], int]] = {}
         for detail in self.details:
-            labels = domain.group_labels(self.family(domain, detail))
+            labels = domain.group_labels(self.marginal(domain, detail))
             own = [name for name in labels if name != self.group]
             parts = [BETWEEN.join(texts) for texts in zip(*(_texts(labels[name]) for name in own), strict=True)]
             for at, group in enumerate(_texts(labels[self.group])):
@@ -129,7 +129,7 @@ class DetailRule(Display):
                     rows.setdefault(group, {})[group, detail, parts[at]] = at
         return {key: at for group in chosen if group in rows for key, at in rows[group].items()}
 
-    def family(self, domain: Domain, detail: str) -> Family:
+    def marginal(self, domain: Domain, detail: str) -> Marginal:
         """The marginal of the domain with the sums of a breakdown for all groups.
 
         Raises:
@@ -137,12 +137,12 @@ class DetailRule(Display):
         """
         place, _ = instance(domain, Domain, "domain").level_named(self.group)
         text(detail, "detail")
-        names = domain.level_names(domain.family(detail))
+        names = domain.level_names(domain.marginal(detail))
         if any(domain.level_named(name)[0] == place for name in names):
             raise OutOfRange(
                 "a breakdown must be along other axes than the group's", came=repr(detail), where="details"
             )
-        return domain.family([self.group, *names])
+        return domain.marginal([self.group, *names])
 
     def domain_of(self, domain: Domain, chosen: Mapping[str, str]) -> Domain:
         """The domain of the second table, with its rows listed."""
@@ -166,7 +166,7 @@ class DetailRule(Display):
             raise OutOfRange("a group must reach a bound", came="none", where="details", remedy=remedy)
         rows, domain = self.keys(table.domain, chosen), self.domain_of(table.domain, chosen)
         sums = {
-            detail: table.domain.sums(table.summable, self.family(table.domain, detail)).ravel()
+            detail: table.domain.sums(table.summable, self.marginal(table.domain, detail)).ravel()
             for detail in dict.fromkeys(chosen.values())
         }
         by_text = {BETWEEN.join(key): int(sums[key[1]][at]) for key, at in rows.items()}
@@ -231,7 +231,7 @@ class DetailedSums(Display):
         domain = self.first.domain
         taken, groups = (
             domain.selection({} if where is None else mapping(where, "where")),
-            domain.family(self.rule.group),
+            domain.marginal(self.rule.group),
         )
         inside, touched = _groups_taken(domain, groups, taken)
         answers = [self.first.total(where, confidence=confidence)] if inside[touched].all() else []
@@ -248,13 +248,13 @@ class DetailedSums(Display):
     def _rows(self, taken: Sequence[NDArray[np.bool_]]) -> tuple[list[str], list[str]]:
         """The rows of the second stage that add up to a selection, and the groups without such rows."""
         domain, chosen = self.first.domain, self.rule.chosen(self.first)
-        groups, (place, _) = domain.family(self.rule.group), domain.level_named(self.rule.group)
+        groups, (place, _) = domain.marginal(self.rule.group), domain.level_named(self.rule.group)
         alone = [row if at == place else np.ones_like(row) for at, row in enumerate(taken)]
         named = zip(
             _texts(domain.group_labels(groups)[self.rule.group]), _groups_taken(domain, groups, alone)[1], strict=True
         )
         lost = [name for name, is_wanted in named if is_wanted and name not in chosen]
-        details = {name: _groups_taken(domain, self.rule.family(domain, name), taken) for name in self.rule.details}
+        details = {name: _groups_taken(domain, self.rule.marginal(domain, name), taken) for name in self.rule.details}
         rows = list[str]()
         for key, at in self.rule.keys(domain, chosen).items():
             inside, touched = details[key[1]]
@@ -265,7 +265,7 @@ class DetailedSums(Display):
         return rows, lost
 
     @progress_bar("Making whole numbers")
-    def clean(self, given: GivenFacts | None = None, *, hold: Families | None = None) -> CleanTable:
+    def clean(self, given: GivenFacts | None = None, *, hold: MarginalNames | None = None) -> CleanTable:
         """Nonnegative integers of both stages whose sums all agree: published beside the release, never instead of it.
 
         Groups and the rows of their breakdowns form a tree, so that the nearest numbers can be computed in each group
@@ -281,7 +281,7 @@ class DetailedSums(Display):
         """
         return self.clean_problem(given, hold).solved()
 
-    def clean_problem(self, given: GivenFacts | None = None, hold: Families | None = None) -> CleanProblem:
+    def clean_problem(self, given: GivenFacts | None = None, hold: MarginalNames | None = None) -> CleanProblem:
         """The least-squares problem of a clean table: see `clean`."""
         if given is not None or hold is not None:
             came = "public facts" if hold is None else "a table that is held"
@@ -289,7 +289,7 @@ class DetailedSums(Display):
             raise Unsupported(
                 "a release in two stages must be cleaned without facts or held tables", came=came, remedy=remedy
             )
-        both, groups = self.together, self.first.domain.family(self.rule.group)
+        both, groups = self.together, self.first.domain.marginal(self.rule.group)
         laws = [*both.laws(both.domain.finest).values(), *self.first.laws(groups).values()]
         return CleanProblem.of(
             both, both.reconstruction, max(laws, key=lambda law: law.variance), both.kind, None, None
@@ -307,7 +307,7 @@ class DetailedSums(Display):
         A group without a breakdown has one row, which repeats its sum: the least-squares estimate of both is that sum.
         """
         rule, first = self.rule, self.first
-        groups = first.domain.family(rule.group)
+        groups = first.domain.marginal(rule.group)
         names = _texts(first.domain.group_labels(groups)[rule.group])
         totals = dict(zip(names, first.measured[groups].ravel().tolist(), strict=True))
         parts: dict[str, dict[tuple[str, str, str], int]] = {}
@@ -321,7 +321,7 @@ class DetailedSums(Display):
             for key, part in parts.get(name, {(name, rule.group, name): total}).items()
         }
         domain = Domain.listed(list(rows), names=[rule.group, DETAIL, PART])
-        shares = {domain.family(rule.group): self.share, domain.finest: 1 - self.share}
+        shares = {domain.marginal(rule.group): self.share, domain.finest: 1 - self.share}
         plan = Plan(domain, detailed_unit(first.unit), shares)
         sums = (np.array(list(each.values()), dtype=object) for each in (totals, rows))
         measured = dict(zip(shares, map(narrowed, sums), strict=True))
@@ -380,7 +380,7 @@ class DetailedSums(Display):
         chosen, domain = rule.chosen(first), first.domain
         if not 0 < self.share < 1 or first.level != self.level.scaled(self.share):
             raise does_not_follow("share")
-        if first.plan.shares != {domain.family(rule.group): 1}:
+        if first.plan.shares != {domain.marginal(rule.group): 1}:
             raise does_not_follow("first")
         if (fine is None) != (not chosen):
             raise does_not_follow("fine")
@@ -465,7 +465,7 @@ def rehearse_detailed(
     share, sure = between_0_and_1(first, "first"), read_confidence(confidence)
     table.domain.level_named(rule.group)
     unit, coarse = detailed_unit(table.unit), Plan(table.domain, table.unit, {rule.group: 1})
-    groups = _texts(table.domain.group_labels(table.domain.family(rule.group))[rule.group])
+    groups = _texts(table.domain.group_labels(table.domain.marginal(rule.group))[rule.group])
     (law,) = noise_laws(coarse, whole.scaled(share)).values()
     margins = {rule.group: unit.margin(law.margin(sure))}
     for detail in rule.details:
@@ -476,10 +476,10 @@ def rehearse_detailed(
 
 
 def _groups_taken(
-    domain: Domain, family: Family, taken: Sequence[NDArray[np.bool_]]
+    domain: Domain, marginal: Marginal, taken: Sequence[NDArray[np.bool_]]
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """For each sum of a marginal, whether a selection contains all of its cells, and whether it contains any."""
-    starts = [axis.group_starts(level) for axis, level in zip(domain.axes, family, strict=True)]
+    starts = [axis.group_starts(level) for axis, level in zip(domain.axes, marginal, strict=True)]
     ways = np.logical_and, np.logical_or
     whole, some = ([way.reduceat(row, at) for row, at in zip(taken, starts, strict=True)] for way in ways)
     return reduce(np.logical_and.outer, whole).ravel(), reduce(np.logical_and.outer, some).ravel()

@@ -91,7 +91,7 @@ def lattice_of_noise(noise: CellNoiseAtLevel) -> Lattice:
             came=type(noise.law).__name__,
             remedy="Pass relaxable=True, which chooses between the two.",
         )
-    return Lattice(drawn.sensitivity, noise.unit.charged, block, noise.exponent)
+    return Lattice(drawn.sensitivity, noise.unit.epsilon_parts, block, noise.exponent)
 
 
 class CheckedRows(NamedTuple):

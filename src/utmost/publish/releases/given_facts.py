@@ -9,12 +9,12 @@ from utmost.core.exact.arguments import wrong_kind
 from utmost.core.exact.numbers import Number
 from utmost.core.privacy.amount import Amount
 from utmost.errors import OutOfRange, WrongKind
-from utmost.publish.releases.family_tables import groups_in
+from utmost.publish.releases.marginal_tables import groups_in
 from utmost.publish.workloads.reconstruction.public_facts import Between, PublicFacts
-from utmost.publish.workloads.sums_in_words import read_family
+from utmost.publish.workloads.sums_in_words import read_marginal
 from utmost.publish.workloads.workload import narrowed
 from utmost.tables.axes.axes import label_text
-from utmost.tables.axes.domain import Domain, Family
+from utmost.tables.axes.domain import Domain, Marginal
 from utmost.tables.frames.any_table import adapter_of
 
 GivenFacts = PublicFacts | Mapping[str, object]
@@ -40,26 +40,26 @@ def read_given(domain: Domain, public: GivenFacts, amount: Amount | None = None)
     return PublicFacts.of_places(domain, [row for name in public for row in _rows(domain, name, public[name])], amount)
 
 
-def read_table(domain: Domain, name: str | Sequence[str] | Family) -> Family:
+def read_table(domain: Domain, name: str | Sequence[str] | Marginal) -> Marginal:
     """The marginal of a whole table, by its name; "total" is the sum of everything."""
-    family, narrow = narrowed(domain, _words(domain, name))
+    marginal, narrow = narrowed(domain, _words(domain, name))
     if narrow:
         raise OutOfRange("hold must name whole tables", came=repr(name), remedy='Pass "total", or "carrier", say.')
-    return family
+    return marginal
 
 
 def _words(domain: Domain, name: Any) -> Any:
     if not isinstance(name, str):
         return name
-    return read_family(domain, name)
+    return read_marginal(domain, name)
 
 
-def _rows(domain: Domain, name: str, values: object) -> Iterator[tuple[Family, int, object]]:
+def _rows(domain: Domain, name: str, values: object) -> Iterator[tuple[Marginal, int, object]]:
     """The known sums: marginal, place of the group, and fact."""
-    family, narrow = narrowed(domain, _words(domain, name))
-    places = np.flatnonzero(groups_in(domain, family, narrow)).tolist()
+    marginal, narrow = narrowed(domain, _words(domain, name))
+    places = np.flatnonzero(groups_in(domain, marginal, narrow)).tolist()
     if isinstance(values, Between | Number | np.number):
-        yield from ((family, place, values) for place in places)
+        yield from ((marginal, place, values) for place in places)
         return
     if isinstance(values, Sequence | np.ndarray) and not isinstance(values, str):
         if len(values) != len(places):
@@ -68,15 +68,15 @@ def _rows(domain: Domain, name: str, values: object) -> Iterator[tuple[Family, i
                 came=len(values),
                 remedy="Pass a number for each, or a mapping from labels to numbers.",
             )
-        yield from ((family, place, value) for place, value in zip(places, list(values), strict=True))
+        yield from ((marginal, place, value) for place, value in zip(places, list(values), strict=True))
         return
     levels = domain.label_columns(
         tuple(
             len(axis.levels) if at in narrow else level
-            for at, (axis, level) in enumerate(zip(domain.axes, family, strict=True))
+            for at, (axis, level) in enumerate(zip(domain.axes, marginal, strict=True))
         )
     )
-    labels = domain.group_labels(family)
+    labels = domain.group_labels(marginal)
     place_of = {tuple(label_text(labels[level][place]) for level in levels): place for place in places}
     for row, value in _by_label(levels, values, name):
         if row not in place_of:
@@ -86,7 +86,7 @@ def _rows(domain: Domain, name: str, values: object) -> Iterator[tuple[Family, i
                 where=f"given, {name!r}",
                 remedy="Spell them as the domain does.",
             )
-        yield family, place_of[row], value
+        yield marginal, place_of[row], value
 
 
 def _by_label(levels: tuple[str, ...], values: object, name: object) -> Iterator[tuple[tuple[str | None, ...], object]]:

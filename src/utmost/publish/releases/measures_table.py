@@ -36,7 +36,7 @@ from utmost.publish.workloads.amount_pair import AmountPair
 from utmost.publish.workloads.measuring.forms import ProductForm, group_of
 from utmost.publish.workloads.planning.cells_plan import cells_plan
 from utmost.publish.workloads.planning.shared_level import SharedLevel
-from utmost.tables.axes.domain import Domain, Family, Where
+from utmost.tables.axes.domain import Domain, Marginal, Where
 from utmost.tables.files.saving import Digest, SavedContent, saved
 from utmost.tables.files.table_formats import as_columns
 from utmost.tables.frames.table import Table
@@ -137,9 +137,9 @@ class MeasuresTable:
         """
         first, columns = self._first, dict[str, list[Any]]()
         for name, release in self.releases.items():
-            shown = as_columns(release.with_means(self._family))
+            shown = as_columns(release.with_means(self._marginal))
             if not columns:
-                columns = {label: list(shown[label]) for label in first.domain.group_labels(self._seen_family)}
+                columns = {label: list(shown[label]) for label in first.domain.group_labels(self._seen_marginal)}
                 columns |= self._counts()
             added = {column: list(cells) for column, cells in shown.items() if column.startswith(f"{name}_")}
             if set(added) & set(columns):
@@ -160,7 +160,7 @@ class MeasuresTable:
     @property
     def changes(self) -> str:
         """The largest change by one individual, in words; amounts with equal bounds are listed together."""
-        if all(release.unit.counted == "people" for release in self.releases.values()):
+        if all(release.unit.counted_noun == "people" for release in self.releases.values()):
             amounts = [_pair(release).amount for release in self.releases.values()]
             owned = [
                 f"one {amount.name} (from {amount.text(amount.ends[0])} to {amount.text(amount.ends[1])})"
@@ -169,7 +169,7 @@ class MeasuresTable:
             return f"at most 1 group, where it counts once, with at most {' and '.join(owned)}"
         bounds: dict[str, list[str]] = {}
         for release in self.releases.values():
-            bound, _, amount = release.unit.changes("cell").rpartition(" (")
+            bound, _, amount = release.unit.changes_text("cell").rpartition(" (")
             bounds.setdefault(bound, []).append(amount.removesuffix(")"))
         return "; ".join(f"{bound} ({', '.join(amounts)})" for bound, amounts in bounds.items())
 
@@ -210,16 +210,16 @@ class MeasuresTable:
         return next(iter(self.releases.values()))
 
     @property
-    def _seen_family(self) -> Family:
+    def _seen_marginal(self) -> Marginal:
         return _pair(self._first).seen(self._first.domain.finest)
 
     @property
-    def _family(self) -> str:
+    def _marginal(self) -> str:
         return _pair(self._first).name(self._first.domain.finest)
 
     def _count_forms(self, group: int) -> list[tuple[NoisySums, ProductForm]]:
         """The number of persons of a group, in the form of each release."""
-        place, forms = places_of(group, self._first.domain.group_shape(self._seen_family)), []
+        place, forms = places_of(group, self._first.domain.group_shape(self._seen_marginal)), []
         for release in self.releases.values():
             pair = _pair(release)
             seen = group_of(release.domain, pair.seen(release.domain.finest), place)
@@ -245,13 +245,13 @@ class MeasuresTable:
         """The margin of each column, before anything is drawn; for a mean, its margin times the number of events."""
         margins = {"count": self.count_margin()}
         for release in self.releases.values():
-            (own,) = release.column_bars(self._family).values()
+            (own,) = release.column_bars(self._marginal).values()
             margins |= {name: margin for name, margin in own.items() if name != "count"}
         return margins
 
     def _counts(self) -> dict[str, list[Any]]:
         """The mean number of persons by group over all releases, with its margin."""
-        groups, noise = prod(self._first.domain.group_shape(self._seen_family)), self._count_noise
+        groups, noise = prod(self._first.domain.group_shape(self._seen_marginal)), self._count_noise
         values = [
             sum((of.reconstruction.value(of.measured, form) for of, form in self._count_forms(group)), Fraction(0))
             / len(self.releases)

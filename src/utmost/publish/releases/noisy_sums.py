@@ -37,29 +37,29 @@ from utmost.publish.promises.sum_noise import MEASURED, SumNoise
 from utmost.publish.promises.until import Stop, Until
 from utmost.publish.releases.clean_release import FAR_OFF, CleanProblem, CleanTable, warn_far_off
 from utmost.publish.releases.estimates import Estimate, Printing, estimate_of
-from utmost.publish.releases.family_tables import (
+from utmost.publish.releases.given_facts import GivenFacts
+from utmost.publish.releases.marginal_tables import (
     amount_columns,
     estimated_columns,
-    family_table,
     groups_in,
-    wanted_families,
+    marginal_table,
+    wanted_marginals,
 )
-from utmost.publish.releases.given_facts import GivenFacts
 from utmost.publish.releases.quantiles import QuantileBar, cumulative_forms, quantile_bar
 from utmost.publish.releases.spread import deviation_bar, variance_bar
 from utmost.publish.releases.sums_document import read_sums, sums_digest, sums_facts
 from utmost.publish.releases.table_bars import places_of
-from utmost.publish.releases.withheld import FamilyCells, WithheldTables, withheld_families
+from utmost.publish.releases.withheld import MarginalCells, WithheldTables, withheld_marginals
 from utmost.publish.releases.withholding import WithholdingRule
-from utmost.publish.releases.workload_errors import AnswerErrors, FamilyLaws, scaled
+from utmost.publish.releases.workload_errors import AnswerErrors, MarginalLaws, scaled
 from utmost.publish.workloads.amount_pair import AmountPair, Weights, value_column
 from utmost.publish.workloads.measuring.forms import Along, LevelNumbers, ProductForm, group_of, numbers_of, selected
-from utmost.publish.workloads.measuring.measured_families import measured_family
+from utmost.publish.workloads.measuring.measured_marginals import measured_marginal
 from utmost.publish.workloads.planning.plan import Plan
 from utmost.publish.workloads.reconstruction.estimates import LeastSquares, values_by
 from utmost.publish.workloads.reconstruction.least_squares import precision_weights
 from utmost.publish.workloads.workload import narrowed
-from utmost.tables.axes.domain import Domain, Family, Where
+from utmost.tables.axes.domain import Domain, Marginal, Where
 from utmost.tables.files.saving import Digest, SavedContent, saved
 from utmost.tables.files.table_formats import with_blanks
 from utmost.tables.frames.adapters import LabelledTable
@@ -73,7 +73,7 @@ _MOST_SUMS = 1 << 26
 BarT = TypeVar("BarT", Estimate, RatioBar, QuantileBar)
 """A result with its confidence."""
 
-Families = str | Sequence[str] | Family
+MarginalNames = str | Sequence[str] | Marginal
 """A marginal by the names of its levels, or as a tuple of the domain."""
 
 
@@ -105,9 +105,9 @@ class NoisySums(Display):
     promise: Promise
     level: Level
     confidence: Fraction
-    measured: Mapping[Family, NDArray[Any]] = field(repr=False)
+    measured: Mapping[Marginal, NDArray[Any]] = field(repr=False)
     kind: str = "columns:"
-    weights: Mapping[Family, int] = field(default_factory=dict, repr=False)
+    weights: Mapping[Marginal, int] = field(default_factory=dict, repr=False)
     ledger_facts: LedgerFacts | None = field(default=None, repr=False)
     measure: str | None = None
 
@@ -126,14 +126,14 @@ class NoisySums(Display):
             stop = replace(self.stop, confidence=self.confidence)
             object.__setattr__(self, "ledger_facts", replace(self.ledger_facts, stop=stop))
         if set(self.measured) != set(self.plan.shares):
-            raise OutOfRange("the measured families must be those of the plan", came="others")
+            raise OutOfRange("the measured marginals must be those of the plan", came="others")
         shaped = {
-            family: frozen(_own(self.measured[family])).reshape(self.plan.measured_shape(family))
-            for family in self.plan.shares
+            marginal: frozen(_own(self.measured[marginal])).reshape(self.plan.measured_shape(marginal))
+            for marginal in self.plan.shares
         }
         object.__setattr__(self, "measured", shaped)
         if self.weights and set(self.weights) != set(self.measured):
-            raise OutOfRange("there must be a weight for each measured family", came="others")
+            raise OutOfRange("there must be a weight for each measured marginal", came="others")
         if not self.weights:
             object.__setattr__(self, "weights", precision_weights(self._ratios))
         _ = self.reconstruction  # raises if the sums cannot be reconstructed
@@ -191,7 +191,7 @@ class NoisySums(Display):
 
     @property
     def statement(self) -> dict[str, Any]:
-        """The public statement: the promise, the level, the noise of each query group, and the digest of the sums."""
+        """The public statement: the promise, the level, the noise of each marginal, and the digest of the sums."""
         return self.stated.facts() | ({} if self.measure is None else {"measure": self.measure})
 
     def facts(self) -> dict[str, Any]:
@@ -202,7 +202,7 @@ class NoisySums(Display):
         self,
         path: Path | str,
         *,
-        family: Families | None = None,
+        marginal: MarginalNames | None = None,
         means: bool = False,
         format: str | None = None,
         sign: Path | str | None = None,
@@ -213,7 +213,7 @@ class NoisySums(Display):
         Args:
             path: Path that ends in .json for the document with statement and noisy sums; else the path of the table,
                 see `saved`.
-            family: Levels of the table; those of the cells if left out.
+            marginal: Levels of the table; those of the cells if left out.
             means: Whether to add means to sums and counts with shared noise, see `with_means`.
             format, sign, overwrite: Arguments of `saved`.
 
@@ -226,14 +226,14 @@ class NoisySums(Display):
         """
         averaged = truth(means, "means")
         if (
-            family is None
+            marginal is None
             and format is None
             and not averaged
             and fsdecode(as_path(path, "path")).lower().endswith(".json")
         ):
             publication = SavedContent(self.measured, lambda _: self.facts(), self.facts)
         else:
-            publication = SumsTable(self, self.finest_table if family is None else family, averaged).publication
+            publication = SumsTable(self, self.finest_table if marginal is None else marginal, averaged).publication
         return saved(publication, path, format=format, sign=sign, overwrite=overwrite)
 
     @property
@@ -247,9 +247,9 @@ class NoisySums(Display):
         try:
             self.laws(finest)
         except NotDetermined as error:
-            required = "without family=, the measured tables must determine the cells"
-            remedy = f"Pass family=, such as {' or '.join(map(repr, islice(self, 3)))}."
-            came = f"sums over {self.domain.family_name(finest)!r}"
+            required = "without marginal=, the measured tables must determine the cells"
+            remedy = f"Pass marginal=, such as {' or '.join(map(repr, islice(self, 3)))}."
+            came = f"sums over {self.domain.marginal_name(finest)!r}"
             raise NotDetermined(required, came=came, remedy=remedy) from error
         return self.domain.level_names(finest if self._amounts is None else self._amounts.seen(finest))
 
@@ -304,7 +304,7 @@ class NoisySums(Display):
         statement, plan = cls._stated(facts)
         if plan.measured > _MOST_SUMS:
             raise Unsupported(f"a statement may be of {_MOST_SUMS} sums", came="more", where="promise")
-        zeros = {family: np.zeros(plan.measured_shape(family), np.int64) for family in plan.shares}
+        zeros = {marginal: np.zeros(plan.measured_shape(marginal), np.int64) for marginal in plan.shares}
         release = cls._of_statement(statement, zeros, facts)
         if statement.digest is not None or replace(release.stated, digest=None) != statement:
             raise does_not_follow("promise" if statement.digest is None else "table")
@@ -324,7 +324,7 @@ class NoisySums(Display):
     def _of_statement(
         cls,
         statement: Statement,
-        measured: Mapping[Family, NDArray[Any]],
+        measured: Mapping[Marginal, NDArray[Any]],
         facts: Mapping[str, Any],
     ) -> "NoisySums":
         noise = statement.noise
@@ -356,45 +356,45 @@ class NoisySums(Display):
         tables = (read[name] for name in self.plan.tables)
         return all(rule.is_met_by(table, columns) for table in tables if rule.reads(adapter_of(table).names(table)))
 
-    def __getitem__(self, family: Families) -> LabelledTable:
+    def __getitem__(self, marginal: MarginalNames) -> LabelledTable:
         """One marginal as a table: its labels, the estimates, and their margins with the release's confidence.
 
         Counts and sums with shared noise (``most_events``) are both in the table, each under its name.
 
         Args:
-            family: Names of levels, each of which may be restricted to a label: ``"department outcome=admitted"``.
+            marginal: Names of levels, each of which may be restricted to a label: ``"department outcome=admitted"``.
 
         Raises:
             NotDetermined: for a marginal that the measured ones do not determine.
             OutOfRange: for names that are not in the domain.
         """
-        chosen, narrow = self._named(family)
+        chosen, narrow = self._named(marginal)
         amounts = self._amounts
         if amounts is None:
-            return family_table(self.domain, self.kind, chosen, self._estimated(chosen), narrow)
+            return marginal_table(self.domain, self.kind, chosen, self._estimated(chosen), narrow)
         known = self.reconstruction, self._errors, self.measured
         columns = amount_columns(*known, chosen, self._sure(None), amounts)
-        return family_table(self.domain, self.kind, amounts.seen(chosen), columns, narrow)
+        return marginal_table(self.domain, self.kind, amounts.seen(chosen), columns, narrow)
 
     def __iter__(self) -> Iterator[str]:
         """The names of the workload's tables, or of the measured ones without a workload."""
-        return (self.table_name(family) for family in wanted_families(self.plan))
+        return (self.table_name(marginal) for marginal in wanted_marginals(self.plan))
 
-    def raw(self, family: Families) -> LabelledTable:
+    def raw(self, marginal: MarginalNames) -> LabelledTable:
         """The noisy sums of one measured marginal as they were drawn; noisy differences, if it measures these.
 
         Raises:
             OutOfRange: for a marginal that was not measured.
         """
-        chosen = measured_family(self.domain, family)
+        chosen = measured_marginal(self.domain, marginal)
         chosen = chosen if self._amounts is None else self._amounts.both(chosen)
         if chosen not in self.measured:
             names = ", ".join(repr(self.table_name(of_measured)) for of_measured in self.measured)
-            raise OutOfRange("the table must be one that was measured", came=family, remedy=f"Name one of {names}.")
+            raise OutOfRange("the table must be one that was measured", came=marginal, remedy=f"Name one of {names}.")
         pair = self.plan.pair
         labelled = chosen if pair is None else pair.of_rows(chosen)
         drawn = self.unit.numbers(self.measured[chosen].ravel())
-        return family_table(self.domain, self.kind, labelled, {"measured": drawn})
+        return marginal_table(self.domain, self.kind, labelled, {"measured": drawn})
 
     def total(
         self,
@@ -550,7 +550,7 @@ class NoisySums(Display):
         return self._as_shown(_mean(ratio, ends), confidence)
 
     def column_bars(
-        self, *families: Families, confidence: Number | None = None, together: bool = False
+        self, *marginals: MarginalNames, confidence: Number | None = None, together: bool = False
     ) -> dict[str, dict[str, int | float]]:
         """The margins of counts, sums and means with shared noise, by table and column; arguments as for `bars`.
 
@@ -564,21 +564,21 @@ class NoisySums(Display):
         >>> ut.release(table, ut.Promise.of_counted(table), epsilon=1, once=True).column_bars("region")
         {'region': {'count': 4.12, 'income_sum': 300, 'income_mean times count': 300}}
         """
-        chosen = [self.domain.family(name) for name in families] or wanted_families(self.plan)
+        chosen = [self.domain.marginal(name) for name in marginals] or wanted_marginals(self.plan)
         amounts, sure, at_once = self._pair(), self._shown_confidence(confidence), truth(together, "together")
-        bars: dict[str, dict[str, int | float]] = {self.table_name(family): {} for family in chosen}
+        bars: dict[str, dict[str, int | float]] = {self.table_name(marginal): {} for marginal in chosen}
         for column in amounts.mean_columns:
             for name, bar in self.widest_bars(chosen, column.weights, sure, together=at_once).items():
                 bars[name][column.name] = bar
         return bars
 
-    def with_means(self, family: Families) -> LabelledTable:
+    def with_means(self, marginal: MarginalNames) -> LabelledTable:
         """A table with counts and sums with shared noise, and the mean of each group with its interval.
 
         Means that are not determined are blank: their noisy count is compatible with 0.
 
         Args:
-            family: Name of the table; "" for the total.
+            marginal: Name of the table; "" for the total.
 
         Raises:
             NotDetermined, OutOfRange: as for one table, and for a release of counts only or of sums only.
@@ -586,21 +586,21 @@ class NoisySums(Display):
         Cost: an interval for each row, 50 ms.
         """
         name = self._pair().amount.name
-        table, names = self[family], [f"{name}_mean{end}" for end in ("", "_lower", "_upper")]
+        table, names = self[marginal], [f"{name}_mean{end}" for end in ("", "_lower", "_upper")]
         taken = set(adapter_of(table).names(table))
         if taken & set(names):
             came = repr(min(taken & set(names)))
             raise OutOfRange("no level may have the name of a column of means", came=came, remedy="Rename the level.")
-        shown_means = [_rounded_mean(bar) for bar in self.group_means(family)]
+        shown_means = [_rounded_mean(bar) for bar in self.group_means(marginal)]
         ends: list[list[float | None]] = [list(listed) for listed in zip(*shown_means, strict=True)]
         shown: LabelledTable = with_blanks(
             table, dict(zip(names, ends, strict=True)), dict.fromkeys(names, f"{name}_sum_margin")
         )
         return shown
 
-    def group_means(self, family: Families) -> list[RatioBar]:
+    def group_means(self, marginal: MarginalNames) -> list[RatioBar]:
         """The mean amount of the events in each row of a marginal's table, for counts with shared noise."""
-        (chosen, narrow), amounts = self._named(family), self._pair()
+        (chosen, narrow), amounts = self._named(marginal), self._pair()
         seen, shape = amounts.seen(chosen), self.domain.group_shape(amounts.seen(chosen))
         groups = np.flatnonzero(groups_in(self.domain, seen, narrow)).tolist()
         forms = [group_of(self.domain, seen, places_of(group, shape)) for group in groups]
@@ -791,27 +791,27 @@ class NoisySums(Display):
             return ((name, f"{name}_margin"),)
         return tuple((column.name, column.margin) for column in self._amounts.columns)
 
-    def table_name(self, family: Family) -> str:
+    def table_name(self, marginal: Marginal) -> str:
         """The name of the table of a marginal: its levels, without the axis of the two parts of an amount."""
-        chosen = self.domain.family(family)
-        return self.domain.family_name(chosen) if self._amounts is None else self._amounts.name(chosen)
+        chosen = self.domain.marginal(marginal)
+        return self.domain.marginal_name(chosen) if self._amounts is None else self._amounts.name(chosen)
 
     def bars(
-        self, *families: Families, confidence: Number | None = None, together: bool = False
+        self, *marginals: MarginalNames, confidence: Number | None = None, together: bool = False
     ) -> dict[str, int | float]:
         """The margin of each marginal, by name: the largest margin of its groups.
 
         Where counts and sums share noise, these are margins of the sums; `column_bars` has all margins.
 
         Args:
-            families: Marginals; by default those of the plan's workload, or the measured ones.
+            marginals: Marginals; by default those of the plan's workload, or the measured ones.
             confidence: Confidence of each margin; that of the release if left out.
             together: Whether *all* sums of all these marginals lie within the margins at once with that confidence.
 
         Raises:
             NotDetermined, OutOfRange: as for `total`.
         """
-        chosen = [self.domain.family(name) for name in families] or wanted_families(self.plan)
+        chosen = [self.domain.marginal(name) for name in marginals] or wanted_marginals(self.plan)
         weights = None if self._amounts is None else self._amounts.total
         sure, at_once = self._shown_confidence(confidence), truth(together, "together")
         return self.widest_bars(chosen, weights, sure, together=at_once)
@@ -821,27 +821,29 @@ class NoisySums(Display):
         """The release of a plan with zeros instead of sums; its margins depend on the noise alone."""
         noise, nothing = instance(promise, Promise, "promise").noise, np.zeros((), dtype=np.int64)
         assert isinstance(noise, SumNoise), "the promise of a plan"
-        zeros = {family: np.broadcast_to(nothing, noise.plan.measured_shape(family)) for family in noise.plan.shares}
+        zeros = {
+            marginal: np.broadcast_to(nothing, noise.plan.measured_shape(marginal)) for marginal in noise.plan.shares
+        }
         return cls(promise, level, confidence, zeros)
 
     def widest_bars(
-        self, families: Iterable[Family], weights: Weights | None, sure: Fraction, *, together: bool
+        self, marginals: Iterable[Marginal], weights: Weights | None, sure: Fraction, *, together: bool
     ) -> dict[str, int | float]:
         """`bars` of the sums of marginals, or of a weighted sum of the two parts of an amount."""
         amounts = self._amounts
-        chosen = [self.domain.family(family) for family in iterable(families, "families")]
-        laws = {family: self._family_laws(family, weights) for family in chosen}
+        chosen = [self.domain.marginal(marginal) for marginal in iterable(marginals, "marginals")]
+        laws = {marginal: self._marginal_laws(marginal, weights) for marginal in chosen}
         numbers = () if amounts is None else (amounts.count, amounts.stated)
         amount = None if weights in numbers else self.unit.amount
         return {
-            self.table_name(family): Printing.of(laws[family][1].values(), amount).margin(margin)
-            for family, margin in self._errors.widest(laws, self.at_one_level(sure), together=together).items()
+            self.table_name(marginal): Printing.of(laws[marginal][1].values(), amount).margin(margin)
+            for marginal, margin in self._errors.widest(laws, self.at_one_level(sure), together=together).items()
         }
 
     @progress_bar("Withholding cells")
     def withhold(
         self,
-        *families: Families,
+        *marginals: MarginalNames,
         below: Number | None = None,
         relative_margin: Number | None = None,
         complementary: bool = False,
@@ -850,7 +852,7 @@ class NoisySums(Display):
         """Tables with cells withheld by a public rule on their noisy values; it spends nothing.
 
         Args:
-            families: Marginals to publish; by default as for `bars`.
+            marginals: Marginals to publish; by default as for `bars`.
             below, relative_margin, complementary, mark: Arguments of `WithholdingRule`.
 
         Raises:
@@ -858,23 +860,23 @@ class NoisySums(Display):
             Unsupported: if ``complementary`` would have to compare too many cells.
         """
         rule = WithholdingRule.of(below, relative_margin, complementary=complementary, mark=mark)
-        return self.withheld(rule, families or wanted_families(self.plan))
+        return self.withheld(rule, marginals or wanted_marginals(self.plan))
 
-    def withheld(self, rule: WithholdingRule, families: Iterable[Families]) -> WithheldTables:
+    def withheld(self, rule: WithholdingRule, marginals: Iterable[MarginalNames]) -> WithheldTables:
         """`withhold` by a rule, with marginals in any form that the release accepts."""
         instance(rule, WithholdingRule, "rule")
-        iterable(families, "families")
+        iterable(marginals, "marginals")
         if self._amounts is not None:
             remedy = "Leave out rows of the saved table by their noisy counts: it spends nothing."
             raise Unsupported("withhold needs counts or sums alone", came="a release of means", remedy=remedy)
         cells = []
-        for family, narrow in (narrowed(self.domain, name) for name in families):
-            columns, law = self._estimated(family), max(self.laws(family).values(), key=lambda law: law.variance)
-            cells.append(FamilyCells.of(self.domain, self.kind, family, narrow, columns, law, self.unit.step))
-        return withheld_families(self.domain, cells, self.statement, rule)
+        for marginal, narrow in (narrowed(self.domain, name) for name in marginals):
+            columns, law = self._estimated(marginal), max(self.laws(marginal).values(), key=lambda law: law.variance)
+            cells.append(MarginalCells.of(self.domain, self.kind, marginal, narrow, columns, law, self.unit.step))
+        return withheld_marginals(self.domain, cells, self.statement, rule)
 
     @progress_bar("Making whole numbers")
-    def clean(self, given: GivenFacts | None = None, *, hold: Families | None = None) -> CleanTable:
+    def clean(self, given: GivenFacts | None = None, *, hold: MarginalNames | None = None) -> CleanTable:
         """Nonnegative integers whose sums all agree: published beside the release, never instead of it.
 
         If overlapping tables were measured and not the cells, the result has only tables that follow from the measured
@@ -899,30 +901,30 @@ class NoisySums(Display):
         whole = problem.solved()
         if (facts := problem.facts) is not None:
             # Facts that the released sums practically exclude, such as a mistyped total
-            count, far = sum(len(facts.places(family)) for family in facts.bounds), []
-            for family, bounds in facts.bounds.items():
+            count, far = sum(len(facts.places(marginal)) for marginal in facts.bounds), []
+            for marginal, bounds in facts.bounds.items():
                 try:
-                    sums, divisor = self.reconstruction.estimates(self.measured, family)
-                    kinds, laws = self._errors.of_family(family)
+                    sums, divisor = self.reconstruction.estimates(self.measured, marginal)
+                    kinds, laws = self._errors.of_marginal(marginal)
                 except NotDetermined:  # no released sums to compare with
                     continue
                 reach = {kind: Fraction(law.margin(1 - FAR_OFF / count)) for kind, law in laws.items()}
                 estimates, (lower, upper) = sums.ravel(), (ends.ravel() for ends in bounds)
-                for place in facts.places(family):
+                for place in facts.places(marginal):
                     estimate, farthest = Fraction(int(estimates[place]), divisor), reach[int(kinds[place])]
                     if lower[place] - estimate > farthest or estimate - upper[place] > farthest:
                         answer = self._estimate(estimate, laws[int(kinds[place])], None, self.unit.amount)
-                        far.append(f"{facts.fact(family, place)}, where {answer} was released")
+                        far.append(f"{facts.fact(marginal, place)}, where {answer} was released")
             warn_far_off(far)
         return whole
 
-    def clean_problem(self, given: GivenFacts | None = None, hold: Families | None = None) -> CleanProblem:
+    def clean_problem(self, given: GivenFacts | None = None, hold: MarginalNames | None = None) -> CleanProblem:
         """The least-squares problem of a clean table, with the facts that must hold: see `clean`."""
         self.plan.check_clean(self.reconstruction)
         try:
             laws = [*self.laws(self.domain.finest).values()]
         except NotDetermined:  # the cells are not determined
-            laws = [law for family in self.measured for law in self.laws(family).values()]
+            laws = [law for marginal in self.measured for law in self.laws(marginal).values()]
         cell = max(laws, key=lambda law: law.variance)
         return CleanProblem.of(self, self.reconstruction, cell, self.kind, given, hold)
 
@@ -937,8 +939,8 @@ class NoisySums(Display):
         return scaled(self._errors.of(form), self.unit.step)
 
     @cached_property
-    def _ratios(self) -> dict[Family, Level]:
-        return {family: law.ratio for family, law in noise_laws(self.plan, self.level).items()}
+    def _ratios(self) -> dict[Marginal, Level]:
+        return {marginal: law.ratio for marginal, law in noise_laws(self.plan, self.level).items()}
 
     @cached_property
     def _errors(self) -> AnswerErrors:
@@ -948,23 +950,23 @@ class NoisySums(Display):
         """The confidence of a margin at one fixed level; at the level that a rule chose, ``confidence`` then holds."""
         return confidence if self.stop is None else self.stop.at_one_level(confidence)
 
-    def laws(self, family: str | Sequence[str] | Family) -> dict[int, Combination]:
+    def laws(self, marginal: str | Sequence[str] | Marginal) -> dict[int, Combination]:
         """The distributions of the errors of a marginal's sums; for amounts in steps.
 
         Args:
-            family: Marginal as `Domain.family` reads it: "department sex", a list of levels, or a tuple.
+            marginal: Marginal as `Domain.marginal` reads it: "department sex", a list of levels, or a tuple.
 
         Raises:
             OutOfRange: for a level that the domain does not have.
         """
         weights = None if self._amounts is None else self._amounts.total
-        return self._family_laws(self.domain.family(family), weights)[1]
+        return self._marginal_laws(self.domain.marginal(marginal), weights)[1]
 
-    def _family_laws(self, family: Family, weights: Weights | None) -> FamilyLaws:
+    def _marginal_laws(self, marginal: Marginal, weights: Weights | None) -> MarginalLaws:
         amounts = self._amounts
         if amounts is None or weights is None:
-            return self._errors.of_family(family)
-        return self._errors.of_amounts(amounts, family, weights)
+            return self._errors.of_marginal(marginal)
+        return self._errors.of_amounts(amounts, marginal, weights)
 
     def _pair(self) -> AmountPair:
         """The pair of sums and counts of an amount; refuse a release without it."""
@@ -980,9 +982,9 @@ class NoisySums(Display):
     def _amounts(self) -> AmountPair | None:
         return self.plan.amount_pair
 
-    def _named(self, family: Families) -> tuple[Family, Mapping[int, int]]:
+    def _named(self, marginal: MarginalNames) -> tuple[Marginal, Mapping[int, int]]:
         """A marginal by its name, with both parts of an amount, and the labels to which axes are restricted."""
-        chosen, narrow = narrowed(self.domain, family)
+        chosen, narrow = narrowed(self.domain, marginal)
         if self._amounts is None:
             return chosen, narrow
         self._amounts.check_narrow(narrow)
@@ -998,10 +1000,10 @@ class NoisySums(Display):
         amounts.check_where(chosen, {} if along is None else along)
         return amounts.form(selected(self.domain, chosen, along), weights)
 
-    def _estimated(self, family: Family) -> dict[str, NDArray[Any]]:
+    def _estimated(self, marginal: Marginal) -> dict[str, NDArray[Any]]:
         known = self.reconstruction, self._errors, self.measured
         (names,) = self.value_columns
-        return estimated_columns(*known, family, self._sure(None), self.unit.amount, names=names)
+        return estimated_columns(*known, marginal, self._sure(None), self.unit.amount, names=names)
 
     def _shown_confidence(self, confidence: Number | None) -> Fraction:
         return self.confidence if confidence is None else read_confidence(confidence)
@@ -1058,7 +1060,7 @@ def sums_in_one_column(
 ) -> NoisySums:
     """The release with all its sums in one column, with 95 % margins."""
     assert isinstance(promise.noise, SumNoise), "only the noise of sums needs a counted table"
-    measured = promise.noise.by_family(columns[MEASURED])
+    measured = promise.noise.by_marginal(columns[MEASURED])
     return NoisySums(promise, level, CONFIDENCE, measured, kind, ledger_facts=remembered)
 
 
@@ -1067,12 +1069,12 @@ class SumsTable:
     """One table that is computed from the sums of a plan, to be published; its statement holds the whole release."""
 
     release: NoisySums
-    family: Families
+    marginal: MarginalNames
     means: bool  # Whether the table has the means of amounts beside their sums and counts
 
     @property
     def table(self) -> LabelledTable:
-        return self.release.with_means(self.family) if self.means else self.release[self.family]
+        return self.release.with_means(self.marginal) if self.means else self.release[self.marginal]
 
     @property
     def publication(self) -> SavedContent:
@@ -1082,14 +1084,14 @@ class SumsTable:
         return SUMS_TABLE_FORM.statement(self, digest)
 
     def _fields(self) -> dict[str, Any]:
-        names: Any = self.family
+        names: Any = self.marginal
         if isinstance(names, tuple) and names and all(isinstance(level, int) for level in names):
             names = self.release.domain.level_names(names)
         listed = names if isinstance(names, str) else [one if isinstance(one, str) else list(one) for one in names]
         release = self.release.facts()
         return {
             "guarantee": release["guarantee"],
-            "family": listed,
+            "marginal": listed,
             **({"means": True} if self.means else {}),
             "release": release,
         }
@@ -1100,17 +1102,17 @@ class SumsTable:
         if means and not release.unit.is_shared:
             required = "means need sums and counts with shared noise"
             raise BadTable(required, came="others", where="means")
-        family = document["family"]
-        if isinstance(family, list):
-            family = [tuple(name) if isinstance(name, list) else name for name in family]
+        marginal = document["marginal"]
+        if isinstance(marginal, list):
+            marginal = [tuple(name) if isinstance(name, list) else name for name in marginal]
         try:
-            _, narrow = narrowed(release.domain, family)
+            _, narrow = narrowed(release.domain, marginal)
             if (amounts := release.plan.amount_pair) is not None:
                 amounts.check_narrow(narrow)
         except (UtmostError, TypeError) as error:
-            required = "a table of sums must name its family"
-            raise BadTable(required, came=type(error).__name__, where="family") from None
-        return cls(release, family, means)
+            required = "a table of sums must name its marginal"
+            raise BadTable(required, came=type(error).__name__, where="marginal") from None
+        return cls(release, marginal, means)
 
 
 SUMS_TABLE_FORM = StatementForm(

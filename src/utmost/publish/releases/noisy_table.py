@@ -50,7 +50,7 @@ from utmost.tables.frames.table import Table
 
 if TYPE_CHECKING:
     from utmost.publish.releases.given_facts import GivenFacts
-    from utmost.publish.releases.noisy_sums import Families
+    from utmost.publish.releases.noisy_sums import MarginalNames
     from utmost.publish.releases.withheld import WithheldTable
 
 _KINDS = get_args(NoiseKind)
@@ -321,7 +321,7 @@ class NoisyTable(SavedTable):
         )
 
     def clean(
-        self, given: "GivenFacts | None" = None, *, hold: "Families | None" = None, column: str | None = None
+        self, given: "GivenFacts | None" = None, *, hold: "MarginalNames | None" = None, column: str | None = None
     ) -> CleanTable:
         """Nonnegative integers whose sums all agree, nearest to the noisy cells; biased, for display.
 
@@ -343,19 +343,19 @@ class NoisyTable(SavedTable):
             # Facts that the noisy sums practically exclude
             domain, noise = problem.reconstruction.domain, self.declaration.noise[self.cells.column(column)]
             (cells, divisor), far = problem.measured[domain.finest], []
-            miss = FAR_OFF / sum(len(facts.places(family)) for family in facts.bounds)
-            for family, (lower, upper) in facts.bounds.items():
-                sums = domain.sums(cells.astype(object), family).ravel()
+            miss = FAR_OFF / sum(len(facts.places(marginal)) for marginal in facts.bounds)
+            for marginal, (lower, upper) in facts.bounds.items():
+                sums = domain.sums(cells.astype(object), marginal).ravel()
                 reach = exact(noise.sum_of([noise.size] * (domain.size // len(sums))).margin_for_miss(miss))
-                for place in facts.places(family):
+                for place in facts.places(marginal):
                     value = Fraction(int(sums[place]), divisor)
                     if lower.ravel()[place] - value > reach or value - upper.ravel()[place] > reach:
-                        far.append(f"{facts.fact(family, place)}, where {plain_number(value)} was published")
+                        far.append(f"{facts.fact(marginal, place)}, where {plain_number(value)} was published")
             warn_far_off(far)
         return whole
 
     def clean_problem(
-        self, given: "GivenFacts | None" = None, hold: "Families | None" = None, column: str | None = None
+        self, given: "GivenFacts | None" = None, hold: "MarginalNames | None" = None, column: str | None = None
     ) -> CleanProblem:
         """The least-squares problem of a clean table: see `clean`."""
         cells = self.cells
@@ -371,7 +371,7 @@ class NoisyTable(SavedTable):
         measured = laid.reshape(domain.shape)
         if max(map(abs, laid.tolist())) < 1 << 62:
             measured = measured.astype(np.int64)
-        plan = Plan(domain, Unit(1, 1), {domain.family_name(domain.finest): 1})
+        plan = Plan(domain, Unit(1, 1), {domain.marginal_name(domain.finest): 1})
         squares, _ = plan.measurement.reconstruction({domain.finest: 1}).on_cells({domain.finest: measured})
 
         def guarantee(facts: PublicFacts | None) -> str:

@@ -30,7 +30,7 @@ from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.cell_bars import CellBars
 from utmost.publish.releases.estimates import Estimate
 from utmost.tables.axes.clock import UNITS, period_span
-from utmost.tables.axes.domain import Family, Where, words_in
+from utmost.tables.axes.domain import Marginal, Where, words_in
 from utmost.tables.axes.ordered_axes import bin_ends
 from utmost.tables.cells.columns import integer_column, real_column
 from utmost.tables.files import files
@@ -132,7 +132,7 @@ class ReleasedCells(ABC):
         bar = self.ratio_bar((above, self._rows(where)), (below, self._rows(over)), self.at_one_level(sure))
         return replace(bar, confidence=sure)
 
-    def __getitem__(self, names: str | Sequence[str] | Family) -> LabelledTable:
+    def __getitem__(self, names: str | Sequence[str] | Marginal) -> LabelledTable:
         """One marginal as a table: labels of public columns, the sums of the released columns, and their margins."""
         known = (*self.labels, *self.cells)
         wanted = (
@@ -189,7 +189,7 @@ class ReleasedCells(ABC):
     @property
     def counted(self) -> str:
         """The things that a column "count" counts, people or events; empty for the noise of another tool."""
-        return "" if self.unit is None else self.unit.counted
+        return "" if self.unit is None else self.unit.counted_noun
 
     @property
     def rows(self) -> int:
@@ -426,32 +426,32 @@ class OneDrawCells(ReleasedCells):
         if not wanted:
             return ReleasedCells.rows_where(self, {TABLE: TOTAL})
         domain = self.one_way.domain
-        family = domain.family(list(wanted))
-        name = next((name for name, own in self.one_way.families.items() if own == family), None)
+        marginal = domain.marginal(list(wanted))
+        name = next((name for name, own in self.one_way.marginals.items() if own == marginal), None)
         if name is None:
-            remedy = f"The tables are: {', '.join(self.one_way.families)}, and the total."
+            remedy = f"The tables are: {', '.join(self.one_way.marginals)}, and the total."
             raise OutOfRange("a selection must lie in one released table", came=" ".join(wanted), remedy=remedy)
-        listed = [wanted[level] for level in domain.level_names(family)]
+        listed = [wanted[level] for level in domain.level_names(marginal)]
         labels = [one if isinstance(one, list | tuple | set | frozenset) else [one] for one in listed]
         groups = [" ".join(map(str, group)) for group in product(*labels)]
         return ReleasedCells.rows_where(self, {TABLE: name, GROUP: groups})
 
-    def __getitem__(self, names: str | Sequence[str] | Family) -> LabelledTable:
+    def __getitem__(self, names: str | Sequence[str] | Marginal) -> LabelledTable:
         """One marginal as a table; of one-way tables, one of those that were released."""
         if self.one_way is None:
             return ReleasedCells.__getitem__(self, names)
         domain = self.one_way.domain
-        family = domain.family("" if names == TOTAL else names)
-        by_family = {domain.family(""): TOTAL} | {own: name for name, own in self.one_way.families.items()}
-        if family not in by_family:
-            remedy = f"The tables are: {', '.join(self.one_way.families)}, and the total."
+        marginal = domain.marginal("" if names == TOTAL else names)
+        by_marginal = {domain.marginal(""): TOTAL} | {own: name for name, own in self.one_way.marginals.items()}
+        if marginal not in by_marginal:
+            remedy = f"The tables are: {', '.join(self.one_way.marginals)}, and the total."
             raise OutOfRange("the release must have the table", came=repr(names), remedy=remedy)
-        of_table = [row for row, name in enumerate(self.labels[TABLE]) if name == by_family[family]]
+        of_table = [row for row, name in enumerate(self.labels[TABLE]) if name == by_marginal[marginal]]
         adapter, counts = adapter_of(self.table), {}
         for name in (COUNT, f"{COUNT}_margin"):
             column = adapter.column(self.table, name)
             counts[name] = np.array([column[row] for row in of_table])
-        return labelled(adapter.kind(self.table, ()), domain.group_labels(family), counts)
+        return labelled(adapter.kind(self.table, ()), domain.group_labels(marginal), counts)
 
 
 def cells_of(answer: Answer[Any]) -> IndependentCells | OneDrawCells:

@@ -13,34 +13,34 @@ from utmost.core.sampling.integers import narrowed
 from utmost.errors import BadTable
 from utmost.publish.promises.codec import does_not_follow, stated_field
 from utmost.publish.workloads.planning.plan import Plan
-from utmost.tables.axes.domain import Family
+from utmost.tables.axes.domain import Marginal
 
 _AT_ONCE = 1 << 16
 
 
-def sums_facts(plan: Plan, measured: Mapping[Family, NDArray[Any]]) -> dict[str, list[int]]:
+def sums_facts(plan: Plan, measured: Mapping[Marginal, NDArray[Any]]) -> dict[str, list[int]]:
     """The noisy sums of each measured marginal as one list, by the marginal's name."""
-    return {plan.domain.family_name(family): sums.ravel().tolist() for family, sums in measured.items()}
+    return {plan.domain.marginal_name(marginal): sums.ravel().tolist() for marginal, sums in measured.items()}
 
 
-def read_sums(plan: Plan, document: Mapping[str, Any]) -> dict[Family, NDArray[Any]]:
+def read_sums(plan: Plan, document: Mapping[str, Any]) -> dict[Marginal, NDArray[Any]]:
     """The noisy sums in the field ``sums`` of a document, which `sums_facts` wrote; BadTable for other content."""
     facts = stated_field(document, "sums", dict)
-    names = {plan.domain.family_name(family): family for family in plan.shares}
+    names = {plan.domain.marginal_name(marginal): marginal for marginal in plan.shares}
     if set(facts) != set(names):
         raise does_not_follow("sums")
     measured = {}
-    for name, family in names.items():
-        row, shape = facts[name], plan.measured_shape(family)
+    for name, marginal in names.items():
+        row, shape = facts[name], plan.measured_shape(marginal)
         if not isinstance(row, list) or not all(type(number) is int for number in row):
             raise BadTable("the noisy sums must be integers", came="others", where=repr(name))
         if len(row) != prod(shape):
             raise does_not_follow(f"sums.{name}")
-        measured[family] = narrowed(np.array(row, dtype=object)).reshape(shape)
+        measured[marginal] = narrowed(np.array(row, dtype=object)).reshape(shape)
     return measured
 
 
-def sums_digest(plan: Plan, measured: Mapping[Family, NDArray[Any]]) -> str:
+def sums_digest(plan: Plan, measured: Mapping[Marginal, NDArray[Any]]) -> str:
     """The SHA-256 of a JSON list without spaces, in UTF-8: the domain, and [name, sums] of each measured marginal."""
     # After the domain: the name of an axis of two values, if its sums and differences were measured; the rows, if they
     # are listed along the axes. Sums are decimal text in the order of the domain's values, marginals in that of the
@@ -53,8 +53,8 @@ def sums_digest(plan: Plan, measured: Mapping[Family, NDArray[Any]]) -> str:
             "utf-8", "surrogatepass"
         )
     )
-    for family, sums in measured.items():
-        digest.update(f",[{_digested(plan.domain.family_name(family))},[".encode("utf-8", "surrogatepass"))
+    for marginal, sums in measured.items():
+        digest.update(f",[{_digested(plan.domain.marginal_name(marginal))},[".encode("utf-8", "surrogatepass"))
         flat = sums.ravel()
         for start in range(0, len(flat), _AT_ONCE):
             texts = ",".join(f'"{noisy}"' for noisy in flat[start : start + _AT_ONCE].tolist())

@@ -15,7 +15,7 @@ from utmost.core.noise.combination import Combination
 from utmost.core.noise.near_laws import NearLaw, SpreadBound, spreads
 from utmost.publish.workloads.measuring.forms import ProductForm, group_of
 from utmost.publish.workloads.reconstruction.estimates import CoefficientsAlong, LeastSquares
-from utmost.tables.axes.domain import Family
+from utmost.tables.axes.domain import Marginal
 
 FEW = 12
 """The largest number of distributions that are inverted one by one."""
@@ -27,18 +27,18 @@ _AT_ONCE = 1 << 22
 
 def laws_of_groups(
     reconstruction: LeastSquares,
-    family: Family,
-    ratios: Mapping[Family, Level],
+    marginal: Marginal,
+    ratios: Mapping[Marginal, Level],
     noise: Callable[[ProductForm], Combination],
 ) -> tuple[NDArray[np.intp], dict[int, Combination]]:
     """For each group of a marginal, the number of a distribution with margins that hold for it; the distributions."""
     domain = reconstruction.domain
-    numbers, first = np.unique(reconstruction.kinds(family), return_index=True)
-    kinds = np.searchsorted(numbers, reconstruction.kinds(family).ravel())
-    places = [places_of(number, domain.group_shape(family)) for number in first.tolist()]
+    numbers, first = np.unique(reconstruction.kinds(marginal), return_index=True)
+    kinds = np.searchsorted(numbers, reconstruction.kinds(marginal).ravel())
+    places = [places_of(number, domain.group_shape(marginal)) for number in first.tolist()]
 
     def law(kind: int) -> Combination:
-        return noise(group_of(domain, family, places[kind]))
+        return noise(group_of(domain, marginal, places[kind]))
 
     def among(members: Sequence[int]) -> Callable[[int], Combination]:
         return lambda member: law(members[member])
@@ -54,7 +54,7 @@ def laws_of_groups(
         others = tuple(group for axis, group in enumerate(places[kind]) if axis != along) or (0,)
         by_others.setdefault(others, []).append(kind)
     for others, members in by_others.items():
-        terms = reconstruction.coefficients(family, others)
+        terms = reconstruction.coefficients(marginal, others)
         which, laws = _near_laws(terms, ratios, among(members))
         number[members] = which + len(known)
         known += laws
@@ -71,12 +71,12 @@ def places_of(number: int, shape: Sequence[int]) -> tuple[int, ...]:
 
 
 def _near_laws(
-    terms: Sequence[tuple[Family, Floats, int]], ratios: Mapping[Family, Level], law: Callable[[int], Combination]
+    terms: Sequence[tuple[Marginal, Floats, int]], ratios: Mapping[Marginal, Level], law: Callable[[int], Combination]
 ) -> tuple[NDArray[np.intp], list[Combination]]:
     """For each sum, the number of a distribution with margins that hold for it; the distributions."""
     # Noises of one level are exchangeable and symmetric: coefficients are compared by size.
     sizes = np.concatenate([np.sort(np.abs(piece), axis=1) for _, piece, _ in terms], axis=1)
-    epsilons = np.concatenate([np.full(piece.shape[1], ratios[family].epsilon_float) for family, piece, _ in terms])
+    epsilons = np.concatenate([np.full(piece.shape[1], ratios[marginal].epsilon_float) for marginal, piece, _ in terms])
     counts = np.concatenate([np.full(piece.shape[1], float(count)) for _, piece, count in terms])
     # beyond a level of 600 there is hardly any noise, and an order of magnitude suffices here
     deviations = np.sqrt(sizes**2 @ (counts / 2 / np.sinh(np.clip(epsilons, 1e-150, 600.0) / 2) ** 2))

@@ -48,13 +48,13 @@ def cells_before_draw(plan: "Plan") -> dict[str, NDArray[Any]]:
 
     domain, amounts = plan.domain, plan.amount_pair
     if amounts is None:
-        family, value = domain.finest, value_column(plan.unit)
+        marginal, value = domain.finest, value_column(plan.unit)
         names = [value, f"{value}_margin"]
     else:
-        family = amounts.seen(domain.finest)
+        marginal = amounts.seen(domain.finest)
         names = [name for column in amounts.columns for name in (column.name, column.margin)]
         names += [f"{amounts.amount.name}_mean{end}" for end in ("", "_lower", "_upper")]
-    columns = {name: np.array(column) for name, column in domain.group_labels(family).items()}
+    columns = {name: np.array(column) for name, column in domain.group_labels(marginal).items()}
     rows = len(next(iter(columns.values()), ("total",)))
     return {**columns, **_values(names, rows)}
 

@@ -24,7 +24,7 @@ from utmost.publish.promises.codec import table_statement
 from utmost.publish.promises.noise_at_level import CellNoiseAtLevel
 from utmost.publish.promises.statement_kinds import NOISY_TABLE_KIND, WITHHELD_KIND
 from utmost.publish.releases.complementary import complementary
-from utmost.publish.releases.family_tables import Narrow, family_table, groups_in
+from utmost.publish.releases.marginal_tables import Narrow, groups_in, marginal_table
 from utmost.publish.releases.withholding import (
     SHOWN,
     NoiseTails,
@@ -34,7 +34,7 @@ from utmost.publish.releases.withholding import (
 )
 from utmost.publish.releases.workload_errors import scaled
 from utmost.tables.axes.axes import text_of
-from utmost.tables.axes.domain import Domain, Family
+from utmost.tables.axes.domain import Domain, Marginal
 from utmost.tables.files.saving import Digest, SavedTable
 from utmost.tables.files.table_formats import with_blanks
 from utmost.tables.frames.adapters import Column, LabelledTable
@@ -56,8 +56,8 @@ class WithheldTable(SavedTable, Generic[TableT]):
         shown: Number of shown cells.
         bias: Effect of the rule on cells near its threshold, see `shown_bias`.
         release: Statement of the release, without any digest.
-        family: Levels of the table, in a release by a plan; else None.
-        families: Levels of all tables to which the rule was applied together.
+        marginal: Levels of the table, in a release by a plan; else None.
+        marginals: Levels of all tables to which the rule was applied together.
     """
 
     _shown = ("rule", "released", "cells", "shown")
@@ -69,8 +69,8 @@ class WithheldTable(SavedTable, Generic[TableT]):
     shown: int
     bias: Sequence[dict[str, Any]]
     release: Mapping[str, Any]
-    family: str | None = None
-    families: tuple[str, ...] = ()
+    marginal: str | None = None
+    marginals: tuple[str, ...] = ()
 
     @property
     def words(self) -> str:
@@ -90,7 +90,7 @@ class WithheldTable(SavedTable, Generic[TableT]):
 
     def facts(self) -> dict[str, Any]:
         """The fields of the statement."""
-        of_plan = {} if self.family is None else {"family": self.family, "families": list(self.families)}
+        of_plan = {} if self.marginal is None else {"marginal": self.marginal, "marginals": list(self.marginals)}
         return {
             "guarantee": self.release["guarantee"],
             "words": self.words,
@@ -179,21 +179,21 @@ def _marked(
 class WithheldTables(Display, Mapping[str, WithheldTable[LabelledTable]]):
     """Several tables of a release by a plan, by name, after one rule was applied to all of them."""
 
-    _shown = ("rule", "families")
+    _shown = ("rule", "marginals")
 
     rule: WithholdingRule
     tables: Mapping[str, WithheldTable[LabelledTable]] = field(repr=False)
 
     @property
-    def families(self) -> tuple[str, ...]:
+    def marginals(self) -> tuple[str, ...]:
         """The names of the tables."""
         return tuple(self.tables)
 
-    def __getitem__(self, family: str) -> WithheldTable[LabelledTable]:
-        if text(family, "family") not in self.tables:
+    def __getitem__(self, marginal: str) -> WithheldTable[LabelledTable]:
+        if text(marginal, "marginal") not in self.tables:
             remedy = f"Name one of {', '.join(map(repr, self.tables))}."
-            raise OutOfRange("family must name a withheld table", came=repr(family), remedy=remedy)
-        return self.tables[family]
+            raise OutOfRange("marginal must name a withheld table", came=repr(marginal), remedy=remedy)
+        return self.tables[marginal]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.tables)
@@ -205,35 +205,35 @@ class WithheldTables(Display, Mapping[str, WithheldTable[LabelledTable]]):
         self,
         path: Path | str,
         *,
-        family: str | None = None,
+        marginal: str | None = None,
         format: str | None = None,
         sign: Path | str | None = None,
         overwrite: bool = False,
     ) -> dict[str, Any]:
-        """Write one table and its statement; ``family`` may be left out if there is only one."""
-        optional(family, text, "family")
-        if family is None and len(self.tables) > 1:
-            remedy = f"Pass family={self.families[0]!r}, say: each table is a file."
-            raise OutOfRange("family must name the table to save", came="none", remedy=remedy)
-        chosen = self[self.families[0] if family is None else family]
+        """Write one table and its statement; ``marginal`` may be left out if there is only one."""
+        optional(marginal, text, "marginal")
+        if marginal is None and len(self.tables) > 1:
+            remedy = f"Pass marginal={self.marginals[0]!r}, say: each table is a file."
+            raise OutOfRange("marginal must name the table to save", came="none", remedy=remedy)
+        chosen = self[self.marginals[0] if marginal is None else marginal]
         return chosen.save(path, format=format, sign=sign, overwrite=overwrite)
 
 
-def narrowed_name(domain: Domain, family: Family, narrow: Narrow) -> str:
+def narrowed_name(domain: Domain, marginal: Marginal, narrow: Narrow) -> str:
     """The levels of a marginal in one text, each with its label if it is restricted to one."""
     labels = {
-        domain.axes[axis].levels[family[axis]]: text_of(domain.axes[axis].labels[family[axis]][place])
+        domain.axes[axis].levels[marginal[axis]]: text_of(domain.axes[axis].labels[marginal[axis]][place])
         for axis, place in narrow.items()
     }
-    return " ".join(f"{name}={labels[name]}" if name in labels else name for name in domain.level_names(family))
+    return " ".join(f"{name}={labels[name]}" if name in labels else name for name in domain.level_names(marginal))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class FamilyCells:
+class MarginalCells:
     """The cells of a marginal's table, in the form that a rule reads."""
 
     name: str  # Levels of the table, each with its label if it is restricted to one
-    family: Family
+    marginal: Marginal
     published: NDArray[np.bool_]  # Groups of the marginal that are in the table
     table: LabelledTable
     column: str  # Name of its column of estimates
@@ -247,20 +247,20 @@ class FamilyCells:
         cls,
         domain: Domain,
         kind: str,
-        family: Family,
+        marginal: Marginal,
         narrow: Narrow,
         columns: Mapping[str, NDArray[Any]],
         widest: Combination,
         step: Fraction,
-    ) -> "FamilyCells":
+    ) -> "MarginalCells":
         """The cells of a marginal, or of its groups with the labels in ``narrow``."""
-        published = groups_in(domain, family, narrow)
+        published = groups_in(domain, marginal, narrow)
         (column, estimates), (_, margins) = columns.items()
         return cls(
-            narrowed_name(domain, family, narrow),
-            family,
+            narrowed_name(domain, marginal, narrow),
+            marginal,
             published,
-            family_table(domain, kind, family, columns, narrow),
+            marginal_table(domain, kind, marginal, columns, narrow),
             column,
             estimates[published],
             margins[published],
@@ -276,8 +276,8 @@ class FamilyCells:
         return shown_bias(rule, NoiseTails(scaled(law, self.step)), self.margins.max())
 
 
-def withheld_families(
-    domain: Domain, tables: Sequence[FamilyCells], statement: Mapping[str, Any], rule: WithholdingRule
+def withheld_marginals(
+    domain: Domain, tables: Sequence[MarginalCells], statement: Mapping[str, Any], rule: WithholdingRule
 ) -> WithheldTables:
     """The tables of a release by a plan after a rule has withheld cells, and further cells if it is complementary."""
     names = tuple(table.name for table in tables)
@@ -287,21 +287,21 @@ def withheld_families(
     shown = {table.name: rule.shows(table.estimates, table.margins) for table in tables}
     if rule.complementary:
         # Two tables of one marginal may have the same group: then it is shown only if both tables show it.
-        published: dict[Family, NDArray[np.bool_]] = {}
-        stays: dict[Family, NDArray[np.bool_]] = {}
-        sizes: dict[Family, NDArray[np.float64]] = {}
+        published: dict[Marginal, NDArray[np.bool_]] = {}
+        stays: dict[Marginal, NDArray[np.bool_]] = {}
+        sizes: dict[Marginal, NDArray[np.float64]] = {}
         for table in tables:
             groups = len(table.published)
-            here = published.setdefault(table.family, np.zeros(groups, dtype=bool))
-            size = sizes.setdefault(table.family, np.zeros(groups))
+            here = published.setdefault(table.marginal, np.zeros(groups, dtype=bool))
+            size = sizes.setdefault(table.marginal, np.zeros(groups))
             here |= table.published
             size[table.published] = np.abs(table.estimates.astype(np.float64))
             passing = np.ones(groups, dtype=bool)
             passing[table.published] = shown[table.name]
-            stays[table.family] = stays.get(table.family, passing) & passing
-        both = {family: here & stays[family] for family, here in published.items()}
+            stays[table.marginal] = stays.get(table.marginal, passing) & passing
+        both = {marginal: here & stays[marginal] for marginal, here in published.items()}
         whole = complementary(domain, published, both, sizes)
-        shown = {table.name: whole[table.family][table.published] for table in tables}
+        shown = {table.name: whole[table.marginal][table.published] for table in tables}
     withheld = {
         table.name: WithheldTable(
             _marked(table.table, {table.column: table.estimates}, {table.column: shown[table.name]}, rule),

@@ -21,23 +21,23 @@ from utmost.publish.workloads.amount_pair import AmountPair, Weights
 from utmost.publish.workloads.measuring.forms import ProductForm, group_of
 from utmost.publish.workloads.reconstruction.estimates import LeastSquares
 from utmost.publish.workloads.reconstruction.least_squares import Reconstruction
-from utmost.tables.axes.domain import Family
+from utmost.tables.axes.domain import Marginal
 
 _EDGE, _SHORT = (
     0.45,
     1 - 1e-9,
 )  # largest fraction of a level in bounds by variance; relative accuracy of estimates as floats
 
-FamilyLaws = tuple[NDArray[np.intp], dict[int, Combination]]
+MarginalLaws = tuple[NDArray[np.intp], dict[int, Combination]]
 """For each group of a marginal, the number of its error distribution; and the distributions by number."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class AnswerErrors:
     reconstruction: LeastSquares
-    ratios: Mapping[Family, Level]  # Level for a change of 1 in each measured marginal's noise
+    ratios: Mapping[Marginal, Level]  # Level for a change of 1 in each measured marginal's noise
     unit: Unit  # Unit of privacy; for distinct counts, answers cannot add up cells
-    _known: dict[Family, FamilyLaws] = field(default_factory=dict)
+    _known: dict[Marginal, MarginalLaws] = field(default_factory=dict)
 
     def of(self, form: ProductForm) -> Combination:
         """The distribution of an answer's error; NotDetermined if the measured sums do not determine the answer."""
@@ -50,8 +50,8 @@ class AnswerErrors:
         reach = [math.inf] * len(forms)
         if forms and isinstance(self.reconstruction, Reconstruction):
             edges, heights = heights_at(np.array([ratio.epsilon_float for ratio in self.ratios.values()]), _EDGE)
-            by_family = dict(zip(self.ratios, heights.tolist(), strict=True))
-            squares = self.reconstruction.variances(forms, by_family)
+            by_marginal = dict(zip(self.ratios, heights.tolist(), strict=True))
+            squares = self.reconstruction.variances(forms, by_marginal)
             reach = [float(far) for far in spread_margins(squares, heights, edges, miss)]
         return [
             float(abs(value)) * _SHORT > far or self.of(form).rejects(value, miss)
@@ -72,17 +72,19 @@ class AnswerErrors:
             listed += [(nothing, v, level, count) for (v,), level, count in errors._terms(under)]
         return dict(zip(("u", "v", "levels", "counts"), _columns(listed, 4), strict=True))
 
-    def of_family(self, family: Family) -> FamilyLaws:
+    def of_marginal(self, marginal: Marginal) -> MarginalLaws:
         """The number of each group's distribution in a marginal, and the distributions, shared by equal groups."""
         domain = self.reconstruction.domain
-        self.unit.check_adds(is_one_cell=domain.is_of_cells(family), came=f"sums by {domain.family_name(family)!r}")
-        if family not in self._known:
-            self._known[family] = laws_of_groups(self.reconstruction, family, self.ratios, self.of)
-        return self._known[family]
+        self.unit.check_adds(
+            is_one_cell=domain.is_of_cells(marginal), came=f"sums by {domain.marginal_name(marginal)!r}"
+        )
+        if marginal not in self._known:
+            self._known[marginal] = laws_of_groups(self.reconstruction, marginal, self.ratios, self.of)
+        return self._known[marginal]
 
-    def of_amounts(self, amounts: AmountPair, family: Family, weights: Weights) -> FamilyLaws:
+    def of_amounts(self, amounts: AmountPair, marginal: Marginal, weights: Weights) -> MarginalLaws:
         """The errors of weighted sums of the parts of an amount, by the groups of the visible axes."""
-        both, seen, domain = amounts.both(family), amounts.seen(family), self.reconstruction.domain
+        both, seen, domain = amounts.both(marginal), amounts.seen(marginal), self.reconstruction.domain
         parts = amounts.parts(self.reconstruction.kinds(both), both)
         _, first, kinds = np.unique(parts, axis=1, return_index=True, return_inverse=True)
         places = [places_of(group, domain.group_shape(seen)) for group in first.tolist()]
@@ -90,17 +92,17 @@ class AnswerErrors:
         return kinds.ravel().astype(np.intp), {kind: self.of(form) for kind, form in enumerate(forms)}
 
     def widest(
-        self, by_family: Mapping[Family, FamilyLaws], sure: Fraction, *, together: bool
-    ) -> dict[Family, int | float]:
+        self, by_marginal: Mapping[Marginal, MarginalLaws], sure: Fraction, *, together: bool
+    ) -> dict[Marginal, int | float]:
         """The largest margin of each marginal; with ``together``, *all* sums lie within them at once."""
-        laws = {family: of for family, (_, of) in by_family.items()}
+        laws = {marginal: of for marginal, (_, of) in by_marginal.items()}
         if together:
-            listed = [of[kind] for kinds, of in by_family.values() for kind in kinds.tolist()]
+            listed = [of[kind] for kinds, of in by_marginal.values() for kind in kinds.tolist()]
             alone = len(self.ratios) == 1 and len(laws) == 1
             margins = dict(zip(map(id, listed), simultaneous_margins(listed, sure, independent=alone), strict=True))
         else:
             margins = {id(law): law.margin(sure) for of in laws.values() for law in of.values()}
-        return {family: max(margins[id(law)] for law in of.values()) for family, of in laws.items()}
+        return {marginal: max(margins[id(law)] for law in of.values()) for marginal, of in laws.items()}
 
     def _terms(self, *forms: ProductForm) -> list[tuple[tuple[Fraction, ...], Level, int]]:
         """The noises in some answers, by kind: coefficient in each answer, level, and number of noises of this kind."""
@@ -108,8 +110,8 @@ class AnswerErrors:
             self._check_adds(form)
             self.reconstruction.check_determined(form)
         return [
-            (key, self.ratios[family], count)
-            for family, terms in self.reconstruction.terms(*forms).items()
+            (key, self.ratios[marginal], count)
+            for marginal, terms in self.reconstruction.terms(*forms).items()
             for key, count in terms.items()
         ]
 

@@ -14,12 +14,12 @@ from utmost.publish.promises.statement import unlike
 from utmost.publish.promises.statement_kinds import CLEAN_KIND
 from utmost.publish.releases.clean_release import CleanProblem, CleanTable
 from utmost.publish.releases.detailed_release import DetailedSums, whole_release
-from utmost.publish.releases.noisy_sums import Families, NoisySums
+from utmost.publish.releases.noisy_sums import MarginalNames, NoisySums
 from utmost.publish.releases.noisy_table import NoisyTable
 from utmost.publish.workloads.bounds.clean_certificate import CleanCertificate
 from utmost.publish.workloads.reconstruction.public_facts import PublicFacts
-from utmost.publish.workloads.sums_in_words import read_family
-from utmost.tables.axes.domain import Family
+from utmost.publish.workloads.sums_in_words import read_marginal
+from utmost.tables.axes.domain import Marginal
 from utmost.tables.files import files
 
 _ROUNDED = frozenset({"zero_bias"})
@@ -53,7 +53,7 @@ def check_clean(statement: Mapping[str, Any], table: Any, release: Mapping[str, 
         made_of = whole.together if isinstance(whole, DetailedSums) else whole
         domain, amount, problems = made_of.domain, made_of.unit.amount, {made_of.digest: whole.clean_problem}
 
-    def proved(statement: Mapping[str, Any]) -> tuple[CleanTable, Family]:
+    def proved(statement: Mapping[str, Any]) -> tuple[CleanTable, Marginal]:
         """Return the clean table that the certificate in the statement proves, with the marginal of the statement."""
         of = stated_field(statement, "of", dict)
         if set(of) != {"sums"} or of["sums"] not in problems:
@@ -65,19 +65,19 @@ def check_clean(statement: Mapping[str, Any], table: Any, release: Mapping[str, 
         held = stated_field(statement, "held", list) if "held" in statement else None
         facts = None if listed is None else PublicFacts.of_facts(domain, listed, amount)
         certificate = CleanCertificate.of_facts(domain, stated_field(statement, "certificate", dict))
-        family = domain.family(read_family(domain, stated_field(statement, "family", str)))
+        marginal = domain.marginal(read_marginal(domain, stated_field(statement, "marginal", str)))
         try:
-            return problems[of["sums"]](facts, held).certified(certificate), family
+            return problems[of["sums"]](facts, held).certified(certificate), marginal
         except Unsupported as error:
             required = "the release must have a clean table for the public facts and held sums of the statement"
             raise BadTable(required, came=str(error)[:200]) from None
 
     # The marginal, the public facts, the held sums and the certificate determine every field.
-    form: StatementForm[tuple[CleanTable, Family]] = StatementForm(
+    form: StatementForm[tuple[CleanTable, Marginal]] = StatementForm(
         CLEAN_KIND, "a statement of a clean table", lambda clean: clean[0].fields(clean[1]), proved, _ROUNDED
     )
-    clean, family = form.checked(statement)
-    expected = release.beside(clean) if isinstance(release, NoisyTable) else beside_estimates(whole, clean, family)
+    clean, marginal = form.checked(statement)
+    expected = release.beside(clean) if isinstance(release, NoisyTable) else beside_estimates(whole, clean, marginal)
     cells = files.columns(table)
     if "clean" not in cells or not set(cells) <= set(expected):
         raise BadTable("a clean table must have labels and the column 'clean'", came=", ".join(cells))
@@ -90,7 +90,7 @@ def check_clean(statement: Mapping[str, Any], table: Any, release: Mapping[str, 
     return clean
 
 
-def beside_estimates(release: NoisySums | DetailedSums, clean: CleanTable, family: Families) -> dict[str, Any]:
+def beside_estimates(release: NoisySums | DetailedSums, clean: CleanTable, marginal: MarginalNames) -> dict[str, Any]:
     """Return the clean table of a marginal; for a release in one stage, with its estimates and margins first."""
-    estimates = files.columns(release[family]) if isinstance(release, NoisySums) else {}
-    return estimates | files.columns(clean[family])
+    estimates = files.columns(release[marginal]) if isinstance(release, NoisySums) else {}
+    return estimates | files.columns(clean[marginal])

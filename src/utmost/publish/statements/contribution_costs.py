@@ -1,4 +1,4 @@
-"""Compare bounds on contributions (at_most, per_cell or in_all): how much noise each needs, and how much it removes.
+"""Compare bounds on contributions (at_most, per_cell or in_total): how much noise each needs, and how much it removes.
 
 The noise of a bound is known beforehand. What the bound removes is estimated from contributions. A public sample of
 contributions costs no privacy. Released contributions have cost a level, which adds up with later releases of the
@@ -25,7 +25,7 @@ from utmost.core.noise.integer_law import IntegerLaw
 from utmost.core.privacy.amount import Amount
 from utmost.core.privacy.unit import Unit
 from utmost.errors import OutOfRange, Unsupported
-from utmost.publish.counting.contributions import AT_MOST, IN_ALL, MORE, PER_CELL
+from utmost.publish.counting.contributions import AT_MOST, IN_TOTAL, MORE, PER_CELL
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger.spending import Spending
 from utmost.publish.promises.noise_at_level import cell_noise_at
@@ -63,7 +63,7 @@ class BoundCosts(Display):
     """The costs of several bounds. Printed: a table that marks the bound with the least expected error.
 
     Attributes:
-        name: Name of the bound: "at_most", "per_cell" or "in_all".
+        name: Name of the bound: "at_most", "per_cell" or "in_total".
         rows: Costs of each bound, ascending.
         level: Privacy level of the tables to be published.
         paid: Privacy level at which the contributions were released; None if they are public.
@@ -102,7 +102,7 @@ class BoundCosts(Display):
         lost = {
             AT_MOST: "their cells beyond the bound; a person counts once in a cell",
             PER_CELL: "their events, or their amount, beyond the bound in their largest cell",
-            IN_ALL: "their events, or their amount, beyond the bound in all cells together",
+            IN_TOTAL: "their events, or their amount, beyond the bound in all cells together",
         }[self.name]
         return f"Persons cut: those with more than the bound. Lost: {lost}."
 
@@ -137,7 +137,7 @@ def bound_costs(
     at_most: int | None = None,
     per_cell: Number | None = None,
     step: Number = 1,
-    family: str | Sequence[str] | None = None,
+    marginal: str | Sequence[str] | None = None,
     public: bool = False,
     persons: int | None = None,
     confidence: Number = DEFAULT_CONFIDENCE,
@@ -149,10 +149,10 @@ def bound_costs(
         domain: Domain of the table to be published, with separate noise for each cell.
         epsilon: Privacy level of the table to be published, as a number or a `Level`, such as ``level(alpha="1/2")``.
         at_most, per_cell: Value of the bound that is not compared, 1 by default: of ``per_cell`` if the contributions
-            compare ``at_most``, and the reverse. If they compare ``in_all``, pass neither: each cell then has the noise
-            of ``in_all``.
+            compare ``at_most``, and the reverse. If they compare ``in_total``, pass neither: each cell then has the
+            noise of ``in_total``.
         step: Step of amounts, as for `count_table`; the bounds are multiples of it.
-        family: Names of the levels of the wanted sums; the error of one sum is shown. None for the cells, "" for the
+        marginal: Names of the levels of the wanted sums; the error of one sum is shown. None for the cells, "" for the
             total. The more cells a sum has, the more losses weigh against noise.
         public: True if the contributions are public, such as those of a public sample.
         persons: Number of persons in the data to be published, a public number; only with ``public``. The
@@ -192,16 +192,16 @@ def bound_costs(
     if persons is not None and (not public or persons < 1):
         remedy = "Leave persons= out; only with public=True pass a number of persons, 1 or more."
         raise OutOfRange("persons= must be at least 1, and needs public=True", came=persons, remedy=remedy)
-    fixed: dict[str, Number | None] = {AT_MOST: at_most, PER_CELL: per_cell, IN_ALL: None}
-    if histogram.name == IN_ALL and not at_most is per_cell is None:
+    fixed: dict[str, Number | None] = {AT_MOST: at_most, PER_CELL: per_cell, IN_TOTAL: None}
+    if histogram.name == IN_TOTAL and not at_most is per_cell is None:
         remedy = "Leave at_most= and per_cell= out."
         raise OutOfRange(
-            "contributions that compare in_all take no other bound", came="at_most= or per_cell=", remedy=remedy
+            "contributions that compare in_total take no other bound", came="at_most= or per_cell=", remedy=remedy
         )
     if fixed[histogram.name] is not None:
         remedy = f"Leave {histogram.name}= out: these contributions compare values of this bound."
         raise OutOfRange(f"{histogram.name} must be left out", came="a value", remedy=remedy)
-    width, chosen = exact(step, "step"), domain.finest if family is None else domain.family(family)
+    width, chosen = exact(step, "step"), domain.finest if marginal is None else domain.marginal(marginal)
     starts = [Fraction(0), *histogram.bounds]
     # The bound that the persons in each cell are assumed to need: the middle of two bounds; beyond all bounds, one step
     # more than the largest.
@@ -211,14 +211,14 @@ def bound_costs(
     rows = []
     for place, bound in enumerate(histogram.bounds):
         pair = {**fixed, histogram.name: bound}
-        # Bounds without a value are 1; in_all is charged like one cell with the whole sum.
+        # Bounds without a value are 1; in_total is charged like one cell with the whole sum.
         amount = None if width == 1 else Amount("amount", width)
-        most = next((exact(pair[name], name) for name in (IN_ALL, PER_CELL) if pair[name] is not None), Fraction(1))
+        most = next((exact(pair[name], name) for name in (IN_TOTAL, PER_CELL) if pair[name] is not None), Fraction(1))
         cells = 1 if pair[AT_MOST] is None else exact_integer(pair[AT_MOST], AT_MOST)
         sensitivity = most if amount is None else amount.steps(most, PER_CELL)
         unit = Unit(sensitivity, min(cells, domain.size), histogram.neighbours, amount)
         law: Geometric | IntegerLaw
-        if histogram.name == IN_ALL:  # the geometric noise of a plan's cells
+        if histogram.name == IN_TOTAL:  # the geometric noise of a plan's cells
             law = Geometric(unit.per_cell(spent), unit.sensitivity)
             margin = unit.margin(law.margin(sure))
         else:
@@ -293,7 +293,7 @@ def _listed(domain: Domain) -> dict[str, Sequence[Any]]:
 def _axis(labels: Mapping[str, Sequence[Any]]) -> tuple[str, tuple[Fraction, ...]]:
     """The name of the bound of a table of contributions, and its values."""
     name = next(iter(labels), "")
-    if len(labels) != 1 or name not in (AT_MOST, PER_CELL, IN_ALL) or labels[name][-1] != MORE:
+    if len(labels) != 1 or name not in (AT_MOST, PER_CELL, IN_TOTAL) or labels[name][-1] != MORE:
         remedy = "Release a table of ut.count_contributions, or of utmost count --contributions at-most=1,2,5."
         raise OutOfRange("contributions must be a table of count_contributions", came="another table", remedy=remedy)
     return name, tuple(exact(bound, name) for bound in labels[name][:-1])

@@ -126,7 +126,7 @@ def sums_in_words(statement: Mapping[str, Any], release: "NoisySums") -> Release
     """The statement in words of a release by a plan; ``statement`` must belong to ``release``."""
     from utmost.publish.statements.workload_files import trust_of_sums
 
-    families = statement["noise"]["families"]
+    marginals = statement["noise"]["marginals"]
     plain = release.plan.measurement.adds_to_one(release.plan.shares)
     whole = "epsilon" if plain else "the epsilon that a cell alone would have"
     amounts = release.plan.amount_pair
@@ -135,12 +135,12 @@ def sums_in_words(statement: Mapping[str, Any], release: "NoisySums") -> Release
             name,
             sums,
             f"{law!r}{'' if release.unit.step == 1 else f' in steps of {release.unit.text(1)}'}",
-            "" if len(families) == 1 and one["share"] == "1" else f"{one['share']} of {whole}",
+            "" if len(marginals) == 1 and one["share"] == "1" else f"{one['share']} of {whole}",
             bars(release.confidence, margin),
             within,
         )
-        for (family, law), one in zip(_laws(release), families, strict=True)
-        for name, sums, margin, within in _noised(release, family, law, one)
+        for (marginal, law), one in zip(_laws(release), marginals, strict=True)
+        for name, sums, margin, within in _noised(release, marginal, law, one)
     )
     part = ""
     if release.promise.part is not None:
@@ -149,9 +149,11 @@ def sums_in_words(statement: Mapping[str, Any], release: "NoisySums") -> Release
             f" This is the part {label} of {axis}: no individual is in two parts, so only the largest epsilon "
             "of any part counts."
         )
-    measured_families = zip(_laws(release), families, strict=True)
-    words = release.plan.family_words if amounts is None else amounts.name
-    shares = [f"{words(family) or 'total'} with {one['share']} of {whole}" for (family, _), one in measured_families]
+    measured_marginals = zip(_laws(release), marginals, strict=True)
+    words = release.plan.marginal_words if amounts is None else amounts.name
+    shares = [
+        f"{words(marginal) or 'total'} with {one['share']} of {whole}" for (marginal, _), one in measured_marginals
+    ]
     summed = release.unit.amount
     of = "" if summed is None or summed.distinct is not None else f" of {summed.name}"
     count, sums = release.plan.measured, "sums"
@@ -160,9 +162,9 @@ def sums_in_words(statement: Mapping[str, Any], release: "NoisySums") -> Release
     named = "" if release.measure is None else f"{release.measure}: "
     clipped = "" if summed is None or summed.clipped is None else f" ({summed.clipped})"
     by = f": {few(shares, MOST_BARS)}"
-    if len(families) == 1 and plain:
-        (family,) = release.plan.shares
-        by = f" by {words(family)}" if words(family) else ""
+    if len(marginals) == 1 and plain:
+        (marginal,) = release.plan.shares
+        by = f" by {words(marginal)}" if words(marginal) else ""
     measured = f"{named}{count} {sums}{of}{clipped}{by}"
     total, (adds, _) = level_in_ledger(release.ledger_facts, release.level)
     line, split = promise_line(release.level, release.unit.neighbours), f"{SHARED_BUDGET} "
@@ -232,41 +234,41 @@ def possible_values(columns: Sequence[str]) -> str:
 
 
 def _noised(
-    release: "NoisySums", family: Any, law: Geometric, one: Mapping[str, Any]
+    release: "NoisySums", marginal: Any, law: Geometric, one: Mapping[str, Any]
 ) -> list[tuple[str, str, Callable[[Any], int | float], str]]:
     """For a measured marginal: its name, its sums, their margin, and the text of the margin.
 
     A marginal of an amount has an entry for each of its columns.
     """
-    amounts, words = release.plan.amount_pair, release.plan.family_words(family)
+    amounts, words = release.plan.amount_pair, release.plan.marginal_words(marginal)
     if amounts is None:
         sums = (
             f"the {one['sums']} {one.get('of', 'sums')} by {words}"
             if words
             else f"the {one.get('of', 'sum')} of everything"
         )
-        is_table = "of" not in one and min(family, default=0) >= 0 and len(release.plan.shares) <= MOST_BARS
+        is_table = "of" not in one and min(marginal, default=0) >= 0 and len(release.plan.shares) <= MOST_BARS
 
         def margin(sure: Any) -> int | float:
             """The margin of the published table, which least squares computes from all measured sums."""
             if not is_table:
                 return release.unit.margin(law.margin(release.at_one_level(sure)))
-            return next(iter(release.widest_bars([family], None, sure, together=False).values()))
+            return next(iter(release.widest_bars([marginal], None, sure, together=False).values()))
 
         return [(words or "total", sums, margin, "± {}")]
-    name, low, high = amounts.name(family) or "total", *map(release.unit.text, amounts.amount.ends)
+    name, low, high = amounts.name(marginal) or "total", *map(release.unit.text, amounts.amount.ends)
     sums, third = ("three", ", and of the events without an amount") if amounts.amount.missing else ("two", "")
     parts = f", all columns computed from {sums} noisy sums: of the amounts above {low}, of those below {high}{third}"
-    is_table = min(family, default=0) >= 0 and len(release.plan.shares) <= MOST_BARS
+    is_table = min(marginal, default=0) >= 0 and len(release.plan.shares) <= MOST_BARS
 
     def margin_of(column: str, weights: Any) -> Callable[[Any], int | float]:
         """The margin of the published table, as for counts."""
         if not is_table:
             return lambda sure: dict(amounts.bars(law.ratio, release.at_one_level(sure)))[column]
-        seen = [amounts.seen(family)]
+        seen = [amounts.seen(marginal)]
         return lambda sure: next(iter(release.widest_bars(seen, weights, sure, together=False).values()))
 
-    counted = f"counts of {release.unit.counted}"
+    counted = f"counts of {release.unit.counted_noun}"
     *_, mean = amounts.mean_columns
     what = {
         "count": counted,
@@ -315,7 +317,7 @@ def level_in_ledger(ledger: LedgerFacts | None, own: Level) -> tuple[Level, tupl
         f"sum [koufogiannis2015]. {ADDS_UP}"
     )
     if ledger.together != largest:
-        adds = f"{adds} With the other versions of the data the cost is {level_name(ledger.together)} in all."
+        adds = f"{adds} With the other versions of the data the cost is {level_name(ledger.together)} in total."
     return ledger.together, (adds, FEWER_LEVELS if len(ledger.levels) > 1 else "")
 
 
@@ -326,13 +328,13 @@ def sums_table_in_words(statement: Mapping[str, Any]) -> ReleaseFacts:
 
     table = SUMS_TABLE_FORM.checked(statement)
     release, facts = table.release, sums_in_words(statement["release"], table.release)
-    family, labels = narrowed(release.domain, table.family)
-    if family in release.plan.shares:
+    marginal, labels = narrowed(release.domain, table.marginal)
+    if marginal in release.plan.shares:
         return facts
-    own, amounts = _computed(release, family, labels), release.plan.amount_pair
+    own, amounts = _computed(release, marginal, labels), release.plan.amount_pair
     if amounts is not None and not labels:
         measured = {amounts.name(each) for each in release.plan.shares}
-        if release.domain.family_name(family) in measured and len(measured) == 1:
+        if release.domain.marginal_name(marginal) in measured and len(measured) == 1:
             return replace(facts, noises=tuple(replace(one, law=facts.noises[0].law) for one in own))
     return replace(facts, released=f"{own[0].of}, of these: {facts.released}", noises=(*own, *facts.noises))
 
@@ -348,10 +350,10 @@ def _within(column: str) -> str:
     return f"± about {{}} / {number}" if " times " in column else "± {}"
 
 
-def _computed(release: "NoisySums", family: Any, labels: Mapping[int, Any]) -> tuple[StatedNoise, ...]:
+def _computed(release: "NoisySums", marginal: Any, labels: Mapping[int, Any]) -> tuple[StatedNoise, ...]:
     """The margins of a table that was not measured; a table of amounts has one for each of its columns."""
-    amounts, name = release.plan.amount_pair, release.domain.family_name(family)
-    shape = release.domain.group_shape(family)
+    amounts, name = release.plan.amount_pair, release.domain.marginal_name(marginal)
+    shape = release.domain.group_shape(marginal)
     count = prod(1 if axis in labels else groups for axis, groups in enumerate(shape))
     columns: list[tuple[str, str, Any]] = [("", f"{count} sums" if count > 1 else "one sum", None)]
     if amounts is not None:
@@ -360,7 +362,7 @@ def _computed(release: "NoisySums", family: Any, labels: Mapping[int, Any]) -> t
         columns.append((mean.name, f"{mean.name.partition(' times ')[0]}, {count} values ({_DIVIDED})", mean.weights))
 
     def margin_of(weights: Any) -> Callable[[Any], int | float]:
-        return lambda sure: next(iter(release.widest_bars([family], weights, sure, together=False).values()))
+        return lambda sure: next(iter(release.widest_bars([marginal], weights, sure, together=False).values()))
 
     return tuple(
         StatedNoise(
@@ -392,7 +394,7 @@ def measures_in_words(statement: Mapping[str, Any]) -> ReleaseFacts:
     noises = [replace(noise, level=own) for facts in each for noise in facts.noises]
     counts = StatedNoise(
         f"{' '.join(axes) or 'total'}: count",
-        f"number of {first.unit.counted}: the average of the counts measured with each amount",
+        f"number of {first.unit.counted_noun}: the average of the counts measured with each amount",
         noises[0].law,
         "",
         bars(first.confidence, measures.count_margin),

@@ -47,7 +47,7 @@ EVEN_BUDGET = (
 
 REPLACED_BUDGET = (
     "One individual's record counts in up to {cells} cells; replacing it may change twice as many, so each cell has "
-    "1/{charged} of epsilon (sequential composition)."
+    "1/{parts} of epsilon (sequential composition)."
 )
 
 ROW_BUDGET = "The cells of one row share the whole epsilon; no individual is in two rows."
@@ -90,7 +90,7 @@ def words_of_cells(statement: Statement, at_level: CellNoiseAtLevel) -> NoiseWor
         f"each cell of {listed('column', columns)}",
         repr(at_level.drawn)
         + ("" if at_level.width is None else f" in steps of {at_level.width if at_level.grid else unit.text(1)}"),
-        "" if unit.charged == 1 else level_name(at_level.law.level),
+        "" if unit.epsilon_parts == 1 else level_name(at_level.law.level),
         bars(at_level.confidence, margin),
         "± {} for each released cell",
     )
@@ -98,9 +98,9 @@ def words_of_cells(statement: Statement, at_level: CellNoiseAtLevel) -> NoiseWor
     if unit.step != 1:
         numbers = f"multiples of {unit.step}"
     composition = WHOLE_BUDGET
-    if unit.charged != 1:
+    if unit.epsilon_parts != 1:
         budget = EVEN_BUDGET if unit.neighbours == "add-remove" else REPLACED_BUDGET
-        composition = budget.format(cells=unit.cells, charged=unit.charged)
+        composition = budget.format(cells=unit.cells, parts=unit.epsilon_parts)
     return NoiseWords(
         line=promise_line(at_level.level, unit.neighbours),
         per=None,
@@ -131,8 +131,9 @@ def rounded(unit: Unit, cell: str) -> str:
     if unit.amount.distinct is not None:
         return (
             f"{unit.amount.name} counts the different values in each {cell}, of {unit.amount.distinct} "
-            f"values that were declared beforehand; one individual adds at most {unit.most} of them to a {cell}; such "
-            f"numbers do not add up over {cell}s, which may have values in common; "
+            "values that were declared beforehand; one individual adds at most "
+            f"{unit.largest_change} of them to a {cell}; such numbers do not add up over {cell}s, which may have "
+            "values in common; "
         )
     return f"{unit.amount.name} was rounded to the nearest multiple of {unit.text(1)} and then summed; "
 
@@ -140,7 +141,7 @@ def rounded(unit: Unit, cell: str) -> str:
 def changes(unit: Unit, cell: str) -> str:
     """The change by one individual, in words."""
     verb = "changes" if unit.neighbours == "add-remove" else "counts in"
-    return f"{verb} {unit.changes(cell)}{', and lowers none' * unit.nonnegative}{_EVERYBODY * unit.exactly}"
+    return f"{verb} {unit.changes_text(cell)}{', and lowers none' * unit.nonnegative}{_EVERYBODY * unit.exactly}"
 
 
 def trust_of_cells(promise: Promise) -> tuple[str, ...]:
@@ -162,7 +163,7 @@ def beyond_unit(promise: Promise, unit: Unit, cell: str) -> str:
         return "rows with values outside the declared lists: they are in no figure, and no margin covers them"
     averaged = unit.averaged("group")
     more = f". {averaged[0].upper()}{averaged[1:]}" if averaged else ""
-    lost = f"{unit.beyond(cell)}, and rows with values outside the declared lists"
+    lost = f"{unit.uncounted_text(cell)}, and rows with values outside the declared lists"
     return f"{lost}: they are in no figure, and no margin covers them{more}"
 
 

@@ -28,7 +28,7 @@ from utmost.publish.releases.noisy_sums import NoisySums
 from utmost.publish.releases.noisy_table import NOISY_TABLE_FORM, NoisyTable
 from utmost.publish.releases.withheld import WithheldTable, narrowed_name, table_bias, without_digests
 from utmost.publish.releases.withholding import SHOWN, WithholdingRule
-from utmost.publish.workloads.sums_in_words import read_family
+from utmost.publish.workloads.sums_in_words import read_marginal
 from utmost.publish.workloads.workload import narrowed
 from utmost.tables.files import files
 
@@ -50,14 +50,14 @@ def _described(statement: Mapping[str, Any]) -> WithheldTable[Any]:
         )
     elif is_of_sums(release):
         whole = NoisySums.without_sums(release)
-        family, families = stated_field(statement, "family", str), names_of(statement, "families")
-        words = _families(whole, families)
-        if [narrowed_name(whole.domain, *narrowed(whole.domain, word)) for word in words] != families:
-            raise does_not_follow("families")
-        if family not in families:
-            raise does_not_follow("family")
-        alone = whole.withheld(replace(rule, complementary=False), [words[families.index(family)]])
-        described = replace(alone[family], families=tuple(families), release=release)
+        marginal, marginals = stated_field(statement, "marginal", str), names_of(statement, "marginals")
+        words = _marginals(whole, marginals)
+        if [narrowed_name(whole.domain, *narrowed(whole.domain, word)) for word in words] != marginals:
+            raise does_not_follow("marginals")
+        if marginal not in marginals:
+            raise does_not_follow("marginal")
+        alone = whole.withheld(replace(rule, complementary=False), [words[marginals.index(marginal)]])
+        described = replace(alone[marginal], marginals=tuple(marginals), release=release)
     else:
         checked = Statement.of_facts(release)
         released, noise = checked.promise.columns, checked.noise
@@ -159,10 +159,10 @@ def _check_made_of(described: WithheldTable[Any], columns: TextColumns, answer: 
     again: WithheldTable[Any] | None = None
     if isinstance(answer, NoisyTable):
         again = answer.withheld(described.rule)
-    elif isinstance(release := answer.table, NoisySums) and described.family is not None:
-        again = release.withheld(described.rule, _families(release, described.families))[described.family]
+    elif isinstance(release := answer.table, NoisySums) and described.marginal is not None:
+        again = release.withheld(described.rule, _marginals(release, described.marginals))[described.marginal]
         again = replace(again, release=without_digests(release.statement))
-    elif not answer.is_by_plan and described.family is None:
+    elif not answer.is_by_plan and described.marginal is None:
         again = answer.withheld(described.rule)
     if again is None:
         raise BadTable(
@@ -177,5 +177,5 @@ def _check_made_of(described: WithheldTable[Any], columns: TextColumns, answer: 
             raise BadTable(required, came="another table", where=f"column {name!r}")
 
 
-def _families(release: NoisySums, names: Sequence[str]) -> list[tuple[Any, ...]]:
-    return [read_family(release.domain, name) for name in names]
+def _marginals(release: NoisySums, names: Sequence[str]) -> list[tuple[Any, ...]]:
+    return [read_marginal(release.domain, name) for name in names]

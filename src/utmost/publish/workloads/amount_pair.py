@@ -28,7 +28,7 @@ from utmost.errors import OutOfRange
 from utmost.publish.workloads.measuring.axis_sums import Groups
 from utmost.publish.workloads.measuring.forms import ProductForm
 from utmost.publish.workloads.workload import WantedSums, Workload
-from utmost.tables.axes.domain import Domain, Family, with_level
+from utmost.tables.axes.domain import Domain, Marginal, with_level
 
 _PARTS, _ADDED = 0, 1  # levels of the axis: at level 0 the parts are separate, at level 1 they are added up
 
@@ -117,22 +117,22 @@ class AmountPair:
     def _padded(self, above: Fraction, below: Fraction) -> Weights:
         return (above, below, *(Fraction(0),) * (self.size - 2))
 
-    def both(self, family: Family) -> Family:
+    def both(self, marginal: Marginal) -> Marginal:
         """Return the marginal with separate parts, whether or not its name has the axis of parts."""
-        if family[self.place] not in (_PARTS, _ADDED):
-            came = self.domain.family_name(family)
+        if marginal[self.place] not in (_PARTS, _ADDED):
+            came = self.domain.marginal_name(marginal)
             remedy = f"Name the table without {self.amount.name!r}."
             raise OutOfRange(
                 f"a table of {self.amount.name!r} has sum and count together", came=repr(came), remedy=remedy
             )
-        return with_level(family, self.place, _PARTS)
+        return with_level(marginal, self.place, _PARTS)
 
-    def seen(self, family: Family) -> Family:
+    def seen(self, marginal: Marginal) -> Marginal:
         """Return the marginal without the axis of parts, as published tables show it."""
-        return with_level(family, self.place, _ADDED)
+        return with_level(marginal, self.place, _ADDED)
 
-    def name(self, family: Family) -> str:
-        return self.domain.family_name(self.seen(family))
+    def name(self, marginal: Marginal) -> str:
+        return self.domain.marginal_name(self.seen(marginal))
 
     def check_narrow(self, narrow: Mapping[int, int]) -> None:
         """Check that no table is narrowed to one of the parts; ``narrow`` maps axes to labels."""
@@ -165,9 +165,9 @@ class AmountPair:
         factors[self.place] = factors[self.place] * np.array([int(weight * common) for weight in weights], dtype=object)
         return ProductForm(of.domain, tuple(factors), of.denominator * common)
 
-    def parts(self, values: NDArray[Any], family: Family) -> NDArray[Any]:
+    def parts(self, values: NDArray[Any], marginal: Marginal) -> NDArray[Any]:
         """Return a marginal's values as one row for each part; (parts, groups of the other axes)."""
-        shape = self.domain.group_shape(family)
+        shape = self.domain.group_shape(marginal)
         before, after = prod(shape[: self.place]), prod(shape[self.place + 1 :])
         return np.moveaxis(values.reshape(before, self.size, after), 1, 0).reshape(self.size, before * after)
 
@@ -198,15 +198,15 @@ class AmountPair:
     def one_part_unit(self, unit: Unit) -> Unit:
         """Return the unit of one part, without ``nonnegative`` and ``exactly``, which one part does not prove."""
         amount = Amount(self.amount.name, self.amount.step)
-        return Unit(unit.sensitivity, unit.cells, unit.neighbours, amount, in_all=unit.in_all)
+        return Unit(unit.sensitivity, unit.cells, unit.neighbours, amount, in_total=unit.in_total)
 
-    def named(self, names: Iterable[Any]) -> list[Family]:
+    def named(self, names: Iterable[Any]) -> list[Marginal]:
         """Return marginals of the domain without the axis of parts, by their names."""
-        return [self._without(self.both(self.domain.family(name))) for name in names]
+        return [self._without(self.both(self.domain.marginal(name))) for name in names]
 
-    def of_both(self, shares: Mapping[Family, Fraction]) -> dict[Family, Fraction]:
+    def of_both(self, shares: Mapping[Marginal, Fraction]) -> dict[Marginal, Fraction]:
         """Return budget shares planned for one part as shares of the marginals with all parts."""
-        return {(*family[: self.place], _PARTS, *family[self.place :]): share for family, share in shares.items()}
+        return {(*marginal[: self.place], _PARTS, *marginal[self.place :]): share for marginal, share in shares.items()}
 
     def _without(self, of: tuple[Any, ...]) -> tuple[Any, ...]:
         return (*of[: self.place], *of[self.place + 1 :])

@@ -15,12 +15,12 @@ from typing import Any
 
 from utmost.core.exact.numbers import Number, exact
 from utmost.errors import NotANumber, OutOfRange
-from utmost.publish.workloads.measuring.measured_families import measured_family, names_difference, names_hats
+from utmost.publish.workloads.measuring.measured_marginals import measured_marginal, names_difference, names_hats
 from utmost.publish.workloads.planning.marginal_search import marginals
 from utmost.publish.workloads.workload import Workload
 from utmost.tables.axes.axes import label_text
 from utmost.tables.axes.clock import UNITS, period_span, shown_time
-from utmost.tables.axes.domain import Domain, Family
+from utmost.tables.axes.domain import Domain, Marginal
 from utmost.tables.axes.ordered_axes import bin_ends
 
 TOTAL = "total"  # the name of the sum over all cells, unless a level has this name
@@ -43,7 +43,7 @@ def read_selection(domain: Domain, texts: Iterable[str]) -> dict[str, Any]:
     return selection
 
 
-def read_family(domain: Domain, text: str) -> tuple[Any, ...]:
+def read_marginal(domain: Domain, text: str) -> tuple[Any, ...]:
     """Read the name of one table into levels and (level, label) pairs; the total is ()."""
     words, weight = _scanned(domain, "" if _is_total(domain, text) else text)
     if weight is not None or any(isinstance(word, tuple) and isinstance(word[1], slice) for word in words):
@@ -64,7 +64,7 @@ def read_wanted(
     return Workload.of_parts(domain, wanted)
 
 
-def read_share(domain: Domain, text: str) -> tuple[Family, Fraction]:
+def read_share(domain: Domain, text: str) -> tuple[Marginal, Fraction]:
     """Read the name of a measured marginal and its budget share."""
     name, equals, share = text.rpartition("=")
     marked = [word for word in name.split() if names_hats(domain, word) or names_difference(domain, word)]
@@ -74,7 +74,7 @@ def read_share(domain: Domain, text: str) -> tuple[Family, Fraction]:
     if not equals or rest is not None or not all(isinstance(word, str) for word in words):
         remedy = 'Write "department sex=3/4", say, or "=1/4" for the total.'
         raise OutOfRange("share must be a table and a number", came=repr(text), remedy=remedy)
-    return measured_family(domain, [*words, *marked]), exact(share, "share")
+    return measured_marginal(domain, [*words, *marked]), exact(share, "share")
 
 
 def _wanted(domain: Domain, text: str, per_answer: bool, without: str | None) -> Workload:
@@ -82,8 +82,8 @@ def _wanted(domain: Domain, text: str, per_answer: bool, without: str | None) ->
     if tables is not None:
         axes = {name: axis for name, axis in zip(domain.columns, domain.axes, strict=True) if name != without}
         meant = domain if without is None else Domain(axes)
-        families = marginals(meant, int(tables[1]))
-        listed: list[Any] = [family if without is None else meant.level_names(family) for family in families]
+        wanted = marginals(meant, int(tables[1]))
+        listed: list[Any] = [marginal if without is None else meant.level_names(marginal) for marginal in wanted]
         return Workload(domain, dict.fromkeys(listed, exact(tables[2] or 1, "weight")), per_answer=per_answer)
     start = next((start for start in _RUNS if text.startswith(start)), None)
     if start is not None:

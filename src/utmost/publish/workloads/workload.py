@@ -32,7 +32,7 @@ from utmost.publish.workloads.measuring.axis_sums import (
 )
 from utmost.publish.workloads.measuring.variance_components import VarianceComponents, chains_of
 from utmost.tables.axes.axes import Label, label_text
-from utmost.tables.axes.domain import Domain, Family, Where, with_level, words_in
+from utmost.tables.axes.domain import Domain, Marginal, Where, with_level, words_in
 
 MOST_ENTRIES = 10**8
 
@@ -46,7 +46,7 @@ class WantedSums(Display):
     sums: tuple[AxisSums, ...] = field(repr=False)  # one kind of sums for each axis; an answer takes one sum of each
     answers: int  # number of sums
 
-    def family(self, domain: Domain) -> Family:
+    def marginal(self, domain: Domain) -> Marginal:
         """The coarsest marginal whose sums determine these sums."""
         return tuple(sums.level(axis) for sums, axis in zip(self.sums, domain.axes, strict=True))
 
@@ -218,10 +218,10 @@ class Workload(Display):
         instance(domain, Domain, "domain")
         place, _ = domain.level_named(text(axis, "axis"))
         per_answer = truth(per_answer, "per_answer")
-        family, only = _crossing(domain, [place], by)
+        marginal, only = _crossing(domain, [place], by)
         levels = range(len(domain.axes[place].levels) + 1)
-        families = [with_level(family, place, level) for level in levels]
-        return _workload(domain, [_part_of(domain, chosen, only, weight, per_answer) for chosen in families])
+        marginals = [with_level(marginal, place, level) for level in levels]
+        return _workload(domain, [_part_of(domain, chosen, only, weight, per_answer) for chosen in marginals])
 
     @classmethod
     def sums(cls, domain: Domain, wheres: Iterable[Where], weights: Sequence[Number] | None = None) -> "Workload":
@@ -309,18 +309,18 @@ class Workload(Display):
             unit.check_adds(is_one_cell=set(part.sizes(self.domain)) <= {1}, came=part.name or "the total")
 
     @property
-    def families(self) -> tuple[Family, ...]:
+    def marginals(self) -> tuple[Marginal, ...]:
         """The coarsest marginal that determines each part; each marginal once."""
-        return tuple(dict.fromkeys(part.family(self.domain) for part in self.parts))
+        return tuple(dict.fromkeys(part.marginal(self.domain) for part in self.parts))
 
     @property
-    def eigenspaces(self) -> tuple[Family, ...]:
+    def eigenspaces(self) -> tuple[Marginal, ...]:
         """The eigenspaces that are not orthogonal to all answers; variances of answers depend on these alone.
 
         Raises:
             Unsupported: where the groups of a level differ in size.
         """
-        chains, spaces = chains_of(self.domain), dict[Family, None]()
+        chains, spaces = chains_of(self.domain), dict[Marginal, None]()
         known: dict[tuple[int, AxisSums], list[int]] = {}
         for part in self.parts:
             for key in enumerate(part.sums):
@@ -356,10 +356,10 @@ class Workload(Display):
         return _workload(self.domain, parts)
 
 
-def narrowed(domain: Domain, name: Any) -> tuple[Family, dict[int, int]]:
+def narrowed(domain: Domain, name: Any) -> tuple[Marginal, dict[int, int]]:
     """Return the marginal of a table's name, and for each axis narrowed to a label the index of the label's group."""
     if isinstance(name, tuple) and name and all(isinstance(word, int) for word in name):
-        return domain.family(name), {}
+        return domain.marginal(name), {}
     levels, labels = [], dict[str, Label]()
     known = {level for axis in domain.axes for level in axis.levels}
     if not isinstance(name, str):
@@ -389,7 +389,7 @@ def narrowed(domain: Domain, name: Any) -> tuple[Family, dict[int, int]]:
         axis, level = domain.level_named(name_of_level)
         taken = domain.selection({name_of_level: label})[axis]
         only[axis] = int(domain.axes[axis].group_of(level)[taken.argmax()])
-    return domain.family(levels), only
+    return domain.marginal(levels), only
 
 
 def _level_and_label(word: str, known: Iterable[str]) -> tuple[str, str]:
@@ -398,11 +398,13 @@ def _level_and_label(word: str, known: Iterable[str]) -> tuple[str, str]:
     return level, word[len(level) + 1 :]
 
 
-def _part_of(domain: Domain, family: Family, only: Mapping[int, int], weight: Number, per_answer: bool) -> WantedSums:
-    sums = tuple(Groups(level, only.get(place)) for place, level in enumerate(family))
+def _part_of(
+    domain: Domain, marginal: Marginal, only: Mapping[int, int], weight: Number, per_answer: bool
+) -> WantedSums:
+    sums = tuple(Groups(level, only.get(place)) for place, level in enumerate(marginal))
     words = [
         axis.levels[level] + (f"={label_text(axis.labels[level][only[place]])}" if place in only else "")
-        for place, (axis, level) in enumerate(zip(domain.axes, family, strict=True))
+        for place, (axis, level) in enumerate(zip(domain.axes, marginal, strict=True))
         if level < len(axis.levels)
     ]
     return _part(domain, " ".join(words), sums, weight, per_answer)
@@ -426,8 +428,8 @@ def _along(
         places[place] = along
     if not places:
         raise OutOfRange(f"{kind} must name an axis", came="none", remedy=f"Name one of {', '.join(domain.columns)}.")
-    family, only = _crossing(domain, places, by)
-    crossing = _part_of(domain, family, only, 1, per_answer=False)
+    marginal, only = _crossing(domain, places, by)
+    crossing = _part_of(domain, marginal, only, 1, per_answer=False)
     lengths = {place: f" {along.length}" if isinstance(along, Windows) else "" for place, along in places.items()}
     names = [f"{domain.columns[place]}{length}" for place, length in lengths.items()]
     name = f"{kind} of {' '.join(names)}" + (f" by {crossing.name}" if crossing.name else "")
@@ -435,12 +437,12 @@ def _along(
     return _workload(domain, [_part(domain, name, chosen, weight, per_answer)])
 
 
-def _crossing(domain: Domain, places: Iterable[int], by: Any) -> tuple[Family, dict[int, int]]:
+def _crossing(domain: Domain, places: Iterable[int], by: Any) -> tuple[Marginal, dict[int, int]]:
     """Return the marginal ``by`` as `narrowed` does, if it has no axis of ``places``."""
-    family, only = narrowed(domain, by)
-    if any(family[place] < len(domain.axes[place].levels) for place in places):
+    marginal, only = narrowed(domain, by)
+    if any(marginal[place] < len(domain.axes[place].levels) for place in places):
         raise OutOfRange("by must name other axes", came=repr(by), remedy="Leave out the axis of the ranges.")
-    return family, only
+    return marginal, only
 
 
 def _part(domain: Domain, name: str, sums: tuple[AxisSums, ...], weight: Number, per_answer: bool) -> WantedSums:

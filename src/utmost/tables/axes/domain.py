@@ -1,6 +1,6 @@
 """The domain of a table: a product of axes, and its cells.
 
-A **family** is a marginal: one level of each axis. The groups of a family partition the cells, and the sums over these
+A **marginal** has one level of each axis. The groups of a marginal partition the cells, and the sums over these
 groups are one table: counts by department, by department and sex, in total. Every sum of a table is a sum of cells.
 """
 
@@ -27,7 +27,7 @@ from utmost.tables.axes.few_cells import FewCells, check_laid
 from utmost.tables.axes.hat_functions import DIFFERENCE, hat_spread, hat_sums
 from utmost.tables.axes.listed_keys import listed
 
-Family = tuple[int, ...]
+Marginal = tuple[int, ...]
 """A level for each axis: 0 for the finest, the number of levels for "all", and -s for hat functions of spacing s."""
 
 Where = Mapping[str, Any]
@@ -52,7 +52,7 @@ class Domain(Display):
     Cost: no cell is stored.
 
     >>> domain = Domain(department=list("AB"), sex=["men", "women"])
-    >>> domain.shape, domain.size, [domain.family_name(family) for family in domain.families()]
+    >>> domain.shape, domain.size, [domain.marginal_name(marginal) for marginal in domain.marginals()]
     ((2, 2), 4, ['department sex', 'department', 'sex', ''])
     """
 
@@ -101,26 +101,26 @@ class Domain(Display):
         return prod(self.shape)
 
     @property
-    def finest(self) -> Family:
-        """The family whose groups are single cells."""
+    def finest(self) -> Marginal:
+        """The marginal whose groups are single cells."""
         return (0,) * len(self.axes)
 
-    def families(self) -> Iterator[Family]:
-        """Every family, from the cells to the total."""
+    def marginals(self) -> Iterator[Marginal]:
+        """Every marginal, from the cells to the total."""
         return product(*(range(len(axis.levels) + 1) for axis in self.axes))
 
-    def family(self, name: str | Sequence[str] | Family) -> Family:
-        """The family with these levels, in any order. The other axes are summed over; without a level it is the total.
+    def marginal(self, name: str | Sequence[str] | Marginal) -> Marginal:
+        """The marginal with these levels, in any order. Other axes are summed over; without a level it is the total.
 
         Args:
-            name: Names of levels, as a list or as one text with spaces between them; or a family, which is returned.
+            name: Names of levels, as a list or as one text with spaces between them; or a marginal, which is returned.
 
         Raises:
             OutOfRange: for an unknown level, and for two levels of one axis.
 
         >>> from utmost.workloads import hierarchy
         >>> place = hierarchy({"N": ["N1"]}, names=["region", "district"])
-        >>> Domain(place=place, sex=["men", "women"]).family("sex region")
+        >>> Domain(place=place, sex=["men", "women"]).marginal("sex region")
         (1, 0)
         """
         tops = [len(axis.levels) for axis in self.axes]
@@ -147,17 +147,17 @@ class Domain(Display):
             levels_taken[axis] = level
         return tuple(levels_taken)
 
-    def family_name(self, family: Family) -> str:
-        """The names of a family's levels, with spaces between them; the empty text for the total."""
-        return " ".join(self.level_names(family))
+    def marginal_name(self, marginal: Marginal) -> str:
+        """The names of a marginal's levels, with spaces between them; the empty text for the total."""
+        return " ".join(self.level_names(marginal))
 
-    def level_names(self, family: Family) -> tuple[str, ...]:
-        """The names of a family's levels, one for each axis that it does not sum over."""
-        return tuple(axis.level_name(level) for axis, level in self._kept(family))
+    def level_names(self, marginal: Marginal) -> tuple[str, ...]:
+        """The names of a marginal's levels, one for each axis that it does not sum over."""
+        return tuple(axis.level_name(level) for axis, level in self._kept(marginal))
 
-    def label_columns(self, family: Family) -> tuple[str, ...]:
-        """The names of the columns with the labels of a family's groups. Listed keys have several columns."""
-        return tuple(name for axis, level in self._kept(family) for name in axis.label_columns(level))
+    def label_columns(self, marginal: Marginal) -> tuple[str, ...]:
+        """The names of the columns with the labels of a marginal's groups. Listed keys have several columns."""
+        return tuple(name for axis, level in self._kept(marginal) for name in axis.label_columns(level))
 
     def level_named(self, name: str) -> tuple[int, int]:
         """The axis and the level of this name.
@@ -191,16 +191,16 @@ class Domain(Display):
                     found.setdefault(kind, []).append(name)
         return {kind: names[0] for kind, names in found.items() if len(names) == 1 and kind not in self._levels}
 
-    def group_shape(self, family: Family) -> tuple[int, ...]:
-        """The number of groups of a family on each axis: 1 for an axis that it sums over."""
-        return tuple(axis.groups(level) for axis, level in zip(self.axes, family, strict=True))
+    def group_shape(self, marginal: Marginal) -> tuple[int, ...]:
+        """The number of groups of a marginal on each axis: 1 for an axis that it sums over."""
+        return tuple(axis.groups(level) for axis, level in zip(self.axes, marginal, strict=True))
 
-    def is_of_cells(self, family: Family) -> bool:
-        """Whether each group of a family is one cell."""
-        return min(family, default=0) >= 0 and prod(self.group_shape(family)) == self.size
+    def is_of_cells(self, marginal: Marginal) -> bool:
+        """Whether each group of a marginal is one cell."""
+        return min(marginal, default=0) >= 0 and prod(self.group_shape(marginal)) == self.size
 
-    def group_labels(self, family: Family) -> dict[str, list[Label]]:
-        """The labels of a family's groups as columns, one row for each group.
+    def group_labels(self, marginal: Marginal) -> dict[str, list[Label]]:
+        """The labels of a marginal's groups as columns, one row for each group.
 
         Raises:
             Unsupported: for more than 2^28 groups.
@@ -208,7 +208,7 @@ class Domain(Display):
         >>> Domain(department=["A", "B"], sex=["men", "women"]).group_labels((0, 0))
         {'department': ['A', 'A', 'B', 'B'], 'sex': ['men', 'women', 'men', 'women']}
         """
-        columns = [axis.label_columns(level) for axis, level in self._kept(family)]
+        columns = [axis.label_columns(level) for axis, level in self._kept(marginal)]
         sizes = [len(next(iter(labels.values()))) for labels in columns]
         check_laid(prod(sizes))
         groups = np.indices(sizes).reshape(len(sizes), prod(sizes))
@@ -218,16 +218,16 @@ class Domain(Display):
             for name, values in labels.items()
         }
 
-    def sums(self, cells: NDArray[Any] | FewCells, family: Family) -> NDArray[Any]:
-        """The sums over a family's groups, of shape `group_shape`, from an array with one number for each cell.
+    def sums(self, cells: NDArray[Any] | FewCells, marginal: Marginal) -> NDArray[Any]:
+        """The sums over a marginal's groups, of shape `group_shape`, from an array with one number for each cell.
 
         The type of the cells must hold every sum of cells. Sums under hat functions become Python ints if necessary.
         For `FewCells` the sums are one row, and no array of all cells is made.
         """
         if isinstance(cells, FewCells):
-            return cells.sums(self.axes, family)
+            return cells.sums(self.axes, marginal)
         sums = cells.reshape(self.shape)
-        for place, (axis, level) in enumerate(zip(self.axes, family, strict=True)):
+        for place, (axis, level) in enumerate(zip(self.axes, marginal, strict=True)):
             if level == DIFFERENCE:
                 sums = -np.diff(sums, axis=place)
             elif level < 0:
@@ -237,10 +237,10 @@ class Domain(Display):
                 sums = np.add.reduceat(sums, axis.group_starts(level), axis=place)
         return sums
 
-    def spread(self, groups: NDArray[Any], family: Family) -> NDArray[Any]:
+    def spread(self, groups: NDArray[Any], marginal: Marginal) -> NDArray[Any]:
         """The transpose of `sums`: each cell gets the number of its group."""
-        numbers = groups.reshape(self.group_shape(family))
-        for place, (axis, level) in enumerate(zip(self.axes, family, strict=True)):
+        numbers = groups.reshape(self.group_shape(marginal))
+        for place, (axis, level) in enumerate(zip(self.axes, marginal, strict=True)):
             if level < 0:
                 numbers = hat_spread(numbers, axis.size, -level, place)
             elif level > 0:
@@ -277,7 +277,7 @@ class Domain(Display):
 
         >>> keys = [("enwiki", "Main"), ("enwiki", "Paris"), ("frwiki", "Paris")]
         >>> pages = Domain.listed(keys, names=["wiki", "page"])
-        >>> pages.size, [pages.family_name(family) for family in pages.families()]
+        >>> pages.size, [pages.marginal_name(marginal) for marginal in pages.marginals()]
         (3, ['page', 'wiki', ''])
         >>> pages.selection({"page": "Paris"})[0].tolist()
         [False, True, True]
@@ -339,8 +339,8 @@ class Domain(Display):
     def _levels(self) -> dict[str, tuple[int, int]]:
         return {name: (a, level) for a, axis in enumerate(self.axes) for level, name in enumerate(axis.levels)}
 
-    def _kept(self, family: Family) -> list[tuple[Axis, int]]:
-        return [(axis, level) for axis, level in zip(self.axes, family, strict=True) if level < len(axis.levels)]
+    def _kept(self, marginal: Marginal) -> list[tuple[Axis, int]]:
+        return [(axis, level) for axis, level in zip(self.axes, marginal, strict=True) if level < len(axis.levels)]
 
 
 def words_in(text: str, is_word: Callable[[str], bool]) -> Iterator[str]:
@@ -352,18 +352,18 @@ def words_in(text: str, is_word: Callable[[str], bool]) -> Iterator[str]:
         words = words[end:]
 
 
-def with_level(family: Family, place: int, level: int) -> Family:
-    """Replace the level of one axis in a family, which has a level for each axis."""
-    return (*family[:place], level, *family[place + 1 :])
+def with_level(marginal: Marginal, place: int, level: int) -> Marginal:
+    """Replace the level of one axis in a marginal, which has a level for each axis."""
+    return (*marginal[:place], level, *marginal[place + 1 :])
 
 
-def finest_common(families: Iterable[Family]) -> Family:
-    """The coarsest family whose sums determine the sums of all these families."""
-    return reduce(lambda finer, family: tuple(map(min, finer, family)), families)
+def finest_common(marginals: Iterable[Marginal]) -> Marginal:
+    """The coarsest marginal whose sums determine the sums of all these marginals."""
+    return reduce(lambda finer, marginal: tuple(map(min, finer, marginal)), marginals)
 
 
-def is_finer(finer: Family, coarser: Family) -> bool:
-    """Whether each group of one family lies in a group of the other; a family is finer than itself."""
+def is_finer(finer: Marginal, coarser: Marginal) -> bool:
+    """Whether each group of one marginal lies in a group of the other; a marginal is finer than itself."""
     return all(fine <= coarse for fine, coarse in zip(finer, coarser, strict=True))
 
 

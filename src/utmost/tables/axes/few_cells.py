@@ -1,7 +1,7 @@
 """The nonzero cells of a large domain: each number with its place on every axis.
 
 A domain of fourteen attributes has 10^17 cells, but a table of a million people has at most a million nonzero cells. So
-memory depends on the nonzero cells, and a sum over a family adds up these.
+memory depends on the nonzero cells, and a sum over a marginal adds up these.
 """
 
 from collections.abc import Sequence
@@ -68,14 +68,14 @@ class FewCells:
             rest, places[place] = np.divmod(rest, shape[place])
         return cls(shape, places, numbers[order])
 
-    def sums(self, axes: "Sequence[Axis]", family: Sequence[int]) -> NDArray[Any]:
-        """The sums over a family's groups in a row, as int64, or as Python integers if int64 could overflow."""
-        own_axes = [at for at, (axis, level) in enumerate(zip(axes, family, strict=True)) if level < len(axis.levels)]
-        size = prod(axes[at].groups(family[at]) for at in own_axes)
+    def sums(self, axes: "Sequence[Axis]", marginal: Sequence[int]) -> NDArray[Any]:
+        """The sums over a marginal's groups in a row, as int64, or as Python integers if int64 could overflow."""
+        own_axes = [at for at, (axis, level) in enumerate(zip(axes, marginal, strict=True)) if level < len(axis.levels)]
+        size = prod(axes[at].groups(marginal[at]) for at in own_axes)
         check_laid(size)
         groups, numbers = np.zeros(len(self), dtype=np.int64), self.numbers
         for at in own_axes:
-            level, places = family[at], self.places[at]
+            level, places = marginal[at], self.places[at]
             if level == DIFFERENCE:
                 numbers = np.where(places == 0, numbers, -numbers)
                 continue

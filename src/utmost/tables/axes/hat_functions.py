@@ -5,8 +5,8 @@ apart, and lie beyond both ends of the axis, so that every value lies under two 
 peak) **with weights that add up to exactly s**: one individual who changes a cell by 1 changes the hat functions by s
 together. A hat function of spacing 1 would be a single value.
 
-A measured family has for each axis the number of a level, -1 for the difference of an axis with two values, -s for the
-hat functions of spacing s, or a number beyond these for rows that a plan lists, see `product_rows` and
+A measured marginal has for each axis the number of a level, -1 for the difference of an axis with two values, -s for
+the hat functions of spacing s, or a number beyond these for rows that a plan lists, see `product_rows` and
 proofs/theory/workloads.md.
 """
 
@@ -22,7 +22,7 @@ WIDEST = 10**6
 """The largest spacing of hat functions."""
 
 DIFFERENCE = -1
-"""The number in place of a level, in a family, for a difference: the first value of an axis minus the second."""
+"""The number in place of a level, in a marginal, for a difference: the first value of an axis minus the second."""
 
 DIFFERENCE_MARK = "-"
 """The mark after the name of an axis whose difference is measured: ``sex-``."""
@@ -32,7 +32,7 @@ CLASS_MARK = "#"
 
 
 def class_code(number: int) -> int:
-    """The number of a class of listed rows in a family, in place of a level."""
+    """The number of a class of listed rows in a marginal, in place of a level."""
     return -(WIDEST + 1 + number)
 
 

@@ -15,7 +15,7 @@ from utmost.interfaces.figures import canvas
 from utmost.publish.releases.estimates import Estimate
 from utmost.publish.statements.contribution_costs import bound_costs
 from utmost.publish.statements.counted_files import COUNTED_FORM, read_domain
-from utmost.publish.workloads.sums_in_words import read_family
+from utmost.publish.workloads.sums_in_words import read_marginal
 from utmost.tables.files.atomic import write_together
 from utmost.tables.files.json_files import read_json
 
@@ -48,7 +48,7 @@ def bounds(
 
     utmost bounds contributions.csv --domain domain.json --epsilon 9/10
 
-    CONTRIBUTIONS comes from `utmost count --contributions at-most=1,2,5` (or in-all=30,100,300), and is released first.
+    CONTRIBUTIONS comes from `utmost count --contributions at-most=1,2,5` (or in-total=30,100), and is released first.
 
     More: docs/reference/counting.md
     """
@@ -71,7 +71,7 @@ def bounds(
         at_most=at_most,
         per_cell=per_cell,
         step=step,
-        family=None if want is None else read_family(declared, want),
+        marginal=None if want is None else read_marginal(declared, want),
         public=public,
         persons=persons,
         confidence=confidence,

@@ -9,7 +9,7 @@ import numpy as np
 
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import natural
-from utmost.core.exact.written_levels import level_facts, level_name
+from utmost.core.exact.written_levels import level_facts
 from utmost.design.local.block_families import balanced_family
 from utmost.design.local.block_selection import BlockSelection
 from utmost.design.local.categories import CategoryReport
@@ -298,7 +298,7 @@ def _count(reports: Path, names: list[str], how: CategoryReport, *, as_json: boo
     ]
     if as_json:
         return print_json({"clients": counted.clients, **level_facts(how.level), "size": how.size, "counts": rows})
-    head = {"clients": f"{counted.clients:,}", "level": level_name(how.level)}
+    head = {"clients": f"{counted.clients:,}", "level": f"epsilon = {level_facts(how.level)['epsilon']}"}
     head["margin"] = "about 1.96 standard errors, at 95 % confidence"
     screen().print(facts(head))
     shown = [[row["category"], f"{row['estimate']:,.1f}", f"{row['error']:,.1f}"] for row in rows]

@@ -23,7 +23,7 @@ from utmost.publish.releases.noisy_sums import NoisySums
 from utmost.publish.releases.noisy_table import NoisyTable
 from utmost.publish.statements.clean_check import beside_estimates
 from utmost.publish.workloads.reconstruction.public_facts import between
-from utmost.publish.workloads.sums_in_words import TOTAL, read_family
+from utmost.publish.workloads.sums_in_words import TOTAL, read_marginal
 from utmost.tables.files import files
 from utmost.tables.files.saving import Digest
 from utmost.tables.files.sidecars import check_free, publish, sidecar_path
@@ -71,7 +71,7 @@ def clean(
             came, remedy = repr(want), "Leave out --want: the cells are written."
             raise Unsupported("--want needs a release by a plan", came=came, remedy=remedy)
         cells = released.clean(None if given is None else _facts(given), hold=hold)
-        statement_with = partial(cells.statement_with, family=cells.domain.finest)
+        statement_with = partial(cells.statement_with, marginal=cells.domain.finest)
         return _give(released.beside(cells), statement_with, out, form, as_json=as_json)
     if not isinstance(released, NoisySums | DetailedSums):
         raise Unsupported(
@@ -83,10 +83,10 @@ def clean(
     domain = released.domain
     words: tuple[Any, ...] = domain.level_names(domain.finest)  # by default the cells
     if want is not None:
-        words = read_family(domain, want)
+        words = read_marginal(domain, want)
     elif isinstance(released, NoisySums):
         try:
-            released.reconstruction.check_family_determined(domain.finest)
+            released.reconstruction.check_marginal_determined(domain.finest)
         except NotDetermined:  # the cells were not measured: the default is the only wanted table
             wanted = wanted_tables(released.plan)
             if len(wanted) != 1:
@@ -101,11 +101,11 @@ def clean(
             came=repr(want),
             remedy='Write --want "region age", say.',
         )
-    chosen = domain.family(words)
+    chosen = domain.marginal(words)
     whole = released.clean(None if given is None else _facts(given), hold=hold)
     columns = beside_estimates(released, whole, chosen)
     table = {name: np.array(column, dtype=object) for name, column in columns.items()}
-    _give(table, partial(whole.statement_with, family=chosen), out, form, as_json=as_json)
+    _give(table, partial(whole.statement_with, marginal=chosen), out, form, as_json=as_json)
 
 
 def _give(
@@ -124,7 +124,7 @@ def _give(
         table_options.give_table(table, form)
     exactly = "" if report["zero_bias_is_exact"] else "at most "
     rows = {
-        "table": report["family"] or TOTAL,
+        "table": report["marginal"] or TOTAL,
         "bias": f"a cell whose true value is 0 is too high by {exactly}{number(report['zero_bias'], 4)} on average",
         "largest move": f"rounding changed a measured sum by at most {number(report['largest_move'], 3)}",
     }

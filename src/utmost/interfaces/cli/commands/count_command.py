@@ -34,7 +34,16 @@ FIRST = (
 )
 AS_IN = {"utmost release": ("--by", "--mean", "--leave-out")}
 RARE = (
-    *("--neighbours", "--most-events", "--in-all", "--measures", "--count-column", "--nested", "--part", "--together"),
+    *(
+        "--neighbours",
+        "--most-events",
+        "--in-total",
+        "--measures",
+        "--count-column",
+        "--nested",
+        "--part",
+        "--together",
+    ),
     *("--contributions", "--unknown-keys", "--delta", "--shares", "--epsilon", "--report", "--individual"),
 )
 
@@ -50,7 +59,7 @@ def count(
     ] = None,
     contributions: Annotated[
         str | None,
-        option("BOUNDS", "Bounds to compare: at-most=1,2,5, per-cell=10,100 or in-all=30,100,300."),
+        option("BOUNDS", "Bounds to compare: at-most=1,2,5, per-cell=10,100 or in-total=30,100,300."),
     ] = None,
     unknown: UnknownKeys,
     level: options.LevelOptions,
@@ -179,15 +188,15 @@ def _write_several(
         rows = {
             "parts": f"{len(tables)}, by {part}; each person is in one of them",
             "cells": f"{first.domain.size} in each ({', '.join(first.domain.columns)})",
-            "one person": f"changes at most {first.unit.many('cell')} of one part, each by at most "
-            f"{first.unit.most_of}",
+            "one person": f"changes at most {first.unit.cells_text('cell')} of one part, each by at most "
+            f"{first.unit.largest_change_named}",
         }
         levels = "a ledger charges the dataset with the largest of these levels"
     else:
         report = {"measures": {name: table.unit.facts() for name, table in tables.items()}}
         rows = {
             name: f"one person changes at most {table.unit.cells} of {table.domain.size} cells, each by at most "
-            f"{table.unit.most_of}"
+            f"{table.unit.largest_change_named}"
             for name, table in tables.items()
         }
         levels = "the levels add up"
@@ -231,10 +240,10 @@ def _tell(
             }
         )
     assumed = "" if people.are_events else ", as your options say: utmost did not count these cells"
-    changed = unit.many("cell") if unit.is_shared else f"{unit.cells} of these cells"
+    changed = unit.cells_text("cell") if unit.is_shared else f"{unit.cells} of these cells"
     rows = {
         "cells": f"{counted.domain.size} ({', '.join(counted.domain.columns)})",
-        "one person": f"changes at most {changed}, each by at most {unit.most_of}{assumed}",
+        "one person": f"changes at most {changed}, each by at most {unit.largest_change_named}{assumed}",
         "neighbours": unit.neighbours,
         **({} if counted.individual is None else {"one individual is": counted.individual}),
     }

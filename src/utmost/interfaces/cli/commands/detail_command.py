@@ -23,7 +23,7 @@ from utmost.publish.releases.detailed_release import DetailRule, rehearse_detail
 
 FIRST = ("--person", "--each-row", "--at-most", "--domain", "--group", "--detail", "--epsilon")
 AS_IN = {"utmost release": ("--by", "--mean", "--leave-out")}
-RARE = ("--per-cell", "--in-all", "--neighbours", "--yes")
+RARE = ("--per-cell", "--in-total", "--neighbours", "--yes")
 
 
 def detail(
@@ -71,7 +71,7 @@ def detail(
     if dry_run:
         first, margins = rehearse_detailed(counted, rule, at, share or "1/8", confidence)
         report = {"dry_run": True, "level": level_text(at), "share": str(first), "margins": margins}
-        rows = {f"margin of {family}": f"± {number(margin)}" for family, margin in margins.items()}
+        rows = {f"margin of {marginal}": f"± {number(margin)}" for marginal, margin in margins.items()}
         shown = ScreenGroup(
             ScreenText(DRY, style="bold"), facts({"level": f"{at}, of which the first stage gets {first}", **rows})
         )

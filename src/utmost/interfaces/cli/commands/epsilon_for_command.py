@@ -15,7 +15,7 @@ from utmost.interfaces.cli.screens.screen import facts, number, percent, screen
 from utmost.interfaces.documents.cost_files import cost_of
 from utmost.interfaces.documents.reports import noise_report
 from utmost.publish.promises.accuracy import epsilon_for as least_epsilon
-from utmost.publish.promises.accuracy import epsilon_for_in_all, in_all_noise
+from utmost.publish.promises.accuracy import epsilon_for_in_total, in_total_noise
 from utmost.publish.promises.noise_at_level import CellNoiseAtLevel, cell_noise_at
 from utmost.publish.promises.places_statements import places_theorem
 from utmost.publish.promises.planar_law import PlanarLaw, planar_epsilon_for
@@ -36,7 +36,7 @@ def show_noise(noise: CellNoiseAtLevel, *, wanted: str) -> None:
     screen().print(facts(shown))
 
 
-RARE = ("--in-all", "--planar", "--per", "--dimensions", "--cost", "--numbers", "--neighbours", "--relaxable")
+RARE = ("--in-total", "--planar", "--per", "--dimensions", "--cost", "--numbers", "--neighbours", "--relaxable")
 
 
 def epsilon_for(
@@ -44,7 +44,7 @@ def epsilon_for(
     sensitivity: Annotated[str | None, option("NUMBER", "Most by which one person changes one cell: 1.")] = None,
     *,
     plane: options.PlanarOptions,
-    in_all: Annotated[str | None, option("S", "Most events of one person, over all cells.")] = None,
+    in_total: Annotated[str | None, option("S", "Most events of one person, over all cells.")] = None,
     dimensions: Annotated[int, option("N", "Coordinates of a point, with --planar.")] = 2,
     confidence: options.Confidence = DEFAULT_CONFIDENCE,
     cells: options.CellsChanged = 1,
@@ -61,18 +61,18 @@ def epsilon_for(
     More: docs/howto/choose-a-level.md
     """
     has_cell_options = (sensitivity, cells, cost, numbers, relaxable) != (None, 1, "absolute", "integers", False)
-    if in_all is not None:
+    if in_total is not None:
         if has_cell_options or plane != options.PlanarOptions():
-            remedy = "Write --in-all 300 --margin 500, say."
-            required = "--in-all goes only with --margin, --confidence and --neighbours"
+            remedy = "Write --in-total 300 --margin 500, say."
+            required = "--in-total goes only with --margin, --confidence and --neighbours"
             raise OutOfRange(required, came="another combination", remedy=remedy)
         with progress_bar("Searching"):
-            least = epsilon_for_in_all(margin, confidence, in_all=in_all, neighbours=neighbours)
-        unit, sure = Unit(in_all, 1, neighbours), read_confidence(confidence)
-        drawn = in_all_noise(least, unit)
+            least = epsilon_for_in_total(margin, confidence, in_total=in_total, neighbours=neighbours)
+        unit, sure = Unit(in_total, 1, neighbours), read_confidence(confidence)
+        drawn = in_total_noise(least, unit)
         report: dict[str, Any] = {
             **level_facts(level(least)),
-            "in_all": in_all,
+            "in_total": in_total,
             "confidence": float(sure),
             "margin": drawn.margin(sure),
         }
@@ -81,7 +81,7 @@ def epsilon_for(
             "margin": f"± {number(drawn.margin(sure))} at {percent(sure)} confidence (wanted: ± {margin})",
             "noise": f"{drawn!r} on each released cell",
             "promise": promise_line(level(least), neighbours),
-            "one individual": f"changes all cells together by at most {in_all}",
+            "one individual": f"changes all cells together by at most {in_total}",
         }
         if answer.give(report):
             screen().print(facts(shown))

@@ -62,7 +62,6 @@ def export(
                 "a report": f"{how.bits} bits, of {labels} answers",
                 "level": f"{level_name(how.level)} for each report",
                 "checked": "every two answers share blocks of the same total weight",
-                "count them": f"utmost categories --survey {out / 'survey.json'} --reports reports.csv",
             }
             return screen().print(facts(rows))
 

@@ -35,7 +35,7 @@ AS_IN = {
     )
 }
 RARE = (
-    *("--individual", "--numbers", "--in-all", "--per-cell", "--neighbours", "--cost", "--independent"),
+    *("--individual", "--numbers", "--in-total", "--per-cell", "--neighbours", "--cost", "--independent"),
     *("--once", "--dataset", "--data-version"),
 )
 ELSEWHERE = dict.fromkeys(
@@ -128,9 +128,7 @@ def init(
     request = ' --request "$(date +%F)"' if "ledger" in given else ""
     name = named_by_date(given)
     if secrets is not None:
-        place = given["ledger"]
-        if not is_server(place) and not os.path.isabs(place):
-            place = os.path.relpath(folder / place)
+        place = given["ledger"] if is_server(given["ledger"]) else os.path.relpath(folder / given["ledger"])
         rows["once"] = shlex.join(["utmost", "ledger", "create", place, "--key-file", str(secrets)])
     rows["try it"] = f"utmost release DATA.csv --recipe {file}{name} --dry-run"
     # Several tables of one plan are written as one .json file.
@@ -205,8 +203,7 @@ def _checked(choices: Choices, given: dict[str, Any], folder: Path) -> tuple[dic
     taken.pop("domain", None)
     for name, value in taken.items():
         if name in _FILES and not is_server(str(value)):
-            path = str(value).removeprefix("sqlite:///")
-            taken[name] = path if os.path.isabs(path) else os.path.relpath(path, folder)
+            taken[name] = os.path.relpath(str(value).removeprefix("sqlite:///"), folder)
         elif name == "mean":
             means = [text.rpartition("=") for text in value]
             if people.people.several is None:  # refuses a misspelt mean

@@ -34,7 +34,7 @@ from utmost.publish.workloads.amount_pair import AmountPair
 from utmost.publish.workloads.bounds.rotated_bounds import joint_times
 from utmost.publish.workloads.measuring.wanted_sums import wants_marginals
 from utmost.publish.workloads.planning.branch_and_bound import certified_shares
-from utmost.publish.workloads.planning.candidate_families import candidate_families
+from utmost.publish.workloads.planning.candidate_marginals import candidate_marginals
 from utmost.publish.workloads.planning.choose_plan import choose_plan
 from utmost.publish.workloads.planning.plan import Alternatives, Plan
 from utmost.publish.workloads.sums_in_words import TOTAL, read_share, read_wanted
@@ -56,7 +56,7 @@ RARE = (
         "--choose",
         "--method",
         "--per-cell",
-        "--in-all",
+        "--in-total",
         "--values",
         "--step",
     ),
@@ -88,7 +88,7 @@ def plan(
     choose: Annotated[str | None, option("NAME", "Plan to take from --weightings, by its name.")] = None,
     at_most: Annotated[int | None, option("K", "Number of cells that one person may change.")] = None,
     per_cell: Annotated[str | None, option("S", "Most by which one person changes a cell; 1.")] = None,
-    in_all: Annotated[str | None, option("S", "Most by which one person changes all cells together.")] = None,
+    in_total: Annotated[str | None, option("S", "Most by which one person changes all cells together.")] = None,
     values: Annotated[str | None, option("COLUMN", "Column of the amounts to sum.")] = None,
     step: Annotated[str | None, option("STEP", "Step of the amounts; 1.")] = None,
     neighbours: Annotated[
@@ -117,7 +117,7 @@ def plan(
 
     More: docs/howto/publish-consistent-tables.md
     """
-    bounds = {"--at-most": at_most, "--per-cell": per_cell, "--in-all": in_all, "--values": values, "--step": step}
+    bounds = {"--at-most": at_most, "--per-cell": per_cell, "--in-total": in_total, "--values": values, "--step": step}
     promised = {"nonnegative": nonnegative or exactly, "exactly": exactly}
     domain, unit, along = _asked(source, bounds, neighbours, together, promised)
     amounts = AmountPair.of(domain, unit)
@@ -172,9 +172,9 @@ def _asked(
                 remedy = f"Leave out {name}; or count again with another one."
                 raise OutOfRange("a counted table has its own bounds on a person", came=name, remedy=remedy)
         return counted.domain, counted.unit, counted.together
-    domain, in_all = Domain.of_facts(document), bounds["--in-all"]
+    domain, in_total = Domain.of_facts(document), bounds["--in-total"]
     # A bound over all cells also bounds each cell; one person may then be in every cell.
-    at_most = domain.size if bounds["--at-most"] is None and in_all is not None else bounds["--at-most"]
+    at_most = domain.size if bounds["--at-most"] is None and in_total is not None else bounds["--at-most"]
     if at_most is None:
         remedy = "Add --at-most 1, say; or plan for a file of utmost count, which has this bound."
         raise OutOfRange(
@@ -183,14 +183,14 @@ def _asked(
     if exact_integer(at_most, "at_most") < 1:
         raise OutOfRange("--at-most must be at least 1", came=at_most, remedy="Write --at-most 1, say.")
     values, step = bounds["--values"], bounds["--step"]
-    most = exact(bounds["--per-cell"] or in_all or "1", "per_cell")
+    most = exact(bounds["--per-cell"] or in_total or "1", "per_cell")
     if values is None and step is not None:
         raise OutOfRange("--step needs --values", came="none", remedy="Name the column of amounts: --values amount.")
     amount = None if values is None else Amount(values, step or 1)
     wide = most if amount is None else amount.steps(most, "per_cell")
     relation = neighbours or "add-remove"
-    whole = in_all if in_all is None or amount is None else amount.steps(in_all, "in_all")
-    unit = Unit(wide, min(at_most, domain.size), relation, amount, in_all=whole, **promised)
+    whole = in_total if in_total is None or amount is None else amount.steps(in_total, "in_total")
+    unit = Unit(wide, min(at_most, domain.size), relation, amount, in_total=whole, **promised)
     return domain, unit, together
 
 
@@ -208,9 +208,9 @@ def _report(chosen: Plan, others: Alternatives | None, sure: Any) -> dict[str, A
     are_plain = chosen.together is None and not unit.exactly and not any(map(chosen.measurement.kind, chosen.shares))
     if are_plain and not wants_marginals(workload):
         with suppress(Unsupported):
-            families = candidate_families(workload)
-            if len(families) <= _FEW:
-                certificate = certified_shares(workload, unit, bounds.level, families, most_boxes=_MOST_BOXES)
+            marginals = candidate_marginals(workload)
+            if len(marginals) <= _FEW:
+                certificate = certified_shares(workload, unit, bounds.level, marginals, most_boxes=_MOST_BOXES)
                 if certificate.is_certified:
                     certified = max(1.0, chosen.value / certificate.bound)
 
@@ -221,10 +221,14 @@ def _report(chosen: Plan, others: Alternatives | None, sure: Any) -> dict[str, A
         "unit": unit.facts(),
         "cells": chosen.domain.size,
         "measured": [
-            {"family": chosen.family_words(family), "sums": prod(chosen.measured_shape(family)), "share": str(share)}
-            for family, share in chosen.shares.items()
+            {
+                "marginal": chosen.marginal_words(marginal),
+                "sums": prod(chosen.measured_shape(marginal)),
+                "share": str(share),
+            }
+            for marginal, share in chosen.shares.items()
         ],
-        "charged": 1 if chosen.measurement.adds_to_one(chosen.shares) else unit.charged_facts,
+        "epsilon_parts": 1 if chosen.measurement.adds_to_one(chosen.shares) else unit.epsilon_parts_json,
         "together": chosen.together,
         "independent_noise_times": chosen.independent_times,
         "joint_draw_times": None
@@ -272,8 +276,8 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
     unit = report["unit"]
     rows = {
         "level": f"epsilon = {report['level']}{tuned}",
-        "one person": f"changes at most {Unit.of_facts(unit).many('cell')} of {report['cells']}, each by at most "
-        f"{Unit.of_facts(unit).most_of} ({unit['neighbours']})",
+        "one person": f"changes at most {Unit.of_facts(unit).cells_text('cell')} of {report['cells']}, each by at most "
+        f"{Unit.of_facts(unit).largest_change_named} ({unit['neighbours']})",
     }
 
     if report["together"] is not None:
@@ -323,10 +327,10 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
         rows["written"] = str(out)
         rows["release it"] = f"utmost release COUNTED --plan {out} --epsilon {report['level']} --out release.json"
 
-    measured = [[row["family"] or TOTAL, str(row["sums"]), row["share"]] for row in report["measured"][:_SHOWN]]
+    measured = [[row["marginal"] or TOTAL, str(row["sums"]), row["share"]] for row in report["measured"][:_SHOWN]]
     if len(report["measured"]) > _SHOWN:
         measured.append([f"and {len(report['measured']) - _SHOWN} more", "", ""])
-    part = "" if report["charged"] == 1 else f" of 1/{report['charged']}"
+    part = "" if report["epsilon_parts"] == 1 else f" of 1/{report['epsilon_parts']}"
 
     wanted = []
     amount = (unit.get("amount") or {}).get("name")

@@ -31,7 +31,7 @@ from utmost.tables.frames.any_table import adapter_of
 FIRST = ("--ledger", "--name", "--epsilon", "--recipe", "--out", "--dry-run")
 AS_IN = {"utmost release": ("--person", "--each-row", "--at-most", "--by", "--domain", "--mean", "--leave-out")}
 IN_RECIPE = (
-    *("--per-cell", "--in-all", "--neighbours"),
+    *("--per-cell", "--in-total", "--neighbours"),
     *("--separator", "--encoding", "--decimal", "--thousands", "--currency"),
     *("--format", "--sign", "--confidence"),
 )
@@ -181,7 +181,7 @@ def _published_options(kept: Published, *, at_most: bool = False) -> PersonOptio
         published = PersonOptions(by=[",".join(kept.promise.public)])
     if not at_most:
         return published
-    is_of_events = unit.amount is None and unit.in_all is None and unit.sensitivity > 1
+    is_of_events = unit.amount is None and unit.in_total is None and unit.sensitivity > 1
     return replace(published, at_most=unit.cells, per_cell=unit.text(unit.sensitivity) if is_of_events else None)
 
 

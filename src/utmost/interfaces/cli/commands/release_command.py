@@ -7,7 +7,7 @@ from utmost.interfaces.cli.options.release_options import ReleaseOptions
 FIRST = ("--recipe", "--epsilon", "--ledger", "--out", "--dry-run")
 
 IN_RECIPE = (
-    *("--per-cell", "--in-all", "--neighbours", "--individual", "--numbers", "--cost"),
+    *("--per-cell", "--in-total", "--neighbours", "--individual", "--numbers", "--cost"),
     *("--independent", "--key-file", "--witness"),
     *("--separator", "--encoding", "--decimal", "--thousands", "--currency"),
     *("--format", "--sign", "--confidence"),

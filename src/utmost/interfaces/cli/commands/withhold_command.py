@@ -14,11 +14,11 @@ from utmost.interfaces.cli.screens.workload_screens import file_names
 from utmost.interfaces.documents.published_files import read_release
 from utmost.interfaces.documents.reports import print_json
 from utmost.publish.releases.answer import Answer
-from utmost.publish.releases.family_tables import wanted_families
+from utmost.publish.releases.marginal_tables import wanted_marginals
 from utmost.publish.releases.noisy_table import NoisyTable
 from utmost.publish.releases.withheld import WithheldTable
 from utmost.publish.releases.withholding import WithholdingRule
-from utmost.publish.workloads.sums_in_words import TOTAL, read_family
+from utmost.publish.workloads.sums_in_words import TOTAL, read_marginal
 from utmost.tables.files import files
 from utmost.tables.files.atomic import Writer, write_together
 from utmost.tables.files.sidecars import check_free, sidecar_path, table_writers
@@ -65,8 +65,8 @@ def withhold(
     whole = read_release(release, statement, separator=spelling.separator, encoding=spelling.encoding)
     withheld: dict[str, WithheldTable[Any]]  # by the names of marginals; a released table has no name
     if isinstance(whole, Answer) and whole.is_by_plan:
-        words = [read_family(whole.table.domain, name) for name in want or ()]
-        withheld = dict(whole.table.withheld(rule, words or wanted_families(whole.table.plan)))
+        words = [read_marginal(whole.table.domain, name) for name in want or ()]
+        withheld = dict(whole.table.withheld(rule, words or wanted_marginals(whole.table.plan)))
     elif not isinstance(whole, Answer | NoisyTable):
         remedy = "Give a released table, or a release by a plan; utmost detail itself leaves out cells of small groups."
         raise Unsupported(
@@ -109,7 +109,7 @@ def withhold(
 
     first, first_table = next(iter(withheld.items()))
     rows = {
-        name or (TOTAL if table.family is not None else "table"): f"{table.shown} of {table.cells} cells are shown"
+        name or (TOTAL if table.marginal is not None else "table"): f"{table.shown} of {table.cells} cells are shown"
         for name, table in withheld.items()
     }
     for fact in first_table.bias:

@@ -53,7 +53,7 @@ class PersonOptions:
         option("NAMES", "Columns to count by: sex,region; by default all."),
     ] = None
     at_most: Annotated[int | None, option("K", "Number of cells that one person may change: 1.")] = None
-    in_all: Annotated[
+    in_total: Annotated[
         str | None,
         option("S", "Most events of one person in all cells; with --values, their largest sum."),
     ] = None
@@ -79,7 +79,7 @@ class PersonOptions:
     @property
     def people(self) -> "CountingOptions":
         """Return these options with events that count as 1."""
-        whose = self.person, self.each_row, self.domain, self.by, self.at_most, self.in_all
+        whose = self.person, self.each_row, self.domain, self.by, self.at_most, self.in_total
         return CountingOptions(*whose, self.mean, self.leave_out, self.neighbours, self.per_cell)
 
 
@@ -142,7 +142,7 @@ class CountingOptions(PersonOptions):
             remedy = "Leave out --individual: --person and --each-row define the individual."
             raise OutOfRange("with events of people, the individual is the person", came="--individual", remedy=remedy)
         for name, value in (("--person", self.person), ("--at-most", self.at_most)):
-            is_bounded = name == "--at-most" and not (self.in_all is None and self.measures is None)
+            is_bounded = name == "--at-most" and not (self.in_total is None and self.measures is None)
             if value is None and not self.each_row and not is_bounded:
                 remedy = (
                     "Say who is one person: add --each-row if each row is another person, or --person COLUMN."
@@ -215,8 +215,8 @@ class CountingOptions(PersonOptions):
         from utmost.publish.counting.counting import Counting
 
         name, _, listed = bounds.partition("=")
-        if name not in ("at-most", "per-cell", "in-all"):
-            remedy = "Write --contributions at-most=1,2,5,10, per-cell=10,100 or in-all=30,100,300."
+        if name not in ("at-most", "per-cell", "in-total"):
+            remedy = "Write --contributions at-most=1,2,5,10, per-cell=10,100 or in-total=30,100,300."
             raise OutOfRange(
                 "--contributions must name one bound", came=repr(bounds), where="--contributions", remedy=remedy
             )
@@ -277,7 +277,7 @@ class CountingOptions(PersonOptions):
             return None
         if self.measures is not None:
             return "--measures"
-        by_options = {"--per-cell": self.per_cell, "--most-events": self.most_events, "--in-all": self.in_all}
+        by_options = {"--per-cell": self.per_cell, "--most-events": self.most_events, "--in-total": self.in_total}
         bounds = [name for name, value in by_options.items() if value is not None]
         if self.mean is not None and not bounds:
             return None  # each person counts once in a cell, with the average of all their amounts there
@@ -315,7 +315,7 @@ class CountingOptions(PersonOptions):
             each=_ends(self.each),
             per_cell=_ends(self.per_cell),
             most_events=self.most_events,
-            in_all=self.in_all,
+            in_total=self.in_total,
             missing="leave out" if "amounts" in self._left_out else None,
         )
 
@@ -401,7 +401,9 @@ class CountingOptions(PersonOptions):
             raise OutOfRange(required, came=repr(text), where="--mean", remedy=f"Write {example}.")
         missing = "leave out" if "amounts" in self._left_out else None
         step, most = parts[2] if len(parts) == 3 else None, self.most_events or 1
-        return column, mean(column, each=parts[:2], step=step, most_events=most, in_all=self.in_all, missing=missing)
+        return column, mean(
+            column, each=parts[:2], step=step, most_events=most, in_total=self.in_total, missing=missing
+        )
 
     @property
     def key(self) -> bytes | None:
@@ -425,7 +427,7 @@ class CountingOptions(PersonOptions):
         )
         if self != replace(known, counts=self.counts, nested=self.nested, individual=self.individual):
             raise OutOfRange(
-                "--person, --each-row, --by, --mean, --values, --step, --each, --most-events, --in-all, --measures, "
+                "--person, --each-row, --by, --mean, --values, --step, --each, --most-events, --in-total, --measures, "
                 "--leave-out and --count-key are for events",
                 came="--count-column or --nested",
             )

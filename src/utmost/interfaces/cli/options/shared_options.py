@@ -206,19 +206,19 @@ class Output:
         return not (self.as_json or to_pipe)
 
 
-def with_families(command: Callable[..., None], needed: Collection[str]) -> tuple[Callable[..., None], list[Any]]:
+def with_groups(command: Callable[..., None], needed: Collection[str]) -> tuple[Callable[..., None], list[Any]]:
     """Return a command that takes every option by name, and its options for click."""
     # A parameter whose type is a group of options (possibly of groups) is replaced by these. The help shows them under
     # the `title` of the group, and the `needed` ones first.
     parameters = inspect.signature(command).parameters.values()
 
     def call(**values: Any) -> None:
-        families = {
-            parameter.name: _family(parameter.annotation, values)
+        groups = {
+            parameter.name: _group(parameter.annotation, values)
             for parameter in parameters
             if is_dataclass(parameter.annotation)
         }
-        command(**values, **families)
+        command(**values, **groups)
 
     return call, list(_options(parameters, needed))
 
@@ -239,28 +239,28 @@ def _options(
             yield word.parameter(parameter.name, kind.__origin__, parameter.default, above)
 
 
-def _family(family: Any, values: dict[str, Any]) -> Any:
+def _group(group: Any, values: dict[str, Any]) -> Any:
     """Take the values of a group's options out of `values`, and return the group; a missing value is the default."""
-    return family(
+    return group(
         **{
-            field.name: _family(field.type, values)
+            field.name: _group(field.type, values)
             if is_dataclass(field.type)
             else values.pop(field.name, field.default)
-            for field in fields(family)
+            for field in fields(group)
             if field.init
         }
     )
 
 
-def typed_options(family: Any) -> Iterator[str]:
+def typed_options(group: Any) -> Iterator[str]:
     """Return the given options of a group, as they are spelled."""
-    return (name for name, _ in given_options(family))
+    return (name for name, _ in given_options(group))
 
 
-def given_options(family: Any) -> Iterator[tuple[str, Any]]:
+def given_options(group: Any) -> Iterator[tuple[str, Any]]:
     """Return the given options of a group, as they are spelled, with their values."""
-    for field in fields(family):
-        value = getattr(family, field.name)
+    for field in fields(group):
+        value = getattr(group, field.name)
         if is_dataclass(value) and field.init:
             yield from given_options(value)
         elif value != field.default and field.init:
@@ -268,7 +268,7 @@ def given_options(family: Any) -> Iterator[tuple[str, Any]]:
             yield declared.__metadata__[0].spelled(field.name), value
 
 
-def typed_again(*families: Any, beside_recipe: bool = False) -> str:
+def typed_again(*groups: Any, beside_recipe: bool = False) -> str:
     """Return the given options as they can be pasted into a shell; keys of a recipe as its lines."""
     from utmost.tables.files.toml_files import toml_value
 
@@ -277,7 +277,7 @@ def typed_again(*families: Any, beside_recipe: bool = False) -> str:
     said = {} if context is None or not beside_recipe else context.default_map or {}
     words: list[str] = []
     lines: list[str] = []
-    for name, value in chain.from_iterable(map(given_options, families)):
+    for name, value in chain.from_iterable(map(given_options, groups)):
         values = value if isinstance(value, list) else [value]
         if name in keys:
             lines += [] if said else [f"{name.removeprefix('--')} = {toml_value(value)} in the recipe"]
@@ -293,10 +293,10 @@ def widened(kind: type[T], narrow: Any) -> T:
     return kind(**{each.name: getattr(narrow, each.name) for each in fields(narrow)})
 
 
-def refuse(why: str, *families: Any) -> None:
+def refuse(why: str, *groups: Any) -> None:
     """Refuse given options of these groups; `why` completes the sentence "--option ..."."""
-    for family in families:
-        for name in typed_options(family):
+    for group in groups:
+        for name in typed_options(group):
             raise OutOfRange(f"{name} {why}", remedy=f"Leave out {name}.")
 
 

@@ -48,7 +48,7 @@ from utmost.publish.statements.stated_words import measures_in_words, sums_in_wo
 from utmost.publish.workloads.measuring.unit_charge import charge_of
 from utmost.publish.workloads.planning.plan import Plan
 from utmost.publish.workloads.planning.table_limits import budget_shares
-from utmost.publish.workloads.sums_in_words import TOTAL, read_family
+from utmost.publish.workloads.sums_in_words import TOTAL, read_marginal
 from utmost.publish.workloads.workload import narrowed
 from utmost.tables.files import files
 from utmost.tables.files.atomic import Writer, check_absent, write_together
@@ -60,7 +60,7 @@ from utmost.tables.files.signatures import Signer, signature_path
 _SHOWN = 40
 """Rows of tables on a screen."""
 
-_MOST_FAMILIES = 256
+_MOST_MARGINALS = 256
 """Most tables for which a command checks whether they follow from the noisy sums."""
 
 _MOST_COMPARED = 16
@@ -106,13 +106,13 @@ def wanted_tables(plan: Plan) -> dict[str, tuple[Any, ...]]:
         return {}
     if plan.workload is None:
         amounts = plan.amount_pair
-        families = [family if amounts is None else amounts.seen(family) for family in plan.shares]
-        names = [plan.domain.level_names(family) for family in families if min(family, default=0) >= 0]
+        marginals = [marginal if amounts is None else amounts.seen(marginal) for marginal in plan.shares]
+        names = [plan.domain.level_names(marginal) for marginal in marginals if min(marginal, default=0) >= 0]
         return {" ".join(words): words for words in names}
     tables = {}
     for part in plan.workload.parts:
         try:
-            tables[part.name] = read_family(plan.domain, part.name)
+            tables[part.name] = read_marginal(plan.domain, part.name)
         except UtmostError:  # `utmost total` gives the margins of ranges, prefixes and single sums
             continue
     return tables
@@ -127,9 +127,9 @@ def margins_by_themselves(plan: Plan, at: Level, confidence: Fraction) -> dict[s
     amounts, budget = plan.amount_pair, budget_shares(plan.workload)
     for name, words in islice(wanted_tables(plan).items(), _MOST_COMPARED):
         if all(isinstance(word, str) for word in words):
-            family = plan.domain.family(words)
-            family = family if amounts is None else amounts.both(family)
-            shares = {family: 1 / (charge_of(plan.domain, plan.unit, {family: Fraction(1)}) or Fraction(1))}
+            marginal = plan.domain.marginal(words)
+            marginal = marginal if amounts is None else amounts.both(marginal)
+            shares = {marginal: 1 / (charge_of(plan.domain, plan.unit, {marginal: Fraction(1)}) or Fraction(1))}
             levels = {"alone": at, "split": at.scaled(budget[name])}
             margins[name] = {
                 column: next(iter(promised_bars(Plan(plan.domain, plan.unit, shares, level=each), confidence).values()))
@@ -206,15 +206,15 @@ def give_tables(release: NoisySums, wanted: Plan, folder: Path, signer: Signer |
 def tables_left_out(release: NoisySums, wanted: Plan) -> list[str]:
     """Return the names of tables that follow from the noisy sums, and are not wanted."""
     domain, amounts = release.domain, release.plan.amount_pair
-    written = {domain.family(read_family(domain, name)) for name in wanted_tables(wanted)}
+    written = {domain.marginal(read_marginal(domain, name)) for name in wanted_tables(wanted)}
     names = list[str]()
-    for family in islice(domain.families(), _MOST_FAMILIES):
-        seen = family if amounts is None else amounts.seen(family)
-        name = domain.family_name(seen) or TOTAL
+    for marginal in islice(domain.marginals(), _MOST_MARGINALS):
+        seen = marginal if amounts is None else amounts.seen(marginal)
+        name = domain.marginal_name(seen) or TOTAL
         if seen in written or name in names:
             continue
         try:
-            release.reconstruction.check_family_determined(family if amounts is None else amounts.both(family))
+            release.reconstruction.check_marginal_determined(marginal if amounts is None else amounts.both(marginal))
         except UtmostError:  # it does not follow from the measured sums
             continue
         names.append(name)
@@ -254,7 +254,7 @@ def release_by_plan(
     report = {
         "dry_run": True,
         "epsilon": level_text(release.level),
-        "shares": {plan.domain.family_name(family): str(share) for family, share in plan.shares.items()},
+        "shares": {plan.domain.marginal_name(marginal): str(share) for marginal, share in plan.shares.items()},
         "confidence": float(release.confidence),
     }
     if ladder:
@@ -315,9 +315,9 @@ def give_cells(
     # With `again`, the file may exist as the answer of a repeated request, and is compared.
     amounts = release.plan.amount_pair
     finest = release.domain.finest
-    family = release.domain.family_name(finest) if amounts is None else amounts.name(finest)
-    table = _with_means(release, family)
-    statement_with = SumsTable(release, family, amounts is not None).statement
+    marginal = release.domain.marginal_name(finest) if amounts is None else amounts.name(finest)
+    table = _with_means(release, marginal)
+    statement_with = SumsTable(release, marginal, amounts is not None).statement
     out = answer.file
     more = undetermined_means(table)
     facts = _said(release, headline, "" if out is None else f"{out} and {out}.json", more)
@@ -556,8 +556,8 @@ def tables_by_size(release: NoisySums, most: int) -> Iterable[tuple[str, int, An
     domain, tables = release.domain, wanted_tables(release.plan)
     sizes = {}  # numbers of rows, before any table is made
     for name, words in tables.items():
-        family, narrow = narrowed(domain, words)
-        sizes[name] = prod(size for axis, size in enumerate(domain.group_shape(family)) if axis not in narrow)
+        marginal, narrow = narrowed(domain, words)
+        sizes[name] = prod(size for axis, size in enumerate(domain.group_shape(marginal)) if axis not in narrow)
     left = most
     for name, words in sorted(tables.items(), key=lambda table: sizes[table[0]]):
         left -= sizes[name]

@@ -19,7 +19,7 @@ from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.publish.statements.plan_files import PLAN_FORM
 from utmost.tables.frames.any_table import adapter_of
 
-_MOST_CELLS, _MOST_FAMILIES, _MOST_BARS, _MOST_LISTED = 20_000, 4, 24, 500
+_MOST_CELLS, _MOST_MARGINALS, _MOST_BARS, _MOST_LISTED = 20_000, 4, 24, 500
 
 
 def read_counted_file(content: bytes) -> CountedTable:
@@ -65,12 +65,12 @@ def shown_sums(
     # `ordered` is the level of an axis of bins or dates whose quartiles are shown; empty for none.
     plan, domain = release.plan, release.domain
     is_small = domain.size <= _MOST_CELLS
-    names = [release.table_name(family) for family in plan.shares] if is_small else []
+    names = [release.table_name(marginal) for marginal in plan.shares] if is_small else []
     axes = [axis.levels for axis in domain.axes if axis.edges is not None and axis.other is None] if is_small else []
     quarters = (("a quarter", "1/4"), ("half", "1/2"), ("three quarters", "3/4")) if ordered and is_small else ()
     return {
-        "families": [shown for name in names[:_MOST_FAMILIES] for shown in _marginal_tables(release, name, rule)],
-        "more_families": len(plan.shares) - len(names[:_MOST_FAMILIES]),
+        "marginals": [shown for name in names[:_MOST_MARGINALS] for shown in _marginal_tables(release, name, rule)],
+        "more_marginals": len(plan.shares) - len(names[:_MOST_MARGINALS]),
         "part": release.promise.part,
         "level": level,
         "axes": [name for levels in axes for name in levels],
@@ -116,7 +116,7 @@ def _means_table(release: NoisySums, name: str, labels: list[str], is_shown: lis
     return {
         "name": name or "total",
         "unit": f"{amount.name}_mean",
-        "family": name,
+        "marginal": name,
         "picture": "",
         "drawn": len(rows) - is_shown.count(False),
         "rows": rows,
@@ -137,7 +137,7 @@ def _column_table(
     return {
         "name": name or "total",
         "unit": of,
-        "family": name,
+        "marginal": name,
         "picture": charts.error_bars(title, drawn[:_MOST_BARS], margin) if drawn else "",
         "drawn": min(len(drawn), _MOST_BARS),
         "rows": [(label, short(value) if show else None, f"± {short(bar)}") for label, value, bar, show in cells],

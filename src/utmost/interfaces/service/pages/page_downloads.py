@@ -138,38 +138,38 @@ class StoredLevel:
         """Whether the release is by a plan."""
         return self.release.noise.is_by_plan
 
-    def content(self, ending: str, family: str) -> bytes:
+    def content(self, ending: str, marginal: str) -> bytes:
         """Return the released values in a format, always the same bytes, because the statement has their digest."""
         # A workbook lists the levels up to its own: later levels make another file.
         there = tuple(level_text(at) for at in self.release.levels if not at > self.level)
-        of = family if self.is_sums else ""  # a table has no marginals, and is one file
+        of = marginal if self.is_sums else ""  # a table has no marginals, and is one file
         key = self.release.name, self.release.version, level_text(self.level), there, of, ending
-        made: bytes = self._kept.file(key, lambda: self._made(ending, family))
+        made: bytes = self._kept.file(key, lambda: self._made(ending, marginal))
         return made
 
-    def first_file(self, family: str) -> tuple[Ending, bytes]:
+    def first_file(self, marginal: str) -> tuple[Ending, bytes]:
         """Return the first format that can hold the released values, and the file; a ledger may have any labels."""
         try:
-            return "csv", self.content("csv", family)
+            return "csv", self.content("csv", marginal)
         except BadTable:
-            return "parquet", self.content("parquet", family)
+            return "parquet", self.content("parquet", marginal)
 
-    def statement(self, family: str, digest: Mapping[str, str]) -> dict[str, Any]:
+    def statement(self, marginal: str, digest: Mapping[str, str]) -> dict[str, Any]:
         """Return the statement of the values in a file."""
         if self.is_sums:
-            return SumsTable(self.view.table, _family(self.view.table, family), False).statement(dict(digest))
+            return SumsTable(self.view.table, _marginal(self.view.table, marginal), False).statement(dict(digest))
         return statement_of(self.view, digest)
 
-    def _made(self, ending: str, family: str) -> bytes:
+    def _made(self, ending: str, marginal: str) -> bytes:
         check_size(ending, self.release, 0)
         if self.is_sums:
-            table = table_formats.as_columns(self.view.table[_family(self.view.table, family)])
+            table = table_formats.as_columns(self.view.table[_marginal(self.view.table, marginal)])
             cells = {str(name): plain_cells(column) for name, column in table.items()}
         else:
             cells = columns(self.view.table)
         rows = len(next(iter(cells.values()), ()))
         check_size(ending, self.release, rows * len(cells))
-        said = self.statement(family, {}) if ending == "xlsx" else {}
+        said = self.statement(marginal, {}) if ending == "xlsx" else {}
         said = {fact: words for fact, words in said.items() if fact not in ("table", "release")}
         content, left = bytearray(), MOST_TEXT[ending]
         for number, piece in enumerate(_pieces(cells) if ending == "csv" else [json.dumps(cells)]):
@@ -223,9 +223,9 @@ Stored = Annotated[StoredLevel, Depends(StoredLevel)]
 
 
 @downloads.get("/release/table.{ending}")
-def table_file(seen: Stored, ending: Annotated[Ending, InPath()], family: NameQuery = "") -> Response:
+def table_file(seen: Stored, ending: Annotated[Ending, InPath()], marginal: NameQuery = "") -> Response:
     """Send the released values, or one marginal of sums, as the file that the statement describes."""
-    return _download(seen.content(ending, family), ending, f"released.{ending}")
+    return _download(seen.content(ending, marginal), ending, f"released.{ending}")
 
 
 @downloads.get("/release/release.json")
@@ -237,16 +237,16 @@ def release_file(seen: Stored) -> Response:
 
 
 @downloads.get("/release/statement.json")
-def statement_file(seen: Stored, of: Annotated[Ending | None, Query()] = None, family: NameQuery = "") -> Response:
+def statement_file(seen: Stored, of: Annotated[Ending | None, Query()] = None, marginal: NameQuery = "") -> Response:
     """Send the statement of the released values, as a file that anyone can check; by default of the CSV file."""
-    of, content = seen.first_file(family) if of is None else (of, seen.content(of, family))
-    said = seen.statement(family, {"of": "file", "sha256": sha256(content).hexdigest()})
+    of, content = seen.first_file(marginal) if of is None else (of, seen.content(of, marginal))
+    said = seen.statement(marginal, {"of": "file", "sha256": sha256(content).hexdigest()})
     return _download(json.dumps(said, indent=1, ensure_ascii=False).encode(), "json", f"released.{of}.json")
 
 
-def _family(release: NoisySums, family: str) -> str:
+def _marginal(release: NoisySums, marginal: str) -> str:
     """Return the name of a marginal; by default that of the cells."""
-    return release.table_name(release.domain.finest) if family == "" else family
+    return release.table_name(release.domain.finest) if marginal == "" else marginal
 
 
 def _download(content: bytes, ending: str, name: str) -> Response:

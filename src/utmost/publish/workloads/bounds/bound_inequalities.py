@@ -188,11 +188,11 @@ def chord_below(
     # last sum is g.z' <= max g. With `total`, the index of a marginal with an additional free share, it is at most
     # g_total + max g; `weight` multiplies the groups of this marginal.
     z = certificate.shares  # quotients are rounded down in F and up in g
-    if len(z) != len(blocks.families) or any(share < 0 for share in z) or sum(z) > 1:
+    if len(z) != len(blocks.marginals) or any(share < 0 for share in z) or sum(z) > 1:
         raise PromiseBroken(
             "each table must have a share >= 0, and the shares must add up to at most 1", came="other shares"
         )
-    sizes = [Fraction(prod(c[s] for c, s in zip(blocks.chains, S, strict=True))) for S in blocks.families]
+    sizes = [Fraction(prod(c[s] for c, s in zip(blocks.chains, S, strict=True))) for S in blocks.marginals]
     if total is not None:
         sizes[total] *= weight
     # Integers from here on, over one common denominator.

@@ -34,9 +34,9 @@ from utmost.core.exact.arrays import Floats, objects
 from utmost.errors import BadTable, UtmostError
 from utmost.publish.workloads.reconstruction.estimates import SumSquares
 from utmost.publish.workloads.reconstruction.public_facts import PublicFacts
-from utmost.tables.axes.domain import Domain, Family
+from utmost.tables.axes.domain import Domain, Marginal
 
-MeasuredSums = Mapping[Family, tuple[NDArray[Any], int]]
+MeasuredSums = Mapping[Marginal, tuple[NDArray[Any], int]]
 """The sums of each measured marginal: integers, and their divisor."""
 
 _BITS, _MILD = 40, 20  # bits behind the point of a cell; enough for curvatures with ratio 2^20
@@ -53,7 +53,7 @@ class CleanCertificate:
     rest: NDArray[Any] = field(repr=False)
     # For each public marginal of sums of several cells an integer for each sum, over 2^bits: above 0 where the upper
     # bound of the sum binds, below 0 where the lower bound binds.
-    multipliers: Mapping[Family, NDArray[Any]]
+    multipliers: Mapping[Marginal, NDArray[Any]]
 
     def facts(self, domain: Domain) -> dict[str, Any]:
         """The certificate as JSON values; integers as one text."""
@@ -62,8 +62,8 @@ class CleanCertificate:
             "bits": self.bits,
             "rest": _text(self.rest),
             "multipliers": [
-                {"family": list(domain.level_names(family)), "values": _text(values)}
-                for family, values in self.multipliers.items()
+                {"marginal": list(domain.level_names(marginal)), "values": _text(values)}
+                for marginal, values in self.multipliers.items()
             ],
         }
 
@@ -75,14 +75,15 @@ class CleanCertificate:
                 raise BadTable("a certificate must have cells, bits, rest and multipliers", came="other entries")
             if not 0 < facts["bits"] <= _MOST_BITS:
                 raise BadTable(f"bits must be in 1..{_MOST_BITS}", came="another number")
-            multipliers: dict[Family, NDArray[Any]] = {}
+            multipliers: dict[Marginal, NDArray[Any]] = {}
             for row in facts["multipliers"]:
-                family = domain.family([*row["family"]])
-                if set(row) != {"family", "values"} or family in multipliers:
+                marginal = domain.marginal([*row["marginal"]])
+                if set(row) != {"marginal", "values"} or marginal in multipliers:
                     raise BadTable(
-                        "multipliers must have values and a family that no other multipliers have", came="other entries"
+                        "multipliers must have values and a marginal that no other multipliers have",
+                        came="other entries",
                     )
-                multipliers[family] = _integers(row["values"], domain.group_shape(family))
+                multipliers[marginal] = _integers(row["values"], domain.group_shape(marginal))
             cells, rest = (_integers(facts[name], domain.shape) for name in ("cells", "rest"))
             if not np.all(np.abs(cells) < _LARGEST):
                 raise BadTable("the cells of a clean table must be below 2^340", came="a larger cell")
@@ -107,7 +108,7 @@ def certificate_of(
     reconstruction: SumSquares,
     cells: NDArray[Any],
     near: tuple[NDArray[Any], Floats],
-    multipliers: Mapping[Family, Floats],
+    multipliers: Mapping[Marginal, Floats],
     facts: PublicFacts | None = None,
 ) -> CleanCertificate:
     """The certificate of integer cells, from real cells nearby (integers and remainders) and a solver's multipliers."""
@@ -118,7 +119,7 @@ def certificate_of(
     reals = whole.astype(object) * unit + _scaled(left, bits).reshape(whole.shape)
     lower, upper = _ends(reconstruction.domain, facts)
     reals = np.asarray(np.minimum(np.maximum(reals, lower * unit), upper * unit), dtype=object)
-    scaled = {family: _scaled(values, bits).reshape(np.shape(values)) for family, values in multipliers.items()}
+    scaled = {marginal: _scaled(values, bits).reshape(np.shape(values)) for marginal, values in multipliers.items()}
     return CleanCertificate(
         np.asarray(cells), bits, np.asarray(reals - cells.astype(object) * unit, dtype=object), scaled
     )
@@ -140,30 +141,32 @@ def proof_of(
         raise BadTable("real cells must lie within their bounds", came="a cell outside its bounds")
     curvature = int(reconstruction.curvatures[0])
     shared = lcm(*(divisor for _, divisor in measured.values()))
-    slope, off, known = np.full(domain.shape, 0, dtype=object), 0, dict[Family, Fraction]()
-    for family, (sums, divisor) in measured.items():
-        pulled = domain.sums(reals, family).ravel() * shared - sums.astype(object).ravel() * (unit * shared // divisor)
+    slope, off, known = np.full(domain.shape, 0, dtype=object), 0, dict[Marginal, Fraction]()
+    for marginal, (sums, divisor) in measured.items():
+        pulled = domain.sums(reals, marginal).ravel() * shared - sums.astype(object).ravel() * (
+            unit * shared // divisor
+        )
         if curvature <= 0:
             listed = [int(number) for number in np.ravel(pulled)]
-            off += sum(number * number for number in listed) * int(reconstruction.weights[family])
-            known[family] = Fraction(sum(abs(int(number)) for number in sums.ravel().tolist()), divisor)
-        slope = slope + domain.spread(pulled, family) * int(reconstruction.weights[family])
+            off += sum(number * number for number in listed) * int(reconstruction.weights[marginal])
+            known[marginal] = Fraction(sum(abs(int(number)) for number in sums.ravel().tolist()), divisor)
+        slope = slope + domain.spread(pulled, marginal) * int(reconstruction.weights[marginal])
     moved = 0
-    for family, values in certificate.multipliers.items():
-        moved = max(moved, _facts_moved(domain, facts, family, values, reals, unit))
-        slope = slope + domain.spread(values, family) * shared
-    moves = [np.max(np.abs(domain.sums(rest, family))) for family in measured]
+    for marginal, values in certificate.multipliers.items():
+        moved = max(moved, _facts_moved(domain, facts, marginal, values, reals, unit))
+        slope = slope + domain.spread(values, marginal) * shared
+    moves = [np.max(np.abs(domain.sums(rest, marginal))) for marginal in measured]
     if facts is not None:
-        for family in facts.bounds.keys() - certificate.multipliers.keys() - {domain.finest}:
-            nothing = np.full(domain.group_shape(family), 0, dtype=object)
-            moved = max(moved, _facts_moved(domain, facts, family, nothing, reals, unit))
+        for marginal in facts.bounds.keys() - certificate.multipliers.keys() - {domain.finest}:
+            nothing = np.full(domain.group_shape(marginal), 0, dtype=object)
+            moved = max(moved, _facts_moved(domain, facts, marginal, nothing, reals, unit))
     if curvature > 0:
         residual = _distance(slope, (reals - lower, upper - reals), (unit, shared, curvature))
     else:
         squares = Fraction(off, (unit * shared) ** 2)  # twice f(x)
-        weights = {family: Fraction(int(reconstruction.weights[family])) for family in measured}
+        weights = {marginal: Fraction(int(reconstruction.weights[marginal])) for marginal in measured}
         total = min(
-            of + _root_above(squares * measured[family][0].size / weights[family]) for family, of in known.items()
+            of + _root_above(squares * measured[marginal][0].size / weights[marginal]) for marginal, of in known.items()
         )
         falls = np.asarray(np.maximum(-slope, 0), dtype=object)
         down = int((np.asarray(np.maximum(slope, 0), dtype=object) * (reals - lower)).sum())
@@ -199,13 +202,13 @@ def _ends(domain: Domain, facts: PublicFacts | None) -> tuple[NDArray[Any], NDAr
 
 
 def _facts_moved(
-    domain: Domain, facts: PublicFacts | None, family: Family, values: NDArray[Any], reals: NDArray[Any], unit: int
+    domain: Domain, facts: PublicFacts | None, marginal: Marginal, values: NDArray[Any], reals: NDArray[Any], unit: int
 ) -> int:
     """The largest change, in 1/unit, that makes the bounds of a marginal's sums equal to the sums of the real cells."""
-    if facts is None or family not in facts.bounds or family == domain.finest:
+    if facts is None or marginal not in facts.bounds or marginal == domain.finest:
         raise BadTable("multipliers must belong to public sums of several cells", came="other sums")
-    low, high = (end.astype(object).ravel() * unit for end in facts.bounds[family])
-    sums, values = domain.sums(reals, family).ravel(), values.ravel()
+    low, high = (end.astype(object).ravel() * unit for end in facts.bounds[marginal])
+    sums, values = domain.sums(reals, marginal).ravel(), values.ravel()
     # Where a multiplier is not 0, its bound must equal the sum; elsewhere the sum must lie within both bounds.
     beyond = [np.maximum(low - sums, 0), np.maximum(sums - high, 0)]
     above, below = values > 0, values < 0

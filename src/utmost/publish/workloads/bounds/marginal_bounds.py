@@ -33,7 +33,7 @@ from utmost.publish.workloads.measuring.unit_charge import ShareCondition, is_to
 from utmost.publish.workloads.measuring.variance_components import precision
 from utmost.publish.workloads.planning.row_search import descended
 from utmost.publish.workloads.workload import Workload
-from utmost.tables.axes.domain import Family
+from utmost.tables.axes.domain import Marginal
 
 _DIGITS = 96
 _STEP = 1 << 40
@@ -47,14 +47,18 @@ class TangentLevels:
 
 
 def tangents_below(
-    workload: Workload, families: Sequence[Family], level: Level, condition: ShareCondition, certificate: TangentLevels
+    workload: Workload,
+    marginals: Sequence[Marginal],
+    level: Level,
+    condition: ShareCondition,
+    certificate: TangentLevels,
 ) -> Fraction:
     """A rational below the error of every plan that measures these marginals with one level each."""
-    weights, spaces = wanted_spaces(workload), MarginalSpaces.of(workload.domain, families)
+    weights, spaces = wanted_spaces(workload), MarginalSpaces.of(workload.domain, marginals)
     if len(certificate.levels) != len(weights) or any(own <= 0 for own in certificate.levels):
         raise PromiseBroken("there must be a positive level for each space", came=f"{len(certificate.levels)} levels")
-    totals = [is_total(workload.domain, family) for family in families]
-    slopes, gained = [Fraction(0)] * len(families), Fraction(0)
+    totals = [is_total(workload.domain, marginal) for marginal in marginals]
+    slopes, gained = [Fraction(0)] * len(marginals), Fraction(0)
     for (space, weight), own in zip(weights.items(), certificate.levels, strict=True):
         places = spaces.covers.get(space)
         if places is None:
@@ -73,16 +77,16 @@ def tangents_below(
 
 
 def tangent_levels(
-    workload: Workload, families: Sequence[Family], level: float, condition: ShareCondition
+    workload: Workload, marginals: Sequence[Marginal], level: float, condition: ShareCondition
 ) -> TangentLevels | None:
     """Levels at which the bound is large, by descent; None where the marginals do not determine every answer."""
-    errors = MarginalErrors.of(workload, families)
+    errors = MarginalErrors.of(workload, marginals)
     if errors.undetermined() is not None:
         return None
     least = np.full(len(errors.names), np.inf)
     np.minimum.at(least, errors.rows, errors.sizes[errors.columns])
     scales, whole = errors.wanted * least, level * float(condition.scale)
-    free = condition.free_of(is_total(workload.domain, family) for family in families)
+    free = condition.free_of(is_total(workload.domain, marginal) for marginal in marginals)
 
     def of_spaces(parts: Floats) -> Floats:
         each = (whole * (parts + free))[errors.columns]
@@ -100,7 +104,7 @@ def tangent_levels(
         down = -whole * np.bincount(errors.columns, weights=steep[errors.rows], minlength=len(roots))
         return float(terms.sum()) / unit, (down - down @ parts) / total * 2 * roots / unit
 
-    tops = np.zeros(len(families))
+    tops = np.zeros(len(marginals))
     np.maximum.at(tops, errors.columns, (scales ** (1 / 3))[errors.rows])
     start = tops / tops.sum() + 1e-6  # the descent would never leave a root of 0, where the slope is 0
     unit = float((scales / precision(of_spaces(start / start.sum()))).sum())

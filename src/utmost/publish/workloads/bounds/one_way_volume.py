@@ -33,7 +33,7 @@ _MOST_GROUPS = 2000
 
 def one_way_bound(workload: Workload, unit: Unit) -> float | None:
     """A lower bound on lim epsilon^2 * error of any mechanism; None unless one-way tables and a total are wanted."""
-    if unit.cells != 1 or unit.in_all is not None or unit.exactly or unit.is_shared or unit.is_distinct:
+    if unit.cells != 1 or unit.in_total is not None or unit.exactly or unit.is_shared or unit.is_distinct:
         return None
     if unit.neighbours == "change-one" and not unit.nonnegative:
         return None

@@ -53,6 +53,6 @@ def joint_times(unit: Unit, level: Level, rows: int | None = None) -> float:
     rows = optional(rows, integer, "rows")
     if unit.cells % 2:
         raise OutOfRange("an individual must change both cells of whole rows", came=f"cells={unit.cells}")
-    scale = condition_of_rows(unit, int(unit.charged) if rows is None else rows).scale
-    row, wide = level.scaled(Fraction(2, unit.charged) * scale), unit.sensitivity
+    scale = condition_of_rows(unit, int(unit.epsilon_parts) if rows is None else rows).scale
+    row, wide = level.scaled(Fraction(2, unit.epsilon_parts) * scale), unit.sensitivity
     return float(JointCells(row, 2, wide).variance) / float(RotatedPair(row, wide).variance)

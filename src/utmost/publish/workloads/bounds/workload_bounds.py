@@ -48,24 +48,24 @@ from utmost.publish.workloads.bounds.workload_evidence import (
     changed_by_one,
     chord_of,
     exact_spectrum,
-    family_blocks,
     is_alike,
     is_possible,
     is_whole,
     level_of_cells,
+    marginal_blocks,
     matrix_parts,
-    of_families,
+    of_marginals,
     proven_bound,
 )
 from utmost.publish.workloads.measuring.even_levels import EvenLevels
-from utmost.publish.workloads.measuring.measured_families import is_difference, measured_family
+from utmost.publish.workloads.measuring.measured_marginals import is_difference, measured_marginal
 from utmost.publish.workloads.measuring.unit_charge import condition_around
 from utmost.publish.workloads.measuring.variance_components import VarianceComponents
 from utmost.publish.workloads.measuring.wanted_sums import wants_marginals
 from utmost.publish.workloads.workload import Workload
-from utmost.tables.axes.domain import Domain, Family
+from utmost.tables.axes.domain import Domain, Marginal
 
-_MOST_FAMILIES = 256
+_MOST_MARGINALS = 256
 _MIXED = 1 << 16
 
 _INTEGER = "integer combinations of cells, each with geometric noise on the integers at its own level"
@@ -81,7 +81,7 @@ def bounds_of(
     workload: Workload,
     unit: Unit,
     epsilon: Number | Level,
-    families: Iterable[Any] | None = None,
+    marginals: Iterable[Any] | None = None,
     *,
     together: str | None = None,
 ) -> WorkloadBounds:
@@ -91,7 +91,7 @@ def bounds_of(
         workload: Wanted sums, and the weight of the error of each.
         unit: Unit of privacy.
         epsilon: Privacy level of the whole release.
-        families: Marginals that a plan may measure. None for all marginals of the domain, or, if there are more than
+        marginals: Marginals that a plan may measure. None for all marginals of the domain, or, if there are more than
             256, for the cells and the wanted marginals. With several axes, only marginals with groups of one size.
         together: Axis along which one individual changes all cells of one or several rows, as for `choose_plan`.
 
@@ -117,11 +117,11 @@ def bounds_of(
     instance(workload, Workload, "workload")
     instance(unit, Unit, "unit")
     together = optional(together, text, "together")
-    if families is not None:
-        iterable(families, "families", or_text=True)
+    if marginals is not None:
+        iterable(marginals, "marginals", or_text=True)
     at = level(epsilon)
     along = None if together is None else _row(workload, unit, together)
-    chosen = _families(workload, families)
+    chosen = _marginals(workload, marginals)
     missing: dict[str, str] = {}
     known: dict[int, Fraction] = {}
 
@@ -134,7 +134,7 @@ def bounds_of(
     first = bound(
         "per answer", "any mechanism and any estimate, each answer by itself", f"{worst}; {_adds(unit, together)}"
     )
-    jointly = unbiased = integer = over_families = None
+    jointly = unbiased = integer = over_marginals = None
     if unit.exactly:
         kinds = "any mechanism", "any unbiased", "any integer plan", "given marginals"
         missing = dict.fromkeys(kinds, _PUBLIC_TOTAL)
@@ -154,49 +154,49 @@ def bounds_of(
     if jointly is None or jointly.value < first.value:
         jointly = bound("any mechanism", _TOGETHER, _together_words(unit, None, None))
     try:
-        charged = of_families(unit, together)
-        certificate = _over_families(workload, charged, at, chosen)
+        charged = of_marginals(unit, together)
+        certificate = _over_marginals(workload, charged, at, chosen)
         if certificate is None:
             missing["given marginals"] = "the given marginals do not determine every wanted answer"
         else:
-            words = _family_words(workload, charged, chosen, certificate)
-            over_families = bound("given marginals", words, f"{_CHARGED}; {_LINEAR}", certificate)
+            words = _marginal_words(workload, charged, chosen, certificate)
+            over_marginals = bound("given marginals", words, f"{_CHARGED}; {_LINEAR}", certificate)
     except Unsupported as error:
         missing["given marginals"] = str(error)
     means = tuple(round_down(mean) for mean in answers_below(workload, unit, at, together))
     return WorkloadBounds(
-        workload, unit, at, chosen, first, jointly, unbiased, integer, over_families, missing, means, together
+        workload, unit, at, chosen, first, jointly, unbiased, integer, over_marginals, missing, means, together
     )
 
 
-def _over_families(
-    workload: Workload, unit: Unit, at: Level, families: Sequence[Family]
+def _over_marginals(
+    workload: Workload, unit: Unit, at: Level, marginals: Sequence[Marginal]
 ) -> ChordShares | TangentLevels | None:
     """Tangents where many tables are wanted, else chords; None where the marginals do not determine every answer."""
-    if wants_marginals(workload) or any(map(is_difference, families)):
-        even, condition = EvenLevels.of(workload), condition_around(workload.domain, unit, families)
-        measured = [even.reduced(family) for family in families]
+    if wants_marginals(workload) or any(map(is_difference, marginals)):
+        even, condition = EvenLevels.of(workload), condition_around(workload.domain, unit, marginals)
+        measured = [even.reduced(marginal) for marginal in marginals]
         return tangent_levels(even.workload, measured, float(level_of_cells(unit, at).epsilon_float), condition)
-    even_workload, blocks = family_blocks(workload, families)
-    _, total, weight = chord_of(workload, unit, at, families, blocks)
+    even_workload, blocks = marginal_blocks(workload, marginals)
+    _, total, weight = chord_of(workload, unit, at, marginals, blocks)
     return _chord(blocks, exact_spectrum(even_workload, blocks), total, float(weight))
 
 
-def _families(workload: Workload, families: Iterable[Any] | None) -> tuple[Family, ...]:
+def _marginals(workload: Workload, marginals: Iterable[Any] | None) -> tuple[Marginal, ...]:
     domain: Domain = workload.domain
-    if families is not None:
-        return tuple(dict.fromkeys(measured_family(domain, family) for family in families))
+    if marginals is not None:
+        return tuple(dict.fromkeys(measured_marginal(domain, marginal) for marginal in marginals))
     count = 1
     for axis in domain.axes:
         count *= len(axis.levels) + 1
-    chosen = domain.families() if count <= _MOST_FAMILIES else dict.fromkeys((domain.finest, *workload.families))
+    chosen = domain.marginals() if count <= _MOST_MARGINALS else dict.fromkeys((domain.finest, *workload.marginals))
     if len(domain.axes) == 1:
         return tuple(chosen)
     even = []  # with several axes, a marginal is measured only if its groups have one size
-    for family in chosen:
-        sizes = (axis.group_sizes(level) for axis, level in zip(domain.axes, family, strict=True))
+    for marginal in chosen:
+        sizes = (axis.group_sizes(level) for axis, level in zip(domain.axes, marginal, strict=True))
         if all(bool((group_sizes == group_sizes[0]).all()) for group_sizes in sizes):
-            even.append(family)
+            even.append(marginal)
     return tuple(even)
 
 
@@ -211,9 +211,9 @@ def _together_words(
 
 def _adds(unit: Unit, together: str | None) -> str:
     whole = "" if is_whole(unit) else "; the bound uses only additions of 0 and of the sensitivity"
-    in_all = "" if unit.in_all is None else f", {unit.in_all} at most in all"
+    in_total = "" if unit.in_total is None else f", at most {unit.in_total} in total"
     row = f" in whole rows along {together!r}" if together else ""
-    return f"{_ADDS}{row}{in_all}{whole}"
+    return f"{_ADDS}{row}{in_total}{whole}"
 
 
 def _unbiased_words(certificate: Directions | MixedDirections | MatrixRoots, together: str | None) -> str:
@@ -232,13 +232,13 @@ def _unbiased_words(certificate: Directions | MixedDirections | MatrixRoots, tog
     )
 
 
-def _family_words(
-    workload: Workload, unit: Unit, families: Sequence[Family], certificate: ChordShares | TangentLevels
+def _marginal_words(
+    workload: Workload, unit: Unit, marginals: Sequence[Marginal], certificate: ChordShares | TangentLevels
 ) -> str:
     """Words for the class of plans; each group may have its own level only where the proof allows it."""
     if isinstance(certificate, TangentLevels):
         return "plans over the given marginals, with one level for each marginal"
-    condition = condition_around(workload.domain, unit, families)
+    condition = condition_around(workload.domain, unit, marginals)
     if is_alike(workload) and not condition.free and min(unit.reach / unit.sensitivity, workload.domain.size) == 1:
         return "plans over the given marginals, every group with its own level"
     if len(workload.domain.axes) > 1 and any(axis.blocks is None for axis in workload.domain.axes):
@@ -253,7 +253,7 @@ def _row(workload: Workload, unit: Unit, together: str) -> int:
         raise OutOfRange("together must name an axis", came=repr(together), where="together")
     place = columns.index(together)
     if unit.cells % workload.domain.axes[place].size or unit.needs_sizes:
-        remedy = "Leave together= out, or pass a unit whose cells are a multiple of the axis' size, without in_all."
+        remedy = "Leave together= out, or pass a unit whose cells are a multiple of the axis' size, without in_total."
         raise OutOfRange("with together=, one individual must change whole rows", came=repr(unit), remedy=remedy)
     return place
 
@@ -329,13 +329,13 @@ def _chord(
     squares = np.array([float(square / whole) for square in spectrum])
     present = np.array([square > 0 for square in spectrum])
     squares = squares[present]
-    inside, free = blocks.below[present] * blocks.sizes, np.zeros(len(blocks.families))
+    inside, free = blocks.below[present] * blocks.sizes, np.zeros(len(blocks.marginals))
     if total is not None:
         free[total] = 1
         inside[:, total] *= weight
     if (inside.sum(axis=1) == 0).any():
         return None
-    z = np.full(len(blocks.families), 1 / len(blocks.families))
+    z = np.full(len(blocks.marginals), 1 / len(blocks.marginals))
     for _ in range(rounds):
         eigenvalues = inside @ (z + free)
         quotients = squares / eigenvalues

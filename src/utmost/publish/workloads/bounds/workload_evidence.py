@@ -36,7 +36,7 @@ from utmost.publish.workloads.measuring.even_levels import EvenLevels
 from utmost.publish.workloads.measuring.unit_charge import condition_around
 from utmost.publish.workloads.measuring.variance_components import VarianceComponents, dimension
 from utmost.publish.workloads.workload import WantedSums, Workload
-from utmost.tables.axes.domain import Family
+from utmost.tables.axes.domain import Marginal
 
 MOST_ROWS = 2000
 _MOST_WORK = 2 * MOST_ROWS**3
@@ -67,7 +67,7 @@ class WorkloadBounds(Display):
     workload: Workload = field(repr=False)
     unit: Unit
     level: Level
-    families: tuple[Family, ...] = field(repr=False)  # the marginals of `given_marginals`
+    marginals: tuple[Marginal, ...] = field(repr=False)  # the marginals of `given_marginals`
     per_answer: LowerBound  # any mechanism, each answer by itself
     any_mechanism: LowerBound | None  # any mechanism, all answers together
     any_unbiased: LowerBound | None  # any mechanism with unbiased answers
@@ -104,7 +104,7 @@ def check_lower_bounds(bounds: WorkloadBounds) -> None:
     instance(bounds, WorkloadBounds, "bounds")
     known: dict[int, Fraction] = {}
     for kind, bound in bounds.by_class().items():
-        problem = BoundedProblem(bounds.workload, bounds.unit, bounds.level, bounds.families, bounds.together)
+        problem = BoundedProblem(bounds.workload, bounds.unit, bounds.level, bounds.marginals, bounds.together)
         proven = proven_bound(kind, problem, bound.certificate, known)
         if not bound.value <= round_down(proven):
             raise PromiseBroken("the certificate must prove the bound", came=bound.value, where=kind)
@@ -121,25 +121,25 @@ class BoundedProblem(NamedTuple):
     workload: Workload
     unit: Unit
     level: Level
-    families: Sequence[Family]
+    marginals: Sequence[Marginal]
     together: str | None
 
 
 def proven_bound(kind: str, problem: BoundedProblem, certificate: object, known: dict[int, Fraction]) -> Fraction:
     """The bound that a certificate proves, rounded down; ``known`` caches bounds by the certificate's identity."""
-    workload, unit, level, families, together = problem
+    workload, unit, level, marginals, together = problem
     if kind == "per answer" or (kind == "any mechanism" and certificate is None):
         means = answers_below(workload, unit, level, together)
         return sum((part.weight * mean for part, mean in zip(workload.parts, means, strict=True)), Fraction(0))
     if kind == "given marginals":
-        unit = of_families(unit, together)
+        unit = of_marginals(unit, together)
     if kind == "given marginals" and isinstance(certificate, ChordShares):
-        even, blocks = family_blocks(workload, families)
-        at, total, weight = chord_of(workload, unit, level, families, blocks)
+        even, blocks = marginal_blocks(workload, marginals)
+        at, total, weight = chord_of(workload, unit, level, marginals, blocks)
         return variance_below(at) * chord_below(blocks, exact_spectrum(even, blocks), certificate, total, weight)
     if kind == "given marginals" and isinstance(certificate, TangentLevels):
-        levels, condition = EvenLevels.of(workload), condition_around(workload.domain, unit, families)
-        reduced = [levels.reduced(family) for family in families]
+        levels, condition = EvenLevels.of(workload), condition_around(workload.domain, unit, marginals)
+        reduced = [levels.reduced(marginal) for marginal in marginals]
         return tangents_below(levels.workload, reduced, level_of_cells(unit, level), condition, certificate)
     if unit.exactly:
         raise PromiseBroken("this bound needs a total that is not public", came="a public total", where=kind)
@@ -180,12 +180,12 @@ def changed_by_one(unit: Unit, level: Level) -> tuple[Unit, Level]:
 
 
 def chord_of(
-    workload: Workload, unit: Unit, level: Level, families: Sequence[Family], blocks: VarianceComponents
+    workload: Workload, unit: Unit, level: Level, marginals: Sequence[Marginal], blocks: VarianceComponents
 ) -> tuple[Level, int | None, Fraction]:
     """The level at share 1 of the chord of precision; the index of a total with an additional share; and its weight."""
     # With p(e) = cosh e - 1, shares of E at most 1, and of the total at most 2: p(r E) <= r p(E), and for the total
     # p(r E) <= r p(2E)/2 = r (p(E) + 2) p(E).
-    condition = condition_around(workload.domain, unit, families)
+    condition = condition_around(workload.domain, unit, marginals)
     at = level_of_cells(unit, level).scaled(condition.scale)
     totals = np.flatnonzero(blocks.sizes == blocks.cells)
     variance = variance_below(at)
@@ -216,7 +216,7 @@ def place_of(workload: Workload, unit: Unit, together: str | None) -> int | None
     columns = workload.domain.columns
     if together not in columns:
         raise PromiseBroken("together must name an axis", came=repr(together))
-    if unit.cells % workload.domain.axes[columns.index(together)].size or unit.in_all is not None:
+    if unit.cells % workload.domain.axes[columns.index(together)].size or unit.in_total is not None:
         raise PromiseBroken("with together, one individual must change whole rows", came=repr(unit))
     return columns.index(together)
 
@@ -231,7 +231,7 @@ def is_possible(change: Directions, unit: Unit, most: int, rows: int) -> bool:
     return touched <= rows and (unit.neighbours == "change-one" or not lowers)
 
 
-def of_families(unit: Unit, together: str | None) -> Unit:
+def of_marginals(unit: Unit, together: str | None) -> Unit:
     """The unit that decides what marginals are charged; `together` is an axis along which whole rows change."""
     # The rows of two records may coincide, so that the bound is by one record more or less.
     return unit if together is None or not unit.leaves_totals else replace(unit, neighbours="add-remove")
@@ -280,12 +280,12 @@ def _changed_cells(
     return counts
 
 
-def family_blocks(workload: Workload, families: Sequence[Family]) -> tuple[Workload, VarianceComponents]:
+def marginal_blocks(workload: Workload, marginals: Sequence[Marginal]) -> tuple[Workload, VarianceComponents]:
     """The workload over levels with groups of one size, and the marginals' variance components over these levels."""
     if len(workload.domain.axes) == 1:
-        return workload, VarianceComponents.of(workload.domain, families, workload.eigenspaces)
+        return workload, VarianceComponents.of(workload.domain, marginals, workload.eigenspaces)
     even = EvenLevels.of(workload)
-    reduced = [even.reduced(family) for family in families]
+    reduced = [even.reduced(marginal) for marginal in marginals]
     return even.workload, VarianceComponents.of(even.workload.domain, reduced, even.workload.eigenspaces)
 
 

@@ -145,7 +145,7 @@ def ways_together(
 
 def presence(level: Level, unit: Unit) -> Level:
     """The privacy level for the presence of one individual: half the level where a record is replaced."""
-    return level.scaled(Fraction(unit.cells, unit.charged))
+    return level.scaled(Fraction(unit.cells, unit.epsilon_parts))
 
 
 def two_sided(level: Level, unit: Unit, step: int = 1) -> CellsDraw:

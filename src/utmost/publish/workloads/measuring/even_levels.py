@@ -14,7 +14,7 @@ from utmost.errors import Unsupported
 from utmost.publish.workloads.measuring.axis_sums import AxisSums, Groups, Runs, sum_of_values
 from utmost.publish.workloads.workload import Workload
 from utmost.tables.axes.axes import Axis
-from utmost.tables.axes.domain import Domain, Family
+from utmost.tables.axes.domain import Domain, Marginal
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,15 +50,15 @@ class EvenLevels:
         ]
         return cls(Workload.of_parts(reduced, wanted), tuple(even_levels), domain)
 
-    def restored(self, family: Family) -> Family:
+    def restored(self, marginal: Marginal) -> Marginal:
         """Return a marginal over even levels as a marginal of `domain`; hat functions stay."""
         return tuple(
-            level if level < 0 else levels[level] for levels, level in zip(self.even_levels, family, strict=True)
+            level if level < 0 else levels[level] for levels, level in zip(self.even_levels, marginal, strict=True)
         )
 
-    def reduced(self, family: Family) -> Family:
+    def reduced(self, marginal: Marginal) -> Marginal:
         """Return a marginal of `domain` as one over even levels, or refuse an uneven level."""
-        for axis, levels, level in zip(self.domain.axes, self.even_levels, family, strict=True):
+        for axis, levels, level in zip(self.domain.axes, self.even_levels, marginal, strict=True):
             if level >= 0 and level not in levels:
                 raise Unsupported(
                     "the groups of a level must have the same size where it is measured with other axes",
@@ -67,11 +67,12 @@ class EvenLevels:
                     remedy=f"Measure {axis.levels[0]!r} instead; sums over the groups may still be wanted.",
                 )
         return tuple(
-            level if level < 0 else levels.index(level) for levels, level in zip(self.even_levels, family, strict=True)
+            level if level < 0 else levels.index(level)
+            for levels, level in zip(self.even_levels, marginal, strict=True)
         )
 
-    def reduced_shares(self, shares: Mapping[Family, Fraction]) -> dict[Family, Fraction]:
-        return {self.reduced(family): share for family, share in shares.items()}
+    def reduced_shares(self, shares: Mapping[Marginal, Fraction]) -> dict[Marginal, Fraction]:
+        return {self.reduced(marginal): share for marginal, share in shares.items()}
 
 
 def _reduced_sums(sums: AxisSums, axis: Axis, reduced: Axis, even_levels: tuple[int, ...]) -> AxisSums:

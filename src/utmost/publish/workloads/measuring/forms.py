@@ -19,7 +19,7 @@ from utmost.core.exact.arrays import frozen
 from utmost.core.exact.numbers import Number, exact
 from utmost.errors import OutOfRange
 from utmost.tables.axes.axes import Axis, label_text
-from utmost.tables.axes.domain import Domain, Family, Where
+from utmost.tables.axes.domain import Domain, Marginal, Where
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,7 +37,7 @@ class ProductForm:
         return ProductForm, (self.domain, self.factors, self.denominator)
 
     @property
-    def family(self) -> Family:
+    def marginal(self) -> Marginal:
         """The coarsest marginal whose groups each have one coefficient for all their cells."""
         return tuple(_level(axis, factor) for axis, factor in zip(self.domain.axes, self.factors, strict=True))
 
@@ -55,19 +55,19 @@ class ProductForm:
         sums = self.group_sums(axis, level)
         return Fraction(int(sum(total * total for total in sums.tolist())), self.domain.axes[axis].size // len(sums))
 
-    def of(self, groups: NDArray[Any], family: Family) -> Fraction:
-        """The value of the form on an array over the groups of ``family``, if it is constant on each group."""
+    def of(self, groups: NDArray[Any], marginal: Marginal) -> Fraction:
+        """The value of the form on an array over the groups of ``marginal``, if it is constant on each group."""
         rest = groups
-        for axis, level, factor in zip(self.domain.axes, family, self.factors, strict=True):
+        for axis, level, factor in zip(self.domain.axes, marginal, self.factors, strict=True):
             rest = np.tensordot(rest.astype(object), factor[axis.group_starts(level)], axes=([0], [0]))
         return Fraction(int(rest)) / self.denominator
 
 
-def values_of(forms: Sequence[ProductForm], groups: NDArray[Any], family: Family) -> list[Fraction]:
+def values_of(forms: Sequence[ProductForm], groups: NDArray[Any], marginal: Marginal) -> list[Fraction]:
     """`ProductForm.of` for several forms; an axis with the same factors in all forms is summed once."""
     places, rest = [], groups.astype(object)
-    for place in reversed(range(len(family))):
-        starts = forms[0].domain.axes[place].group_starts(family[place])
+    for place in reversed(range(len(marginal))):
+        starts = forms[0].domain.axes[place].group_starts(marginal[place])
         columns = np.array([form.factors[place][starts] for form in forms], dtype=object)
         if (columns == columns[0]).all():
             rest = np.tensordot(rest, columns[0], axes=([place], [0]))
@@ -104,11 +104,11 @@ def selected(domain: Domain, where: Where, along: Along | None = None) -> Produc
     return ProductForm(domain, tuple(factors), denominator)
 
 
-def group_of(domain: Domain, family: Family, place: tuple[int, ...] | None = None) -> ProductForm:
+def group_of(domain: Domain, marginal: Marginal, place: tuple[int, ...] | None = None) -> ProductForm:
     """The sum over one group of a marginal, by the group's index on each axis (default: 0)."""
-    places = (0,) * len(family) if place is None else place
+    places = (0,) * len(marginal) if place is None else place
     factors = []
-    for axis, level, group in zip(domain.axes, family, places, strict=True):
+    for axis, level, group in zip(domain.axes, marginal, places, strict=True):
         factors.append((axis.group_of(level) == group).astype(np.int64))
     return ProductForm(domain, tuple(factors))
 

@@ -19,14 +19,14 @@ from numpy.typing import NDArray
 
 from utmost.core.exact.arrays import Floats
 from utmost.publish.workloads.measuring.axis_sums import AxisSums, Groups, Prefixes, Ranges, Taken, Windows
-from utmost.publish.workloads.measuring.measured_families import load_of
+from utmost.publish.workloads.measuring.measured_marginals import load_of
 from utmost.publish.workloads.measuring.row_sets import base_of, check_hats_fit, row_sums, row_values, rows_of
 from utmost.publish.workloads.measuring.unit_charge import PLAIN, ShareCondition, is_total
 from utmost.publish.workloads.measuring.variance_components import relative_precision
 from utmost.publish.workloads.reconstruction.least_squares import Reconstruction
 from utmost.publish.workloads.workload import Workload
 from utmost.tables.axes.axes import Axis
-from utmost.tables.axes.domain import Domain, Family, is_finer
+from utmost.tables.axes.domain import Domain, Marginal, is_finer
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,7 +35,7 @@ class HatErrors:
 
     workload: Workload  # over a domain whose levels have groups of one size
     place: int  # the axis of hat functions
-    families: tuple[Family, ...]  # the marginals that may be measured
+    marginals: tuple[Marginal, ...]  # the marginals that may be measured
     level: float  # epsilon of the noise at share 1, before `condition` scales it
     condition: ShareCondition = PLAIN  # the condition on the shares under which the level holds
     _free: Floats = field(init=False, repr=False)
@@ -44,10 +44,10 @@ class HatErrors:
     _known: dict[bytes, Any] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_spaces", _spaces(self.workload, self.place, self.families))
-        object.__setattr__(self, "_loads", np.array([load_of(family) for family in self.families], dtype=float))
+        object.__setattr__(self, "_spaces", _spaces(self.workload, self.place, self.marginals))
+        object.__setattr__(self, "_loads", np.array([load_of(marginal) for marginal in self.marginals], dtype=float))
         object.__setattr__(self, "_known", {})
-        totals = [is_total(self.workload.domain, family) for family in self.families]
+        totals = [is_total(self.workload.domain, marginal) for marginal in self.marginals]
         object.__setattr__(self, "_free", self.condition.free_of(totals))
 
     @property
@@ -58,7 +58,7 @@ class HatErrors:
     def __call__(self, shares: Floats) -> Floats:
         """The error at the shares (..., marginals); inf where an answer is not determined."""
         read_shares = np.asarray(shares, dtype=float)
-        rows = read_shares.reshape(-1, len(self.families))
+        rows = read_shares.reshape(-1, len(self.marginals))
         return np.array([self._error(row) for row in rows]).reshape(read_shares.shape[:-1])
 
     def _error(self, shares: Floats) -> float:
@@ -130,10 +130,10 @@ class _HatProblem:
         return (self.trace - gained) / float(known[0])
 
 
-def _spaces(workload: Workload, place: int, families: Sequence[Family]) -> tuple[_ErrorSpace, ...]:
+def _spaces(workload: Workload, place: int, marginals: Sequence[Marginal]) -> tuple[_ErrorSpace, ...]:
     axes = workload.domain.axes
     rest = Domain({axis.levels[0]: axis for a, axis in enumerate(axes) if a != place} or {"all": ["all"]})
-    others = [(*family[:place], *family[place + 1 :]) or (0,) for family in families]
+    others = [(*marginal[:place], *marginal[place + 1 :]) or (0,) for marginal in marginals]
     blocks = Reconstruction(rest, dict.fromkeys(others, 1))
     spaces = []
     for space in blocks.spaces():
@@ -152,7 +152,9 @@ def _spaces(workload: Workload, place: int, families: Sequence[Family]) -> tuple
                 parts.append((part.sums[place], float(part.weight * energy / part.answers)))
         if parts:
             entering = [is_finer(blocks.canonical(other), space) for other in others]
-            rows = [rows_of(axes[place], family[place]) * on for family, on in zip(families, entering, strict=True)]
+            rows = [
+                rows_of(axes[place], marginal[place]) * on for marginal, on in zip(marginals, entering, strict=True)
+            ]
             cells = np.array([blocks.cells_in(other) for other in others], dtype=float)
             spaces.append(_ErrorSpace(axes[place], tuple(rows), cells, tuple(parts)))
     return tuple(spaces)
@@ -197,7 +199,9 @@ def _moments(sums: AxisSums, axis: Axis, base: int, columns: Floats) -> tuple[fl
     return float((rows * rows).sum()), (rows @ columns).T @ (rows @ columns)
 
 
-def hat_variances(workload: Workload, place: int, shares: Mapping[Family, Fraction], level: float) -> dict[str, float]:
+def hat_variances(
+    workload: Workload, place: int, shares: Mapping[Marginal, Fraction], level: float
+) -> dict[str, float]:
     """The mean variance of each part's answers, over the variance of noise at the full level."""
     read_shares = np.array([float(share) for share in shares.values()])
     return {

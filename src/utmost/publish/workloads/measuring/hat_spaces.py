@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from utmost.core.exact.arrays import Array, Floats
 from utmost.publish.workloads.measuring.row_sets import row_sums, row_values
 from utmost.publish.workloads.reconstruction.certain_inverse import rounded_inverse
-from utmost.tables.axes.domain import Family
+from utmost.tables.axes.domain import Marginal
 
 _DIGITS = 56  # binary digits of C beyond those of the smallest d/w_K
 
@@ -22,12 +22,14 @@ _DIGITS = 56  # binary digits of C beyond those of the smallest d/w_K
 class HatSpace:
     """Least squares along the axis of hat functions, in one eigenspace T of the other axes."""
 
-    space: Family  # T, a level of each of the other axes
+    space: Marginal  # T, a level of each of the other axes
     size: int  # the number of values of the axis
     base: int  # the number of values in a group of the finest measured level in T; 0 where none is measured
-    weights: Mapping[Family, int]  # weight of each measured marginal in T, times the cells of a group on the other axes
-    rows: Mapping[Family, int]  # the row set that each marginal measures along the axis, see `row_sets`
-    cells: Mapping[Family, int]  # the number of cells of a group on the other axes, for each marginal
+    weights: Mapping[
+        Marginal, int
+    ]  # weight of each measured marginal in T, times the cells of a group on the other axes
+    rows: Mapping[Marginal, int]  # the row set that each marginal measures along the axis, see `row_sets`
+    cells: Mapping[Marginal, int]  # the number of cells of a group on the other axes, for each marginal
     project: Any  # the projection on T, times the number of cells of the other axes
 
     @property
@@ -52,14 +54,14 @@ class HatSpace:
         return _gain(self.size, tuple(self.sets), tuple(self.totals.values()))[1] if self.base else 0
 
     @property
-    def places(self) -> dict[Family, int]:
+    def places(self) -> dict[Marginal, int]:
         """The index in `sets` of each marginal's row set."""
         sets = self.sets
-        return {family: sets.index(rows) for family, rows in self.rows.items()}
+        return {marginal: sets.index(rows) for marginal, rows in self.rows.items()}
 
-    def relative(self, family: Family) -> Fraction:
+    def relative(self, marginal: Marginal) -> Fraction:
         """The weight of a marginal's sum in the mean over its row set, for each cell of a group."""
-        return Fraction(self.weights[family], self.totals[self.rows[family]] * self.cells[family])
+        return Fraction(self.weights[marginal], self.totals[self.rows[marginal]] * self.cells[marginal])
 
     def coefficients(self, factor: NDArray[Any]) -> list[NDArray[Any]]:
         """An answer's coefficients times 2^shift: w - H' C H w in the base, C H w in the other row sets."""
@@ -90,17 +92,17 @@ class HatSpace:
         )
         return [np.asarray(rest), *pieces]
 
-    def estimate(self, lifted: Mapping[Family, NDArray[Any]]) -> tuple[NDArray[Any], int]:
+    def estimate(self, lifted: Mapping[Marginal, NDArray[Any]]) -> tuple[NDArray[Any], int]:
         """The estimate over the base groups, times a divisor and the cells of the other axes; and the divisor."""
         known: list[tuple[NDArray[Any], int]] = []
         for row_set in self.sets:
             entering = {
-                family: Fraction(self.weights[family], self.cells[family])
-                for family, rows in self.rows.items()
+                marginal: Fraction(self.weights[marginal], self.cells[marginal])
+                for marginal, rows in self.rows.items()
                 if rows == row_set
             }
             least = math.gcd(*(int(weight) for weight in entering.values()))
-            total = sum(lifted[family].astype(object) * int(weight / least) for family, weight in entering.items())
+            total = sum(lifted[marginal].astype(object) * int(weight / least) for marginal, weight in entering.items())
             known.append((self.project(np.asarray(total), self.space), self.totals[row_set] // least))
         common = math.lcm(*(weight for _, weight in known))
         first, *others = (sums * (common // weight) for sums, weight in known)

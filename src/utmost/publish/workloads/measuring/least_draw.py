@@ -15,8 +15,8 @@ def least_draw(level: Level, unit: Unit, cells: int, step: int | None = None) ->
     if unit.leaves_totals and unit.sensitivity == unit.cells == 1:
         return TablesDraw(level, [cells], unit.neighbours, unit.exactly)
     changed, wide = min(unit.cells, cells), unit.sensitivity.numerator
-    in_all = None if unit.in_all is None or unit.in_all >= changed * wide else int(unit.in_all)
+    in_total = None if unit.in_total is None or unit.in_total >= changed * wide else int(unit.in_total)
 
     signs, relation, first = unit.nonnegative, unit.neighbours, 1 if step is None else step
-    law = CellsDraw(level, cells, changed, wide, in_all=in_all, neighbours=relation, nonnegative=signs, step=first)
+    law = CellsDraw(level, cells, changed, wide, in_total=in_total, neighbours=relation, nonnegative=signs, step=first)
     return law if step is not None else law.with_best_step()

@@ -26,11 +26,11 @@ from numpy.typing import NDArray
 from utmost.core.exact.arrays import Floats
 from utmost.errors import OutOfRange, Unsupported
 from utmost.publish.workloads.measuring.axis_sums import AxisSums, Groups, count_of
-from utmost.publish.workloads.measuring.measured_families import is_difference, is_hats, is_listed
+from utmost.publish.workloads.measuring.measured_marginals import is_difference, is_hats, is_listed
 from utmost.publish.workloads.measuring.variance_components import precision
 from utmost.publish.workloads.workload import Workload
 from utmost.tables.axes.axes import Axis
-from utmost.tables.axes.domain import Domain, Family
+from utmost.tables.axes.domain import Domain, Marginal
 from utmost.tables.axes.few_cells import MOST_LAID
 from utmost.tables.axes.hat_functions import DIFFERENCE
 
@@ -41,9 +41,9 @@ _MOST_SPACES = 1 << 18
 _MOST_LAID_SPACES = 1 << 20
 
 
-def by_marginals(domain: Domain, families: Iterable[Family]) -> bool:
+def by_marginals(domain: Domain, marginals: Iterable[Marginal]) -> bool:
     """Whether estimates are computed in residual subspaces, as for differences and for vast domains."""
-    listed = list(families)
+    listed = list(marginals)
     if any(map(is_listed, listed)) or any(map(is_hats, listed)):
         return False
     return any(map(is_difference, listed)) or is_vast(domain)
@@ -78,7 +78,7 @@ class MarginalSpaces:
     """Measured marginals, and the spaces in each."""
 
     domain: Domain
-    families: tuple[Family, ...]
+    marginals: tuple[Marginal, ...]
     chains: tuple[EvenChain, ...] = field(repr=False)
     # the axes of each marginal with the index of the level; None: difference
     measured_axes: tuple[tuple[tuple[int, int | None], ...], ...] = field(repr=False)
@@ -87,10 +87,10 @@ class MarginalSpaces:
     covers: Mapping[MarginalSpace, list[int]] = field(repr=False)
 
     @classmethod
-    def of(cls, domain: Domain, families: Iterable[Family]) -> "MarginalSpaces":
+    def of(cls, domain: Domain, marginals: Iterable[Marginal]) -> "MarginalSpaces":
         """The spaces of these marginals; refuse hat functions, listed rows, uneven levels, and too many spaces."""
-        listed, chains = tuple(families), tuple(EvenChain.of(axis) for axis in domain.axes)
-        shown = tuple(_axes_of(domain, chains, family) for family in listed)
+        listed, chains = tuple(marginals), tuple(EvenChain.of(axis) for axis in domain.axes)
+        shown = tuple(_axes_of(domain, chains, marginal) for marginal in listed)
         covers: dict[MarginalSpace, list[int]] = {}
         pairs = 0
         for place, axes in enumerate(shown):
@@ -107,12 +107,12 @@ class MarginalSpaces:
         return cls(domain, listed, chains, shown, sums, covers)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return MarginalSpaces.of, (self.domain, self.families)
+        return MarginalSpaces.of, (self.domain, self.marginals)
 
-    def base(self, family: Family) -> tuple[tuple[int, int], ...]:
+    def base(self, marginal: Marginal) -> tuple[tuple[int, int], ...]:
         """The axes with several groups in a marginal, each with its coarsest even level at or below the marginal's."""
         axes = []
-        for axis, level in enumerate(family):
+        for axis, level in enumerate(marginal):
             of = self.domain.axes[axis]
             if of.groups(level) > 1:
                 axes.append((axis, max(at for at, even in enumerate(self.chains[axis].levels) if even <= level)))
@@ -138,9 +138,9 @@ class MarginalErrors:
     sizes: Floats  # number of sums of each marginal; (marginals,)
 
     @classmethod
-    def of(cls, workload: Workload, families: Iterable[Family]) -> "MarginalErrors":
+    def of(cls, workload: Workload, marginals: Iterable[Marginal]) -> "MarginalErrors":
         """The errors of a workload over a domain of even levels."""
-        spaces = MarginalSpaces.of(workload.domain, families)
+        spaces = MarginalSpaces.of(workload.domain, marginals)
         energies = [{space: float(mu) for space, mu in of.items()} for of in part_energies(workload)]
         places = {space: at for at, space in enumerate(dict.fromkeys(space for of in energies for space in of))}
         parts, wanted = [], np.zeros(len(places))
@@ -224,11 +224,11 @@ def _below(chains: Sequence[EvenChain], axes: Sequence[tuple[int, int | None]]) 
         yield tuple(level for levels in picked for level in levels)
 
 
-def _axes_of(domain: Domain, chains: Sequence[EvenChain], family: Family) -> tuple[tuple[int, int | None], ...]:
-    if is_listed(family) or is_hats(family):
-        raise Unsupported("tables are measured by groups and differences", came=domain.family_name(family))
+def _axes_of(domain: Domain, chains: Sequence[EvenChain], marginal: Marginal) -> tuple[tuple[int, int | None], ...]:
+    if is_listed(marginal) or is_hats(marginal):
+        raise Unsupported("tables are measured by groups and differences", came=domain.marginal_name(marginal))
     axes: list[tuple[int, int | None]] = []
-    for place, (axis, level) in enumerate(zip(domain.axes, family, strict=True)):
+    for place, (axis, level) in enumerate(zip(domain.axes, marginal, strict=True)):
         if level == DIFFERENCE:
             axes.append((place, None))
         elif level < len(axis.levels) and axis.groups(level) > 1:

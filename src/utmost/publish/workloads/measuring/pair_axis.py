@@ -27,7 +27,7 @@ from utmost.errors import OutOfRange, Unsupported
 from utmost.publish.workloads.measuring.axis_sums import Groups
 from utmost.publish.workloads.workload import WantedSums, Workload
 from utmost.tables.axes.axes import label_text, plain
-from utmost.tables.axes.domain import Domain, Family
+from utmost.tables.axes.domain import Domain, Marginal
 
 T = TypeVar("T")
 
@@ -58,10 +58,10 @@ class PairAxis:
 
     @classmethod
     def changed_by(cls, unit: Unit, domain: Domain, together: str) -> "PairAxis":
-        """Return the named axis, if the unit has an even number of cells and no bound ``in_all``."""
-        if unit.in_all is not None:  # in_all bounds the sum of the changes of single cells, not of rows
-            remedy = "Leave together= out, or count without in_all=."
-            raise Unsupported("only one of together= and in_all= may be given", came="both", remedy=remedy)
+        """Return the named axis, if the unit has an even number of cells and no bound ``in_total``."""
+        if unit.in_total is not None:  # in_total bounds the sum of the changes of single cells, not of rows
+            remedy = "Leave together= out, or count without in_total=."
+            raise Unsupported("only one of together= and in_total= may be given", came="both", remedy=remedy)
         if unit.cells % 2:
             remedy = "Pass Unit(s, 2) where one individual changes the two cells of one row, each by at most s."
             required = "the unit must have an even number of cells: one individual changes both cells of a row"
@@ -73,17 +73,17 @@ class PairAxis:
         """The two values as text, joined by "and"."""
         return " and ".join(repr(label_text(label)) for label in self.domain.axes[self.place].labels[0])
 
-    def is_difference(self, family: Family) -> bool:
+    def is_difference(self, marginal: Marginal) -> bool:
         """Whether a marginal of the domain measures differences."""
-        return family[self.place] == 0
+        return marginal[self.place] == 0
 
-    def of_rows(self, family: Family) -> Family:
+    def of_rows(self, marginal: Marginal) -> Marginal:
         """Return a marginal of the domain as a marginal of `rows`."""
-        return (*family[: self.place], 1, *family[self.place + 1 :])
+        return (*marginal[: self.place], 1, *marginal[self.place + 1 :])
 
-    def rotated(self, sums: NDArray[Any], family: Family) -> NDArray[Any]:
+    def rotated(self, sums: NDArray[Any], marginal: Marginal) -> NDArray[Any]:
         """The measured numbers of a marginal, from the sums over its groups: the sums, or their differences."""
-        if not self.is_difference(family):
+        if not self.is_difference(marginal):
             return sums
         first, second = np.split(sums, 2, axis=self.place)
         return np.asarray(first - second)
@@ -92,25 +92,25 @@ class PairAxis:
     def name(self) -> str:
         return self.domain.columns[self.place]
 
-    def of_sums(self, family: Family) -> Family:
+    def of_sums(self, marginal: Marginal) -> Marginal:
         """The marginal of the domain that measures sums of a marginal of `rows`."""
-        return self.of_rows(family)
+        return self.of_rows(marginal)
 
-    def of_differences(self, family: Family) -> Family:
+    def of_differences(self, marginal: Marginal) -> Marginal:
         """The marginal of the domain that measures differences of a marginal of `rows`."""
-        return (*family[: self.place], 0, *family[self.place + 1 :])
+        return (*marginal[: self.place], 0, *marginal[self.place + 1 :])
 
-    def split(self, families: Mapping[Family, T]) -> tuple[dict[Family, T], dict[Family, T]]:
+    def split(self, marginals: Mapping[Marginal, T]) -> tuple[dict[Marginal, T], dict[Marginal, T]]:
         """Split a mapping over marginals of the domain into sums and differences, both over marginals of `rows`."""
-        halves: tuple[dict[Family, T], dict[Family, T]] = ({}, {})
-        for family, value in families.items():
-            halves[self.is_difference(family)][self.of_rows(family)] = value
+        halves: tuple[dict[Marginal, T], dict[Marginal, T]] = ({}, {})
+        for marginal, value in marginals.items():
+            halves[self.is_difference(marginal)][self.of_rows(marginal)] = value
         return halves
 
-    def joined(self, sums: Mapping[Family, T], differences: Mapping[Family, T]) -> dict[Family, T]:
+    def joined(self, sums: Mapping[Marginal, T], differences: Mapping[Marginal, T]) -> dict[Marginal, T]:
         """Return the inverse of `split`: one mapping over marginals of the domain."""
-        of_differences = {self.of_differences(family): value for family, value in differences.items()}
-        return {**{self.of_sums(family): value for family, value in sums.items()}, **of_differences}
+        of_differences = {self.of_differences(marginal): value for marginal, value in differences.items()}
+        return {**{self.of_sums(marginal): value for marginal, value in sums.items()}, **of_differences}
 
     def sides(self, workload: Workload) -> tuple[Workload | None, Workload | None]:
         """The workload of the sums and the workload of the differences; None where nothing is wanted."""

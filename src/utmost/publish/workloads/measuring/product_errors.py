@@ -15,7 +15,7 @@ from utmost.core.exact.arrays import Floats
 from utmost.errors import OutOfRange, Unsupported
 from utmost.publish.workloads.measuring.product_rows import ProductRows
 from utmost.publish.workloads.workload import Workload
-from utmost.tables.axes.domain import Family
+from utmost.tables.axes.domain import Marginal
 
 MOST_VALUES = 1100  # the largest number of values of an axis along which rows are searched
 
@@ -23,7 +23,7 @@ _SILENT = 100.0  # levels above it have the weight of this level, see `precision
 
 
 def product_variances(
-    workload: Workload, rows: ProductRows, shares: Mapping[Family, Fraction], level: float
+    workload: Workload, rows: ProductRows, shares: Mapping[Marginal, Fraction], level: float
 ) -> dict[str, float]:
     weighted = ProductErrors.of(workload, rows.base).weighted(rows, shares, level)
     return {part.name: error / float(part.weight) for part, error in zip(workload.parts, weighted, strict=True)}
@@ -34,15 +34,15 @@ class ProductErrors:
     """The Gram matrices of a workload along each axis, and the errors of listed rows."""
 
     workload: Workload
-    base: Family  # the level of each axis whose groups are measured one by one
+    base: Marginal  # the level of each axis whose groups are measured one by one
     # for each part and axis, the sum of w w' over the rows w, in groups of the base
     grams: tuple[tuple[Floats, ...], ...]
 
     @classmethod
-    def of(cls, workload: Workload, base: Family | None = None) -> "ProductErrors":
+    def of(cls, workload: Workload, base: Marginal | None = None) -> "ProductErrors":
         """The matrices of a workload; ``base`` is by default the coarsest level that determines the workload."""
-        families = [part.family(workload.domain) for part in workload.parts]
-        coarsest = tuple(map(min, *families)) if len(families) > 1 else families[0]
+        marginals = [part.marginal(workload.domain) for part in workload.parts]
+        coarsest = tuple(map(min, *marginals)) if len(marginals) > 1 else marginals[0]
         chosen = coarsest if base is None else base
         if any(level > wanted for level, wanted in zip(chosen, coarsest, strict=True)):
             raise OutOfRange("the measured tables must determine every wanted answer", came="coarser tables")
@@ -66,11 +66,11 @@ class ProductErrors:
         """For each part, the weight of the variance of one of its answers."""
         return np.array([float(part.weight / part.answers) for part in self.workload.parts])
 
-    def weighted(self, rows: ProductRows, shares: Mapping[Family, Fraction], level: float) -> list[float]:
+    def weighted(self, rows: ProductRows, shares: Mapping[Marginal, Fraction], level: float) -> list[float]:
         """For each part, its weight times the mean variance of its answers."""
         levels = np.empty([len(listed.places) for listed in rows.axes])
-        for family, share in shares.items():
-            levels[rows.classes(family)] = float(share) * level
+        for marginal, share in shares.items():
+            levels[rows.classes(marginal)] = float(share) * level
         weights = row_precision(np.minimum(levels, _SILENT))
         with np.errstate(over="ignore", divide="ignore"):
             variances = 1 / row_precision(levels)

@@ -29,10 +29,10 @@ from utmost.errors import OutOfRange, Unsupported, WrongKind
 from utmost.publish.workloads.measuring.signed_axis import SignedAxis, signed_axis_of
 from utmost.publish.workloads.row_unit import WholeRows
 from utmost.tables.axes.axes import Axis
-from utmost.tables.axes.domain import Domain, Family
+from utmost.tables.axes.domain import Domain, Marginal
 from utmost.tables.axes.hat_functions import class_code, class_number
 
-MOST_FAMILIES, MOST_ROWS, MOST_PARTS = 4096, 2000, 1 << 20
+MOST_MARGINALS, MOST_ROWS, MOST_PARTS = 4096, 2000, 1 << 20
 """The largest numbers of measured marginals, of rows along an axis, and of parts of the level."""
 
 _MOST_WORK = 2 * 10**8  # products of Python integers in about a minute
@@ -160,7 +160,7 @@ class ProductRows:
 
     >>> domain = Domain(age=range(4), sex=["men", "women"])
     >>> rows = ProductRows(domain, (AxisRows(0, np.array([[1, 1, 1, 1]]), 3), values_alone(domain.axes[1])))
-    >>> [(domain.family_name(family), str(share)) for family, share in rows.shares.items()]
+    >>> [(domain.marginal_name(marginal), str(share)) for marginal, share in rows.shares.items()]
     [('age#1 sex#0', '1/3'), ('age#0 sex#0', '2/3')]
     """
 
@@ -180,8 +180,8 @@ class ProductRows:
                 raise OutOfRange(
                     "listed rows must have an entry for each value", came=listed.values, where=axis.levels[0]
                 )
-        if prod(len(listed.places) for listed in self.axes) > MOST_FAMILIES:
-            raise OutOfRange(f"listed rows may have {MOST_FAMILIES} classes together", came="more")
+        if prod(len(listed.places) for listed in self.axes) > MOST_MARGINALS:
+            raise OutOfRange(f"listed rows may have {MOST_MARGINALS} classes together", came="more")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return ProductRows, (self.domain, self.axes)
@@ -193,7 +193,7 @@ class ProductRows:
         return next((name for name, listed in named if isinstance(listed, SignedAxis)), None)
 
     @property
-    def shares(self) -> dict[Family, Fraction]:
+    def shares(self) -> dict[Marginal, Fraction]:
         """Share of each measured marginal: the product of its classes' shares. Sorted by marginal."""
         classes = [list(enumerate(listed.shares)) for listed in self.axes]
         shares = {
@@ -203,11 +203,11 @@ class ProductRows:
         return dict(sorted(shares.items()))
 
     @property
-    def base(self) -> Family:
+    def base(self) -> Marginal:
         """Marginal of the groups that are measured one by one."""
         return tuple(listed.level for listed in self.axes)
 
-    def charge(self, shares: Mapping[Family, Fraction]) -> Fraction:
+    def charge(self, shares: Mapping[Marginal, Fraction]) -> Fraction:
         """The largest charge of a cell at these shares, as a fraction of the level that noise of each cell would spend.
 
         Where one individual changes whole rows: the largest charge of a row, as a fraction of the level that noise of
@@ -216,45 +216,45 @@ class ProductRows:
         if set(shares) != set(self.shares):
             raise OutOfRange("the shares must be those of the listed rows' classes", came="others")
         spent = np.empty([len(listed.places) for listed in self.axes], dtype=object)
-        for family, share in shares.items():
-            spent[self.classes(family)] = share
+        for marginal, share in shares.items():
+            spent[self.classes(marginal)] = share
         for listed in self.axes:  # contract the first axis and move it to the end, once for each axis
             spent = np.moveaxis(listed.loaded(spent), 0, -1)
         return Fraction(max(spent.ravel().tolist()))
 
-    def classes(self, family: Family) -> tuple[int, ...]:
+    def classes(self, marginal: Marginal) -> tuple[int, ...]:
         """Index of the class of a measured marginal on each axis."""
-        numbers = tuple(class_number(level) for level in family)
+        numbers = tuple(class_number(level) for level in marginal)
         if len(numbers) != len(self.axes) or None in numbers:
-            raise OutOfRange("a measured marginal must take a class of listed rows on each axis", came=family)
+            raise OutOfRange("a measured marginal must take a class of listed rows on each axis", came=marginal)
         return tuple(number for number in numbers if number is not None)
 
-    def places(self, family: Family) -> list[NDArray[np.intp]]:
+    def places(self, marginal: Marginal) -> list[NDArray[np.intp]]:
         """Indices of a measured marginal's entries on each axis; an axis has its values first, then its rows."""
-        return [listed.places[number] for listed, number in zip(self.axes, self.classes(family), strict=True)]
+        return [listed.places[number] for listed, number in zip(self.axes, self.classes(marginal), strict=True)]
 
-    def shape(self, family: Family) -> tuple[int, ...]:
+    def shape(self, marginal: Marginal) -> tuple[int, ...]:
         """Number of sums of a measured marginal along each axis."""
-        return tuple(map(len, self.places(family)))
+        return tuple(map(len, self.places(marginal)))
 
-    def sums(self, cells: NDArray[Any], families: Sequence[Family]) -> dict[Family, NDArray[Any]]:
+    def sums(self, cells: NDArray[Any], marginals: Sequence[Marginal]) -> dict[Marginal, NDArray[Any]]:
         """The measured sums of marginals, from an array with one number for each cell."""
         sums = self.domain.sums(cells, self.base)
         sums = with_room_for(sums, self.domain.size * prod(listed.largest for listed in self.axes))
         for place, listed in enumerate(self.axes):
             sums = listed.measured(sums, place)
-        return {family: sums[np.ix_(*self.places(family))] for family in families}
+        return {marginal: sums[np.ix_(*self.places(marginal))] for marginal in marginals}
 
-    def joined(self, measured: Mapping[Family, NDArray[Any]]) -> NDArray[Any]:
+    def joined(self, measured: Mapping[Marginal, NDArray[Any]]) -> NDArray[Any]:
         """One array of the sums of all marginals; each axis has its values first, then its rows."""
         whole = np.zeros([listed.entries for listed in self.axes], dtype=object)
-        for family, sums in measured.items():
-            whole[np.ix_(*self.places(family))] = np.asarray(sums, dtype=object).reshape(self.shape(family))
+        for marginal, sums in measured.items():
+            whole[np.ix_(*self.places(marginal))] = np.asarray(sums, dtype=object).reshape(self.shape(marginal))
         return whole
 
-    def words(self, family: Family) -> str:
+    def words(self, marginal: Marginal) -> str:
         """Name of a measured marginal for people: "5 values of age by 3 rows of race"."""
-        along = zip(self.domain.axes, self.axes, self.classes(family), strict=True)
+        along = zip(self.domain.axes, self.axes, self.classes(marginal), strict=True)
         return " by ".join(listed.words(axis, number) for axis, listed, number in along)
 
     def facts(self) -> list[dict[str, Any]]:

@@ -29,7 +29,7 @@ from utmost.core.exact.arguments import instance, mapping
 from utmost.core.exact.arrays import Floats
 from utmost.core.privacy.unit import Unit
 from utmost.errors import OutOfRange
-from utmost.tables.axes.domain import Domain, Family
+from utmost.tables.axes.domain import Domain, Marginal
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +45,12 @@ class ShareCondition:
         free[int(free.argmax()) + 1 :] = 0
         return free
 
-    def shares(self, domain: Domain, parts: Mapping[Family, Fraction]) -> dict[Family, Fraction]:
+    def shares(self, domain: Domain, parts: Mapping[Marginal, Fraction]) -> dict[Marginal, Fraction]:
         """The shares of marginals, from parts that add up to 1."""
-        free, totals = self.free, [is_total(domain, family) for family in parts]
+        free, totals = self.free, [is_total(domain, marginal) for marginal in parts]
         first = totals.index(True) if free and True in totals else None
         shares = [self.scale * (part + (free if place == first else 0)) for place, part in enumerate(parts.values())]
-        return {family: share for family, share in zip(parts, shares, strict=True) if share}
+        return {marginal: share for marginal, share in zip(parts, shares, strict=True) if share}
 
 
 _PUBLIC, _LOUDEST = 256, 600.0  # a public total has at most 256 times the level of share 1, and at most the level 600
@@ -62,7 +62,7 @@ TOTAL_FREE = ShareCondition(Fraction(1), Fraction(1))
 """The condition where a replaced record does not change the total: the total may have a share of 1 in addition."""
 
 
-def charge_of(domain: Domain, unit: Unit, shares: Mapping[Family, Fraction]) -> Fraction:
+def charge_of(domain: Domain, unit: Unit, shares: Mapping[Marginal, Fraction]) -> Fraction:
     """The privacy loss of one individual in a plan of these shares, divided by the level; at most 1 if they keep it.
 
     The loss is exact if `is_exact`, and else an upper bound.
@@ -88,10 +88,10 @@ def charge_of(domain: Domain, unit: Unit, shares: Mapping[Family, Fraction]) -> 
     )
 
 
-def spent_by(domain: Domain, unit: Unit, families: Iterable[Family]) -> list[tuple[Fraction, ...]]:
+def spent_by(domain: Domain, unit: Unit, marginals: Iterable[Marginal]) -> list[tuple[Fraction, ...]]:
     """For each extreme change by one individual, the loss at share 1 of each marginal, over the level."""
     # Shares keep the level where their weighted sum is at most 1 for each extreme change.
-    totals, whole = [is_total(domain, family) for family in families], Fraction(unit.charged)
+    totals, whole = [is_total(domain, marginal) for marginal in marginals], Fraction(unit.epsilon_parts)
     return [tuple((y if total else x) / whole for total in totals) for x, y in _factors(unit, domain.size)]
 
 
@@ -110,36 +110,36 @@ def share_conditions(unit: Unit, cells: int, level: float = 1.0) -> tuple[ShareC
             )
         # A public total costs nothing: its level is the largest that floats can hold beside the other levels.
         times = max(1, min(_PUBLIC, int(_LOUDEST / level)))
-        return (ShareCondition(Fraction(unit.charged) / (2 * left), Fraction(times)),)
-    without_total = ShareCondition(Fraction(unit.charged) / (present + left))
+        return (ShareCondition(Fraction(unit.epsilon_parts) / (2 * left), Fraction(times)),)
+    without_total = ShareCondition(Fraction(unit.epsilon_parts) / (present + left))
     if not left:
         return (without_total,)
     return (TOTAL_FREE,) if present == left else (TOTAL_FREE, without_total)
 
 
-def condition_around(domain: Domain, unit: Unit, families: Sequence[Family]) -> ShareCondition:
+def condition_around(domain: Domain, unit: Unit, marginals: Sequence[Marginal]) -> ShareCondition:
     """A condition that all level-keeping shares of these marginals satisfy, for lower bounds of errors."""
     present, left = _cells_entered_and_left(unit, domain.size)
     # Unless a condition is exact, every share must still pay for one individual more or less.
-    if unit.leaves_totals and left == present and is_exact(domain, unit, families):
+    if unit.leaves_totals and left == present and is_exact(domain, unit, marginals):
         return TOTAL_FREE
-    return ShareCondition(Fraction(unit.charged) / _factors(unit, domain.size)[0][0])
+    return ShareCondition(Fraction(unit.epsilon_parts) / _factors(unit, domain.size)[0][0])
 
 
 def condition_of_rows(unit: Unit, rows: int) -> ShareCondition:
     """The condition for sums, and for differences, of the two cells of rows that one individual changes together."""
     # A replaced record may leave some rows while the new record enters as many others: twice the rows of one record.
     whole = unit.cells // 2
-    reached = min(2 * whole, rows) if unit.leaves_totals else min(whole, rows) * (int(unit.charged) // unit.cells)
-    return ShareCondition(Fraction(unit.charged) / (2 * reached))
+    reached = min(2 * whole, rows) if unit.leaves_totals else min(whole, rows) * (int(unit.epsilon_parts) // unit.cells)
+    return ShareCondition(Fraction(unit.epsilon_parts) / (2 * reached))
 
 
-def is_total(domain: Domain, family: Family) -> bool:
+def is_total(domain: Domain, marginal: Marginal) -> bool:
     """Whether a marginal has one group of all cells, so that replacing a record leaves its sum as it is."""
-    return min(family, default=0) >= 0 and prod(domain.group_shape(family)) == 1
+    return min(marginal, default=0) >= 0 and prod(domain.group_shape(marginal)) == 1
 
 
-def is_exact(domain: Domain, unit: Unit, families: Iterable[Family]) -> bool:
+def is_exact(domain: Domain, unit: Unit, marginals: Iterable[Marginal]) -> bool:
     """Whether `charge_of` is the exact privacy loss for all shares of these marginals.
 
     A replaced record leaves some cells and enters others. The loss is exact if as many cells lie on two sides of a
@@ -150,12 +150,12 @@ def is_exact(domain: Domain, unit: Unit, families: Iterable[Family]) -> bool:
         return True
     if left < present != int(present):
         return False  # one cell has a fraction of a full change: the closed form may exceed the loss
-    measured = [family for family in families if not is_total(domain, family)]
-    if any(min(family, default=0) < 0 for family in measured):  # hat functions and differences
+    measured = [marginal for marginal in marginals if not is_total(domain, marginal)]
+    if any(min(marginal, default=0) < 0 for marginal in measured):  # hat functions and differences
         return False
     one_side, other_side = 1, 1
     for place, axis in enumerate(domain.axes):
-        coarsest = max((family[place] for family in measured if axis.groups(family[place]) > 1), default=None)
+        coarsest = max((marginal[place] for marginal in measured if axis.groups(marginal[place]) > 1), default=None)
         ends = [] if coarsest is None else axis.group_starts(coarsest)[1:].tolist()
         # The line nearest to the middle: the cells that the old record leaves must fit on one side, and the cells that
         # the new record enters on the other.
@@ -178,5 +178,5 @@ def _factors(unit: Unit, cells: int) -> tuple[tuple[Fraction, Fraction], ...]:
         return ((2 * left, Fraction(0)),)
     if unit.leaves_totals:
         return (present, present), (present + left, present - left)
-    times = present * unit.charged * unit.sensitivity / unit.reach
+    times = present * unit.epsilon_parts * unit.sensitivity / unit.reach
     return ((times, times),)

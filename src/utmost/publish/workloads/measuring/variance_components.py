@@ -24,7 +24,7 @@ from utmost.core.exact.arrays import Array, Floats, frozen, unpickler
 from utmost.core.exact.display import Display
 from utmost.errors import OutOfRange, Unsupported
 from utmost.publish.workloads.measuring.spectra import Chain, group_spectrum
-from utmost.tables.axes.domain import Domain, Family
+from utmost.tables.axes.domain import Domain, Marginal
 
 MOST_PAIRS = 10**8
 
@@ -52,8 +52,8 @@ class VarianceComponents(Display):
     """The marginals S and the eigenspaces T of a domain, and which S is nowhere coarser than which T."""
 
     chains: tuple[Chain, ...]  # sizes of the groups of each axis by level, then of all values
-    families: tuple[Family, ...]  # the marginals S: columns
-    eigenspaces: tuple[Family, ...] = field(repr=False)  # T: rows
+    marginals: tuple[Marginal, ...]  # the marginals S: columns
+    eigenspaces: tuple[Marginal, ...] = field(repr=False)  # T: rows
     sizes: Floats = field(repr=False)  # m_S, the cells in a group of S; (marginals,)
     # the dimension of T; 0 where two levels have the same groups; (eigenspaces,)
     dimensions: Floats = field(repr=False)
@@ -62,16 +62,16 @@ class VarianceComponents(Display):
 
     @classmethod
     def of(
-        cls, domain: Domain, families: Iterable[Family] | None = None, eigenspaces: Iterable[Family] | None = None
+        cls, domain: Domain, marginals: Iterable[Marginal] | None = None, eigenspaces: Iterable[Marginal] | None = None
     ) -> "VarianceComponents":
         """Return the structure of a domain with levels of one group size; all marginals and eigenspaces by default."""
         chains = chains_of(domain)
-        columns = tuple(domain.families() if families is None else families)
-        rows = tuple(domain.families() if eigenspaces is None else eigenspaces)
+        columns = tuple(domain.marginals() if marginals is None else marginals)
+        rows = tuple(domain.marginals() if eigenspaces is None else eigenspaces)
         return _blocks(chains, columns, rows)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _blocks, (self.chains, self.families, self.eigenspaces)
+        return _blocks, (self.chains, self.marginals, self.eigenspaces)
 
     def spectrum(self, factors: Sequence[Sequence[Fraction]]) -> Array:
         """|Q_T w|^2 of a product row w from the spectra of its factors; (eigenspaces,), Fractions."""
@@ -80,9 +80,9 @@ class VarianceComponents(Display):
             squares[row] = prod((factor[t] for factor, t in zip(factors, T, strict=True)), start=Fraction(1))
         return frozen(squares)
 
-    def answer_spectrum(self, family: Family) -> Array:
+    def answer_spectrum(self, marginal: Marginal) -> Array:
         """|Q_T w|^2 for the sum w over one group of a marginal; (eigenspaces,), Fractions."""
-        return self.spectrum([group_spectrum(chain, level) for chain, level in zip(self.chains, family, strict=True)])
+        return self.spectrum([group_spectrum(chain, level) for chain, level in zip(self.chains, marginal, strict=True)])
 
     def eigenvalues(self, precisions: Floats) -> Floats:
         """lambda_T from the marginals' precisions; (..., marginals) to (..., eigenspaces)."""
@@ -94,9 +94,9 @@ class VarianceComponents(Display):
         # for counts that one individual changes by 1: in a plan epsilon / (cells * sensitivity) times the share.
         return weighed(spectrum, self.eigenvalues(precision(levels)))
 
-    def variance(self, family: Family, levels: Floats) -> float:
+    def variance(self, marginal: Marginal, levels: Floats) -> float:
         """The variance of the sum over one group of a marginal; inf where it is not determined."""
-        return self.value(self.answer_spectrum(family), levels)
+        return self.value(self.answer_spectrum(marginal), levels)
 
 
 def chains_of(domain: Domain) -> tuple[Chain, ...]:
@@ -125,7 +125,7 @@ def weighed(spectrum: Array, eigenvalues: Floats) -> float:
 
 
 @unpickler
-def _blocks(chains: tuple[Chain, ...], columns: tuple[Family, ...], rows: tuple[Family, ...]) -> VarianceComponents:
+def _blocks(chains: tuple[Chain, ...], columns: tuple[Marginal, ...], rows: tuple[Marginal, ...]) -> VarianceComponents:
     if len(rows) * len(columns) > MOST_PAIRS:
         remedy = "Pass fewer candidates=."
         raise OutOfRange("tables times eigenspaces must be at most 10^8", came="more", remedy=remedy)

@@ -6,7 +6,7 @@ from utmost.errors import OutOfRange
 from utmost.publish.workloads.measuring.axis_sums import IN_ORDER, Groups
 from utmost.publish.workloads.measuring.marginal_spaces import is_vast
 from utmost.publish.workloads.workload import Workload
-from utmost.tables.axes.domain import Domain, Family, is_finer
+from utmost.tables.axes.domain import Domain, Marginal, is_finer
 
 MOST_CANDIDATES = 64
 """The largest number of marginals that are searched by default."""
@@ -20,7 +20,7 @@ def is_unequal_tree(domain: Domain) -> bool:
 def wants_marginals(workload: Workload) -> bool:
     """Whether the wanted sums are many complete tables, or over a vast domain."""
     many = len(workload.parts) > MOST_CANDIDATES and wants_tables(workload)
-    return is_vast(workload.domain) or (many and len(workload.families) > MOST_CANDIDATES)
+    return is_vast(workload.domain) or (many and len(workload.marginals) > MOST_CANDIDATES)
 
 
 def wants_tables(workload: Workload) -> bool:
@@ -37,9 +37,9 @@ def axes_in_order(workload: Workload) -> list[int]:
     ]
 
 
-def check_determined(workload: Workload, families: Iterable[Family]) -> None:
+def check_determined(workload: Workload, marginals: Iterable[Marginal]) -> None:
     """Check that the sums of these marginals determine every wanted answer."""
-    measured = tuple(families)
+    measured = tuple(marginals)
     for part in workload.parts:
         alone = workload.reweighted({part.name: 1})
         for T in alone.eigenspaces:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from utmost.core.exact.arguments import instance
 from utmost.publish.workloads.measuring.marginal_spaces import by_marginals
-from utmost.publish.workloads.measuring.measured_families import is_difference, is_hats
+from utmost.publish.workloads.measuring.measured_marginals import is_difference, is_hats
 from utmost.publish.workloads.measuring.pair_axis import PairAxis
 from utmost.publish.workloads.measuring.product_rows import ProductRows
 from utmost.publish.workloads.measuring.wanted_sums import is_unequal_tree
@@ -19,14 +19,14 @@ from utmost.publish.workloads.measuring.ways.marginal_sums import MarginalSums
 from utmost.publish.workloads.measuring.ways.rotated_sums import RotatedSums
 from utmost.publish.workloads.measuring.ways.tree_sums import TreeSums
 from utmost.publish.workloads.measuring.ways.way import Measurement
-from utmost.tables.axes.domain import Domain, Family
+from utmost.tables.axes.domain import Domain, Marginal
 
 
 def measurement_of(
-    domain: Domain, families: Iterable[Family], together: str | None = None, rows: ProductRows | None = None
+    domain: Domain, marginals: Iterable[Marginal], together: str | None = None, rows: ProductRows | None = None
 ) -> Measurement:
     """The way to measure these marginals, by the axis ``together`` and the listed rows if there are any."""
-    measured = tuple(families)
+    measured = tuple(marginals)
     if rows is not None:
         return ListedRows(domain, instance(rows, ProductRows, "rows"), together)
     if together is not None:

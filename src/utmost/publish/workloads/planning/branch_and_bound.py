@@ -29,10 +29,10 @@ from utmost.errors import OutOfRange, Unsupported
 from utmost.publish.workloads.bounds.workload_evidence import level_of_cells
 from utmost.publish.workloads.measuring.unit_charge import is_exact, share_conditions, spent_by
 from utmost.publish.workloads.measuring.variance_components import VarianceComponents, precision
-from utmost.publish.workloads.planning.candidate_families import candidate_families, named_candidates, search_starts
+from utmost.publish.workloads.planning.candidate_marginals import candidate_marginals, named_candidates, search_starts
 from utmost.publish.workloads.planning.share_exchange import WeighedError, best_shares
 from utmost.publish.workloads.workload import Workload
-from utmost.tables.axes.domain import Family
+from utmost.tables.axes.domain import Marginal
 
 _LOWERED = 1e-9
 _TANGENTS = 12
@@ -43,7 +43,7 @@ _STEPS = np.linspace(0.1, 1, 10)
 class CertifiedShares(Display):
     """Budget shares, their weighted error, and a lower bound on the error of any shares."""
 
-    shares: Mapping[Family, float]  # share of each marginal, or row
+    shares: Mapping[Marginal, float]  # share of each marginal, or row
     value: float  # weighted error at these shares
     bound: float  # lower bound on the error of every plan of the class `holds_for`
     boxes: int  # number of boxes that were halved
@@ -142,7 +142,7 @@ def certified_shares(
     workload: Workload,
     unit: Unit,
     epsilon: Number | Level,
-    families: Iterable[Any] | None = None,
+    marginals: Iterable[Any] | None = None,
     *,
     start: Mapping[Any, Number] | None = None,
     tolerance: Number = "1/50",
@@ -155,7 +155,7 @@ def certified_shares(
         workload: Wanted sums, and the weight of the error of each.
         unit: Unit of privacy.
         epsilon: Privacy level of the whole release.
-        families: Marginals that may be measured; None for all that can be of use. Four take seconds, and the time
+        marginals: Marginals that may be measured; None for all that can be of use. Four take seconds, and the time
             grows exponentially.
         tolerance: Largest allowed (error / bound) - 1, > 0.
         start: Shares to begin with; None to search for them.
@@ -182,10 +182,10 @@ def certified_shares(
     if unit.exactly:
         remedy = "Leave exactly= out of the unit: the bound then is for a unit that protects more."
         raise Unsupported("certified shares need totals that are not public", came="exactly=True", remedy=remedy)
-    chosen = candidate_families(workload) if families is None else named_candidates(workload, families)
+    chosen = candidate_marginals(workload) if marginals is None else named_candidates(workload, marginals)
     rules = share_conditions(unit, workload.domain.size)
-    if families is None and any(condition.free for condition in rules):
-        chosen |= {workload.domain.family(""): 1}
+    if marginals is None and any(condition.free for condition in rules):
+        chosen |= {workload.domain.marginal(""): 1}
     blocks = VarianceComponents.of(workload.domain, chosen, workload.eigenspaces)
     whole, spectrum = float(level_of_cells(unit, level(epsilon)).epsilon_float), workload.spectrum(blocks)
     spent = np.array(spent_by(workload.domain, unit, chosen), dtype=float)
@@ -198,8 +198,8 @@ def certified_shares(
             found = best_shares(by_rule, search_starts(workload, chosen, by_rule)) + by_rule.free
             starts.append(np.asarray(float(condition.scale) * found))
     else:
-        named = {workload.domain.family(name): float(exact(part, "share")) for name, part in start.items()}
-        begun = np.array([named.get(family, 0.0) for family in chosen])
+        named = {workload.domain.marginal(name): float(exact(part, "share")) for name, part in start.items()}
+        begun = np.array([named.get(marginal, 0.0) for marginal in chosen])
         if (begun < 0).any() or not begun.sum() > 0:
             raise OutOfRange("start must have a positive share for each of these tables", came="other shares")
         starts = [begun]
@@ -209,7 +209,7 @@ def certified_shares(
     unit_variance = 1 / float(precision(error.level))
     shares = dict(zip(chosen, (largest * search.shares).tolist(), strict=True))
     exactly = "" if is_exact(workload.domain, unit, chosen) else ", charged as Plan.charge says, which is no less"
-    holds_for = f"one level per family of these, linear unbiased estimates{exactly}"
+    holds_for = f"one level per marginal of these, linear unbiased estimates{exactly}"
     return CertifiedShares(shares, search.value * unit_variance, bound * unit_variance, boxes, gap, holds_for)
 
 

@@ -8,28 +8,32 @@ import numpy as np
 from utmost.core.exact.arrays import Floats
 from utmost.publish.workloads.measuring.unit_charge import PLAIN, ShareCondition
 from utmost.publish.workloads.measuring.variance_components import VarianceComponents
-from utmost.publish.workloads.planning.candidate_families import plain_shares, search_starts
+from utmost.publish.workloads.planning.candidate_marginals import plain_shares, search_starts
 from utmost.publish.workloads.planning.share_exchange import WeighedError, best_shares, descended, lattice_shares
 from utmost.publish.workloads.workload import Workload
-from utmost.tables.axes.domain import Family
+from utmost.tables.axes.domain import Marginal
 
 AIMS = ("each", "mean", "largest")
 """The aim of a search: the weighted sum of mean variances, within the limit of each table ("each") or without
 limits ("mean"); or the largest weighted mean variance."""
 
 _STEPS = 1000
-_FAMILIES_OF_STEPS = 50
+_MARGINALS_OF_STEPS = 50
 _ROUNDS = 60
 
 
 def least_shares(
-    workload: Workload, families: dict[Family, int], level: float, aim: str = "mean", condition: ShareCondition = PLAIN
-) -> dict[Family, Fraction]:
+    workload: Workload,
+    marginals: dict[Marginal, int],
+    level: float,
+    aim: str = "mean",
+    condition: ShareCondition = PLAIN,
+) -> dict[Marginal, Fraction]:
     """Shares of little error over candidate marginals: searched and rounded, or `plain_shares` if these are as good."""
-    names = list(families)
-    blocks = VarianceComponents.of(workload.domain, families, workload.eigenspaces)
+    names = list(marginals)
+    blocks = VarianceComponents.of(workload.domain, marginals, workload.eigenspaces)
     mean = WeighedError.of(blocks, [workload.spectrum(blocks)], level, condition)
-    starts = search_starts(workload, families, mean)
+    starts = search_starts(workload, marginals, mean)
     shares = best_shares(mean, starts)
     error, searched = mean, shares
     if aim == "largest" and len(workload.parts) > 1:
@@ -37,7 +41,7 @@ def least_shares(
             blocks, [part.weight * part.spectrum(blocks) for part in workload.parts], level, condition
         )
         searched = best_shares(error, [*starts, _evened(error, shares)])
-    steps = _STEPS * -(-int((searched > 0).sum()) // _FAMILIES_OF_STEPS)
+    steps = _STEPS * -(-int((searched > 0).sum()) // _MARGINALS_OF_STEPS)
     rounded = [Fraction(int(count), steps) for count in lattice_shares(error, searched, steps)]
     plain = [
         [Fraction(1, int((shares > 0).sum())) if share else Fraction(0) for share in shares]

@@ -31,7 +31,7 @@ def least_under_conditions(request: PlanRequest, search: ShareSearch, *, repeats
             )
         )
         charge = max(Fraction(1), charge_of(workload.domain, unit, shares))
-        return {family: share / charge for family, share in shares.items()}
+        return {marginal: share / charge for marginal, share in shares.items()}
     if unit.is_distinct:
         workload.check_adds(unit)
         return cells_alone(workload, unit)

@@ -87,7 +87,7 @@ def certified_rows(
 
     Raises:
         OutOfRange: for rows that do not determine the cells, and invalid weights, shares or tolerance.
-        Unsupported: for a unit with ``in_all`` or ``exactly``.
+        Unsupported: for a unit with ``in_total`` or ``exactly``.
 
     Cost: a second for all 13 rows with entries up to 1 over three cells, 45 seconds for all 40 rows over four cells;
         the number of boxes grows exponentially with the rows.
@@ -124,9 +124,9 @@ def certified_rows(
 
 def changes_of(unit: Unit, cells: int) -> NDArray[np.int64]:
     """The extreme changes of these cells by one individual, over the sensitivity; (changes, cells)."""
-    if unit.in_all is not None or unit.exactly or unit.is_shared:
+    if unit.in_total is not None or unit.exactly or unit.is_shared:
         raise Unsupported(
-            "rows are certified for units without in_all, exactly and between", came=repr(unit), where="unit"
+            "rows are certified for units without in_total, exactly and between", came=repr(unit), where="unit"
         )
     if unit.cells > cells and unit.cells % cells:
         raise OutOfRange(f"the unit must have at most {cells} cells, or a multiple", came=repr(unit), where="unit")

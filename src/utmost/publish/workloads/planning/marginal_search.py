@@ -27,7 +27,7 @@ from utmost.publish.workloads.measuring.marginal_spaces import MarginalErrors
 from utmost.publish.workloads.measuring.unit_charge import ShareCondition, is_total
 from utmost.publish.workloads.planning.row_search import descended
 from utmost.publish.workloads.workload import Workload
-from utmost.tables.axes.domain import Domain, Family
+from utmost.tables.axes.domain import Domain, Marginal
 from utmost.tables.axes.hat_functions import DIFFERENCE
 
 _SMALL = 14  # the largest factor by which the cells of a wanted table may grow
@@ -38,7 +38,7 @@ _TRACE = 1e-3  # the first share of a marginal of unknown use: a descent would n
 _EQUAL = 1e-4  # the relative gain that a descent must have over the closed form
 
 
-def marginals(domain: Domain, *columns: int, weight: Number = 1) -> dict[Family, Number]:
+def marginals(domain: Domain, *columns: int, weight: Number = 1) -> dict[Marginal, Number]:
     """All marginals of a given number of axes, at their finest level, as an argument of `Workload`.
 
     Args:
@@ -67,19 +67,19 @@ def marginals(domain: Domain, *columns: int, weight: Number = 1) -> dict[Family,
 
 def marginal_shares(
     workload: Workload, level: float, condition: ShareCondition, *, signs: bool = False
-) -> dict[Family, Fraction]:
+) -> dict[Marginal, Fraction]:
     """Shares of little error for a workload of many marginals; ``level`` is that of share 1."""
     domain = workload.domain
-    wanted = tuple(dict.fromkeys(part.family(domain) for part in workload.parts))
+    wanted = tuple(dict.fromkeys(part.marginal(domain) for part in workload.parts))
     sets = [wanted]
     # The tables of fewer columns inside the wanted tables; in order of columns, up to a limit.
-    below: dict[Family, None] = {}
+    below: dict[Marginal, None] = {}
     tops = [len(axis.levels) for axis in domain.axes]
-    for family in wanted:
-        own = [at for at, level in enumerate(family) if level < tops[at]]
+    for marginal in wanted:
+        own = [at for at, level in enumerate(marginal) if level < tops[at]]
         for count in range(len(own)):
             for chosen in combinations(own, count):
-                below[tuple(family[at] if at in chosen else top for at, top in enumerate(tops))] = None
+                below[tuple(marginal[at] if at in chosen else top for at, top in enumerate(tops))] = None
         if len(below) > _MOST_SIGNED:
             break
     lower = list(below)
@@ -88,37 +88,37 @@ def marginal_shares(
         sets.append((*wanted, *larger, *lower))
     if signs and 2 in domain.shape and len(lower) < _MOST_SIGNED:
         # The tables, each with differences on any subset of its attributes of two values; up to a limit.
-        signed: dict[Family, None] = {}
+        signed: dict[Marginal, None] = {}
         bits = [at for at, size in enumerate(domain.shape) if size == 2]
-        for family in (*wanted, *lower):
-            own = [at for at in bits if family[at] == 0]
+        for marginal in (*wanted, *lower):
+            own = [at for at in bits if marginal[at] == 0]
             for count in range(len(own) + 1):
                 for chosen in combinations(own, count):
-                    signed[tuple(DIFFERENCE if at in chosen else level for at, level in enumerate(family))] = None
+                    signed[tuple(DIFFERENCE if at in chosen else level for at, level in enumerate(marginal))] = None
             if len(signed) > _MOST_SIGNED:
                 break
         sets.append(tuple(signed))
-    plans = [_searched(workload, families, level, condition) for families in sets]
+    plans = [_searched(workload, marginals, level, condition) for marginals in sets]
     best = plans[0]
     for other in plans[1:]:
         best = other if other[0] < best[0] * (1 - _EQUAL) else best
-    _, families, shares = best
+    _, marginals, shares = best
     # Round shares to multiples of a power of ten that add up to 1, by largest remainders.
     steps = 10 ** (3 + len(str(len(shares))))
     whole = np.floor(shares * steps).astype(np.int64)
     order = np.argsort(whole - shares * steps, kind="stable")
     whole[order[: steps - int(whole.sum())]] += 1
-    return condition.shares(domain, dict(zip(families, [Fraction(int(count), steps) for count in whole], strict=True)))
+    return condition.shares(domain, dict(zip(marginals, [Fraction(int(count), steps) for count in whole], strict=True)))
 
 
 def _searched(
-    workload: Workload, families: Sequence[Family], level: float, condition: ShareCondition
-) -> tuple[float, tuple[Family, ...], Floats]:
+    workload: Workload, marginals: Sequence[Marginal], level: float, condition: ShareCondition
+) -> tuple[float, tuple[Marginal, ...], Floats]:
     """The least error found, the marginals to measure, and their shares: the closed form, or a descent."""
-    listed = tuple(sorted(set(families)))
+    listed = tuple(sorted(set(marginals)))
     errors = MarginalErrors.of(workload, listed)
     whole = level * float(condition.scale)
-    free = condition.free_of(is_total(workload.domain, family) for family in listed)
+    free = condition.free_of(is_total(workload.domain, marginal) for marginal in listed)
 
     def error(parts: Floats) -> float:
         return errors.error(whole * (parts + free))
@@ -126,28 +126,28 @@ def _searched(
     plain = _cube_roots(errors)
     least = min((size for size in workload.domain.shape if size > 1), default=1)
     small = [at for at, size in enumerate(workload.domain.shape) if size == least]
-    shared = np.array([_TRACE if any(family[at] == 0 for at in small) else 1.0 for family in listed])
+    shared = np.array([_TRACE if any(marginal[at] == 0 for at in small) else 1.0 for marginal in listed])
     # Descents start from the closed form, from equal shares, and from small shares for tables with the smallest
     # attributes, which many tables can contain.
-    starts = [plain] if len(listed) == len(workload.families) else [plain, np.ones(len(listed)), shared]
+    starts = [plain] if len(listed) == len(workload.marginals) else [plain, np.ones(len(listed)), shared]
     ends = [plain, *(_descended(errors, start / start.sum(), whole, free) for start in starts)]
     best = min(ends, key=error)
     best = best if error(best) < error(plain) * (1 - _EQUAL) else plain
     best = np.where(best > _NOTHING, best, 0)
     best = best / best.sum()
     used = (best > 0) | (free > 0)  # a total that is free needs no part
-    return error(best), tuple(family for family, some in zip(listed, used, strict=True) if some), best[used]
+    return error(best), tuple(marginal for marginal, some in zip(listed, used, strict=True) if some), best[used]
 
 
 def _cube_roots(errors: MarginalErrors) -> Floats:
     """Shares proportional to (mu n)^(1/3) of each marginal's own space; small shares where it is not wanted."""
     spaces = errors.spaces
     places = {space: at for at, space in enumerate(errors.names)}
-    tops = np.zeros(len(spaces.families))
-    for family, axes in enumerate(spaces.measured_axes):
+    tops = np.zeros(len(spaces.marginals))
+    for marginal, axes in enumerate(spaces.measured_axes):
         place = places.get(tuple((axis, level or 0) for axis, level in axes))
         if place is not None:
-            tops[family] = (errors.wanted[place] * errors.sizes[family]) ** (1 / 3)
+            tops[marginal] = (errors.wanted[place] * errors.sizes[marginal]) ** (1 / 3)
     tops = np.maximum(tops, _TRACE * tops.max())
     return np.asarray(tops / tops.sum())
 
@@ -169,19 +169,19 @@ def _descended(errors: MarginalErrors, start: Floats, whole: float, free: Floats
     return np.asarray(squares / squares.sum())
 
 
-def _larger(domain: Domain, wanted: Sequence[Family]) -> list[Family]:
+def _larger(domain: Domain, wanted: Sequence[Marginal]) -> list[Marginal]:
     """The wanted tables with one or two small attributes more; [] if there would be too many."""
     shape = domain.shape
     small = [at for at, size in enumerate(shape) if 1 < size <= _SMALL]
-    larger: dict[Family, None] = {}
+    larger: dict[Marginal, None] = {}
     if len(wanted) * len(small) > _MOST_MERGED:
         return []
-    for family in wanted:
-        spare = [at for at in small if family[at] == len(domain.axes[at].levels)]
+    for marginal in wanted:
+        spare = [at for at in small if marginal[at] == len(domain.axes[at].levels)]
         for chosen in (*combinations(spare, 1), *combinations(spare, 2)):
             if prod(shape[at] for at in chosen) <= _SMALL:
                 # Level 0 is the finest: the attribute is added value by value.
-                larger[tuple(0 if at in chosen else level for at, level in enumerate(family))] = None
+                larger[tuple(0 if at in chosen else level for at, level in enumerate(marginal))] = None
         if len(larger) > _MOST_MERGED:
             return []
     return list(larger)

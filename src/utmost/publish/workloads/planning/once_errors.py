@@ -104,7 +104,7 @@ def _noises_of_tables(workload: Workload, unit: Unit, level: Level) -> Iterator[
     # Each part is all groups of a marginal, each group once, named by its levels.
     are_tables = len(weights) == len(workload.parts) and all(
         all(isinstance(sums, Groups) and sums.only is None for sums in part.sums)
-        and part.name == domain.family_name(part.family(domain))
+        and part.name == domain.marginal_name(part.marginal(domain))
         for part in workload.parts
     )
     is_small = sum(sizes.values()) - len(sizes) <= _MOST_GROUPS

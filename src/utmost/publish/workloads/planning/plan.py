@@ -21,7 +21,7 @@ from utmost.publish.workloads.bounds.one_way_volume import one_way_bound
 from utmost.publish.workloads.bounds.rotated_bounds import integer_rows_bound
 from utmost.publish.workloads.bounds.workload_evidence import WorkloadBounds
 from utmost.publish.workloads.measuring.marginal_spaces import is_vast
-from utmost.publish.workloads.measuring.measured_families import is_hats, measured_family
+from utmost.publish.workloads.measuring.measured_marginals import is_hats, measured_marginal
 from utmost.publish.workloads.measuring.pair_axis import PairAxis
 from utmost.publish.workloads.measuring.product_rows import ProductRows, rows_of_facts
 from utmost.publish.workloads.measuring.wanted_sums import axes_in_order, is_unequal_tree, wants_marginals
@@ -34,9 +34,9 @@ from utmost.publish.workloads.planning.searches.rotated_pair import rows_alone
 from utmost.publish.workloads.reconstruction.estimates import LeastSquares
 from utmost.publish.workloads.reconstruction.least_squares import not_cleanable, precision_weights
 from utmost.publish.workloads.row_unit import MOST_TOGETHER, WholeRows
-from utmost.publish.workloads.sums_in_words import read_family
+from utmost.publish.workloads.sums_in_words import read_marginal
 from utmost.publish.workloads.workload import Workload, narrowed
-from utmost.tables.axes.domain import Domain, Family
+from utmost.tables.axes.domain import Domain, Marginal
 from utmost.tables.axes.few_cells import FewCells
 
 _SHOWN = 12  # the largest number of classes of listed rows that are printed
@@ -95,7 +95,7 @@ class Plan(Display):
 
     domain: Domain
     unit: Unit
-    shares: Mapping[Family, Fraction]
+    shares: Mapping[Marginal, Fraction]
     workload: Workload | None
     level: Level | None
     tuned_at: Level | None
@@ -142,9 +142,9 @@ class Plan(Display):
             remedy = f"Pass {-(-unit.sensitivity // 1)}, or count in smaller units."
             required = "sensitivity must be an integer for a plan"
             raise OutOfRange(required, came=str(unit.sensitivity), remedy=remedy)
-        named = ((measured_family(domain, family), exact(share, "share")) for family, share in shares.items())
+        named = ((measured_marginal(domain, marginal), exact(share, "share")) for marginal, share in shares.items())
         # All parts of an amount are measured: one part alone, or the sum of all, is no sum of amounts.
-        read = sorted((family if amounts is None else amounts.both(family), share) for family, share in named)
+        read = sorted((marginal if amounts is None else amounts.both(marginal), share) for marginal, share in named)
         # Long fractions would take minutes to add.
         common = 1
         for _, share in read:
@@ -189,13 +189,16 @@ class Plan(Display):
     def __str__(self) -> str:
         listed = list(self.shares.items())[: _SHOWN if self.rows is not None else None]
         measured = [
-            [self.family_words(family) or "total", (str(share) if 10**6 % share.denominator else f"{float(share):.6g}")]
-            for family, share in listed
+            [
+                self.marginal_words(marginal) or "total",
+                (str(share) if 10**6 % share.denominator else f"{float(share):.6g}"),
+            ]
+            for marginal, share in listed
         ]
         if len(listed) < len(self.shares):
             measured.append([f"and {len(self.shares) - len(listed)} more", ""])
         plain = self.measurement.adds_to_one(self.shares)
-        lines = [_aligned([["measured", "share" if plain else f"share of {self.unit.per_cell_words}"], *measured])]
+        lines = [_aligned([["measured", "share" if plain else f"share of {self.unit.cell_share_text}"], *measured])]
         if self.workload is not None and self.level is not None:
             tuned = "" if self.tuned_at == self.level else f", shares tuned at {self.tuned_at}"
             variances = self.variances
@@ -228,7 +231,7 @@ class Plan(Display):
     @property
     def measured(self) -> int:
         """Number of measured sums."""
-        return sum(prod(self.measured_shape(family)) for family in self.shares)
+        return sum(prod(self.measured_shape(marginal)) for marginal in self.shares)
 
     @property
     def pair(self) -> PairAxis | None:
@@ -250,42 +253,42 @@ class Plan(Display):
         >>> Plan(domain, Unit(1, 1), {"sex town": 1}, Workload(domain, {"sex": 1, "": 1})).tables
         {'sex': {'sex': ['men', 'women']}, '': {}}
         """
-        amounts, found = self.amount_pair, dict[str, tuple[Family, Mapping[int, int]]]()
+        amounts, found = self.amount_pair, dict[str, tuple[Marginal, Mapping[int, int]]]()
         for part in () if self.workload is None else self.workload.parts:
             try:
                 found[part.name] = narrowed(self.domain, part.name)
             except UtmostError:
                 continue
         if not found:
-            measured = [family for family in self.shares if min(family, default=0) >= 0]
-            for family in measured if self.rows is None else [self.rows.base]:
-                found[self.domain.family_name(family) if amounts is None else amounts.name(family)] = family, {}
+            measured = [marginal for marginal in self.shares if min(marginal, default=0) >= 0]
+            for marginal in measured if self.rows is None else [self.rows.base]:
+                found[self.domain.marginal_name(marginal) if amounts is None else amounts.name(marginal)] = marginal, {}
         tables = dict[str, dict[str, list[str]]]()
-        for name, (family, narrow) in found.items():
+        for name, (marginal, narrow) in found.items():
             tables[name] = {}
-            for place, level in enumerate(family if amounts is None else amounts.seen(family)):
+            for place, level in enumerate(marginal if amounts is None else amounts.seen(marginal)):
                 axis = self.domain.axes[place]
                 for column, labels in axis.label_columns(level).items() if level < len(axis.levels) else ():
                     texts = [str(label) for label in labels]
                     tables[name][column] = [texts[narrow[place]]] if place in narrow else texts
         return tables
 
-    def measured_shape(self, family: Family) -> tuple[int, ...]:
+    def measured_shape(self, marginal: Marginal) -> tuple[int, ...]:
         """Shape of the sums of a measured marginal; differences have one sum for each row."""
-        return self.measurement.shape(family)
+        return self.measurement.shape(marginal)
 
-    def family_words(self, family: Family) -> str:
+    def marginal_words(self, marginal: Marginal) -> str:
         """Name of a measured marginal for people: "department", or "department, differences of column"."""
         amounts = self.amount_pair
         if amounts is None:
-            return self.measurement.words(family)
-        return f"{self.measurement.words(amounts.seen(family)) or 'total'}, sums and counts of {amounts.amount.name}"
+            return self.measurement.words(marginal)
+        return f"{self.measurement.words(amounts.seen(marginal)) or 'total'}, sums and counts of {amounts.amount.name}"
 
-    def sums(self, cells: NDArray[Any] | FewCells) -> dict[Family, NDArray[Any]]:
+    def sums(self, cells: NDArray[Any] | FewCells) -> dict[Marginal, NDArray[Any]]:
         """The true sums of each measured marginal, from an array with one number for each cell."""
         return dict(self.each_sums(cells))
 
-    def each_sums(self, cells: NDArray[Any] | FewCells) -> Iterator[tuple[Family, NDArray[Any]]]:
+    def each_sums(self, cells: NDArray[Any] | FewCells) -> Iterator[tuple[Marginal, NDArray[Any]]]:
         """The true sums of one measured marginal after another, so that memory holds the sums of one marginal.
 
         Raises:
@@ -295,7 +298,7 @@ class Plan(Display):
 
     def facts(self) -> dict[str, Any]:
         """JSON values of the domain, the shares and the names of the wanted tables, for `of_facts`."""
-        shares = [[list(self.domain.level_names(family)), str(share)] for family, share in self.shares.items()]
+        shares = [[list(self.domain.level_names(marginal)), str(share)] for marginal, share in self.shares.items()]
         promised = {name: True for name in ("nonnegative", "exactly") if getattr(self.unit, name)}
         together = {} if self.together is None else {"together": self.together}
         rows = {} if self.rows is None else {"rows": self.rows.facts()}
@@ -306,19 +309,19 @@ class Plan(Display):
     @property
     def _wanted_tables(self) -> list[str]:
         """The names of the wanted tables; [] where exactly the measured tables are wanted."""
-        names, families, amounts = list[str](), set[Any](), self.amount_pair
+        names, marginals, amounts = list[str](), set[Any](), self.amount_pair
         for part in () if self.workload is None else self.workload.parts:
             try:
-                words = read_family(self.domain, part.name)
+                words = read_marginal(self.domain, part.name)
             except UtmostError:  # ranges, prefixes and single sums are no tables
                 continue
             names.append(part.name)
             if any(isinstance(word, tuple) for word in words):  # a table narrowed to a label
-                families.add(words)
+                marginals.add(words)
             else:
-                family = self.domain.family(words)
-                families.add(family if amounts is None else amounts.both(family))
-        return [] if families == self.shares.keys() else names
+                marginal = self.domain.marginal(words)
+                marginals.add(marginal if amounts is None else amounts.both(marginal))
+        return [] if marginals == self.shares.keys() else names
 
     @classmethod
     def of_facts(cls, facts: Mapping[str, Any], unit: Unit) -> "Plan":
@@ -338,26 +341,26 @@ class Plan(Display):
         domain = Domain.of_facts(facts["domain"])
         promised = {name: facts[name] for name in ("nonnegative", "exactly") if name in facts}
         unit = replace(unit, **promised)
-        shares = {measured_family(domain, names): share for names, share in facts["shares"]}
+        shares = {measured_marginal(domain, names): share for names, share in facts["shares"]}
         rows = rows_of_facts(domain, facts)
         wider = facts.get("narrowed_from")
         whole = None if wider is None else Domain.of_facts(wider)
-        named = [read_family(domain, name) for name in facts.get("wanted", ())]
+        named = [read_marginal(domain, name) for name in facts.get("wanted", ())]
         workload = Workload(domain, dict.fromkeys(named, 1)) if named else None
         return cls(domain, unit, shares, workload, together=facts.get("together"), rows=rows, narrowed_from=whole)
 
-    def levels(self, level: Level) -> dict[Family, Level]:
+    def levels(self, level: Level) -> dict[Marginal, Level]:
         """The level of the noise on each sum of each measured marginal.
 
         The sensitivity of a sum is the unit's sensitivity, and s times as much for hat functions of spacing s.
 
         >>> from utmost.exact import level
         >>> plan = Plan(Domain(sex=["men", "women"]), Unit(1, 2), {"sex": "3/4", "": "1/4"})
-        >>> {plan.domain.family_name(family): one.epsilon for family, one in plan.levels(level(1)).items()}
+        >>> {plan.domain.marginal_name(marginal): one.epsilon for marginal, one in plan.levels(level(1)).items()}
         {'sex': Fraction(3, 8), '': Fraction(1, 8)}
         """
         instance(level, Level, "level")
-        return {family: self.unit.per_cell(level).scaled(share) for family, share in self.shares.items()}
+        return {marginal: self.unit.per_cell(level).scaled(share) for marginal, share in self.shares.items()}
 
     def variances_at(self, level: Level) -> dict[str, float]:
         """The mean variance of each wanted part's answers, by least squares from a release at this level.
@@ -516,7 +519,7 @@ class Plan(Display):
         if reconstruction is None:
             reconstruction = self.measurement.reconstruction(precision_weights(self.levels(level_of(1))))
         if self.domain.size > _MOST_OPEN or any(map(is_hats, self.shares)):
-            reconstruction.check_family_determined(self.domain.finest)
+            reconstruction.check_marginal_determined(self.domain.finest)
         if not self.measurement.is_cleanable:
             raise not_cleanable()
 
@@ -531,7 +534,7 @@ class Plan(Display):
         try:
             self.check_clean()
         except NotDetermined:
-            return None if self.unit.is_distinct else self.domain.family_name(self.domain.finest)
+            return None if self.unit.is_distinct else self.domain.marginal_name(self.domain.finest)
         except Unsupported:
             return None
         return None
@@ -652,7 +655,7 @@ class Plan(Display):
         both                 2.254  3.637
         """
         workload, pair, method = _wanted(self), self.pair, METHODS[self.measurement.method]
-        alternatives: dict[str, Mapping[Family, Fraction]] = {}
+        alternatives: dict[str, Mapping[Marginal, Fraction]] = {}
         for name, weights in (_usual_weightings(workload) if weightings is None else weightings).items():
             read = {part: exact(weight, "weight") for part, weight in weights.items()}
             trace = min(read.values(), default=Fraction(1)) / 10**9

@@ -96,8 +96,8 @@ def descended(error: WeighedError, starts: Floats, sweeps: int = _SWEEPS) -> tup
     going = np.arange(len(starts))
     for _ in range(sweeps):
         before = values.copy()
-        for family in range(shares.shape[1]):
-            moved = _exchanged(error, shares[going], family)
+        for marginal in range(shares.shape[1]):
+            moved = _exchanged(error, shares[going], marginal)
             after = error(moved)
             better = after < values[going]
             shares[going[better]], values[going[better]] = moved[better], after[better]
@@ -148,14 +148,14 @@ def chord_shares(error: WeighedError) -> Floats:
     return shares
 
 
-def _exchanged(error: WeighedError, shares: Floats, family: int) -> Floats:
+def _exchanged(error: WeighedError, shares: Floats, marginal: int) -> Floats:
     """Shares after the best exchange between one marginal and any other: 9 points, then golden section."""
-    others = np.delete(np.arange(shares.shape[1]), family)
+    others = np.delete(np.arange(shares.shape[1]), marginal)
     if not len(others):
         return shares
-    total = shares[:, [family]] + shares[:, others]
+    total = shares[:, [marginal]] + shares[:, others]
     precisions = error.precisions(shares)
-    precisions[:, family] = 0
+    precisions[:, marginal] = 0
     rest = (precisions @ error.loads)[:, None] - precisions[:, others, None] * error.loads[others]
     # Measured marginals are counted: a difference of floats would not be exactly 0.
     measured, loaded = (precisions > 0).astype(float), (error.loads > 0).astype(float)
@@ -164,10 +164,10 @@ def _exchanged(error: WeighedError, shares: Floats, family: int) -> Floats:
 
     def along(part: Floats) -> Floats:
         own_precisions, other_precisions = (
-            error.precisions(part, family)[..., None],
+            error.precisions(part, marginal)[..., None],
             error.precisions(total - part, others)[..., None],
         )
-        return error.weighed(rest + own_precisions * error.loads[family] + other_precisions * error.loads[others])
+        return error.weighed(rest + own_precisions * error.loads[marginal] + other_precisions * error.loads[others])
 
     scanned = along(_SCAN[:, None, None] * total)
     best = scanned.argmin(axis=0)
@@ -190,6 +190,6 @@ def _exchanged(error: WeighedError, shares: Floats, family: int) -> Floats:
     part = np.where(within < ends, inside, _SCAN[best] * total)
     rows, chosen = np.arange(len(shares)), np.minimum(within, ends).argmin(axis=1)
     moved = shares.copy()
-    moved[:, family] = part[rows, chosen]
+    moved[:, marginal] = part[rows, chosen]
     moved[rows, others[chosen]] = (total - part)[rows, chosen]
     return moved

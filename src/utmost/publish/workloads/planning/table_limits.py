@@ -17,7 +17,7 @@ from utmost.publish.workloads.measuring.wanted_sums import is_unequal_tree
 from utmost.publish.workloads.measuring.ways.way import Shares
 from utmost.publish.workloads.planning.searches.plan_search import FoundSums, PlanRequest
 from utmost.publish.workloads.workload import Workload
-from utmost.tables.axes.domain import Family
+from utmost.tables.axes.domain import Marginal
 
 _CLOSE = 1e-9  # errors with a smaller relative difference are equal
 _PARTS, _STEPS = 10**6, 1000
@@ -40,31 +40,31 @@ def budget_shares(workload: Workload) -> dict[str, Fraction]:
     return {part.name: share / over for part, share in zip(parts, shares, strict=True)}
 
 
-def own_families(workload: Workload) -> dict[str, Family]:
+def own_marginals(workload: Workload) -> dict[str, Marginal]:
     """The coarsest measurable marginal that determines each part."""
     domain = workload.domain
     # Uneven levels of one tree are measured where nothing but groups is wanted.
     if is_unequal_tree(domain) and all(isinstance(sums, Groups) for part in workload.parts for sums in part.sums):
-        return {part.name: part.family(domain) for part in workload.parts}
+        return {part.name: part.marginal(domain) for part in workload.parts}
     even = EvenLevels.of(workload)
-    return {part.name: even.restored(part.family(even.workload.domain)) for part in even.workload.parts}
+    return {part.name: even.restored(part.marginal(even.workload.domain)) for part in even.workload.parts}
 
 
 def table_limits(request: PlanRequest) -> dict[str, float]:
     """The variance of each part by noise on its own marginal alone, at its budget share."""
     workload, unit, at = request.workload, request.unit, request.level_of_cells
-    families, shares, known = own_families(workload), budget_shares(workload), dict[tuple[bool, Fraction], float]()
+    marginals, shares, known = own_marginals(workload), budget_shares(workload), dict[tuple[bool, Fraction], float]()
     limits = {}
     for part in workload.parts:
-        family, share = families[part.name], shares[part.name]
-        key = is_total(workload.domain, family), share
+        marginal, share = marginals[part.name], shares[part.name]
+        key = is_total(workload.domain, marginal), share
         if key not in known:
-            charge = charge_of(workload.domain, unit, {family: Fraction(1)})
+            charge = charge_of(workload.domain, unit, {marginal: Fraction(1)})
             # A public total costs nothing at any level.
             known[key] = float(1 / precision(at * float(share / charge))) if charge else float("inf")
         # The mean over a part's answers of the sum of squared coefficients of a marginal's groups.
         squares = 1.0
-        for sums, axis, level in zip(part.sums, workload.domain.axes, family, strict=True):
+        for sums, axis, level in zip(part.sums, workload.domain.axes, marginal, strict=True):
             if isinstance(sums, Groups) and sums.at == level:
                 continue
             groups = axis.groups(level)
@@ -111,38 +111,38 @@ def limited(request: PlanRequest, search: Callable[[PlanRequest], Shares], *, re
         for shares in found
     ]
     best = min(mixed, key=lambda found: found.value(request)).shares
-    steps = {family: share * _STEPS for family, share in best.items()}
+    steps = {marginal: share * _STEPS for marginal, share in best.items()}
     short = best
     if sum(steps.values(), Fraction(0)) == _STEPS and min(steps.values()) >= 1:
         # Shares that add up to 1 are rounded to thousandths by largest remainders.
-        whole = {family: int(count) for family, count in steps.items()}
+        whole = {marginal: int(count) for marginal, count in steps.items()}
         lacking = _STEPS - sum(whole.values())
-        for family in sorted(steps, key=lambda family: whole[family] - steps[family])[:lacking]:
-            whole[family] += 1
-        short = {family: Fraction(count, _STEPS) for family, count in whole.items()}
+        for marginal in sorted(steps, key=lambda marginal: whole[marginal] - steps[marginal])[:lacking]:
+            whole[marginal] += 1
+        short = {marginal: Fraction(count, _STEPS) for marginal, count in whole.items()}
     return short if is_within(FoundSums(short).variances(request), limits) else best
 
 
 def equal_split(request: PlanRequest) -> Shares:
     """Each wanted part's marginal at its budget share, scaled to spend the level."""
     domain, unit = request.workload.domain, request.unit
-    families, budget = own_families(request.workload), budget_shares(request.workload)
-    shares: dict[Family, Fraction] = {}
-    for name, family in families.items():
-        charge = charge_of(domain, unit, {family: Fraction(1)})
+    marginals, budget = own_marginals(request.workload), budget_shares(request.workload)
+    shares: dict[Marginal, Fraction] = {}
+    for name, marginal in marginals.items():
+        charge = charge_of(domain, unit, {marginal: Fraction(1)})
         # A public total has the same share as in a search: the largest that floats can hold.
         loudest = max(
             condition.scale * condition.free
             for condition in share_conditions(unit, domain.size, request.level_of_cells)
         )
-        shares[family] = shares.get(family, Fraction(0)) + (budget[name] / charge if charge else loudest)
+        shares[marginal] = shares.get(marginal, Fraction(0)) + (budget[name] / charge if charge else loudest)
     return _spending(request, shares)
 
 
 def _spending(request: PlanRequest, shares: Shares) -> Shares:
     """Shares scaled to spend the level."""
     charge = charge_of(request.workload.domain, request.unit, shares)
-    return {family: share / charge for family, share in shares.items()} if charge else shares
+    return {marginal: share / charge for marginal, share in shares.items()} if charge else shares
 
 
 def mixed_within(
@@ -156,13 +156,14 @@ def mixed_within(
     # `spending` scales a mixture so that it spends the level.
     if is_within(found.variances(request), limits):
         return found
-    families = sorted({*found.shares, *split})
+    marginals = sorted({*found.shares, *split})
     low, high, best = 0, 1 << _HALVINGS, found._replace(shares=split)
     while high - low > 1:
         steps = (low + high) // 2
         part = Fraction(steps, 1 << _HALVINGS)
         mixture = {
-            family: part * found.shares.get(family, 0) + (1 - part) * split.get(family, 0) for family in families
+            marginal: part * found.shares.get(marginal, 0) + (1 - part) * split.get(marginal, 0)
+            for marginal in marginals
         }
         tried = found._replace(shares=spending(mixture))
         if is_within(tried.variances(request), limits):

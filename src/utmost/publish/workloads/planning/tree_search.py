@@ -12,7 +12,7 @@ from utmost.publish.workloads.measuring.unequal_trees import TreeError
 from utmost.publish.workloads.measuring.unit_charge import ShareCondition, share_conditions
 from utmost.publish.workloads.planning.share_exchange import GOLDEN, lattice_shares
 from utmost.publish.workloads.workload import Workload
-from utmost.tables.axes.domain import Family
+from utmost.tables.axes.domain import Marginal
 
 _SCAN = 9
 _SWEEPS = 100
@@ -21,7 +21,7 @@ _LATTICE = 1000
 
 def least_tree_shares(
     workload: Workload, unit: Unit, epsilon: Number | Level, condition: ShareCondition | None = None
-) -> dict[Family, Fraction]:
+) -> dict[Marginal, Fraction]:
     """Shares of the levels with little weighted error, multiples of 1/1000; ``condition`` is by default the first."""
     # Starts: each level alone, equal shares of the wanted levels, and equal shares of all. The result is never worse
     # than a start, and not proved to be the best.

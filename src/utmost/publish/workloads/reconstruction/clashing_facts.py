@@ -19,22 +19,22 @@ def check_feasible(facts: PublicFacts) -> None:
     """Check that all facts hold for some table of numbers >= 0; the error names facts that clash."""
     if not facts.bounds:
         return
-    known = [(family, place) for family in facts.bounds for place in facts.places(family)]
+    known = [(marginal, place) for marginal in facts.bounds for place in facts.places(marginal)]
     row_of = {fact: row for row, fact in enumerate(known)}
     column_of = np.zeros(facts.domain.shape, dtype=np.int64)  # cells that are in the same known sums
     rows = []
-    for family in facts.bounds:
-        numbers = np.full(int(np.prod(facts.domain.group_shape(family))), -1)
-        places = facts.places(family)
-        numbers[places] = [row_of[family, place] for place in places]
-        rows.append(facts.domain.spread(numbers, family))
+    for marginal in facts.bounds:
+        numbers = np.full(int(np.prod(facts.domain.group_shape(marginal))), -1)
+        places = facts.places(marginal)
+        numbers[places] = [row_of[marginal, place] for place in places]
+        rows.append(facts.domain.spread(numbers, marginal))
         codes = column_of * (len(known) + 1) + rows[-1] + 1
         column_of = np.unique(codes, return_inverse=True)[1].reshape(facts.domain.shape)
     _, first = np.unique(column_of, return_index=True)
     at = np.stack([row.ravel()[first] for row in rows])
     which = np.broadcast_to(np.arange(first.size), at.shape)[at >= 0]
     ends = [
-        np.concatenate([both[side].ravel()[facts.places(family)] for family, both in facts.bounds.items()])
+        np.concatenate([both[side].ravel()[facts.places(marginal)] for marginal, both in facts.bounds.items()])
         for side in (0, 1)
     ]
     is_huge = any(abs(end) > _FLOATS for bounds in ends for end in bounds.tolist() if end not in (-inf, inf))

@@ -21,13 +21,13 @@ from utmost.core.exact.arrays import Floats
 from utmost.core.programs.highs import InfeasibleProgram, solve, solve_by_columns, solve_inside, solve_whole
 from utmost.core.programs.linear_program import LinearProgram
 from utmost.errors import Infeasible, SolverFailed
-from utmost.publish.workloads.measuring.measured_families import is_hats, place_of_hats
+from utmost.publish.workloads.measuring.measured_marginals import is_hats, place_of_hats
 from utmost.publish.workloads.reconstruction.inner_optimum import ChainSums
 from utmost.publish.workloads.reconstruction.nonnegative_squares import NonNegative
 from utmost.publish.workloads.reconstruction.public_facts import PublicFacts
 from utmost.publish.workloads.reconstruction.whole_flows import whole_flow
 from utmost.tables.axes.axes import Axis
-from utmost.tables.axes.domain import Domain, Family, finest_common, with_level
+from utmost.tables.axes.domain import Domain, Marginal, finest_common, with_level
 
 _NEAR = 1e-7  # a cell that is this near to an integer is taken as the integer
 MANY = 10_000  # for more cells, rounding an interior optimum is faster than a simplex method
@@ -48,7 +48,7 @@ class Rounded:
 
 
 def controlled_rounding(
-    domain: Domain, families: list[Family], squares: NonNegative, facts: PublicFacts | None = None
+    domain: Domain, marginals: list[Marginal], squares: NonNegative, facts: PublicFacts | None = None
 ) -> Rounded:
     """Round every cell to the integer below or above it, and every sum of the marginals, too, where possible."""
     # A linear program with a variable for each cell that is no integer. Above 10^4 variables in two chains: steps of an
@@ -61,24 +61,24 @@ def controlled_rounding(
     limits: SumLimits = {}
     if facts is not None:
         bounds = facts.minus(squares.whole + floor.astype(np.int64))
-        limits = {domain.family(facts.domain.level_names(family)): ends for family, ends in bounds.items()}
-    whole = is_two_chains(families)
+        limits = {domain.marginal(facts.domain.level_names(marginal)): ends for marginal, ends in bounds.items()}
+    whole = is_two_chains(marginals)
     if open_cells.size:
-        up.ravel()[open_cells] = _least_moves(domain, families, part, open_cells, limits if whole else {})
+        up.ravel()[open_cells] = _least_moves(domain, marginals, part, open_cells, limits if whole else {})
     if facts is not None and not whole:
         up = _integers_with_facts(domain, facts, up, squares.whole + floor.astype(np.int64), limits)
     up = np.rint(up)
-    moves = [np.abs(domain.sums(up - part, family)).max() for family in families]
+    moves = [np.abs(domain.sums(up - part, marginal)).max() for marginal in marginals]
     steps = (floor + up).astype(np.int64)
     move = float(max(moves))
     if whole and move >= 1:
-        raise SolverFailed("the program of two laminar families must have integer vertices", came=move, where="clean")
+        raise SolverFailed("the program of two laminar marginals must have integer vertices", came=move, where="clean")
     if facts is not None and not facts.hold(squares.whole + steps):
         raise SolverFailed("public facts must hold for the integer cells", where="clean")
     return Rounded(squares.whole + steps, whole, move)
 
 
-SumLimits = Mapping[Family, tuple[Floats, Floats]]
+SumLimits = Mapping[Marginal, tuple[Floats, Floats]]
 """For each marginal, lower and upper bounds on what may be added to each sum."""
 
 
@@ -91,11 +91,11 @@ def _integers_with_facts(
     part, start = up - base, 0
     rows: list[NDArray[Any]] = []
     ends: tuple[list[Floats], list[Floats]] = ([], [])
-    for family, bounds in limits.items():
-        groups = domain.spread(np.arange(bounds[0].size), family).ravel()
+    for marginal, bounds in limits.items():
+        groups = domain.spread(np.arange(bounds[0].size), marginal).ravel()
         rows.append(groups + start)
         for side, bound in zip(ends, bounds, strict=True):
-            side.append((bound - domain.sums(base, family)).ravel())
+            side.append((bound - domain.sums(base, marginal)).ravel())
         start += bounds[0].size
     if not rows:
         return base + np.rint(part)
@@ -123,14 +123,14 @@ def _integers_with_facts(
     return np.asarray(base + moves[0] + moves[1] - moves[2])
 
 
-def kept_in_rounding(domain: Domain, measured: Iterable[Family]) -> tuple[Domain, list[Family]]:
+def kept_in_rounding(domain: Domain, measured: Iterable[Marginal]) -> tuple[Domain, list[Marginal]]:
     """The domain, and the marginals with sums that rounding should change by less than 1."""
     # The measured marginals. In place of hat functions, which overlap, nested runs of 4, 16, 64, ... values along their
     # axis, unless it has levels: a range then moves by less than twice the number of its runs.
-    families = list(measured)
-    place = place_of_hats(families)
+    marginals = list(measured)
+    place = place_of_hats(marginals)
     if place is None:
-        return domain, families
+        return domain, marginals
     axis = domain.axes[place]
     if len(axis.levels) == 1:
         lengths = [length for length in (4**power for power in range(1, 14)) if length < axis.size]
@@ -139,7 +139,7 @@ def kept_in_rounding(domain: Domain, measured: Iterable[Family]) -> tuple[Domain
         names = tuple(f"{axis.levels[0]} in runs of {length}" for length in lengths)
         with_runs = Axis((axis.levels[0], *names), (axis.labels[0], *labels), (axis.starts[0], *starts))
         domain = Domain({of.levels[0]: with_runs if at == place else of for at, of in enumerate(domain.axes)})
-    groups = [family for family in families if not is_hats(family)]
+    groups = [marginal for marginal in marginals if not is_hats(marginal)]
     if len(axis.levels) == 1:  # with the runs, "all" has another level number
         last = len(domain.axes[place].levels)
         groups = [with_level(group, place, last if group[place] else 0) for group in groups]
@@ -149,21 +149,21 @@ def kept_in_rounding(domain: Domain, measured: Iterable[Family]) -> tuple[Domain
 
 
 def _least_moves(
-    domain: Domain, families: list[Family], part: Floats, cells: NDArray[np.intp], limits: SumLimits
+    domain: Domain, marginals: list[Marginal], part: Floats, cells: NDArray[np.intp], limits: SumLimits
 ) -> Floats:
     """The cells to round up such that no sum changes by 1 or more, with the least total change, within the limits."""
     rows, lower, upper, start = [], [], [], 0
-    groups: dict[Family, NDArray[np.int64]] = {}
-    for family in families:
-        if family == domain.finest:
+    groups: dict[Marginal, NDArray[np.int64]] = {}
+    for marginal in marginals:
+        if marginal == domain.finest:
             continue
-        sums = domain.sums(part, family).ravel()
+        sums = domain.sums(part, marginal).ravel()
         near = np.rint(sums)
         # An integer up to rounding errors must not move.
         sums = np.where(np.abs(sums - near) < 1e-6, near, sums)
-        groups[family] = domain.spread(np.arange(sums.size), family).ravel()[cells]
-        rows.append(groups[family] + start)
-        low, high = (np.ravel(end) for end in limits.get(family, (-np.inf, np.inf)))
+        groups[marginal] = domain.spread(np.arange(sums.size), marginal).ravel()[cells]
+        rows.append(groups[marginal] + start)
+        low, high = (np.ravel(end) for end in limits.get(marginal, (-np.inf, np.inf)))
         lower.append(np.clip(np.floor(sums), low, high))
         upper.append(np.clip(np.ceil(sums), low, high))
         start += sums.size
@@ -173,8 +173,8 @@ def _least_moves(
     at, which = np.concatenate(rows), np.tile(np.arange(cells.size), len(rows))
     sides, most = (np.concatenate(lower), np.concatenate(upper)), np.ones(cells.size)
     program = LinearProgram.of_triplets(cost, at, which, np.ones(at.size), *sides, column_upper=most)
-    if cells.size > max(MANY, _ROWS * start) and is_two_chains(families):
-        chains = [[groups[family] for family in chain] for chain in _two_chains(list(groups))]
+    if cells.size > max(MANY, _ROWS * start) and is_two_chains(marginals):
+        chains = [[groups[marginal] for marginal in chain] for chain in _two_chains(list(groups))]
         up = least_whole_flow(program, ChainSums(list(groups.values()), lower, upper), chains)
         if up is not None:
             return up
@@ -233,28 +233,28 @@ def _best_of_few(
     return near, duals
 
 
-def _two_chains(families: list[Family]) -> list[list[Family]]:
+def _two_chains(marginals: list[Marginal]) -> list[list[Marginal]]:
     """The marginals as two chains, from fine to coarse: incomparable marginals go to different chains."""
-    side: dict[Family, int] = {}
-    for start in families:
+    side: dict[Marginal, int] = {}
+    for start in marginals:
         side.setdefault(start, 0)
         reached = [start]
         while reached:
-            family = reached.pop()
-            for other in families:
-                if _are_incomparable(family, other) and other not in side:
-                    side[other] = 1 - side[family]
+            marginal = reached.pop()
+            for other in marginals:
+                if _are_incomparable(marginal, other) and other not in side:
+                    side[other] = 1 - side[marginal]
                     reached.append(other)
-    return [sorted((family for family in families if side[family] == k), key=sum) for k in (0, 1)]
+    return [sorted((marginal for marginal in marginals if side[marginal] == k), key=sum) for k in (0, 1)]
 
 
-def is_two_chains(families: list[Family]) -> bool:
+def is_two_chains(marginals: list[Marginal]) -> bool:
     """Whether no three marginals are pairwise incomparable: by Dilworth's theorem they then form two chains."""
     return not any(
-        all(_are_incomparable(*pair) for pair in combinations(three, 2)) for three in combinations(families, 3)
+        all(_are_incomparable(*pair) for pair in combinations(three, 2)) for three in combinations(marginals, 3)
     )
 
 
-def _are_incomparable(family: Family, other: Family) -> bool:
-    levels = list(zip(family, other, strict=True))
+def _are_incomparable(marginal: Marginal, other: Marginal) -> bool:
+    levels = list(zip(marginal, other, strict=True))
     return any(a < b for a, b in levels) and any(a > b for a, b in levels)

@@ -12,7 +12,7 @@ from utmost.publish.workloads.measuring.forms import ProductForm
 from utmost.publish.workloads.reconstruction.hat_reconstruction import HatReconstruction
 from utmost.publish.workloads.reconstruction.least_squares import Reconstruction
 from utmost.publish.workloads.reconstruction.tree_reconstruction import TreeReconstruction
-from utmost.tables.axes.domain import Domain, Family
+from utmost.tables.axes.domain import Domain, Marginal
 
 SumSquares = Reconstruction | TreeReconstruction | HatReconstruction
 """Least squares that `clean` can minimise: from sums of groups and hat functions."""
@@ -25,30 +25,30 @@ class LeastSquares(Protocol):
     def domain(self) -> Domain: ...
 
     @property
-    def weights(self) -> Mapping[Family, int]:
+    def weights(self) -> Mapping[Marginal, int]:
         """The weight of each measured marginal."""
 
-    def estimates(self, measured: Mapping[Family, NDArray[Any]], family: Family) -> tuple[NDArray[Any], int]:
+    def estimates(self, measured: Mapping[Marginal, NDArray[Any]], marginal: Marginal) -> tuple[NDArray[Any], int]:
         """The estimates of all sums of a marginal: integers, and their divisor."""
 
-    def value(self, measured: Mapping[Family, NDArray[Any]], form: ProductForm) -> Fraction:
+    def value(self, measured: Mapping[Marginal, NDArray[Any]], form: ProductForm) -> Fraction:
         """The estimate of one linear form."""
 
     def check_determined(self, form: ProductForm) -> None:
         """Check that the measured sums determine a linear form."""
 
-    def check_family_determined(self, family: Family) -> None:
+    def check_marginal_determined(self, marginal: Marginal) -> None:
         """Check that the measured sums determine every sum of a marginal."""
 
-    def kinds(self, family: Family) -> NDArray[np.intp]:
+    def kinds(self, marginal: Marginal) -> NDArray[np.intp]:
         """A number for each group of a marginal, equal for groups whose errors have one distribution."""
 
-    def terms(self, *forms: ProductForm) -> dict[Family, dict[tuple[Fraction, ...], int]]:
+    def terms(self, *forms: ProductForm) -> dict[Marginal, dict[tuple[Fraction, ...], int]]:
         """For each measured marginal, the coefficients of its noise in the forms, and how often each occurs."""
 
     def on_cells(
-        self, measured: Mapping[Family, NDArray[Any]]
-    ) -> tuple[SumSquares, dict[Family, tuple[NDArray[Any], int]]]:
+        self, measured: Mapping[Marginal, NDArray[Any]]
+    ) -> tuple[SumSquares, dict[Marginal, tuple[NDArray[Any], int]]]:
         """Least squares over sums of cells for clean tables, with measured sums and divisors, if possible."""
 
 
@@ -60,12 +60,12 @@ class CoefficientsAlong(LeastSquares, Protocol):
     def place(self) -> int:
         """The index of the axis."""
 
-    def coefficients(self, family: Family, others: Sequence[int]) -> list[tuple[Family, Floats, int]]:
+    def coefficients(self, marginal: Marginal, others: Sequence[int]) -> list[tuple[Marginal, Floats, int]]:
         """The coefficients of measured noise in a marginal's sums along the axis, at indices of the others."""
 
 
 def values_by(
-    squares: LeastSquares, measured: Mapping[Family, NDArray[Any]], forms: Sequence[ProductForm]
+    squares: LeastSquares, measured: Mapping[Marginal, NDArray[Any]], forms: Sequence[ProductForm]
 ) -> list[Fraction]:
     """The estimates of several linear forms; faster together where all come from one estimate."""
     if isinstance(squares, Reconstruction):

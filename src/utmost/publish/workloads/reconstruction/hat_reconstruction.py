@@ -27,10 +27,10 @@ from numpy.typing import NDArray
 from utmost.core.exact.arrays import Floats
 from utmost.publish.workloads.measuring.forms import ProductForm
 from utmost.publish.workloads.measuring.hat_spaces import HatSpace
-from utmost.publish.workloads.measuring.measured_families import place_of_hats
+from utmost.publish.workloads.measuring.measured_marginals import place_of_hats
 from utmost.publish.workloads.measuring.row_sets import base_of, check_hats_fit, rows_of
 from utmost.publish.workloads.reconstruction.least_squares import Reconstruction, not_determined
-from utmost.tables.axes.domain import Domain, Family, is_finer
+from utmost.tables.axes.domain import Domain, Marginal, is_finer
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,7 +39,7 @@ class HatReconstruction:
 
     # An estimate costs the cells and the square of the number of hat functions (at most 2000); the first also its cube.
     domain: Domain
-    weights: Mapping[Family, int]  # a positive integer for each marginal, proportional to the precision of its sums
+    weights: Mapping[Marginal, int]  # a positive integer for each marginal, proportional to the precision of its sums
     _split: "_AxisSplit" = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -72,66 +72,68 @@ class HatReconstruction:
         )
         return least, largest
 
-    def estimates(self, measured: Mapping[Family, NDArray[Any]], family: Family) -> tuple[NDArray[Any], int]:
-        self.check_family_determined(family)
-        return self._estimates(measured, family)
+    def estimates(self, measured: Mapping[Marginal, NDArray[Any]], marginal: Marginal) -> tuple[NDArray[Any], int]:
+        self.check_marginal_determined(marginal)
+        return self._estimates(measured, marginal)
 
-    def floats(self, measured: Mapping[Family, NDArray[Any]], family: Family) -> Floats:
+    def floats(self, measured: Mapping[Marginal, NDArray[Any]], marginal: Marginal) -> Floats:
         """The estimates in float64."""
-        sums, divisor = self.estimates(measured, family)
+        sums, divisor = self.estimates(measured, marginal)
         return np.asarray((sums / divisor).astype(np.float64))
 
-    def value(self, measured: Mapping[Family, NDArray[Any]], form: ProductForm) -> Fraction:
+    def value(self, measured: Mapping[Marginal, NDArray[Any]], form: ProductForm) -> Fraction:
         self.check_determined(form)
-        sums, divisor = self._estimates(measured, form.family)
-        return form.of(sums, form.family) / divisor
+        sums, divisor = self._estimates(measured, form.marginal)
+        return form.of(sums, form.marginal) / divisor
 
-    def check_family_determined(self, family: Family) -> None:
-        starts = self.domain.axes[self._split.place].group_starts(family[self._split.place])
-        for space in self._split.above(family):
+    def check_marginal_determined(self, marginal: Marginal) -> None:
+        starts = self.domain.axes[self._split.place].group_starts(marginal[self._split.place])
+        for space in self._split.above(marginal):
             if space.base == 0 or (starts % space.base).any():
-                raise not_determined(self.domain, family, self.weights)
+                raise not_determined(self.domain, marginal, self.weights)
 
     def check_determined(self, form: ProductForm) -> None:
         factor = form.factors[self._split.place]
         for space in self._split.spaces:
             known = space.base and (np.repeat(factor[:: space.base], space.base) == factor).all()
             if not known and any(factor.tolist()) and self._split.meets(form, space.space):
-                raise not_determined(self.domain, form.family, self.weights)
+                raise not_determined(self.domain, form.marginal, self.weights)
 
-    def kinds(self, family: Family) -> NDArray[np.intp]:
+    def kinds(self, marginal: Marginal) -> NDArray[np.intp]:
         """A number for each group: equal for the same index along the axis and the same sizes on the other axes."""
         frame = self._split
-        others = frame.rest_kinds(frame.others(family))
-        groups = self.domain.axes[frame.place].groups(family[frame.place])
+        others = frame.rest_kinds(frame.others(marginal))
+        groups = self.domain.axes[frame.place].groups(marginal[frame.place])
         numbers = np.add.outer(np.arange(groups) * (int(others.max()) + 1), others)
         return np.moveaxis(numbers, 0, frame.place).ravel()
 
-    def terms(self, *forms: ProductForm) -> dict[Family, dict[tuple[Fraction, ...], int]]:
+    def terms(self, *forms: ProductForm) -> dict[Marginal, dict[tuple[Fraction, ...], int]]:
         frame = self._split
         along = [[space.coefficients(form.factors[frame.place]) for form in forms] for space in frame.spaces]
         terms = {}
-        for family in self.weights:
-            classes = [frame.classes(forms, a, level) for a, level in enumerate(frame.others(family))]
+        for marginal in self.weights:
+            classes = [frame.classes(forms, a, level) for a, level in enumerate(frame.others(marginal))]
             counted: dict[tuple[Fraction, ...], int] = {}
             for picked in product(*classes):
-                columns = self._columns(family, forms, along, [key for key, _ in picked])
+                columns = self._columns(marginal, forms, along, [key for key, _ in picked])
                 times = math.prod(count for _, count in picked)
                 for key in zip(*columns, strict=True):
                     if any(key):
                         counted[key] = counted.get(key, 0) + times
-            terms[family] = counted
+            terms[marginal] = counted
         return terms
 
-    def on_cells(self, measured: Mapping[Family, NDArray[Any]]) -> tuple[Self, dict[Family, tuple[NDArray[Any], int]]]:
-        return self, {family: (sums, 1) for family, sums in measured.items()}
+    def on_cells(
+        self, measured: Mapping[Marginal, NDArray[Any]]
+    ) -> tuple[Self, dict[Marginal, tuple[NDArray[Any], int]]]:
+        return self, {marginal: (sums, 1) for marginal, sums in measured.items()}
 
-    def coefficients(self, family: Family, others: Sequence[int]) -> list[tuple[Family, Floats, int]]:
+    def coefficients(self, marginal: Marginal, others: Sequence[int]) -> list[tuple[Marginal, Floats, int]]:
         """Measured marginals, coefficients (groups along the axis, terms) within 10^-12, and multiplicities."""
         frame = self._split
         axis = self.domain.axes[frame.place]
-        form = frame.cells_of(family, others)
-        along = [space.float_coefficients(axis.group_of(family[frame.place])) for space in frame.spaces]
+        form = frame.cells_of(marginal, others)
+        along = [space.float_coefficients(axis.group_of(marginal[frame.place])) for space in frame.spaces]
         entering = []
         for measured in self.weights:
             classes = [frame.classes([form], a, level) for a, level in enumerate(frame.others(measured))]
@@ -146,28 +148,28 @@ class HatReconstruction:
         return entering
 
     def _columns(
-        self, family: Family, forms: Sequence[ProductForm], along: Sequence[Sequence[Any]], keys: Sequence[Any]
+        self, marginal: Marginal, forms: Sequence[ProductForm], along: Sequence[Sequence[Any]], keys: Sequence[Any]
     ) -> list[list[Fraction]]:
         """For each form, the coefficients of a marginal's rows in groups of the other axes of these classes."""
         frame, columns = self._split, []
-        rows = self.domain.axes[frame.place].groups(family[frame.place])
+        rows = self.domain.axes[frame.place].groups(marginal[frame.place])
         for which, form in enumerate(forms):
             total: Any = [Fraction(0)] * rows
             for space, coefficients in zip(frame.spaces, along, strict=True):
                 share = frame.share(space, which, keys)
-                if share and family in space.places:
-                    scale = share * space.relative(family) / (form.denominator << space.shift)
-                    part = coefficients[which][space.places[family]]
+                if share and marginal in space.places:
+                    scale = share * space.relative(marginal) / (form.denominator << space.shift)
+                    part = coefficients[which][space.places[marginal]]
                     total = [so_far + scale * int(more) for so_far, more in zip(total, part, strict=True)]
             columns.append(total)
         return columns
 
-    def _estimates(self, measured: Mapping[Family, NDArray[Any]], family: Family) -> tuple[NDArray[Any], int]:
+    def _estimates(self, measured: Mapping[Marginal, NDArray[Any]], marginal: Marginal) -> tuple[NDArray[Any], int]:
         """The estimates of a marginal's sums, without the eigenspaces that are not determined."""
         frame, estimates = self._split, []
-        level, others = family[frame.place], frame.others(family)
+        level, others = marginal[frame.place], frame.others(marginal)
         starts = self.domain.axes[frame.place].group_starts(level)
-        for space in frame.above(family):
+        for space in frame.above(marginal):
             if space.base and not (starts % space.base).any():
                 lifted, divisor = space.estimate(
                     {weight: frame.lifted(measured[weight], weight) for weight in space.weights}
@@ -176,7 +178,7 @@ class HatReconstruction:
                 estimates.append((frame.rest_sums(sums, others), divisor * frame.rest.size))
         common = math.lcm(*(divisor for _, divisor in estimates))
         total = sum(sums * (common // divisor) for sums, divisor in estimates)
-        return np.moveaxis(np.asarray(total), 0, frame.place).reshape(self.domain.group_shape(family)), common
+        return np.moveaxis(np.asarray(total), 0, frame.place).reshape(self.domain.group_shape(marginal)), common
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,7 +186,7 @@ class _AxisSplit:
     """The axis of hat functions, the other axes, and least squares in each eigenspace of the other axes."""
 
     domain: Domain
-    weights: Mapping[Family, int]
+    weights: Mapping[Marginal, int]
 
     @cached_property
     def place(self) -> int:
@@ -206,52 +208,54 @@ class _AxisSplit:
     def spaces(self) -> tuple[HatSpace, ...]:
         axis, found = self.domain.axes[self.place], list[HatSpace]()
         for space in self.blocks.spaces():
-            others = {family: self.others(family) for family in self.weights}
-            entering = [family for family in self.weights if is_finer(self.blocks.canonical(others[family]), space)]
-            rows = {family: rows_of(axis, family[self.place]) for family in entering}
-            cells = {family: self.blocks.cells_in(others[family]) for family in entering}
-            weights = {family: self.weights[family] * cells[family] for family in entering}
+            others = {marginal: self.others(marginal) for marginal in self.weights}
+            entering = [
+                marginal for marginal in self.weights if is_finer(self.blocks.canonical(others[marginal]), space)
+            ]
+            rows = {marginal: rows_of(axis, marginal[self.place]) for marginal in entering}
+            cells = {marginal: self.blocks.cells_in(others[marginal]) for marginal in entering}
+            weights = {marginal: self.weights[marginal] * cells[marginal] for marginal in entering}
             found.append(HatSpace(space, axis.size, base_of(rows.values()), weights, rows, cells, self.project))
         return tuple(found)
 
-    def others(self, family: Family) -> Family:
+    def others(self, marginal: Marginal) -> Marginal:
         """A marginal's levels on the other axes."""
-        return tuple(level for a, level in enumerate(family) if a != self.place) or (0,)
+        return tuple(level for a, level in enumerate(marginal) if a != self.place) or (0,)
 
-    def above(self, family: Family) -> Iterator[HatSpace]:
+    def above(self, marginal: Marginal) -> Iterator[HatSpace]:
         """The eigenspaces that are not orthogonal to the sums of a marginal."""
-        least = self.blocks.base_of(self.others(family))
+        least = self.blocks.base_of(self.others(marginal))
         return (space for space in self.spaces if is_finer(least, space.space))
 
-    def cells_of(self, family: Family, others: Sequence[int]) -> ProductForm:
+    def cells_of(self, marginal: Marginal, others: Sequence[int]) -> ProductForm:
         """The sum over a group of the other axes, with factors 1 along the axis of hat functions."""
         factors = [
             (axis.group_of(level) == group).astype(np.int64)
-            for axis, level, group in zip(self.rest.axes, self.others(family), others, strict=True)
+            for axis, level, group in zip(self.rest.axes, self.others(marginal), others, strict=True)
         ]
         if len(self.domain.axes) > 1:
             factors.insert(self.place, np.ones(self.domain.axes[self.place].size, dtype=np.int64))
         return ProductForm(self.domain, tuple(factors))
 
-    def lifted(self, sums: NDArray[Any], family: Family) -> NDArray[Any]:
+    def lifted(self, sums: NDArray[Any], marginal: Marginal) -> NDArray[Any]:
         """A marginal's sums, rows first, repeated for each cell of the other axes."""
-        lifted = np.moveaxis(np.asarray(sums).reshape(self.domain.group_shape(family)), self.place, 0)
-        lifted = lifted.reshape(lifted.shape[0], *self.rest.group_shape(self.others(family)))
-        for a, level in enumerate(self.others(family)):
+        lifted = np.moveaxis(np.asarray(sums).reshape(self.domain.group_shape(marginal)), self.place, 0)
+        lifted = lifted.reshape(lifted.shape[0], *self.rest.group_shape(self.others(marginal)))
+        for a, level in enumerate(self.others(marginal)):
             lifted = np.take(lifted, self.rest.axes[a].group_of(level), axis=a + 1)
         return lifted
 
-    def rest_sums(self, cells: NDArray[Any], family: Family) -> NDArray[Any]:
+    def rest_sums(self, cells: NDArray[Any], marginal: Marginal) -> NDArray[Any]:
         """Sums over the groups of a marginal of the other axes; the first array axis stays."""
-        for a, level in enumerate(family):
+        for a, level in enumerate(marginal):
             cells = np.add.reduceat(cells, self.rest.axes[a].group_starts(level), axis=a + 1)
         return cells
 
-    def rest_kinds(self, family: Family) -> NDArray[np.intp]:
+    def rest_kinds(self, marginal: Marginal) -> NDArray[np.intp]:
         """A number for each group of a marginal of the other axes, by its sizes; shaped as the groups."""
-        return self.blocks.kinds(family).reshape(self.rest.group_shape(family))
+        return self.blocks.kinds(marginal).reshape(self.rest.group_shape(marginal))
 
-    def project(self, cells: NDArray[Any], space: Family) -> NDArray[Any]:
+    def project(self, cells: NDArray[Any], space: Marginal) -> NDArray[Any]:
         """Q_T of each row, times the number of cells of the other axes."""
         for a, (chain, level) in enumerate(zip(self.blocks.chains, space, strict=True)):
             after = chain.index(level) + 1
@@ -259,7 +263,7 @@ class _AxisSplit:
             cells = average - self._averaged(cells, a, chain[after]) if after < len(chain) else average
         return cells
 
-    def meets(self, form: ProductForm, space: Family) -> bool:
+    def meets(self, form: ProductForm, space: Marginal) -> bool:
         """Whether a form is not orthogonal to an eigenspace of the other axes."""
         factors = self._factors(form)
         return all(any(self._part(factors[a], a, level, 0).tolist()) for a, level in enumerate(space))

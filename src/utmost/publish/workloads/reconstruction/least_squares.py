@@ -28,7 +28,7 @@ from utmost.core.exact.levels import Level
 from utmost.errors import NotDetermined, OutOfRange, Unsupported
 from utmost.publish.workloads.measuring.forms import ProductForm, values_of
 from utmost.tables.axes.axes import Axis
-from utmost.tables.axes.domain import Domain, Family, is_finer
+from utmost.tables.axes.domain import Domain, Marginal, is_finer
 
 _NAMED = 12  # the most marginals that an error names
 _MOST_CLASSED = 64  # the most cached lists, each at most as long as an axis
@@ -39,17 +39,17 @@ _LOUDEST, _SILENT = (
 )  # a smaller or larger level has the weight of the nearer of these
 
 
-def precision_weights(levels: Mapping[Family, Level]) -> dict[Family, int]:
+def precision_weights(levels: Mapping[Marginal, Level]) -> dict[Marginal, int]:
     """Integers without common divisor, proportional to the precisions of geometric noise within 2^-25."""
     # Each level is that of one unit of noise: P(x + 1) = exp(-level) P(x). At level 100 noise is 0 except once in
     # e^100.
-    precisions = {family: _precision(max(_LOUDEST, min(level, _SILENT))) for family, level in levels.items()}
+    precisions = {marginal: _precision(max(_LOUDEST, min(level, _SILENT))) for marginal, level in levels.items()}
     least = min(precisions.values())
-    ratios = {family: _rounded(precise / least) for family, precise in precisions.items()}
+    ratios = {marginal: _rounded(precise / least) for marginal, precise in precisions.items()}
     common = math.lcm(*(ratio.denominator for ratio in ratios.values()))
-    whole = {family: int(ratio * common) for family, ratio in ratios.items()}
+    whole = {marginal: int(ratio * common) for marginal, ratio in ratios.items()}
     divisor = math.gcd(*whole.values())
-    return {family: weight // divisor for family, weight in whole.items()}
+    return {marginal: weight // divisor for marginal, weight in whole.items()}
 
 
 def _precision(level: Level) -> Fraction:
@@ -74,10 +74,10 @@ class Reconstruction:
 
     # An estimate costs the wanted cells or groups times 2^axes; the first also the measured sums.
     domain: Domain
-    weights: Mapping[Family, int]  # a positive integer for each marginal, proportional to the precision of its sums
+    weights: Mapping[Marginal, int]  # a positive integer for each marginal, proportional to the precision of its sums
     _chains: tuple[tuple[int, ...], ...] = field(init=False, repr=False)
-    _totals: dict[Family, int] = field(init=False, repr=False)
-    _measured: tuple[tuple[Family, int], ...] = field(init=False, repr=False)
+    _totals: dict[Marginal, int] = field(init=False, repr=False)
+    _measured: tuple[tuple[Marginal, int], ...] = field(init=False, repr=False)
     _sizes: dict[tuple[int, int], tuple[int, int]] = field(init=False, repr=False)
     _classed: dict[Any, list[tuple[Any, int]]] = field(init=False, repr=False)
 
@@ -88,26 +88,26 @@ class Reconstruction:
         object.__setattr__(self, "_classed", {})
         object.__setattr__(self, "_chains", tuple(self._chain(a) for a in range(len(self.domain.axes))))
         object.__setattr__(self, "_totals", {})
-        measured = ((self.canonical(family), self.cells_in(family) * q) for family, q in self.weights.items())
+        measured = ((self.canonical(marginal), self.cells_in(marginal) * q) for marginal, q in self.weights.items())
         object.__setattr__(self, "_measured", tuple(measured))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Reconstruction, (self.domain, dict(self.weights))
 
-    def cells_in(self, family: Family) -> int:
+    def cells_in(self, marginal: Marginal) -> int:
         """Number of cells in a group of a measured marginal."""
-        return math.prod(self._block(a, level) for a, level in enumerate(family))
+        return math.prod(self._block(a, level) for a, level in enumerate(marginal))
 
-    def spaces(self, base: Family | None = None) -> list[Family]:
+    def spaces(self, base: Marginal | None = None) -> list[Marginal]:
         """The eigenspaces of the measured levels; with ``base`` only those not orthogonal to its sums."""
         least = self.domain.finest if base is None else base
         return list(product(*([v for v in c if v >= b] for c, b in zip(self._chains, least, strict=True))))
 
-    def total(self, space: Family) -> int:
+    def total(self, space: Marginal) -> int:
         """lambda_T of an eigenspace; 0 where it is not measured."""
         # There may be as many eigenspaces as cells, and each answer needs few: computed when first read.
         if space not in self._totals:
-            self._totals[space] = sum(weight for family, weight in self._measured if is_finer(family, space))
+            self._totals[space] = sum(weight for marginal, weight in self._measured if is_finer(marginal, space))
         return self._totals[space]
 
     @property
@@ -115,13 +115,13 @@ class Reconstruction:
         """The measured levels of each axis, and the finest level."""
         return self._chains
 
-    def canonical(self, family: Family) -> Family:
+    def canonical(self, marginal: Marginal) -> Marginal:
         """The finest marginal with the same groups."""
-        return tuple(self._canonical(a, level) for a, level in enumerate(family))
+        return tuple(self._canonical(a, level) for a, level in enumerate(marginal))
 
-    def base_of(self, family: Family) -> Family:
+    def base_of(self, marginal: Marginal) -> Marginal:
         """The coarsest marginal of measured levels that is nowhere coarser than a marginal."""
-        same = self.canonical(family)
+        same = self.canonical(marginal)
         return tuple(
             max(coarser for coarser in chain if coarser <= level)
             for chain, level in zip(self._chains, same, strict=True)
@@ -133,29 +133,29 @@ class Reconstruction:
         coarsest = tuple(chain[-1] for chain in self._chains)
         return self.total(self.domain.finest), self.total(coarsest)  # a coarser space is measured by more marginals
 
-    def kinds(self, family: Family) -> NDArray[np.intp]:
+    def kinds(self, marginal: Marginal) -> NDArray[np.intp]:
         """A number for each group, equal where groups have one size on every axis."""
-        return kinds_of_groups(self.domain, family)
+        return kinds_of_groups(self.domain, marginal)
 
-    def estimates(self, measured: Mapping[Family, NDArray[Any]], family: Family) -> tuple[NDArray[Any], int]:
-        self.check_family_determined(family)
-        return self._estimates(measured, self.base_of(family), family)
+    def estimates(self, measured: Mapping[Marginal, NDArray[Any]], marginal: Marginal) -> tuple[NDArray[Any], int]:
+        self.check_marginal_determined(marginal)
+        return self._estimates(measured, self.base_of(marginal), marginal)
 
-    def floats(self, measured: Mapping[Family, NDArray[Any]], family: Family) -> NDArray[np.float64]:
+    def floats(self, measured: Mapping[Marginal, NDArray[Any]], marginal: Marginal) -> NDArray[np.float64]:
         """The estimates in float64, without the eigenspaces that are not determined."""
-        base = self.base_of(family)
+        base = self.base_of(marginal)
         divisor, kernel = self._kernel(base)
         shares = {coarse: float(Fraction(weight, divisor)) for coarse, weight in kernel.items()}
         smoothed = self._smoothed(self._gathered(measured, base, np.dtype(np.float64)), base, shares)
-        return self._regrouped(smoothed, base, family)
+        return self._regrouped(smoothed, base, marginal)
 
-    def value(self, measured: Mapping[Family, NDArray[Any]], form: ProductForm) -> Fraction:
+    def value(self, measured: Mapping[Marginal, NDArray[Any]], form: ProductForm) -> Fraction:
         self.check_determined(form)
-        base = self.base_of(form.family)
+        base = self.base_of(form.marginal)
         sums, divisor = self._estimates(measured, base, base)
         return form.of(sums, base) / divisor
 
-    def values(self, measured: Mapping[Family, NDArray[Any]], forms: Sequence[ProductForm]) -> list[Fraction]:
+    def values(self, measured: Mapping[Marginal, NDArray[Any]], forms: Sequence[ProductForm]) -> list[Fraction]:
         """The estimates of several linear forms, from one estimate of a common marginal."""
         if len(forms) < 2:
             return [self.value(measured, form) for form in forms]
@@ -164,7 +164,7 @@ class Reconstruction:
         sums, divisor = self._estimates(measured, base, base)
         return [value / divisor for value in values_of(forms, sums, base)]
 
-    def variances(self, forms: Sequence[ProductForm], variances: Mapping[Family, float]) -> NDArray[np.float64]:
+    def variances(self, forms: Sequence[ProductForm], variances: Mapping[Marginal, float]) -> NDArray[np.float64]:
         """The variances of forms, within 10^-12, where a marginal's noise has the given variance."""
         # Per eigenspace (sum of m_S q_S^2 v_S) / lambda_T^2, which is 1/lambda_T if q_S = 1/v_S.
         parts = [self._parts(forms, axis) for axis in range(len(self._chains))]
@@ -176,17 +176,17 @@ class Reconstruction:
             products = list(map(math.prod, zip(*columns, strict=True))) if columns else [1] * len(forms)
             if total == 0 and any(products):
                 lost = next(form for form, energy in zip(forms, products, strict=True) if energy)
-                raise not_determined(self.domain, lost.family, self.weights)
+                raise not_determined(self.domain, lost.marginal, self.weights)
             energies = np.array([energy / scale for energy, scale in zip(products, scales, strict=True)])
-            for (canonical, _), (family, weight) in zip(self._measured, self.weights.items(), strict=True):
+            for (canonical, _), (marginal, weight) in zip(self._measured, self.weights.items(), strict=True):
                 if total and is_finer(canonical, space):
-                    share = self.cells_in(family) * Fraction(weight, total) ** 2
-                    of_forms += energies * (float(share) * variances[family])
+                    share = self.cells_in(marginal) * Fraction(weight, total) ** 2
+                    of_forms += energies * (float(share) * variances[marginal])
         return of_forms
 
-    def _common_base(self, forms: Sequence[ProductForm]) -> Family:
+    def _common_base(self, forms: Sequence[ProductForm]) -> Marginal:
         """The coarsest marginal of measured levels such that each form is a sum over its groups."""
-        bases = [self.base_of(form.family) for form in forms]
+        bases = [self.base_of(form.marginal) for form in forms]
         return tuple(min(levels) for levels in zip(*bases, strict=True))
 
     def _parts(self, forms: Sequence[ProductForm], axis: int) -> dict[int, list[int]]:
@@ -204,25 +204,25 @@ class Reconstruction:
         differences = [(fine - coarse).tolist() for fine, coarse in pairwise(lengths)]
         return dict(zip(self._chains[axis], differences, strict=True))
 
-    def check_family_determined(self, family: Family) -> None:
-        if not self.total(self.base_of(family)):  # a marginal that measures this space measures all coarser spaces
-            raise not_determined(self.domain, family, self.weights)
+    def check_marginal_determined(self, marginal: Marginal) -> None:
+        if not self.total(self.base_of(marginal)):  # a marginal that measures this space measures all coarser spaces
+            raise not_determined(self.domain, marginal, self.weights)
 
     def check_determined(self, form: ProductForm) -> None:
         if any(energy and not self.total(space) for space, energy in self.energies(form).items()):
-            raise not_determined(self.domain, form.family, self.weights)
+            raise not_determined(self.domain, form.marginal, self.weights)
 
-    def energies(self, form: ProductForm) -> dict[Family, Fraction]:
+    def energies(self, form: ProductForm) -> dict[Marginal, Fraction]:
         """The squared length of a form's part in each eigenspace in which it can lie."""
         parts = []
-        base = self.base_of(form.family)
+        base = self.base_of(form.marginal)
         for a, (chain, least) in enumerate(zip(self._chains, base, strict=True)):
             lengths = [*(form.energy(a, level) for level in chain if level >= least), Fraction(0)]
             parts.append([fine - coarse for fine, coarse in pairwise(lengths)])
         scale = Fraction(1, form.denominator**2)
         return {space: scale * math.prod(part) for space, part in zip(self.spaces(base), product(*parts), strict=True)}
 
-    def terms(self, *forms: ProductForm) -> dict[Family, dict[tuple[Fraction, ...], int]]:
+    def terms(self, *forms: ProductForm) -> dict[Marginal, dict[tuple[Fraction, ...], int]]:
         """For each measured marginal, the coefficients of its noise in the forms, and how often each occurs."""
         # Groups with the same coefficients on every axis are counted as one, so that the cost depends on the axes only.
         base = self._common_base(forms)
@@ -231,8 +231,8 @@ class Reconstruction:
         used = [sum(level >= least for level in chain) for chain, least in zip(self._chains, base, strict=True)]
         shares = np.array(list(kernel.values()), dtype=object).reshape([count for count in used if count > 1])
         coefficients = {}
-        for family, weight in self.weights.items():
-            classes = [self._classes(forms, a, level) for a, level in enumerate(family)]
+        for marginal, weight in self.weights.items():
+            classes = [self._classes(forms, a, level) for a, level in enumerate(marginal)]
             vectors = [np.array([count for _, count in alike], dtype=object) for alike in classes]
             counts = vectors[0] if vectors else np.array(1, dtype=object)
             for vector in vectors[1:]:
@@ -252,41 +252,43 @@ class Reconstruction:
             for key, times in zip(zip(*columns, strict=True), counts.ravel().tolist(), strict=True):
                 if any(key):
                     occurrences[key] = occurrences.get(key, 0) + times
-            coefficients[family] = occurrences
+            coefficients[marginal] = occurrences
         return coefficients
 
-    def on_cells(self, measured: Mapping[Family, NDArray[Any]]) -> tuple[Self, dict[Family, tuple[NDArray[Any], int]]]:
-        return self, {family: (sums, 1) for family, sums in measured.items()}
+    def on_cells(
+        self, measured: Mapping[Marginal, NDArray[Any]]
+    ) -> tuple[Self, dict[Marginal, tuple[NDArray[Any], int]]]:
+        return self, {marginal: (sums, 1) for marginal, sums in measured.items()}
 
     def _estimates(
-        self, measured: Mapping[Family, NDArray[Any]], base: Family, family: Family
+        self, measured: Mapping[Marginal, NDArray[Any]], base: Marginal, marginal: Marginal
     ) -> tuple[NDArray[Any], int]:
         divisor, kernel = self._kernel(base)
         bound = sum(q * self.cells_in(s) * largest_size(measured[s]) for s, q in self.weights.items())
         bound *= self.domain.size * sum(map(abs, kernel.values()))
         kind = np.dtype(np.int64 if bound < 1 << 62 else object)
         smoothed = self._smoothed(self._gathered(measured, base, kind), base, kernel)
-        return self._regrouped(smoothed, base, family), divisor
+        return self._regrouped(smoothed, base, marginal), divisor
 
-    def _gathered(self, measured: Mapping[Family, NDArray[Any]], base: Family, kind: np.dtype[Any]) -> NDArray[Any]:
+    def _gathered(self, measured: Mapping[Marginal, NDArray[Any]], base: Marginal, kind: np.dtype[Any]) -> NDArray[Any]:
         """sum_S q_S A_base A_S' y_S."""
         gathered = np.zeros(self.domain.group_shape(base), dtype=kind)
-        for family, weight in self.weights.items():
+        for marginal, weight in self.weights.items():
             shared = self.cells_in(
-                tuple(min(level, base_level) for level, base_level in zip(family, base, strict=True))
+                tuple(min(level, base_level) for level, base_level in zip(marginal, base, strict=True))
             )
-            sums = measured[family].reshape(self.domain.group_shape(family)).astype(kind)
-            gathered += weight * shared * self._regrouped(sums, family, base)
+            sums = measured[marginal].reshape(self.domain.group_shape(marginal)).astype(kind)
+            gathered += weight * shared * self._regrouped(sums, marginal, base)
         return gathered
 
-    def _smoothed(self, groups: NDArray[Any], base: Family, kernel: Mapping[Family, Any]) -> NDArray[Any]:
+    def _smoothed(self, groups: NDArray[Any], base: Marginal, kernel: Mapping[Marginal, Any]) -> NDArray[Any]:
         smoothed = np.zeros_like(groups)
         for coarse, weight in kernel.items():
             if weight:
                 smoothed += self._regrouped(weight * self._regrouped(groups, base, coarse), coarse, base)
         return smoothed
 
-    def _kernel(self, base: Family) -> tuple[int, dict[Family, int]]:
+    def _kernel(self, base: Marginal) -> tuple[int, dict[Marginal, int]]:
         """D and the K_V of the sum of Q_T / lambda_T over the T from ``base`` up = (sum of K_V A_V' A_V) / D."""
         fractions = {}
         for space in self.spaces(base):
@@ -325,7 +327,7 @@ class Reconstruction:
             ]
         return known
 
-    def _regrouped(self, groups: NDArray[Any], source: Family, target: Family) -> NDArray[Any]:
+    def _regrouped(self, groups: NDArray[Any], source: Marginal, target: Marginal) -> NDArray[Any]:
         """Sums over coarser groups; for finer groups the sum of the group that they lie in."""
         regrouped = groups
         for a, (source_level, target_level) in enumerate(zip(source, target, strict=True)):
@@ -345,7 +347,7 @@ class Reconstruction:
 
     def _chain(self, axis: int) -> tuple[int, ...]:
         """The measured levels of an axis, and the finest level."""
-        used = {0, *(self._canonical(axis, family[axis]) for family in self.weights)}
+        used = {0, *(self._canonical(axis, marginal[axis]) for marginal in self.weights)}
         for level in used:
             self._block(axis, level)
         return tuple(sorted(used))
@@ -383,19 +385,19 @@ def even_block(axis: Axis, level: int) -> int:
     return int(sizes[0])
 
 
-def read_weights(weights: Mapping[Family, int]) -> dict[Family, int]:
+def read_weights(weights: Mapping[Marginal, int]) -> dict[Marginal, int]:
     """Check that measured marginals have positive integers as weights."""
     if not weights or any(type(weight) is not int or weight <= 0 for weight in weights.values()):
         raise OutOfRange("each measured marginal must have a positive integer as its weight", came="other weights")
-    if not all(isinstance(family, tuple) and all(type(level) is int for level in family) for family in weights):
+    if not all(isinstance(marginal, tuple) and all(type(level) is int for level in marginal) for marginal in weights):
         raise OutOfRange("a measured marginal must be a tuple of levels, one for each axis", came="other keys")
     return dict(weights)
 
 
-def kinds_of_groups(domain: Domain, family: Family) -> NDArray[np.intp]:
+def kinds_of_groups(domain: Domain, marginal: Marginal) -> NDArray[np.intp]:
     """A number for each group of a marginal, in a row, equal where groups have one size on every axis."""
     numbers = np.zeros(1, dtype=np.intp)
-    for axis, level in zip(domain.axes, family, strict=True):
+    for axis, level in zip(domain.axes, marginal, strict=True):
         if axis.groups(level) > 1:
             sizes = axis.group_sizes(level)
             different, which = np.unique(sizes, return_inverse=True)
@@ -403,10 +405,10 @@ def kinds_of_groups(domain: Domain, family: Family) -> NDArray[np.intp]:
     return numbers
 
 
-def not_determined(domain: Domain, family: Family, measured: Iterable[Family]) -> NotDetermined:
+def not_determined(domain: Domain, marginal: Marginal, measured: Iterable[Marginal]) -> NotDetermined:
     """The error for sums of a marginal that the measured sums do not determine."""
-    name = domain.family_name(family)
-    names = [repr(domain.family_name(known)) for known in measured]
+    name = domain.marginal_name(marginal)
+    names = [repr(domain.marginal_name(known)) for known in measured]
     more = [f"and {len(names) - _NAMED} more"] if len(names) > _NAMED else []
     return NotDetermined(
         "the measured tables must determine the answer",

@@ -34,7 +34,7 @@ from utmost.publish.workloads.reconstruction.least_squares import (
     not_determined,
     read_weights,
 )
-from utmost.tables.axes.domain import Domain, Family
+from utmost.tables.axes.domain import Domain, Marginal
 
 _BITS = 20  # never change it: published estimates depend on it
 _FITS = 1 << 62
@@ -48,7 +48,7 @@ class MarginalReconstruction:
 
     # A table costs its cells times 2^columns; the first also the spaces that measured tables have in common.
     domain: Domain
-    weights: Mapping[Family, int]  # a positive integer for each marginal, proportional to the precision of its sums
+    weights: Mapping[Marginal, int]  # a positive integer for each marginal, proportional to the precision of its sums
     _spaces: MarginalSpaces = field(init=False, repr=False)
     _common: dict[MarginalSpace, NDArray[Any]] = field(init=False, repr=False)
     _measured: list[Any] = field(init=False, repr=False)
@@ -62,10 +62,10 @@ class MarginalReconstruction:
     def __reduce__(self) -> tuple[Any, ...]:
         return MarginalReconstruction, (self.domain, dict(self.weights))
 
-    def estimates(self, measured: Mapping[Family, NDArray[Any]], family: Family) -> tuple[NDArray[Any], int]:
+    def estimates(self, measured: Mapping[Marginal, NDArray[Any]], marginal: Marginal) -> tuple[NDArray[Any], int]:
         """The estimates of all sums of a marginal, in a row: integers, and their divisor."""
-        self.check_family_determined(family)
-        axes = self._spaces.base(family)
+        self.check_marginal_determined(marginal)
+        axes = self._spaces.base(marginal)
         shape = tuple(self._groups(axis, level) for axis, level in axes)
         parts, bound = [], 0
         for space in self._spaces.below(axes):
@@ -91,12 +91,12 @@ class MarginalReconstruction:
         # size.
         for at, (axis, place) in enumerate(axes):
             chain, of = self._spaces.chains[axis], self.domain.axes[axis]
-            if chain.levels[place] != family[axis] and of.groups(family[axis]) < chain.groups[place]:
-                starts = np.searchsorted(of.group_starts(chain.levels[place]), of.group_starts(family[axis]))
+            if chain.levels[place] != marginal[axis] and of.groups(marginal[axis]) < chain.groups[place]:
+                starts = np.searchsorted(of.group_starts(chain.levels[place]), of.group_starts(marginal[axis]))
                 total = np.add.reduceat(total, starts, axis=at)
         return total.ravel(), math.prod(shape) << _BITS
 
-    def value(self, measured: Mapping[Family, NDArray[Any]], form: ProductForm) -> Fraction:
+    def value(self, measured: Mapping[Marginal, NDArray[Any]], form: ProductForm) -> Fraction:
         self.check_determined(form)
         means, total = _Means.of(self._spaces, form), Fraction(0)
         for space in means.spaces:
@@ -107,35 +107,35 @@ class MarginalReconstruction:
             total += scale * int(part.item())
         return total / (form.denominator << _BITS)
 
-    def check_family_determined(self, family: Family) -> None:
-        if any(space not in self._spaces.covers for space in self._spaces.below(self._spaces.base(family))):
-            raise not_determined(self.domain, family, self.weights)
+    def check_marginal_determined(self, marginal: Marginal) -> None:
+        if any(space not in self._spaces.covers for space in self._spaces.below(self._spaces.base(marginal))):
+            raise not_determined(self.domain, marginal, self.weights)
 
     def check_determined(self, form: ProductForm) -> None:
         if any(space not in self._spaces.covers for space in _Means.of(self._spaces, form).spaces):
-            raise not_determined(self.domain, form.family, self.weights)
+            raise not_determined(self.domain, form.marginal, self.weights)
 
-    def kinds(self, family: Family) -> NDArray[np.intp]:
+    def kinds(self, marginal: Marginal) -> NDArray[np.intp]:
         """A number for each group, equal where groups have one size on every axis."""
-        return kinds_of_groups(self.domain, family)
+        return kinds_of_groups(self.domain, marginal)
 
-    def terms(self, *forms: ProductForm) -> dict[Family, dict[tuple[Fraction, ...], int]]:
+    def terms(self, *forms: ProductForm) -> dict[Marginal, dict[tuple[Fraction, ...], int]]:
         means = [_Means.of(self._spaces, form) for form in forms]
-        by_family: dict[int, list[tuple[MarginalSpace, int]]] = {}
+        by_marginal: dict[int, list[tuple[MarginalSpace, int]]] = {}
         for space in dict.fromkeys(space for of in means for space in of.spaces):
             for place, share in self._shares(space).items():
-                by_family.setdefault(place, []).append((space, share))
+                by_marginal.setdefault(place, []).append((space, share))
         known: dict[tuple[int, int | None], dict[_Key, int]] = {}
-        terms: dict[Family, dict[tuple[Fraction, ...], int]] = {family: {} for family in self.weights}
-        for place, shared in by_family.items():
+        terms: dict[Marginal, dict[tuple[Fraction, ...], int]] = {marginal: {} for marginal in self.weights}
+        for place, shared in by_marginal.items():
             axes = self._spaces.measured_axes[place]
             for axis in axes:
                 if axis not in known:
                     known[axis] = _classes(self._spaces, means, *axis)
-            terms[self._spaces.families[place]] = _terms(axes, shared, means, [known[axis] for axis in axes])
+            terms[self._spaces.marginals[place]] = _terms(axes, shared, means, [known[axis] for axis in axes])
         return terms
 
-    def on_cells(self, measured: Mapping[Family, NDArray[Any]]) -> NoReturn:
+    def on_cells(self, measured: Mapping[Marginal, NDArray[Any]]) -> NoReturn:
         raise not_cleanable()
 
     def _groups(self, axis: int, level: int) -> int:
@@ -145,8 +145,8 @@ class MarginalReconstruction:
         """c_ST * 2^20 of the marginals that a space lies in: positive integers with sum 2^20."""
         places = self._spaces.covers[space]
         common = math.lcm(*(self._spaces.sums[place] for place in places))
-        families = self._spaces.families
-        parts = [self.weights[families[place]] * (common // self._spaces.sums[place]) for place in places]
+        marginals = self._spaces.marginals
+        parts = [self.weights[marginals[place]] * (common // self._spaces.sums[place]) for place in places]
         whole = sum(parts)
         shares = [(part << _BITS) // whole for part in parts]
         largest = max(range(len(parts)), key=parts.__getitem__)
@@ -154,7 +154,7 @@ class MarginalReconstruction:
         shares[largest] += (1 << _BITS) - sum(shares)
         return {place: share for place, share in zip(places, shares, strict=True) if share}
 
-    def _part(self, measured: Mapping[Family, NDArray[Any]], space: MarginalSpace) -> tuple[NDArray[Any], int]:
+    def _part(self, measured: Mapping[Marginal, NDArray[Any]], space: MarginalSpace) -> tuple[NDArray[Any], int]:
         """The part in a space, times 2^20 and the ratios of group numbers on its axes; and the largest entry."""
         # Cached parts of several tables are valid for these measured sums only.
         if self._measured[0] is not measured:
@@ -167,7 +167,7 @@ class MarginalReconstruction:
             self._common[space] = part
         return part, largest_size(part)
 
-    def _collected(self, measured: Mapping[Family, NDArray[Any]], space: MarginalSpace) -> NDArray[Any]:
+    def _collected(self, measured: Mapping[Marginal, NDArray[Any]], space: MarginalSpace) -> NDArray[Any]:
         sides: dict[tuple[int, ...], NDArray[Any]] = {}
         for place, share in self._shares(space).items():
             shown, differing = self._shown(measured, place, dict(space))
@@ -197,12 +197,12 @@ class MarginalReconstruction:
         return np.asarray(total)
 
     def _shown(
-        self, measured: Mapping[Family, NDArray[Any]], place: int, levels: Mapping[int, int]
+        self, measured: Mapping[Marginal, NDArray[Any]], place: int, levels: Mapping[int, int]
     ) -> tuple[NDArray[Any], tuple[int, ...]]:
         """A measured marginal, added up to the levels of a space; and the axes on which its numbers are differences."""
         axes = self._spaces.measured_axes[place]
         shape = [1 if level is None else self._groups(axis, level) for axis, level in axes]
-        sums = measured[self._spaces.families[place]].reshape(shape)
+        sums = measured[self._spaces.marginals[place]].reshape(shape)
         left_out = tuple(at for at, (axis, _) in enumerate(axes) if axis not in levels)
         rest = [(axis, level) for axis, level in axes if axis in levels]
         # Axes outside the space are added up first, so that the reshaped array is small.

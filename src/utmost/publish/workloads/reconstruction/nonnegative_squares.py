@@ -23,13 +23,13 @@ from numpy.typing import NDArray
 from utmost.core.exact.arrays import Floats
 from utmost.core.sampling.integers import minus, narrowed
 from utmost.errors import OutOfRange, SolverFailed
-from utmost.publish.workloads.measuring.measured_families import is_hats
+from utmost.publish.workloads.measuring.measured_marginals import is_hats
 from utmost.publish.workloads.measuring.unequal_trees import UnequalTree
 from utmost.publish.workloads.reconstruction.clashing_facts import check_feasible
 from utmost.publish.workloads.reconstruction.estimates import SumSquares
 from utmost.publish.workloads.reconstruction.nonnegative_trees import nearest_of_tree
 from utmost.publish.workloads.reconstruction.public_facts import PublicFacts
-from utmost.tables.axes.domain import Domain, Family
+from utmost.tables.axes.domain import Domain, Marginal
 
 _ROUNDS, _STEPS = 200, 60
 _GUESSES, _FACE_STEPS, _EXACT = 30, 200, 1e-26
@@ -51,12 +51,12 @@ class NonNegative:
     gap: float  # an upper bound on f minus the minimum, by the gradient, up to rounding errors
     residual: float  # the largest |x - max(x - gradient / least curvature, 0)|: 0 only at the minimum
     # for each public marginal of sums of several cells, the multiplier of each sum
-    multipliers: Mapping[Family, Floats] = field(default_factory=dict)
+    multipliers: Mapping[Marginal, Floats] = field(default_factory=dict)
 
 
 def nonnegative_least_squares(
     reconstruction: SumSquares,
-    measured: Mapping[Family, NDArray[Any]],
+    measured: Mapping[Marginal, NDArray[Any]],
     tolerance: float = 1e-6,
     facts: PublicFacts | None = None,
 ) -> NonNegative:
@@ -69,11 +69,11 @@ def nonnegative_least_squares(
     # Sums and differences of two columns arrive as sums of cells, in floats.
     are_whole = all(sums.dtype.kind != "f" for sums in measured.values())
     apart = minus if are_whole else np.subtract
-    far = {family: apart(sums, domain.sums(whole, family)) for family, sums in measured.items()}
+    far = {marginal: apart(sums, domain.sums(whole, marginal)) for marginal, sums in measured.items()}
     is_tree = facts is None and len(domain.axes) == 1 and are_whole and not any(map(is_hats, measured))
     if is_tree and any(max(int(sums.max()), -int(sums.min())) >= _DIGITS for sums in far.values()):
         return _of_a_tree(reconstruction, measured)
-    left = {family: sums.astype(np.float64) for family, sums in far.items()}
+    left = {marginal: sums.astype(np.float64) for marginal, sums in far.items()}
     lower, upper = (-whole.astype(np.float64), np.array(inf)) if facts is None else facts.box(whole)
     if facts is not None and (domain.size <= _FEW or (lower > upper).any()):
         check_feasible(facts)
@@ -102,14 +102,14 @@ def nonnegative_least_squares(
         scale * program.gap(rest, gradient),
         program.residual(rest, gradient),
         {
-            constraint.family: scale * constraint.stiffness * constraint.outside(rest)
+            constraint.marginal: scale * constraint.stiffness * constraint.outside(rest)
             for constraint in program.constraints
         },
     )
 
 
 def _one_of_many(
-    reconstruction: SumSquares, measured: Mapping[Family, NDArray[Any]], tolerance: float, facts: PublicFacts | None
+    reconstruction: SumSquares, measured: Mapping[Marginal, NDArray[Any]], tolerance: float, facts: PublicFacts | None
 ) -> NonNegative:
     """One of the tables nearest to the measured sums, where these do not determine the cells."""
     domain = reconstruction.domain
@@ -120,8 +120,8 @@ def _one_of_many(
     for _ in range(2):
         floor = np.floor(rest)
         whole, rest = whole + floor.astype(np.int64), rest - floor
-        left = {family: minus(sums, domain.sums(whole, family)) for family, sums in measured.items()}
-        sums = {family: of.astype(np.float64) for family, of in left.items()}
+        left = {marginal: minus(sums, domain.sums(whole, marginal)) for marginal, sums in measured.items()}
+        sums = {marginal: of.astype(np.float64) for marginal, of in left.items()}
         lower, upper = (-whole.astype(np.float64), np.array(inf)) if facts is None else facts.box(whole)
         program = _Squares.of(reconstruction, sums, lower, upper, {} if facts is None else facts.minus(whole))
         rest = program.proximal(program.clipped(rest), tolerance)
@@ -135,20 +135,20 @@ def _one_of_many(
         * (float((gradient * condition).sum()) - min(0.0, float(gradient.min())) * float(whole.sum() + rest.sum())),
         float(np.abs(rest - program.clipped(rest - gradient)).max()),
         {
-            constraint.family: scale * constraint.stiffness * constraint.outside(rest)
+            constraint.marginal: scale * constraint.stiffness * constraint.outside(rest)
             for constraint in program.constraints
         },
     )
 
 
-def _of_a_tree(reconstruction: SumSquares, measured: Mapping[Family, NDArray[Any]]) -> NonNegative:
+def _of_a_tree(reconstruction: SumSquares, measured: Mapping[Marginal, NDArray[Any]]) -> NonNegative:
     """The exact minimum for sums of one axis, where floats have too few digits for the tolerance."""
     domain, weights = reconstruction.domain, reconstruction.weights
     cells = nearest_of_tree(UnequalTree.of(domain), weights, measured)
     squares = Fraction(0)
-    for family, sums in measured.items():
-        off = domain.sums(np.array(cells, dtype=object), family).ravel() - sums.ravel().astype(object)
-        squares += weights[family] * Fraction((off * off).sum()) / 2
+    for marginal, sums in measured.items():
+        off = domain.sums(np.array(cells, dtype=object), marginal).ravel() - sums.ravel().astype(object)
+        squares += weights[marginal] * Fraction((off * off).sum()) / 2
     whole = [math.floor(cell) for cell in cells]
     rest = [float(cell - base) for cell, base in zip(cells, whole, strict=True)]
     return NonNegative(narrowed(np.array(whole, dtype=object)), np.array(rest), float(squares), 0.0, 0.0)
@@ -165,7 +165,7 @@ def _at_their_ends(
 
 
 def _rounded_estimates(
-    reconstruction: SumSquares, measured: Mapping[Family, NDArray[Any]]
+    reconstruction: SumSquares, measured: Mapping[Marginal, NDArray[Any]]
 ) -> tuple[NDArray[Any], Floats]:
     """The estimates of the cells as integers >= 0, and their remainders in floats."""
     finest = reconstruction.domain.finest
@@ -187,7 +187,7 @@ class _SumConstraints:
     """Sums of one marginal with bounds; penalty stiffness/2 * (distance of B x + multipliers to the bounds)^2."""
 
     domain: Domain
-    family: Family
+    marginal: Marginal
     lower: Floats
     upper: Floats
     stiffness: float
@@ -196,17 +196,17 @@ class _SumConstraints:
 
     def outside(self, x: Floats) -> Floats:
         """The distance of each sum plus its multiplier to the bounds, with its sign."""
-        moved = self.domain.sums(x, self.family) + self.multipliers
+        moved = self.domain.sums(x, self.marginal) + self.multipliers
         return np.asarray(moved - np.clip(moved, self.lower, self.upper))
 
     def largest_distance(self, x: Floats) -> float:
         """The largest distance of a sum to its bounds."""
-        sums = self.domain.sums(x, self.family)
+        sums = self.domain.sums(x, self.marginal)
         return float(np.abs(sums - np.clip(sums, self.lower, self.upper)).max())
 
     def slope(self, x: Floats) -> Floats:
         """The gradient of the penalty."""
-        return np.asarray(self.domain.spread(self.stiffness * self.outside(x), self.family))
+        return np.asarray(self.domain.spread(self.stiffness * self.outside(x), self.marginal))
 
     def update(self, x: Floats, tolerance: float) -> None:
         """Update the multipliers; increase the stiffness where the distances fell little."""
@@ -220,7 +220,7 @@ class _SumConstraints:
 
     def gap(self, x: Floats) -> float:
         """The duality gap of the multipliers: the sum of multiplier * distance of the sum to its bound."""
-        outside, sums = self.outside(x), self.domain.sums(x, self.family)
+        outside, sums = self.outside(x), self.domain.sums(x, self.marginal)
         bound = np.where(outside > 0, self.upper, self.lower)
         return float((self.stiffness * outside * np.where(outside == 0, 0, bound - sums)).sum())
 
@@ -231,8 +231,8 @@ class _Squares:
 
     # `objective` is f; `merit` and `gradient` include the penalties of sums with bounds.
     domain: Domain
-    weights: Mapping[Family, float]
-    sums: Mapping[Family, Floats]
+    weights: Mapping[Marginal, float]
+    sums: Mapping[Marginal, Floats]
     pull: Floats
     lower: Floats
     upper: Floats
@@ -244,20 +244,20 @@ class _Squares:
     def of(
         cls,
         reconstruction: SumSquares,
-        sums: Mapping[Family, Floats],
+        sums: Mapping[Marginal, Floats],
         lower: Floats,
         upper: Floats,
-        bounds: Mapping[Family, tuple[Floats, Floats]],
+        bounds: Mapping[Marginal, tuple[Floats, Floats]],
     ) -> "_Squares":
         least, largest = map(float, reconstruction.curvatures)
-        weights = {family: weight / largest for family, weight in reconstruction.weights.items()}
+        weights = {marginal: weight / largest for marginal, weight in reconstruction.weights.items()}
         pull = np.zeros(reconstruction.domain.shape)
-        for family, weight in weights.items():
-            pull += weight * reconstruction.domain.spread(sums[family], family)
+        for marginal, weight in weights.items():
+            pull += weight * reconstruction.domain.spread(sums[marginal], marginal)
         domain = reconstruction.domain
         constraints = [
-            _SumConstraints(domain, family, *ends, _STIFF * ends[0].size / domain.size, np.zeros(ends[0].shape))
-            for family, ends in bounds.items()
+            _SumConstraints(domain, marginal, *ends, _STIFF * ends[0].size / domain.size, np.zeros(ends[0].shape))
+            for marginal, ends in bounds.items()
         ]
         return cls(domain, weights, sums, pull, lower, upper, largest, least / largest, constraints)
 
@@ -282,8 +282,8 @@ class _Squares:
     def curved(self, x: Floats) -> Floats:
         """The Hessian of f times x."""
         bent = np.zeros_like(x)
-        for family, weight in self.weights.items():
-            bent += weight * _averaged(self.domain, x, family)
+        for marginal, weight in self.weights.items():
+            bent += weight * _averaged(self.domain, x, marginal)
         return bent
 
     def gradient(self, x: Floats) -> Floats:
@@ -303,8 +303,8 @@ class _Squares:
 
     def objective(self, x: Floats) -> float:
         squares = 0.0
-        for family, weight in self.weights.items():
-            off = self.domain.sums(x, family) - self.sums[family].reshape(self.domain.group_shape(family))
+        for marginal, weight in self.weights.items():
+            off = self.domain.sums(x, marginal) - self.sums[marginal].reshape(self.domain.group_shape(marginal))
             squares += weight / 2 * float((off * off).sum())
         return squares
 
@@ -401,7 +401,7 @@ class _Squares:
     def _solved(self, x: Floats, free: NDArray[np.bool_]) -> Floats:
         """The minimum over the free cells by conjugate gradients, with the same sums outside their bounds."""
         strict = [
-            (constraint.family, np.where(broken, constraint.stiffness, 0))
+            (constraint.marginal, np.where(broken, constraint.stiffness, 0))
             for constraint, broken in zip(self.constraints, self._violated(x), strict=True)
         ]
         left = np.where(free, -self.gradient(x), 0.0)
@@ -412,8 +412,8 @@ class _Squares:
             if size <= enough:
                 break
             bent = self.curved(way)
-            for family, stiffness in strict:
-                bent += self.domain.spread(stiffness * self.domain.sums(way, family), family)
+            for marginal, stiffness in strict:
+                bent += self.domain.spread(stiffness * self.domain.sums(way, marginal), marginal)
             bent = np.where(free, bent, 0.0)
             length = size / float((way * bent).sum())
             x, left = x + length * way, left - length * bent
@@ -422,12 +422,12 @@ class _Squares:
         return x
 
 
-def _averaged(domain: Domain, x: Floats, family: Family) -> Floats:
+def _averaged(domain: Domain, x: Floats, marginal: Marginal) -> Floats:
     """A_S' A_S x, or an array that broadcasts to it."""
-    if is_hats(family):
-        return np.asarray(domain.spread(domain.sums(x, family), family))
+    if is_hats(marginal):
+        return np.asarray(domain.spread(domain.sums(x, marginal), marginal))
     averages = x
-    for place, (axis, level) in enumerate(zip(domain.axes, family, strict=True)):
+    for place, (axis, level) in enumerate(zip(domain.axes, marginal, strict=True)):
         if level == len(axis.levels):
             averages = averages.sum(axis=place, keepdims=True)
         elif level > 0:

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from utmost.core.exact.arrays import Array
 from utmost.publish.workloads.measuring.unequal_trees import UnequalTree
-from utmost.tables.axes.domain import Family
+from utmost.tables.axes.domain import Marginal
 
 
 def nearest_of_tree(
-    tree: UnequalTree, weights: Mapping[Family, int], measured: Mapping[Family, NDArray[Any]]
+    tree: UnequalTree, weights: Mapping[Marginal, int], measured: Mapping[Marginal, NDArray[Any]]
 ) -> list[Fraction]:
     """The x >= 0 that minimises the sum of q_v (x_v - y_v)^2 over the measured groups v of a tree."""
     # `weights` has q of each measured level, `measured` has y. Some measured level has as many groups as cells.

@@ -28,7 +28,7 @@ from utmost.publish.workloads.measuring.product_rows import AxisRows, ProductRow
 from utmost.publish.workloads.measuring.signed_axis import SignedAxis
 from utmost.publish.workloads.reconstruction.certain_inverse import rounded_inverse
 from utmost.publish.workloads.reconstruction.least_squares import not_cleanable, not_determined, read_weights
-from utmost.tables.axes.domain import Domain, Family
+from utmost.tables.axes.domain import Domain, Marginal
 
 _DIGITS = 60
 _MOST_COEFFICIENTS = 10**7
@@ -40,7 +40,7 @@ class ProductReconstruction:
 
     # An estimate costs the values times the rows, axis by axis; the first also the cube of the rows.
     rows: ProductRows
-    weights: Mapping[Family, int]  # a positive integer for each marginal, proportional to the precision of its sums
+    weights: Mapping[Marginal, int]  # a positive integer for each marginal, proportional to the precision of its sums
     _along: tuple["_AxisSquares | _SignedSquares", ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -50,8 +50,8 @@ class ProductReconstruction:
         along: list[_AxisSquares | _SignedSquares] = []
         for axis, listed in enumerate(self.rows.axes):
             classes = [0] * len(listed.places)
-            for family, weight in self.weights.items():
-                classes[self.rows.classes(family)[axis]] += weight
+            for marginal, weight in self.weights.items():
+                classes[self.rows.classes(marginal)[axis]] += weight
             if isinstance(listed, SignedAxis):
                 along.append(_SignedSquares(listed, *listed.exact_estimates(classes)))
             else:
@@ -71,16 +71,16 @@ class ProductReconstruction:
         sizes = self.domain.shape
         return sizes.index(max(sizes, default=0)) if sizes else 0
 
-    def estimates(self, measured: Mapping[Family, NDArray[Any]], family: Family) -> tuple[NDArray[Any], int]:
-        self.check_family_determined(family)
+    def estimates(self, measured: Mapping[Marginal, NDArray[Any]], marginal: Marginal) -> tuple[NDArray[Any], int]:
+        self.check_marginal_determined(marginal)
         estimates, divisor = self.rows.joined(measured), 1
-        for place, (axis, squares, level) in enumerate(zip(self.domain.axes, self._along, family, strict=True)):
+        for place, (axis, squares, level) in enumerate(zip(self.domain.axes, self._along, marginal, strict=True)):
             starts = np.searchsorted(axis.group_starts(squares.listed.level), axis.group_starts(level))
             estimates = squares.estimated(estimates, place, starts)
             divisor *= squares.divisor
         return estimates, divisor
 
-    def value(self, measured: Mapping[Family, NDArray[Any]], form: ProductForm) -> Fraction:
+    def value(self, measured: Mapping[Marginal, NDArray[Any]], form: ProductForm) -> Fraction:
         self.check_determined(form)
         sums, divisor = self.rows.joined(measured), form.denominator
         for coefficients, squares in zip(self._coefficients(form), self._along, strict=True):
@@ -88,20 +88,20 @@ class ProductReconstruction:
             divisor *= squares.divisor
         return Fraction(int(sums), divisor)
 
-    def check_family_determined(self, family: Family) -> None:
-        if any(level < base for level, base in zip(family, self.rows.base, strict=True)):
-            raise not_determined(self.domain, family, [self.rows.base])
+    def check_marginal_determined(self, marginal: Marginal) -> None:
+        if any(level < base for level, base in zip(marginal, self.rows.base, strict=True)):
+            raise not_determined(self.domain, marginal, [self.rows.base])
 
     def check_determined(self, form: ProductForm) -> None:
         is_something = all(any(factor.tolist()) for factor in form.factors)
-        if is_something and any(level < base for level, base in zip(form.family, self.rows.base, strict=True)):
-            raise not_determined(self.domain, form.family, [self.rows.base])
+        if is_something and any(level < base for level, base in zip(form.marginal, self.rows.base, strict=True)):
+            raise not_determined(self.domain, form.marginal, [self.rows.base])
 
-    def kinds(self, family: Family) -> NDArray[np.intp]:
+    def kinds(self, marginal: Marginal) -> NDArray[np.intp]:
         """A different number for each group: every group's error has its own distribution."""
-        return np.arange(math.prod(self.domain.group_shape(family)), dtype=np.intp)
+        return np.arange(math.prod(self.domain.group_shape(marginal)), dtype=np.intp)
 
-    def terms(self, *forms: ProductForm) -> dict[Family, dict[tuple[Fraction, ...], int]]:
+    def terms(self, *forms: ProductForm) -> dict[Marginal, dict[tuple[Fraction, ...], int]]:
         divisor = math.prod(squares.divisor for squares in self._along)
         below = [form.denominator * divisor for form in forms]
         of_forms = [self._coefficients(form) for form in forms]
@@ -113,30 +113,30 @@ class ProductReconstruction:
             for axis, listed in enumerate(self.rows.axes)
         ]
         terms = {}
-        for family in self.weights:
+        for marginal in self.weights:
             counted: dict[tuple[Fraction, ...], int] = {}
-            classes = [of[number] for of, number in zip(alike, self.rows.classes(family), strict=True)]
+            classes = [of[number] for of, number in zip(alike, self.rows.classes(marginal), strict=True)]
             for picked in product(*(columns.items() for columns in classes)):
                 times = math.prod(count for _, count in picked)
                 sizes = [math.prod(column[which] for column, _ in picked) for which in range(len(forms))]
                 if any(sizes):
                     key = tuple(Fraction(size, divisor) for size, divisor in zip(sizes, below, strict=True))
                     counted[key] = counted.get(key, 0) + times
-            terms[family] = counted
+            terms[marginal] = counted
         return terms
 
-    def on_cells(self, measured: Mapping[Family, NDArray[Any]]) -> NoReturn:
+    def on_cells(self, measured: Mapping[Marginal, NDArray[Any]]) -> NoReturn:
         raise not_cleanable()
 
-    def coefficients(self, family: Family, others: Sequence[int]) -> list[tuple[Family, Floats, int]]:
+    def coefficients(self, marginal: Marginal, others: Sequence[int]) -> list[tuple[Marginal, Floats, int]]:
         """The coefficients of the noise in a marginal's sums along its longest axis, as floats."""
-        sums = math.prod(self.domain.group_shape(family))
+        sums = math.prod(self.domain.group_shape(marginal))
         if sums * math.prod(listed.entries for listed in self.rows.axes) > _MOST_COEFFICIENTS:
             remedy = "Use .total for single sums, or a table of fewer cells."
             raise Unsupported("a table's margins of error need a smaller table", came=f"{sums} sums", remedy=remedy)
         along, beside = self.place, list(others)
         factors = []
-        for place, (axis, squares, level) in enumerate(zip(self.domain.axes, self._along, family, strict=True)):
+        for place, (axis, squares, level) in enumerate(zip(self.domain.axes, self._along, marginal, strict=True)):
             groups = squares.float_groups(axis.group_starts(level), axis.group_starts(squares.listed.level))
             factors.append(groups if place == along else groups[[beside.pop(0)]])
         entering = []

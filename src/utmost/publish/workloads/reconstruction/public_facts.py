@@ -17,7 +17,7 @@ from utmost.core.exact.numbers import Number, exact
 from utmost.core.privacy.amount import Amount
 from utmost.errors import BadTable, Infeasible, OutOfRange
 from utmost.tables.axes.axes import label_text
-from utmost.tables.axes.domain import Domain, Family
+from utmost.tables.axes.domain import Domain, Marginal
 
 _LARGEST = 10**100
 
@@ -63,40 +63,41 @@ class PublicFacts:
 
     domain: Domain
     # by marginal; integers or infinite, of shape `domain.group_shape`; for amounts in steps
-    bounds: Mapping[Family, CellBounds] = field(repr=False)
+    bounds: Mapping[Marginal, CellBounds] = field(repr=False)
     amount: Amount | None = None  # the summed amount, or None for counts
 
     @classmethod
     def of_places(
-        cls, domain: Domain, rows: Iterable[tuple[Family, int, Any]], amount: Amount | None = None
+        cls, domain: Domain, rows: Iterable[tuple[Marginal, int, Any]], amount: Amount | None = None
     ) -> "PublicFacts":
         """The facts from (marginal, index of the group, number or `Between`); two facts of one sum both hold."""
-        bounds: dict[Family, CellBounds] = {}
-        for family, place, value in rows:
-            if family not in bounds:
-                size = int(np.prod(domain.group_shape(family)))
-                bounds[family] = np.full(size, -inf, dtype=object), np.full(size, inf, dtype=object)
-            lower, upper = bounds[family]
+        bounds: dict[Marginal, CellBounds] = {}
+        for marginal, place, value in rows:
+            if marginal not in bounds:
+                size = int(np.prod(domain.group_shape(marginal)))
+                bounds[marginal] = np.full(size, -inf, dtype=object), np.full(size, inf, dtype=object)
+            lower, upper = bounds[marginal]
             low, high = (value.low, value.high) if isinstance(value, Between) else (value, value)
             # A sum that is named twice has both bounds.
             lower[place] = max(lower[place], -inf if low is None else _whole(low, amount))
             upper[place] = min(upper[place], inf if high is None else _whole(high, amount))
         shaped = {
-            family: (_shaped(domain, family, low), _shaped(domain, family, up)) for family, (low, up) in bounds.items()
+            marginal: (_shaped(domain, marginal, low), _shaped(domain, marginal, up))
+            for marginal, (low, up) in bounds.items()
         }
         facts = cls(domain, shaped, amount)
-        for family, (lower, upper) in facts.bounds.items():
+        for marginal, (lower, upper) in facts.bounds.items():
             for place in np.flatnonzero((lower > np.minimum(upper, inf)).ravel() | (upper < 0).ravel()).tolist():
-                raise clash_of([facts.fact(family, place)])
+                raise clash_of([facts.fact(marginal, place)])
         return facts
 
-    def fact(self, family: Family, place: int) -> str:
+    def fact(self, marginal: Marginal, place: int) -> str:
         """One fact in words."""
-        return next(self._in_words(family, [place]))
+        return next(self._in_words(marginal, [place]))
 
-    def _in_words(self, family: Family, places: Sequence[int]) -> Iterator[str]:
-        labels = self.domain.group_labels(family)
-        lower, upper = (bounds.ravel() for bounds in self.bounds[family])
+    def _in_words(self, marginal: Marginal, places: Sequence[int]) -> Iterator[str]:
+        labels = self.domain.group_labels(marginal)
+        lower, upper = (bounds.ravel() for bounds in self.bounds[marginal])
         for place in places:
             name = " ".join(f"{level}={label_text(values[place])}" for level, values in labels.items()) or "total"
             ends = lower[place], upper[place]
@@ -111,33 +112,33 @@ class PublicFacts:
     def _text(self, steps: int) -> str:
         return str(steps) if self.amount is None else self.amount.text(steps)
 
-    def places(self, family: Family) -> list[int]:
+    def places(self, marginal: Marginal) -> list[int]:
         """The indices of a marginal's groups with a bound."""
-        lower, upper = self.bounds[family]
+        lower, upper = self.bounds[marginal]
         return np.flatnonzero(((lower != -inf) | (upper != inf)).ravel()).tolist()
 
     @property
     def words(self) -> str:
         """The facts in one line; for a marginal with many facts their number."""
         lines = []
-        for family in self.bounds:
-            places = self.places(family)
-            named = list(self._in_words(family, places[:MOST_NAMED]))
-            name = self.domain.family_name(family)
+        for marginal in self.bounds:
+            places = self.places(marginal)
+            named = list(self._in_words(marginal, places[:MOST_NAMED]))
+            name = self.domain.marginal_name(marginal)
             lines += named if len(places) <= MOST_NAMED else [f"{len(places)} sums over {name!r}, the first {named[0]}"]
         return "; ".join(lines)
 
     def facts(self) -> list[dict[str, Any]]:
         """JSON values for `of_facts`: for each sum its labels, the lower and the upper bound as text."""
         facts = list[dict[str, Any]]()
-        for family, bounds in self.bounds.items():
-            columns = self.domain.group_labels(family).values()
+        for marginal, bounds in self.bounds.items():
+            columns = self.domain.group_labels(marginal).values()
             labels = [[str(label_text(label)) for label in column] for column in columns]
             ends = [[None if end in (-inf, inf) else self._text(end) for end in bound.ravel()] for bound in bounds]
             sums = [
-                [[column[place] for column in labels], *(end[place] for end in ends)] for place in self.places(family)
+                [[column[place] for column in labels], *(end[place] for end in ends)] for place in self.places(marginal)
             ]
-            facts.append({"family": list(self.domain.level_names(family)), "sums": sums})
+            facts.append({"marginal": list(self.domain.level_names(marginal)), "sums": sums})
         return facts
 
     @classmethod
@@ -145,12 +146,12 @@ class PublicFacts:
         cls, domain: Domain, facts: Sequence[Mapping[str, Any]], amount: Amount | None = None
     ) -> "PublicFacts":
         """Read the facts that JSON values describe."""
-        rows: list[tuple[Family, int, Any]] = []
+        rows: list[tuple[Marginal, int, Any]] = []
         try:
             for part in facts:
-                family = domain.family([*part["family"]])
-                place_of = places_of_labels(domain, family)
-                rows += [(family, place_of[tuple(labels)], Between(low, high)) for labels, low, high in part["sums"]]
+                marginal = domain.marginal([*part["marginal"]])
+                place_of = places_of_labels(domain, marginal)
+                rows += [(marginal, place_of[tuple(labels)], Between(low, high)) for labels, low, high in part["sums"]]
         except (LookupError, TypeError, ValueError) as error:
             came = f"{type(error).__name__}: {error}"
             raise BadTable("public facts must be about sums of the domain", came=came, where="given") from None
@@ -161,9 +162,9 @@ class PublicFacts:
         """Lower and upper bounds of each cell; a cell is at most every bounded sum that contains it."""
         lower = np.zeros(self.domain.shape, dtype=object)
         upper = np.full(self.domain.shape, inf, dtype=object)
-        for family, (_, highest) in self.bounds.items():
+        for marginal, (_, highest) in self.bounds.items():
             # No cell is negative, so that a cell is at most every sum that contains it.
-            upper = np.minimum(upper, self.domain.spread(highest, family))
+            upper = np.minimum(upper, self.domain.spread(highest, marginal))
         if self.domain.finest in self.bounds:
             lower = np.maximum(lower, self.bounds[self.domain.finest][0])
         return lower, upper
@@ -173,41 +174,42 @@ class PublicFacts:
         lower, upper = self.ends
         return (lower - whole).astype(np.float64), (upper - whole).astype(np.float64)
 
-    def minus(self, whole: NDArray[Any]) -> dict[Family, tuple[Floats, Floats]]:
+    def minus(self, whole: NDArray[Any]) -> dict[Marginal, tuple[Floats, Floats]]:
         """Bounds of the sums of several cells, minus the sums of ``whole``."""
         left = {}
-        for family, ends in self.bounds.items():
-            if family != self.domain.finest:
-                sums = self.domain.sums(whole, family).astype(object)
+        for marginal, ends in self.bounds.items():
+            if marginal != self.domain.finest:
+                sums = self.domain.sums(whole, marginal).astype(object)
                 lower, upper = ((end - sums).astype(np.float64) for end in ends)
-                left[family] = lower, upper
+                left[marginal] = lower, upper
         return left
 
     def hold(self, cells: NDArray[Any]) -> bool:
         """Whether all facts hold for integer cells."""
-        sums = {family: self.domain.sums(cells, family).astype(object) for family in self.bounds}
+        sums = {marginal: self.domain.sums(cells, marginal).astype(object) for marginal in self.bounds}
         return all(
-            bool(((low <= sums[family]) & (sums[family] <= up)).all()) for family, (low, up) in self.bounds.items()
+            bool(((low <= sums[marginal]) & (sums[marginal] <= up)).all())
+            for marginal, (low, up) in self.bounds.items()
         )
 
 
 def with_sums(
-    domain: Domain, facts: PublicFacts | None, family: Family, sums: Sequence[int], amount: Amount | None = None
+    domain: Domain, facts: PublicFacts | None, marginal: Marginal, sums: Sequence[int], amount: Amount | None = None
 ) -> PublicFacts:
     """The facts, together with these known sums of a marginal."""
     bounds = {} if facts is None else dict(facts.bounds)
     # The None keeps numpy from turning Python's integers into int64.
-    whole = np.array([*sums, None], dtype=object)[:-1].reshape(domain.group_shape(family))
-    lower, upper = bounds.get(family, (whole, whole))
+    whole = np.array([*sums, None], dtype=object)[:-1].reshape(domain.group_shape(marginal))
+    lower, upper = bounds.get(marginal, (whole, whole))
     for place in np.flatnonzero(((whole < lower) | (upper < whole)).ravel()).tolist():
         assert facts is not None, "without facts no sum is out of bounds"
-        raise clash_of([facts.fact(family, place), f"held at {whole.ravel()[place]}"], 2)
-    return PublicFacts(domain, bounds | {family: (whole, whole)}, amount)
+        raise clash_of([facts.fact(marginal, place), f"held at {whole.ravel()[place]}"], 2)
+    return PublicFacts(domain, bounds | {marginal: (whole, whole)}, amount)
 
 
-def places_of_labels(domain: Domain, family: Family) -> dict[tuple[str, ...], int]:
+def places_of_labels(domain: Domain, marginal: Marginal) -> dict[tuple[str, ...], int]:
     """The index of each group of a marginal, by its labels as text."""
-    columns = domain.group_labels(family).values()
+    columns = domain.group_labels(marginal).values()
     rows = zip(*columns, strict=True) if columns else [()]
     return {tuple(str(label_text(label)) for label in row): place for place, row in enumerate(rows)}
 
@@ -231,6 +233,6 @@ def _whole(value: Number, amount: Amount | None) -> int:
     return number.numerator
 
 
-def _shaped(domain: Domain, family: Family, values: NDArray[Any]) -> NDArray[Any]:
+def _shaped(domain: Domain, marginal: Marginal, values: NDArray[Any]) -> NDArray[Any]:
     values.setflags(write=False)
-    return values.reshape(domain.group_shape(family))
+    return values.reshape(domain.group_shape(marginal))

@@ -13,7 +13,7 @@ from utmost.core.exact.arrays import largest_size, unpickler
 from utmost.publish.workloads.measuring.forms import ProductForm
 from utmost.publish.workloads.measuring.pair_axis import PairAxis
 from utmost.publish.workloads.reconstruction.least_squares import Reconstruction, not_determined
-from utmost.tables.axes.domain import Domain, Family
+from utmost.tables.axes.domain import Domain, Marginal
 
 _FLOATS_UP_TO = 1 << 53
 
@@ -24,7 +24,7 @@ class RotatedReconstruction:
 
     # Sums and differences have independent noise and no common parameters: least squares of both is that of each.
     pair: PairAxis
-    weights: Mapping[Family, int]  # a positive integer for each measured marginal
+    weights: Mapping[Marginal, int]  # a positive integer for each measured marginal
     _sides: tuple[Reconstruction | None, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -40,12 +40,12 @@ class RotatedReconstruction:
     def domain(self) -> Domain:
         return self.pair.domain
 
-    def estimates(self, measured: Mapping[Family, NDArray[Any]], family: Family) -> tuple[NDArray[Any], int]:
-        self.check_family_determined(family)
-        row, split_sums = self.pair.of_rows(family), self.pair.split(measured)
+    def estimates(self, measured: Mapping[Marginal, NDArray[Any]], marginal: Marginal) -> tuple[NDArray[Any], int]:
+        self.check_marginal_determined(marginal)
+        row, split_sums = self.pair.of_rows(marginal), self.pair.split(measured)
         halves = [
             side.estimates(of, row)
-            for side, of in zip(self._sides[: self._needed(family)], split_sums, strict=False)
+            for side, of in zip(self._sides[: self._needed(marginal)], split_sums, strict=False)
             if side is not None
         ]
         if len(halves) == 1:
@@ -55,7 +55,7 @@ class RotatedReconstruction:
         total, difference = (sums.astype(kind) * (common // (2 * divisor)) for sums, divisor in halves)
         return np.concatenate([total + difference, total - difference], axis=self.pair.place), common
 
-    def value(self, measured: Mapping[Family, NDArray[Any]], form: ProductForm) -> Fraction:
+    def value(self, measured: Mapping[Marginal, NDArray[Any]], form: ProductForm) -> Fraction:
         self.check_determined(form)
         split_sums, value = self.pair.split(measured), Fraction(0)
         for side, of, half in zip(self._sides, split_sums, self._halves(form), strict=True):
@@ -63,52 +63,52 @@ class RotatedReconstruction:
                 value += side.value(of, half)
         return value
 
-    def check_family_determined(self, family: Family) -> None:
-        for side in self._sides[: self._needed(family)]:
+    def check_marginal_determined(self, marginal: Marginal) -> None:
+        for side in self._sides[: self._needed(marginal)]:
             if side is None:
-                raise not_determined(self.domain, family, self.weights)
-            side.check_family_determined(self.pair.of_rows(family))
+                raise not_determined(self.domain, marginal, self.weights)
+            side.check_marginal_determined(self.pair.of_rows(marginal))
 
     def check_determined(self, form: ProductForm) -> None:
         for side, half in zip(self._sides, self._halves(form), strict=True):
             if side is None and _is_wanted(half):
-                raise not_determined(self.domain, form.family, self.weights)
+                raise not_determined(self.domain, form.marginal, self.weights)
             if side is not None:
                 side.check_determined(half)
 
-    def kinds(self, family: Family) -> NDArray[np.intp]:
+    def kinds(self, marginal: Marginal) -> NDArray[np.intp]:
         """A number for each group, equal where errors have one distribution; the two cells of a row are equal."""
-        rows = next(side for side in self._sides if side is not None).kinds(self.pair.of_rows(family))
-        shaped = rows.reshape(self.pair.rows.group_shape(self.pair.of_rows(family)))
-        return np.repeat(shaped, self._needed(family), axis=self.pair.place).ravel()
+        rows = next(side for side in self._sides if side is not None).kinds(self.pair.of_rows(marginal))
+        shaped = rows.reshape(self.pair.rows.group_shape(self.pair.of_rows(marginal)))
+        return np.repeat(shaped, self._needed(marginal), axis=self.pair.place).ravel()
 
-    def terms(self, *forms: ProductForm) -> dict[Family, dict[tuple[Fraction, ...], int]]:
+    def terms(self, *forms: ProductForm) -> dict[Marginal, dict[tuple[Fraction, ...], int]]:
         halves = zip(*(self._halves(form) for form in forms), strict=True)
         noise_terms = {}
         for side, half, named in zip(self._sides, halves, (self.pair.of_sums, self.pair.of_differences), strict=True):
-            for family, terms in {} if side is None else side.terms(*half).items():
-                noise_terms[named(family)] = terms
+            for marginal, terms in {} if side is None else side.terms(*half).items():
+                noise_terms[named(marginal)] = terms
         return noise_terms
 
     def on_cells(
-        self, measured: Mapping[Family, NDArray[Any]]
-    ) -> tuple[Reconstruction, dict[Family, tuple[NDArray[Any], int]]]:
+        self, measured: Mapping[Marginal, NDArray[Any]]
+    ) -> tuple[Reconstruction, dict[Marginal, tuple[NDArray[Any], int]]]:
         """Least squares over sums of cells for clean tables, with `estimates` as measured sums."""
         # Weights q_+ of sums and q_- of differences equal the weight 2 q_- of cells' sums and q_+ - q_- of the sums. If
         # q_- is larger, the weight is 2 q_+, and differences count less than in least squares.
-        weights: dict[Family, int] = {}
+        weights: dict[Marginal, int] = {}
         sums, differences = self.pair.split(self.weights)
         for row in {**sums, **differences}:
             more, less = sums.get(row, 0), differences.get(row, 0)
             weights[self.pair.of_differences(row)] = 2 * min(more, less)
             weights[self.pair.of_sums(row)] = max(0, more - less)
-        positive = {family: weight for family, weight in weights.items() if weight}
-        estimates = {family: self.estimates(measured, family) for family in positive}
+        positive = {marginal: weight for marginal, weight in weights.items() if weight}
+        estimates = {marginal: self.estimates(measured, marginal) for marginal in positive}
         return Reconstruction(self.domain, positive), estimates
 
-    def _needed(self, family: Family) -> int:
+    def _needed(self, marginal: Marginal) -> int:
         """1 if sums determine a marginal, 2 if differences are needed, too."""
-        return 2 if self.pair.is_difference(family) else 1
+        return 2 if self.pair.is_difference(marginal) else 1
 
     def _halves(self, form: ProductForm) -> tuple[ProductForm, ProductForm]:
         """The form's coefficients in the sums, (c_1 + c_2)/2, and in the differences, (c_1 - c_2)/2."""
@@ -127,7 +127,7 @@ class RotatedReconstruction:
 
 
 @unpickler
-def _rebuilt(domain: Domain, name: str, weights: Mapping[Family, int]) -> RotatedReconstruction:
+def _rebuilt(domain: Domain, name: str, weights: Mapping[Marginal, int]) -> RotatedReconstruction:
     return RotatedReconstruction(PairAxis.of(domain, name), weights)
 
 

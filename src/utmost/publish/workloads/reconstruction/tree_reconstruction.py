@@ -12,7 +12,7 @@ from utmost.core.exact.arrays import Array, Floats
 from utmost.publish.workloads.measuring.forms import ProductForm
 from utmost.publish.workloads.measuring.unequal_trees import UnequalTree, estimates_of_groups
 from utmost.publish.workloads.reconstruction.least_squares import not_determined
-from utmost.tables.axes.domain import Domain, Family
+from utmost.tables.axes.domain import Domain, Marginal
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -21,7 +21,7 @@ class TreeReconstruction:
 
     # All estimates together, and one answer's error, cost a few rationals for each group.
     domain: Domain
-    weights: Mapping[Family, int]  # a positive integer for each measured level
+    weights: Mapping[Marginal, int]  # a positive integer for each measured level
     _tree: UnequalTree = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -34,43 +34,43 @@ class TreeReconstruction:
     @property
     def curvatures(self) -> tuple[int, int]:
         """A lower and an upper bound on the curvature of the sum of squares."""
-        blocks = {family: int(self.domain.axes[0].group_sizes(family[0]).max()) for family in self.weights}
-        largest = sum(weight * blocks[family] for family, weight in self.weights.items())
+        blocks = {marginal: int(self.domain.axes[0].group_sizes(marginal[0]).max()) for marginal in self.weights}
+        largest = sum(weight * blocks[marginal] for marginal, weight in self.weights.items())
         return self.weights.get((0,), 0), largest
 
-    def estimates(self, measured: Mapping[Family, NDArray[Any]], family: Family) -> tuple[NDArray[Any], int]:
+    def estimates(self, measured: Mapping[Marginal, NDArray[Any]], marginal: Marginal) -> tuple[NDArray[Any], int]:
         """The estimates of a level's sums as rationals, and the divisor 1."""
-        self.check_family_determined(family)
-        return self._estimated(measured, Fraction)[family[0]], 1
+        self.check_marginal_determined(marginal)
+        return self._estimated(measured, Fraction)[marginal[0]], 1
 
-    def floats(self, measured: Mapping[Family, NDArray[Any]], family: Family) -> Floats:
+    def floats(self, measured: Mapping[Marginal, NDArray[Any]], marginal: Marginal) -> Floats:
         """The estimates in float64."""
-        self.check_family_determined(family)
-        return self._estimated(measured, float)[family[0]].astype(np.float64)
+        self.check_marginal_determined(marginal)
+        return self._estimated(measured, float)[marginal[0]].astype(np.float64)
 
-    def value(self, measured: Mapping[Family, NDArray[Any]], form: ProductForm) -> Fraction:
+    def value(self, measured: Mapping[Marginal, NDArray[Any]], form: ProductForm) -> Fraction:
         self.check_determined(form)
         estimates = self._estimated(measured, Fraction)[self._finest]
         return Fraction(sum(estimate * of for estimate, of in zip(estimates, self._coefficients(form), strict=True)))
 
-    def check_family_determined(self, family: Family) -> None:
+    def check_marginal_determined(self, marginal: Marginal) -> None:
         """Check that a level is no finer than the finest measured level."""
-        if self._tree.groups[family[0]] > self._tree.groups[self._finest]:
-            raise not_determined(self.domain, family, self.weights)
+        if self._tree.groups[marginal[0]] > self._tree.groups[self._finest]:
+            raise not_determined(self.domain, marginal, self.weights)
 
     def check_determined(self, form: ProductForm) -> None:
-        self.check_family_determined(form.family)
+        self.check_marginal_determined(form.marginal)
 
-    def terms(self, *forms: ProductForm) -> dict[Family, dict[tuple[Fraction, ...], int]]:
-        terms: dict[Family, dict[tuple[Fraction, ...], int]] = {family: {} for family in self.weights}
+    def terms(self, *forms: ProductForm) -> dict[Marginal, dict[tuple[Fraction, ...], int]]:
+        terms: dict[Marginal, dict[tuple[Fraction, ...], int]] = {marginal: {} for marginal in self.weights}
         columns = [self._shares(form) for form in forms]
-        for family in self.weights:
-            for key in zip(*(column[family] for column in columns), strict=True):
+        for marginal in self.weights:
+            for key in zip(*(column[marginal] for column in columns), strict=True):
                 if any(key):
-                    terms[family][key] = terms[family].get(key, 0) + 1
+                    terms[marginal][key] = terms[marginal].get(key, 0) + 1
         return terms
 
-    def kinds(self, family: Family) -> NDArray[np.intp]:
+    def kinds(self, marginal: Marginal) -> NDArray[np.intp]:
         """A number for each group of a level, equal for groups that a symmetry of the tree exchanges."""
         # Upwards, groups are alike if their children are, in any order; then, downwards, only if their parents are,
         # too.
@@ -81,22 +81,24 @@ class TreeReconstruction:
                 children[parent].append(shape)
             shapes.append(_numbered([tuple(sorted(shapes_below)) for shapes_below in children]))
         numbers = shapes[-1]
-        for level in range(len(self._tree.groups) - 2, family[0] - 1, -1):
+        for level in range(len(self._tree.groups) - 2, marginal[0] - 1, -1):
             above = [numbers[parent] for parent in self._tree.parents[level].tolist()]
             numbers = _numbered(list(zip(above, shapes[level], strict=True)))
         return np.array(numbers, dtype=np.intp)
 
-    def on_cells(self, measured: Mapping[Family, NDArray[Any]]) -> tuple[Self, dict[Family, tuple[NDArray[Any], int]]]:
-        return self, {family: (sums, 1) for family, sums in measured.items()}
+    def on_cells(
+        self, measured: Mapping[Marginal, NDArray[Any]]
+    ) -> tuple[Self, dict[Marginal, tuple[NDArray[Any], int]]]:
+        return self, {marginal: (sums, 1) for marginal, sums in measured.items()}
 
     @property
     def _finest(self) -> int:
-        return min(family[0] for family in self.weights)
+        return min(marginal[0] for marginal in self.weights)
 
     def _weights(self, number: type) -> list[Any]:
         return [number(self.weights.get((level,), 0)) for level in range(len(self._tree.groups))]
 
-    def _estimated(self, measured: Mapping[Family, NDArray[Any]], number: type) -> list[Array]:
+    def _estimated(self, measured: Mapping[Marginal, NDArray[Any]], number: type) -> list[Array]:
         sums = [
             None if (level,) not in measured else measured[(level,)].ravel() for level in range(len(self._tree.groups))
         ]
@@ -108,7 +110,7 @@ class TreeReconstruction:
         starts = self.domain.axes[0].group_starts(self._finest)
         return [Fraction(int(factor), form.denominator) for factor in form.factors[0][starts]]
 
-    def _shares(self, form: ProductForm) -> dict[Family, list[Fraction]]:
+    def _shares(self, form: ProductForm) -> dict[Marginal, list[Fraction]]:
         """A form's coefficients in every measured sum: q_S A_S (A'QA)^-1 w."""
         # (A'QA)^-1 w is the estimate from w/q at the finest level and zeros elsewhere.
         finest = self._finest
@@ -120,7 +122,7 @@ class TreeReconstruction:
         sums[finest] = [coefficient / weight for coefficient in self._coefficients(form)]
         solutions = estimates_of_groups(self._tree, sums, self._weights(Fraction))
         rows = [[] if solution is None else solution.tolist() for solution in solutions]
-        return {family: [weight * row for row in rows[family[0]]] for family, weight in self.weights.items()}
+        return {marginal: [weight * row for row in rows[marginal[0]]] for marginal, weight in self.weights.items()}
 
 
 def _numbered(keys: list[Any]) -> list[int]:

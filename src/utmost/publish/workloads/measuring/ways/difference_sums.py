@@ -8,7 +8,7 @@ from utmost.publish.workloads.measuring.ways.way import FREE_ESTIMATES, ITS_SHAR
 
 _OF_DIFFERENCES = (
     f"{ITS_SHARE} Sums and differences are measured. One individual changes no "
-    "more cells than are charged, each cell is added to one sum of a query group or subtracted from it, "
+    "more cells than are charged, each cell is added to one sum of a marginal or subtracted from it, "
     f"and the shares add up to 1. {FREE_ESTIMATES}"
 )
 

@@ -16,15 +16,21 @@ from utmost.publish.workloads.bounds.workload_bounds import bounds_of
 from utmost.publish.workloads.bounds.workload_evidence import WorkloadBounds, level_of_cells
 from utmost.publish.workloads.measuring.even_levels import EvenLevels
 from utmost.publish.workloads.measuring.marginal_spaces import MarginalErrors, is_vast
-from utmost.publish.workloads.measuring.measured_families import family_in_words, is_listed, place_of_hats
+from utmost.publish.workloads.measuring.measured_marginals import is_listed, marginal_in_words, place_of_hats
 from utmost.publish.workloads.measuring.unit_charge import charge_of
 from utmost.publish.workloads.measuring.variance_components import VarianceComponents
 from utmost.publish.workloads.measuring.wanted_sums import check_determined, wants_marginals
-from utmost.publish.workloads.measuring.ways.way import FREE_ESTIMATES, ITS_SHARE, Shares, Sums, bounds_without_families
+from utmost.publish.workloads.measuring.ways.way import (
+    FREE_ESTIMATES,
+    ITS_SHARE,
+    Shares,
+    Sums,
+    bounds_without_marginals,
+)
 from utmost.publish.workloads.reconstruction.estimates import LeastSquares
 from utmost.publish.workloads.reconstruction.least_squares import Reconstruction
 from utmost.publish.workloads.workload import Workload
-from utmost.tables.axes.domain import Domain, Family
+from utmost.tables.axes.domain import Domain, Marginal
 from utmost.tables.axes.few_cells import FewCells
 
 _LOUDEST = 600.0  # the variance of noise at a higher level is 0 in floats
@@ -33,7 +39,7 @@ IN_PAIRS = "one individual changes the two parts of a sum together"
 
 
 _OF_GROUPS = (
-    f"{ITS_SHARE} One individual changes no more sums of a query group than are charged, "
+    f"{ITS_SHARE} One individual changes no more sums of a marginal than are charged, "
     f"and the shares add up to 1. {FREE_ESTIMATES}"
 )
 
@@ -48,8 +54,8 @@ _OF_SHARED = (
     f"and the shares add up to 1. {FREE_ESTIMATES}"
 )
 
-_IN_ALL = (
-    "One individual's changes of all cells add up to no more than in_all. The plan therefore charges in_all / "
+_IN_TOTAL = (
+    "One individual's changes of all cells add up to no more than in_total. The plan therefore charges in_total / "
     "sensitivity cells, because the privacy loss of geometric noise depends on the sum of the changes alone"
 )
 
@@ -93,21 +99,21 @@ class GroupSums:
     def adds_to_one(self, shares: Shares) -> bool:
         return sum(shares.values(), Fraction(0)) == 1
 
-    def shape(self, family: Family) -> tuple[int, ...]:
+    def shape(self, marginal: Marginal) -> tuple[int, ...]:
         """Number of groups along each axis; in a vast domain, only along axes with several groups."""
         if is_vast(self.domain):
-            groups = [axis.groups(level) for axis, level in zip(self.domain.axes, family, strict=True)]
+            groups = [axis.groups(level) for axis, level in zip(self.domain.axes, marginal, strict=True)]
             return tuple(count for count in groups if count > 1)
-        return self.domain.group_shape(family)
+        return self.domain.group_shape(marginal)
 
-    def words(self, family: Family) -> str:
-        return family_in_words(self.domain, family)
+    def words(self, marginal: Marginal) -> str:
+        return marginal_in_words(self.domain, marginal)
 
-    def kind(self, family: Family) -> str:
-        return self.words(family) if min(family, default=0) < 0 else ""
+    def kind(self, marginal: Marginal) -> str:
+        return self.words(marginal) if min(marginal, default=0) < 0 else ""
 
-    def sums(self, cells: NDArray[Any] | FewCells, families: Iterable[Family]) -> Sums:
-        return ((family, self.domain.sums(cells, family)) for family in families)
+    def sums(self, cells: NDArray[Any] | FewCells, marginals: Iterable[Marginal]) -> Sums:
+        return ((marginal, self.domain.sums(cells, marginal)) for marginal in marginals)
 
     def check_determined(self, workload: Workload, unit: Unit, shares: Shares) -> None:
         even = EvenLevels.of(workload)
@@ -123,15 +129,15 @@ class GroupSums:
         levels = levels_of(unit, shares, level)
         return {part.name: blocks.value(part.spectrum(blocks), levels) for part in even.workload.parts}
 
-    def reconstruction(self, weights: Mapping[Family, int]) -> LeastSquares:
+    def reconstruction(self, weights: Mapping[Marginal, int]) -> LeastSquares:
         return Reconstruction(self.domain, weights)
 
     def theorem(self, unit: Unit, shares: Shares) -> str:
         theorem = _OF_SHARED if unit.is_shared and self.proof is _OF_GROUPS else self.proof
         if theorem is _OF_SHARED and unit.amount is not None and unit.amount.missing:
             theorem = theorem.replace(_TO_BOTH, _TO_THREE)
-        if unit.in_all is not None:
-            theorem = f"{theorem}. {_IN_ALL}"
+        if unit.in_total is not None:
+            theorem = f"{theorem}. {_IN_TOTAL}"
         return theorem if self.adds_to_one(shares) else exactly_charged(theorem)
 
     def bounds(self, workload: Workload, unit: Unit, shares: Shares, level: Level) -> WorkloadBounds:
@@ -140,7 +146,7 @@ class GroupSums:
         if wants_marginals(workload):
             return bounds_of(workload, unit, level, shares)
         return (
-            bounds_without_families(workload, unit, level, IN_PAIRS)
+            bounds_without_marginals(workload, unit, level, IN_PAIRS)
             if unit.is_shared
             else bounds_of(workload, unit, level)
         )
@@ -153,13 +159,13 @@ def exactly_charged(theorem: str) -> str:
     return theorem
 
 
-def of_largest_share(unit: Unit, shares: Shares, level: Level) -> tuple[Level, dict[Family, Fraction]]:
+def of_largest_share(unit: Unit, shares: Shares, level: Level) -> tuple[Level, dict[Marginal, Fraction]]:
     """The level of the largest share, and all shares as fractions of the largest."""
     # Shares whose noise would be 0 in floats are lowered first.
     loudest = Fraction(max(1.0, _LOUDEST / max(1.0, float(level_of_cells(unit, level).epsilon_float))))
-    bounded = {family: min(share, loudest) for family, share in shares.items()}
+    bounded = {marginal: min(share, loudest) for marginal, share in shares.items()}
     largest = max(Fraction(1), *bounded.values())
-    return level.scaled(largest), {family: share / largest for family, share in bounded.items()}
+    return level.scaled(largest), {marginal: share / largest for marginal, share in bounded.items()}
 
 
 def variances_by_spaces(workload: Workload, unit: Unit, shares: Shares, level: Level) -> dict[str, float]:

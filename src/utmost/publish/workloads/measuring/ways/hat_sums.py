@@ -12,20 +12,20 @@ from utmost.errors import Unsupported
 from utmost.publish.workloads.bounds.workload_evidence import WorkloadBounds, level_of_cells
 from utmost.publish.workloads.measuring.even_levels import EvenLevels
 from utmost.publish.workloads.measuring.hat_errors import hat_variances
-from utmost.publish.workloads.measuring.measured_families import is_difference, place_of_hats
+from utmost.publish.workloads.measuring.measured_marginals import is_difference, place_of_hats
 from utmost.publish.workloads.measuring.variance_components import precision
 from utmost.publish.workloads.measuring.wanted_sums import undetermined
 from utmost.publish.workloads.measuring.ways.group_sums import IN_PAIRS, GroupSums, of_largest_share
-from utmost.publish.workloads.measuring.ways.way import FREE_ESTIMATES, ITS_SHARE, Shares, bounds_without_families
+from utmost.publish.workloads.measuring.ways.way import FREE_ESTIMATES, ITS_SHARE, Shares, bounds_without_marginals
 from utmost.publish.workloads.reconstruction.estimates import LeastSquares
 from utmost.publish.workloads.reconstruction.hat_reconstruction import HatReconstruction
 from utmost.publish.workloads.workload import Workload
-from utmost.tables.axes.domain import Family
+from utmost.tables.axes.domain import Marginal
 
 _OF_HATS = (
     f"{ITS_SHARE} A cell that changes by 1 changes the sums under hat functions of spacing s by s in all, so that they "
     "get noise at 1/s of that share. Epsilon is divided among all cells that one individual may change. A cell lies in "
-    "one sum of a query group; in a query group of hat functions, the cell's weights add up to s. "
+    "one sum of a marginal; in a marginal of hat functions, the cell's weights add up to s. "
     f"The shares add up to 1. {FREE_ESTIMATES}"
 )
 
@@ -55,12 +55,12 @@ class HatSums(GroupSums):
         level, shares = of_largest_share(unit, shares, level)
         return variances_along(workload, place_of_hats(shares) or 0, unit, shares, level)
 
-    def reconstruction(self, weights: Mapping[Family, int]) -> LeastSquares:
+    def reconstruction(self, weights: Mapping[Marginal, int]) -> LeastSquares:
         return HatReconstruction(self.domain, weights)
 
     def bounds(self, workload: Workload, unit: Unit, shares: Shares, level: Level) -> WorkloadBounds:
         why = IN_PAIRS if unit.is_shared else "hat functions overlap"
-        return bounds_without_families(workload, unit, level, why)
+        return bounds_without_marginals(workload, unit, level, why)
 
 
 def variances_along(workload: Workload, place: int, unit: Unit, shares: Shares, level: Level) -> dict[str, float]:

@@ -14,11 +14,11 @@ from utmost.publish.workloads.bounds.workload_evidence import WorkloadBounds, le
 from utmost.publish.workloads.measuring.product_errors import product_variances
 from utmost.publish.workloads.measuring.product_rows import ProductRows, check_rows
 from utmost.publish.workloads.measuring.wanted_sums import undetermined
-from utmost.publish.workloads.measuring.ways.way import FREE_ESTIMATES, Shares, Sums, bounds_without_families, laid_out
+from utmost.publish.workloads.measuring.ways.way import FREE_ESTIMATES, Shares, Sums, bounds_without_marginals, laid_out
 from utmost.publish.workloads.reconstruction.estimates import LeastSquares
 from utmost.publish.workloads.reconstruction.product_reconstruction import ProductReconstruction
 from utmost.publish.workloads.workload import Workload
-from utmost.tables.axes.domain import Domain, Family
+from utmost.tables.axes.domain import Domain, Marginal
 from utmost.tables.axes.few_cells import FewCells
 
 _OF_ROWS = (
@@ -62,21 +62,21 @@ class ListedRows:
     def adds_to_one(self, shares: Shares) -> bool:
         return True  # the shares that touch a cell always do
 
-    def shape(self, family: Family) -> tuple[int, ...]:
-        return self.rows.shape(family)
+    def shape(self, marginal: Marginal) -> tuple[int, ...]:
+        return self.rows.shape(marginal)
 
-    def words(self, family: Family) -> str:
-        return self.rows.words(family)
+    def words(self, marginal: Marginal) -> str:
+        return self.rows.words(marginal)
 
-    def kind(self, family: Family) -> str:
-        return self.words(family)
+    def kind(self, marginal: Marginal) -> str:
+        return self.words(marginal)
 
-    def sums(self, cells: NDArray[Any] | FewCells, families: Iterable[Family]) -> Sums:
-        return iter(self.rows.sums(laid_out(cells), list(families)).items())
+    def sums(self, cells: NDArray[Any] | FewCells, marginals: Iterable[Marginal]) -> Sums:
+        return iter(self.rows.sums(laid_out(cells), list(marginals)).items())
 
     def check_determined(self, workload: Workload, unit: Unit, shares: Shares) -> None:
         for part in workload.parts:
-            wanted = part.family(workload.domain)
+            wanted = part.marginal(workload.domain)
             if any(level < base for level, base in zip(wanted, self.rows.base, strict=True)):
                 raise undetermined(part.name)
 
@@ -84,17 +84,17 @@ class ListedRows:
         """Variances by the estimates along each axis."""
         return product_variances(workload, self.rows, shares, float(level_of_cells(unit, level).epsilon_float))
 
-    def reconstruction(self, weights: Mapping[Family, int]) -> LeastSquares:
+    def reconstruction(self, weights: Mapping[Marginal, int]) -> LeastSquares:
         return ProductReconstruction(self.rows, weights)
 
     def theorem(self, unit: Unit, shares: Shares) -> str:
         return _OF_ROWS if self.together is None else _OF_SIGNED
 
     def bounds(self, workload: Workload, unit: Unit, shares: Shares, level: Level) -> WorkloadBounds:
-        return bounds_without_families(
+        return bounds_without_marginals(
             workload,
             unit,
             level,
-            "a bound over query groups needs sums over groups, and this plan measures listed rows",
+            "a bound over marginals needs sums over groups, and this plan measures listed rows",
             self.together,
         )

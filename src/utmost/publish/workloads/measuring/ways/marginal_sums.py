@@ -16,7 +16,7 @@ from utmost.publish.workloads.measuring.ways.way import Shares
 from utmost.publish.workloads.reconstruction.estimates import LeastSquares
 from utmost.publish.workloads.reconstruction.marginal_reconstruction import MarginalReconstruction
 from utmost.publish.workloads.workload import Workload
-from utmost.tables.axes.domain import Family
+from utmost.tables.axes.domain import Marginal
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class MarginalSums(GroupSums):
         level, shares = of_largest_share(unit, shares, level)
         return variances_by_spaces(workload, unit, shares, level)
 
-    def reconstruction(self, weights: Mapping[Family, int]) -> LeastSquares:
+    def reconstruction(self, weights: Mapping[Marginal, int]) -> LeastSquares:
         return MarginalReconstruction(self.domain, weights)
 
     def bounds(self, workload: Workload, unit: Unit, shares: Shares, level: Level) -> WorkloadBounds:

@@ -13,22 +13,22 @@ from utmost.core.exact.levels import level as level_of
 from utmost.core.privacy.unit import Unit
 from utmost.errors import OutOfRange, Unsupported
 from utmost.publish.workloads.bounds.workload_evidence import WorkloadBounds
-from utmost.publish.workloads.measuring.measured_families import family_in_words, place_of_hats
+from utmost.publish.workloads.measuring.measured_marginals import marginal_in_words, place_of_hats
 from utmost.publish.workloads.measuring.pair_axis import PairAxis
 from utmost.publish.workloads.measuring.unit_charge import condition_of_rows
 from utmost.publish.workloads.measuring.wanted_sums import undetermined
 from utmost.publish.workloads.measuring.ways.group_sums import GroupSums, exactly_charged
-from utmost.publish.workloads.measuring.ways.way import FREE_ESTIMATES, Shares, Sums, bounds_without_families, laid_out
+from utmost.publish.workloads.measuring.ways.way import FREE_ESTIMATES, Shares, Sums, bounds_without_marginals, laid_out
 from utmost.publish.workloads.reconstruction.estimates import LeastSquares
 from utmost.publish.workloads.reconstruction.rotated_reconstruction import RotatedReconstruction
 from utmost.publish.workloads.workload import Workload
-from utmost.tables.axes.domain import Family
+from utmost.tables.axes.domain import Marginal
 from utmost.tables.axes.few_cells import FewCells
 
 _OF_ROTATED = (
     "sums and differences of the two cells of a row are measured, and |d_1 + d_2| + |d_1 - d_2| = 2 max(|d_1|, |d_2|): "
     "one individual changes sums and differences together by no more than independent noise would pay for the cells. "
-    "Each query group has a share of epsilon, and its sums get noise at that share. A row is in one sum of a query "
+    "Each marginal has a share of epsilon, and its sums get noise at that share. A row is in one sum of a query "
     "group, "
     f"and the shares of sums add up to 1, as do those of differences. {FREE_ESTIMATES}"
 )
@@ -63,21 +63,23 @@ class RotatedSums:
     def _added(self, shares: Shares) -> list[Fraction]:
         return [sum(side.values(), Fraction(0)) for side in self.pair.split(shares) if side]
 
-    def shape(self, family: Family) -> tuple[int, ...]:
-        return self.pair.domain.group_shape(self.pair.of_rows(family))
+    def shape(self, marginal: Marginal) -> tuple[int, ...]:
+        return self.pair.domain.group_shape(self.pair.of_rows(marginal))
 
-    def words(self, family: Family) -> str:
-        if not self.pair.is_difference(family):
-            return family_in_words(self.pair.domain, family)
-        rows = self.pair.domain.family_name(self.pair.of_rows(family))
+    def words(self, marginal: Marginal) -> str:
+        if not self.pair.is_difference(marginal):
+            return marginal_in_words(self.pair.domain, marginal)
+        rows = self.pair.domain.marginal_name(self.pair.of_rows(marginal))
         return f"{rows or 'total'}, differences of {self.pair.name}"
 
-    def kind(self, family: Family) -> str:
-        return f"{'differences' if self.pair.is_difference(family) else 'sums'} of {self.pair.words}"
+    def kind(self, marginal: Marginal) -> str:
+        return f"{'differences' if self.pair.is_difference(marginal) else 'sums'} of {self.pair.words}"
 
-    def sums(self, cells: NDArray[Any] | FewCells, families: Iterable[Family]) -> Sums:
+    def sums(self, cells: NDArray[Any] | FewCells, marginals: Iterable[Marginal]) -> Sums:
         laid = laid_out(cells)
-        return ((family, self.pair.rotated(self.pair.domain.sums(laid, family), family)) for family in families)
+        return (
+            (marginal, self.pair.rotated(self.pair.domain.sums(laid, marginal), marginal)) for marginal in marginals
+        )
 
     def check_determined(self, workload: Workload, unit: Unit, shares: Shares) -> None:
         for name, variance in self.variances(workload, unit, shares, level_of(1)).items():
@@ -99,12 +101,12 @@ class RotatedSums:
                     variances[part.name] += sum(float(half.weight) * each[half.name] for half in side.parts)
         return variances
 
-    def reconstruction(self, weights: Mapping[Family, int]) -> LeastSquares:
+    def reconstruction(self, weights: Mapping[Marginal, int]) -> LeastSquares:
         return RotatedReconstruction(self.pair, weights)
 
     def theorem(self, unit: Unit, shares: Shares) -> str:
         return _OF_ROTATED if self.adds_to_one(shares) else exactly_charged(_OF_ROTATED)
 
     def bounds(self, workload: Workload, unit: Unit, shares: Shares, level: Level) -> WorkloadBounds:
-        why = "a bound over query groups needs sums over groups, and this plan also measures differences"
-        return bounds_without_families(workload, unit, level, why, self.pair.name)
+        why = "a bound over marginals needs sums over groups, and this plan also measures differences"
+        return bounds_without_marginals(workload, unit, level, why, self.pair.name)

@@ -21,7 +21,7 @@ from utmost.publish.workloads.reconstruction.estimates import LeastSquares
 from utmost.publish.workloads.reconstruction.least_squares import Reconstruction
 from utmost.publish.workloads.reconstruction.tree_reconstruction import TreeReconstruction
 from utmost.publish.workloads.workload import Workload
-from utmost.tables.axes.domain import Family
+from utmost.tables.axes.domain import Marginal
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +39,13 @@ class TreeSums(GroupSums):
         if axes_in_order(workload):
             return variances_along(workload, 0, unit, shares, level)
         by_level = np.zeros(len(workload.domain.axes[0].levels) + 1)
-        for family, share in shares.items():
-            by_level[family[0]] = float(share)
+        for marginal, share in shares.items():
+            by_level[marginal[0]] = float(share)
         errors = {part.name: TreeError.of(workload.reweighted({part.name: 1}), unit, level) for part in workload.parts}
         whole = float(precision(float(level_of_cells(unit, level).epsilon_float)))
         return {name: float(error(by_level)) / whole for name, error in errors.items()}
 
-    def reconstruction(self, weights: Mapping[Family, int]) -> LeastSquares:
+    def reconstruction(self, weights: Mapping[Marginal, int]) -> LeastSquares:
         """Least squares by averages over axes if the measured levels have groups of one size, else by the tree."""
         try:
             return Reconstruction(self.domain, weights)

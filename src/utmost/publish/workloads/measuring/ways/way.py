@@ -15,10 +15,10 @@ from utmost.publish.workloads.bounds.workload_evidence import WorkloadBounds
 from utmost.publish.workloads.measuring.pair_axis import PairAxis
 from utmost.publish.workloads.reconstruction.estimates import LeastSquares
 from utmost.publish.workloads.workload import Workload
-from utmost.tables.axes.domain import Family
+from utmost.tables.axes.domain import Marginal
 from utmost.tables.axes.few_cells import FewCells
 
-ITS_SHARE = "each query group has a share of epsilon, and its sums get noise at that share."
+ITS_SHARE = "each marginal has a share of epsilon, and its sums get noise at that share."
 """The first sentence of most proofs."""
 
 FREE_ESTIMATES = (
@@ -28,8 +28,8 @@ FREE_ESTIMATES = (
 )
 """The last sentences of all proofs."""
 
-Shares = Mapping[Family, Fraction]
-Sums = Iterator[tuple[Family, NDArray[Any]]]
+Shares = Mapping[Marginal, Fraction]
+Sums = Iterator[tuple[Marginal, NDArray[Any]]]
 
 
 class Measurement(Protocol):
@@ -51,16 +51,16 @@ class Measurement(Protocol):
     def adds_to_one(self, shares: Shares) -> bool:
         """Whether the shares add up to 1, in each group of sums that divide one budget."""
 
-    def shape(self, family: Family) -> tuple[int, ...]:
+    def shape(self, marginal: Marginal) -> tuple[int, ...]:
         """The shape of the sums of a marginal."""
 
-    def words(self, family: Family) -> str:
+    def words(self, marginal: Marginal) -> str:
         """The name of a marginal's sums for people."""
 
-    def kind(self, family: Family) -> str:
+    def kind(self, marginal: Marginal) -> str:
         """The kind of a marginal's sums for people; "" for groups."""
 
-    def sums(self, cells: NDArray[Any] | FewCells, families: Iterable[Family]) -> Sums:
+    def sums(self, cells: NDArray[Any] | FewCells, marginals: Iterable[Marginal]) -> Sums:
         """The true sums of each marginal, one marginal after the other."""
 
     def check_determined(self, workload: Workload, unit: Unit, shares: Shares) -> None:
@@ -69,7 +69,7 @@ class Measurement(Protocol):
     def variances(self, workload: Workload, unit: Unit, shares: Shares, level: Level) -> dict[str, float]:
         """The mean variance of each part's answers at a level; inf where it is not determined."""
 
-    def reconstruction(self, weights: Mapping[Family, int]) -> LeastSquares:
+    def reconstruction(self, weights: Mapping[Marginal, int]) -> LeastSquares:
         """Least squares from the measured sums with these weights."""
 
     def theorem(self, unit: Unit, shares: Shares) -> str:
@@ -79,7 +79,7 @@ class Measurement(Protocol):
         """Lower bounds of the weighted error."""
 
 
-def bounds_without_families(
+def bounds_without_marginals(
     workload: Workload, unit: Unit, level: Level, why: str, together: str | None = None
 ) -> WorkloadBounds:
     """All lower bounds except the bound over given marginals; ``why`` says why that bound does not exist."""

@@ -30,7 +30,7 @@ from utmost.publish.workloads.planning.searches.plan_search import (
 )
 from utmost.publish.workloads.planning.share_exchange import lattice_shares
 from utmost.publish.workloads.workload import Workload
-from utmost.tables.axes.domain import Family, finest_common, with_level
+from utmost.tables.axes.domain import Marginal, finest_common, with_level
 from utmost.tables.axes.hat_functions import hat_count
 
 MOST_SEARCHED, MOST_NUMBERS = 400, 10**7
@@ -38,7 +38,7 @@ MOST_SEARCHED, MOST_NUMBERS = 400, 10**7
 on all values."""
 
 _STEPS = 1000
-_FAMILIES = 12
+_MARGINALS = 12
 _FACTORS = (1.5, 1.2, 1.05)
 _GUESSES = ((0.5,), (0.36, 0.7))
 _MOVES = (0.5, 0.15, 0.04)
@@ -73,7 +73,7 @@ def _shares(request: PlanRequest, condition: ShareCondition) -> Shares:
         remedy = 'Declare wider bins, or pass method="marginals".'
         required = f"at most {MOST_SEARCHED} widths of hat functions are searched, of {MOST_NUMBERS} weights in all"
         raise Unsupported(required, remedy=remedy)
-    return {even.restored(family): share for family, share in shares.items()}
+    return {even.restored(marginal): share for marginal, share in shares.items()}
 
 
 class _SpacingSearch:
@@ -84,22 +84,22 @@ class _SpacingSearch:
         self.size = workload.domain.axes[place].size
         # `beside` are the marginals to measure without hat functions; `crossings` are measured with hat functions in
         # each of their groups on the other axes.
-        wanted = list(workload.families)
-        ordered = [part.family(workload.domain) for part in workload.parts if isinstance(part.sums[place], IN_ORDER)]
-        needed = [family for family in wanted if family[place] == 0]
+        wanted = list(workload.marginals)
+        ordered = [part.marginal(workload.domain) for part in workload.parts if isinstance(part.sums[place], IN_ORDER)]
+        needed = [marginal for marginal in wanted if marginal[place] == 0]
         values = with_level(finest_common(needed), place, 0)
-        others = [family for family in dict.fromkeys([*wanted, *ordered]) if family[place] > 0]
+        others = [marginal for marginal in dict.fromkeys([*wanted, *ordered]) if marginal[place] > 0]
         crossings = list(dict.fromkeys([*ordered, values]))
         # Each marginal adds a direction to every trial: beyond a dozen, only the finest are tried.
-        if len(crossings) * 2 + len(others) + 1 > _FAMILIES:
-            crossings, others = [values], others[: _FAMILIES - 3]
+        if len(crossings) * 2 + len(others) + 1 > _MARGINALS:
+            crossings, others = [values], others[: _MARGINALS - 3]
             values = with_level(finest_common(wanted), place, 0)
-        totals = [workload.domain.family("")] if condition.free > 0 else []
+        totals = [workload.domain.marginal("")] if condition.free > 0 else []
         self.beside, self.crossings = list(dict.fromkeys([values, *others, *totals])), crossings
         self.most = min(MOST_SEARCHED, MOST_NUMBERS // self.size)
         self.known: dict[tuple[int, ...], tuple[float, Floats]] = {}
 
-    def best(self) -> tuple[dict[Family, Fraction], float]:
+    def best(self) -> tuple[dict[Marginal, Fraction], float]:
         """The best spacings, with shares in steps of 1/1000, and their error; ({}, inf) if none has an error."""
         for guess in _GUESSES:
             # Spacings that give too many hat functions are made wider.
@@ -112,9 +112,9 @@ class _SpacingSearch:
         if not self.known:
             return {}, float("inf")
         chosen = min(self.known, key=lambda spacing_set: self.known[spacing_set][0])
-        families, errors = self._problem(chosen)
+        marginals, errors = self._problem(chosen)
         steps = lattice_shares(errors, self.known[chosen][1], _STEPS)
-        parts = {family: Fraction(int(count), _STEPS) for family, count in zip(families, steps, strict=True)}
+        parts = {marginal: Fraction(int(count), _STEPS) for marginal, count in zip(marginals, steps, strict=True)}
         error = float(errors(steps / _STEPS)) / float(precision(errors.largest))
         return self.condition.shares(self.workload.domain, parts), error
 
@@ -145,8 +145,8 @@ class _SpacingSearch:
         ):
             return False
         if spacings not in self.known:
-            families, errors = self._problem(spacings)
-            begin = np.full(len(families), 1 / len(families)) if start is None else start
+            marginals, errors = self._problem(spacings)
+            begin = np.full(len(marginals), 1 / len(marginals)) if start is None else start
             # Change one share at a time, by smaller and smaller factors.
             shares, value = begin, float(errors(begin))
             for move in _MOVES:
@@ -169,7 +169,7 @@ class _SpacingSearch:
     def _value(self, spacings: tuple[int, ...]) -> float:
         return self.known[spacings][0]
 
-    def _problem(self, spacings: Sequence[int]) -> tuple[list[Family], HatErrors]:
+    def _problem(self, spacings: Sequence[int]) -> tuple[list[Marginal], HatErrors]:
         hats = [with_level(crossing, self.place, -spacing) for spacing in spacings for crossing in self.crossings]
-        families = [*hats, *self.beside]
-        return families, HatErrors(self.workload, self.place, tuple(families), self.level, self.condition)
+        marginals = [*hats, *self.beside]
+        return marginals, HatErrors(self.workload, self.place, tuple(marginals), self.level, self.condition)

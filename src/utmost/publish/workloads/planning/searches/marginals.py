@@ -5,7 +5,7 @@ from utmost.publish.workloads.measuring.even_levels import EvenLevels
 from utmost.publish.workloads.measuring.unit_charge import ShareCondition
 from utmost.publish.workloads.measuring.wanted_sums import is_unequal_tree, wants_marginals
 from utmost.publish.workloads.measuring.ways.way import Shares
-from utmost.publish.workloads.planning.candidate_families import candidate_families, named_candidates
+from utmost.publish.workloads.planning.candidate_marginals import candidate_marginals, named_candidates
 from utmost.publish.workloads.planning.least_error import least_shares
 from utmost.publish.workloads.planning.least_under_conditions import least_under_conditions
 from utmost.publish.workloads.planning.marginal_search import marginal_shares
@@ -29,10 +29,10 @@ class MarginalSearch:
         return SearchObstacle("with groups of several sizes, candidates= and aim= cannot be chosen", remedy)
 
     def search(self, request: PlanRequest) -> FoundSums:
-        return FoundSums(least_under_conditions(request, shares_of_families))
+        return FoundSums(least_under_conditions(request, shares_of_marginals))
 
 
-def shares_of_families(request: PlanRequest, condition: ShareCondition) -> Shares:
+def shares_of_marginals(request: PlanRequest, condition: ShareCondition) -> Shares:
     """The shares of least error found under one condition."""
     workload = request.workload
     if not request.is_restricted and wants_marginals(workload):
@@ -44,17 +44,17 @@ def shares_of_families(request: PlanRequest, condition: ShareCondition) -> Share
         return least_tree_shares(workload, request.unit, request.level, condition)
     even = EvenLevels.of(workload)
     if request.candidates is None:
-        families = candidate_families(even.workload)
-        families |= dict.fromkeys([even.workload.domain.family("")] if condition.free else [], 1)
+        marginals = candidate_marginals(even.workload)
+        marginals |= dict.fromkeys([even.workload.domain.marginal("")] if condition.free else [], 1)
     else:
-        named = [even.reduced(workload.domain.family(name)) for name in request.candidates]
-        families = named_candidates(even.workload, named)
-    shares = least_shares(even.workload, families, request.level_of_cells, request.aim, condition)
-    return {even.restored(family): share for family, share in shares.items()}
+        named = [even.reduced(workload.domain.marginal(name)) for name in request.candidates]
+        marginals = named_candidates(even.workload, named)
+    shares = least_shares(even.workload, marginals, request.level_of_cells, request.aim, condition)
+    return {even.restored(marginal): share for marginal, share in shares.items()}
 
 
 def tables_shares(request: PlanRequest, condition: ShareCondition, *, signs: bool) -> Shares:
     """Shares of many tables; with ``signs`` also of differences of the values of axes with two values."""
     even = EvenLevels.of(request.workload)
     shares = marginal_shares(even.workload, request.level_of_cells, condition, signs=signs)
-    return {even.restored(family): share for family, share in shares.items()}
+    return {even.restored(marginal): share for marginal, share in shares.items()}

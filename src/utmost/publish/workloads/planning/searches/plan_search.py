@@ -16,7 +16,7 @@ from utmost.publish.workloads.measuring.ways.way import Shares
 from utmost.publish.workloads.measuring.ways_to_measure import measurement_of
 from utmost.publish.workloads.row_unit import WholeRows
 from utmost.publish.workloads.workload import Workload
-from utmost.tables.axes.domain import Family, finest_common
+from utmost.tables.axes.domain import Marginal, finest_common
 
 _LEAST = 1e-100
 
@@ -101,14 +101,14 @@ def mean_alone(name: str, request: PlanRequest) -> SearchObstacle | None:
 
 def cells_alone(workload: Workload, unit: Unit) -> Shares:
     """The coarsest measurable marginal that determines all wanted sums, at a share that spends the level."""
-    family = coarsest(workload)
-    charge = charge_of(workload.domain, unit, {family: Fraction(1)})
-    return {family: 1 / (charge or Fraction(1))}  # a public total costs nothing
+    marginal = coarsest(workload)
+    charge = charge_of(workload.domain, unit, {marginal: Fraction(1)})
+    return {marginal: 1 / (charge or Fraction(1))}  # a public total costs nothing
 
 
-def coarsest(workload: Workload) -> Family:
+def coarsest(workload: Workload) -> Marginal:
     """The coarsest measurable marginal that determines all wanted sums."""
     if is_unequal_tree(workload.domain) or wants_marginals(workload):
-        return finest_common(workload.families)
+        return finest_common(workload.marginals)
     even = EvenLevels.of(workload)
-    return even.restored(finest_common(even.workload.families))
+    return even.restored(finest_common(even.workload.marginals))

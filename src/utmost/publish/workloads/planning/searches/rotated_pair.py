@@ -7,7 +7,7 @@ from utmost.core.privacy.unit import Unit
 from utmost.publish.workloads.measuring.pair_axis import PairAxis
 from utmost.publish.workloads.measuring.unit_charge import condition_of_rows
 from utmost.publish.workloads.measuring.ways.way import Shares
-from utmost.publish.workloads.planning.searches.marginals import shares_of_families
+from utmost.publish.workloads.planning.searches.marginals import shares_of_marginals
 from utmost.publish.workloads.planning.searches.plan_search import (
     FoundSums,
     PlanRequest,
@@ -17,7 +17,7 @@ from utmost.publish.workloads.planning.searches.plan_search import (
 )
 from utmost.publish.workloads.planning.table_limits import budget_shares, mixed_within, table_limits
 from utmost.publish.workloads.workload import Workload
-from utmost.tables.axes.domain import Family
+from utmost.tables.axes.domain import Marginal
 
 
 class RotatedSearch:
@@ -31,9 +31,9 @@ class RotatedSearch:
             return SearchObstacle("rotated sums need an axis of two values, together=", remedy)
         if request.together.values != 2:
             return SearchObstacle("rotated sums need an axis of two values", 'Pass method="signed".')
-        if request.unit.in_all is not None:
-            remedy = "Leave together= out, or count without in_all=."
-            return SearchObstacle("only one of together= and in_all= may be given", remedy)
+        if request.unit.in_total is not None:
+            remedy = "Leave together= out, or count without in_total=."
+            return SearchObstacle("only one of together= and in_total= may be given", remedy)
         if request.unit.is_distinct:
             return SearchObstacle("distinct counts do not add up", 'Pass method="marginals".')
         return mean_alone(self.name, request)
@@ -43,7 +43,7 @@ class RotatedSearch:
         pair = PairAxis.of(request.workload.domain, request.together.name)
         condition = condition_of_rows(request.unit, pair.rows.size)
         sums, differences = (
-            {} if side is None else shares_of_families(replace(request, workload=side), condition)
+            {} if side is None else shares_of_marginals(replace(request, workload=side), condition)
             for side in pair.sides(request.workload)
         )
         found = FoundSums(pair.joined(sums, differences), pair.name)
@@ -62,14 +62,14 @@ def rows_alone(pair: PairAxis, workload: Workload, unit: Unit) -> Shares:
 def _split(request: PlanRequest, pair: PairAxis) -> Shares:
     """The sums and the differences that determine each wanted part, both at the part's budget share."""
     scale, budget = condition_of_rows(request.unit, pair.rows.size).scale, budget_shares(request.workload)
-    halves: tuple[dict[Family, Fraction], dict[Family, Fraction]] = ({}, {})
+    halves: tuple[dict[Marginal, Fraction], dict[Marginal, Fraction]] = ({}, {})
     for part in request.workload.parts:
         sides = pair.sides(Workload.of_parts(request.workload.domain, [part]))
         for half, side in zip(halves, sides, strict=True):
             if side is not None:
-                family = coarsest(side)
-                half[family] = half.get(family, Fraction(0)) + budget[part.name]
+                marginal = coarsest(side)
+                half[marginal] = half.get(marginal, Fraction(0)) + budget[part.name]
     for half in halves:  # the shares of parts without sums, or without differences, go to the others
         spent = sum(half.values(), Fraction(0))
-        half.update({family: share / spent * scale for family, share in half.items()})
+        half.update({marginal: share / spent * scale for marginal, share in half.items()})
     return pair.joined(*halves)

@@ -16,7 +16,7 @@ from utmost.publish.workloads.amount_pair import AmountPair
 from utmost.publish.workloads.planning.plan import Plan
 from utmost.publish.workloads.reconstruction.estimates import LeastSquares
 from utmost.publish.workloads.workload import narrowed
-from utmost.tables.axes.domain import Domain, Family
+from utmost.tables.axes.domain import Domain, Marginal
 from utmost.tables.frames.adapters import LabelledTable
 from utmost.tables.frames.any_table import labelled
 
@@ -24,24 +24,24 @@ Narrow = Mapping[int, int]
 """For each axis that is restricted to one label, by the index of the axis: the index of the label's group."""
 
 
-def wanted_families(plan: Plan) -> list[Family]:
-    families, amounts = [], plan.amount_pair
+def wanted_marginals(plan: Plan) -> list[Marginal]:
+    marginals, amounts = [], plan.amount_pair
     for part in () if plan.workload is None else plan.workload.parts:
         try:
-            family = narrowed(plan.domain, part.name)[0]
-            families.append(family if amounts is None else amounts.both(family))
+            marginal = narrowed(plan.domain, part.name)[0]
+            marginals.append(marginal if amounts is None else amounts.both(marginal))
         except UtmostError:  # a part of ranges or prefixes is no table; `total` gives its margins
             continue
-    if not families and plan.rows is not None:
+    if not marginals and plan.rows is not None:
         return [plan.rows.base]
-    return list(dict.fromkeys(families)) or [family for family in plan.shares if min(family, default=0) >= 0]
+    return list(dict.fromkeys(marginals)) or [marginal for marginal in plan.shares if min(marginal, default=0) >= 0]
 
 
-def groups_in(domain: Domain, family: Family, narrow: Narrow | None) -> NDArray[np.bool_]:
+def groups_in(domain: Domain, marginal: Marginal, narrow: Narrow | None) -> NDArray[np.bool_]:
     """Whether each group of a marginal is in its table: all groups, or those of the labels in ``narrow``."""
     chosen = {} if narrow is None else narrow
     inside = np.ones(1, dtype=bool)
-    for axis, groups in enumerate(domain.group_shape(family)):
+    for axis, groups in enumerate(domain.group_shape(marginal)):
         if groups > 1:
             along = np.arange(groups) == chosen[axis] if axis in chosen else np.ones(groups, dtype=bool)
             inside = np.logical_and.outer(inside, along).ravel()
@@ -51,37 +51,37 @@ def groups_in(domain: Domain, family: Family, narrow: Narrow | None) -> NDArray[
 def estimated_columns(
     reconstruction: LeastSquares,
     errors: AnswerErrors,
-    measured: Mapping[Family, NDArray[Any]],
-    family: Family,
+    measured: Mapping[Marginal, NDArray[Any]],
+    marginal: Marginal,
     confidence: Fraction,
     amount: Amount | None = None,
     *,
     names: tuple[str, str],
 ) -> dict[str, NDArray[Any]]:
     """The printed estimates of a marginal's sums, amounts in their own unit, and their margins."""
-    sums, divisor = reconstruction.estimates(measured, family)
-    laws = errors.of_family(family)[1]
+    sums, divisor = reconstruction.estimates(measured, marginal)
+    laws = errors.of_marginal(marginal)[1]
     printing = Printing.of(laws.values(), amount)
     margins = {kind: printing.margin(law.margin(confidence)) for kind, law in laws.items()}
-    kinds = errors.of_family(family)[0]
+    kinds = errors.of_marginal(marginal)[0]
     return dict(zip(names, (printing.estimates(sums, divisor).ravel(), by_group(kinds, margins)), strict=True))
 
 
 def amount_columns(
     reconstruction: LeastSquares,
     errors: AnswerErrors,
-    measured: Mapping[Family, NDArray[Any]],
-    family: Family,
+    measured: Mapping[Marginal, NDArray[Any]],
+    marginal: Marginal,
     confidence: Fraction,
     amounts: AmountPair,
 ) -> dict[str, NDArray[Any]]:
     """The columns of `AmountPair.columns` for the groups of a marginal, each with its margins."""
-    taken = set(amounts.domain.label_columns(amounts.seen(family)))
+    taken = set(amounts.domain.label_columns(amounts.seen(marginal)))
     for name in (name for column in amounts.columns for name in (column.name, column.margin)):
         if name in taken:
             required = "sums and counts need columns with different names"
             raise OutOfRange(required, came=repr(name), remedy="Rename the column before it is counted.")
-    both = amounts.both(family)
+    both = amounts.both(marginal)
     sums, divisor = reconstruction.estimates(measured, both)
     parts = amounts.parts(sums.astype(object), both)
     columns: dict[str, NDArray[Any]] = {}
@@ -96,11 +96,11 @@ def amount_columns(
     return columns
 
 
-def family_table(
-    domain: Domain, kind: str, family: Family, columns: Mapping[str, NDArray[Any]], narrow: Narrow | None = None
+def marginal_table(
+    domain: Domain, kind: str, marginal: Marginal, columns: Mapping[str, NDArray[Any]], narrow: Narrow | None = None
 ) -> LabelledTable:
     """A table of numbers of the groups of a marginal, restricted to the labels in ``narrow``."""
-    labels = {name: np.array(values) for name, values in domain.group_labels(family).items()}
-    inside = groups_in(domain, family, narrow)
+    labels = {name: np.array(values) for name, values in domain.group_labels(marginal).items()}
+    inside = groups_in(domain, marginal, narrow)
     numbers = {name: column[inside] for name, column in columns.items()}
     return labelled(kind, {name: column[inside] for name, column in labels.items()}, numbers)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from utmost.errors import OutOfRange, Unsupported
-from utmost.tables.axes.domain import Domain, Family, with_level, words_in
+from utmost.tables.axes.domain import Domain, Marginal, with_level, words_in
 from utmost.tables.axes.hat_functions import CLASS_MARK, DIFFERENCE, DIFFERENCE_MARK, MARK, WIDEST, class_code
 
 _LONGEST = 6  # digits of a class of rows
@@ -12,15 +12,15 @@ _LONGEST = 6  # digits of a class of rows
 _MOST_NAMES = 1000
 
 
-def measured_family(domain: Domain, name: Any) -> Family:
+def measured_marginal(domain: Domain, name: Any) -> Marginal:
     """Return a measurable marginal by its name, such as "age~16 sex" with hat functions 16 values apart."""
-    if _is_family(domain, name):
+    if _is_marginal(domain, name):
         return tuple(name)
     words = _words(domain, name)
     marked = [word for word in words if _is_marked(domain, word)]
     if not marked:
-        return domain.family(name)
-    levels = list(domain.family([word for word in words if word not in marked]))
+        return domain.marginal(name)
+    levels = list(domain.marginal([word for word in words if word not in marked]))
     for word in marked:
         axis, spacing = _read(domain, word)
         if levels[axis] != len(domain.axes[axis].levels):
@@ -32,54 +32,56 @@ def measured_family(domain: Domain, name: Any) -> Family:
     return tuple(levels)
 
 
-def is_hats(family: Family) -> bool:
+def is_hats(marginal: Marginal) -> bool:
     """Whether a marginal measures hat functions on some axis."""
-    return any(-WIDEST <= level < DIFFERENCE for level in family)
+    return any(-WIDEST <= level < DIFFERENCE for level in marginal)
 
 
-def is_difference(family: Family) -> bool:
+def is_difference(marginal: Marginal) -> bool:
     """Whether a marginal measures, on some axis of two values, the first value minus the second."""
-    return DIFFERENCE in family
+    return DIFFERENCE in marginal
 
 
-def is_listed(family: Family) -> bool:
+def is_listed(marginal: Marginal) -> bool:
     """Whether a marginal measures classes of rows that the plan lists, see `product_rows`."""
-    return any(level < -WIDEST for level in family)
+    return any(level < -WIDEST for level in marginal)
 
 
-def load_of(family: Family) -> int:
+def load_of(marginal: Marginal) -> int:
     """The total change of a marginal's sums when one cell changes by 1: 1 for groups, s for hat functions."""
     load = 1
-    for level in family:
+    for level in marginal:
         load *= -level if -WIDEST <= level < DIFFERENCE else 1
     return load
 
 
-def family_in_words(domain: Domain, family: Family) -> str:
+def marginal_in_words(domain: Domain, marginal: Marginal) -> str:
     """The name of a measured marginal for people: "hat functions of age, 16 apart, by sex"."""
-    place = place_of_hats([family])
-    if is_difference(family):
-        differing = [name for name, level in zip(domain.columns, family, strict=True) if level == DIFFERENCE]
-        axes = zip(domain.axes, family, strict=True)
+    place = place_of_hats([marginal])
+    if is_difference(marginal):
+        differing = [name for name, level in zip(domain.columns, marginal, strict=True) if level == DIFFERENCE]
+        axes = zip(domain.axes, marginal, strict=True)
         others = tuple(len(axis.levels) if level == DIFFERENCE else level for axis, level in axes)
-        return f"{domain.family_name(others) or 'total'}, differences of {' and '.join(differing)}"
+        return f"{domain.marginal_name(others) or 'total'}, differences of {' and '.join(differing)}"
     if place is None:
-        return domain.family_name(family)
-    others = with_level(family, place, len(domain.axes[place].levels))
-    crossed = domain.family_name(others)
-    return f"hat functions of {domain.columns[place]}, {-family[place]} apart" + (f", by {crossed}" if crossed else "")
+        return domain.marginal_name(marginal)
+    others = with_level(marginal, place, len(domain.axes[place].levels))
+    crossed = domain.marginal_name(others)
+    return f"hat functions of {domain.columns[place]}, {-marginal[place]} apart" + (
+        f", by {crossed}" if crossed else ""
+    )
 
 
-def place_of_hats(families: Iterable[Family]) -> int | None:
+def place_of_hats(marginals: Iterable[Marginal]) -> int | None:
     """The index of the one axis on which these marginals measure hat functions, or None."""
-    places = {place for family in families for place, level in enumerate(family) if -WIDEST <= level < DIFFERENCE}
+    places = {place for marginal in marginals for place, level in enumerate(marginal) if -WIDEST <= level < DIFFERENCE}
     if len(places) > 1:
         remedy = "Measure hat functions on one axis, and groups of the levels of the others."
         raise Unsupported("hat functions can be measured on one axis only", came=f"{len(places)} axes", remedy=remedy)
     return next(iter(places), None)
 
 
-def _is_family(domain: Domain, name: Any) -> bool:
+def _is_marginal(domain: Domain, name: Any) -> bool:
     if not isinstance(name, tuple) or len(name) != len(domain.axes) or not all(type(level) is int for level in name):
         return False
     return all(

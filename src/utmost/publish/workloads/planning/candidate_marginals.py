@@ -16,7 +16,7 @@ from utmost.errors import OutOfRange
 from utmost.publish.workloads.measuring.wanted_sums import MOST_CANDIDATES, check_determined
 from utmost.publish.workloads.planning.share_exchange import WeighedError, chord_shares
 from utmost.publish.workloads.workload import Workload
-from utmost.tables.axes.domain import Family, finest_common, is_finer
+from utmost.tables.axes.domain import Marginal, finest_common, is_finer
 
 FEW = 16
 """The largest number of marginals for which the search starts from each one alone, too."""
@@ -24,58 +24,58 @@ FEW = 16
 _MOST_PAIRS = 10**7
 
 
-def candidate_families(workload: Workload) -> dict[Family, int]:
+def candidate_marginals(workload: Workload) -> dict[Marginal, int]:
     """The marginals to search, and how many marginals of the domain each represents (1 if unknown)."""
     # `useful`: the coarsest marginal for each set of eigenspaces above; empty if there are too many to examine.
     # If more than `MOST_CANDIDATES` are useful, the candidates are the wanted marginals, the finest common marginal of
     # each two of these, and the finest common marginal of all. If these are too many, those of two are left out.
-    useful: dict[Family, int] = {}
+    useful: dict[Marginal, int] = {}
     if prod(len(axis.levels) + 1 for axis in workload.domain.axes) * len(workload.eigenspaces) <= _MOST_PAIRS:
-        all_families, rows = np.array(list(workload.domain.families())), np.array(workload.eigenspaces)
-        above = np.all(all_families[:, None, :] <= rows[None, :, :], axis=2)
+        all_marginals, rows = np.array(list(workload.domain.marginals())), np.array(workload.eigenspaces)
+        above = np.all(all_marginals[:, None, :] <= rows[None, :, :], axis=2)
         some = above.any(axis=1)
         lowest = np.where(above[some][:, :, None], rows[None, :, :], rows.max(initial=0) + 1).min(axis=1)
         coarsest, times = np.unique(lowest, axis=0, return_counts=True)
         useful = {tuple(row): count for row, count in zip(coarsest.tolist(), times.tolist(), strict=True)}
     if useful and len(useful) <= MOST_CANDIDATES:
         return useful
-    wanted = workload.families
+    wanted = workload.marginals
     pairs = {finest_common(pair) for pair in combinations(wanted, 2)} if len(wanted) <= MOST_CANDIDATES else set()
     few = {*wanted, finest_common(wanted)}
     return dict.fromkeys(sorted(few | pairs if len(few | pairs) <= MOST_CANDIDATES else few), 1)
 
 
-def named_candidates(workload: Workload, candidates: Iterable[str | Sequence[str] | Family]) -> dict[Family, int]:
+def named_candidates(workload: Workload, candidates: Iterable[str | Sequence[str] | Marginal]) -> dict[Marginal, int]:
     """Read the names of the marginals to search, and check that they determine the workload."""
-    families = dict.fromkeys(sorted({workload.domain.family(name) for name in candidates}), 1)
-    if not families:
+    marginals = dict.fromkeys(sorted({workload.domain.marginal(name) for name in candidates}), 1)
+    if not marginals:
         raise OutOfRange("at least one table must be named", came="none", where="candidates")
-    check_determined(workload, families)
-    return families
+    check_determined(workload, marginals)
+    return marginals
 
 
-def plain_shares(workload: Workload, families: Sequence[Family]) -> list[Floats]:
+def plain_shares(workload: Workload, marginals: Sequence[Marginal]) -> list[Floats]:
     """Simple shares: the finest common marginal alone; equal shares of the wanted marginals; equal shares of all."""
-    wanted = [family in workload.families for family in families]
-    finest = [family == finest_common(workload.families) for family in families]
-    return [_equal(chosen) for chosen in (finest, wanted, [True] * len(families)) if any(chosen)]
+    wanted = [marginal in workload.marginals for marginal in marginals]
+    finest = [marginal == finest_common(workload.marginals) for marginal in marginals]
+    return [_equal(chosen) for chosen in (finest, wanted, [True] * len(marginals)) if any(chosen)]
 
 
-def search_starts(workload: Workload, families: dict[Family, int], error: WeighedError) -> list[Floats]:
+def search_starts(workload: Workload, marginals: dict[Marginal, int], error: WeighedError) -> list[Floats]:
     """The first shares of the search.
 
     They are simple shares, `chord_shares`, shares by the number of marginals that each represents, and each marginal
     alone. More than `FEW` marginals are not tried alone: the finest wanted ones get equal shares.
     """
-    names = list(families)
+    names = list(marginals)
     starts = [*plain_shares(workload, names), chord_shares(error)]
-    times = np.array(list(families.values()), dtype=float)
+    times = np.array(list(marginals.values()), dtype=float)
     starts.append(times / times.sum())
     if len(names) <= FEW:
         starts += list(np.eye(len(names)))
     else:
-        finest = [not any(S != T and is_finer(S, T) for S in workload.families) for T in names]
-        starts.append(_equal([last and T in workload.families for last, T in zip(finest, names, strict=True)]))
+        finest = [not any(S != T and is_finer(S, T) for S in workload.marginals) for T in names]
+        starts.append(_equal([last and T in workload.marginals for last, T in zip(finest, names, strict=True)]))
     return [start for start in starts if start.sum() > 0]
 
 
