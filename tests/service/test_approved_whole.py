@@ -9,6 +9,7 @@ from hashlib import sha256
 
 import pytest
 
+import utmost as ut
 from asking import promised as a_promise
 from documents.test_codec import changed
 from service.conftest import TABLE, TERMS, keep
@@ -27,7 +28,7 @@ from utmost.promises import Noise, Promise, key_noise, selected_cell_noise, toge
 from utmost.publish.promises.noise_kinds import KINDS, kind_named
 from utmost.releases import Texts
 from utmost.service import application
-from utmost.workloads import Domain, Plan
+from utmost.workloads import Domain, Plan, ages
 
 ONE_STORE = True
 
@@ -260,7 +261,7 @@ def test_the_page_says_what_an_approver_confirms(service, who, published, grace,
         "Ada has not declared that these people are in no other dataset.",
         "<li>admissions: 0.25</li>",
         "If one of them is about the same people, refuse, and ask for one budget.",
-        "no limit is set, so no further release is refused",
+        "none is set: any further release is allowed",
         "By approving you confirm that you asked Ada, who told you:",
     ):
         assert word in seen, word
@@ -270,6 +271,24 @@ def test_the_page_says_what_an_approver_confirms(service, who, published, grace,
     assert "the list of rows and" not in seen
     some = Visitor(application(service, OPEN), bearer("Dan", "approver", ("x", None)))
     assert "admissions" not in page_of(some, made.name)
+
+
+def test_an_amount_has_its_own_unit_and_bins_have_words_for_open_ends(service, who, grace):
+    """The page said 10000000, without a unit, where the guarantee says 100000; and "at most" over counts and sums."""
+    group = ages("born", [0, 65, None], on="2025-01-01")
+    people = {"born": ["1980-01-01"], "income": [3]}
+    measure = ut.mean("income", each=(0, 100_000), step="0.01")
+    counted = ut.count_table(people, Domain(age=group), ut.Counting(each_row=True), measure=measure)
+    terms = Terms(Promise.of_counted(counted))
+    made = propose_by(service, who("Ada", "curator"), "1", "publish", "incomes", ONE, terms=terms)
+    seen = " ".join(re.sub("<[^>]*>", " ", page_of(grace, made.name)).split())
+    for word in (
+        "one individual changes a cell by at most 100000 of income, 10000000 steps",
+        "declaration of age: 5 ages: 0 ages: 65 ages: no end",
+        "age: income_mean, to be divided by count: ± 299574",
+    ):
+        assert word in seen, word
+    assert "confidence: at most" not in seen
 
 
 def test_a_relaxation_shows_the_promise_of_the_release(service, who, published, grace):

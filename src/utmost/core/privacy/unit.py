@@ -74,7 +74,7 @@ class Unit(PickledByFields):
     sensitivity: Fraction = field(metadata=form("one individual changes a cell by at most"))
     cells: int = field(metadata=form("cells that one individual changes, at most"))
     neighbours: Neighbours = field(metadata=form("what is hidden", words=_HIDDEN))
-    amount: Amount | None = field(metadata=form("amount that is summed; changes are in its steps"))
+    amount: Amount | None = field(metadata=form("amount that is summed"))
     nonnegative: bool = field(metadata=form("one individual can lower a cell", words=_LOWERS))
     in_total: Fraction | None = field(metadata=form("one individual changes all cells together by at most"))
     exactly: bool = field(metadata=form("the total", words=_TOTAL))

@@ -48,6 +48,11 @@ class ProposalPreview:
     # Budget after this proposal and all in `waiting`; None if nothing else waits.
     together: Budget | None = None
 
+    @property
+    def largest(self) -> int | float | None:
+        """The largest margin; None where counts, sums and means have margins in different units."""
+        return None if any(": " in name for name, _ in self.bars) else max(margin for _, margin in self.bars)
+
 
 def with_others(
     ledger: Ledger, seen: ProposalPreview, proposal: Proposal, others: Sequence[Proposal]
@@ -134,7 +139,7 @@ def _published_bars(noise: Noise, level: Level) -> tuple[tuple[tuple[str, int | 
         bars = [(name or "total", margin) for name, margin in release.bars(*shown).items()]
     else:
         bars = [
-            (f"{name or 'total'}: {column}", margin)
+            (f"{name or 'total'}: {column.replace(' times ', ', to be divided by ')}", margin)
             for name, columns in release.column_bars(*shown).items()
             for column, margin in columns.items()
         ]

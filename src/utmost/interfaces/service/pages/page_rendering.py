@@ -19,6 +19,7 @@ from utmost.interfaces.figures.inline_svg import short
 from utmost.interfaces.service.access.bearers import SOON
 from utmost.interfaces.service.access.tokens import Token
 from utmost.interfaces.service.pages.page_session import end_session, form_proof, fresh_guest, put_session, session
+from utmost.publish.releases.release_facts import short_bar
 from utmost.version import __version__
 
 _KINDS = {
@@ -117,7 +118,8 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"moment": moment, "short": short, "level": level_text, "level_words": level_words}
+    environment.filters |= {"moment": moment, "short": short, "bar": short_bar}
+    environment.filters |= {"level": level_text, "level_words": level_words}
     environment.globals |= {"static": static_address, "link": link, "release_of_utmost": __version__}
     return environment
 

@@ -8,6 +8,7 @@ unchanged, with its digest.
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -15,6 +16,7 @@ from pydantic import Field
 from utmost.core.exact.field_forms import json_forms, rows_of
 from utmost.core.exact.levels import Level
 from utmost.core.exact.written_levels import level_from_text, level_text, level_words
+from utmost.core.privacy.amount import Amount
 from utmost.core.privacy.unit import Unit
 from utmost.errors import UtmostError
 from utmost.interfaces.service.api.record_forms import JsonRecord
@@ -106,6 +108,7 @@ def _shown_promise(
     noise = dict(left.pop("noise")) if isinstance(left.get("noise"), Mapping) else {}
     plan = dict(noise.pop("plan")) if isinstance(noise.get("plan"), Mapping) else {}
     unit = dict(plan.pop("unit")) if isinstance(plan.get("unit"), Mapping) else _pop_facts(noise, json_forms(Unit))
+    unit = _in_unit_of_amount(unit)
     for name in ("nonnegative", "exactly"):  # a plan repeats these fields of its unit
         if name in plan and plan[name] == unit.get(name):
             del plan[name]
@@ -131,6 +134,17 @@ def _shown_promise(
     lists = tuple(row for row in rows if isinstance(row, Listed))
     experts = tuple(row for row in of_noise if isinstance(row, Line))
     return ShownPromise(guarantee, lines, experts, lists, request_digest(whole))
+
+
+def _in_unit_of_amount(unit: dict[str, Any]) -> dict[str, Any]:
+    """Return a unit with its changes as amounts; a unit that cannot be read is returned unchanged."""
+    try:
+        amount = Amount.of(unit["amount"])
+        changes = {name: Fraction(str(unit[name])) for name in ("sensitivity", "in_all") if name in unit}
+        words = {name: f"{amount.text(steps)} of {amount.name}, {steps} steps" for name, steps in changes.items()}
+    except (UtmostError, *_UNREADABLE):
+        return unit
+    return unit | words
 
 
 def _with_plan(facts: Mapping[str, Any]) -> dict[str, Any]:
@@ -220,7 +234,17 @@ def _measured_lists(of_plan: dict[str, Any]) -> Iterator[Listed]:
     if isinstance(domain, Mapping):
         of_plan.pop("domain")
         for axis, facts in domain.items():
-            yield Listed(f"labels of {visible(axis)}", tuple(_leaves(facts)))
+            what = "declaration" if isinstance(facts, Mapping) else "labels"  # bins are declared by their edges
+            yield Listed(f"{what} of {visible(axis)}", tuple(_leaves(_with_open_ends(facts))))
+
+
+def _with_open_ends(facts: Any) -> Any:
+    """Return the facts of an axis with words for open ends of bins."""
+    if isinstance(facts, Mapping):
+        return {name: _with_open_ends(fact) for name, fact in facts.items()}
+    if isinstance(facts, list):
+        return list(map(_with_open_ends, facts))
+    return "no end" if facts is None else facts
 
 
 def _in_one_line(fact: Any) -> str:
