@@ -88,9 +88,9 @@ def test_documents_say_rows_and_are_read_back(chosen, where):
     with pytest.raises(Unsupported, match="groups or hat functions"):
         released.clean()
     with pytest.raises(Unsupported, match="no labels"):
-        released.raw(facts["noise"]["families"][0]["marginal"])
+        released.raw(facts["noise"]["marginals"][0]["marginal"])
     with pytest.raises(OutOfRange, match="of this name"):
-        released[facts["noise"]["families"][0]["marginal"]]
+        released[facts["noise"]["marginals"][0]["marginal"]]
 
 
 def test_a_document_is_saved_and_verified(tmp_path):
