@@ -8,12 +8,10 @@ from time import process_time
 import pytest
 
 from noisy import NOISE, noisy_libraries
-from running import utmost_command
+from running import python, utmost_command
 
 # Each part of the self-check is broken on purpose; an installation that is sound shows none.
-# Each part that a check looks at is broken where the check finds it.
 from utmost.interfaces.cli import self_check
-from utmost.interfaces.cli.commands import doctor_command
 from utmost.ledger import Ledger
 from utmost.noise import DiscreteStaircase, Geometric
 from utmost.sampling import sample
@@ -50,14 +48,19 @@ def test_who_may_read_the_files_of_a_ledger_is_said(run, tmp_path):
         assert run("doctor", "--ledger", nameless)[0] == 2
 
 
-def test_a_part_that_is_not_there_is_named_with_its_command(run, monkeypatch):
-    found = doctor_command._version
-    monkeypatch.setattr(doctor_command, "_version", lambda name: None if name == "pyarrow" else found(name))
-    code, out, _ = run("doctor")
-    assert code == 0
-    assert 'pip install "utmost[tables]"' in " ".join(out.split())
-    monkeypatch.setattr(doctor_command, "_version", lambda name: None if name == "highspy" else found(name))
-    assert run("doctor")[0] == 1
+WITHOUT = """
+import importlib.metadata, runpy, sys
+name, found = sys.argv[1], importlib.metadata.version
+importlib.metadata.version = lambda one: found("no-such-package" if one == name else one)
+sys.argv = ["utmost", "doctor"]
+runpy.run_module("utmost", run_name="__main__")
+"""
+
+
+def test_a_part_that_is_not_there_is_named_with_its_command():
+    shown = python("-c", WITHOUT, "pyarrow", check=False)
+    assert (shown.returncode, 'pip install "utmost[tables]"' in " ".join(shown.stdout.split())) == (0, True)
+    assert python("-c", WITHOUT, "highspy", check=False).returncode == 1
 
 
 def test_a_source_of_bits_that_repeats_itself_is_found(run, monkeypatch):

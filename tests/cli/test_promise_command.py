@@ -1,20 +1,12 @@
 """`utmost promise`, and `utmost release --promise`: a file says what options said, and nothing may stand beside it."""
 
 import json
-import re
 import shutil
-from dataclasses import fields, is_dataclass
-from typing import get_args
 
 import pytest
 
-from running import changed, every_command, new_ledger, with_recipe
+from running import changed, command_named, new_ledger, with_recipe
 from utmost import CellNoise, PointNoise, read_promise, read_release
-
-# Every option of the command is tried, one by one: the command alone has the list.
-from utmost.interfaces.cli.commands.release_command import ELSEWHERE
-from utmost.interfaces.cli.options.promise_options import PromiseOptions, PromiseTexts
-from utmost.interfaces.cli.options.release_options import EverydayPromiseOptions, ReleaseOptions
 from utmost.ledger import Ledger
 from utmost.privacy import Unit
 from utmost.promises import Promise, selected_cell_noise
@@ -139,24 +131,26 @@ def test_a_plan_is_a_promise(run, tmp_path):
         assert run("promise", "--plan", plan, *more)[0] == 2
 
 
-def options_in(marginal):
-    """Every option of a marginal and of those in it: how it is typed, and something that it takes."""
-    for field in fields(marginal):
-        if is_dataclass(field.type) and field.init:
-            yield from options_in(field.type)
-        elif field.init:
-            kind, option = get_args(field.type)[:2]
-            name = option.spelled(field.name)
-            yield name, [] if kind is bool else ["any"] if name == "--together" else ["1"]
+def options_of(command):
+    """Every option of a command and of its recipe, and something that it takes."""
+    command = command_named(command)
+    options = {option.opts[-1]: option for option in (*command.params, *command.recipe_keys)}
+    values = {"--together": ["any"]}
+    return {
+        name: [] if option.is_flag else values.get(name, ["1"])
+        for name, option in options.items()
+        if name.startswith("--")
+    }
 
 
 def test_no_option_stands_beside_a_promise(run, file, table):
     """Of all options that a promise has, the file is the only one, and so is the default of an option: said is said."""
     path = file(*COLUMNS, "--drop", "x,y")
-    options = {name: value for name, value in options_in(PromiseOptions) if name != "--promise"}
-    assert {"--columns", "--rows", "--neighbours", "--numbers", "--noise", "--per", "--half-step"} < options.keys()
-    of_release = dict(options_in(EverydayPromiseOptions))
-    assert {"--columns", "--sensitivity", "--numbers"} < of_release.keys() < {*options, "--promise", "--want"}
+    beside = {"--promise", "--epsilon", "--confidence", "--out", "--json"}
+    options = {name: value for name, value in options_of("promise").items() if name not in beside}
+    assert len(options) > 15
+    of_release = (options.keys() & options_of("release").keys()) - {"--neighbours"}  # needs --person first
+    assert {"--columns", "--sensitivity", "--numbers"} < of_release
     wanted = run("release", table, "--epsilon", 1, "--promise", path, "--want", "x")
     assert wanted[:2] == (2, "")
     assert "--want" in wanted[2]
@@ -172,16 +166,13 @@ def test_no_option_stands_beside_a_promise(run, file, table):
 
 
 def test_an_option_that_is_elsewhere_is_answered_with_its_place(run, table):
-    """Each option that people look for in release is in the command that the message names."""
-    there = {name: {option for one in command.params for option in one.opts} for name, command in every_command()}
-    for name, home in ELSEWHERE.items():
+    """Options that people look for in release are in the command that the message names."""
+    for name, home in {"--grid": "promise", "--each": "count", "--weight": "share", "--tables": "total"}.items():
         code, shown, err = run("release", table, name)
         assert (code, shown) == (2, "")
-        assert home in err
-        command = re.search(r"utmost (promise|count|share|total|detail)", home)
-        renamed = name in ("--relaxable", "--measure", "--nonnegative", "--together")
-        assert renamed or name in there[command[1]], name
-        assert name not in there["release"]
+        assert f"utmost {home}" in err
+        assert name in options_of(home)
+        assert name not in options_of("release")
 
 
 WAYS = {
@@ -198,10 +189,9 @@ COUNTING = {"--person", "--each-row", "--domain"}
 def test_an_option_that_nobody_reads_is_refused_by_its_name(run, table, tmp_path, say, read):
     """Every option of the command but those that this way reads, one by one."""
     spelled = {"--separator", "--encoding", "--decimal", "--thousands", "--missing-marks", "--currency", "--header"}
-    texts = {name for name, _ in options_in(PromiseTexts)}
-    read = read | SHOWN | spelled | texts | {"--promise"} | (COUNTING if say is COLUMNS else set())
+    read = read | SHOWN | spelled | {"--promise", "--individual", "--recipe"} | (COUNTING if say is COLUMNS else set())
     chooses = {"--once", "--plan"} if say is COLUMNS else set()
-    unread = {name: value for name, value in options_in(ReleaseOptions) if name not in read | chooses}
+    unread = {name: value for name, value in options_of("release").items() if name not in read | chooses}
     assert len(unread) > 10
     named = {"--ledger": "--name"}  # the first chooses a way, in which the other is missed
     for name, value in unread.items():
@@ -214,10 +204,9 @@ def test_an_option_that_nobody_reads_is_refused_by_its_name(run, table, tmp_path
     assert sorted(tmp_path.iterdir()) == [table]
 
 
-@pytest.mark.parametrize("name", [name for name, _ in options_in(PromiseTexts)])
-def test_a_refused_text_is_named_by_its_option(run, name):
-    code, shown, err = run("promise", *COLUMNS, name, "")
-    assert (code, shown, name in err) == (2, "", True), err
+def test_a_refused_text_is_named_by_its_option(run):
+    code, shown, err = run("promise", *COLUMNS, "--individual", "")
+    assert (code, shown, "--individual" in err) == (2, "", True), err
 
 
 def test_a_promise_that_needs_a_ledger_says_so(run, file, table):
