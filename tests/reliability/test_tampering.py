@@ -1,5 +1,6 @@
 """R10: bits flipped, blocks swapped, files cut short, rows edited: each is found out, or has changed nothing."""
 
+import contextlib
 import random
 import shutil
 import sqlite3
@@ -7,15 +8,24 @@ import sqlite3
 import pytest
 
 from reliability.clients import LEVELS, ask, first_level
-from utmost.errors import UtmostError
+from utmost.errors import LedgerDamaged, UtmostError
 from utmost.ledger import Ledger
 
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
     """A ledger with some releases, its bytes, and all that it says."""
-    place = tmp_path_factory.mktemp("whole") / "l.db"
-    with Ledger.open(place, create=True) as ledger:
+    return filled(tmp_path_factory.mktemp("whole") / "l.db")
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory):
+    """The same without a witness, which would tell what the chain, the seal and the parts are to tell."""
+    return filled(tmp_path_factory.mktemp("alone") / "l.db", witness=False)
+
+
+def filled(place, **options):
+    with Ledger.open(place, create=True, **options) as ledger:
         for item in range(3):
             ask(ledger, item, first_level(item), "publish")
             ask(ledger, item, "4", "relax")
@@ -57,10 +67,10 @@ def harm(content, rng):
     return kind, bytes(whole)
 
 
-def found_out(place, said):
+def found_out(place, said, **options):
     """Whether the harm is refused by a typed error, or has changed nothing that the ledger says."""
     try:
-        with Ledger.open(place, create=True) as ledger:
+        with Ledger.open(place, create=True, **options) as ledger:
             ledger.verify()
             assert everything(ledger) == said, "silently changed"
         return False
@@ -163,28 +173,45 @@ def test_edited_rows(tmp_path, whole, edit):
     copy.write_bytes(content)
     shutil.copy(f"{place}.key", f"{copy}.key")
     shutil.copy(f"{place}.witness", f"{copy}.witness")
-    connection = sqlite3.connect(copy)
-    for statement in EDITS[edit]:
-        connection.execute(statement)
-    connection.commit()
-    connection.close()
+    edited(copy, edit)
     assert copy.read_bytes() != content
     assert found_out(copy, said)
 
 
-def test_edits_are_told_without_a_witness_too(tmp_path, whole):
-    """All but the ledger put back as a whole, which only a witness or a receipt can tell."""
-    place, content, _ = whole
-    for number, statements in enumerate(EDITS.values()):
-        copy = tmp_path / f"{number}.db"
-        copy.write_bytes(content)
-        connection = sqlite3.connect(copy)
-        for statement in statements:
+def edited(place, edit):
+    with contextlib.closing(sqlite3.connect(place)) as connection, connection:
+        for statement in EDITS[edit]:
             connection.execute(statement)
-        connection.commit()
-        connection.close()
-        with pytest.raises(UtmostError), Ledger.open(copy, create=True, key=f"{place}.key", witness=False) as ledger:
-            ledger.verify()
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_edits_are_told_without_a_witness_too(tmp_path, alone, edit):
+    """All but the ledger put back as a whole, which only a witness or a receipt can tell."""
+    place, content, said = alone
+    copy = tmp_path / "l.db"
+    copy.write_bytes(content)
+    shutil.copy(f"{place}.key", f"{copy}.key")
+    assert not found_out(copy, said, witness=False)
+    edited(copy, edit)
+    assert found_out(copy, said, witness=False)
+
+
+CUT = [edit for edit in EDITS if "dropped" in edit and "response" not in edit] + ["the head is another event's"]
+
+
+@pytest.mark.parametrize("edit", CUT)
+def test_a_cut_chain_is_refused_before_anything_is_asked(tmp_path, alone, edit):
+    """Without a witness too: what was cut off would be drawn again. It is told of a ledger that is open as well."""
+    place, content, _ = alone
+    copy = tmp_path / "l.db"
+    copy.write_bytes(content)
+    with Ledger.open(copy, key=f"{place}.key", witness=False) as ledger:
+        edited(copy, edit)
+        if "middle" not in edit:  # an open ledger has read that
+            with pytest.raises(UtmostError):
+                ask(ledger, 1, "4", "relax")
+    with pytest.raises(LedgerDamaged), Ledger.open(copy, key=f"{place}.key", witness=False):
+        pass
 
 
 # What SQL says alike on both stores.
