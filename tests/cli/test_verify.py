@@ -39,6 +39,16 @@ def released(run, tmp_path):
     return out, public
 
 
+def test_a_changed_statement_is_named_by_its_file(run, released):
+    """Only the field was named."""
+    out, _ = released
+    statement = Path(f"{out}.json")
+    os.unlink(f"{out}.json.sig")
+    statement.write_text(statement.read_text().replace("individual", "household", 1))
+    code, _, err = run("verify", out)
+    assert (code, err.startswith(f"utmost: {out}, ")) == (1, True), err
+
+
 def test_a_release_is_what_its_statement_says(run, released, tmp_path):
     out, public = released
     code, shown, err = run("verify", out, "--public-key", public, "--json")

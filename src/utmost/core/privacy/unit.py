@@ -255,8 +255,12 @@ class Unit(PickledByFields):
         low, high = (self.text(end) for end in self.amount.ends)
         amounts = f"({self.amount.name} from {low} to {high})"
         events, in_total = self._events
-        where = "each" if self.cells > 1 else "it"
         all_events = "" if in_total is None else f", and at most {_some(in_total, 'event')} in total"
+        if events == 1:
+            return (
+                f"at most {many}, and counts {'once in each' if self.cells > 1 else 'there once'}{all_events} {amounts}"
+            )
+        where = "each" if self.cells > 1 else "it"
         return f"at most {many}, with at most {_some(events, 'event')} in {where}{all_events} {amounts}"
 
     @property

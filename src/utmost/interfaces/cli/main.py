@@ -537,6 +537,7 @@ _CALLS = {
     'outside="leave out"': "--leave-out outside",
     'missing="leave out" in ut.mean or ut.sum': "--leave-out amounts",
     'missing="leave out"': "--leave-out amounts",
+    "with None as first and last edge": "with null as first and last edge",
     "add other= to the axis": 'add "other" to the axis in the domain file',
     'missing="not stated" to the axis': '"missing": "not stated" to its axis in the domain file',
     "print(counted.report) shows": "The counting report, on a terminal or by utmost count --report, shows",

@@ -105,4 +105,4 @@ def stated_stop(facts: Any) -> Stop:
 def _does_not_follow(field: str) -> BadTable:
     required = "the ledger's facts in a statement must fit its level"
     remedy = "Ask the curator for the statement as it was published."
-    return BadTable(required, came="something else", where=field, remedy=remedy)
+    return BadTable(required, came="others: the statement was changed", where=field, remedy=remedy)

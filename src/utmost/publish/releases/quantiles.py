@@ -95,11 +95,14 @@ def _ordered(domain: Domain, level_name: str) -> tuple[int, int, Axis, Sequence[
     place, level = domain.level_named(level_name)
     axis = domain.axes[place]
     if axis.edges is None or axis.other is not None:
+        ordered = [each.levels[0] for each in domain.axes if each.edges is not None and each.other is None]
+        remedy = "In the next release declare the axis by ut.workloads.edges, with None as first and last edge for all "
+        remedy += "other values."
         raise OutOfRange(
             "quantiles and cumulative sums need an axis of bins without other=",
             came="another axis",
             where=repr(level_name),
-            remedy="Declare the axis by ut.workloads.edges, with None as first and last edge for all other values.",
+            remedy=f"Ask for one that has them: {', '.join(map(repr, ordered))}." if ordered else remedy,
         )
     return place, level, axis, axis.edges
 

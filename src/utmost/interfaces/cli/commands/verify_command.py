@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Annotated
 
-from utmost.errors import OutOfRange
+from utmost.errors import BadTable, OutOfRange
 from utmost.interfaces.cli.options import file_options, table_options
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import option
@@ -46,7 +46,12 @@ def verify(
     """
     if statement is None and isinstance(release, file_options.StandardInput) and release.suffix != ".json":
         raise OutOfRange("a table from standard input needs --statement", came="none", remedy="Add --statement FILE.")
-    report = verified(release, statement, whole=whole, public_key=public_key, text_file=spelling.of(release))
+    try:
+        report = verified(release, statement, whole=whole, public_key=public_key, text_file=spelling.of(release))
+    except BadTable as error:
+        if error.where is not None and str(release) not in error.where:  # a field of the statement
+            error.where = f"{release}, {error.where}"
+        raise
     if answer.give(report):
         screen().print(
             ScreenText(f"{report['release']} is what its statement says.", style="bold"),
