@@ -19,8 +19,8 @@ def test_one():
 """
 
 
-def some():
-    return ut.sampling.sample(ut.noise.Geometric(epsilon="1e-12"), 4).tolist()
+def some(count=4):
+    return ut.sampling.sample(ut.noise.Geometric(epsilon="1e-12"), count).tolist()
 
 
 def test_equal_names_give_equal_draws_and_others_do_not():
@@ -58,7 +58,8 @@ def test_a_child_draws_bits_of_its_own():
 
 
 def test_a_run_is_repeated_by_its_seed(tmp_path):
-    """Two processes draw the same for one test, and a third does not that is asked for the system's own bits."""
+    """A process draws for one test what this one draws under its name, and one that is asked for the system's bits
+    does not."""
     (tmp_path / "test_drawn.py").write_text(DRAWN)
     (tmp_path / "conftest.py").write_text((TESTS / "conftest.py").read_text())
     command = [sys.executable, "-m", "pytest", "-q", "-s", "-p", "no:cacheprovider", "-n", "0", "-c", os.devnull]
@@ -71,8 +72,9 @@ def test_a_run_is_repeated_by_its_seed(tmp_path):
             text=True,
             check=False,
         ).stdout
-        for options in ((), (), ("--bits", "system"))
+        for options in (("--bits", "3"), ("--bits", "system"))
     ]
     drawn = [[line for line in out.splitlines() if "drawn" in line] for out in ran]
     assert all(drawn), ran
-    assert drawn[0] == drawn[1] != drawn[2]
+    with repeated_bits.repeated_bits("3", "test_drawn.py::test_one"):
+        assert drawn[0] == [f"drawn {some(3)}"] != drawn[1]

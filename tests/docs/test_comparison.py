@@ -13,6 +13,7 @@ from running import SOURCES
 ROOT = Path(__file__).parents[2]
 sys.path.append(str(ROOT / "benchmarks"))
 import compare as gates  # noqa: E402
+from comparison import gate_lines, picture  # noqa: E402
 from comparison.gate_lines import Ratio, loop, measured  # noqa: E402
 from comparison.lines import Goal, Line, Timing, beside  # noqa: E402
 from comparison.report import judged, markdown, write_all  # noqa: E402
@@ -95,7 +96,8 @@ def line(**facts):
     }
 
 
-def test_a_wrong_result_or_a_failed_line_is_said_and_ends_with_one(tmp_path, capsys):
+def test_a_wrong_result_or_a_failed_line_is_said_and_ends_with_one(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(picture, "draw", lambda *_: None)  # the picture is drawn by the command above
     assert write_all([line()], False, tmp_path) == 0
     assert write_all([line(checks={"the law": False})], False, tmp_path) == 1
     assert "**Wrong: the law.**" in (tmp_path / "comparison.md").read_text(encoding="utf-8")
@@ -124,8 +126,9 @@ def test_exponents_are_those_of_the_times():
 
 
 @pytest.mark.parametrize(("limit", "verdict"), [(1000, "met"), (1e-3, "missed")])
-def test_the_gate_holds_a_ratio_against_its_limit(limit, verdict):
+def test_the_gate_holds_a_ratio_against_its_limit(limit, verdict, monkeypatch):
     """Two calls that take the same are within a thousand times of each other, and not within a thousandth."""
+    monkeypatch.setattr(gate_lines, "LEAST", 0.003)
     made = Line("gate", "ratios", quick=False)
     measured(made, Ratio("a sum", loop, "the same", loop, limit))
     assert [goal.verdict for goal in made.goals] == [verdict]

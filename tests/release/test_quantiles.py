@@ -42,19 +42,20 @@ TABLES = {
 }
 
 
-@pytest.mark.parametrize("q", [Fraction(1, 2), Fraction(1, 10)])
 @pytest.mark.parametrize("name", TABLES)
-def test_both_quantiles_lie_there_as_often_as_it_says(name, q):
-    """Of 100 releases, the fraction that contains both cells is not below the confidence, up to chance."""
+def test_both_quantiles_lie_there_as_often_as_it_says(name):
+    """Of 40 releases, the fraction that contains both cells is not below the confidence, up to chance."""
     domain, counts = Domain(age=edges(EDGES)), np.array(TABLES[name])
-    lower, upper = true_cells(counts, q)
-    plan, held = Plan(domain, Unit(1, 1), {"age": 1}), 0
-    for _ in range(100):
-        found = ut.release(counts, plan, epsilon="1/2", once=True).table.quantile("age", q, confidence=SURE)
-        places = [domain.axes[0].labels[0].index(label) for label in found.labels]
-        assert places == list(range(places[0], places[-1] + 1))
-        held += places[0] <= lower and upper <= places[-1]
-    assert binom.cdf(held, 100, float(SURE)) > LEVEL
+    plan, held = Plan(domain, Unit(1, 1), {"age": 1}), dict.fromkeys((Fraction(1, 2), Fraction(1, 10)), 0)
+    for _ in range(40):
+        released = ut.release(counts, plan, epsilon="1/2", once=True).table
+        for q in held:
+            lower, upper = true_cells(counts, q)
+            found = released.quantile("age", q, confidence=SURE)
+            places = [domain.axes[0].labels[0].index(label) for label in found.labels]
+            assert places == list(range(places[0], places[-1] + 1))
+            held[q] += places[0] <= lower and upper <= places[-1]
+    assert binom.cdf(min(held.values()), 40, float(SURE)) > LEVEL
 
 
 def test_a_quiet_release_answers_with_the_cells_themselves():
@@ -104,12 +105,11 @@ def test_bounds_by_the_variance_change_no_answer(shape, where):
     marginals = list(domain.marginals())[:4]
     plan = Plan(domain, Unit(1, 1), dict.fromkeys(marginals, Fraction(1, len(marginals))))
     labels = domain.axes[0].labels[0]
-    for epsilon in ("1/2", 2):
-        for _ in range(3):
+    for epsilon, q in (("1/2", Fraction(1, 2)), (2, Fraction(2, 3))):
+        for _ in range(2):
             released = ut.release(SHAPES[shape].reshape(12, 2), plan, epsilon=epsilon, once=True).table
-            for q in (Fraction(1, 2), Fraction(2, 3)):
-                first, last = by_every_margin(released, len(labels), q, where)
-                assert released.quantile("age", q, where=where, confidence=SURE).labels == labels[first : last + 1]
+            first, last = by_every_margin(released, len(labels), q, where)
+            assert released.quantile("age", q, where=where, confidence=SURE).labels == labels[first : last + 1]
 
 
 def test_most_cuts_are_decided_without_the_law_of_their_noise():

@@ -12,6 +12,9 @@ from service.publications import propose_by, publish_by
 from service.visiting import Visitor
 from utmost.errors import LedgerUnavailable, NotAllowed, UtmostError
 from utmost.exact import level
+
+# How many proposals the menu counts is made small.
+from utmost.interfaces.service import pending_queue
 from utmost.service import Settings, application
 
 QUARTER, ONE = level("1/4"), level(1)
@@ -121,18 +124,19 @@ def test_a_page_opens_no_proposal_to_count(service, who, bearer, monkeypatch):
     assert kinds.count("waiting") == 5
 
 
-def test_the_menu_looks_at_a_hundred(service, who):
-    """Beyond that it says that there are more, and opens no more records."""
+def test_the_menu_looks_at_a_hundred(service, who, monkeypatch):
+    """Beyond that, here beyond ten, it says that there are more, and opens no more records."""
+    assert pending_queue._MOST_COUNTED == 100
+    monkeypatch.setattr(pending_queue, "_MOST_COUNTED", 10)
     ada, grace = who("Ada", "curator"), who("Grace", "approver")
     assert service.waiting.count(grace) == ""
-    for number in range(101):
-        one = ada if number < 50 else who(f"Ada {number // 50}", "curator")
-        propose_by(service, one, f"p{number}", "publish", f"n{number}", ONE, terms=TERMS)
-        if number == 99:
-            assert service.waiting.count(grace) == "100"
-    assert service.waiting.count(grace) == "100+"
+    for number in range(11):
+        propose_by(service, ada, f"p{number}", "publish", f"n{number}", ONE, terms=TERMS)
+        if number == 9:
+            assert service.waiting.count(grace) == "10"
+    assert service.waiting.count(grace) == "10+"
     assert service.waiting.count(ada) == "0+"
-    assert len(service.waiting.all(grace)) == 101
+    assert len(service.waiting.all(grace)) == 11
 
 
 def test_a_token_that_expires_soon_says_so(service, who, bearer, clock):

@@ -26,6 +26,7 @@ from utmost.core.gradual.steps import Tightening
 from utmost.errors import OutOfRange
 
 _MOST_POINTS = 10**7
+_FEW_STEPS = 100
 
 
 def joint_pmf(noise: Sequence[ArrayLike], levels: Sequence[Level]) -> Any:
@@ -64,7 +65,12 @@ def joint_pmf(noise: Sequence[ArrayLike], levels: Sequence[Level]) -> Any:
     next_higher: list[Level | None] = [*(levels[i] for i in order[1:]), None]
     mass: Any = 1
     for i, place in enumerate(order):
-        mass = mass * Tightening(levels[place], next_higher[i]).pmf(values[i] - values[i + 1])
+        steps, law = values[i] - values[i + 1], Tightening(levels[place], next_higher[i])
+        if np.size(steps) <= _FEW_STEPS:
+            mass = mass * law.pmf(steps)
+        else:  # the steps of a grid have few different sizes
+            distinct, places = np.unique(steps, return_inverse=True)
+            mass = mass * law.pmf(distinct)[places.reshape(steps.shape)]
     return plain(mass)
 
 
@@ -93,7 +99,7 @@ def largest_ratio(levels: Sequence[Level], reach: int = 3) -> Fraction | float:
     noise = np.meshgrid(*[axis] * len(levels), indexing="ij")
     here, there = joint_pmf(noise, levels), joint_pmf([values + 1 for values in noise], levels)
     ratios = np.ravel(here / there)
-    largest: Fraction | float = max(*ratios, *(1 / ratios))
+    largest: Fraction | float = max(max(ratios), 1 / min(ratios))
     return largest
 
 

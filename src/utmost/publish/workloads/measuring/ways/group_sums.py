@@ -3,12 +3,13 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.core.exact.arrays import Floats
+from utmost.core.exact.arrays import Array, Floats
 from utmost.core.exact.levels import Level
 from utmost.core.privacy.unit import Unit
 from utmost.errors import OutOfRange
@@ -124,10 +125,9 @@ class GroupSums:
         level, shares = of_largest_share(unit, shares, level)
         if wants_marginals(workload):
             return variances_by_spaces(workload, unit, shares, level)
-        even = EvenLevels.of(workload)
-        blocks = VarianceComponents.of(even.workload.domain, even.reduced_shares(shares), even.workload.eigenspaces)
+        blocks, spectra = _components(workload, tuple(shares))
         levels = levels_of(unit, shares, level)
-        return {part.name: blocks.value(part.spectrum(blocks), levels) for part in even.workload.parts}
+        return {name: blocks.value(spectrum, levels) for name, spectrum in spectra.items()}
 
     def reconstruction(self, weights: Mapping[Marginal, int]) -> LeastSquares:
         return Reconstruction(self.domain, weights)
@@ -150,6 +150,14 @@ class GroupSums:
             if unit.is_shared
             else bounds_of(workload, unit, level)
         )
+
+
+@lru_cache(maxsize=8)
+def _components(workload: Workload, families: tuple[Family, ...]) -> tuple[VarianceComponents, dict[str, Array]]:
+    """The eigenspaces, and the spectrum of each part: they are the same at every level."""
+    even = EvenLevels.of(workload)
+    blocks = VarianceComponents.of(even.workload.domain, map(even.reduced, families), even.workload.eigenspaces)
+    return blocks, {part.name: part.spectrum(blocks) for part in even.workload.parts}
 
 
 def exactly_charged(theorem: str) -> str:
