@@ -45,10 +45,12 @@ console.log(JSON.stringify(await (async () => {{ {code} }})()));
     return json.loads(done.stdout)
 
 
-def test_the_page_is_the_one_that_its_sources_and_the_library_make():
+def test_the_page_is_the_one_that_its_sources_and_the_library_make(monkeypatch):
+    """The commands of the script run in this process."""
     spec = importlib.util.spec_from_file_location("try_page", ROOT / ".ci/try_page.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
+    monkeypatch.setattr(subprocess, "run", lambda command, cwd, **_: called(*command[3:], cwd=cwd))
     assert PAGE.read_text(encoding="utf-8") == module.page()
 
 

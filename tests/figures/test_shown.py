@@ -30,7 +30,8 @@ def public():
     ptype, consumer = ut.PrivacyType(counts(4), alpha="1/2"), ut.Consumer(priors.uniform(5), losses.absolute)
     lower, higher = (ut.channels.geometric_channel(5, alpha=alpha) for alpha in ("3/4", "1/2"))
     optimum = ut.optimal_mechanism(ptype, consumer)
-    cycle = ut.PrivacyType(ut.spaces.cycle(4), alpha="1/2")
+    small, three = (ut.PrivacyType(space, alpha="1/2") for space in (counts(2), ut.spaces.discrete(3)))
+    known, coarse = (ut.channels.geometric_channel(3, alpha=alpha) for alpha in ("1/2", "3/4"))
     floats = higher.to_floats()
     return [
         optimum,
@@ -60,10 +61,10 @@ def public():
         ptype,
         ptype.space,
         consumer,
-        ut.universal_mechanism(ptype, losses.absolute),
-        ut.universal_mechanism(cycle, ut.spaces.losses.binary),
-        ut.geometry.universality(ptype, losses.absolute, higher),
-        ut.geometry.universality(ptype, losses.absolute, lower),
+        ut.universal_mechanism(small, losses.absolute),
+        ut.universal_mechanism(three, ut.spaces.losses.binary),
+        ut.geometry.universality(small, losses.absolute, known),
+        ut.geometry.universality(small, losses.absolute, coarse),
         ut.geometry.decompose(ptype, lower),
         ut.gradual.losslessness(ut.noise.Geometric(1), ut.noise.Geometric(2)),
         ut.gradual.losslessness(ut.noise.Laplace(1), ut.noise.Laplace(2)),

@@ -88,15 +88,14 @@ def test_both_searches_agree_on_any_metric_and_level(sides, at):
     ("space", "count"),
     [
         (counts(0), 1),
-        *[(counts(n), c) for n, c in ((1, 1), (2, 2), (3, 11), (4, 187), (5, 15346))],
-        *[(discrete(k), c) for k, c in ((1, 1), (2, 1), (3, 5), (4, 41), (5, 1291), (6, 200213))],
+        *[(counts(n), c) for n, c in ((1, 1), (2, 2), (3, 11), (4, 187))],
+        *[(discrete(k), c) for k, c in ((1, 1), (2, 1), (3, 5), (4, 41), (5, 1291))],
         (grid(2, 2), 403),
         (hamming(2), 4),
-        (hamming(3), 29213),
     ],
 )
 def test_counts_of_the_tables(space, count):
-    """[fernandes2022], tables 4 to 7, with the correction of 29275 and with 6 secrets at equal distance added."""
+    """[fernandes2022], tables 4 to 7, without those of ten thousand, which `utmost-papers` counts."""
     assert count_kernels(PrivacyType(space, alpha="1/2")) == count
 
 

@@ -26,7 +26,7 @@ MEASURES = {
 }
 
 
-TOGETHER = {"first": "1/2", "sharper": "3000", "between": "3000"}
+TOGETHER = {"first": "1/2", "between": "3000"}
 
 
 def counted(people=PEOPLE, names=("income", "rent", "tax")):
@@ -58,7 +58,7 @@ def test_all_answers_cost_the_largest_level_and_follow_from_each_other(ledger, t
     between = ledger.view_means("wages", epsilon=1)
     assert between.level == ut.level(1)
     assert ledger.spent(dataset="wages").epsilon == 3000
-    for name, table in {"first": first, "sharper": sharper, "between": between}.items():
+    for name, table in {"first": first, "between": between}.items():
         statement = table.save(tmp_path / f"{name}.csv")
         assert (statement["name"], statement["together"]["epsilon"]) == ("wages", TOGETHER[name])
         facts = stated_release(statement)

@@ -24,7 +24,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning"),
 ]
 HISTORIES = 40
-IN_MEMORY = 120
+ON_A_DISK, IN_MEMORY = 16, 64
 ON_DISK = {"nothing_forced_to_the_disk", "the_folder_not_forced_to_the_disk", "fresh_noise_on_relax"}
 """Faults that a disk alone shows, or larger tables sooner."""
 
@@ -54,7 +54,7 @@ def lived(folder, seeds, law, where=OnDisk):
     return happened
 
 
-@pytest.mark.parametrize(("where", "count"), [(OnDisk, HISTORIES), (InMemory, IN_MEMORY)], ids=["disk", "memory"])
+@pytest.mark.parametrize(("where", "count"), [(OnDisk, ON_A_DISK), (InMemory, IN_MEMORY)], ids=["disk", "memory"])
 def test_histories_keep_every_promise(tmp_path, where, count):
     law = Noise()
     happened = lived(tmp_path, range(count), law, where)

@@ -131,14 +131,14 @@ def test_no_person_changes_more_than_the_unit_over_all_neighbours():
 
     In whichever order they come: the first and the last may stand on either side, so each pair is tried one way.
     """
-    paid, bounds = ["-9", "0.004", "0.006", "0.015", "7"], {"each": (0, "0.03"), "per_cell": (0, "0.05")}
+    paid, bounds = ["-9", "0.004", "0.015", "7"], {"each": (0, "0.03"), "per_cell": (0, "0.05")}
     for most in (1, 2):
         reached = (0, 0)
         say = {"person": "user", "domain": DOMAIN, "at_most": most, "key": KEY, "values": "paid", "step": "0.01"}
         alone = counted_with({"user": ["b"], "shop": ["A"], "paid": [Decimal("0.02")]}, **say, **bounds)
         assert alone.unit.sensitivity == 5
         for (first, last), (shop, amount) in product(
-            combinations_with_replacement(product("AB", paid), 2), product("ABC", paid[::2])
+            combinations_with_replacement(product("AB", paid), 2), product("ABC", ["-9", "7"])
         ):
             cells = set()
             for before, after in ((first, last), (last, first))[: 2 if amount == "7" else 1]:
