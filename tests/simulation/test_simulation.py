@@ -56,7 +56,8 @@ def lived(folder, seeds, law, where=OnDisk):
 
 
 @pytest.mark.parametrize(("where", "seeds"), [(OnDisk, ON_A_DISK), (InMemory, IN_MEMORY)], ids=["disk", "memory"])
-def test_histories_keep_every_promise(tmp_path, where, seeds):
+def test_histories_keep_every_promise(tmp_path, monkeypatch, where, seeds):
+    monkeypatch.setattr("simulation.history.begun", {})  # whichever histories were lived before
     law = Noise()
     happened = lived(tmp_path, seeds, law, where)
     assert law.p_value() > LEVEL
@@ -72,7 +73,7 @@ def test_histories_keep_every_promise(tmp_path, where, seeds):
         "fork",
         "clock jump",
     )
-    assert all(happened[kind] for kind in kinds)
+    assert [kind for kind in kinds if not happened[kind]] == []
     assert where is InMemory or happened["damaged by a disk that lied"]
 
 
