@@ -153,10 +153,10 @@ class GroupSums:
 
 
 @lru_cache(maxsize=8)
-def _components(workload: Workload, families: tuple[Family, ...]) -> tuple[VarianceComponents, dict[str, Array]]:
+def _components(workload: Workload, marginals: tuple[Marginal, ...]) -> tuple[VarianceComponents, dict[str, Array]]:
     """The eigenspaces, and the spectrum of each part: they are the same at every level."""
     even = EvenLevels.of(workload)
-    blocks = VarianceComponents.of(even.workload.domain, map(even.reduced, families), even.workload.eigenspaces)
+    blocks = VarianceComponents.of(even.workload.domain, map(even.reduced, marginals), even.workload.eigenspaces)
     return blocks, {part.name: part.spectrum(blocks) for part in even.workload.parts}
 
 
