@@ -101,18 +101,19 @@ def test_a_nightly_job_repeats_itself_and_refuses_other_data(run, job, monkeypat
 
 
 @pytest.mark.parametrize("means", [[], ["paid=0,10,0.01"], ["paid=0,10,0.01", "hours=0,9"]], ids=len)
-def test_a_file_that_came_twice_is_named(run, job, means):
+@pytest.mark.parametrize("people", [["--dataset", "d"], ["--independent"]], ids=["same", "other"])
+def test_a_file_that_came_twice_is_named(run, job, means, people):
     """Each night spends its level; the second one, with the values of the first, did so without a word."""
     header, *rows = (job / "e.csv").read_text(encoding="utf-8").splitlines()
     lines = [f"{header},hours", *(f"{row},{k % 9}" for k, row in enumerate(rows))]
     (job / "e.csv").write_text("\n".join(lines), encoding="utf-8")
     count = [*COUNT, *(word for mean in means for word in ("--mean", mean))]
-    ran(run, "init", *count, "--epsilon", "1/4", "--ledger", "n.db", "--dataset", "d", "--out", "n.toml")
+    ran(run, "init", *count, "--epsilon", "1/4", "--ledger", "n.db", *people, "--out", "n.toml")
     ran(run, "ledger", "create", "n.db", "--key-file", "n.secret.toml")
     told = []
     for night in ("monday", "tuesday", "tuesday"):
         code, _, err = run("release", "e.csv", "--recipe", "n.toml", "--name", night, "--out", f"{night}.csv")
-        told.append((code, "of the same dataset has" in err))
+        told.append((code, "has values of this release, too" in err))
     assert told == [(0, False), (0, True), (0, False)]
     shown = ran(run, "ledger", "status", "--ledger", "n.db", "--key-file", "n.secret.toml")
     assert ("sums by region" in shown) == bool(means)

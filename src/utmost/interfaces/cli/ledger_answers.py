@@ -203,14 +203,15 @@ class Question:
         return f"Answered{' again: nothing was spent' if repeated else ''}. {spent}"
 
     def warn_of_equal_values(self, ledger: Ledger) -> None:
-        """Warn, after a new answer, of other releases of the dataset with the same values."""
+        """Warn, after a new answer, of other releases with the same values, in this dataset or as independent data."""
         published = [kept] if (kept := self.release_in(ledger)) else self.means_in(ledger)
         own = {release.name for release in published}
         found = {name for one in published for name in ledger.equal_values(one.name, version=one.version)} - own
-        there = sorted(one.name for one in ledger.releases if one.name in found and one.dataset == published[0].dataset)
-        if there:
-            text = f"{', '.join(map(repr, dict.fromkeys(there)))} of the same dataset has values of this release. If "
-            warn(f"{text}one file came twice, this level was spent for nothing new.", PrivacyWarning)
+        if found:
+            text = (
+                f"{', '.join(map(repr, sorted(found)))} has values of this release, too. If one file came twice, its "
+            )
+            warn(f"{text}people are in both releases, and the levels add up.", PrivacyWarning)
 
     def _check_free(self, source: Path | None) -> None:
         answer, out = self.answer, self.answer.file
