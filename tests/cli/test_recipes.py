@@ -132,11 +132,14 @@ def test_a_recipe_for_an_address_has_its_secret_file_too(run, job, place):
     assert len(list(job.glob("*.witness"))) == 1
 
 
-@pytest.mark.parametrize(("key_file", "remedy"), [("k.secret.toml", "Leave out --key-file"), ("k.key", "--count-key")])
+@pytest.mark.parametrize(
+    ("key_file", "remedy"),
+    [("k.secret.toml", "Leave out --key-file"), ("k.key", "--count-key"), (None, "another file")],
+)
 def test_a_recipe_that_no_run_could_count_by_is_refused(run, job, key_file, remedy):
     """Such a recipe was written, and its first night was sent back to `utmost init`."""
     (job / "k.key").write_bytes(bytes(32))
-    named = ["--ledger", "l.db", "--name", "a", "--key-file", key_file]
+    named = ["--ledger", new_ledger("l.db"), "--name", "a", *(["--key-file", key_file] if key_file else [])]
     code, _, err = run("init", *COUNT, "--epsilon", 1, *named, "--out", "r.toml")
     assert (code, remedy in err, (job / "r.toml").exists()) == (2, True, False)
 

@@ -148,17 +148,20 @@ def _new_secret_file(given: dict[str, Any], file: Path | None, folder: Path) -> 
         remedy = "Leave out --key-file: for a new ledger, this command writes a secret file. Else correct the name."
         raise OutOfRange("--key-file must name a file", came=f"no file {key}", remedy=remedy)
     variables = [name for name in ("UTMOST_LEDGER_KEY", "UTMOST_LEDGER_KEY_FILE") if os.environ.get(name)]
-    if key is not None or variables:
+    is_there = not is_server(place) and (folder / place).exists()
+    if key is not None or variables or is_there:
         if "person" in given and secret_file_of(key) is None:
+            new = (
+                f"leave out --key-file {key}" if key else f"unset {variables[0]}" if variables else "name another file"
+            )
             remedy = (
-                f"For a new ledger {'leave out --key-file' if key else 'unset ' + variables[0]}: this command then "
-                "writes a secret file. For a ledger that has this key: `head -c 32 /dev/urandom > count.key`, count "
+                f"For a new ledger {new}: this command then writes a secret file. For a ledger with a secret file add "
+                "--key-file NAME.secret.toml. For one with another key: `head -c 32 /dev/urandom > count.key`, count "
                 "each table by utmost count --count-key count.key --out counted.json, and release counted.json."
             )
-            came = variables[0] if key is None else f"--key-file {key}"
-            raise OutOfRange("a recipe with --person and --ledger needs a counting key", came=came, remedy=remedy)
-        return None
-    if not is_server(place) and (folder / place).exists():
+            came = "no secret file" if key is None else f"--key-file {key}"
+            required = "a recipe with --person and --ledger needs a secret file, which has a counting key"
+            raise OutOfRange(required, came=came, remedy=remedy)
         return None
     if file is None:
         remedy = "Write --out release.toml: the secret file goes beside it."
