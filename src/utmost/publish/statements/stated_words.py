@@ -135,7 +135,7 @@ def sums_in_words(statement: Mapping[str, Any], release: "NoisySums") -> Release
             name,
             sums,
             f"{law!r}{'' if release.unit.step == 1 else f' in steps of {release.unit.text(1)}'}",
-            "" if len(marginals) == 1 and one["share"] == "1" else f"{one['share']} of {whole}",
+            "" if len(marginals) == 1 and one["share"] == "1" else f"{_share_text(one['share'])} of {whole}",
             bars(release.confidence, margin),
             within,
         )
@@ -152,7 +152,8 @@ def sums_in_words(statement: Mapping[str, Any], release: "NoisySums") -> Release
     measured_marginals = zip(_laws(release), marginals, strict=True)
     words = release.plan.marginal_words if amounts is None else amounts.name
     shares = [
-        f"{words(marginal) or 'total'} with {one['share']} of {whole}" for (marginal, _), one in measured_marginals
+        f"{words(marginal) or 'total'} with {_share_text(one['share'])} of {whole}"
+        for (marginal, _), one in measured_marginals
     ]
     summed = release.unit.amount
     of = "" if summed is None or summed.distinct is not None else f" of {summed.name}"
@@ -287,6 +288,13 @@ def _noised(
     ]
 
 
+def _share_text(share: str) -> str:
+    """A share of epsilon for people: the fraction, or per cent where its numbers are long; the statement has it."""
+    part = Fraction(share)
+    return share if part.denominator <= _LONG else f"about {float(100 * part):.3g} %"
+
+
+_LONG = 1000
 _DIVIDED = "the margin is about the number shown, divided by the number of events in the group"
 """The sentence about the margin of a mean, which depends on the size of its group."""
 

@@ -152,10 +152,11 @@ def planning_gain(
     planned: Mapping[str, int | float | None], by_themselves: Mapping[str, Mapping[str, int | float]], part: str
 ) -> str:
     """Return the gain of planning in words: margins of the plan, and of noise on each table alone."""
-    names = list(by_themselves)[:_MOST_GAINS]
-    more = ", ..." * (len(by_themselves) > len(names))
-    together = ", ".join(f"{_named(name)} ± {number(planned[name])}" for name in names)
-    split, alone = (", ".join(f"± {number(by_themselves[name][of])}" for name in names) for of in ("split", "alone"))
+    bars = {name: bar for name in by_themselves if (bar := planned[name]) is not None}
+    names = list(bars)[:_MOST_GAINS]
+    more = ", ..." * (len(bars) > len(names))
+    together = ", ".join(f"{_named(name)} ± {short_bar(bars[name])}" for name in names)
+    split, alone = (", ".join(f"± {short_bar(by_themselves[name][of])}" for name in names) for of in ("split", "alone"))
     return (
         f"planned together: {together}{more}; each by itself, with {part}: {split}{more}; "
         f"if only one of them were published, with all of epsilon: {alone}{more}"
@@ -348,8 +349,12 @@ def _give(
 
 def _fitting(shown: Iterable[ScreenText | ScreenTable]) -> list[ScreenText | ScreenTable]:
     """Return the tables whose columns fit the screen; all others are in the file."""
-    width = screen().width
-    return [part for part in shown if isinstance(part, ScreenText) or part.least_width <= width]
+    width, parts = screen().width, list(shown)
+    fitting = [part for part in parts if isinstance(part, ScreenText) or part.least_width <= width]
+    if wide := len(parts) - len(fitting):
+        tables = "1 table is" if wide == 1 else f"{wide} tables are"
+        fitting.append(ScreenText(f"{tables} wider than this screen: see the file", style="dim"))
+    return fitting
 
 
 def _with_means(release: NoisySums, words: Any) -> Any:
@@ -536,7 +541,8 @@ def planned_gain(plan: Plan, at: Level, confidence: Fraction) -> dict[str, str]:
     if len(alone) < 2:
         return {}
     planned = _wanted_bars(NoisySums.without_data(Promise(noise=plan), at, confidence))
-    return {"gain": planning_gain(planned, alone, own_budget(plan))}
+    amount = "" if plan.amount_pair is None else f"sums of {plan.amount_pair.amount.name}, "
+    return {"gain": f"{amount}{planning_gain(planned, alone, own_budget(plan))}"}
 
 
 def shown_tables(release: NoisySums) -> Iterable[ScreenText | ScreenTable]:
