@@ -158,6 +158,7 @@ BAD = {
     "a count twice": ("0,1/2\n0,1/2\n", "absolute", "csv, row 2: each secret must be named once; got one twice"),
     "a ragged file": ("0,1/2\n1\n", "absolute", "all rows must have the same number of cells; got 1 after rows of 2"),
     "a negative loss": ("1/2\n1/2\n", "0,-1\n1,0\n", r"the loss of action 1 for secret 0 must not be negative"),
+    "a loss with names": ("1/2\n1/2\n", "count,0,1\n0,0,1\n1,1,0\n", "line 1, column 1.*Leave out the names of rows"),
     "a short loss": ("1/2\n1/2\n", "0,1\n", "loss.csv: the loss must have 2 rows, one for each secret"),
 }  # fmt: skip
 

@@ -34,6 +34,7 @@ def test_names_of_scipy_are_our_own_by_another_name(law):
     assert law.isf(0.25) == law.iccdf(0.25)
     assert law.median() == law.icdf("1/2")
     assert law.std() == pytest.approx(float(law.variance()) ** 0.5)
+    assert law.margin() == law.margin("0.95")
 
 
 @pytest.mark.parametrize("law", EVERY, ids=repr)

@@ -12,6 +12,7 @@ import utmost as ut
 from goodness import LEVEL
 from utmost.errors import NotDetermined, OutOfRange
 from utmost.privacy import Unit
+from utmost.publish.workloads.measuring.forms import ProductForm, selected
 from utmost.workloads import Domain, Plan, bins, edges, plain
 
 EDGES = [0, 5, 15, 25, 65, None]
@@ -97,12 +98,13 @@ SHAPES = {"squares": np.arange(24) ** 2, "nobody": np.zeros(24, int), "one cell"
           "ends": np.eye(24, dtype=int)[[0, 23]].sum(axis=0) * 40}  # fmt: skip
 
 
+@pytest.mark.parametrize("measured", [None, ["age sex", "age~3 sex"], ["age sex", "age~3", "age~2 sex", "sex"]])
 @pytest.mark.parametrize("where", [{}, {"sex": "women"}])
 @pytest.mark.parametrize("shape", SHAPES)
-def test_bounds_by_the_variance_change_no_answer(shape, where):
+def test_bounds_by_the_variance_change_no_answer(shape, where, measured):
     """The variance of their noise decides most cuts; the answer is the same as by all exact margins."""
     domain = Domain(age=bins(12), sex=["men", "women"])
-    marginals = list(domain.marginals())[:4]
+    marginals = measured or list(domain.marginals())[:4]
     plan = Plan(domain, Unit(1, 1), dict.fromkeys(marginals, Fraction(1, len(marginals))))
     labels = domain.axes[0].labels[0]
     for epsilon, q in (("1/2", Fraction(1, 2)), (2, Fraction(2, 3))):
@@ -112,16 +114,39 @@ def test_bounds_by_the_variance_change_no_answer(shape, where):
             assert released.quantile("age", q, where=where, confidence=SURE).labels == labels[first : last + 1]
 
 
-def test_most_cuts_are_decided_without_the_law_of_their_noise():
+@pytest.mark.parametrize("shares", [{"age": 1}, {"age": "1/2", "age~12": "1/2"}])
+def test_most_cuts_are_decided_without_the_law_of_their_noise(shares):
     """All but a few of a hundred cuts, so that a median of a long axis takes no longer than its sums."""
     domain = Domain(age=bins(120))
-    released = ut.release(np.full(120, 50), Plan(domain, Unit(1, 1), {"age": 1}), epsilon=1, once=True).table
+    released = ut.release(np.full(120, 50), Plan(domain, Unit(1, 1), shares), epsilon=1, once=True).table
     begun = process_time()
     released.quantile("age", "2/3")
     by_variance = process_time() - begun
     begun = process_time()
     by_every_margin(released, 120, Fraction(2, 3), {})
     assert by_variance < (process_time() - begun) / 3
+
+
+@pytest.mark.parametrize("digits", [1, 400])
+@pytest.mark.parametrize("where", [{}, {"sex": "women"}])
+def test_variance_bounds_of_hat_functions_hold_and_are_tight(where, digits):
+    """Of cuts along the axis of hat functions: at least the exact variances, by a millionth at most."""
+    domain = Domain(age=bins(30), sex=["men", "women"])
+    shares = {"age sex": "1/3", "age~7": "1/3", "age~3 sex": "1/3"}
+    released = ut.release(np.ones((30, 2), int), Plan(domain, Unit(1, 1), shares), epsilon=1, once=True).table
+    whole = selected(domain, where)
+    q = Fraction(10**digits // 3, 10**digits)
+    below = [(np.arange(30) <= at).astype(object) * q.denominator - q.numerator for at in range(29)]
+    forms = [ProductForm(domain, (along, whole.factors[1]), q.denominator) for along in below]
+    squares = released.reconstruction
+    noises = dict(zip(squares.weights, (1.5, 0.25, 40), strict=True))
+    terms = [squares.terms(form) for form in forms]
+    exact = [
+        sum(noises[marginal] * float(size**2 * n) for marginal, of in found.items() for (size,), n in of.items())
+        for found in terms
+    ]
+    bounds = squares.variance_bounds(forms, noises)
+    assert all(of * (1 - 1e-12) <= bound <= of * 1.000001 for of, bound in zip(exact, bounds, strict=True))
 
 
 def test_what_has_no_order_has_no_quantile():

@@ -22,6 +22,7 @@ CASES = {
     "change-one and total": ((5,), {"x0": 1, "": 1}, JOINED, 1, 2 * 5.067, 13.06),
     "20 yes or no": ((2,) * 20, {f"x{at}": 1 for at in range(20)} | {"": 1}, Unit(1, 1), 1, 1552, 8478),
     "10 of 5": ((5,) * 10, {f"x{at}": 1 for at in range(10)}, Unit(1, 1), 1, 753.3, 1639),
+    "16 of 5, more cells than fit in memory": ((5,) * 16, {f"x{at}": 1 for at in range(16)}, Unit(1, 1), 1, 2910, 6654),
     "5 of 10 and total": ((10,), {"x0": 1, "": 1}, Unit(1, 5, nonnegative=True), 1, 208.9, 362.3),
     "a row of three": ((3,), {"x0": 1}, Unit(1, 3, nonnegative=True), 1, None, 6.44),
     "3 of 4 x 3 cells, and rows": ((4, 3), {"x0 x1": 1, "x0": 1}, Unit(1, 3, nonnegative=True), 1, 56.42, 71.33),

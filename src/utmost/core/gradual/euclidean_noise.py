@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from utmost.core.exact.arguments import instance
+from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.core.exact.intervals import Interval, exp_interval, round_up
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, natural, read_confidence
@@ -84,7 +85,7 @@ class EuclideanLaplace:
             total = total + term
         return np.where(t > 0, 1 - np.exp(-t) * total, 0.0)[()]
 
-    def margin(self, confidence: Number) -> float:
+    def margin(self, confidence: Number = DEFAULT_CONFIDENCE) -> float:
         """The least r with P(|V| <= r) >= confidence, to one part in 10^9, rounded up.
 
         >>> from utmost.exact import level

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import one_of
+from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.core.exact.display import Display
 from utmost.core.exact.intervals import normal_tail_interval, round_down, round_up
 from utmost.core.exact.levels import Level
@@ -83,7 +84,7 @@ class DeclaredNoise(Display):
             counts[size] = counts.get(size, 0) + 1
         return DeclaredSum(self.kind, tuple(sorted(counts.items())))
 
-    def margin(self, confidence: Number) -> int | float:
+    def margin(self, confidence: Number = DEFAULT_CONFIDENCE) -> int | float:
         """The smallest certified margin of the cell with the most noise.
 
         Raises:
@@ -175,7 +176,7 @@ class DeclaredSum(Display):
         power = 2 if self.kind == "laplace" else 1
         return sum((size**power * count for size, count in self.terms), Fraction(0))
 
-    def margin(self, confidence: Number) -> int | float:
+    def margin(self, confidence: Number = DEFAULT_CONFIDENCE) -> int | float:
         """A certified margin: the error of the sum is within it with a chance of ``confidence`` or more.
 
         It is the least margin for Gaussian and discrete Laplace noise, for one cell, and for discrete Gaussian noise if

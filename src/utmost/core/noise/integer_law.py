@@ -11,6 +11,7 @@ from typing import Any, Literal, NoReturn
 import numpy as np
 
 from utmost.core.exact.arrays import Floats, frozen
+from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.core.exact.intervals import Interval, log_interval, round_up
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, exact_integer, precision, read_confidence
@@ -134,7 +135,7 @@ class IntegerLaw(Law):
         """The least integer k with ccdf(k) <= q, the quantile of the upper tail, for q as small as 1e-300."""
         return integer_quantiles(self.canonical, q, mirrored=True)
 
-    def margin(self, confidence: Number) -> int:
+    def margin(self, confidence: Number = DEFAULT_CONFIDENCE) -> int:
         """The least t with P(|X| <= t) >= confidence, decided exactly, as in `icdf`.
 
         Args:

@@ -5,6 +5,7 @@ from abc import ABC, abstractmethod
 from fractions import Fraction
 from typing import Any, Literal, NamedTuple
 
+from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.core.exact.display import Display
 from utmost.core.exact.levels import Level, fraction_text, level, level_argument
 from utmost.core.exact.numbers import Number, exact_integer, read_confidence, written_number
@@ -156,7 +157,7 @@ class Law(Display, ABC):
         """The least x with cdf(x) >= p."""
 
     @abstractmethod
-    def margin(self, confidence: Number) -> int | float:
+    def margin(self, confidence: Number = DEFAULT_CONFIDENCE) -> int | float:
         """A t with P(|X| <= t) >= confidence."""
 
     @abstractmethod

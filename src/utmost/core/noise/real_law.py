@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.arrays import plain_array
+from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.core.exact.intervals import Interval, nearest
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, exact, precision, read_confidence
@@ -69,7 +70,7 @@ class RealLaw(Law):
             return refined(lambda bits: self.moment_interval(int(cost.order), bits))
         return self._integrated_cost(cost)
 
-    def margin(self, confidence: Number) -> float:
+    def margin(self, confidence: Number = DEFAULT_CONFIDENCE) -> float:
         """The least float t with P(|X| <= t) >= confidence, certified."""
         value = read_confidence(confidence)
         t = self._near_margin(value)

@@ -29,6 +29,9 @@ from utmost.core.noise.one_draw import DrawGroup, DrawLaw
 from utmost.core.noise.shell_series import ShellSeries, falling, is_at_most, number_at
 from utmost.errors import OutOfRange
 
+MOST_GROUPS = 200
+"""The most groups of all tables of a release in one draw, whose closed forms take seconds to compute."""
+
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class TablesDraw(DrawLaw):

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.arrays import Floats
 from utmost.core.exact.levels import Level
 from utmost.core.noise.combination import Combination, simultaneous_margins
 from utmost.core.noise.near_laws import heights_at, spread_margins
@@ -20,6 +21,7 @@ from utmost.publish.releases.table_bars import laws_of_groups, places_of
 from utmost.publish.workloads.amount_pair import AmountPair, Weights
 from utmost.publish.workloads.measuring.forms import ProductForm, group_of
 from utmost.publish.workloads.reconstruction.estimates import LeastSquares
+from utmost.publish.workloads.reconstruction.hat_reconstruction import HatReconstruction
 from utmost.publish.workloads.reconstruction.least_squares import Reconstruction
 from utmost.tables.axes.domain import Marginal
 
@@ -48,11 +50,16 @@ class AnswerErrors:
         for form in forms:
             self._check_adds(form)
         reach = [math.inf] * len(forms)
-        if forms and isinstance(self.reconstruction, Reconstruction):
+        squares = self.reconstruction
+        if forms and isinstance(squares, Reconstruction | HatReconstruction):
             edges, heights = heights_at(np.array([ratio.epsilon_float for ratio in self.ratios.values()]), _EDGE)
             by_marginal = dict(zip(self.ratios, heights.tolist(), strict=True))
-            squares = self.reconstruction.variances(forms, by_marginal)
-            reach = [float(far) for far in spread_margins(squares, heights, edges, miss)]
+            if isinstance(squares, Reconstruction):
+                spread: Floats | None = squares.variances(forms, by_marginal)
+            else:
+                spread = squares.variance_bounds(forms, by_marginal)
+            if spread is not None:
+                reach = [float(far) for far in spread_margins(spread, heights, edges, miss)]
         return [
             float(abs(value)) * _SHORT > far or self.of(form).rejects(value, miss)
             for form, value, far in zip(forms, values, reach, strict=True)

@@ -85,6 +85,10 @@ def number_rows(path: Path) -> list[list[Fraction]]:
     for at, (line, record) in enumerate(table.rows):
         if at == 0 and not any(map(table.is_number, record)):
             continue
+        if record and record[0] and not table.is_number(record[0]) and any(map(table.is_number, record[1:])):
+            remedy = "Leave out the names of rows and columns."
+            where = f"{path}, line {line}, column 1"
+            raise BadTable("every cell must be a finite number", came=kind_of(record[0]), where=where, remedy=remedy)
         rows.append([table.number(cell, line, k + 1) for k, cell in enumerate(record)])
         if len(rows[-1]) != len(rows[0]):
             came = f"{len(rows[-1])} after rows of {len(rows[0])}"

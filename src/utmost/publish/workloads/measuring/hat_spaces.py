@@ -77,20 +77,28 @@ class HatSpace:
             rest = rest - row_values(piece, self.size, self.base, row_set)
         return [rest, *pieces]
 
-    def float_coefficients(self, groups: NDArray[np.intp]) -> list[Floats]:
-        """`coefficients` of the sum over each group along the axis, as floats; (rows of the set, groups) each."""
+    def float_coefficients(self, rows: Floats) -> tuple[list[Floats], list[Floats]]:
+        """`coefficients` of some answers with a value for each base group, (groups, answers), as floats; their errors.
+
+        Both lists have an array (rows of the set, answers) for each row set.
+        """
         if not self.base:
-            return []
-        row = (groups[:: self.base, None] == np.arange(groups[-1] + 1)).astype(np.float64)
+            return [], []
         sets = self.sets[1:]
-        across = [row_sums(row, self.size, self.base, row_set) for row_set in sets]
-        gain = (self.gain / (1 << self.shift)).astype(np.float64).reshape(sum(map(len, across)), -1)
-        taken = gain @ np.concatenate(across) if sets else np.zeros((0, row.shape[1]))
-        pieces = np.split(taken, np.cumsum([len(transformed) for transformed in across])[:-1]) if sets else []
-        rest = row - sum(
-            row_values(piece, self.size, self.base, row_set) for row_set, piece in zip(sets, pieces, strict=True)
-        )
-        return [np.asarray(rest), *pieces]
+        gain = (self.gain / (1 << self.shift)).astype(np.float64).reshape(-1, self.gain.shape[1])
+
+        def applied(by: Floats, values: Floats, sign: int) -> list[Floats]:
+            across = [row_sums(values, self.size, self.base, row_set) for row_set in sets]
+            taken = by @ np.concatenate(across) if sets else np.zeros((0, values.shape[1]))
+            pieces = np.split(taken, np.cumsum([len(transformed) for transformed in across])[:-1]) if sets else []
+            spread = [
+                row_values(piece, self.size, self.base, row_set) for row_set, piece in zip(sets, pieces, strict=True)
+            ]
+            return [np.asarray(values + sign * sum(spread, np.zeros(values.shape))), *pieces]
+
+        # A sum of n products of floats is off by less than n 2^-52 of the sum of their sizes.
+        sizes = applied(np.abs(gain), np.abs(rows), 1)
+        return applied(gain, rows, -1), [size * ((len(rows) + len(gain) + 8) * 2.0**-51) for size in sizes]
 
     def estimate(self, lifted: Mapping[Marginal, NDArray[Any]]) -> tuple[NDArray[Any], int]:
         """The estimate over the base groups, times a divisor and the cells of the other axes; and the divisor."""

@@ -13,7 +13,7 @@ from utmost.core.noise.discrete_staircase import DiscreteStaircase
 from utmost.core.noise.draw_with_total import DrawWithTotal, drawn_law, least_share, total_noise
 from utmost.core.noise.geometric import Geometric
 from utmost.core.noise.one_draw import DrawLaw
-from utmost.core.noise.tables_draw import TablesDraw
+from utmost.core.noise.tables_draw import MOST_GROUPS, TablesDraw
 from utmost.core.privacy.unit import Unit
 from utmost.publish.workloads.measuring.axis_sums import Groups, Weighed
 from utmost.publish.workloads.measuring.least_draw import least_draw
@@ -21,7 +21,9 @@ from utmost.publish.workloads.workload import Workload
 
 STAIRCASE, ONE_DRAW, ONE_WAY_DRAW = "a staircase for each cell", "one draw of all cells", "one draw of one-way tables"
 WITH_TOTAL, WITH_TABLES = ", with a separate total", ", beside the other tables"
-_MOST_CELLS, _MOST_GROUPS = 50, 60
+_MOST_CELLS = 50
+_MOST_DIFFERENCES, _MANY_TABLES = 60, 8
+"""The most differences of groups in few tables: with longer axes the gain over a plan is small, and takes seconds."""
 
 
 class OnceNoise(NamedTuple):
@@ -107,7 +109,8 @@ def _noises_of_tables(workload: Workload, unit: Unit, level: Level) -> Iterator[
         and part.name == domain.marginal_name(part.marginal(domain))
         for part in workload.parts
     )
-    is_small = sum(sizes.values()) - len(sizes) <= _MOST_GROUPS
+    groups = sum(sizes.values())
+    is_small = groups <= MOST_GROUPS and (len(sizes) >= _MANY_TABLES or groups - len(sizes) <= _MOST_DIFFERENCES)
     # A draw of one table alone is a draw of its cells, which `_noises_of_cells` has; no axis may be named "total".
     is_drawn = len(sizes) > 1 and not weights.keys().isdisjoint(sizes) and "total" not in sizes
     if not (is_unit and is_known and are_tables and is_small and is_drawn):

@@ -568,8 +568,9 @@ class Plan(Display):
         """The weighted error of noise for a single release (``once=True``), by the kind of noise.
 
         This is noise of at most 50 cells, whose sums are the wanted tables; or noise of one-way tables in one draw,
-        with separate noise for the other wanted tables. The mapping is empty where neither noise has a closed form, or
-        where a plan has the same noise.
+        with separate noise for the other wanted tables: at least 8 tables of at most 200 groups together, or fewer
+        tables of at most 60. The mapping is empty where neither noise has a closed form, or where a plan has the same
+        noise.
 
         >>> from utmost.workloads import choose_plan
         >>> wanted = Workload(Domain(sex=["men", "women"]), {"sex": 1})

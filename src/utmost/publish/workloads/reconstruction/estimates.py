@@ -68,6 +68,6 @@ def values_by(
     squares: LeastSquares, measured: Mapping[Marginal, NDArray[Any]], forms: Sequence[ProductForm]
 ) -> list[Fraction]:
     """The estimates of several linear forms; faster together where all come from one estimate."""
-    if isinstance(squares, Reconstruction):
+    if isinstance(squares, Reconstruction | HatReconstruction):
         return squares.values(measured, forms)
     return [squares.value(measured, form) for form in forms]

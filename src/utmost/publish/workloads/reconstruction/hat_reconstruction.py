@@ -86,6 +86,42 @@ class HatReconstruction:
         sums, divisor = self._estimates(measured, form.marginal)
         return form.of(sums, form.marginal) / divisor
 
+    def values(self, measured: Mapping[Marginal, NDArray[Any]], forms: Sequence[ProductForm]) -> list[Fraction]:
+        """`value` of several forms, from one estimate for each marginal that they add up."""
+        for form in forms:
+            self.check_determined(form)
+        estimated = {
+            marginal: self._estimates(measured, marginal) for marginal in dict.fromkeys(form.marginal for form in forms)
+        }
+        return [form.of(estimated[form.marginal][0], form.marginal) / estimated[form.marginal][1] for form in forms]
+
+    def variance_bounds(self, forms: Sequence[ProductForm], variances: Mapping[Marginal, float]) -> Floats | None:
+        """Upper bounds on the variances of determined forms, where a marginal's noise has the given variance.
+
+        None unless the forms have the same factors on all axes but that of the hat functions.
+        """
+        frame, first = self._split, forms[0]
+        for form in forms:
+            if not all(map(np.array_equal, frame.factors(form), frame.factors(first))):
+                return None
+        # Python integers: a share with many digits is beyond all floats.
+        rows = [form.factors[frame.place].astype(object) / form.denominator for form in forms]
+        factors = np.array(rows, dtype=np.float64).T
+        along = [space.float_coefficients(factors[:: space.base or 1]) for space in frame.spaces]
+        bounds = np.zeros(len(forms))
+        for marginal in self.weights:
+            classes = [frame.classes([first], a, level) for a, level in enumerate(frame.others(marginal))]
+            for picked in product(*classes):
+                total, off = np.zeros((1, len(forms))), np.zeros((1, len(forms)))
+                for space, (known, errors) in zip(frame.spaces, along, strict=True):
+                    share = frame.share(space, 0, [key for key, _ in picked])
+                    if share and marginal in space.places:
+                        scale, which = float(share * space.relative(marginal)), space.places[marginal]
+                        total, off = total + scale * known[which], off + abs(scale) * errors[which]
+                times = math.prod(count for _, count in picked)
+                bounds += variances[marginal] * times * ((np.abs(total) * (1 + 1e-12) + off) ** 2).sum(axis=0)
+        return bounds
+
     def check_marginal_determined(self, marginal: Marginal) -> None:
         starts = self.domain.axes[self._split.place].group_starts(marginal[self._split.place])
         for space in self._split.above(marginal):
@@ -133,7 +169,11 @@ class HatReconstruction:
         frame = self._split
         axis = self.domain.axes[frame.place]
         form = frame.cells_of(marginal, others)
-        along = [space.float_coefficients(axis.group_of(marginal[frame.place])) for space in frame.spaces]
+        groups = axis.group_of(marginal[frame.place])
+        along = [
+            space.float_coefficients((groups[:: space.base or 1, None] == np.arange(groups[-1] + 1)).astype(float))[0]
+            for space in frame.spaces
+        ]
         entering = []
         for measured in self.weights:
             classes = [frame.classes([form], a, level) for a, level in enumerate(frame.others(measured))]
@@ -265,7 +305,7 @@ class _AxisSplit:
 
     def meets(self, form: ProductForm, space: Marginal) -> bool:
         """Whether a form is not orthogonal to an eigenspace of the other axes."""
-        factors = self._factors(form)
+        factors = self.factors(form)
         return all(any(self._part(factors[a], a, level, 0).tolist()) for a, level in enumerate(space))
 
     def classes(self, forms: Sequence[ProductForm], axis: int, level: int) -> list[tuple[Any, int]]:
@@ -273,7 +313,7 @@ class _AxisSplit:
         # The key of a class has, for each form and eigenspace, the group's sum of the form's part, times the axis'
         # size.
         rows = [
-            self._part(self._factors(form)[axis], axis, coarse, level).tolist()
+            self._part(self.factors(form)[axis], axis, coarse, level).tolist()
             for form in forms
             for coarse in self.blocks.chains[axis]
         ]
@@ -286,7 +326,7 @@ class _AxisSplit:
             share *= keys[a][which * len(chain) + chain.index(level)]
         return share
 
-    def _factors(self, form: ProductForm) -> list[NDArray[Any]]:
+    def factors(self, form: ProductForm) -> list[NDArray[Any]]:
         factors = [factor for a, factor in enumerate(form.factors) if a != self.place]
         return factors or [np.ones(1, dtype=object)]
 

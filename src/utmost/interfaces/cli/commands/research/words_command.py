@@ -37,7 +37,7 @@ def words(
     candidates: Annotated[int | None, option("K", "Number of words in a fixed list of candidates.")] = None,
     answer: options.Output,
 ) -> None:
-    """Choose the parameter of RAPPOR at which a word loses at most a level.
+    """Choose the parameter of RAPPOR that keeps each word at a level.
 
     More: docs/tutorial/collect-answers.md
     """
