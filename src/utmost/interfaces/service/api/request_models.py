@@ -144,6 +144,17 @@ class NewToken(RequestModel):
     ] = None
 
 
+_NAMES = {"type": "array", "items": {"type": "string"}}
+_PROMISE_TYPES: dict[str, dict[str, Any]] = {
+    **dict.fromkeys(("public", "columns", "drop", "id_column"), _NAMES),
+    "rows": {"type": "string", "enum": ["declared", "observed"]},
+    "keyed_by_id": {"type": "boolean"},
+    "part": {"anyOf": [_NAMES | {"minItems": 2, "maxItems": 2}, {"type": "null"}]},
+    "individual": {"type": ["string", "null"]},
+}
+"""JSON types of the fields of a promise, for generated clients; the promise itself reads and checks them."""
+
+
 def _promise_schema() -> dict[str, Any]:
     """Return the JSON schema of a promise: its fields, and those of its noise by kind."""
     kinds = [
@@ -158,7 +169,9 @@ def _promise_schema() -> dict[str, Any]:
         }
         for name, kind in KINDS.items()
     ]
-    properties: dict[str, Any] = {name: {"description": form.title} for name, form in json_forms(Promise).items()}
+    properties: dict[str, Any] = {
+        name: {"description": form.title, **_PROMISE_TYPES.get(name, {})} for name, form in json_forms(Promise).items()
+    }
     properties["noise"] = {"description": "noise, and whom it protects", "oneOf": kinds}
     return {"type": "object", "additionalProperties": False, "properties": properties}
 
