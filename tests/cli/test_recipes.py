@@ -74,9 +74,9 @@ def test_a_nightly_job_repeats_itself_and_refuses_other_data(run, job, monkeypat
     assert "± " in shown
     assert "would be spent" in shown
     spent = "Dataset people has spent epsilon = 1/4.\n"
-    assert f"Answered. {spent}" in ran(run, "release", "e.csv", *night, "--out", "o.csv")
+    assert f"Answered.\n{spent}" in ran(run, "release", "e.csv", *night, "--out", "o.csv")
     first = (job / "o.csv").read_bytes(), (job / "o.csv.json").read_bytes()
-    assert f"Answered again: nothing was spent. {spent}" in ran(run, "release", "e.csv", *night, "--out", "o.csv")
+    assert f"Answered again: nothing was spent.\n{spent}" in ran(run, "release", "e.csv", *night, "--out", "o.csv")
     for _ in range(2):  # the next night, with the data of the night before: the answer that is there
         ran(run, "release", "e.csv", *night[:3], "tuesday", "--out", "p.csv")
     assert (job / "p.csv").read_bytes() == first[0]

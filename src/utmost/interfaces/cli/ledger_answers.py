@@ -195,12 +195,12 @@ class Question:
         return at in answered or (kept is not None and kept.level_of_answer(at) is not None)
 
     def headline(self, ledger: Ledger, *, repeated: bool) -> str:
-        """Return what a call did and what its dataset has spent, in one line for a log."""
+        """Return what a call did and what its dataset has spent, in two lines for a log."""
         kept = self.release_in(ledger) or next(iter(self.means_in(ledger)))
         report = budget_report(ledger.budget(kept.dataset))
         limit = "" if report["limit"] is None else f" of {report['limit']}"
         spent = f"Dataset {kept.dataset} has spent epsilon = {report['spent']}{limit}."
-        return f"Answered{' again: nothing was spent' if repeated else ''}. {spent}"
+        return f"Answered{' again: nothing was spent' if repeated else ''}.\n{spent}"
 
     def warn_of_equal_values(self, ledger: Ledger) -> None:
         """Warn, after a new answer, of other releases with the same values, in this dataset or as independent data."""
