@@ -92,11 +92,11 @@ ARGUMENTS = {
     "columns": NO_COLUMNS,
     "neighbours": [None, "", "both", 5, [], "add_remove"],
     "numbers": [None, "", "counts", 5, [], "complex"],
-    "grid": [1, "1/2", 0, "1/3", math.nan, "x"],
+    "grid": [0, -1, math.nan, "x", [], object()],
     "half_step": [None, "yes", 5, []],
     "largest": [0, -1, 1 << 4096, 10**5000, *NO_NUMBERS[1:]],
     "independent": [None, "yes", 5, []],
-    "id_column": ["m", "", 5, "n", ["row"], object()],
+    "id_column": ["m", "", 5, "n", ["row", "row"], object()],
     "dataset": NO_NAMES[1:],
     "version": [0, -1, 2, 7, "one", 1.5, True, math.nan, [], object(), 10**30],
     "request": NO_NAMES[1:],
@@ -141,7 +141,7 @@ def named(cases):
 @pytest.mark.parametrize("case", WRITTEN, ids=named(WRITTEN))
 def test_publish(unchanged, case):
     name, value = case
-    arguments = {"name": "new", **CALL, name: value}
+    arguments = {"name": "new", **CALL, "numbers": "reals" if name == "grid" else "integers", name: value}
     release = arguments.pop("name")
     refuse(lambda: unchanged.publish(release, **asked(**arguments)))
 
