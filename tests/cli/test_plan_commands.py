@@ -429,16 +429,6 @@ def test_wrong_questions_are_answered_with_what_to_do(run, counted, plan, releas
     assert said in err
 
 
-def test_what_was_not_measured_is_not_determined(run, counted, tmp_path):
-    plan, out = tmp_path / "p.json", tmp_path / "r.json"
-    run("plan", counted, "--want", "sex", "--epsilon", 1, "--out", plan)
-    run("release", counted, "--plan", plan, "--epsilon", 1, "--out", out)
-    for say in (["total", out, "--where", "department=A"], ["clean", out, "--want", "department"]):
-        code, shown, err = run(*say)
-        assert (code, shown) == (2, "")
-        assert "must determine the answer" in err
-
-
 def test_a_level_is_shared_by_plans(run, tmp_path):
     """The shares of the library; each plan's release at its epsilon, and its errors there."""
     domain, plans = tmp_path / "domain.json", {}

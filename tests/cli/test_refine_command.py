@@ -7,7 +7,6 @@ from fractions import Fraction
 import pytest
 
 import utmost as ut
-from running import called
 from utmost.channels import Channel, geometric_channel, randomized_response
 from utmost.geometry import prefers
 from utmost.spaces import Consumer
@@ -112,9 +111,3 @@ def test_refusals(run, files, tmp_path, monkeypatch, arguments, code, said):
     assert (ended, out) == (code, "")
     assert said in " ".join(err.split())
     assert not (tmp_path / "out.csv").exists()
-
-
-def test_the_higher_level_of_two_is_better_for_everyone(files):
-    ended = called("research", "refine", files("higher"), files("lower"))
-    assert (ended.returncode, ended.stderr) == (0, "")
-    assert "better for everyone" in ended.stdout

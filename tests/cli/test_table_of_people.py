@@ -164,18 +164,6 @@ def test_a_ledger_keeps_it_as_a_table_and_counts_it_again(run, tmp_path):
     assert shlex.split(higher[2].partition(": utmost ")[2])[0] == "view"
 
 
-def test_counts_are_counted_again_to_be_relaxed(run, tmp_path):
-    words = [written(tmp_path, persons(50)), *SAY, "--domain", tmp_path / "domain.json"]
-    kept = ["--ledger", new_ledger(tmp_path / "l.db"), "--name", "persons"]
-    assert run(*with_recipe("release", *words, *kept, "--epsilon", 1, "--out", tmp_path / "a.csv"))[0] == 0
-    assert run(*with_recipe("relax", *words, *kept, "--epsilon", 2, "--out", tmp_path / "b.csv"))[0] == 0
-    assert run("verify", tmp_path / "b.csv")[0] == 0
-    code, _, err = run(
-        *with_recipe("relax", words[0], "--by", "region", *kept, "--epsilon", 3, "--out", tmp_path / "c.csv")
-    )
-    assert (code, "--each-row" in err) == (2, True)
-
-
 OTHERWISE = [
     ([], "got neither --person nor --each-row"),
     (["--each-row", "--by", "region,age"], "got --by region,age and no --mean"),

@@ -12,7 +12,6 @@ from service.publications import Terms, document, publish_by
 from service.test_client import Inside
 from service.visiting import Forms, Visitor
 from utmost.errors import (
-    AlreadyPublished,
     BudgetExceeded,
     DataChanged,
     NeedsApproval,
@@ -227,15 +226,6 @@ def test_the_body_is_bounded_and_its_names_differ(connected, tables, shared):
     )
     assert answer.status_code == 422
     assert curator.releases == []
-
-
-def test_the_same_values_in_another_dataset_are_refused_for_all(connected, tables, shared):
-    curator = connected(approvals=False)("Ada", "curator")
-    before = ut.Promise(noise=shared.plans["visits"])
-    curator.publish("visits before", tables["visits"], before, epsilon=1, dataset="old")
-    with pytest.raises(AlreadyPublished):
-        publish_shared(curator, tables, shared, "sales")
-    assert [release["name"] for release in curator.releases] == ["visits before"]
 
 
 def test_a_frame_of_an_engine_is_refused(place, tables, shared):
