@@ -249,7 +249,7 @@ def test_a_request_of_the_wrong_shape_names_the_field_that_is_wanted(app, bearer
     ("sent", "told"),
     [
         ({"json": {"owner": "X", "role": "boss", "grants": []}}, "body.role: must be 'recipient', "),
-        ({"json": {"owner": "", "role": "admin", "grants": []}}, "body.owner: must have at least 1 characters"),
+        ({"json": {"owner": "", "role": "admin", "grants": []}}, "body.owner: must have a length of at least 1"),
         ({"key": None}, "header.Idempotency-Key: missing; send a new text"),
     ],
 )

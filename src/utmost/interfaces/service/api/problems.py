@@ -125,10 +125,10 @@ _LIMITS = {
     "literal_error": "must be {expected}",
     "greater_than_equal": "must be at least {ge}",
     "less_than_equal": "must be at most {le}",
-    "string_too_long": "must have at most {max_length} characters",
-    "string_too_short": "must have at least {min_length} characters",
-    "too_long": "must have at most {max_length} items",
-    "too_short": "must have at least {min_length} items",
+    "string_too_long": "must have a length of at most {max_length}",
+    "string_too_short": "must have a length of at least {min_length}",
+    "too_long": "must have a length of at most {max_length}",
+    "too_short": "must have a length of at least {min_length}",
     "string_pattern_mismatch": "must match {pattern}",
 }
 
