@@ -28,6 +28,13 @@ def test_every_row_of_a_picture_is_equally_wide_and_fits_a_terminal():
     assert {owner for row in rows for _, owner in row} == {-1, 0, 1}
 
 
+def test_whole_places_have_whole_numbers_under_the_axis():
+    """Counts 0 to 7 have no count 1.4; places that are no whole numbers are evenly spaced."""
+    for last, step, marks in ((7, 1, "0 1 3 4 6 7"), (2, 1, "0 1 2"), (1, 0.5, "0 0.2 0.4 0.6 0.8 1")):
+        xs = [step * at for at in range(int(last / step) + 1)]
+        assert terminal_curves(xs, {"a": [1.0] * len(xs)})[-1][0][0].split() == marks.split()
+
+
 @given(st.floats(1e-6, 1e6))
 def test_the_ticks_are_round_numbers_and_have_room_for_the_curve(top):
     rows = terminal_curves([0, 1], {"a": [0, top]})

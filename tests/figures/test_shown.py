@@ -286,6 +286,8 @@ def test_a_large_domain_says_how_many_values_its_axes_have():
     large = ut.Domain({"age": range(200_000), **{name: list("AB") for name in names}})
     check_short(large)
     assert repr(large).startswith("Domain('age': 200000 values, ")
+    many = ut.Domain({f"q{at}": list("abcde") for at in range(16)})
+    assert repr(many).endswith("'q8': 5 values and 7 more)")
 
 
 def test_the_legend_of_a_budget_lies_on_no_bar(planted):

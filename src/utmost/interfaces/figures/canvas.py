@@ -101,11 +101,14 @@ def terminal_curves(xs: Sequence[float], curves: Curves) -> list[list[tuple[str,
             cells.append((chr(_BRAILLE + int(np.bitwise_or.reduce(dots))), owner))
         rows.append([(tick, -1), *cells])
     rows.append([("     0 ┼" + "─" * _WIDTH, -1)])
-    # Six numbers under the axis, each centred at its place.
-    line = ""
-    for i in range(6):
-        mark = f"{xs[0] + (xs[-1] - xs[0]) * i / 5:g}"
-        line = line.ljust(_WIDTH * i // 5 - (len(mark) - 1) // 2) + mark
+    # Up to six numbers under the axis, each centred at its place; whole ones where all x are whole.
+    line, span = "", xs[-1] - xs[0]
+    marks = [xs[0] + span * i / 5 for i in range(6)]
+    if all(float(x).is_integer() for x in xs):
+        marks = list(dict.fromkeys(float(round(mark)) for mark in marks))
+    for number in marks:
+        mark = f"{number:g}"
+        line = line.ljust(int(_WIDTH * (number - xs[0]) / (span or 1)) - (len(mark) - 1) // 2) + mark
     rows.append([("       " + line, -1)])
     return rows
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import wrong_kind
 from utmost.core.exact.arrays import frozen, unpickler, with_room_for
-from utmost.core.exact.display import LONGEST, Display, brief
+from utmost.core.exact.display import LONGEST, Display, brief, few
 from utmost.errors import OutOfRange, WrongKind
 from utmost.tables.axes.axes import Axis, Label, label_text, plain
 from utmost.tables.axes.axis_facts import axis_facts, axis_of_facts
@@ -82,8 +82,9 @@ class Domain(Display):
             text = f"Domain({words})" if is_plain else f"Domain.of_facts({words})"
             if len(text) <= LONGEST and text.isprintable():
                 return text
-        sizes = {axis.levels[0]: axis.size for axis in self.axes[:9]}
-        return f"Domain({', '.join(f'{brief(name)}: {size} values' for name, size in sizes.items())})"[:LONGEST]
+        sizes = [f"{brief(axis.levels[0])}: {axis.size} values" for axis in self.axes]
+        texts = (f"Domain({few(sizes, most)})" for most in range(9, 0, -1))
+        return next((text for text in texts if len(text) <= LONGEST), f"Domain({len(sizes)} axes)")
 
     @property
     def columns(self) -> tuple[str, ...]:

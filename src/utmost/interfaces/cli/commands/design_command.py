@@ -32,7 +32,7 @@ _SHOWN = 24
 _VISIBLE = 1e-6
 
 
-def show_design(report: dict[str, Any], out: Path | None) -> None:
+def show_design(report: dict[str, Any], secrets: int, out: Path | None) -> None:
     shown = {
         "expected loss": with_exact(report["expected_loss"], report["expected_loss_exact"], longest=29),
         "lower bound for all mechanisms": with_exact(report["lower_bound"], report["expected_loss_exact"], longest=29),
@@ -40,7 +40,7 @@ def show_design(report: dict[str, Any], out: Path | None) -> None:
         "found by": report["method"],
         "theorem": report["theorem"] or "none: the lower bound proves it",
         **({"which needs": "; ".join(report["hypotheses"])} if report["hypotheses"] else {}),
-        "secrets": report["space"],
+        "secrets": f"{report['space']}, {secrets:,} of them",
         "level": f"epsilon = {report['epsilon']}" + (f" per {report['unit']}" if report.get("unit") else ""),
         "consumer": f"prior {report['prior']}, loss {report['loss']}",
     }
@@ -229,7 +229,7 @@ def design(
     likeliest = labelled_answers(optimum)
     report |= likeliest
     if options.Output(None, as_json or out != path).give(written):
-        show_design(report, path)
+        show_design(report, ptype.space.size, path)
         if likeliest:
             title = f"\nThe likeliest answers for {likeliest['likeliest_secret']}"
             rows = [[label, f"{100 * share:.2f} %"] for label, share in likeliest["answers_for_it"]]
