@@ -422,12 +422,12 @@ def budget_rows(report: Mapping[str, Any]) -> dict[str, str]:
     """Return a `budget_report` in words."""
     return {
         "dataset": report["dataset"] or "",
-        "limit": "none" if report["limit"] is None else _spent_words(report["limit"]),
-        "spent": _spent_words(report["spent"]),
-        "remaining": "no limit is set" if report["remaining"] is None else _spent_words(report["remaining"]),
+        "limit": "none" if report["limit"] is None else spent_words(report["limit"]),
+        "spent": spent_words(report["spent"]),
+        "remaining": "no limit is set" if report["remaining"] is None else spent_words(report["remaining"]),
     }
 
 
-def _spent_words(spent: str | float) -> str:
+def spent_words(spent: str | float) -> str:
     """Return a level of a report in words; rounded levels are floats."""
     return f"epsilon = {spent if spent == '0' or not isinstance(spent, str) else level_words(level_from_text(spent))}"

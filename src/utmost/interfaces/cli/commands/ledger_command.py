@@ -58,7 +58,9 @@ def show_status(status: Mapping[str, Any], headline: str | None) -> None:
     }
     shown: list[Any] = [] if headline is None else [ScreenText(headline, style="bold")]
     shown.append(facts(rows))
-    tables = (_RELEASE, status["releases"]), (_MECHANISM, status["mechanisms"]), (_BUDGET, status["datasets"])
+    budgets = [ledger_answers.budget_rows(row) for row in status["datasets"]]
+    budgets = [{title: cell.removeprefix("epsilon = ") for title, cell in row.items()} for row in budgets]
+    tables = (_RELEASE, status["releases"]), (_MECHANISM, status["mechanisms"]), (_BUDGET, budgets)
     for titles, entries in tables:
         if entries:
             rows_of_cells = [
@@ -76,7 +78,10 @@ def show_verification(report: Mapping[str, Any]) -> None:
     rows = {
         "events": str(report["events"]),
         "responses": f"{report['responses']} with {report['cells']} cells",
-        "spent": ", ".join(f"{dataset}: epsilon = {spent}" for dataset, spent in report["spent"].items()) or "nothing",
+        "spent": ", ".join(
+            f"{dataset}: {ledger_answers.spent_words(spent)}" for dataset, spent in report["spent"].items()
+        )
+        or "nothing",
         "quarantine": report["quarantine"] or "none",
     }
     if report["answers"]:
