@@ -107,7 +107,7 @@ def test_the_table_says_how_many_have_an_amount_and_is_verified(run, tmp_path):
     assert again.unit.amount.missing
     status, out, _ = run("statement", tmp_path / "r.json")
     assert status == 0
-    assert "events without income were left out of its sums and means" in " ".join(out.split())
+    assert "rows without income were left out of its sums and means" in " ".join(out.split())
     assert "an event without an amount adds h - l to the third" in release.statement["noise"]["theorem"]
     assert release.statement["promise"]["noise"]["plan"]["unit"]["amount"]["missing"] == "left out of the sums"
 

@@ -186,10 +186,10 @@ def sums_in_words(statement: Mapping[str, Any], release: "NoisySums") -> Release
         unknown = [f"{axis.levels[0]}, as {axis.missing}" for axis in domain.axes if axis.missing is not None]
         counted += f"; missing values are counted for {' and for '.join(unknown)}" if unknown else ""
         if amount is not None and amount.missing:
-            counted += f"; events without {amount.name} were left out of its sums and means"
-            counted += ", and are counted among all events" if release.unit.is_shared else ""
+            counted += f"; rows without {amount.name} were left out of its sums and means"
+            counted += ", and are counted among all" if release.unit.is_shared else ""
         bounded = "each individual's contribution was limited to what is stated above; "
-        bounded += f"events with a value outside the domain were left out{counted}"
+        bounded += f"rows with a value outside the declared lists were left out{counted}"
         before = bounded if amount is None or amount.clipped is None else f"{amount.clipped}; {bounded}"
     if release.unit.is_distinct:
         after = "nothing: each noisy cell is published as it is"
@@ -275,7 +275,7 @@ def _noised(
         "count": counted,
         f"{amounts.amount.name}_count": f"{counted} that have {amounts.amount.name}",
         f"{amounts.amount.name}_sum": f"sums of {amounts.amount.name}",
-        mean.name: f"means of {amounts.amount.name} ({_DIVIDED})",
+        mean.name: f"means of {amounts.amount.name} ({_divided_by(mean.name)})",
     }
     return [
         (
@@ -295,8 +295,11 @@ def _share_text(share: str) -> str:
 
 
 _LONG = 1000
-_DIVIDED = "the margin is about the number shown, divided by the number of events in the group"
-"""The sentence about the margin of a mean, which depends on the size of its group."""
+
+
+def _divided_by(column: str) -> str:
+    """The sentence about the margin of a mean, which depends on the size of its group."""
+    return f"the margin is about the number shown, divided by {column.rpartition(' times ')[2]}"
 
 
 def _laws(release: "NoisySums") -> list[tuple[Any, Geometric]]:
@@ -367,7 +370,8 @@ def _computed(release: "NoisySums", marginal: Any, labels: Mapping[int, Any]) ->
     if amounts is not None:
         *plain, mean = amounts.mean_columns
         columns = [(column.name, f"{column.name}, {count} values", column.weights) for column in plain]
-        columns.append((mean.name, f"{mean.name.partition(' times ')[0]}, {count} values ({_DIVIDED})", mean.weights))
+        words = f"{mean.name.partition(' times ')[0]}, {count} values ({_divided_by(mean.name)})"
+        columns.append((mean.name, words, mean.weights))
 
     def margin_of(weights: Any) -> Callable[[Any], int | float]:
         return lambda sure: next(iter(release.widest_bars([marginal], weights, sure, together=False).values()))
