@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
-from functools import partial
+from functools import lru_cache, partial
 from itertools import accumulate
 from math import inf
 from typing import NamedTuple
@@ -39,11 +39,12 @@ class OnceNoise(NamedTuple):
         return self.kind + WITH_TABLES * bool(self.table_shares) + WITH_TOTAL * (self.total_share > 0)
 
 
-def once_noises(workload: Workload, unit: Unit, level: Level) -> list[OnceNoise]:
+@lru_cache(maxsize=8)  # a plan is asked for them several times
+def once_noises(workload: Workload, unit: Unit, level: Level) -> tuple[OnceNoise, ...]:
     """The kinds of noise for a single release that can answer a workload, each with its error."""
     if unit.is_shared or unit.is_distinct or unit.sensitivity.denominator != 1:
-        return []
-    return [*_noises_of_cells(workload, unit, level), *_noises_of_tables(workload, unit, level)]
+        return ()
+    return (*_noises_of_cells(workload, unit, level), *_noises_of_tables(workload, unit, level))
 
 
 def _noises_of_cells(workload: Workload, unit: Unit, level: Level) -> Iterator[OnceNoise]:
@@ -121,11 +122,12 @@ def _noises_of_tables(workload: Workload, unit: Unit, level: Level) -> Iterator[
 
     first_cells = dict(zip(sizes, accumulate(sizes.values(), initial=0), strict=False))
     places = range(sum(sizes.values()))
-    answers = [
-        (weight, [int(place == first_cells[name] if name else place < domain.shape[0]) for place in places])
-        for name, weight in weights.items()
-        if name not in others
-    ]
+    answers, wanted = dict[int, list[int]](), list[tuple[Fraction, int]]()
+    for name, weight in weights.items():
+        if name not in others:
+            size = sizes.get(name, 0)  # tables of one size have one variance; 0 stands for the total
+            answers[size] = [int(place == first_cells[name] if name else place < domain.shape[0]) for place in places]
+            wanted.append((weight, size))
     roots = {name: float(weight) ** (1 / 3) for name, weight in others.items()}
 
     def shares_of(share: Fraction) -> dict[str, Fraction]:
@@ -137,7 +139,8 @@ def _noises_of_tables(workload: Workload, unit: Unit, level: Level) -> Iterator[
         if share + total_share >= 1:
             return inf
         law = drawn_law(draw_at, level, total_share, share)
-        return sum(float(weight) * float(law.variance_of(answer)) for weight, answer in answers)
+        variances = {size: float(law.variance_of(answer)) for size, answer in answers.items()}
+        return sum(float(weight) * variances[size] for weight, size in wanted)
 
     def beside(shares: Mapping[str, Fraction]) -> float:
         if not all(shares.values()):
