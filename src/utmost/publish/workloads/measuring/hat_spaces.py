@@ -85,7 +85,7 @@ class HatSpace:
         if not self.base:
             return [], []
         sets = self.sets[1:]
-        gain = (self.gain / (1 << self.shift)).astype(np.float64).reshape(-1, self.gain.shape[1])
+        gain = (self.gain / (1 << self.shift)).astype(np.float64)
 
         def applied(by: Floats, values: Floats, sign: int) -> list[Floats]:
             across = [row_sums(values, self.size, self.base, row_set) for row_set in sets]
