@@ -4,8 +4,10 @@ import hmac
 import logging
 import os
 import pickle
+import sqlite3
 import sys
 import traceback
+from contextlib import closing
 from hashlib import sha256
 
 import pytest
@@ -115,6 +117,26 @@ def test_keys_are_derived_by_hkdf(tmp_path):
     secret, purpose = hmac.digest(b"utmost ledger", KEY, sha256), b"fingerprint"
     derived = HKDFExpand(hashes.SHA256(), 32, len(purpose).to_bytes(4, "big") + purpose).derive(secret)
     assert shown == derived[:8].hex()
+
+
+def test_the_chain_and_its_seal_are_those_of_the_theory(tmp_path):
+    """HMAC-SHA-256 of what is stored, as proofs/theory/ledger.md writes it down: ledgers of all versions verify."""
+    with Ledger.open(tmp_path / "l.db", create=True, key=KEY, witness=False) as ledger:
+        ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=1)
+    with closing(sqlite3.connect(tmp_path / "l.db")) as connection:
+        events = connection.execute("SELECT number, body, mac FROM utmost_events ORDER BY number").fetchall()
+        (head,) = connection.execute("SELECT number, seal FROM utmost_head").fetchall()
+    chain, seal = (
+        HKDFExpand(hashes.SHA256(), 32, len(purpose).to_bytes(4, "big") + purpose).derive(
+            hmac.digest(b"utmost ledger", KEY, sha256)
+        )
+        for purpose in (b"chain", b"head")
+    )
+    before = bytes(32)
+    for number, body, mac in events:
+        before = hmac.digest(chain, before + number.to_bytes(8, "big") + body, sha256)
+        assert mac == before
+    assert head == (len(events), hmac.digest(seal, len(events).to_bytes(8, "big") + before, sha256))
 
 
 def test_a_levels_key_opens_that_level_alone(tmp_path):
