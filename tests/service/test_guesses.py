@@ -17,6 +17,7 @@ from utmost.promises import Promise, within
 from utmost.service import application
 
 ONE = level(1)
+ONE_STORE = True
 
 
 def kind_of(call):
@@ -28,6 +29,7 @@ def kind_of(call):
     return "done"
 
 
+@pytest.mark.parametrize("place", ["sqlite", "postgres"], indirect=True)
 def test_a_burst_of_comparisons_is_told_no_more_than_five_a_day(opened, who):
     """Eighteen wrong guesses at once, of two workers: five are compared, and the table itself is refused, too."""
     alone, other = opened(approvals=False), opened(approvals=False)
@@ -185,6 +187,7 @@ def test_other_terms_are_no_guess(opened, who):
         assert kind_of(again) == "AlreadyPublished"
 
 
+@pytest.mark.parametrize("place", ["sqlite", "postgres"], indirect=True)
 def test_a_burst_of_right_tables_is_let_through(opened, who):
     """One after the other, where too many come at once."""
     alone = opened(approvals=False)

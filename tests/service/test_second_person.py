@@ -37,6 +37,8 @@ from utmost.privacy import Unit
 from utmost.service import Grant, Settings, application
 from utmost.workloads import Domain, Plan
 
+ONE_STORE = True
+
 PLAN = Plan(Domain(sex=["men", "women"], outcome=["yes", "no"]), Unit(1, 1), {"sex": 1})
 PLANNED = {"noise": ut.SumNoise(PLAN).facts()}
 HALF, QUARTER, ONE = level("1/2"), level("1/4"), level(1)
