@@ -586,7 +586,8 @@ class Ledger(Responding, Accounts, Display):
             The levels that are charged to each dataset: those that the witness has seen, and ``missing``.
 
         Raises:
-            OutOfRange: if there is no quarantine, or if ``missing`` is required.
+            OutOfRange: if there is no quarantine, if ``missing`` is required, or if it names a release in place of
+                the dataset of the release.
         """
         return end_quarantine(self._log, reason, missing)
 
