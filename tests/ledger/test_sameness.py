@@ -64,6 +64,15 @@ def test_releases_of_one_dataset_with_equal_values_are_named(ledger, same):
     assert ledger.equal_values("tuesday") == ()
 
 
+def test_versions_of_one_release_with_equal_values_are_named(ledger):
+    """A file that came twice may be published as the next version; its level is charged again."""
+    published(ledger, "nights", TABLE, **PROMISE)
+    published(ledger, "nights", TABLE, **PROMISE, version=2)
+    published(ledger, "nights", {"n": [1, 2, 4]}, **PROMISE, version=3)
+    assert ledger.spent("nights") == level(3)
+    assert [ledger.equal_values("nights", version=version) for version in (1, 2, 3)] == [("nights",), ("nights",), ()]
+
+
 @pytest.mark.parametrize("same", SAME)
 def test_the_same_data_under_two_names_are_told(ledger, same):
     """Each dataset would be private at epsilon, but the individuals pay twice; the message does not name the

@@ -206,11 +206,14 @@ class Question:
         """Warn, after a new answer, of other releases with the same values, in this dataset or as independent data."""
         published = [kept] if (kept := self.release_in(ledger)) else self.means_in(ledger)
         own = {release.name for release in published}
-        found = {name for one in published for name in ledger.equal_values(one.name, version=one.version)} - own
+        found = {
+            f"another version of {name!r}" if name == one.name else repr(name)
+            for one in published
+            for name in ledger.equal_values(one.name, version=one.version)
+            if name == one.name or name not in own
+        }
         if found:
-            text = (
-                f"{', '.join(map(repr, sorted(found)))} has values of this release, too. If one file came twice, its "
-            )
+            text = f"{', '.join(sorted(found))} has values of this release, too. If one file came twice, its "
             warn(f"{text}people are in both releases, and the levels add up.", PrivacyWarning)
 
     def _check_free(self, source: Path | None) -> None:

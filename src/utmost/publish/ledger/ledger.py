@@ -276,10 +276,11 @@ class Ledger(Responding, Accounts, Display):
         return self._log.read(look)
 
     def equal_values(self, name: str, *, version: int | None = None) -> tuple[str, ...]:
-        """Names of other releases that have a column with the values of a released column of this one, sorted.
+        """Names of releases that have a column with the values of a released column of this one, sorted.
 
         For the curator alone, as `difference`. Their levels add up, although they are of the same numbers: perhaps one
-        file was published as that of two nights. Columns whose cells are all equal are not compared.
+        file was published as that of two nights. The name of this release is among them if another version of it has
+        the values. Columns whose cells are all equal are not compared.
 
         Args:
             name, version: Release; the newest version if left out.
@@ -294,9 +295,11 @@ class Ledger(Responding, Accounts, Display):
                 transaction.key,
                 transaction.state.releases,
             )
-            digests = TableDigests.opened(key, release.values, release.name, release.version)
+            own = release.name, release.version
+            digests = TableDigests.opened(key, release.values, *own)
             holders = (transaction.digests.holders(key, releases, digest) for digest in digests.columns)
-            return tuple(sorted({other.name for found in holders for other, _ in found} - {release.name}))
+            others = {other.name for found in holders for other, _ in found if (other.name, other.version) != own}
+            return tuple(sorted(others))
 
         return self._log.read(look)
 

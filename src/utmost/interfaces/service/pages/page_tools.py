@@ -51,7 +51,7 @@ Albizzi Ginori
 Albizzi Guadagni
 Bischeri Guadagni
 Guadagni Lamberteschi"""
-"""Marriages between Florentine marginals of the fifteenth century, after Padgett and Ansell (1993)."""
+"""Marriages between Florentine families of the fifteenth century, after Padgett and Ansell (1993)."""
 
 
 def _tool(request: Request, viewer: Any, work: str, fields: Mapping[str, str]) -> Response:
