@@ -36,6 +36,10 @@ NOT_RUN = re.compile(
 )
 BLOCK = re.compile(r"^([ ]*)```(\w*)\n(.*?)^\1```$", re.M | re.S)
 
+_OF_A_SHELL = re.compile(r"[|<>]")
+_SIMPLE = re.compile(r"(echo|printf) [^$`]*|utmost(-papers)? [^|<>&;$`]*( > [\w.-]+)?")
+"""A line that needs no shell, or that a shell runs alone."""
+
 # What a slow machine says once in ten seconds, and a new one once.
 _PROGRESS = re.compile(r"(Designing: round \d+, relative gap |Compiling this search, once on this machine).*\n?")
 
@@ -127,15 +131,10 @@ def run_shell(code):
     if NOT_RUN.search(code):
         return None
     commands = [line for line in code.replace("\\\n", " ").splitlines() if line and not line.startswith("#")]
-    if any(
-        not line.startswith(("utmost ", "utmost-papers ", "cat ")) or re.search(r"[|<>]", line) for line in commands
-    ):
-        path = f"{sysconfig.get_path('scripts')}:/usr/local/bin:/usr/bin:/bin"
-        done = subprocess.run(
-            ["bash", "-e", "-o", "pipefail", "-c", code], env=PLAIN | {"PATH": path}, capture_output=True, text=True
-        )
-        assert done.returncode == 0, done.stderr
-        return _PROGRESS.sub("", done.stderr) + done.stdout
+    if any(not line.startswith(("utmost ", "utmost-papers ", "cat ")) or _OF_A_SHELL.search(line) for line in commands):
+        if not all(map(_SIMPLE.fullmatch, commands)):
+            return run_bash(code)
+        return "".join(run_bash(line) if line.startswith(("echo", "printf")) else run_simple(line) for line in commands)
     printed = ""
     for line in commands:
         program, *arguments = shlex.split(line, comments=True)
@@ -145,6 +144,27 @@ def run_shell(code):
             done = called(*arguments, program=PROGRAMS[program])
             printed += _PROGRESS.sub("", done.stderr) + done.stdout
     return printed
+
+
+def run_bash(code):
+    """What a script prints, errors first; each of its commands has to succeed."""
+    path = f"{sysconfig.get_path('scripts')}:/usr/local/bin:/usr/bin:/bin"
+    done = subprocess.run(
+        ["bash", "-e", "-o", "pipefail", "-c", code], env=PLAIN | {"PATH": path}, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    return _PROGRESS.sub("", done.stderr) + done.stdout
+
+
+def run_simple(line):
+    """What a command prints, run in this process, where its output may go to a file; it has to succeed."""
+    command, _, file = line.partition(" > ")
+    program, *arguments = shlex.split(command)
+    done = called(*arguments, program=PROGRAMS[program])
+    assert done.returncode == 0, done.stderr
+    if file:
+        Path(file.strip()).write_text(done.stdout, encoding="utf-8")
+    return _PROGRESS.sub("", done.stderr) + done.stdout * (not file)
 
 
 def masked(text):
