@@ -373,12 +373,7 @@ def _warn_of_losses(report: CountingReport, rule: CountingRule, outside: str | N
         text = f"Some values of {names} begin with a zero that is ignored, as 01005 read as 1005. If they are "
         text += f'codes, declare them as text, "{padded[0]}": ["01005", ...]. print(counted.report) shows how many.'
         warn(text, LeadingZerosRead)
-    measure, counted, kept = rule.measures[rule.reported], report.counted, report.kept
-    counts_once = measure.most_events == 1 or (measure.ends == (0, 1) and measure.amount is None)
-    if counts_once and measure.in_total is None:
-        # A person counts once in a cell, for any number of events there: only (person, cell) pairs can be lost.
-        counted, kept = report.pairs, report.pairs - report.removed
-    if 2 * kept < counted:
+    if not report.keeps_half:
         remedy = "print(counted.report) shows the percentage; count_contributions (utmost bounds) tests larger bounds."
         warn(f"The bounds on one person keep less than half of the {report.kept_of}. {remedy}", FewEventsKept)
 

@@ -293,6 +293,11 @@ class CountedMeasure:
         return clipped if beyond else clipped.astype(np.int64), int(np.count_nonzero((sums < low) | (sums > high)))
 
     @property
+    def counts_once(self) -> bool:
+        """Whether all events of a person in a cell count as one: only (person, cell) pairs can be lost."""
+        return self.in_total is None and (self.most_events == 1 or (self.ends == (0, 1) and self.amount is None))
+
+    @property
     def steps_of_event(self) -> int:
         """The number of steps that one event adds to all parts together; 1 without ``most_events``."""
         return 1 if self.most_events is None or self.each is None else self.each[1] - self.each[0]

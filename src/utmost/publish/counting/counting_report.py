@@ -48,6 +48,7 @@ class CountingReport:
     without_amount: Mapping[str, int] = field(default_factory=dict)  # by amount: events without it, inside the domain
     # By axis: events whose value begins with a zero that was ignored, such as 01005 where numbers or 1005 are declared.
     leading_zeros: Mapping[str, int] = field(default_factory=dict)
+    counts_once: bool = False  # whether all events of a person in a cell count as one
 
     def __reduce__(self) -> Any:
         raise Unsupported(
@@ -79,14 +80,21 @@ class CountingReport:
         return 100 * self.kept // whole if whole else 100
 
     @property
+    def keeps_half(self) -> bool:
+        """Whether the bounds keep at least half; where events of a person in a cell count as one, of these pairs."""
+        if self.counts_once:
+            return 2 * self.removed <= self.pairs
+        return 2 * self.kept >= self.counted
+
+    @property
     def share_kept(self) -> str:
         """`percent_kept` as text; where events are counted, also their number; below half, also advice."""
-        percent, whole = self.percent_kept, self.events if self.kept_of == "events" else self.counted
+        whole = self.events if self.kept_of == "events" else self.counted
         tenths = 1000 * self.kept // whole if whole else 1000
         shown = "less than 0.1 %" if tenths == 0 and self.kept else f"{tenths / 10:g} %"
-        advice = (
-            "; fewer than half: `count_contributions` and `utmost bounds` test larger bounds" if percent < 50 else ""
-        )
+        advice = "; all events of a person in a cell count as one" if self.counts_once and self.clipped_sums else ""
+        if not self.keeps_half:
+            advice = "; fewer than half: `count_contributions` and `utmost bounds` test larger bounds"
         if self.kept_of == "events":
             return f"{self.kept} of {self.events} ({shown}){advice}"
         return f"{shown} of what persons have in cells{advice}"
@@ -173,10 +181,11 @@ class ReportTally:
         axes: Sequence[str],
         *,
         kept_of: str | None = None,
+        counts_once: bool = False,
         clipped: Sequence[str] = (),
         amounts: Sequence[str] = (),
     ) -> None:
-        self._axes, self._kept_of = tuple(axes), kept_of
+        self._axes, self._kept_of, self._counts_once = tuple(axes), kept_of, counts_once
         self._clipped, self._amounts = tuple(dict.fromkeys(clipped)), tuple(dict.fromkeys(amounts))
         self._of_clipped = _FIRST_AXIS + 3 * len(self._axes)
         self._of_amounts = self._of_clipped + len(self._clipped)
@@ -249,6 +258,7 @@ class ReportTally:
             clipped_amounts=dict(zip(self._clipped, numbers[of_clipped:of_amounts], strict=True)),
             pairs=numbers[_PAIRS],
             kept_of=self._kept_of,
+            counts_once=self._counts_once,
             counted=numbers[_COUNTED],
             kept=numbers[_KEPT],
         )

@@ -131,6 +131,7 @@ class CountingRule:
         self.tally = ReportTally(
             [*(axis.levels[0] for axis in self.read), *values_read],
             kept_of=self.kept_of,
+            counts_once=measures[self.reported].counts_once,
             clipped=[name for measure, name in named if measure.each is not None],
             amounts=[name for measure, name in named if measure.leaves_missing],
         )
