@@ -133,6 +133,20 @@ def test_a_recipe_for_an_address_has_its_secret_file_too(run, job, place):
 
 
 @pytest.mark.parametrize(
+    "place", ["postgresql://u:hushhush@h/l", "postgresql://h/l?password=hushhush", "https://h/l", "POSTGRESQL://h/l"]
+)
+@pytest.mark.parametrize("asked", [False, True], ids=["options", "questions"])
+def test_a_recipe_has_no_password_and_no_address_of_another_kind(run, job, monkeypatch, place, asked):
+    """A recipe is for version control; that of a password had it, and that of https:// named a file https:/h."""
+    answers = ["y", "region", "values", "A,B", "", "1", "y", place, "a"]
+    monkeypatch.setattr("sys.stdin", io.StringIO("\n".join([*answers, ""])))
+    options = [] if asked else [*COUNT, "--epsilon", 1, "--ledger", place, "--name", "a"]
+    code, out, err = run("init", *options, "--out", "r.toml")
+    assert (code, "hushhush" in out + err, list(job.glob("r*.toml"))) == (2, False, [])
+    assert "--ledger: " in err
+
+
+@pytest.mark.parametrize(
     ("key_file", "remedy"),
     [("k.secret.toml", "Leave out --key-file"), ("k.key", "--count-key"), (None, "another file")],
 )

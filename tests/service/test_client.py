@@ -333,3 +333,13 @@ def test_an_address_where_nothing_answers_is_named():
         nobody.me()
     with pytest.raises(OutOfRange, match=r"http://127\.0\.0\.1:8000"):
         connect("127.0.0.1:8000", "utmost_none")
+
+
+def test_an_error_does_not_repeat_the_password_of_an_address():
+    """The address of a proxy may have one, and errors go to logs."""
+    with (
+        connect("http://ada:hushhush@localhost:9", "utmost_none") as nobody,
+        pytest.raises(LedgerUnavailable, match="http://localhost:9") as caught,
+    ):
+        nobody.view("admissions", epsilon=1)
+    assert "hushhush" not in str(caught.value)

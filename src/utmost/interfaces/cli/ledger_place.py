@@ -120,6 +120,18 @@ def is_server(text: str) -> bool:
     return text.partition("://")[0].lower() in _SERVERS and "://" in text
 
 
+def check_place(text: str) -> None:
+    """Refuse, before anything is written, a place with a password, and an address of no ledger."""
+    check_no_password(text)
+    if "://" in text and not text.startswith((*(f"{name}://" for name in _SERVERS), "sqlite:///")):
+        raise OutOfRange(
+            "a ledger must be in SQLite or PostgreSQL",
+            came=f"{text.partition('://')[0]}://",
+            where="--ledger",
+            remedy="Write a path, sqlite:///PATH or postgresql://HOST/DATABASE.",
+        )
+
+
 def check_no_password(text: str) -> None:
     """Refuse a place with a password."""
     try:

@@ -434,7 +434,7 @@ class RemoteLedger:
                     came = type(error).__name__
                     remedy = "Check the address, and whether utmost serve runs there; then repeat the call"
                     remedy += "." if method == "GET" else " with the same request= name."
-                    where = str(self._client.base_url)
+                    where = str(self._client.base_url.copy_with(userinfo=b""))  # without a password of a proxy
                     raise LedgerUnavailable("the service must answer", came=came, where=where, remedy=remedy) from None
             else:
                 if answer.status_code not in (429, 503) or last:

@@ -10,7 +10,7 @@ import click
 
 from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.errors import OutOfRange
-from utmost.interfaces.cli.ledger_place import LedgerOptions, is_server, secret_file_of
+from utmost.interfaces.cli.ledger_place import LedgerOptions, check_place, is_server, secret_file_of
 from utmost.interfaces.cli.options import file_options
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import option
@@ -199,6 +199,8 @@ def _checked(choices: Choices, given: dict[str, Any], folder: Path) -> tuple[dic
             raise OutOfRange(f"{name} needs --person or --each-row", came="neither", remedy=remedy)
     if choices.memory.ledger is None:
         options.refuse("needs --ledger", choices.memory)
+    else:
+        check_place(choices.memory.ledger)
     if domain is not None and people.by is not None:
         for name in split_names(people.by):
             domain.level_named(name)
@@ -266,6 +268,7 @@ def recipe_by_questions() -> tuple[dict[str, Any], dict[str, Any] | None]:
     options.written_level(given["epsilon"])
     if _confirm("Keep the release in a ledger, to repeat it and to add accuracy later"):
         given["ledger"] = _ask("File of the ledger", default="releases.db").strip()
+        check_place(given["ledger"])
         given["name"] = _ask("Name of the release", default="-".join(domain)).strip()
     Domain.of_facts(domain)
     return given, domain

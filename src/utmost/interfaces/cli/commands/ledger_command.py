@@ -272,7 +272,7 @@ def resume(
         text = "Nothing was charged as lost."
         if levels:
             lost = "; ".join(f"{name}: {' and '.join(map(level_name, each))}" for name, each in levels.items())
-            new = ", ".join(repr(name) for name in levels if name not in known)
+            new = ", ".join(repr(name) for name in charged if name not in known)  # the witness misspells no name
             text = f"Charged as lost: {lost}."
             if new:
                 text += f" Check the name: the ledger had no dataset {new}."
