@@ -97,7 +97,9 @@ def periods(
             if period.unit == clock.period.unit or period.starting(shorter[0]) != shorter[0]:
                 continue
             edges = period.edges(shorter[0], shorter[-1])
-            if edges[-1] != shorter[-1] or not set(edges) < set(shorter) or len(edges) <= least:
+            is_between = least < len(edges) < len(shorter)
+            # Sets of such numbers are slow: their last bits are equal.
+            if edges[-1] != shorter[-1] or not is_between or not set(edges) < set(shorter):
                 continue
         else:
             edges = _edges(period, first, last)
