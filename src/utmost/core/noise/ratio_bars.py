@@ -57,6 +57,16 @@ class RatioBar(Display):
         """Whether both ends are finite, because the noisy denominator is clearly not 0."""
         return math.isfinite(self.lower) and math.isfinite(self.upper)
 
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Both ends, as for estimates and quantiles.
+
+        >>> bar = fieller(17, 25, u=[1, 0], v=[1, 1], levels=1)
+        >>> bar.interval == (bar.lower, bar.upper)
+        True
+        """
+        return self.lower, self.upper
+
     def between(self, low: Fraction, high: Fraction) -> "RatioBar":
         """The interval cut to two numbers between which the true ratio is known to lie. The confidence stays the same.
 
