@@ -1,6 +1,7 @@
 """Surveys: short reports as one file, drawn by a page with exactly the law of the blocks, and counted by anybody."""
 
 import json
+import re
 import shutil
 import subprocess
 from collections import Counter
@@ -185,6 +186,20 @@ def test_a_phone_draws_at_a_level_that_is_a_little_lower():
     rounded = survey.rounded
     assert level("0.9999999999999999") < rounded.how.level <= survey.how.level
     assert SURVEY.of(json.loads(survey_files(rounded)["survey.json"]), "here") == rounded
+
+
+def test_a_page_of_another_version_finds_the_report_that_is_kept(monkeypatch):
+    """A second report about one person costs the level again; the page drew one after each new version of utmost."""
+
+    def key(survey):
+        return re.search(r'key = "([0-9a-f]{64})"', survey_files(survey)["index.html"].decode())[1]
+
+    survey = survey_of(7, 3, "1/3")
+    before = key(survey)
+    monkeypatch.setattr("utmost.publish.promises.codec.__version__", "9.9.9")
+    assert b"9.9.9" in survey_files(survey)["index.html"]
+    assert key(survey) == before
+    assert len({before, key(survey_of(7, 3, "1/2")), key(survey_of(8, 3, "1/3"))}) == 3
 
 
 def test_a_survey_is_saved_exported_drawn_and_counted(run, tmp_path):

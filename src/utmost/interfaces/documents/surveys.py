@@ -57,8 +57,11 @@ def survey_files(survey: Survey, to: Language = "js") -> dict[str, bytes]:
     )
     if to == "js":
         types = typed("survey.d.mts", Answer=survey.labels)
-        digest = sha256(table.encode()).hexdigest()
-        head = f'const survey = new Survey(table), key = "{digest}", names = table.labels;\n'
+        # The page keeps one report for what is drawn, also after an export by another version of utmost.
+        drawn = ("labels", "inside", "multipliers", "bases", "weights")
+        facts = _facts(survey)
+        key = sha256(_text({name: facts[name] for name in drawn}).encode()).hexdigest()
+        head = f'const survey = new Survey(table), key = "{key}", names = table.labels;\n'
         head += "const draw = (answer) => String(survey.report(answer));\n"
         written = {
             source: f"{code}\nexport default new Survey({table});\n",
