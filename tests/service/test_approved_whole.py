@@ -291,6 +291,16 @@ def test_an_amount_has_its_own_unit_and_bins_have_words_for_open_ends(service, w
     assert "confidence: at most" not in seen
 
 
+def test_the_bound_of_all_cells_has_the_unit_of_its_amount_and_no_number_is_too_long_to_show():
+    """The bound was in steps, without a unit; and a written exponent took a page minutes."""
+    unit = Unit(500_000, 2, amount=Amount("spent", "0.01"), in_total=700_000)
+    facts = Terms(as_promise(of_plan(plan(unit)))).request("x", ONE, 1).facts()
+    lines = [line.words for line in of_request(facts, "Ada").first]
+    assert {"5000 of spent, 500000 steps", "7000 of spent, 700000 steps"} < {*lines}
+    forged = json.loads(json.dumps(facts).replace("500000", "1e2000000000"))
+    assert "1e2000000000" in [line.words for line in of_request(forged, "Ada").first]
+
+
 def test_a_relaxation_shows_the_promise_of_the_release(service, who, published, grace):
     """At its level; and of a release that is not there nothing can be approved."""
     ada = who("Ada", "curator")

@@ -8,13 +8,13 @@ unchanged, with its digest.
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Annotated, Any
 
 from pydantic import Field
 
 from utmost.core.exact.field_forms import json_forms, rows_of
 from utmost.core.exact.levels import Level
+from utmost.core.exact.numbers import written_number
 from utmost.core.exact.written_levels import level_from_text, level_text, level_words
 from utmost.core.privacy.amount import Amount
 from utmost.core.privacy.unit import Unit
@@ -140,7 +140,7 @@ def _in_unit_of_amount(unit: dict[str, Any]) -> dict[str, Any]:
     """Return a unit with its changes as amounts; a unit that cannot be read is returned unchanged."""
     try:
         amount = Amount.of(unit["amount"])
-        changes = {name: Fraction(str(unit[name])) for name in ("sensitivity", "in_all") if name in unit}
+        changes = {name: written_number(unit[name], name) for name in ("sensitivity", "in_total") if name in unit}
         words = {name: f"{amount.text(steps)} of {amount.name}, {steps} steps" for name, steps in changes.items()}
     except (UtmostError, *_UNREADABLE):
         return unit
