@@ -76,6 +76,24 @@ def test_a_loss_is_charged_to_the_dataset_that_is_there(ledger, tmp_path):
         assert restored.budget(NAME).spent == 2
 
 
+def test_a_loss_is_not_charged_to_the_name_of_what_was_published(ledger, tmp_path):
+    """It would be a new dataset, so that the budget of the right one was as if nothing were lost."""
+    measures = {"pay": ut.mean("pay", each=(0, 9)), "rent": ut.mean("rent", each=(0, 9))}
+    people = {"town": ["A", "B"], "pay": [1, 2], "rent": [3, 4]}
+    wages = ut.count_measures(people, {"town": ["A", "B"]}, ut.Counting(each_row=True), measures)
+    ledger.budget(NAME, 9)
+    ledger.publish("n", {"n": [5, 9]}, ut.Promise(**PROMISE), epsilon=1, dataset=NAME)
+    ledger.publish_means("wages", wages, epsilon=1, dataset=NAME)
+    ledger.respond("coin", COIN, {"Ada": "yes"}, dataset="coins", independent=True)
+    ledger.backup(tmp_path / "b.db")
+    with Ledger.restore(tmp_path / "b.db", tmp_path / "r.db", key=KEY, witness=tmp_path / "w") as restored:
+        for name, dataset in {"n": NAME, "wages": NAME, "wages: pay": NAME, "coin": "coins"}.items():
+            with pytest.raises(OutOfRange, match=f"Name the dataset: {dataset!r}"):
+                restored.resume("restored", missing={name: 1})
+        restored.resume("restored", missing={NAME: 1})
+        assert restored.budget(NAME).spent == 4
+
+
 def test_letters_that_nobody_sees_make_no_other_name(ledger):
     """Characters that are drawn as nothing, although Python calls them printable."""
     unseen = [

@@ -213,8 +213,8 @@ class Question:
             if name == one.name or name not in own
         }
         if found:
-            text = f"{', '.join(sorted(found))} has values of this release, too. If one file came twice, its "
-            warn(f"{text}people are in both releases, and the levels add up.", PrivacyWarning)
+            text = f"{', '.join(sorted(found))} {'has' if len(found) == 1 else 'have'} values of this release, too. "
+            warn(f"{text}If one file came twice, its people are in all of them, and the levels add up.", PrivacyWarning)
 
     def _check_free(self, source: Path | None) -> None:
         answer, out = self.answer, self.answer.file

@@ -21,6 +21,7 @@ from utmost.errors import (
 from utmost.publish.counting.counted_facts import Part
 from utmost.publish.ledger.event_log import EventLog, Transaction
 from utmost.publish.ledger.events import check_name
+from utmost.publish.ledger.means_names import releases_of_means
 from utmost.publish.ledger.spending import Account, Budget, Spending
 from utmost.publish.ledger.state import Published, State
 
@@ -71,10 +72,12 @@ def check_names_differ(state: State, dataset: str) -> None:
 
 
 def check_no_release(state: State, dataset: str) -> None:
-    """Refuse the name of a release as a dataset if the release is charged to another dataset."""
+    """Refuse the name of a release, table of means or mechanism as a dataset if that is charged to another one."""
     if dataset in state.datasets:
         return
     charged = {release.dataset for (name, _), release in state.releases.items() if name == dataset}
+    charged |= {release.dataset for release in releases_of_means(state.releases.values(), dataset, None).values()}
+    charged |= {mechanism.dataset for (name, _), mechanism in state.mechanisms.items() if name == dataset}
     if charged:
         raise OutOfRange(
             "lost levels must be charged to a dataset",
