@@ -196,3 +196,10 @@ def test_a_fuzzer_of_the_description_finds_no_answer_outside_it(app, role):
 
             fuzzed()
     assert seen <= {200, 401, 403, 404, 409, 413, 422}
+
+
+@pytest.mark.parametrize("docs", [True, False])
+def test_a_missing_address_names_the_description_where_there_is_one(opened, docs):
+    caller = Caller(application(opened(), Settings(docs=docs)))
+    detail = caller("GET", "/v1/nothing").json()["detail"]
+    assert (caller("GET", "/v1/openapi.json").status_code == 200) == docs == ("/v1/openapi.json" in detail)

@@ -198,7 +198,7 @@ async def _answer_wrong_shape(request: Request, error: Exception) -> Response:
 
 
 _OF_ADDRESSES = {
-    404: "Nothing has this address. /v1/openapi.json lists the addresses of the API.",
+    404: "Nothing has this address.",
     405: "This address takes another method, which the header Allow names.",
 }
 
@@ -207,7 +207,10 @@ async def _answer_http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     title = error.title if isinstance(error, Refused) else HTTPStatus(error.status_code).phrase.title()
     phrase, detail = HTTPStatus(error.status_code).phrase, str(error.detail)
-    detail = _OF_ADDRESSES.get(error.status_code, detail) if detail == phrase else detail
+    if detail == phrase:
+        detail = _OF_ADDRESSES.get(error.status_code, detail)
+        if error.status_code == 404 and (described := request.app.openapi_url) is not None:
+            detail += f" {described} lists the addresses of the API."
     page_problem = problem(error.status_code, "".join(title.split()), detail)
     return _problem_answer(request, page_problem, dict(error.headers or {}))
 
