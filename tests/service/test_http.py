@@ -262,6 +262,15 @@ def test_a_value_out_of_its_limits_is_told_the_limit(app, bearer, sent, told):
     assert "query.most: must be at least 1" in root("GET", "/v1/tokens?most=0").json()["wrong"]
 
 
+def test_a_field_of_another_request_is_not_suggested_for_itself(app, bearer):
+    """It was told: "body.name: extra forbidden; did you mean name?"."""
+    asked = {"owner": "X", "role": "admin", "grants": [], "name": "a"}
+    wrong = Caller(app, bearer("Root", "admin"))("POST", "/v1/tokens", key="k", json=asked).json()["wrong"]
+    assert len(wrong) == 1
+    assert wrong[0].startswith("body.name: extra forbidden")
+    assert "mean name" not in wrong[0]
+
+
 def test_an_address_or_a_method_that_is_not_there_is_told_where_to_look(app, bearer):
     ada = Caller(app, bearer("Ada", "curator"))
     assert "/v1/openapi.json" in ada("GET", "/v1/relases").json()["detail"]

@@ -107,7 +107,8 @@ def problem_of_shape(faults: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
             words = "missing; send a new text with each request, and the same text if you repeat it"
         if kind == "extra_forbidden":
             own, name = fault.get("ctx", {}), fault["loc"][-1]
-            near = get_close_matches(own.get("name", str(name)), own.get("known", known), 1)
+            unknown = own.get("name", str(name))
+            near = get_close_matches(unknown, own.get("known", known - {unknown}), 1)
             words += f"; did you mean {near[0]}?" if near else ""
         wrong.add(f"{'.'.join(place)}: {words}")
     detail = "The request does not have the shape of the API description."
