@@ -1,4 +1,4 @@
-"""Plans in a ledger: each query group at its budget share, relaxed and viewed without loss; disjoint parts. `Account`
+"""Plans in a ledger: each marginal at its budget share, relaxed and viewed without loss; disjoint parts. `Account`
 is imported from its module: irrational sums that nearly tie would need many releases of a ledger, and repeated requests
 and growing levels are decided by an account without a release."""
 

@@ -172,4 +172,4 @@ def test_the_check_names_respelled_values_and_counts_blanks_under_their_label(ru
     assert code == 0, err
     axes = json.loads(out)["axes"]
     assert axes == {"town": {"outside": 4, "missing": 0, "similar": 3}, "age": {"outside": 0, "missing": 1}}
-    assert "are declared values but for blanks, capitals or accents" in " ".join(run(*asked)[1].split())
+    assert "differ from declared values only by blanks, capitals or accents" in " ".join(run(*asked)[1].split())

@@ -371,9 +371,9 @@ def test_a_declared_currency_stands_before_or_behind_a_number(run, tmp_path):
 @pytest.mark.parametrize(
     ("cell", "came"),
     [
-        ("1980-02-30", "a date that is in no calendar, like 30 February"),
-        ("0000-00-00", "a date that is in no calendar, like 30 February"),
-        ("27.7.1956", "text that is no time"),
+        ("1980-02-30", "a date that does not exist, like 30 February"),
+        ("0000-00-00", "a date that does not exist, like 30 February"),
+        ("27.7.1956", "text that is not a time"),
     ],
 )
 @pytest.mark.parametrize("wrap", [dict, pl.DataFrame])

@@ -173,7 +173,7 @@ def test_times_beyond_every_calendar_lie_outside():
     [
         (["2013"], "longer time"), (["2013-05"], "longer time"), (["2013-W20"], "longer time"),
         ([130517], "dates or times"), ([201305], "dates or times"),
-        (["17.5.2013"], "is no time"), (["2013-02-30"], "in no calendar"),
+        (["17.5.2013"], "is not a time"), (["2013-02-30"], "does not exist"),
         ([(0, 86400)], "dates or times"), ([(1,)], "dates or times"),
         ([True], "truth value"), ([1.5], "dates or times"), (np.array([1, 2]), "dates or times"),
         (pa.array([1.5]), "dates or times"), (pa.array([dt.time(9)]), "times"), ([dt.time(9)], "time"),

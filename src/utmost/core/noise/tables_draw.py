@@ -30,7 +30,7 @@ from utmost.core.noise.shell_series import ShellSeries, falling, is_at_most, num
 from utmost.errors import OutOfRange
 
 MOST_GROUPS = 200
-"""The most groups of all tables of a release in one draw, whose closed forms take seconds to compute."""
+"""The most groups of all tables in one draw together; the closed forms then take seconds to compute."""
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)

@@ -279,8 +279,9 @@ class Unit(PickledByFields):
         return "people" if times == 1 else f"people (each up to {times} times)"
 
     def uncounted_text(self, cell: str) -> str:
-        """The part of one individual's data that the table does not count, in words. Bounds that others imply are
-        omitted, and so are further events beside an amount: see `averaged`.
+        """The part of one individual's data that the table does not count, in words.
+
+        Bounds that others imply are omitted. So are further events that have an amount: see `averaged`.
 
         >>> Unit(1, 2).uncounted_text("cell")
         'what one individual has in more than 2 cells, or beyond 1 in any'
@@ -302,7 +303,7 @@ class Unit(PickledByFields):
         return f"what one individual has {', or '.join(bounds)}"
 
     def averaged(self, cell: str) -> str:
-        """How the events of one individual in one cell count beside an amount, in words; else "".
+        """How several events of one individual in one cell count, in words; "" if no amount is summed beside them.
 
         >>> Unit(100, 1, amount=Amount("income", 1, (0, 100))).averaged("group")
         'several events of one individual in a group count as 1, with their average amount'
@@ -315,7 +316,7 @@ class Unit(PickledByFields):
 
     @property
     def _events(self) -> tuple[Fraction, Fraction | None]:
-        """The most events of one individual in a cell, and in total, where the same noise serves sums and counts."""
+        """The most events of one individual in a cell and in total, if sums and counts have the same noise."""
         assert self.amount is not None, "events are counted beside an amount"
         low, high = self.amount.ends
         in_total = None if self.in_total is None else Fraction(self.in_total, high - low)

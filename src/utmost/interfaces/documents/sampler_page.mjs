@@ -1,7 +1,7 @@
 
 // The page: what is drawn is shown once it is kept, and shown again, also for another secret and in another window; what
-// was chosen is never stored. The lines before say the `table`, the `key` of what is kept, the `names` to choose from,
-// and how to `draw`.
+// was chosen is never stored. The lines before define `table`, the `key` of what is kept, the `names` to choose from, and
+// `draw`.
 const at = (id) => document.getElementById(id);
 
 // One transaction with the browser's store, which has ended on the disk when the promise is kept.

@@ -198,7 +198,7 @@ async def _answer_wrong_shape(request: Request, error: Exception) -> Response:
 
 
 _OF_ADDRESSES = {
-    404: "Nothing has this address.",
+    404: "This address does not exist.",
     405: "This address takes another method, which the header Allow names.",
 }
 

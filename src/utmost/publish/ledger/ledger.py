@@ -278,9 +278,9 @@ class Ledger(Responding, Accounts, Display):
     def equal_values(self, name: str, *, version: int | None = None) -> tuple[str, ...]:
         """Names of releases that have a column with the values of a released column of this one, sorted.
 
-        For the curator alone, as `difference`. Their levels add up, although they are of the same numbers: perhaps one
-        file was published as that of two nights. The name of this release is among them if another version of it has
-        the values. Columns whose cells are all equal are not compared.
+        For the curator alone, like `difference`. The levels of such releases add up, although their numbers are the
+        same: one file may have been published for two nights. The name of this release is among them if another
+        version of it has the values. Columns whose cells are all equal are not compared.
 
         Args:
             name, version: Release; the newest version if left out.

@@ -88,7 +88,7 @@ class Rows:
         run: Function that runs one statement.
         tables: Function that returns the names of all tables of the store.
         bytes_type: Name of the store's type of byte strings.
-        load: Function that writes many parts; if left out, one statement for each.
+        load: Function that writes many parts; if left out, each part is written by its own statement.
     """
 
     __slots__ = ("_bytes_type", "_load", "_run", "_tables")

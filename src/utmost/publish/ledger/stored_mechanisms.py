@@ -67,7 +67,7 @@ class StoredMechanism:
 
 @dataclass(frozen=True, slots=True)
 class DrawnAnswers:
-    """The place of the answers of some persons: the parts of an event."""
+    """Where the answers of some persons are stored: the parts of one event."""
 
     item: tuple[str, int]  # Name and version of the mechanism
     event: int

@@ -203,9 +203,9 @@ class CellNoiseAtLevel(Display):
     def theorem(self) -> str:
         """The optimality theorem of the drawn noise, with its scope.
 
-        It covers all cells only if an individual changes one cell: then the noise of any mechanism on any cell is
-        private at the whole level, so that the sum of costs is least if each cell's is. If an individual changes more
-        cells, dependent noise may have a smaller cost.
+        It covers all cells only if an individual changes one cell. In any private mechanism the noise of a
+        single cell then keeps the whole level, so that the sum of costs is least if each cell's cost is least. If an
+        individual changes more cells, dependent noise may have a smaller cost.
 
         >>> cell_noise_at(epsilon=2, unit=Unit(1, 1), numbers="reals", grid=8).theorem
         'in steps of 8, no other noise that is added to integers has a smaller expected cost, whatever an error costs

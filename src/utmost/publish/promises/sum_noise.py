@@ -134,14 +134,14 @@ class SumNoise(LatticeNoise):
         return min((lattice for _, lattice in self.runs), key=lambda lattice: lattice.share)
 
     def margin(self, level: Level, confidence: Number) -> int | float:
-        """The margin of the marginal with the smallest share."""
+        """The margin of error of a sum of the marginal with the smallest share."""
         return self._bar(self.widest.of(level), confidence)
 
     def weakness(self, level: Level) -> str:
         return weakness_of_laws(self.plan, level, noise_laws(self.plan, level))
 
     def named_bars(self, level: Level, confidence: Number, most: int) -> tuple[tuple[str, int | float], ...]:
-        """The largest margins, each of one marginal."""
+        """The margins of error of the marginals with the smallest shares."""
         marginals = zip(self.plan.shares, self.runs, strict=True)
         widest = sorted(marginals, key=lambda measured: measured[1][1].share)
         named = ((marginal, lattice.of(level)) for marginal, (_, lattice) in islice(widest, most))
@@ -224,7 +224,7 @@ class SumNoise(LatticeNoise):
         return self.plan.measurement.theorem(self.unit, self.plan.shares)
 
     def bars(self, columns: Sequence[str]) -> dict[str, str]:
-        """No columns of margins: each marginal has its own margin."""
+        """No columns of margins of error: each marginal has one margin for all its sums."""
         return {}
 
     def guarantee(self, level: Level, columns: Sequence[str]) -> str:

@@ -212,8 +212,9 @@ class Until(Display):
     def cell_confidence(self, noise: PlannedNoise, levels: Sequence[Level], confidence: Fraction) -> Fraction:
         """The confidence at each level, so high that margins have ``confidence`` where the rule stops.
 
-        On the integers it follows from the tails at each level: for a share of 10 %, the probability of a miss at one
-        level counts about 1.5 times. For other noise, the probabilities of all levels add up.
+        For noise on the integers it follows from the tails at each level: for a share of 10 %, the
+        probability of a miss at one level counts about 1.5 times. For other noise, the probabilities of all levels add
+        up.
 
         Source: proofs/theory/accuracy-first.md.
 

@@ -40,7 +40,7 @@ def release_shared(
         Unsupported, PromiseBroken, NotALevel, NotANumber: as for `release`.
 
     Warns:
-        LittleProtection: as for `release`, for the level of all together.
+        LittleProtection: as for `release`; the level of all together is judged.
 
     >>> import utmost as ut
     >>> from utmost.workloads import Workload, share_level, choose_plan

@@ -154,12 +154,12 @@ def _refused_time(cell: Any, name: str, axis: Axis, spelling: Spelling) -> BadTa
     came, remedy = kind_of(cell), _ISO
     assert axis.clock is not None, "the axis is one of periods"
     if isinstance(cell, str):
-        came, remedy = "text that is no time", f"{_ISO} {_UNREADABLE}"
+        came, remedy = "text that is not a time", f"{_ISO} {_UNREADABLE}"
         if axis.clock.pattern is not None:
             came = "text that does not match the pattern"
             remedy = f"Correct the cell, or the declared pattern. {_UNREADABLE}"
         elif _ISO_DATE.fullmatch(cell.strip()):
-            came, remedy = "a date that is in no calendar, like 30 February", f"Correct the cell. {_UNREADABLE}"
+            came, remedy = "a date that does not exist, like 30 February", f"Correct the cell. {_UNREADABLE}"
         if not any(letter.isdigit() for letter in cell):
             came, remedy = "text without a digit", MARK_ANYWAY
         elif axis.clock.pattern is None and has_zone(cell):

@@ -74,9 +74,9 @@ def well_formed(path: Path | str) -> Iterator[None]:
             raise
         raise BadTable(
             "a Parquet file must be well formed",
-            came="what Arrow cannot read",
+            came="a file that Arrow cannot read",
             where=str(path),
-            remedy="If it was cut off, write it again, and run again.",
+            remedy="Write the file again: it may be incomplete.",
         ) from None
 
 

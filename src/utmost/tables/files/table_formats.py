@@ -126,9 +126,9 @@ def read_feather(path: Path) -> Any:
             raise
         raise BadTable(
             "a Feather file must be well formed",
-            came="what Arrow cannot read",
+            came="a file that Arrow cannot read",
             where=str(path),
-            remedy="If it was cut off, write it again, and run again.",
+            remedy="Write the file again: it may be incomplete.",
         ) from None
     distinct_names(whole.column_names, str(path))
     return whole

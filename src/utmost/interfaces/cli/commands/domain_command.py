@@ -107,12 +107,13 @@ def check(
     for name, count in similar.items():
         if count:
             share = _share(count, whole.events)
-            shown[f"{name} outside"] = f"{share} are declared values but for blanks, capitals or accents: correct them"
+            text = f"{share} differ from declared values only by blanks, capitals or accents: correct them"
+            shown[f"{name} outside"] = text
     screen().print(ScreenGroup(ScreenText(CountingReport.notice, style="bold"), table_of_axes, facts(shown)))
 
 
 def _similar(table: Any, axis: Axis, spelling: table_options.NumberSpelling) -> int:
-    """Count the rows whose text is that of a declared value but for blanks, capitals, accents or Unicode forms."""
+    """Count the rows whose text differs from a declared value only by blanks, capitals, accents or Unicode forms."""
 
     def plain(text: str) -> str:
         letters = unicodedata.normalize("NFKD", text).casefold()

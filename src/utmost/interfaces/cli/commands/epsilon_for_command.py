@@ -63,7 +63,7 @@ def epsilon_for(
     has_cell_options = (sensitivity, cells, cost, numbers, relaxable) != (None, 1, "absolute", "integers", False)
     if in_total is not None:
         if has_cell_options or plane != options.PlanarOptions():
-            remedy = "Write --in-total 300 --margin 500, say."
+            remedy = "Write, for example, --in-total 300 --margin 500."
             required = "--in-total goes only with --margin, --confidence and --neighbours"
             raise OutOfRange(required, came="another combination", remedy=remedy)
         with progress_bar("Searching"):

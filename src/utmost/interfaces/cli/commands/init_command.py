@@ -138,7 +138,7 @@ def init(
 
 
 def _new_secret_file(given: dict[str, Any], file: Path | None, folder: Path) -> Path | None:
-    """The secret file to write: for a new ledger whose key no option names; refuse keys with which no run can count."""
+    """The secret file to write for a new ledger without a named key. Refuse keys by which no run can count."""
     place = given.get("ledger")
     if place is None:
         return None

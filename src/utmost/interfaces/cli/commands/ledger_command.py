@@ -87,7 +87,7 @@ def show_verification(report: Mapping[str, Any]) -> None:
     if report["answers"]:
         rows["answers"] = f"of {report['answers']} persons"
     headline = "Everything in the ledger is unchanged."
-    if report["quarantine"] is not None:  # an older copy is whole, and must not be taken for the ledger
+    if report["quarantine"] is not None:  # an older copy verifies, too, and must not be taken for the ledger
         headline = "In quarantine: events may be missing. What the ledger holds is unchanged."
     screen().print(ScreenGroup(ScreenText(headline, style="bold"), facts(rows)))
 
@@ -272,7 +272,8 @@ def resume(
         text = "Nothing was charged as lost."
         if levels:
             lost = "; ".join(f"{name}: {' and '.join(map(level_name, each))}" for name, each in levels.items())
-            new = ", ".join(repr(name) for name in charged if name not in known)  # the witness misspells no name
+            # `charged` was typed; names from the witness are not in it, and are spelled right.
+            new = ", ".join(repr(name) for name in charged if name not in known)
             text = f"Charged as lost: {lost}."
             if new:
                 text += f" Check the name: the ledger had no dataset {new}."

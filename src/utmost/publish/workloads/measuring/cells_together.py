@@ -179,7 +179,7 @@ def _independent(spent: Level, unit: Unit, cost: CellCost, *, relaxable: bool) -
     share, wide = Fraction(1, unit.cells), unit.sensitivity.numerator
     at, of = spent.scaled(share), absolute if cost == "absolute" else squared
     law = Geometric(at, wide) if relaxable or wide == 1 else optimal_noise(at, wide, of)
-    assert isinstance(law, Geometric | DiscreteStaircase), "a law on the integers"
+    assert isinstance(law, Geometric | DiscreteStaircase), "the noise is on the integers"
     return CellsTogether("independent", (1,) * unit.cells, (law,) * unit.cells, (share,) * unit.cells)
 
 

@@ -25,9 +25,8 @@ class HatSpace:
     space: Marginal  # T, a level of each of the other axes
     size: int  # the number of values of the axis
     base: int  # the number of values in a group of the finest measured level in T; 0 where none is measured
-    weights: Mapping[
-        Marginal, int
-    ]  # weight of each measured marginal in T, times the cells of a group on the other axes
+    # weight of each measured marginal in T, times the number of cells of a group on the other axes
+    weights: Mapping[Marginal, int]
     rows: Mapping[Marginal, int]  # the row set that each marginal measures along the axis, see `row_sets`
     cells: Mapping[Marginal, int]  # the number of cells of a group on the other axes, for each marginal
     project: Any  # the projection on T, times the number of cells of the other axes
@@ -78,9 +77,9 @@ class HatSpace:
         return [rest, *pieces]
 
     def float_coefficients(self, rows: Floats) -> tuple[list[Floats], list[Floats]]:
-        """`coefficients` of some answers with a value for each base group, (groups, answers), as floats; their errors.
+        """`coefficients` of several answers as floats, and bounds on their errors.
 
-        Both lists have an array (rows of the set, answers) for each row set.
+        ``rows`` has shape (base groups, answers). Both lists have one array (rows of the set, answers) for each set.
         """
         if not self.base:
             return [], []

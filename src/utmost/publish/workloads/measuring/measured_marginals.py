@@ -105,12 +105,12 @@ def names_hats(domain: Domain, word: Any) -> bool:
 
 
 def names_class(domain: Domain, word: Any) -> bool:
-    """Whether a word is an axis, the mark of classes and a number, and no level has this name."""
+    """Whether a word consists of an axis, the mark of classes and a number, and is not the name of a level."""
     return _marked(domain, word, CLASS_MARK)
 
 
 def names_difference(domain: Domain, word: Any) -> bool:
-    """Whether a word is an axis of two values and the mark of differences, and no level has this name."""
+    """Whether a word consists of an axis of two values and the mark of differences, and is not the name of a level."""
     if not isinstance(word, str) or any(word in axis.levels for axis in domain.axes):
         return False
     axis = word.removesuffix(DIFFERENCE_MARK)

@@ -209,7 +209,7 @@ def certified_shares(
     unit_variance = 1 / float(precision(error.level))
     shares = dict(zip(chosen, (largest * search.shares).tolist(), strict=True))
     exactly = "" if is_exact(workload.domain, unit, chosen) else ", charged as Plan.charge says, which is no less"
-    holds_for = f"one level per marginal of these, linear unbiased estimates{exactly}"
+    holds_for = f"one level for each of these marginals, linear unbiased estimates{exactly}"
     return CertifiedShares(shares, search.value * unit_variance, bound * unit_variance, boxes, gap, holds_for)
 
 

@@ -23,7 +23,7 @@ STAIRCASE, ONE_DRAW, ONE_WAY_DRAW = "a staircase for each cell", "one draw of al
 WITH_TOTAL, WITH_TABLES = ", with a separate total", ", beside the other tables"
 _MOST_CELLS = 50
 _MOST_DIFFERENCES, _MANY_TABLES = 60, 8
-"""The most differences of groups in few tables: with longer axes the gain over a plan is small, and takes seconds."""
+"""The most differences of groups in few tables. With more, the gain over a plan is small and takes seconds."""
 
 
 class OnceNoise(NamedTuple):

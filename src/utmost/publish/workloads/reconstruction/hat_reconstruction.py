@@ -87,7 +87,7 @@ class HatReconstruction:
         return form.of(sums, form.marginal) / divisor
 
     def values(self, measured: Mapping[Marginal, NDArray[Any]], forms: Sequence[ProductForm]) -> list[Fraction]:
-        """`value` of several forms, from one estimate for each marginal that they add up."""
+        """`value` of several forms; each marginal on which they are defined is estimated once."""
         for form in forms:
             self.check_determined(form)
         estimated = {
@@ -96,7 +96,7 @@ class HatReconstruction:
         return [form.of(estimated[form.marginal][0], form.marginal) / estimated[form.marginal][1] for form in forms]
 
     def variance_bounds(self, forms: Sequence[ProductForm], variances: Mapping[Marginal, float]) -> Floats | None:
-        """Upper bounds on the variances of determined forms, where a marginal's noise has the given variance.
+        """Upper bounds on the variances of determined forms; ``variances`` has that of each marginal's noise.
 
         None unless the forms have the same factors on all axes but that of the hat functions.
         """

@@ -28,8 +28,8 @@ from utmost.tables.axes.few_cells import FewCells
 _OF_ROTATED = (
     "sums and differences of the two cells of a row are measured, and |d_1 + d_2| + |d_1 - d_2| = 2 max(|d_1|, |d_2|): "
     "one individual changes sums and differences together by no more than independent noise would pay for the cells. "
-    "Each marginal has a share of epsilon, and its sums get noise at that share. A row is in one sum of a query "
-    "group, "
+    "Each marginal has a share of epsilon, and its sums get noise at that share. A row is in one sum of a "
+    "marginal, "
     f"and the shares of sums add up to 1, as do those of differences. {FREE_ESTIMATES}"
 )
 
