@@ -299,7 +299,7 @@ _LONG = 1000
 
 def _divided_by(column: str) -> str:
     """The sentence about the margin of a mean, which depends on the size of its group."""
-    return f"the margin is about the number shown, divided by {column.rpartition(' times ')[2]}"
+    return f"the margin is approximately the number shown, divided by {column.rpartition(' times ')[2]}"
 
 
 def _laws(release: "NoisySums") -> list[tuple[Any, Geometric]]:

@@ -191,8 +191,8 @@ class PromiseOptions:
             return
         from utmost.publish.promises.promise import PROMISE_FORM
 
-        marginals = (self.columns, self.protected, self.texts, self.noise, self.plane, self.lasting, self.stopping)
-        options.refuse("cannot be chosen with --promise, which has the complete promise", *marginals)
+        groups = (self.columns, self.protected, self.texts, self.noise, self.plane, self.lasting, self.stopping)
+        options.refuse("cannot be chosen with --promise, which has the complete promise", *groups)
         object.__setattr__(self, "stated", PROMISE_FORM.read(self.promise))
 
     def check(self) -> None:

@@ -72,7 +72,7 @@ def controlled_rounding(
     steps = (floor + up).astype(np.int64)
     move = float(max(moves))
     if whole and move >= 1:
-        raise SolverFailed("the program of two laminar marginals must have integer vertices", came=move, where="clean")
+        raise SolverFailed("the program of two laminar families must have integer vertices", came=move, where="clean")
     if facts is not None and not facts.hold(squares.whole + steps):
         raise SolverFailed("public facts must hold for the integer cells", where="clean")
     return Rounded(squares.whole + steps, whole, move)
