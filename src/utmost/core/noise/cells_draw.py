@@ -318,7 +318,7 @@ class _Body:
         return (mean, c), (square, 2 * c * low + c * (c + 1) + c * c, 2 * c * c)
 
     def moments(self, a: int, step: int, q: Q) -> tuple[Q, Q, Q]:
-        """The expectations of a raised value, of its square, and of the product of two, if a cells are raised."""
+        """The expectations of a raised value, of its square, and of the product of two, if ``a`` cells are raised."""
         if not a:
             return 0 * q, 0 * q, 0 * q
         alone = _body_series(self, a, ()).at(q)

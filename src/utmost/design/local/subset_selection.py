@@ -135,7 +135,7 @@ class SubsetSelection(CategoryReport):
         keeps: NDArray[np.bool_],
         randomness: Randomness,
     ) -> Sets:
-        """Return a subset or superset of each report that is near; replace each other report by its fresh report."""
+        """Return a subset or superset of each report with ``near``; in place of any other report, its fresh report."""
         k, d1, d2 = self.categories, reports.shape[1], self.size
         own = self.holds(reports, values)
         for has in (False, True):

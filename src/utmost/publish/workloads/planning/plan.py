@@ -48,7 +48,7 @@ _MOST_BITS = 13_288  # 4 000 digits, the limit of digits of a level
 
 
 class Help(NamedTuple):
-    """An argument that may lessen the error, and the condition under which it may be passed."""
+    """An argument that may reduce the error, and the condition under which it may be passed."""
 
     argument: str
     value: str | bool
