@@ -267,7 +267,7 @@ class _Command(click.Command):
         return option
 
     def format_arguments(self, ctx: Any, formatter: Any) -> None:
-        """Write nothing: arguments are a group of the options."""
+        """Write nothing: `format_options` writes the arguments, too."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         groups: dict[str, list[tuple[str, str]]] = {"Arguments": [], NEEDED: []}

@@ -54,8 +54,8 @@ def opendp_measurement(law: Law) -> Any:
 def gradual_measurement(law: Geometric) -> Any:
     """One integer answered at any levels in any order, for the cost of the law's level, as a measurement of OpenDP.
 
-    The release is a queryable. A query is an epsilon (or a `Level`) per ``law.sensitivity``, at most the law's. Its
-    answer is the response of a `utmost.releases.GradualRelease`. A repeated level has the same answer. All answers
+    The release is a queryable. A query is an epsilon (or a `Level`) per ``law.sensitivity``, at most that of ``law``.
+    Its answer is the response of a `utmost.releases.GradualRelease`. A repeated level has the same answer. All answers
     together cost as much as the largest level alone, so the privacy map is that of one response at the law's level.
 
     Raises:

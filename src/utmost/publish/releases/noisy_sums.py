@@ -799,7 +799,7 @@ class NoisySums(Display):
     def bars(
         self, *marginals: MarginalNames, confidence: Number | None = None, together: bool = False
     ) -> dict[str, int | float]:
-        """The margin of each marginal, by name: the largest margin of its groups.
+        """The margin of error of each marginal, by name: the largest of its groups.
 
         Where counts and sums share noise, these are margins of the sums; `column_bars` has all margins.
 

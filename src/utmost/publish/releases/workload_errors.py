@@ -101,7 +101,7 @@ class AnswerErrors:
     def widest(
         self, by_marginal: Mapping[Marginal, MarginalLaws], sure: Fraction, *, together: bool
     ) -> dict[Marginal, int | float]:
-        """The largest margin of each marginal; with ``together``, *all* sums lie within them at once."""
+        """The largest margin of error in each marginal; with ``together``, *all* sums lie within these at once."""
         laws = {marginal: of for marginal, (_, of) in by_marginal.items()}
         if together:
             listed = [of[kind] for kinds, of in by_marginal.values() for kind in kinds.tolist()]
