@@ -491,3 +491,12 @@ def test_two_tables_of_2_to_61_cells_are_counted_by_other_numbers_than_one():
     assert counted_with(events, at_most=1, **words).cells.numbers.tolist() == [1]
     both = counted_with(events, at_most=1, measures={"once": ut.count(), "again": ut.count()}, **words)
     assert [table.cells.places.tolist() for table in both.values()] == [[[1]] * 6] * 2
+
+
+def test_an_empty_key_is_refused(tmp_path):
+    """A key file that was cut off, or /dev/null: anybody would know which cells of a person are kept."""
+    with pytest.raises(OutOfRange, match="key must have"):
+        Counting("user", at_most=1, key=b"")
+    (tmp_path / "count.key").write_bytes(b"")
+    with pytest.raises(KeyRefused, match="head -c 32"):
+        count_table(EVENTS, PAGES, Counting("user", at_most=1, key=tmp_path / "count.key"))

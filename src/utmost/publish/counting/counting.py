@@ -60,6 +60,8 @@ class Counting:
         text(self.neighbours, "neighbours")
         if self.key is not None and not isinstance(self.key, bytes | str | Path):
             raise wrong_kind("key", "bytes, or the path of a key file", self.key)
+        if self.key == b"":
+            raise OutOfRange("key must have at least one byte", came="none", remedy="Pass 32 random bytes.")
         if person is None and not each_row:
             remedy = (
                 'Pass person="user", the column of the events\' owners; or each_row=True if each row is one person.'

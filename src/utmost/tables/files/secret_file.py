@@ -51,9 +51,11 @@ def counting_key(path: Path) -> bytes:
     if is_secret_file(path) and not path.exists():
         raise secrets_lost(path)
     try:
-        if not is_secret_file(path):
-            return path.read_bytes()
-        return bytes.fromhex(secret(path, COUNT_KEY) or "-")
+        key = bytes.fromhex(secret(path, COUNT_KEY) or "-") if is_secret_file(path) else path.read_bytes()
+        if key:
+            return key
+        remedy = "Restore the key, or write a new one with head -c 32 /dev/urandom."
+        refused = KeyRefused("the key file must not be empty", came="no bytes", where=str(path), remedy=remedy)
     except OSError as error:
         remedy = "Correct the name."
         refused = KeyRefused("the key file must exist", came=error.strerror, where=str(path), remedy=remedy)
