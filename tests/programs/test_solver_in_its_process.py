@@ -43,6 +43,7 @@ class Late(Exception):
 def late(number, frame):
     raise Late
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
 draw = np.random.default_rng(1)
 if sys.argv[1] == "solve_whole":
     weights = draw.integers(1, 100, (4, 50))
