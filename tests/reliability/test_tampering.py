@@ -169,13 +169,19 @@ EDITS = {
 def test_edited_rows(tmp_path, whole, edit):
     """Whoever can write the database and lacks the key: every edit is found out."""
     place, content, said = whole
-    copy = tmp_path / "l.db"
-    copy.write_bytes(content)
-    shutil.copy(f"{place}.key", f"{copy}.key")
+    copy = copied(tmp_path, place, content)
     shutil.copy(f"{place}.witness", f"{copy}.witness")
     edited(copy, edit)
     assert copy.read_bytes() != content
     assert found_out(copy, said)
+
+
+def copied(folder, place, content):
+    """A ledger with this content beside a copy of its key."""
+    copy = folder / "l.db"
+    copy.write_bytes(content)
+    shutil.copy(f"{place}.key", f"{copy}.key")
+    return copy
 
 
 def edited(place, edit):
@@ -188,9 +194,7 @@ def edited(place, edit):
 def test_edits_are_told_without_a_witness_too(tmp_path, alone, edit):
     """All but the ledger put back as a whole, which only a witness or a receipt can tell."""
     place, content, said = alone
-    copy = tmp_path / "l.db"
-    copy.write_bytes(content)
-    shutil.copy(f"{place}.key", f"{copy}.key")
+    copy = copied(tmp_path, place, content)
     assert not found_out(copy, said, witness=False)
     edited(copy, edit)
     assert found_out(copy, said, witness=False)
@@ -203,8 +207,7 @@ CUT = [edit for edit in EDITS if "dropped" in edit and "response" not in edit] +
 def test_a_cut_chain_is_refused_before_anything_is_asked(tmp_path, alone, edit):
     """Without a witness too: what was cut off would be drawn again. It is told of a ledger that is open as well."""
     place, content, _ = alone
-    copy = tmp_path / "l.db"
-    copy.write_bytes(content)
+    copy = copied(tmp_path, place, content)
     with Ledger.open(copy, key=f"{place}.key", witness=False) as ledger:
         edited(copy, edit)
         if "middle" not in edit:  # an open ledger has read that

@@ -281,7 +281,7 @@ class Unit(PickledByFields):
     def uncounted_text(self, cell: str) -> str:
         """The part of one individual's data that the table does not count, in words.
 
-        Bounds that others imply are omitted. So are further events that have an amount: see `averaged`.
+        Bounds that others imply are omitted. So are further events that have an amount: see `averaged_text`.
 
         >>> Unit(1, 2).uncounted_text("cell")
         'what one individual has in more than 2 cells, or beyond 1 in any'
@@ -302,10 +302,10 @@ class Unit(PickledByFields):
         bounds += [] if in_total is None else [f"beyond {in_total_text} in total"]
         return f"what one individual has {', or '.join(bounds)}"
 
-    def averaged(self, cell: str) -> str:
+    def averaged_text(self, cell: str) -> str:
         """How several events of one individual in one cell count, in words; "" if no amount is summed beside them.
 
-        >>> Unit(100, 1, amount=Amount("income", 1, (0, 100))).averaged("group")
+        >>> Unit(100, 1, amount=Amount("income", 1, (0, 100))).averaged_text("group")
         'several events of one individual in a group count as 1, with their average amount'
         """
         if not self.is_shared or self.amount is None:

@@ -161,7 +161,7 @@ def beyond_unit(promise: Promise, unit: Unit, cell: str) -> str:
         return "how much one individual changes: nothing here shows that utmost counted this table; ask who counted"
     if promise.individual == EACH_ROW:
         return "rows with values outside the declared lists: they are in no figure, and no margin covers them"
-    averaged = unit.averaged("group")
+    averaged = unit.averaged_text("group")
     more = f". {averaged[0].upper()}{averaged[1:]}" if averaged else ""
     lost = f"{unit.uncounted_text(cell)}, and rows with values outside the declared lists"
     return f"{lost}: they are in no figure, and no margin covers them{more}"

@@ -41,7 +41,7 @@ _FACTS = (
 )
 
 
-def _columns(release: Mapping[str, Any]) -> Any:
+def _columns(release: Mapping[str, Any]) -> str | list[str]:
     """Return the columns of a release; for the sums of a plan, the columns that were counted."""
     return f"sums by {', '.join(release['counted'])}" if release["counted"] else release["columns"]
 
