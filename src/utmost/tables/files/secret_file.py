@@ -54,7 +54,7 @@ def counting_key(path: Path) -> bytes:
         key = bytes.fromhex(secret(path, COUNT_KEY) or "-") if is_secret_file(path) else path.read_bytes()
         if key:
             return key
-        remedy = "Restore the key, or write a new one with head -c 32 /dev/urandom."
+        remedy = f"Restore the key, or write a new one: head -c 32 /dev/urandom > {path}"
         refused = KeyRefused("the key file must not be empty", came="no bytes", where=str(path), remedy=remedy)
     except OSError as error:
         remedy = "Correct the name."
