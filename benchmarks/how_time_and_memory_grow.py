@@ -28,8 +28,8 @@ def noise(size):
     """Numbers of geometric noise: `sample`."""
     import utmost as ut
 
-    law = ut.noise.Geometric(1)
-    return lambda: ut.sample(law, size)
+    distribution = ut.noise.Geometric(1)
+    return lambda: ut.sample(distribution, size)
 
 
 def count(size):

@@ -53,7 +53,7 @@ JSON = {
     "ledger resume": "--ledger l2.db --key-file l.db.key --reason moved --nothing-missing",
     "ledger receipt": "--ledger l.db",
     "trust": f"edges.csv --owner ann {HALF}",
-    "research lossless": "1 2 --numbers reals --law laplace",
+    "research lossless": "1 2 --numbers reals --distribution laplace",
     "noise": "--epsilon 1 --sensitivity 2",
     "research compare": "",
     "epsilon-for": "--margin 10 --sensitivity 1",

@@ -21,7 +21,7 @@ def chi_square(draws: Any, cdf: Callable[[Any], Any], least: float = 20.0) -> fl
     draws = np.asarray(draws)
     n = draws.size
     low, high = draws.min(), draws.max()
-    if high - low > 4000:  # wide laws: bins at quantiles
+    if high - low > 4000:  # wide distributions: bins at quantiles
         edges = np.unique(np.quantile(draws, np.linspace(0, 1, 2001)).astype(np.int64))
     else:
         edges = np.arange(low, high + 1)

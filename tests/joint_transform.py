@@ -1,4 +1,4 @@
-"""The joint law of planar noise at several levels in closed form, written out beside the library's draws."""
+"""The joint distribution of planar noise at several levels in closed form, written out beside the library's draws."""
 
 import numpy as np
 

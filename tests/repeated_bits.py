@@ -1,8 +1,8 @@
 """Random bits that are the same in every run: a stream for each test, under its name, in the operating system's place.
 
-A test that asks whether draws have their law would fail once in so many runs by chance; under bits that are always the
-same it fails for everybody or for nobody. Whatever the package takes from the operating system in this process comes
-from the stream; a child process, and everything but the package, takes the system's own.
+A test that asks whether draws have their distribution would fail once in so many runs by chance; under bits that are
+always the same it fails for everybody or for nobody. Whatever the package takes from the operating system in this
+process comes from the stream; a child process, and everything but the package, takes the system's own.
 """
 
 import contextlib

@@ -19,7 +19,7 @@ import numpy as np
 import utmost
 from utmost import local, losses, priors, releases
 from utmost.errors import UtmostError
-from utmost.noise import Law, costs
+from utmost.noise import Distribution, costs
 from utmost.promises import Noise
 
 
@@ -141,7 +141,7 @@ def nouns() -> dict[str, Any]:
         "loss": loss,
         "consumer": consumer,
         "space": utmost.spaces.counts(2),
-        "law": utmost.noise.Geometric(1),
+        "distribution": utmost.noise.Geometric(1),
         "real": utmost.noise.Laplace(1),
         "staircase": utmost.noise.Staircase(1),
         "discrete staircase": utmost.noise.DiscreteStaircase(1, 3),
@@ -195,7 +195,7 @@ PLAUSIBLE: dict[str, list[Any]] = {
     "consumer": ["=consumer"],
     "consumers": [["=consumer"]],
     "space": ["=space"],
-    "law": ["=law"],
+    "distribution": ["=distribution"],
     "where": ["=ptype", "=space", {"a": 1}, {"age": slice(0, 2)}, {}],
     "numerator": [17, {"a": 1}],
     "denominator": [25, {}],
@@ -225,7 +225,7 @@ PLAUSIBLE: dict[str, list[Any]] = {
     "high": [4],
     "response": [1, "=bits", [3, 4]],
     "responses": [[True, False]],
-    "lower": ["=level", "=bits", "=law"],
+    "lower": ["=level", "=bits", "=distribution"],
     "middle": ["=level", "=bits", "3/2"],
     "higher": ["=higher", "=higher bits"],
     "from_epsilon": ["1/2", 3, "=level"],
@@ -342,7 +342,7 @@ MADE |= {
     "SmallestEpsilon",
     "Answer",
     "Ledger",
-    "Law",
+    "Distribution",
     "Hyper",
     "Level",
     "Surd",
@@ -353,7 +353,7 @@ MADE |= {
 MADE |= {"CapacityCertificate", "VertexCertificate", "ImplicitMechanism", "SimilarityMechanism", "LatticeMechanism"}
 MADE |= {"EnvelopeMechanism", "ProductMechanism", "UniformMechanism", "ProductDual", "PairMultipliers", "TypeCapacity"}
 MADE |= {"Multipliers", "Status", "Spending", "Event", "Published", "Budget", "Verification", "Categorical"}
-MADE |= {"SelectedKeys", "SelectionLaw", "RatioBar"}
+MADE |= {"SelectedKeys", "SelectionDistribution", "RatioBar"}
 MADE |= {"Estimate", "CleanTable", "NoisySums"}
 MADE |= {
     "AttributeReports",
@@ -428,8 +428,9 @@ def _class_methods(kind: type) -> list[str]:
     return [n for n in names if isinstance(inspect.getattr_static(kind, n), classmethod | staticmethod)]
 
 
-# What a law tells the library of itself, of numbers that the library has read: a new law writes these methods.
-_OF_A_LAW = {
+# What a distribution tells the library of itself, of numbers that the library has read: a new distribution writes these
+# methods.
+_OF_A_DISTRIBUTION = {
     *("mass", "tail", "tail_interval", "tail_intervals", "first_at_most", "last_at_least", "interval_between"),
     *(
         "ratio_level",
@@ -446,7 +447,7 @@ _OF_A_LAW = {
 
 
 def _is_method(value: Any, name: str) -> bool:
-    if name in _OF_A_LAW and isinstance(value, Law):
+    if name in _OF_A_DISTRIBUTION and isinstance(value, Distribution):
         return False
     return name[0] != "_" and inspect.isfunction(inspect.getattr_static(value, name, None))
 

@@ -48,7 +48,7 @@ def written(folder: Path, rows: int) -> Path:
 
 
 def checked(line: Line, ending: str, source: Path, out: Path) -> None:
-    """The statement verifies, wards are in their places, and the noise has the variance of its law."""
+    """The statement verifies, wards are in their places, and the noise has the variance of its distribution."""
     verified = subprocess.run([sys.executable, "-m", "utmost", "verify", str(out)], capture_output=True)
     line.checks[f"{ending}: utmost verify"] = verified.returncode == 0
     if ending == ".csv":
@@ -61,7 +61,9 @@ def checked(line: Line, ending: str, source: Path, out: Path) -> None:
             row["ward"] for row in after
         ]
         noise = np.array([int(b["n"]) - int(a["n"]) for a, b in zip(before, after, strict=True)])
-        line.checks["csv: the variance of the law"] = bool(abs(noise.var() / 1.8413 - 1) < 8 / len(noise) ** 0.5)
+        line.checks["csv: the variance of the distribution"] = bool(
+            abs(noise.var() / 1.8413 - 1) < 8 / len(noise) ** 0.5
+        )
 
 
 def files(line: Line) -> None:

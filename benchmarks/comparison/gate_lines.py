@@ -106,14 +106,14 @@ def loop() -> int:
 
 def draws(_folder: Path) -> Iterator[Ratio]:
     """Noise: a draw, ten, a million, of a staircase, and by item."""
-    insecure, law = np.random.default_rng(0), ut.noise.Geometric(epsilon=1)
+    insecure, distribution = np.random.default_rng(0), ut.noise.Geometric(epsilon=1)
     stairs = ut.noise.DiscreteStaircase(epsilon=1, sensitivity=1000)
     for size, limit in ((10_000, 4), (100_000, 4)):
         named = f"{size:,} draws of a staircase"
         yield Ratio(named, lambda n=size: sample(stairs, n), NUMPY, lambda n=size: insecure.laplace(size=n), limit)
-    yield Ratio("one draw", lambda: sample(law), NUMPY, insecure.laplace, 8)
-    yield Ratio("ten draws", lambda: sample(law, 10), NUMPY, lambda: np.rint(insecure.laplace(size=10)), 16)
-    for name, drawn, limit in (("a million draws", law, 1.5), ("a million draws of a staircase", stairs, 4)):
+    yield Ratio("one draw", lambda: sample(distribution), NUMPY, insecure.laplace, 8)
+    yield Ratio("ten draws", lambda: sample(distribution, 10), NUMPY, lambda: np.rint(insecure.laplace(size=10)), 16)
+    for name, drawn, limit in (("a million draws", distribution, 1.5), ("a million draws of a staircase", stairs, 4)):
         yield Ratio(name, lambda drawn=drawn: sample(drawn, 10**6), NUMPY, lambda: insecure.laplace(size=10**6), limit)
 
 

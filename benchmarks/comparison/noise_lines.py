@@ -9,21 +9,21 @@ from typing import Any
 import numpy as np
 from comparison.lines import Line, is_installed, script
 
-from utmost.noise import DiscreteStaircase, Geometric, IntegerLaw, Laplace
+from utmost.noise import DiscreteStaircase, Geometric, IntegerDistribution, Laplace
 from utmost.releases import GradualRelease, bridge, relax, tighten
 from utmost.sampling import sample
 
-LAW = Geometric(epsilon=1)
+DISTRIBUTION = Geometric(epsilon=1)
 FEW = 10_000
 OPENDP, DIFFPRIVLIB, PYDP, TUMULT = "OpenDP", "diffprivlib", "PyDP", "Tumult"
 
 
-def fits(law: IntegerLaw, drawn: Any) -> bool:
-    """Whether chi-square over some twenty classes leaves draws to their law, at one in 10^9."""
+def fits(distribution: IntegerDistribution, drawn: Any) -> bool:
+    """Whether chi-square over some twenty classes leaves draws to their distribution, at one in 10^9."""
     from scipy.stats import chi2
 
-    edges = np.unique([int(law.ppf(part)) for part in np.linspace(0.05, 0.95, 19)])
-    chances = np.diff([0.0, *map(float, law.cdf(edges)), 1.0])
+    edges = np.unique([int(distribution.ppf(part)) for part in np.linspace(0.05, 0.95, 19)])
+    chances = np.diff([0.0, *map(float, distribution.cdf(edges)), 1.0])
     seen = np.bincount(np.searchsorted(edges, np.asarray(drawn).ravel()), minlength=len(chances))
     expected = chances * np.size(drawn)
     return bool(chi2.sf(((seen - expected) ** 2 / expected).sum(), len(chances) - 1) > 1e-9)
@@ -103,8 +103,8 @@ def million_integers(line: Line) -> None:
     n, work = 10_000 if line.quick else 1_000_000, "an integer's noise, in an array"
     values, generator = np.arange(n), np.random.default_rng()
     ours = {
-        "utmost, constant time (the default)": lambda: sample(LAW, n),
-        "utmost, by table": lambda: sample(LAW, n, method="table"),
+        "utmost, constant time (the default)": lambda: sample(DISTRIBUTION, n),
+        "utmost, by table": lambda: sample(DISTRIBUTION, n, method="table"),
     }
     line.alone(*ours.values())
     contenders = [contender(name, call, n) for name, call in ours.items()]
@@ -121,7 +121,7 @@ def million_integers(line: Line) -> None:
     few = 1_000 if line.quick else FEW
     if is_installed("opendp"):
         contenders.append(contender(f"{OPENDP}, vectors", opendp_of(few), few))
-        line.checks["OpenDP's draws have the law"] = fits(LAW, opendp_of(few)())
+        line.checks["OpenDP's draws have the distribution"] = fits(DISTRIBUTION, opendp_of(few)())
     least = compared(line, work, contenders, "ns")
     default = least["utmost, constant time (the default)"]
     if f"{OPENDP}, vectors" in least:
@@ -130,9 +130,11 @@ def million_integers(line: Line) -> None:
         "faster than numpy's insecure Laplace", default, min(v for k, v in least.items() if "laplace," in k), "ns"
     )
     for name, call in ours.items():
-        line.checks[f"{name}: chi-square"] = fits(LAW, call())
+        line.checks[f"{name}: chi-square"] = fits(DISTRIBUTION, call())
     sizes = [n // 100, n // 10, n]
-    once = script("sampling", "timing").compared([contender(str(m), lambda m=m: sample(LAW, m), 1) for m in sizes])
+    once = script("sampling", "timing").compared(
+        [contender(str(m), lambda m=m: sample(DISTRIBUTION, m), 1) for m in sizes]
+    )
     line.grows("utmost", {m: once[str(m)][0] for m in sizes})
 
 
@@ -140,24 +142,30 @@ def one_draw(line: Line) -> None:
     """One draw a call."""
     contender = script("sampling", "timing").Contender
     n, work = 1_000 if line.quick else 20_000, "one draw a call"
-    laws = [Geometric(epsilon=1), DiscreteStaircase(epsilon=1, sensitivity=1000), Laplace(epsilon=1)]
-    line.alone(*(lambda law=law: sample(law) for law in laws))
-    contenders = [contender(f"utmost {law!r}", repeated(lambda law=law: sample(law), n), n) for law in laws]
+    distributions = [Geometric(epsilon=1), DiscreteStaircase(epsilon=1, sensitivity=1000), Laplace(epsilon=1)]
+    line.alone(*(lambda distribution=distribution: sample(distribution) for distribution in distributions))
+    contenders = [
+        contender(f"utmost {distribution!r}", repeated(lambda distribution=distribution: sample(distribution), n), n)
+        for distribution in distributions
+    ]
     contenders += by_calls(line, work, 200 if line.quick else 2_000)
     least = compared(line, work, contenders, "us", 1e-3)
-    for law in laws:
-        line.goal(repr(law), least[f"utmost {law!r}"], 1.5, "us")
-    for law in laws[:2]:
-        line.checks[f"{law!r}: chi-square"] = fits(law, [sample(law) for _ in range(n)])
+    for distribution in distributions:
+        line.goal(repr(distribution), least[f"utmost {distribution!r}"], 1.5, "us")
+    for distribution in distributions[:2]:
+        line.checks[f"{distribution!r}: chi-square"] = fits(distribution, [sample(distribution) for _ in range(n)])
 
 
 def staircases(line: Line) -> None:
     """The discrete staircase at sensitivity 1 to 10^9."""
     contender = script("sampling", "timing").Contender
     n, work = 10_000 if line.quick else 1_000_000, "a draw of a staircase, in an array"
-    laws = {D: DiscreteStaircase(epsilon=1, sensitivity=D) for D in (1, 10**3, 10**6, 10**9)}
-    line.alone(*(lambda law=law: sample(law, n) for law in laws.values()))
-    contenders = [contender(f"utmost, sensitivity {D:,}", lambda law=law: sample(law, n), n) for D, law in laws.items()]
+    distributions = {D: DiscreteStaircase(epsilon=1, sensitivity=D) for D in (1, 10**3, 10**6, 10**9)}
+    line.alone(*(lambda distribution=distribution: sample(distribution, n) for distribution in distributions.values()))
+    contenders = [
+        contender(f"utmost, sensitivity {D:,}", lambda distribution=distribution: sample(distribution, n), n)
+        for D, distribution in distributions.items()
+    ]
     if is_installed("diffprivlib"):
         few = 200 if line.quick else FEW
         call = repeated(diffprivlib_of("Staircase"), few)
@@ -166,12 +174,12 @@ def staircases(line: Line) -> None:
         line.absent(DIFFPRIVLIB, work)
     line.absent("an exact neighbour", work, "there is none")
     least = compared(line, work, contenders, "ns")
-    times = [least[f"utmost, sensitivity {D:,}"] for D in laws]
+    times = [least[f"utmost, sensitivity {D:,}"] for D in distributions]
     line.goal("at every sensitivity", max(times), 25, "ns")
     line.goal("no growth with the sensitivity, from 10^3 to 10^9", max(times[1:]) / min(times[1:]), 1.5, "times")
-    for D, law in laws.items():
-        line.checks[f"sensitivity {D:,}: chi-square"] = fits(law, sample(law, n))
-    line.grows("utmost, by sensitivity", dict(zip(laws, times, strict=True)))
+    for D, distribution in distributions.items():
+        line.checks[f"sensitivity {D:,}: chi-square"] = fits(distribution, sample(distribution, n))
+    line.grows("utmost, by sensitivity", dict(zip(distributions, times, strict=True)))
 
 
 def relaxing(line: Line) -> None:
@@ -203,7 +211,7 @@ def relaxing(line: Line) -> None:
     for name in calls:
         line.goal(name.removeprefix("utmost, "), least[name], 60, "ns")
         if "gradual" not in name:
-            line.checks[f"{name.removeprefix('utmost, ')}: chi-square"] = fits(LAW, calls[name]())
+            line.checks[f"{name.removeprefix('utmost, ')}: chi-square"] = fits(DISTRIBUTION, calls[name]())
     relaxed = calls["utmost, relax 1/2 to 1"]()
     step = np.corrcoef(noise - relaxed, relaxed)[0, 1]
     line.checks["the noise at the lower epsilon is that at the higher plus an uncorrelated step"] = bool(

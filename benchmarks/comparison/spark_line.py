@@ -113,6 +113,6 @@ def in_a_session(line: Line, spark: Any, rows: int, work: str) -> None:
         int(drawn.sum()) == sums[0] and int((drawn * (ids % 97)).sum()) == sums[1]
     )
     noise = drawn - ids % 1000
-    line.checks["the variance of the law"] = bool(
+    line.checks["the variance of the distribution"] = bool(
         abs(noise.var() / float(Geometric(epsilon=1).variance()) - 1) < 8 / rows**0.5
     )

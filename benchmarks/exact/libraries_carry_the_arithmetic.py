@@ -36,11 +36,11 @@ def release_at_a_new_epsilon():
 
 def margin_of_a_staircase():
 
-    laws = [ut.noise.Staircase(epsilon=Fraction(k, 7), sensitivity=k, gamma="1/3") for k in range(1, 21)]
-    laws[0].margin("0.9")
+    distributions = [ut.noise.Staircase(epsilon=Fraction(k, 7), sensitivity=k, gamma="1/3") for k in range(1, 21)]
+    distributions[0].margin("0.9")
     yield
-    for law in laws:
-        law.margin("0.95")
+    for distribution in distributions:
+        distribution.margin("0.95")
 
 
 def design_of_12_irregular_points():
@@ -76,8 +76,8 @@ def twenty_samplers():
     rows += [ut.noise.DiscreteStaircase(epsilon=Fraction(k, 10), sensitivity=10**9) for k in range(1, 11)]
     ut.sample(ut.noise.Geometric(alpha="1/2"), 10)
     yield
-    for law in rows:
-        ut.sample(law, 10)
+    for distribution in rows:
+        ut.sample(distribution, 10)
 
 
 def exact_design_of_400_counts():

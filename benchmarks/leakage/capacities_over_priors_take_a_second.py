@@ -2,8 +2,8 @@
 
 Run: PYTHONPATH=src python benchmarks/leakage/capacities_over_priors_take_a_second.py
 
-Rows are drawn from Dirichlet laws; spiky ones (parameter 1/10) are the hard ones for one guess. The answer for one
-guess is checked against all sets where these are few. qif (the package of libqif) runs Blahut-Arimoto to 1e-7 bits;
+Rows are drawn from Dirichlet distributions; spiky ones (parameter 1/10) are the hard ones for one guess. The answer for
+one guess is checked against all sets where these are few. qif (the package of libqif) runs Blahut-Arimoto to 1e-7 bits;
 ours is to 1e-9, with the gap proved. It is skipped where it is not installed.
 """
 
@@ -19,8 +19,8 @@ from utmost.leakage import bayes_vulnerability, shannon_entropy
 def main():
     rng = np.random.default_rng(0)
     print("one guess, additive leakage, the best of all priors")
-    for n, law in itertools.product((12, 16, 20, 40, 60), (1.0, 0.1)):
-        C = Channel(rng.dirichlet(np.full(n, law), size=n))
+    for n, distribution in itertools.product((12, 16, 20, 40, 60), (1.0, 0.1)):
+        C = Channel(rng.dirichlet(np.full(n, distribution), size=n))
         found, seconds = timed(lambda C=C: bayes_vulnerability.capacity(C, "additive"))
         assert found.certificate.verify()
         beside = ""
@@ -28,7 +28,7 @@ def main():
             most, naive = timed(lambda C=C: best_of_all(C.matrix))
             assert abs(most - found.value) < 1e-12
             beside = f", all {2**n - 1} sets {naive:6.2f} s, {naive / seconds:7.0f} times as long"
-        print(f"  {n:3} secrets, law {law:3}: {seconds:6.3f} s{beside}", flush=True)
+        print(f"  {n:3} secrets, distribution {distribution:3}: {seconds:6.3f} s{beside}", flush=True)
     print("Shannon, to 1e-9 bits")
     for n, m in ((10, 10), (30, 50), (50, 30), (100, 100)):
         C = Channel(rng.dirichlet(np.ones(m), size=n))

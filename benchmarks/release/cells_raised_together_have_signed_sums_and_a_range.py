@@ -4,7 +4,8 @@ Run: PYTHONPATH=src python benchmarks/release/cells_raised_together_have_signed_
 
 Three tables: the variance of a cell by what can be relaxed later; the mean |error| over the sensitivity by norm and
 step, for releases made once; and for some of them the mean |error| of 200 000 rows of a release, over the one
-that is stated. "Each alone" is noise on each cell at its part of the level, which is what libraries of single laws do.
+that is stated. "Each alone" is noise on each cell at its part of the level, which is what libraries of single
+distributions do.
 """
 
 import time
@@ -26,7 +27,7 @@ def by_kind(epsilon, unit, **how):
 
 
 def that_can_be_relaxed():
-    """Variances of signed sums beside pairs, cells alone, and the joint laws that cannot be relaxed."""
+    """Variances of signed sums beside pairs, cells alone, and the joint distributions that cannot be relaxed."""
     print("variance of a cell      signed sums         pairs    each alone |    joint    range  | rows at shares")
     for cells in (2, 3, 4, 5, 8):
         for epsilon in LEVELS:
@@ -36,7 +37,11 @@ def that_can_be_relaxed():
             signed = ways.get("signed", ways["rotated"])
             values = [float(way.variance) for way in (signed, ways["rotated"], ways["independent"])]
             once = [float(ways[kind].variance) for kind in ("joint", "range")]
-            rows = sum(len(law.rows) for law in signed.laws) if signed.kind == "signed" else cells
+            rows = (
+                sum(len(distribution.rows) for distribution in signed.distributions)
+                if signed.kind == "signed"
+                else cells
+            )
             print(
                 f"{cells} cells, epsilon {epsilon!s:5}"
                 + "".join(f"{value:13.5g}" for value in values)
@@ -55,7 +60,7 @@ def made_once():
                 ways = by_kind(epsilon, Unit(wide, cells, nonnegative=True))
                 largest = NormStaircase.optimal(level(epsilon), cells, wide)
                 values = {kind: way.mean_size / wide for kind, way in ways.items()}
-                steps = ways["range"].laws[0].step, largest.step
+                steps = ways["range"].distributions[0].step, largest.step
                 print(
                     f"{cells} cells, epsilon {epsilon!s:4} s {wide:2}{values['range']:10.3f}{steps[0]:7}"
                     f" |{float(largest.mean_size) / wide:9.3f}{steps[1]:7} |{values['joint']:9.3f}"

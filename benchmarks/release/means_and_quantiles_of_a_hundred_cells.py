@@ -1,7 +1,7 @@
 """A mean and a quantile over a hundred cells with their error bars: seconds of processor, and times less than before.
 
-Run with PYTHONPATH=src, and OMP_NUM_THREADS=1. "Before" is every point of a mean's bar proven by a law of its own, and
-the margin of every cut of a quantile; both in the same run, with the same answers.
+Run with PYTHONPATH=src, and OMP_NUM_THREADS=1. "Before" is every point of a mean's bar proven by a distribution of its
+own, and the margin of every cut of a quantile; both in the same run, with the same answers.
 """
 
 import time

@@ -36,10 +36,10 @@ def cells():
     for name, unit, n in UNITS:
         for epsilon in LEVELS:
             noise = ut.OneDraw(unit, n)
-            one = float(noise.at(level(epsilon)).law.variance)
+            one = float(noise.at(level(epsilon)).distribution.variance)
             alone = float(Geometric(unit.per_cell(level(epsilon)), unit.sensitivity).variance())
             if unit.in_total is None:
-                alone = float(ut.Promise("n", unit=unit).once("squared").at(epsilon).law.variance())
+                alone = float(ut.Promise("n", unit=unit).once("squared").at(epsilon).distribution.variance())
             margins = f"{noise.margin(level(epsilon), '0.95')}, {ut.CellNoise(unit).margin(level(epsilon), '0.95')}"
             print(f"{name:34s} {epsilon!s:>7s} {one:10.4g} {alone:10.4g} {alone / one:6.2f} {margins:>12s}")
 
@@ -47,8 +47,8 @@ def cells():
 def tables():
     print(f"\n{'one-way tables':12s} {'cell':>8s} {'total':>8s} {'value':>8s} {'equal shares':>13s} {'times':>6s}")
     for sizes in SIZES:
-        law = TablesDraw(1, sizes)
-        cell, total = float(law.variance), float(law.total_variance)
+        distribution = TablesDraw(1, sizes)
+        cell, total = float(distribution.variance), float(distribution.total_variance)
         value, shares = len(sizes) * cell + total, len(sizes) + 1
         equal = shares * float(Geometric(level(1).scaled(f"1/{shares}")).variance())
         name = f"{len(sizes)} of {sizes[0]}"

@@ -9,7 +9,7 @@ table are disjoint, so one row is the whole story. Three ways to publish both co
 - the disjoint counts `admitted` and `rejected` noised at epsilon each, since an applicant changes one of them only;
   `applicants` is their sum;
 - both cells noised together, mass proportional to alpha^max(|x1|, |x2|). Moving each cell by at most 1 moves that
-  maximum by at most 1, so the law is epsilon-private for whatever an individual changes in the two cells.
+  maximum by at most 1, so the distribution is epsilon-private for whatever an individual changes in the two cells.
 
 Printed for each: mean |error| and the margin of 95 % for the two columns, by sums to a tail below 1e-15.
 """

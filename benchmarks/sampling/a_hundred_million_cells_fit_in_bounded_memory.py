@@ -19,11 +19,11 @@ def peak_bytes() -> int:
 
 def main():
     cells = int(float(sys.argv[1])) if len(sys.argv) > 1 else 100_000_000
-    law = Geometric(epsilon=1)
+    distribution = Geometric(epsilon=1)
     values = np.full(cells, 1000)
-    add_noise(values[:10_000], law, method="table")
+    add_noise(values[:10_000], distribution, method="table")
     before, start, cpu = peak_bytes(), perf_counter(), process_time()
-    released = add_noise(values, law)
+    released = add_noise(values, distribution)
     wall, cpu = perf_counter() - start, process_time() - cpu
     beside = peak_bytes() - before - released.nbytes
     print(f"{cells:,} cells in {wall:.2f} s ({cpu / cells * 1e9:.1f} ns of processor time a cell)")
@@ -32,7 +32,9 @@ def main():
         f"beside both {beside / 2**20:,.1f} MiB"
     )
     noise = released[: 10**6] - 1000
-    print(f"mean {noise.mean():+.4f}, variance {noise.var():.4f} (law: 0, {float(law.variance()):.4f})")
+    print(
+        f"mean {noise.mean():+.4f}, variance {noise.var():.4f} (distribution: 0, {float(distribution.variance()):.4f})"
+    )
 
 
 if __name__ == "__main__":

@@ -46,8 +46,8 @@ def main():
         levels = tuple(map(level, path))
         release = ItemResponder(SECRET, ("n",), LATTICE, levels, levels[-1])
         noise = show(f"noise, path {' '.join(path)}", lambda at=release: at.noise("n", at.level, tags), n)
-        law = Geometric(levels[-1])
-        print(f"{'':45} variance {noise.var():.6g}, of the law {float(law.variance()):.6g}")
+        distribution = Geometric(levels[-1])
+        print(f"{'':45} variance {noise.var():.6g}, of the distribution {float(distribution.variance()):.6g}")
     values = {"n": np.arange(n) % 100, "m": np.arange(n) % 7}
     release = ItemResponder(SECRET, ("n",), LATTICE, (level(1),), level(1))
     show("answer of one column, tag and all", lambda: release.responses([numbers], values), n)

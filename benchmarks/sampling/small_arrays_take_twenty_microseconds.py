@@ -1,7 +1,7 @@
 """Arrays of 10, 100 and 1 000 draws: microseconds of processor a call, and times NumPy's insecure floats in one run.
 
-Run with PYTHONPATH=src, and OMP_NUM_THREADS=1. "Plan anew" forgets what draws the law, and what was drawn ahead, before
-each call.
+Run with PYTHONPATH=src, and OMP_NUM_THREADS=1. "Plan anew" forgets what draws the distribution, and what was drawn
+ahead, before each call.
 """
 
 import time
@@ -26,18 +26,18 @@ def microseconds(work, times=2000):
 
 def main():
     insecure = np.random.default_rng()
-    for law in (Geometric(1), Laplace(1)):
+    for distribution in (Geometric(1), Laplace(1)):
         for count in (10, 100, 1000):
 
-            def anew(law=law, count=count):
+            def anew(distribution=distribution, count=count):
                 draw._samplers.clear()
                 draw._many.cache_clear()
                 draw.SYSTEM.ahead.clear()
-                sample(law, count)
+                sample(distribution, count)
 
-            ours = microseconds(lambda law=law, count=count: sample(law, count))
+            ours = microseconds(lambda distribution=distribution, count=count: sample(distribution, count))
             numpy = microseconds(lambda count=count: np.rint(insecure.laplace(size=count)))
-            print(f"{law}: {count:4d} draws {ours:5.1f} us, {ours / numpy:4.1f} times NumPy's", end="; ")
+            print(f"{distribution}: {count:4d} draws {ours:5.1f} us, {ours / numpy:4.1f} times NumPy's", end="; ")
             print(f"plan anew {microseconds(anew, 50):.0f} us")
 
 

@@ -1,4 +1,4 @@
-"""What it takes to make the sampler of a law, before its first draw.
+"""What it takes to make the sampler of a distribution, before its first draw.
 
 Run: PYTHONPATH=src python benchmarks/sampling/tables_are_built_in_milliseconds.py
 """
@@ -7,11 +7,11 @@ from timing import Contender, compared, shown
 
 from utmost.core.sampling.draw import StaircaseSampler
 from utmost.core.sampling.geometric_draws import CONSTANT, TABLE, SamplingPlan, TwoSidedGeometricSampler
-from utmost.noise import DiscreteStaircase, Geometric, IntegerLaw
+from utmost.noise import DiscreteStaircase, Geometric, IntegerDistribution
 
 
-def build(law: IntegerLaw, plan: SamplingPlan) -> object:
-    profile = law.profile
+def build(distribution: IntegerDistribution, plan: SamplingPlan) -> object:
+    profile = distribution.profile
     ratio = profile.level.alpha_interval
     if profile.period == 1:
         return TwoSidedGeometricSampler(ratio, plan)
@@ -19,7 +19,7 @@ def build(law: IntegerLaw, plan: SamplingPlan) -> object:
 
 
 def main():
-    laws = [
+    distributions = [
         Geometric(epsilon=1),
         Geometric(alpha="1/2"),
         DiscreteStaircase(epsilon=1, sensitivity=10**9),
@@ -29,8 +29,12 @@ def main():
     plans = {"table": TABLE, "constant": CONSTANT}
     found = compared(
         [
-            Contender(f"{name}, {law!r}"[:44], lambda law=law, plan=plan: build(law, plan), 10**6)
-            for law in laws
+            Contender(
+                f"{name}, {distribution!r}"[:44],
+                lambda distribution=distribution, plan=plan: build(distribution, plan),
+                10**6,
+            )
+            for distribution in distributions
             for name, plan in plans.items()
         ]
     )

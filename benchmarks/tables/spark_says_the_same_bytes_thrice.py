@@ -1,14 +1,15 @@
 """Spark: a released table evaluated three times, with speculation on and a Python worker killed in mid-stage.
 
-Run: PYTHONPATH=src python benchmarks/tables/spark_says_the_same_bytes_thrice.py [rows] [threads] [cost|law] [turns]
+Run: PYTHONPATH=src python benchmarks/tables/spark_says_the_same_bytes_thrice.py [rows] [threads] [cost|distribution]
+    [turns]
 
 The three evaluations must be equal to the byte, by two sums of hashes of all rows; while the second runs, one of the
 processes that evaluate Python for Spark is killed. Then, in one run and in turn: the identity map in Arrow, which
 costs what Spark costs, the same with a column of ones more, which is what a margin made by a worker costs, and the
 released map, whose margin Spark adds, by the clock and by the processor time of Spark and all its workers:
-on a machine that others share only the second says what the noise costs. At the end the law of the noise at one level
-by chi-square over all rows, and of two levels jointly, whose profile dp-accounting judges. `cost` and `law`
-run alone.
+on a machine that others share only the second says what the noise costs. At the end the distribution of the noise at
+one level by chi-square over all rows, and of two levels jointly, whose profile dp-accounting judges. `cost` and
+`distribution` run alone.
 """
 
 import math
@@ -193,7 +194,7 @@ def fits(seen, wanted, rows):
     return float(chi2.sf(((seen - wanted) ** 2 / wanted).sum(), wanted.size - 1))
 
 
-def laws(lower, higher, rows, reach=12):
+def distributions(lower, higher, rows, reach=12):
     """By chi-square one level and two jointly; and what dp-accounting makes of the two as they were seen."""
     true = F.pmod(F.col("cell"), F.lit(97))
     joint = lower.select("cell", (F.col("visits") - true).alias("x")).join(
@@ -211,8 +212,8 @@ def laws(lower, higher, rows, reach=12):
     for _, y, count in counts:
         if abs(y) <= reach:
             ones[y + reach] += count
-    print(f"  law at 2: p = {fits(ones, rows * Geometric(levels[1]).pmf(axis), rows):.3f}")
-    print(f"  joint law at 1/2 and 2: p = {fits(seen.ravel(), wanted.ravel(), rows):.3f}")
+    print(f"  distribution at 2: p = {fits(ones, rows * Geometric(levels[1]).pmf(axis), rows):.3f}")
+    print(f"  joint distribution at 1/2 and 2: p = {fits(seen.ravel(), wanted.ravel(), rows):.3f}")
     judge(seen / rows, levels)
 
 
@@ -251,10 +252,10 @@ def main():
         print(f"  checked, committed and published in {time.perf_counter() - start:.1f} s", flush=True)
         if only is None:
             three_times(lower)
-        if only != "law":
+        if only != "distribution":
             beside_identity(frame, lower, rows, int(sys.argv[4]) if len(sys.argv) > 4 else 7)
         if only != "cost":
-            laws(lower, ledger.relax("visits", frame, epsilon=2).table, rows)
+            distributions(lower, ledger.relax("visits", frame, epsilon=2).table, rows)
     spark.stop()
 
 

@@ -2,9 +2,9 @@
 
 Run: PYTHONPATH=src python benchmarks/tables/ten_million_events_are_counted_in_seconds.py [events in the file]
 
-Persons are text; pages and countries have 400 x 3 cells, pages by a heavy-tailed law; 10 cells of each person are kept.
-Each file, Parquet and CSV, is counted in a process of its own, so that its memory is its own; and once more as a
-relation of DuckDB, where that is installed.
+Persons are text; pages and countries have 400 x 3 cells, pages by a heavy-tailed distribution; 10 cells of each person
+are kept. Each file, Parquet and CSV, is counted in a process of its own, so that its memory is its own; and once more
+as a relation of DuckDB, where that is installed.
 """
 
 import resource

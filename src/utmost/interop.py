@@ -6,7 +6,7 @@ from utmost.interfaces.interop.accounting import dp_event, privacy_loss_distribu
 from utmost.interfaces.interop.data_packages import csv_metadata, data_package
 from utmost.interfaces.interop.frame_methods import register_frames
 from utmost.interfaces.interop.measurements import gradual_measurement, opendp_measurement
-from utmost.interfaces.interop.scipy_laws import scipy_law
+from utmost.interfaces.interop.scipy_distributions import scipy_distribution
 from utmost.interfaces.interop.sdmx import sdmx_csv
 from utmost.publish.releases.noisy_table import NoisyTable, noisy_table
 
@@ -22,7 +22,7 @@ __all__ = [
     "opendp_measurement",
     "privacy_loss_distribution",
     "register_frames",
-    "scipy_law",
+    "scipy_distribution",
     "sdmx_csv",
 ]
 

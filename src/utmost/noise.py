@@ -4,12 +4,12 @@ from utmost.core.noise import costs
 from utmost.core.noise.cells_draw import CellsDraw
 from utmost.core.noise.combination import Combination, simultaneous_margins
 from utmost.core.noise.discrete_staircase import DiscreteStaircase, optimal_step
+from utmost.core.noise.distribution import Distribution
 from utmost.core.noise.draw_with_total import DrawWithTotal
 from utmost.core.noise.geometric import Geometric
-from utmost.core.noise.integer_law import IntegerLaw
+from utmost.core.noise.integer_distribution import IntegerDistribution
 from utmost.core.noise.joint_cells import JointCells, RotatedPair
 from utmost.core.noise.laplace import Laplace
-from utmost.core.noise.law import Law
 from utmost.core.noise.lipschitz import is_lipschitz_private, lipschitz_level
 from utmost.core.noise.optimal import gain, gain_curve, optimal_noise, relaxable_noise
 from utmost.core.noise.ratio_bars import RatioBar, fieller
@@ -22,12 +22,12 @@ __all__ = [
     "CellsDraw",
     "Combination",
     "DiscreteStaircase",
+    "Distribution",
     "DrawWithTotal",
     "Geometric",
-    "IntegerLaw",
+    "IntegerDistribution",
     "JointCells",
     "Laplace",
-    "Law",
     "RatioBar",
     "RepeatedSum",
     "RotatedPair",

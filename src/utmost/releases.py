@@ -4,7 +4,7 @@ from utmost.publish.promises.accuracy import epsilon_for
 from utmost.publish.promises.level_steps import bridge, relax, tighten
 from utmost.publish.promises.noise_at_level import CellNoiseAtLevel, cell_noise_at
 from utmost.publish.promises.partition_selection import KeySelection
-from utmost.publish.promises.planar_law import planar_epsilon_for
+from utmost.publish.promises.planar_distribution import planar_epsilon_for
 from utmost.publish.promises.tangent_plane import TangentPlane
 from utmost.publish.promises.values import add_noise
 from utmost.publish.promises.vast_domains import Texts, Tuples, select_cells

@@ -170,12 +170,12 @@ def test_an_irrational_level_has_float_tails():
 def test_the_abstract_staircase_on_all_integers_is_the_discrete_one(alpha, sensitivity, data):
     """Costs |y - q| for q = 0 and q = D over Z: p(i) of the discrete staircase, one step in each D, and its tails."""
     step = data.draw(st.integers(1, sensitivity))
-    law = DiscreteStaircase(alpha=alpha, sensitivity=sensitivity, step=step)
+    distribution = DiscreteStaircase(alpha=alpha, sensitivity=sensitivity, step=step)
     window = np.arange(-3, sensitivity + 4)
     costs = [[abs(int(y) - q) for y in window] for q in (0, sensitivity)]
     C = abstract_staircase(costs, alpha=alpha, gamma=F(2 * step - 1, 2 * sensitivity), tails=(1, 1))
-    assert C.matrix[0, 1:-1].tolist() == [law.pmf(int(y)) for y in window]
-    assert C.matrix[1, -1] == law.ccdf(3)
+    assert C.matrix[0, 1:-1].tolist() == [distribution.pmf(int(y)) for y in window]
+    assert C.matrix[1, -1] == distribution.ccdf(3)
     assert PrivacyType(discrete(2), alpha=alpha).contains(C)
 
 

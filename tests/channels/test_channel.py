@@ -1,4 +1,4 @@
-"""The algebra of channels: laws, kinds of numbers, names."""
+"""The algebra of channels: distributions, kinds of numbers, names."""
 
 import copy
 import pickle

@@ -59,7 +59,7 @@ def test_json_holds_the_statement_and_the_table(run):
     assert (code, err) == (0, "")
     assert found["table"]["admitted"][:3] == [512, 89, 353]
     assert found["table"]["department"][:3] == ["A", "A", "B"]
-    assert found["statement"]["noise"]["law"] == "Geometric"
+    assert found["statement"]["noise"]["distribution"] == "Geometric"
 
 
 def test_a_dry_run_draws_and_writes_nothing(run, tmp_path):
@@ -253,7 +253,7 @@ def test_noise_of_any_sensitivity_on_the_reals_is_shown(run):
         assert re.search(r"^level +epsilon = 0\.7 *$", out, re.MULTILINE)
 
 
-def test_noise_describes_the_optimal_law(run):
+def test_noise_describes_the_optimal_distribution(run):
     code, out, _ = run("noise", "--epsilon", "1", "--sensitivity", "5")
     assert code == 0
     assert "DiscreteStaircase(epsilon=1, sensitivity=5, step=2)" in out

@@ -80,21 +80,21 @@ def test_a_library_that_prints_is_found_and_does_not_spoil_the_report(tmp_path):
     assert NOISE.decode().strip() in problem
 
 
-@pytest.mark.parametrize("law", [Geometric(1), DiscreteStaircase("1/2", 5)])
-def test_chi_square_passes_the_law_and_fails_its_neighbours(law):
+@pytest.mark.parametrize("distribution", [Geometric(1), DiscreteStaircase("1/2", 5)])
+def test_chi_square_passes_the_distribution_and_fails_its_neighbours(distribution):
     """Draws at a level that is off by a twentieth, and draws with one value never drawn, are found out."""
     bits = SeededRandomness(1)
-    assert self_check.chi_square_chance(law, sample(law, 200_000, randomness=bits)) > 1e-3
-    wrong = type(law)(Fraction(21, 20) * law.epsilon, law.sensitivity)
+    assert self_check.chi_square_chance(distribution, sample(distribution, 200_000, randomness=bits)) > 1e-3
+    wrong = type(distribution)(Fraction(21, 20) * distribution.epsilon, distribution.sensitivity)
     draws = sample(wrong, 200_000, randomness=bits)
-    assert self_check.chi_square_chance(law, draws) < 1e-9
-    draws = sample(law, 200_000, randomness=bits)
-    assert self_check.chi_square_chance(law, draws[draws != 1]) < 1e-9
+    assert self_check.chi_square_chance(distribution, draws) < 1e-9
+    draws = sample(distribution, 200_000, randomness=bits)
+    assert self_check.chi_square_chance(distribution, draws[draws != 1]) < 1e-9
 
 
 BROKEN = {
     "release": lambda *a, **k: (_ for _ in ()).throw(self_check.PromiseBroken("broken")),
-    "sample": lambda law, size: sample(Geometric("1/2"), size),
+    "sample": lambda distribution, size: sample(Geometric("1/2"), size),
     "optimal_mechanism": lambda ptype, consumer: type("Best", (), {"loss": 1}),
     "check_statement": lambda said, table: None,
     "_SOLVING": "print('Running a solver')",

@@ -73,17 +73,17 @@ UNUSED = {
     "kernels --seed": ["kernels", *HALF, "--space", "line:3", "--seed", 1],
     "kernels --size": ["kernels", *HALF, "--space", "line:3", "--size", 2],
     "vertices --heights": ["vertices", "--space", "line:3", "--count", "--heights"],
-    "lossless --cost": ["lossless", 1, 2, "--law", "laplace", "--cost", "squared"],
-    "lossless --law": ["lossless", "law.csv", "other.csv", "--law", "laplace"],
-    "universal --loss": ["universal", "--check", "law.csv", "--loss", "binary"],
-    "capacity --space": ["capacity", "--check", "law.csv", "--space", "line:3"],
-    "capacity --gain": ["capacity", "--check", "law.csv", "--gain", "law.csv"],
+    "lossless --cost": ["lossless", 1, 2, "--distribution", "laplace", "--cost", "squared"],
+    "lossless --distribution": ["lossless", "distribution.csv", "other.csv", "--distribution", "laplace"],
+    "universal --loss": ["universal", "--check", "distribution.csv", "--loss", "binary"],
+    "capacity --space": ["capacity", "--check", "distribution.csv", "--space", "line:3"],
+    "capacity --gain": ["capacity", "--check", "distribution.csv", "--gain", "distribution.csv"],
 }
 
 
 @pytest.mark.parametrize("which", UNUSED)
 def test_an_option_without_an_effect_is_refused_by_its_name(run, file, which):
-    written = {name: file("0,1\n", name) for name in ("law.csv", "other.csv")}
+    written = {name: file("0,1\n", name) for name in ("distribution.csv", "other.csv")}
     code, out, err = run("research", *(written.get(word, word) for word in UNUSED[which]))
     assert (code, out) == (2, "")
     option = which.split()[1]
@@ -102,16 +102,18 @@ def test_losslessness_is_decided_with_its_reason(run, file):
     assert "at 2" in report["because"]
     assert told(run, "research", "lossless", 1, 2, "--numbers", "reals")["obstacle"] == "UnmatchedZero"
     assert (
-        told(run, "research", "lossless", 1, 2, "--numbers", "reals", "--law", "laplace")["difference"][0][
+        told(run, "research", "lossless", 1, 2, "--numbers", "reals", "--distribution", "laplace")["difference"][0][
             "probability"
         ]
         == "1/4"
     )
-    assert told(run, "research", "lossless", 1, 2, "--law", "half-step", "--sensitivity", 5)["lossless"] is True
+    assert (
+        told(run, "research", "lossless", 1, 2, "--distribution", "half-step", "--sensitivity", 5)["lossless"] is True
+    )
     coin, still = file("-1,1/2\n1,1/2\n", "coin.csv"), file("0,1\n", "still.csv")
     assert told(run, "research", "lossless", coin, still)["lossless"] is True
     assert told(run, "research", "lossless", still, coin)["lossless"] is False
-    assert run("research", "lossless", 1, 2, "--law", "gaussian")[0] == 2
+    assert run("research", "lossless", 1, 2, "--distribution", "gaussian")[0] == 2
     code, _, err = run("research", "lossless", "3/2", 1, "--sensitivity", 3)
     assert (code, "Give the lower epsilon first" in err) == (2, True)
 
@@ -168,10 +170,10 @@ def test_a_cost_may_be_a_table(run, file):
     """The least noise for a capped cost is the one that the library finds for the same function."""
     table = file("size,cost\n0,0\n1,1\n6,6\n")
     report = told(run, "noise", "--epsilon", 1, "--sensitivity", 5, "--cost", table)
-    law = optimal_noise(1, 5, lambda x: min(abs(x), 6))
+    distribution = optimal_noise(1, 5, lambda x: min(abs(x), 6))
     assert report["cost"] == "table:0=0,1=1,6=6"
-    assert report["parameters"]["step"] == law.step
-    assert report["expected_cost"] == pytest.approx(float(law.expected_cost(lambda x: min(abs(x), 6))))
+    assert report["parameters"]["step"] == distribution.step
+    assert report["expected_cost"] == pytest.approx(float(distribution.expected_cost(lambda x: min(abs(x), 6))))
     assert "epsilon" in told(run, "epsilon-for", "--margin", 10, "--sensitivity", 5, "--cost", table)
     for wrong in ("1,1\n2,2\n", "0,0\n1,-1\n", "0,0\n2,2\n1,3\n3,1\n", "0\n1\n", "0,0\n0,1\n"):
         code, _, err = run("noise", "--epsilon", 1, "--sensitivity", 5, "--cost", file(wrong, "wrong.csv"))

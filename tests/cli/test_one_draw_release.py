@@ -32,8 +32,8 @@ def files(tmp_path):
     return table, [people, "--each-row", "--by", "sex,smoker", "--domain", domain]
 
 
-@pytest.mark.parametrize(("what", "law"), [("cells", "nonnegative=False"), ("counts", "cells=6, changed=2)")])
-def test_all_cells_of_a_table(run, files, tmp_path, what, law):
+@pytest.mark.parametrize(("what", "distribution"), [("cells", "nonnegative=False"), ("counts", "cells=6, changed=2)")])
+def test_all_cells_of_a_table(run, files, tmp_path, what, distribution):
     """Both columns in one draw; the margin; the file is verified."""
     table, _ = files
     out = tmp_path / "out.csv"
@@ -41,7 +41,7 @@ def test_all_cells_of_a_table(run, files, tmp_path, what, law):
     code, _, _ = run("release", table, *cells, "--once", what, "--epsilon", 1, "--out", out)
     assert code == 0
     assert "it cannot be relaxed later" in " ".join(run("verify", out)[1].split())
-    assert law in json.loads((tmp_path / "out.csv.json").read_text())["noise"]["law"]
+    assert distribution in json.loads((tmp_path / "out.csv.json").read_text())["noise"]["distribution"]
     rows = list(csv.DictReader(out.read_text().splitlines()))
     assert [row["ward"] for row in rows] == list("abc")
     assert len({row["n_margin"] for row in rows} | {row["m_margin"] for row in rows}) == 1
@@ -85,7 +85,7 @@ def test_a_total_of_its_own_beside_the_draw(run, tmp_path):
     assert run(*asked, *wanted, "--out", out)[0] == 0
     said = json.loads((tmp_path / "out.csv.json").read_text())
     assert 0 < Fraction(said["promise"]["noise"]["total_share"]) < 1
-    assert "DrawWithTotal" in said["noise"]["law"]
+    assert "DrawWithTotal" in said["noise"]["distribution"]
     assert "separate noise for their total" in " ".join(run("statement", out)[1].split())
     assert run("verify", out)[0] == 0
 

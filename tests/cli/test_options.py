@@ -221,9 +221,9 @@ def test_messages_are_in_the_words_of_the_command_line(run, file):
         "For a query with real values pass --numbers reals." in run("noise", "--epsilon", 1, "--sensitivity", "5/2")[2]
     )
     error = OutOfRange(
-        "a law must be one", came=(Fraction(5, 2), Fraction(3)), where="id_column", remedy="Pass cells=2."
+        "a distribution must be one", came=(Fraction(5, 2), Fraction(3)), where="id_column", remedy="Pass cells=2."
     )
-    assert in_words(error) == "--id: a law must be one; got (5/2, 3). Pass --cells 2."
+    assert in_words(error) == "--id: a distribution must be one; got (5/2, 3). Pass --cells 2."
     assert in_words(OutOfRange("it must stay within epsilon=1")) == "it must stay within epsilon = 1."
     document = BadTable("a statement must follow from itself", came="another", where="rows")
     assert in_words(document) == "rows: a statement must follow from itself; got another.", "a field, and no option"

@@ -41,7 +41,7 @@ def test_a_file_of_places_is_released_and_verified(run, places, asked, tmp_path)
     code, shown, _ = run("verify", out, "--json")
     found = json.loads(shown)
     assert (code, found["statement"], found["table"]) == (0, "consistent", "unchanged")
-    assert "exp(-epsilon |v|" in found["law"]
+    assert "exp(-epsilon |v|" in found["distribution"]
     out.write_text(out.read_text().replace("home", "here"))
     assert run("verify", out)[0] == 1
     code, _, err = run(

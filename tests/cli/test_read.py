@@ -115,16 +115,16 @@ def test_a_staircase_release_is_read_by_its_statement(run, file, tmp_path):
     assert code == 0
     rows = json.loads(found)
     responses = list(map(int, rows["admitted"]))
-    law, consumer = (
+    distribution, consumer = (
         ut.noise.DiscreteStaircase(epsilon=1, sensitivity=3),
         ut.Consumer(ut.priors.uniform(10), ut.losses.absolute),
     )
     for z, answer, loss in zip(responses, rows["answer"], rows["expected_loss"], strict=True):
-        expected = ut.optima.read(law, consumer, z)
+        expected = ut.optima.read(distribution, consumer, z)
         assert (answer, loss) == (expected.action, float(expected.loss))
     assert {True, False} == {0 <= z <= 9 for z in responses}
     code, found, _ = run("read", "--response", 4, "--statement", f"{out}.json", *asked)
-    assert json.loads(found)["expected_loss"] == float(ut.optima.read(law, consumer, 4).loss)
+    assert json.loads(found)["expected_loss"] == float(ut.optima.read(distribution, consumer, 4).loss)
     code, _, err = run("read", "--response", 4, "--statement", f"{out}.json", "--clamped", *asked)
     assert (code, "--clamped needs geometric noise" in err) == (2, True)
 
@@ -222,6 +222,6 @@ def test_a_prior_that_is_not_there_is_one_message(run):
 
 
 def test_a_statement_without_a_level_is_refused(run, file):
-    for text in ("{}", '{"kind": "utmost statement", "law": "Geometric"}'):
+    for text in ("{}", '{"kind": "utmost statement", "distribution": "Geometric"}'):
         code, _, err = run("read", "--response", 1, "--n", 1, "--prior", "uniform", "--statement", file(text, "s.json"))
         assert (code, len(err.splitlines())) == (1, 1)

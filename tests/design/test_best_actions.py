@@ -42,21 +42,23 @@ def test_reading_one_response_is_the_bayes_remap_of_the_clamped_channel():
             assert reading.loss == (reading.posterior * consumer.loss[:, reading.action]).sum()
 
 
-@pytest.mark.parametrize("law", [DiscreteStaircase(alpha="1/3", sensitivity=4, step=2), Geometric(alpha="1/4")])
-def test_reading_any_law_on_the_integers_is_bayes_rule(law):
+@pytest.mark.parametrize(
+    "distribution", [DiscreteStaircase(alpha="1/3", sensitivity=4, step=2), Geometric(alpha="1/4")]
+)
+def test_reading_any_distribution_on_the_integers_is_bayes_rule(distribution):
     """P(i | z) against the pmf, near and far; what is a period farther out says the same."""
     for n in (0, 1, 5):
         consumer = Consumer(priors.binomial(n, "1/3"), losses.absolute)
         for z in (-1000, -9, -4, -1, 0, n, n + 1, n + 4, n + 7, 1000):
-            joint = [p * law.pmf(z - i) for i, p in enumerate(consumer.prior)]
-            reading = read(law, consumer, z)
+            joint = [p * distribution.pmf(z - i) for i, p in enumerate(consumer.prior)]
+            reading = read(distribution, consumer, z)
             assert (reading.posterior == np.array(joint) / sum(joint)).all()
-            near = equivalent_response(law, z, n + 1)
+            near = equivalent_response(distribution, z, n + 1)
             assert -4 < near < n + 4
-            assert (read(law, consumer, near).posterior == reading.posterior).all()
+            assert (read(distribution, consumer, near).posterior == reading.posterior).all()
 
 
-def test_reading_geometric_noise_by_its_law_or_its_level():
+def test_reading_geometric_noise_by_its_distribution_or_its_level():
     for z in (-3, 0, 2, 9):
         consumer = Consumer(priors.uniform(5), losses.squared)
         one, other = (read(noise, consumer, z) for noise in (level(alpha="1/2"), Geometric(alpha="1/2")))
@@ -158,21 +160,21 @@ def test_example_2_2(n, alpha):
     prior = np.full(n + 1, Fraction(0), dtype=object)
     prior[0] = prior[n] = Fraction(1, 2)
     consumer = Consumer(prior, losses.binary)
-    law, G = Geometric(alpha=a), geometric_channel(n + 1, alpha=a)
-    assert face_value_of_noise(law, consumer) == 2 * a / (1 + a)
+    distribution, G = Geometric(alpha=a), geometric_channel(n + 1, alpha=a)
+    assert face_value_of_noise(distribution, consumer) == 2 * a / (1 + a)
     assert face_value_loss(G, consumer) == a / (1 + a)
-    assert expected_loss(folded_channel(law, n + 1), consumer) == a ** ((n + 1) // 2) / (1 + a)
+    assert expected_loss(folded_channel(distribution, n + 1), consumer) == a ** ((n + 1) // 2) / (1 + a)
     assert bayes_remap(G, consumer).actions.tolist() == [0] * ((n + 1) // 2) + [n] * ((n + 1) // 2)
 
 
 @pytest.mark.parametrize(
-    "law", [DiscreteStaircase(alpha="1/3", sensitivity=4, step=2), Geometric(alpha="1/16", sensitivity=2)]
+    "distribution", [DiscreteStaircase(alpha="1/3", sensitivity=4, step=2), Geometric(alpha="1/16", sensitivity=2)]
 )
 @pytest.mark.parametrize("n", [0, 1, 2, 5, 11])
-def test_folding_loses_nothing(law, n):
+def test_folding_loses_nothing(distribution, n):
     """Every response has the likelihoods of its class, up to a factor; and the classes carry all the mass."""
-    C, responses = folded_channel(law, n + 1), folded_responses(law, n + 1)
-    period = law.profile.period
+    C, responses = folded_channel(distribution, n + 1), folded_responses(distribution, n + 1)
+    period = distribution.profile.period
     assert C.is_exact
     for z in range(-3 * period, n + 3 * period):
         near = z
@@ -180,18 +182,18 @@ def test_folding_loses_nothing(law, n):
             near += period
         while near > responses[-1]:
             near -= period
-        likelihood = np.array([Fraction(law.pmf(z - i)) for i in range(n + 1)])
+        likelihood = np.array([Fraction(distribution.pmf(z - i)) for i in range(n + 1)])
         column = C.matrix[:, responses.tolist().index(near)]
         assert (likelihood * column[0] == column * likelihood[0]).all()
 
 
 def test_the_folded_staircase_loses_less_when_remapped_than_at_face_value():
-    law = DiscreteStaircase(alpha="1/2", sensitivity=3, step=2)
+    distribution = DiscreteStaircase(alpha="1/2", sensitivity=3, step=2)
     consumer = Consumer(priors.uniform(8), losses.absolute)
-    assert expected_loss(folded_channel(law, 8), consumer) < face_value_of_noise(law, consumer)
-    assert face_value_of_noise(law, consumer) == law.expected_cost(costs.absolute)
+    assert expected_loss(folded_channel(distribution, 8), consumer) < face_value_of_noise(distribution, consumer)
+    assert face_value_of_noise(distribution, consumer) == distribution.expected_cost(costs.absolute)
     capped = Consumer(priors.uniform(8), losses.capped(1))
-    assert face_value_of_noise(law, capped) == pytest.approx(float(1 - law.pmf(0)), rel=1e-9)
+    assert face_value_of_noise(distribution, capped) == pytest.approx(float(1 - distribution.pmf(0)), rel=1e-9)
 
 
 def test_misuse_of_channels_is_refused():

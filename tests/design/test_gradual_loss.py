@@ -42,9 +42,9 @@ def test_more_known_losses(D, lower, higher, both):
 @pytest.mark.parametrize("cost", [costs.absolute, costs.squared], ids=str)
 def test_the_loss_is_zero_where_lossless_release_is_possible(D, lower, higher, cost):
     """Deconvolution and the joint program agree."""
-    laws = [DiscreteStaircase(e, D, cost) for e in (lower, higher)]
+    distributions = [DiscreteStaircase(e, D, cost) for e in (lower, higher)]
     loss = gradual_loss(D, lower, higher, cost=cost, reach=5 if D < 4 else 4)
-    assert (loss < 1e-5) == bool(losslessness(*laws))
+    assert (loss < 1e-5) == bool(losslessness(*distributions))
 
 
 def test_the_loss_falls_as_the_reach_grows():
@@ -73,15 +73,15 @@ def test_geometric_noise_is_the_best_under_metric_privacy(epsilon, cost):
     program = LinearProgram.of_triplets(
         weights, rows, columns, values, lower=[0.0] * count + [1.0], upper=[math.inf] * count + [1.0]
     )
-    law = Geometric(epsilon)
+    distribution = Geometric(epsilon)
     v = np.arange(-M - 3000, M + 3001)
-    assert solve(program).value == pytest.approx(float((cost(v) * law.pmf(v)).sum()), rel=1e-7)
+    assert solve(program).value == pytest.approx(float((cost(v) * distribution.pmf(v)).sum()), rel=1e-7)
 
 
 def test_the_staircase_is_not_metrically_private():
     """Within a stair it falls by e^-epsilon in one step, where metric privacy for D steps allows e^(-epsilon/D)."""
-    law = DiscreteStaircase(1, 3, step=2)
-    fall = float(law.pmf(2)) / float(law.pmf(1))
+    distribution = DiscreteStaircase(1, 3, step=2)
+    fall = float(distribution.pmf(2)) / float(distribution.pmf(1))
     assert fall == pytest.approx(math.exp(-1))
     assert fall < math.exp(-1 / 3)
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-# Noise that depends on the output is what the theorem excludes: no public law has it.
+# Noise that depends on the output is what the theorem excludes: no public distribution has it.
 from utmost.design.optima.noise_program import NoiseProgram
 from utmost.design.optima.periodic_noise import PeriodicNoise, averaged_translates, mixed, translated
 from utmost.errors import PromiseBroken
@@ -34,8 +34,8 @@ def vertex_families(draw):
 def blurred_families(draw):
     """Outputs rounded down to a multiple of m and then noised for sensitivity D + m - 1: private by construction."""
     m, D, alpha = draw(st.integers(1, 6)), draw(st.integers(1, 3)), draw(alphas)
-    law = DiscreteStaircase(alpha=alpha, sensitivity=D + m - 1, step=draw(st.integers(1, D + m - 1)))
-    alone = PeriodicNoise.of_law(law)
+    distribution = DiscreteStaircase(alpha=alpha, sensitivity=D + m - 1, step=draw(st.integers(1, D + m - 1)))
+    alone = PeriodicNoise.of_distribution(distribution)
     reach = -alone.start + m
     rows = [alone.window(t - reach, t + reach)[0] for t in range(m)]
     return PeriodicNoise(rows, period=alone.period, ratio=alpha), D, alpha
@@ -44,7 +44,7 @@ def blurred_families(draw):
 families = st.one_of(vertex_families(), blurred_families())
 
 
-# ---- laws
+# ---- distributions
 
 
 @given(families, st.integers(-9, 9))
@@ -108,22 +108,24 @@ def test_the_worst_ratio_is_the_one_found_release_by_release(family):
     assert noise.worst_ratio(D) == min(ratios)
 
 
-@pytest.mark.parametrize("law", [Geometric(alpha="1/3"), DiscreteStaircase(alpha="1/3", sensitivity=4, step=3)])
-def test_a_law_as_noise_without_dependence_keeps_its_masses_level_and_moments(law):
-    noise, D = PeriodicNoise.of_law(law), law.sensitivity
-    assert [noise.mass(7, x) for x in range(-40, 41)] == [law.pmf(x) for x in range(-40, 41)]
-    assert noise.worst_ratio(D) == law.alpha
-    assert noise.worst_ratio(D + 1) == law.alpha**2
+@pytest.mark.parametrize(
+    "distribution", [Geometric(alpha="1/3"), DiscreteStaircase(alpha="1/3", sensitivity=4, step=3)]
+)
+def test_a_distribution_as_noise_without_dependence_keeps_its_masses_level_and_moments(distribution):
+    noise, D = PeriodicNoise.of_distribution(distribution), distribution.sensitivity
+    assert [noise.mass(7, x) for x in range(-40, 41)] == [distribution.pmf(x) for x in range(-40, 41)]
+    assert noise.worst_ratio(D) == distribution.alpha
+    assert noise.worst_ratio(D + 1) == distribution.alpha**2
     for m in (1, 2, 3):
-        assert noise.worst_cost(costs.moment(m)) == law.moment(m)
-    assert noise.worst_cost(lambda x: float(x * x)) == pytest.approx(law.moment(2), rel=1e-14)
+        assert noise.worst_cost(costs.moment(m)) == distribution.moment(m)
+    assert noise.worst_cost(lambda x: float(x * x)) == pytest.approx(distribution.moment(2), rel=1e-14)
 
 
 @pytest.mark.parametrize("shift", [0, 1, 2])
 def test_on_the_reals_the_worst_ratio_is_the_one_found_by_trying_outputs_inside_their_cells(shift):
     """Densities of two periodic rows, compared at outputs a quarter of a cell apart, at most the sensitivity apart."""
-    law = PeriodicNoise.of_law(DiscreteStaircase(alpha="1/2", sensitivity=4, step=2))
-    rows = [law.window(-12 - by, 12 - by)[0] for by in (0, shift)]
+    distribution = PeriodicNoise.of_distribution(DiscreteStaircase(alpha="1/2", sensitivity=4, step=2))
+    rows = [distribution.window(-12 - by, 12 - by)[0] for by in (0, shift)]
     noise, D = PeriodicNoise(rows, period=4, ratio="1/2", numbers="reals"), 3
 
     masses = noise.window(-40, 40)
@@ -152,7 +154,10 @@ def test_nothing_is_concluded_from_a_family_that_breaks_its_promise():
 
 def test_levels_are_decided_exactly():
     """alpha = 1/2 is kept; a level lower by a part in 10^30 is not, unless a tolerance says so."""
-    noise, lower = PeriodicNoise.of_law(Geometric(alpha="1/2")), level(alpha="1/2").scaled(1 - Fraction(1, 10**30))
+    noise, lower = (
+        PeriodicNoise.of_distribution(Geometric(alpha="1/2")),
+        level(alpha="1/2").scaled(1 - Fraction(1, 10**30)),
+    )
     noise.check_level(1, alpha="1/2")
     noise.check_level(1, lower, tolerance="1e-12")
     with pytest.raises(PromiseBroken):

@@ -43,7 +43,7 @@ def test_the_loss_is_the_integral_over_all_responses(prior, alpha, seed):
 
 
 def test_two_secrets_are_told_apart_with_the_root_of_alpha():
-    """Half of one minus the total variation of two Laplace laws one step apart, e^(-epsilon/2)/2."""
+    """Half of one minus the total variation of two Laplace distributions one step apart, e^(-epsilon/2)/2."""
     found = laplace_loss(PrivacyType(counts(1), alpha="1/4"), Consumer(priors.uniform(2), losses.binary))
     assert abs(found.loss - Fraction(1, 4)) < Fraction(1, 10**20)
     assert found.least == Fraction(1, 5)

@@ -2,7 +2,7 @@ from fractions import Fraction
 
 import pytest
 
-# The linear program over all noise is the second route to the laws that are public.
+# The linear program over all noise is the second route to the distributions that are public.
 from utmost.design.optima.noise_program import least_noise, noise_bound
 from utmost.design.optima.periodic_noise import PeriodicNoise, averaged_translates
 from utmost.errors import OutOfRange
@@ -26,18 +26,20 @@ COSTS = [cost for cost, _ in EXACT_COSTS] + [costs.moment("3/2")]
 
 def cheapest_staircase(D, cost, constant_from, **promise):
     """min over r of E L(X), each sum exact: the right side of Theorem 12."""
-    laws = (DiscreteStaircase(sensitivity=D, step=r, **promise) for r in range(1, D + 1))
-    return min(PeriodicNoise.of_law(law).worst_cost(cost, constant_from) for law in laws)
+    distributions = (DiscreteStaircase(sensitivity=D, step=r, **promise) for r in range(1, D + 1))
+    return min(
+        PeriodicNoise.of_distribution(distribution).worst_cost(cost, constant_from) for distribution in distributions
+    )
 
 
-# ---- laws
+# ---- distributions
 
 
 @pytest.mark.parametrize("alpha", ALPHAS)
 @pytest.mark.parametrize(("cost", "constant_from"), EXACT_COSTS)
 def test_theorem_11_no_noise_for_counts_costs_less_than_geometric(alpha, cost, constant_from):
-    """Exact equality between the linear program's optimum and the geometric law, in rationals."""
-    geometric = PeriodicNoise.of_law(Geometric(alpha=alpha)).worst_cost(cost, constant_from)
+    """Exact equality between the linear program's optimum and the geometric distribution, in rationals."""
+    geometric = PeriodicNoise.of_distribution(Geometric(alpha=alpha)).worst_cost(cost, constant_from)
     assert least_noise(cost, 1, alpha=alpha, window=4, constant_from=constant_from).cost == geometric
 
 
@@ -55,10 +57,10 @@ def test_theorem_12_no_noise_costs_less_than_the_best_staircase(D, alpha, cost, 
 @pytest.mark.parametrize("D", [1, 3, 5])
 @pytest.mark.parametrize("epsilon", EPSILONS)
 @pytest.mark.parametrize("cost", COSTS)
-def test_theorems_11_and_12_for_irrational_alpha_and_the_step_that_the_law_chooses(D, epsilon, cost):
-    """The law that the library would pick for the cost has the program's cost up to a part in 10^10."""
-    law = DiscreteStaircase(epsilon=epsilon, sensitivity=D, cost=cost)
-    assert least_noise(cost, D, epsilon=epsilon).cost == pytest.approx(law.expected_cost(cost), rel=1e-10)
+def test_theorems_11_and_12_for_irrational_alpha_and_the_step_that_the_distribution_chooses(D, epsilon, cost):
+    """The distribution that the library would pick for the cost has the program's cost up to a part in 10^10."""
+    distribution = DiscreteStaircase(epsilon=epsilon, sensitivity=D, cost=cost)
+    assert least_noise(cost, D, epsilon=epsilon).cost == pytest.approx(distribution.expected_cost(cost), rel=1e-10)
 
 
 # ---- tightness: no tail was assumed in vain

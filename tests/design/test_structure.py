@@ -204,7 +204,7 @@ def test_a_lower_release_is_a_higher_one_remapped():
     assert (reverse < 0).any()
 
 
-def test_a_truncated_geometric_law_is_not_private():
+def test_a_truncated_geometric_distribution_is_not_private():
     """Renormalising instead of clamping breaks the level: at n = 2 and alpha = 1/2 the worst ratio is 16/7."""
     weights = np.array([[F(1, 2 ** abs(i - r)) for r in range(3)] for i in range(3)])
     X = weights / weights.sum(axis=1)[:, None]

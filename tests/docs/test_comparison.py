@@ -99,8 +99,8 @@ def line(**facts):
 def test_a_wrong_result_or_a_failed_line_is_said_and_ends_with_one(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(picture, "draw", lambda *_: None)  # the picture is drawn by the command above
     assert write_all([line()], False, tmp_path) == 0
-    assert write_all([line(checks={"the law": False})], False, tmp_path) == 1
-    assert "**Wrong: the law.**" in (tmp_path / "comparison.md").read_text(encoding="utf-8")
+    assert write_all([line(checks={"the distribution": False})], False, tmp_path) == 1
+    assert "**Wrong: the distribution.**" in (tmp_path / "comparison.md").read_text(encoding="utf-8")
     assert write_all([{"key": "y", "work": "y", "quick": False, "failed": "KeyError: 'z'"}], False, tmp_path) == 1
     assert "| y | failed: KeyError: 'z' | | | **missed** |" in (tmp_path / "comparison.md").read_text(encoding="utf-8")
     assert "wrong: y: KeyError" in capsys.readouterr().out

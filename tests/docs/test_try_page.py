@@ -56,7 +56,7 @@ def test_the_page_is_the_one_that_its_sources_and_the_library_make(monkeypatch):
 
 @needs_node
 @pytest.mark.parametrize("level", [[1, 10], [1, 2], [2, 1]])
-def test_noise_follows_the_law_that_is_stated(level):
+def test_noise_follows_the_distribution_that_is_stated(level):
     drawn = in_node("return Array.from({ length: 60000 }, () => page.noise(level));", level=level)
     assert chi_square(drawn, ut.noise.Geometric(f"{level[0]}/{level[1]}").cdf) > LEVEL
 

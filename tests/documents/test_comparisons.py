@@ -22,14 +22,14 @@ def _year(people, epsilon=1):
     return ut.release(np.array(people), PLAN, epsilon=epsilon, once=True)
 
 
-def _table(folder, number, **law):
+def _table(folder, number, **distribution):
     table = {"sex": ["men", "women"], "n": [500 + 10**6 * number, 300]}
-    said = {"columns": "n", "public": "sex", "epsilon": 1, "unit": ut.Unit(1, 1)} | law
+    said = {"columns": "n", "public": "sex", "epsilon": 1, "unit": ut.Unit(1, 1)} | distribution
     ut.release(table, **asked(**said), once=True).save(folder / f"{number}.csv")
     return read_release(folder / f"{number}.csv")
 
 
-def test_a_change_has_the_law_of_both_noises(tmp_path):
+def test_a_change_has_the_distribution_of_both_noises(tmp_path):
     later, earlier = _year([[512, 89], [353, 17]], 2), _year([[500, 80], [350, 20]])
     found = ut.statements.change(later, earlier, {"sex": "men"})
     assert found.exact == later.total({"sex": "men"}).exact - earlier.total({"sex": "men"}).exact
@@ -43,7 +43,7 @@ def test_a_change_has_the_law_of_both_noises(tmp_path):
     assert ut.statements.change(table, _table(tmp_path, 2), names).margin == Combination([1], 1, counts=[4]).margin()
 
 
-def test_noise_that_has_no_law_of_sums_has_bars_of_its_parts(tmp_path):
+def test_noise_that_has_no_distribution_of_sums_has_bars_of_its_parts(tmp_path):
     steps = [_table(tmp_path, number, sensitivity=5) for number in (1, 2)]
     found = ut.statements.change(*steps, {"sex": "men"})
     assert found.margin == 2 * CellBars(steps[0].noise).total(1, "0.975")

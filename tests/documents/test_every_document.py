@@ -72,7 +72,7 @@ CHOICES = {
         "secrets": "what the secrets are called",
         "answers": "what the answers are called",
         "positions": "where the secrets are, which the design shows",
-        "lasts": "the law, whose level the design shows",
+        "lasts": "the distribution, whose level the design shows",
     },
     "counted": {
         "unit": "what one individual changes, which the counting proved",

@@ -217,7 +217,7 @@ def test_a_promise_for_a_distance_is_a_custom_variant_that_says_its_relation():
     assert "for each 200 of Euclidean distance" in found["privacy_loss"]["privacy_parameters_details"]
 
 
-def test_error_bars_are_those_of_the_law_at_each_confidence(stated):
+def test_error_bars_are_those_of_the_distribution_at_each_confidence(stated):
     """They grow with the confidence, and the statement's own margin is among them."""
     for noise in stated.noises:
         assert list(noise.bars) == sorted(noise.bars)
@@ -281,7 +281,7 @@ def test_the_page_is_whole_asks_no_other_place_and_says_all_that_it_must(stated)
     assert read.asked == []
     assert "script" not in page
     assert "@page" in page
-    drawn = stated.noises[0].law if stated.noises else stated.mechanism[1:]
+    drawn = stated.noises[0].distribution if stated.noises else stated.mechanism[1:]
     first, _, rest = stated.statement["guarantee"].partition(". ")
     is_repeated = first.rpartition(" by at most ")[2] in stated.line and stated.line.count("by at most") == 1
     promised = rest if is_repeated and first.count("by at most") == 1 else stated.statement["guarantee"]
@@ -376,7 +376,7 @@ def test_keys_are_approximate_and_their_delta_is_never_rounded_down():
 
 
 def test_half_step_noise_on_a_grid_is_of_real_numbers():
-    """Its steps are drawn by a law on the integers, and the entry said that the columns hold integers."""
+    """Its steps are drawn by a distribution on the integers, and the entry said that the columns hold integers."""
     noise = ut.CellNoise(ut.Unit(3, 1), "reals", grid="1/4", half_step=True)
     release = ut.release({"x": [1.5, 2.25]}, ut.Promise("x", noise=noise), epsilon=1, once=True)
     entry = registry_entry(stated_release(release.statement))

@@ -1,4 +1,4 @@
-"""Reading a released table: cells, sums, differences, means and ratios of all laws, and what other levels buy.
+"""Reading a released table: cells, sums, differences, means and ratios of all distributions, and what other levels buy.
 
 What is chosen of a read table is asked of the object that commands ask.
 """
@@ -21,7 +21,7 @@ from utmost.workloads import Plan
 
 TOGETHER = ut.Promise(["n", "m"], noise=once_together(["n", "m"], unit=ut.Unit(1, 2)))
 
-LAWS = {
+DISTRIBUTIONS = {
     "geometric": {"unit": ut.Unit(1, 2)},
     "staircase": {"unit": ut.Unit(5, 2)},
     "half": {"unit": ut.Unit(3, 2), "relaxable": True},
@@ -31,13 +31,13 @@ LAWS = {
 }
 
 
-def _plan(law, **more):
-    return cell_noise_at(**{"epsilon": 1, **LAWS[law], **more})
+def _plan(distribution, **more):
+    return cell_noise_at(**{"epsilon": 1, **DISTRIBUTIONS[distribution], **more})
 
 
-def _written(folder, law="geometric", table=None, **more):
+def _written(folder, distribution="geometric", table=None, **more):
     table = table or {"place": list("abcd"), "n": [5, 7, 9, 11], "m": [1, 2, 3, 4]}
-    said = {"columns": ["n", "m"], "public": "place", "epsilon": 1, **LAWS[law], **more}
+    said = {"columns": ["n", "m"], "public": "place", "epsilon": 1, **DISTRIBUTIONS[distribution], **more}
     made = ut.release(table, **asked(**said), once=True)
     path = folder / "released.csv"
     names = list(made.table)
@@ -48,10 +48,10 @@ def _written(folder, law="geometric", table=None, **more):
     return path, made
 
 
-@pytest.mark.parametrize("law", LAWS)
-def test_bars_hold_as_often_as_they_say(law):
+@pytest.mark.parametrize("distribution", DISTRIBUTIONS)
+def test_bars_hold_as_often_as_they_say(distribution):
     """Of 4000 draws of twelve cells: each cell, the sum, and all at once, within what chance allows below 95 %."""
-    plan = _plan(law)
+    plan = _plan(distribution)
     bars, step = CellBars(plan), float(plan.grid or 1)
     noise = step * sample(plan.drawn, (4000, 12)).astype(float)
     if plan.grid is not None:
@@ -64,12 +64,13 @@ def test_bars_hold_as_often_as_they_say(law):
 
 
 @pytest.mark.parametrize(
-    ("law", "draws"),
-    [("staircase", 8), ("half", 8), ("coarse", 3)] + [pytest.param(law, 60, marks=pytest.mark.slow) for law in LAWS],
+    ("distribution", "draws"),
+    [("staircase", 8), ("half", 8), ("coarse", 3)]
+    + [pytest.param(distribution, 60, marks=pytest.mark.slow) for distribution in DISTRIBUTIONS],
 )
-def test_ratios_hold_as_often_as_they_say(law, draws):
+def test_ratios_hold_as_often_as_they_say(distribution, draws):
     """The true ratio of six cells of 1000 to ten of them is within in at least 95 of 100 draws, but for chance."""
-    plan = _plan(law)
+    plan = _plan(distribution)
     bars, step = CellBars(plan), plan.grid or 1
     noise = sample(plan.drawn, (draws, 10)).astype(object) * step
     held = 0
@@ -113,9 +114,9 @@ def test_on_a_grid_each_cell_may_have_been_rounded_by_half_a_step():
     assert CellBars(plan).alone() == plan.margin
 
 
-@pytest.mark.parametrize("law", LAWS)
-def test_a_table_is_read_from_its_file(law, tmp_path):
-    path, made = _written(tmp_path, law)
+@pytest.mark.parametrize("distribution", DISTRIBUTIONS)
+def test_a_table_is_read_from_its_file(distribution, tmp_path):
+    path, made = _written(tmp_path, distribution)
     read = ut.read_release(path)
     cells = [float(cell) for cell in read.table["n"]]
     assert cells == [float(cell) for cell in made.table["n"]]
@@ -152,7 +153,7 @@ def test_columns_changed_together_are_not_read_as_if_their_noise_were_independen
         ut.read_release(tmp_path / "t.csv").total(column="n")
 
 
-def test_a_difference_of_a_release_by_a_plan_has_the_law_of_its_own_noises():
+def test_a_difference_of_a_release_by_a_plan_has_the_distribution_of_its_own_noises():
     """Noises that both sums have cancel: never wider than the sum of both bars, and a sum less itself is 0 exactly."""
     plan = Plan(ut.Domain(sex=["men", "women"], age=["<40", "40+"]), ut.Unit(1, 1), {"sex age": 1})
     release = ut.release(np.array([[500, 700], [300, 100]]), plan, epsilon=1, once=True).table

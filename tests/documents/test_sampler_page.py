@@ -171,7 +171,7 @@ def test_the_page_may_open_no_connection(opened, host, address):
     assert host.heard == ["GET /index.html HTTP/1.1"]
 
 
-def test_the_module_draws_the_law_in_the_browser(opened, address, paris):
+def test_the_module_draws_the_distribution_in_the_browser(opened, address, paris):
     """From the browser's own randomness, by chi-square; and the place nearest to a position."""
     page, (places, (_, sampler), _) = opened(f"{address}/sampler.json"), paris
     counts = page.evaluate(

@@ -1,4 +1,4 @@
-"""Samplers for phones: the law of the table is the mechanism's, and all languages draw the same from the same bits."""
+"""Samplers for phones: the table has the mechanism's chances, and all languages draw the same from the same bits."""
 
 import json
 import shutil
@@ -58,7 +58,7 @@ def paris(tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", SMALL)
-def test_every_number_counted_gives_the_law_exactly(name, tmp_path):
+def test_every_number_counted_gives_the_distribution_exactly(name, tmp_path):
     """Of all numbers of b bits each outcome has P(k) N, and no fewer than half are taken."""
     matrix = ut.channels.Channel(SMALL[name]).matrix
     sampler = sampler_in(tmp_path, SMALL[name])

@@ -1,4 +1,4 @@
-"""Surveys: short reports as one file, drawn by a page with exactly the law of the blocks, and counted by anybody."""
+"""Surveys: short reports as a file, drawn on a page with exactly the chances of the blocks, and counted by anybody."""
 
 import json
 import re
@@ -31,7 +31,7 @@ def survey_of(k, d, alpha):
 
 @pytest.mark.skipif(NODE is None, reason="no Node")
 @pytest.mark.parametrize(("k", "d", "alpha"), [(7, 3, "1/3"), (8, 3, "1/2"), (2, 1, "1/3"), (3, 2, "2/3")])
-def test_every_sequence_of_draws_on_a_page_gives_the_law_exactly(tmp_path, k, d, alpha):
+def test_every_sequence_of_draws_on_a_page_gives_the_distribution_exactly(tmp_path, k, d, alpha):
     survey = survey_of(k, d, alpha)
     how, table = survey.how, SURVEY.document(survey)
     sizes = [
@@ -51,8 +51,8 @@ def test_every_sequence_of_draws_on_a_page_gives_the_law_exactly(tmp_path, k, d,
     cases.write_text(json.dumps({"table": table, "answer": f"answer {value}", "walks": walks}))
     words = [NODE, ROOT / "tests/documents/survey_walk.mjs", module, cases]
     drawn = json.loads(subprocess.run(words, capture_output=True, text=True, check=True).stdout)
-    law = [Fraction(Counter(drawn["reports"])[number], len(walks)) for number in range(how.family.count)]
-    assert law == how.channel.matrix[value].tolist()
+    distribution = [Fraction(Counter(drawn["reports"])[number], len(walks)) for number in range(how.family.count)]
+    assert distribution == how.channel.matrix[value].tolist()
     counts = CategoryCounts.of(drawn["own"], how)
     assert (abs(counts.estimates(how) - 2000 * (np.arange(k) == value)) < 6 * counts.errors(how)).all()
 
@@ -80,7 +80,7 @@ def draws_of(table, walk):
 
 
 @pytest.mark.parametrize(("k", "d", "alpha"), [(7, 3, "1/3"), (8, 3, "1/2"), (2, 1, "1/3")])
-def test_the_whole_numbers_of_other_languages_give_the_law_exactly(k, d, alpha):
+def test_the_whole_numbers_of_other_languages_give_the_distribution_exactly(k, d, alpha):
     survey = survey_of(k, d, alpha)
     table = json.loads(survey_files(survey, "swift")["survey_draws.json"])
     how = survey.how
@@ -89,8 +89,8 @@ def test_the_whole_numbers_of_other_languages_give_the_law_exactly(k, d, alpha):
         draws_of(table, [number for number, size in zip(walk, sizes, strict=True) if size > 1])
         for walk in product(*map(range, sizes))
     )
-    law = [Fraction(reports[number], prod(sizes)) for number in range(how.family.count)]
-    assert law == how.channel.matrix[1].tolist()
+    distribution = [Fraction(reports[number], prod(sizes)) for number in range(how.family.count)]
+    assert distribution == how.channel.matrix[1].tolist()
 
 
 KOTLIN_MAIN = """

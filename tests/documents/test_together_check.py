@@ -118,7 +118,7 @@ def test_the_words_of_a_statement_say_who_is_protected():
     release = signed()
     stated = stated_release(release.statement)
     assert "lowers none" in release.statement["guarantee"]
-    assert all("signed sums" in noise.law for noise in stated.noises)
+    assert all("signed sums" in noise.distribution for noise in stated.noises)
     assert "mean error" in stated.why
 
 
@@ -127,7 +127,7 @@ def test_staircases_pass_and_their_forgeries_do_not(noise):
     """The step is stated, and error bars follow from it; the range needs its promise."""
     release = made(unit=Unit(3, 3, nonnegative=True), noise=noise, epsilon=2)
     said = json.loads(json.dumps(release.statement))
-    assert field_of(said, "step") == release.noise.way.laws[0].step
+    assert field_of(said, "step") == release.noise.way.distributions[0].step
     assert check_statement(said, release.table).way == release.noise.way
     for change in (
         {"step": field_of(said, "step") % 3 + 1},

@@ -344,4 +344,4 @@ def test_brief_words():
     assert brief("x" * 100).endswith("...'")
     assert brief(object) == "object"
     assert brief({"a": np.zeros(3)}) == "{'a': 3 array}"
-    assert issubclass(ut.noise.Law, Display)
+    assert issubclass(ut.noise.Distribution, Display)

@@ -1,4 +1,4 @@
-"""Utility sets: the laws of theorem 6, lifting, figure 8 found, and whom every mechanism leaves unserved."""
+"""Utility sets: the distributions of theorem 6, lifting, figure 8 found, and whom every mechanism leaves unserved."""
 
 import itertools
 from fractions import Fraction

@@ -182,15 +182,15 @@ def trust_views():
 def pair_by_hand():
     """A pair of columns at any levels: its sum and its difference as two series, halves by a coin for each level."""
     way, coins = noise_together_at(list(PAIR), 1, noise="rotated", halves="toss", unit=ut.Unit(1, 2)).way, secure(None)
-    (law,) = way.laws
-    sums = sums_of(law, [np.array(column) for column in PAIR.values()])
+    (distribution,) = way.distributions
+    sums = sums_of(distribution, [np.array(column) for column in PAIR.values()])
     releases, read = [ut.GradualRelease(row, 1, randomness=coins) for row in sums], {}
 
     def at(epsilon):
         if epsilon not in read:
-            levels = ratios_of(way.at(ut.level(epsilon), ut.Unit(1, 2)).laws[0])
+            levels = ratios_of(way.at(ut.level(epsilon), ut.Unit(1, 2)).distributions[0])
             answers = [release.at(level) for release, level in zip(releases, levels, strict=True)]
-            columns = columns_of(law, answers, halves="toss", randomness=coins)
+            columns = columns_of(distribution, answers, halves="toss", randomness=coins)
             read[epsilon] = dict(zip(PAIR, columns, strict=True))
         return read[epsilon]
 
@@ -327,7 +327,7 @@ def commands():
 
 
 PAIR = {"men": [12, 7, 31], "women": [3, 4, 2]}
-LAWS = {
+DISTRIBUTIONS = {
     "geometric": ut.noise.Geometric(epsilon=1, sensitivity=2),
     "staircase": ut.noise.DiscreteStaircase(1, 5),
     "laplace": ut.noise.Laplace(1, 2),
@@ -368,14 +368,18 @@ WORLDS = {
         for selection in [keys.KeySelection({f"k{n}": n for n in range(20)}, epsilon=1)]
         for delta in ("1/100", "1/10", "1/2")
     ],
-    "values": lambda folder: [drawn(ut.releases.add_noise(np.arange(20), law)) for law in LAWS.values()],
+    "values": lambda folder: [
+        drawn(ut.releases.add_noise(np.arange(20), distribution)) for distribution in DISTRIBUTIONS.values()
+    ],
     "draws": lambda folder: [
-        drawn(ut.sample(law, 50, randomness=testing.SeededRandomness("draws"), method=method))
-        for law in LAWS.values()
+        drawn(ut.sample(distribution, 50, randomness=testing.SeededRandomness("draws"), method=method))
+        for distribution in DISTRIBUTIONS.values()
         for method in ("constant", "table")
     ],
     "a channel": lambda folder: testing.seeded_draw(geometric_channel(9, alpha="1/2"), 4, seed=7, shape=60),
-    "seeded values": lambda folder: [testing.seeded_release(np.arange(20), law, seed=7) for law in LAWS.values()],
+    "seeded values": lambda folder: [
+        testing.seeded_release(np.arange(20), distribution, seed=7) for distribution in DISTRIBUTIONS.values()
+    ],
     "gradual": lambda folder: by_orders(
         lambda: testing.seeded_gradual_release([10, 20, 30], 1, seed=7), lambda release, level: release.at(level)
     ),

@@ -1,4 +1,4 @@
-"""The law of Euclidean noise: its density and transform, its least size, its tightening law."""
+"""The distribution of Euclidean noise: its density and transform, its least size, its tightening distribution."""
 
 import math
 
@@ -18,9 +18,9 @@ from utmost.gradual import EuclideanLaplace, EuclideanTightening, LaplaceTighten
 def test_the_density_integrates_to_one_and_is_the_mixture_of_gaussians(n):
     """B(S), S ~ Gamma((n+1)/2, e^2), has the density c exp(-e|x|): the integral over the clock at five points."""
     e = 1.3
-    law = EuclideanLaplace(level("13/10"), n)
+    distribution = EuclideanLaplace(level("13/10"), n)
     sphere = 2 * math.pi ** (n / 2) / math.gamma(n / 2)
-    at = lambda r: float(law.density([r] + [0] * (n - 1)))  # noqa: E731
+    at = lambda r: float(distribution.density([r] + [0] * (n - 1)))  # noqa: E731
     assert sphere * integrate.quad(lambda r: r ** (n - 1) * at(r), 0, np.inf)[0] == pytest.approx(1, rel=1e-7)
     clock = stats.gamma((n + 1) / 2, scale=1 / e**2)
     for r in (0.3, 1.0, 2.5, 5.0, 9.0):
@@ -43,9 +43,9 @@ def test_the_density_integrates_to_one_and_is_the_mixture_of_gaussians(n):
 @pytest.mark.parametrize("t", [0.2, 1.0, 3.0])
 def test_the_transform_of_the_planar_density(t):
     """The Hankel transform of e^2/(2 pi) exp(-e r) is (1 + t^2/e^2)^(-3/2)."""
-    law = EuclideanLaplace(level(2))
+    distribution = EuclideanLaplace(level(2))
     found, _ = integrate.quad(lambda r: r * special.j0(t * r) * 4 * math.exp(-2 * r), 0, 40, limit=300)
-    assert float(law.characteristic([t, 0.0])) == pytest.approx(found, rel=1e-8)
+    assert float(distribution.characteristic([t, 0.0])) == pytest.approx(found, rel=1e-8)
 
 
 @given(st.integers(1, 6), st.lists(st.floats(0, 3), min_size=1, max_size=5), st.floats(0.1, 5))
@@ -54,9 +54,9 @@ def test_no_radial_noise_of_the_level_is_smaller(n, jumps, r):
     places = np.linspace(0.3, 4, len(jumps))
     heights = np.concatenate([[1.0], 1 + np.cumsum(jumps)])
     edges = np.concatenate([[0.0], places, [np.inf]])
-    law = stats.gamma(n)
-    masses = heights * np.diff(law.cdf(edges))
-    within = (heights * np.diff(law.cdf(np.minimum(edges, r)))).sum() / masses.sum()
+    distribution = stats.gamma(n)
+    masses = heights * np.diff(distribution.cdf(edges))
+    within = (heights * np.diff(distribution.cdf(np.minimum(edges, r)))).sum() / masses.sum()
     assert within <= float(EuclideanLaplace(level(1), n).within(r)) + 1e-12
 
 
@@ -73,7 +73,7 @@ def test_the_events_between_two_levels_are_negative_binomial(n, ratio):
 
 
 def test_one_dimension_is_laplace():
-    """In one dimension law, margin and tightening are those of Laplace noise."""
+    """In one dimension distribution, margin and tightening are those of Laplace noise."""
     lower, higher = level("1/2"), level(2)
     one, known = EuclideanTightening(lower, higher, 1), LaplaceTightening(lower, higher)
     assert one.stay == pytest.approx(float(known.stay))
@@ -94,7 +94,7 @@ def test_the_joint_transform_of_one_level_and_of_equal_ones():
     assert twice == pytest.approx(EuclideanLaplace(levels[0]).characteristic(t[0] + t[1]))
 
 
-def test_what_is_no_law():
+def test_what_is_no_distribution():
     for bad in (0, -1, 1001, "x", 1.5):
         with pytest.raises((OutOfRange, NotANumber)):
             EuclideanLaplace(level(1), bad)

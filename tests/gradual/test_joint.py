@@ -1,4 +1,4 @@
-"""The joint law: the same whatever the order of requests, private at the largest level, and no less."""
+"""The joint distribution: the same whatever the order of requests, private at the largest level, and no less."""
 
 import math
 from fractions import Fraction
@@ -42,7 +42,7 @@ def probability_of_requests(order, noise):
 
 @settings(max_examples=5)
 @given(triples)
-def test_every_order_of_three_requests_has_the_same_joint_law(levels):
+def test_every_order_of_three_requests_has_the_same_joint_distribution(levels):
     """R3: 6 orders, every noise of a small domain, equal as rationals."""
     for values in product((-2, 0, 1), repeat=3):
         noise = dict(zip(levels, values, strict=True))
@@ -68,8 +68,8 @@ def test_any_set_of_levels_is_private_at_the_largest_and_no_less(levels):
 
 @settings(max_examples=5)
 @given(triples)
-def test_summing_out_a_level_gives_the_joint_law_of_the_rest(levels):
-    """Each margin is the joint law of the levels left (to the mass that a finite sum leaves out)."""
+def test_summing_out_a_level_gives_the_joint_distribution_of_the_rest(levels):
+    """Each margin is the joint distribution of the levels left (to the mass that a finite sum leaves out)."""
     lower, at, higher = levels
     reach = math.ceil(60 / min(one.epsilon_float for one in levels))
     middle = np.arange(-reach, reach + 1)
@@ -86,7 +86,7 @@ def test_equal_levels_give_equal_responses():
 
 @given(triples)
 def test_correlation_and_expected_change(levels):
-    """Cov(V_1, V_2) = Var V_2; E|V_1 - V_2| by summing the joint law."""
+    """Cov(V_1, V_2) = Var V_2; E|V_1 - V_2| by summing the joint distribution."""
     lower, _, higher = levels
     one, other = (Geometric(alpha=x.alpha).variance() for x in (lower, higher))
     assert correlation(lower, higher) == correlation(higher, lower) == pytest.approx(math.sqrt(other / one))
@@ -109,7 +109,7 @@ def test_one_noise_for_each_level():
         joint_pmf([1, 2], [level(epsilon=1)])
 
 
-def test_a_law_of_too_many_points_is_refused():
+def test_a_distribution_of_too_many_points_is_refused():
     """Three levels of 217 values each have more than 10^7 points."""
     levels = [level(alpha=f"1/{k}") for k in (2, 3, 4)]
     with pytest.raises(OutOfRange, match="points"):

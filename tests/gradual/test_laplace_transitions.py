@@ -32,7 +32,7 @@ POINTS = np.array([-3.0, -1.0, -0.25, 0.0, 0.5, 2.0])
 
 
 @pytest.mark.parametrize(("lower", "higher"), PAIRS, ids=str)
-def test_tightening_and_relaxing_are_one_joint_law(lower, higher):
+def test_tightening_and_relaxing_are_one_joint_distribution(lower, higher):
     """l_1(x) P(V_2 = y | x) = l_2(y) P(V_1 = x | y), as densities off the diagonal and as densities on it."""
     e1, e2 = lower.epsilon_float, higher.epsilon_float
     R, W = LaplaceRelaxing(lower, higher), LaplaceTightening(lower, higher)
@@ -131,7 +131,7 @@ TRIPLES = [("1", "2", "3"), ("1/10", "1/9", "5"), ("1/2", "3", "4")]
 @pytest.mark.parametrize("epsilons", TRIPLES, ids="-".join)
 @pytest.mark.parametrize("w", [0.7, -2.0])
 def test_the_bridge_is_bayes_rule_on_two_tightenings(epsilons, w):
-    """Its atoms and its density are those of W' given W' + W'' = w, for the two tightening laws."""
+    """Its atoms and its density are those of W' given W' + W'' = w, for the two tightening distributions."""
     lower, at, higher = map(level, epsilons)
     bridge, whole = LaplaceBridge(lower, at, higher), LaplaceTightening(lower, higher)
     near, far = LaplaceTightening(at, higher), LaplaceTightening(lower, at)

@@ -49,7 +49,7 @@ def test_the_verdict_agrees_with_plain_deconvolution(D, data):
 
 
 @given(st.fractions(Fraction(1, 20), Fraction(19, 20), max_denominator=20), st.integers(2, 9))
-def test_geometric_noise_is_lossless_with_the_tightening_law(b, power):
+def test_geometric_noise_is_lossless_with_the_tightening_distribution(b, power):
     a = Fraction(1) - (1 - b) / power
     verdict = losslessness(Geometric(alpha=a), Geometric(alpha=b))
     W = Tightening(lower=level(alpha=a), higher=level(alpha=b))
@@ -59,7 +59,7 @@ def test_geometric_noise_is_lossless_with_the_tightening_law(b, power):
 @pytest.mark.parametrize("D", [1, 3, 5, 9, 101])
 @pytest.mark.parametrize("pair", [("1/2", "1/3"), ("9/10", "1/100")])
 def test_the_half_step_staircase_is_lossless(D, pair):
-    """D odd, r = (D+1)/2: W = D times the tightening law, in rationals."""
+    """D odd, r = (D+1)/2: W = D times the tightening distribution, in rationals."""
     a, b = pair
     verdict = losslessness(DiscreteStaircase.half_step(None, D, alpha=a), DiscreteStaircase.half_step(None, D, alpha=b))
     W = Tightening(lower=level(alpha=a), higher=level(alpha=b))
@@ -138,14 +138,14 @@ def test_at_large_epsilon_the_step_must_exceed_log_of_d_minus_one(D):
 
 def test_lossless_steps_need_not_split():
     """(3/2 -> 3) is lossless, its halves (3/2 -> 2) and (2 -> 3) are not both: no continuum."""
-    laws = [staircase(e, 3, 1) for e in ("3/2", 2, 3)]
-    assert losslessness(laws[0], laws[2])
-    assert not (losslessness(laws[0], laws[1]) and losslessness(laws[1], laws[2]))
+    distributions = [staircase(e, 3, 1) for e in ("3/2", 2, 3)]
+    assert losslessness(distributions[0], distributions[2])
+    assert not (losslessness(distributions[0], distributions[1]) and losslessness(distributions[1], distributions[2]))
 
 
 @pytest.mark.parametrize(("D", "r"), [(2, 1), (3, 1), (8, 3)])
-def test_the_difference_leads_from_one_law_to_the_other(D, r):
-    """V_higher + W has the law of V_lower, far into the tail."""
+def test_the_difference_leads_from_one_distribution_to_the_other(D, r):
+    """V_higher + W has the distribution of V_lower, far into the tail."""
     lower, higher = staircase(2, D, r), staircase(4, D, 1)
     W = losslessness(lower, higher).difference
     i = np.arange(-600, 601)
@@ -162,13 +162,13 @@ def test_a_larger_characteristic_function_is_checked_by_hand():
     w = losslessness(lower, higher).obstacle
     assert w.x**2 + w.y**2 == 1
     angle, k = math.atan2(w.y, w.x), np.arange(-800, 801)
-    one, two = (abs((law.pmf(k) * np.cos(k * angle)).sum()) for law in (lower, higher))
+    one, two = (abs((distribution.pmf(k) * np.cos(k * angle)).sum()) for distribution in (lower, higher))
     assert one / two == pytest.approx(w.ratio, rel=1e-6)
     assert w.ratio > 1
 
 
 def test_tables():
-    """Binomial laws are sums; other tables are not, and the reason is named."""
+    """Binomial distributions are sums; other tables are not, and the reason is named."""
     coin, two = {0: "1/2", 1: "1/2"}, {0: "1/4", 1: "1/2", 2: "1/4"}
     assert [losslessness(two, coin).difference.pmf(k) for k in range(-1, 3)] == [0, Fraction(1, 2), Fraction(1, 2), 0]
     third = {-1: "1/3", 0: "1/3", 1: "1/3"}
@@ -183,7 +183,7 @@ def test_tables():
     assert (same.difference.pmf(0), same.difference.pmf(1)) == (1, 0)
 
 
-def test_what_is_no_law_is_refused():
+def test_what_is_no_distribution_is_refused():
     for bad in ({0: "1/2"}, {0: "3/2", 1: "-1/2"}, [0.5, 0.5], "geometric"):
         with pytest.raises(OutOfRange):
             losslessness(bad, {0: 1})

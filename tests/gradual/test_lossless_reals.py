@@ -27,18 +27,18 @@ from utmost.noise import Geometric, Laplace, Staircase, costs
 LEVELS = ("1/10", "1/4", "1/2", "1", "3/2", "2", "3", "5", "8")
 
 
-def characteristic(law, t):
+def characteristic(distribution, t):
     """E cos(t V) by adding up the jumps of the density: -(f(x-) - f(x+)) sin(t x)/t at each edge of a step."""
-    D, gamma, b = float(law.sensitivity), law.gamma, float(law.level.alpha)
+    D, gamma, b = float(distribution.sensitivity), distribution.gamma, float(distribution.level.alpha)
     edges = (np.arange(2000) + gamma) * D
     height = 1 / (2 * D * (gamma + b * (1 - gamma)) / (1 - b))
     return 2 * np.sum(height * b ** np.arange(2000) * (1 - b) * np.sin(t * edges)) / t
 
 
-def cell_masses(law, cell, count):
-    """P(V in [j cell, (j+1) cell)) for -count <= j < count, from the law's own distribution function."""
+def cell_masses(distribution, cell, count):
+    """P(V in [j cell, (j+1) cell)) for -count <= j < count, from the distribution's own distribution function."""
     edges = np.arange(-count, count + 1) * cell
-    return np.diff(law.cdf(edges))
+    return np.diff(distribution.cdf(edges))
 
 
 @pytest.mark.parametrize("cost", [costs.absolute, costs.squared])
@@ -87,7 +87,7 @@ def test_one_irrational_step_is_enough(first, second):
 
 
 def test_the_theorem_is_named_where_no_zero_is_looked_for(monkeypatch):
-    """The verdict does not hang on the search: irrational steps are enough, for two laws of one period."""
+    """The verdict does not hang on the search: irrational steps are enough, for two distributions of one period."""
     monkeypatch.setattr(lossless_reals, "_NEAR", 0)
     monkeypatch.setattr(lossless_reals, "_FAR", 0)
     assert losslessness(Staircase(1), Staircase(2)).obstacle == IrrationalSteps()
@@ -110,14 +110,14 @@ def test_the_theorem_is_named_where_no_zero_is_looked_for(monkeypatch):
 )
 def test_exceptional_pairs_are_lossless(lower, higher, first):
     """Optimal for |x|, at levels 2 ln(1/gamma - 1): ln 4 and ln 25, say."""
-    laws = [Staircase(alpha=(g / (1 - g)) ** 2) for g in map(Fraction, (lower, higher))]
-    assert [law.exact_gamma for law in laws] == [Fraction(lower), Fraction(higher)]
-    verdict = losslessness(*laws)
+    distributions = [Staircase(alpha=(g / (1 - g)) ** 2) for g in map(Fraction, (lower, higher))]
+    assert [distribution.exact_gamma for distribution in distributions] == [Fraction(lower), Fraction(higher)]
+    verdict = losslessness(*distributions)
     assert verdict
     for x, mass in (first or {}).items():
         assert float(verdict.difference.pmf(x)) == pytest.approx(mass, abs=1e-7)
-    _check_against_fft(*laws, verdict)
-    assert not losslessness(*laws[::-1])
+    _check_against_fft(*distributions, verdict)
+    assert not losslessness(*distributions[::-1])
 
 
 def test_no_float_decides_that_a_zero_is_not_shared(monkeypatch):
@@ -128,9 +128,9 @@ def test_no_float_decides_that_a_zero_is_not_shared(monkeypatch):
 
 
 def _check_against_fft(lower, higher, verdict):
-    """W is the quotient of two Fourier transforms of cell masses, and convolution gives back the law of V_lower."""
+    """W is the quotient of two Fourier transforms of cell masses, and convolution gives back V_lower."""
     cell = verdict.difference.unit
-    one, two = (cell_masses(law, float(cell), 1500) for law in (lower, higher))
+    one, two = (cell_masses(distribution, float(cell), 1500) for distribution in (lower, higher))
     W = np.array([float(verdict.difference.pmf(k * cell)) for k in range(-900, 901)])
     assert W.min() >= 0
     assert W.sum() == pytest.approx(1, abs=1e-6)
@@ -159,9 +159,9 @@ def test_the_verdict_on_a_common_grid_agrees_with_plain_deconvolution(data):
 
 
 def _transforms(lower, higher, size=1 << 14):
-    """The discrete Fourier transforms of two laws on their common grid."""
+    """The discrete Fourier transforms of two distributions on their common grid."""
     cell = Fraction(1, math.lcm(lower.exact_gamma.denominator, higher.exact_gamma.denominator))
-    return [np.fft.fft(cell_masses(law, float(cell), size // 2)) for law in (lower, higher)]
+    return [np.fft.fft(cell_masses(distribution, float(cell), size // 2)) for distribution in (lower, higher)]
 
 
 def _check_negative_mass(one, two, verdict):
@@ -191,14 +191,14 @@ def test_a_negative_mass_is_that_of_plain_deconvolution(lower, higher):
     _check_negative_mass(*_transforms(lower, higher), losslessness(lower, higher))
 
 
-def test_half_steps_and_equal_laws_are_lossless():
-    """gamma = 1/2: W is D times the difference of two geometric laws; and one law is itself plus nothing."""
+def test_half_steps_and_equal_distributions_are_lossless():
+    """gamma = 1/2: W is D times the difference of two geometric draws; and each distribution is itself plus nothing."""
     verdict = losslessness(Staircase.half_step(1, 3), Staircase.half_step(2, 3))
     W = losslessness(Geometric(1), Geometric(2)).difference
     assert [verdict.difference.pmf(3 * k) for k in range(5)] == pytest.approx([W.pmf(k) for k in range(5)])
     assert verdict.difference.pmf("3/2") == 0
-    for law in (Staircase(1), Staircase(1, cost=costs.squared), Staircase(1, gamma="1/7"), Laplace(1)):
-        assert losslessness(law, law).difference.pmf(0) == 1
+    for distribution in (Staircase(1), Staircase(1, cost=costs.squared), Staircase(1, gamma="1/7"), Laplace(1)):
+        assert losslessness(distribution, distribution).difference.pmf(0) == 1
     assert losslessness(Staircase(1, gamma=0), Staircase(1, gamma=1)).difference.pmf(0) == 1
 
 
@@ -251,14 +251,14 @@ def test_the_optimal_gamma_for_the_absolute_error_is_rational_where_alpha_is_a_s
 @pytest.mark.parametrize("epsilon", ["1/1000000", "1/10", "1", "7", "50"])
 def test_the_interval_around_gamma_is_narrow_and_around_the_float(cost, epsilon):
     """Closed forms and brackets to 128 bits."""
-    law = Staircase(epsilon, cost=cost)
-    around = law.gamma_interval(128)
+    distribution = Staircase(epsilon, cost=cost)
+    around = distribution.gamma_interval(128)
     assert around.width < Fraction(1, 1 << 120)
-    assert abs(around.middle - Fraction(law.gamma)) <= 2 * Fraction(math.ulp(law.gamma))
+    assert abs(around.middle - Fraction(distribution.gamma)) <= 2 * Fraction(math.ulp(distribution.gamma))
 
 
 def test_what_cannot_be_decided_is_refused_by_name():
-    """A law on the integers beside one on the reals; gammas of 16 digits whose zeros nearly agree."""
+    """A distribution on the integers beside one on the reals; gammas of 16 digits whose zeros nearly agree."""
     with pytest.raises(OutOfRange, match="reals"):
         losslessness(Staircase(1), Geometric(2))
     with pytest.raises(Unsupported, match="common grid"):

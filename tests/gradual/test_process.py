@@ -1,4 +1,4 @@
-"""The noise as a jump process: its Levy measure gives the laws, its paths give the transitions."""
+"""The noise as a jump process: its Levy measure gives the distributions, its paths give the transitions."""
 
 import math
 from fractions import Fraction
@@ -41,12 +41,12 @@ def compound_poisson(rates, reach):
 
 @given(alphas)
 def test_jumps_from_infinity_down_add_up_to_geometric_noise(a):
-    """Jumps of size k at mean rate a^k/k add up to Geom(a); both signs give the two-sided law."""
+    """Jumps of size k at mean rate a^k/k add up to Geom(a); both signs give the two-sided distribution."""
     up = compound_poisson(lambda k: expected_jumps_of_size(k, level(alpha=a)), 8)
     assert up == [a**n for n in range(8)]
-    law = Geometric(alpha=a)
+    distribution = Geometric(alpha=a)
     for n in range(3):
-        assert law.pmf(n) * (1 - a * a) == (1 - a) ** 2 * up[n], "the sum over m of Geom(n + m) Geom(m)"
+        assert distribution.pmf(n) * (1 - a * a) == (1 - a) ** 2 * up[n], "the sum over m of Geom(n + m) Geom(m)"
 
 
 @given(pairs)
@@ -74,7 +74,7 @@ def test_the_number_of_jumps_is_poisson(pair):
 
 @given(alphas, st.integers(1, 9))
 def test_the_size_of_a_jump(a, j):
-    """Intensity in epsilon times size law = alpha^{|j|-1} d alpha; the size law sums to one."""
+    """Intensity in epsilon times size distribution = alpha^{|j|-1} d alpha; the size distribution sums to one."""
     at = level(alpha=a)
     assert jump_intensity(at) * jump_pmf(j, at) == a ** (j - 1) * a, "d alpha = alpha d epsilon"
     assert jump_pmf(-j, at) == jump_pmf(j, at)
@@ -110,7 +110,7 @@ def test_thinning_the_cycles_of_a_random_permutation_relaxes_the_noise(pair, x):
 
 
 @pytest.mark.parametrize("x", [0, 1, -4])
-def test_forward_intensities_are_the_relaxing_law_of_a_small_step(x):
+def test_forward_intensities_are_the_relaxing_distribution_of_a_small_step(x):
     """(P(leave x for y) over a small step)/(step) tends to the forward intensities, by Richardson in rationals."""
     a = Fraction(1, 2)
     at, step = level(alpha=a), Fraction(1, 10**8)
@@ -120,9 +120,9 @@ def test_forward_intensities_are_the_relaxing_law_of_a_small_step(x):
     for y in range(m):
         assert float(R.pmf(s * y, x) / step) == near(float(inward) / m, rel=1e-6)
     for i in range(4):
-        law = (1 - a * a) * a ** (2 * i)
-        assert float(R.pmf(-s * (1 + i), x) / step) == near(float(across * law), rel=1e-6)
-        assert float(R.pmf(s * (m + 1 + i), x) / step) == near(float(outward * law), rel=1e-6)
+        distribution = (1 - a * a) * a ** (2 * i)
+        assert float(R.pmf(-s * (1 + i), x) / step) == near(float(across * distribution), rel=1e-6)
+        assert float(R.pmf(s * (m + 1 + i), x) / step) == near(float(outward * distribution), rel=1e-6)
 
 
 def test_a_path_is_the_sum_of_the_jumps_above_a_level():

@@ -1,4 +1,4 @@
-"""Losslessness of laws of one's own: masses with geometric tails, against known laws and Fourier transforms."""
+"""Losslessness of distributions of one's own: geometric tails, against known ones and Fourier transforms."""
 
 from fractions import Fraction
 
@@ -14,10 +14,10 @@ from utmost.noise import DiscreteStaircase, Geometric, JointCells
 REACH = 1 << 11
 
 
-def own(law):
-    """A known law as a table with tails."""
-    reach = range(-law.sensitivity, law.sensitivity + 1)
-    return TailedTable({k: law.pmf(k) for k in reach}, law.level.alpha, law.sensitivity)
+def own(distribution):
+    """A known distribution as a table with tails."""
+    reach = range(-distribution.sensitivity, distribution.sensitivity + 1)
+    return TailedTable({k: distribution.pmf(k) for k in reach}, distribution.level.alpha, distribution.sensitivity)
 
 
 def masses(table):
@@ -43,7 +43,7 @@ def test_a_staircase_by_its_masses_has_the_verdict_of_the_staircase(D, r, a, b):
         assert type(known.obstacle) is type(found.obstacle)
 
 
-def test_a_table_beside_a_geometric_law_is_the_difference():
+def test_a_table_beside_a_geometric_distribution_is_the_difference():
     """X + T with T on {-1, 0, 1}, written by its masses: W is T."""
     geometric = Geometric(alpha="1/3")
     table = {-1: Fraction(1, 6), 0: Fraction(1, 2), 1: Fraction(1, 3)}
@@ -60,7 +60,7 @@ def test_a_table_beside_a_geometric_law_is_the_difference():
     st.sampled_from(["1/3", "1/5", "1/10"]),
 )
 def test_the_verdict_is_that_of_the_fourier_quotient(lower, higher, a, b):
-    """Where neither is near the boundary: a negative coefficient, and a law, are seen by both."""
+    """Where neither is near the boundary: a negative coefficient, and a distribution, are seen by both."""
     first = TailedTable(dict(enumerate([*reversed(lower), *lower[1:]], 1 - len(lower))), a)
     second = TailedTable(dict(enumerate([*reversed(higher), *higher[1:]], 1 - len(higher))), b)
     top, bottom = (np.fft.fft(np.fft.ifftshift(masses(table))) for table in (first, second))
@@ -88,14 +88,14 @@ def test_the_verdict_is_that_of_the_fourier_quotient(lower, higher, a, b):
         (lambda: TailedTable({0: 1, 1: -1}, "1/2"), OutOfRange),
         (lambda: TailedTable({0: 1}, "1/2", 2), OutOfRange),
         (lambda: TailedTable({0: 1}, 1), NotALevel),
-        (lambda: losslessness("a law", Geometric(1)), OutOfRange),
+        (lambda: losslessness("a distribution", Geometric(1)), OutOfRange),
     ],
 )
-def test_what_is_no_law_is_refused(call, error):
+def test_what_is_no_distribution_is_refused(call, error):
     with pytest.raises(error):
         call()
 
 
-def test_a_law_without_a_known_function_names_the_table():
+def test_a_distribution_without_a_known_function_names_the_table():
     with pytest.raises((Unsupported, OutOfRange), match=r"ut\.gradual\.TailedTable"):
         losslessness(JointCells(1, 2), Geometric(1))

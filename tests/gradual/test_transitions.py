@@ -36,7 +36,7 @@ def difference(p, b, k):
 
 @given(ordered_levels(2), integers)
 def test_tightened_noise_is_geometric_again(levels, k):
-    """V_start + W has the geometric law: deconvolving that law gives W back."""
+    """V_start + W has the geometric distribution: deconvolving that distribution gives W back."""
     lower, higher = levels
     W = Tightening(lower=lower, higher=higher)
     assert W.pmf(k) == difference(Geometric(alpha=lower.alpha).pmf, higher.alpha, k)
@@ -135,7 +135,7 @@ def test_moments_of_the_tightening(levels):
 
 @given(ordered_levels(3))
 def test_tightening_in_two_steps_is_tightening_in_one(levels):
-    """W(higher -> lower) = W(higher -> at) + W(at -> lower) in law, by deconvolving both of them."""
+    """W(higher -> lower) = W(higher -> at) + W(at -> lower) in distribution, by deconvolving both of them."""
     lower, at, higher = levels
     w = {(1, 2): Tightening(at, higher), (0, 1): Tightening(lower, at), (0, 2): Tightening(lower, higher)}
     for t in (0.3, 1.0, 3.0):
@@ -149,8 +149,8 @@ def cf(W, t):
 
 @given(alphas)
 def test_from_no_noise_tightening_is_the_noise_itself(a):
-    W, law = Tightening(level(alpha=a), None), Geometric(alpha=a)
-    assert all(W.pmf(k) == law.pmf(k) for k in range(-5, 6))
+    W, distribution = Tightening(level(alpha=a), None), Geometric(alpha=a)
+    assert all(W.pmf(k) == distribution.pmf(k) for k in range(-5, 6))
     assert W.stay.fraction() == 0
     same = Tightening(level(alpha=a), level(alpha=a))
     assert (same.stay.fraction(), same.pmf(0), same.pmf(1)) == (1, 1, 0)
@@ -241,7 +241,7 @@ def test_the_wrong_order_is_refused(levels):
 
 
 @given(st.lists(alphas, min_size=2, max_size=2, unique=True), integers, integers)
-def test_the_laws_differ_from_a_fresh_draw(drawn, x, y):
+def test_the_distributions_differ_from_a_fresh_draw(drawn, x, y):
     """The transition depends on x: a draw of fresh noise at the higher level would be independent of it."""
     lower, higher = levels_of(*drawn)
     assume(x != 0)

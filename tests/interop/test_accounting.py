@@ -1,4 +1,4 @@
-"""Laws beside dp-accounting: the same deltas, composed; events that its accountants take."""
+"""Distributions beside dp-accounting: the same deltas, composed; events that its accountants take."""
 
 from importlib.util import find_spec
 
@@ -15,7 +15,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore"),
 ]
 
-LAWS = [
+DISTRIBUTIONS = [
     ut.noise.Geometric(1),
     ut.noise.Geometric("1/2", 7),
     ut.noise.Geometric(3, 10_000),
@@ -26,55 +26,55 @@ LAWS = [
 ]
 
 
-@pytest.mark.parametrize("law", LAWS, ids=repr)
-def test_delta_at_every_epsilon_is_ours_and_never_less(law):
+@pytest.mark.parametrize("distribution", DISTRIBUTIONS, ids=repr)
+def test_delta_at_every_epsilon_is_ours_and_never_less(distribution):
     """The hockey-stick divergence of the pair is `privacy.delta`, rounded up by at most the discretization."""
-    found, drawn = ut.interop.privacy_loss_distribution(law), on_grid(law)[0]
+    found, drawn = ut.interop.privacy_loss_distribution(distribution), on_grid(distribution)[0]
     for share in (0, 0.2, 0.5, 0.77, 0.999, 1.001):
-        epsilon = share * law.level.epsilon_float
+        epsilon = share * distribution.level.epsilon_float
         ours = float(ut.privacy_types.delta(drawn, epsilon))
         theirs = found.get_delta_for_epsilon(epsilon)
-        assert ours - 1e-9 <= theirs <= ours + 1.2e-3 * max(1, law.level.epsilon_float)
-    assert found.get_epsilon_for_delta(0) == pytest.approx(law.level.epsilon_float, abs=2e-3)
+        assert ours - 1e-9 <= theirs <= ours + 1.2e-3 * max(1, distribution.level.epsilon_float)
+    assert found.get_epsilon_for_delta(0) == pytest.approx(distribution.level.epsilon_float, abs=2e-3)
 
 
-def test_the_geometric_law_is_dp_accountings_discrete_laplace():
+def test_the_geometric_distribution_is_dp_accountings_discrete_laplace():
     from dp_accounting.pld import privacy_loss_distribution as pld
 
     for epsilon, width in ((1, 1), ("1/2", 3)):
-        law = ut.noise.Geometric(epsilon, width)
-        theirs = pld.from_discrete_laplace_mechanism(law.level.epsilon_float / width, sensitivity=width)
+        distribution = ut.noise.Geometric(epsilon, width)
+        theirs = pld.from_discrete_laplace_mechanism(distribution.level.epsilon_float / width, sensitivity=width)
         for at in (0, 0.1, 0.4, 0.9):
-            assert ut.interop.privacy_loss_distribution(law).get_delta_for_epsilon(at) == pytest.approx(
+            assert ut.interop.privacy_loss_distribution(distribution).get_delta_for_epsilon(at) == pytest.approx(
                 theirs.get_delta_for_epsilon(at), abs=2e-4
             )
 
 
 def test_cells_compose():
     """k cells are k times one; at nearly no delta their epsilons nearly add up, and less is lost at a delta."""
-    law = ut.noise.Geometric("1/10")
-    three = ut.interop.privacy_loss_distribution(law, cells=3)
+    distribution = ut.noise.Geometric("1/10")
+    three = ut.interop.privacy_loss_distribution(distribution, cells=3)
     assert three.get_epsilon_for_delta(1e-9) == pytest.approx(0.3, rel=1e-2)
-    many = ut.interop.privacy_loss_distribution(law, cells=100)
+    many = ut.interop.privacy_loss_distribution(distribution, cells=100)
     assert many.get_epsilon_for_delta(1e-6) < 6
 
 
 def test_events_are_accounted():
-    """An accountant of theirs gives no less than the law loses, and just as much for one count."""
+    """An accountant of theirs gives no less than the distribution loses, and just as much for one count."""
     from dp_accounting import NeighboringRelation
     from dp_accounting.pld import PLDAccountant as Accountant
 
     def accountant_of():
         return Accountant(NeighboringRelation.REPLACE_ONE)
 
-    for law in (
+    for distribution in (
         ut.noise.Geometric("1/2"),
         ut.noise.DiscreteStaircase(1, 4, step=2),
         ut.noise.Laplace(1),
     ):
         accountant = accountant_of()
-        accountant.compose(ut.interop.dp_event(law, cells=3))
-        loss = ut.interop.privacy_loss_distribution(law, cells=3)
+        accountant.compose(ut.interop.dp_event(distribution, cells=3))
+        loss = ut.interop.privacy_loss_distribution(distribution, cells=3)
         assert accountant.get_epsilon(1e-5) >= loss.get_epsilon_for_delta(1e-5) - 1e-3
     one = accountant_of()
     one.compose(ut.interop.dp_event(ut.noise.Geometric(1)))

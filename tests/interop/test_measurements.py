@@ -1,4 +1,4 @@
-"""Laws as OpenDP's measurements: maps that are right and tight, releases with the law's distribution, queryables.
+"""Distributions as OpenDP's measurements: maps that are right and tight, releases distributed as they say, queryables.
 
 The map of a measurement is asked without the package that it is for.
 """
@@ -15,7 +15,7 @@ from utmost.gradual import correlation
 # The numbers behind a neighbour's object are compared without that package.
 from utmost.interfaces.interop.measurements import level_within
 
-LAWS = [
+DISTRIBUTIONS = [
     ut.noise.Geometric("1/2", 3),
     ut.noise.DiscreteStaircase(1, 5, step=2),
     ut.noise.Laplace("1/3", 2),
@@ -31,15 +31,17 @@ def dp():
     prelude.disable_features("contrib", "honest-but-curious")
 
 
-@pytest.mark.parametrize("law", [law for law in LAWS if law.numbers == "integers"], ids=repr)
+@pytest.mark.parametrize(
+    "distribution", [distribution for distribution in DISTRIBUTIONS if distribution.numbers == "integers"], ids=repr
+)
 @pytest.mark.parametrize("distance", [1, 2, 3, 5, 6, 11])
-def test_the_map_is_the_least_epsilon_at_each_distance(law, distance):
+def test_the_map_is_the_least_epsilon_at_each_distance(distribution, distance):
     """No x has a log-ratio above the map; at whole multiples of the sensitivity some x attains it."""
     far = 60
-    attained = max(law.logpmf(float(x)) - law.logpmf(float(x + distance)) for x in range(-far, far))
-    assert attained <= level_within(law, distance) * (1 + 1e-12)
-    if isinstance(law, ut.noise.Geometric) or distance % law.sensitivity == 0:
-        assert attained == pytest.approx(level_within(law, distance))
+    attained = max(distribution.logpmf(float(x)) - distribution.logpmf(float(x + distance)) for x in range(-far, far))
+    assert attained <= level_within(distribution, distance) * (1 + 1e-12)
+    if isinstance(distribution, ut.noise.Geometric) or distance % distribution.sensitivity == 0:
+        assert attained == pytest.approx(level_within(distribution, distance))
 
 
 def test_the_map_rounds_up():
@@ -51,15 +53,15 @@ def test_the_map_rounds_up():
 
 
 @pytest.mark.oracle
-@pytest.mark.parametrize("law", LAWS, ids=repr)
-def test_a_measurement_maps_and_releases(dp, law):
-    measurement = ut.interop.opendp_measurement(law)
-    one = int(law.sensitivity) if law.numbers == "integers" else float(law.sensitivity)
-    assert measurement.map(one) == pytest.approx(law.level.epsilon_float)
-    assert measurement.map(2 * one) == pytest.approx(2 * law.level.epsilon_float)
+@pytest.mark.parametrize("distribution", DISTRIBUTIONS, ids=repr)
+def test_a_measurement_maps_and_releases(dp, distribution):
+    measurement = ut.interop.opendp_measurement(distribution)
+    one = int(distribution.sensitivity) if distribution.numbers == "integers" else float(distribution.sensitivity)
+    assert measurement.map(one) == pytest.approx(distribution.level.epsilon_float)
+    assert measurement.map(2 * one) == pytest.approx(2 * distribution.level.epsilon_float)
     released = [measurement(1000 * one) for _ in range(200)]
     centre = sum(released) / len(released)
-    assert abs(centre - 1000 * one) < 8 * law.std() / math.sqrt(len(released))
+    assert abs(centre - 1000 * one) < 8 * distribution.std() / math.sqrt(len(released))
 
 
 @pytest.mark.oracle
@@ -78,8 +80,8 @@ def test_it_composes_with_opendps_own(dp):
 
 @pytest.mark.oracle
 def test_a_queryable_answers_at_any_level_and_costs_the_highest_level(dp):
-    law = ut.noise.Geometric(2)
-    measurement = ut.interop.gradual_measurement(law)
+    distribution = ut.noise.Geometric(2)
+    measurement = ut.interop.gradual_measurement(distribution)
     assert measurement.map(1) == pytest.approx(2)
     asked = measurement(100)
     lower, higher = asked("1/10"), asked(2)
@@ -92,7 +94,7 @@ def test_a_queryable_answers_at_any_level_and_costs_the_highest_level(dp):
 
 @pytest.mark.oracle
 def test_answers_of_a_queryable_are_those_of_one_process(dp):
-    """Joint law of two levels: the response at the lower is the other plus noise; their correlation is ours."""
+    """Joint distribution of two levels: the lower is the other plus noise; their correlation is ours."""
     levels = [ut.level("1/2"), ut.level(2)]
     pairs = []
     for _ in range(400):

@@ -45,20 +45,20 @@ def chances(noise, most=400):
 )
 def test_the_margin_of_a_sum_of_whole_noises_is_the_least(noise, confidence, count):
     _, one = chances(noise)
-    law = one
+    distribution = one
     for _ in range(count - 1):
-        law = np.convolve(law, one)
-    middle = len(law) // 2
-    inside = [law[middle - r : middle + r + 1].sum() for r in range(200)]
+        distribution = np.convolve(distribution, one)
+    middle = len(distribution) // 2
+    inside = [distribution[middle - r : middle + r + 1].sum() for r in range(200)]
     least = next(r for r, chance in enumerate(inside) if chance >= float(confidence) - 1e-12)
     assert noise.sum_of([noise.size] * count).margin(confidence) == least
 
 
-def test_sums_of_different_sizes_have_the_margin_of_their_own_law():
+def test_sums_of_different_sizes_have_the_margin_of_their_own_distribution():
     noise = declared_noise("discrete gaussian", sigma=1)
-    law = np.convolve(chances(noise)[1], chances(declared_noise("discrete gaussian", variance="9.5"))[1])
-    middle = len(law) // 2
-    least = next(r for r in range(200) if law[middle - r : middle + r + 1].sum() >= 0.95)
+    distribution = np.convolve(chances(noise)[1], chances(declared_noise("discrete gaussian", variance="9.5"))[1])
+    middle = len(distribution) // 2
+    least = next(r for r in range(200) if distribution[middle - r : middle + r + 1].sum() >= 0.95)
     assert noise.sum_of([Fraction(1), Fraction("9.5")]).margin("0.95") == least
 
 
@@ -133,7 +133,7 @@ def test_ratios_and_differences_hold_as_often_as_they_say(noise):
 
 
 def test_marginals_and_means_of_rows_whose_noise_differs():
-    """Each group has the margin of its own sizes; two means of equally many cells have the law of their difference."""
+    """Each group has the margin of its own sizes; two means of equally many cells that of their difference."""
     table = {"region": [*"nnss"], "sex": [*"mwmw"], "people": [412, 388, 51, 47], "size": [1, 2, 1, 9]}
     made = noisy(declared_noise("discrete laplace", scale="size"), table)
     regions = made["region"]

@@ -1,4 +1,4 @@
-"""Laws of every measure: data processing, what is not seen, certainty; and each by its definition."""
+"""Distributions of every measure: data processing, what is not seen, certainty; and each by its definition."""
 
 import itertools
 from fractions import Fraction as F

@@ -131,7 +131,7 @@ def a_budget_is_passed_over(patch):
     patch.setattr(publishing, "check_budgets", lambda state, spends: None)
 
 
-def an_answer_claims_another_law(patch):
+def an_answer_claims_another_distribution(patch):
     """Make the next answers claim that they were tightened."""
     real = Transaction.append
 

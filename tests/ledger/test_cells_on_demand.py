@@ -48,7 +48,7 @@ def test_an_answer_is_the_same_whenever_and_in_whatever_order_it_is_asked_for(tm
         ledger.verify()
 
 
-def test_cells_of_nobody_have_the_law_of_all_others(tmp_path):
+def test_cells_of_nobody_have_the_distribution_of_all_others(tmp_path):
     """Frequencies at one level and squares at two: cells with and without persons have geometric noise of epsilon /
     keys."""
     cells = Tuples(range(10**12), ["f", "m"])

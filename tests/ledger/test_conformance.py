@@ -88,9 +88,9 @@ SIGNED = together_noise(["n", "m", "k"], unit=ut.Unit(1, 3, nonnegative=True))
 
 def of_signed_sums(answer, table):
     """The noise of the first signed sum."""
-    (law,) = SIGNED.way.laws
+    (distribution,) = SIGNED.way.distributions
     errors = [np.asarray(answer[name]) - table[name] for name in SIGNED.columns]
-    return np.rint(sum(part * error for part, error in zip(law.rows[0], errors, strict=True))).astype(int)
+    return np.rint(sum(part * error for part, error in zip(distribution.rows[0], errors, strict=True))).astype(int)
 
 
 def words(n):
@@ -329,7 +329,7 @@ def test_what_is_released_once_is_read_as_what_is_remembered_and_as_its_file(tmp
 
 
 @pytest.mark.parametrize("noise", [name for name in ALIKE if NOISES[name].lattice])
-def test_what_is_released_once_has_its_law(noise):
+def test_what_is_released_once_has_its_distribution(noise):
     """Chi-square test against the geometric noise of one level, on 3 000 cells."""
     kind = NOISES[noise]
     table = kind.table(3_000)
@@ -354,7 +354,7 @@ def test_beyond_the_highest_level_the_table_is_needed(tmp_path, noise):
 
 @pytest.mark.parametrize("memory", ["process", "book", "derived"])
 @pytest.mark.parametrize("noise", [name for name, kind in NOISES.items() if kind.lattice])
-def test_the_answers_have_the_joint_law_in_every_order(tmp_path, noise, memory):
+def test_the_answers_have_the_joint_distribution_in_every_order(tmp_path, noise, memory):
     """Chi-square test of triples of steps against the joint distribution of geometric noise at the levels of one
     step."""
     kind, n = NOISES[noise], 700 if noise in ("sums", "listed rows") else 1_500

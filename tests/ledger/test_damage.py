@@ -7,7 +7,7 @@ import psycopg
 import pytest
 
 import utmost as ut
-from ledger.crash_points import a_budget_is_passed_over, an_answer_claims_another_law
+from ledger.crash_points import a_budget_is_passed_over, an_answer_claims_another_distribution
 from utmost.errors import LedgerDamaged, LedgerError
 from utmost.ledger import Ledger
 
@@ -67,7 +67,7 @@ def test_a_faulty_writer_is_found_too(tmp_path, monkeypatch):
     with Ledger.open(tmp_path / "b.db", create=True, key=KEY) as ledger:
         ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=1)
         with monkeypatch.context() as patched:
-            an_answer_claims_another_law(patched)
+            an_answer_claims_another_distribution(patched)
             ledger.relax("r", TABLE, epsilon=2)
         with pytest.raises(LedgerDamaged, match=r"event 3.*relax"):
             ledger.verify()

@@ -30,34 +30,36 @@ def opened(path, **options):
 
 def test_a_key_is_named_with_the_best_chance(tmp_path):
     """Of four thousand keys of five individuals each, the selected fraction is pi(5) within six standard deviations."""
-    rows, law = 4000, NOISE.law(level(1))
+    rows, distribution = 4000, NOISE.distribution(level(1))
     with opened(tmp_path) as ledger:
         table = {"word": [f"w{k}" for k in range(rows)], "n": np.full(rows, 3)}
         named = ledger.publish("w", table, Promise(noise=NOISE), epsilon=1).table
-    chance = float(law.chance(3))
+    chance = float(distribution.chance(3))
     assert 0.05 < chance < 0.95
     assert abs(len(named["word"]) - rows * chance) < 6 * (rows * chance * (1 - chance)) ** 0.5
-    assert min(named["n"]) > law.threshold
+    assert min(named["n"]) > distribution.threshold
 
 
-def test_keys_in_shares_are_named_by_the_law_of_a_share_and_stated_so(tmp_path):
+def test_keys_in_shares_are_named_by_the_distribution_of_a_share_and_stated_so(tmp_path):
     """Keys whose persons give all their 60 shares are selected with the stated probability."""
     noise = key_noise(["word", "n"], delta="1/10", keys=10, shares=60)
-    law, rows = noise.law(level(1)), 2000
+    distribution, rows = noise.distribution(level(1)), 2000
     assert (noise.unit.sensitivity, noise.unit.cells, noise.unit.in_total) == (60, 10, 60)
     assert type(noise).of_facts(noise.facts()) == noise
-    count = next(n for n in range(60, law.certain, 60) if law.chance_interval(n).lower > 0.2)
+    count = next(n for n in range(60, distribution.certain, 60) if distribution.chance_interval(n).lower > 0.2)
     with opened(tmp_path) as ledger:
         table = {"word": [f"w{k}" for k in range(rows)], "n": [count] * rows}
         named = ledger.publish("w", table, Promise(noise=noise), epsilon=1).table
     with Ledger.open(tmp_path / "l.db", key=KEY) as ledger:
         assert ledger["w"].at().table == named
         assert "10 keys and gives them at most 60 shares in all" in json.dumps(ledger["w"].at().statement)
-    chance = float(law.chance_interval(count).lower)
+    chance = float(distribution.chance_interval(count).lower)
     assert abs(len(named["word"]) - rows * chance) < 6 * (rows * chance * (1 - chance)) ** 0.5
-    assert min(named["n"]) > law.threshold
+    assert min(named["n"]) > distribution.threshold
     once = key_noise(["word", "n"], delta="1/10", keys=10)
-    assert once.law(level(1)).chance_interval(count // 60).upper < chance  # the same persons, counted once each
+    assert (
+        once.distribution(level(1)).chance_interval(count // 60).upper < chance
+    )  # the same persons, counted once each
     for wrong in (9, 10**7):
         with pytest.raises(OutOfRange):
             key_noise(["word", "n"], delta="1/10", keys=10, shares=wrong)
@@ -70,15 +72,18 @@ def test_keys_in_shares_are_named_by_the_law_of_a_share_and_stated_so(tmp_path):
         assert ledger.publish("w", counted, Promise(noise=noise), epsilon=1).level == level(1)
 
 
-def test_the_margin_is_that_of_the_law_by_enumeration():
+def test_the_margin_is_that_of_the_distribution_by_enumeration():
     r"""P(\|turn - T\| <= r) is summed term by term, in rationals."""
     for delta, keys in (("1/10", 1), ("1/1000", 3)):
         noise = key_noise(["word", "n"], delta=delta, keys=keys)
-        law = noise.law(level(1))
-        steps = {t: law.chance(t) - law.chance(t - 1) for t in range(1, law.certain + 1)}
+        distribution = noise.distribution(level(1))
+        steps = {t: distribution.chance(t) - distribution.chance(t - 1) for t in range(1, distribution.certain + 1)}
         assert sum(steps.values()) == 1
         for sure in (Fraction(1, 2), Fraction(19, 20), Fraction(99, 100)):
-            near = [sum(p for t, p in steps.items() if abs(law.turn - t) <= r) for r in range(law.certain + 1)]
+            near = [
+                sum(p for t, p in steps.items() if abs(distribution.turn - t) <= r)
+                for r in range(distribution.certain + 1)
+            ]
             assert noise.margin(level(1), sure) == next(r for r, p in enumerate(near) if p >= sure)
 
 
@@ -224,7 +229,7 @@ def test_what_a_service_may_just_reckon_with():
 
 
 @pytest.mark.parametrize("keys", [1, 2])
-def test_what_is_said_of_cells_is_the_law_of_each_by_closed_forms(keys):
+def test_what_is_said_of_cells_is_the_distribution_of_each_by_closed_forms(keys):
     r"""P(\|X\| > r) = 2 a^(r + 1)/(1 + a) with a = exp(-1/keys); and the statement names the distribution that is
     drawn."""
     universe, a = Texts("ab", most=3), exp(-1 / keys)
@@ -233,9 +238,9 @@ def test_what_is_said_of_cells_is_the_law_of_each_by_closed_forms(keys):
     threshold = next(m for m in range(99) if 14 * a ** (m + 1) / (1 + a) <= 0.1)
     assert noise.threshold(level(1)) == threshold
     made = ut.release({"word": ["a", "bb"], "n": [9, 10**6]}, ut.Promise(noise=noise), epsilon=1)
-    for law in (noise.drawn(level(1)), made.statement["noise"]["drawn"]):
-        assert repr(Geometric(Fraction(1, keys))) in law
-        assert f"above {threshold}," in law
+    for distribution in (noise.drawn(level(1)), made.statement["noise"]["drawn"]):
+        assert repr(Geometric(Fraction(1, keys))) in distribution
+        assert f"above {threshold}," in distribution
     assert min(made.table["n"]) > threshold
     by_default = selected_cell_noise(["word", "n"], universe)
     assert (by_default.unit, noise.unit, by_default.false_keys) == (ut.Unit(1, 1), ut.Unit(1, keys), 1)

@@ -26,7 +26,7 @@ def test_a_step_of_what_is_stored_has_the_level_that_the_plan_gives_it(unit):
         if noise.way.kind == "rotated":
             assert noise.at(at).margins == plan.margins
         assert noise.guarantee(at, noise.columns) == noise.at(at).guarantee
-        charged = [law.charge for law in noise.way.laws if hasattr(law, "charge")]
+        charged = [distribution.charge for distribution in noise.way.distributions if hasattr(distribution, "charge")]
         assert all(charge <= 1 for charge in charged)
         assert noise.margin(at, "0.95") == max(noise.at(at).margins)
 

@@ -72,7 +72,7 @@ def test_each_person_has_one_answer_whatever_the_secret_is_by_then(ledger, reope
     assert ledger.answered("homes", ["p0"], version=2) == ledger.answered("none", ["p0"]) == []
 
 
-def test_answers_have_the_law_of_the_row(ledger):
+def test_answers_have_the_distribution_of_the_row(ledger):
     """First answers of many persons: chi-square test against the rows of the mechanism, also for geometric noise on
     counts."""
     on_counts = ut.optimal_mechanism(

@@ -81,8 +81,8 @@ def test_each_marginal_has_the_noise_of_its_share(tmp_path):
         released = ledger.relax("z", zero, epsilon=3).table
         for at in ("1/4", 3):
             for marginal, sums in ledger.view("z", epsilon=at).table.measured.items():
-                law = Geometric(plan.levels(level(at))[marginal], 2)
-                expected = float(law.expected_cost(costs.squared))
+                distribution = Geometric(plan.levels(level(at))[marginal], 2)
+                expected = float(distribution.expected_cost(costs.squared))
                 assert np.mean(sums.astype(float) ** 2) == pytest.approx(expected, rel=0.05)
     assert released.measured[domain.marginal("cell")].shape == (20_000, 1)
 

@@ -43,7 +43,7 @@ def points(table):
 
 
 @pytest.mark.parametrize("order", list(itertools.permutations((0, 1, 2))), ids=str)
-def test_the_joint_law_of_three_levels_is_the_closed_form_in_any_order(tmp_path, order):
+def test_the_joint_distribution_of_three_levels_is_the_closed_form_in_any_order(tmp_path, order):
     """E exp(i sum t_j.V_j) of a ledger's answers is the product of the tightening distributions; each order has another
     key."""
     levels, count = [level("1/2"), level(1), level("5/2")], 5000

@@ -186,7 +186,7 @@ def test_cells_and_neighbours_are_charged_as_in_a_table_release(ledger):
     }.items():
         ledger.publish(name, table, ut.Promise("n", unit=unit), epsilon=1, independent=True)
         plan = cell_noise_at(1, unit=unit, relaxable=True)
-        half = name == "many" and "Staircase" in repr(plan.law)
+        half = name == "many" and "Staircase" in repr(plan.distribution)
         if not half:
             assert ledger.margin(name, epsilon=1) == plan.margin
     ledger.publish(

@@ -1,4 +1,4 @@
-"""A law of one's own whose ratios tend to its level: the sum of two geometric draws."""
+"""A distribution of one's own whose ratios tend to its level: the sum of two geometric draws."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -8,13 +8,13 @@ import pytest
 from goodness import LEVEL, chi_square
 from utmost.errors import PromiseBroken, Unsupported
 from utmost.exact import Level, level
-from utmost.noise import Geometric, IntegerLaw
+from utmost.noise import Geometric, IntegerDistribution
 from utmost.privacy_types import check_promise, smallest_level
 from utmost.sampling import sample
 
 
 @dataclass(frozen=True)
-class TwoGeometric(IntegerLaw):
+class TwoGeometric(IntegerDistribution):
     """P(X = x) = ((1 - q)/(1 + q))^2 q^|x| (|x| + (1 + q^2)/(1 - q^2)): private like one of the two alone."""
 
     level: Level
@@ -44,22 +44,24 @@ class TwoGeometric(IntegerLaw):
 
 @pytest.mark.parametrize("at", [level(alpha="1/2"), level(1), level("1/20"), level(20)], ids=str)
 def test_its_level_is_checked_as_a_limit(at):
-    law = TwoGeometric(at)
-    check_promise(law)
-    assert smallest_level(law, 2) == at.scaled(2)
+    distribution = TwoGeometric(at)
+    check_promise(distribution)
+    assert smallest_level(distribution, 2) == at.scaled(2)
     part = Geometric(at)
     span = range(-60 * round(1 + 1 / at.epsilon_float), 60 * round(1 + 1 / at.epsilon_float))
-    assert float(law.pmf(3)) == pytest.approx(float(sum(part.pmf(x) * part.pmf(3 - x) for x in span)), rel=1e-9)
-    assert chi_square(sample(law, 20_000), law.cdf) > LEVEL
+    assert float(distribution.pmf(3)) == pytest.approx(
+        float(sum(part.pmf(x) * part.pmf(3 - x) for x in span)), rel=1e-9
+    )
+    assert chi_square(sample(distribution, 20_000), distribution.cdf) > LEVEL
     for stated in (Fraction(9, 10), Fraction(3, 2)):  # a level that is exceeded, and one that wastes noise
         if at.epsilon_float >= 1:
             with pytest.raises(PromiseBroken):
                 check_promise(TwoGeometric(at, stated), at.scaled(stated))
 
 
-def test_a_law_without_a_worst_place_states_its_level():
+def test_a_distribution_without_a_worst_place_states_its_level():
     class Silent(TwoGeometric):
-        worst_level = IntegerLaw.worst_level
+        worst_level = IntegerDistribution.worst_level
 
     with pytest.raises(Unsupported, match="Override worst_level"):
         Silent(level(1)).worst_level(Fraction(1))

@@ -17,9 +17,9 @@ CONFIDENCES = ("0.5", "0.8", "0.95", "0.99", "0.999")
 
 @pytest.mark.parametrize("epsilon", LEVELS)
 def test_one_term_has_the_exact_margin_of_one_geometric(epsilon):
-    law = Geometric(epsilon)
+    distribution = Geometric(epsilon)
     for confidence in CONFIDENCES:
-        assert Combination([-1], epsilon).margin(confidence) == law.margin(confidence)
+        assert Combination([-1], epsilon).margin(confidence) == distribution.margin(confidence)
 
 
 @pytest.mark.parametrize(
@@ -35,17 +35,17 @@ def test_the_margins_of_long_sums():
     assert [Combination([1], 1, [n]).margin("0.95") for n in (200, 1000, 10**6)] == [38, 84, 2660]
 
 
-def exact_law(terms, reach):
+def exact_distribution(terms, reach):
     """P(S = s) of sum c G on |G| <= reach, in rationals, by convolution; what is missing is at most the rest."""
-    law = {Fraction(0): Fraction(1)}
+    distribution = {Fraction(0): Fraction(1)}
     for c, alpha in terms:
         mass = {c * x: (1 - alpha) / (1 + alpha) * alpha ** abs(x) for x in range(-reach, reach + 1)}
         after: dict[Fraction, Fraction] = {}
-        for s, p in law.items():
+        for s, p in distribution.items():
             for t, q in mass.items():
                 after[s + t] = after.get(s + t, 0) + p * q
-        law = after
-    return law
+        distribution = after
+    return distribution
 
 
 coefficients = st.sampled_from([Fraction(1), Fraction(-2), Fraction(3), Fraction(1, 2), Fraction(2, 3)])
@@ -56,10 +56,10 @@ alphas = st.sampled_from([Fraction(1, 2), Fraction(1, 4), Fraction(1, 10)])
 @given(st.lists(st.tuples(coefficients, alphas), min_size=2, max_size=2), st.integers(0, 20))
 def test_bounds_on_a_lattice_are_the_exact_chances(terms, margin):
     """coverage <= P(|S| <= r), and not below it by more than 1e-12; every margin, also between two lattice points."""
-    law = exact_law(terms, 45)
+    distribution = exact_distribution(terms, 45)
     found = Combination([c for c, _ in terms], [Level.of_alpha(a) for _, a in terms])
-    inside = sum(p for s, p in law.items() if abs(s) <= Fraction(margin, 2))
-    missing = 1 - sum(law.values())
+    inside = sum(p for s, p in distribution.items() if abs(s) <= Fraction(margin, 2))
+    missing = 1 - sum(distribution.values())
     assert inside - Fraction(1, 10**12) <= Fraction(found.coverage(Fraction(margin, 2))) <= inside + missing
     assert 1 - inside - missing <= Fraction(found.tail(Fraction(margin, 2))) <= 1 - inside + Fraction(1, 10**12)
     assert found.variance == sum(c * c * 2 * a / (1 - a) ** 2 for c, a in terms)
@@ -68,12 +68,14 @@ def test_bounds_on_a_lattice_are_the_exact_chances(terms, margin):
 @settings(max_examples=8)
 @given(st.lists(st.tuples(coefficients, alphas), min_size=2, max_size=2), st.sampled_from(CONFIDENCES))
 def test_a_margin_on_a_lattice_is_the_least(terms, confidence):
-    law = exact_law(terms, 45)
+    distribution = exact_distribution(terms, 45)
     margin = Combination([c for c, _ in terms], [Level.of_alpha(a) for _, a in terms]).margin(confidence)
-    below = [abs(s) for s in law if abs(s) < Fraction(margin) - Fraction(1, 10**9)]
-    assert sum(p for s, p in law.items() if abs(s) <= Fraction(margin)) >= Fraction(confidence) - Fraction(1, 10**12)
+    below = [abs(s) for s in distribution if abs(s) < Fraction(margin) - Fraction(1, 10**9)]
+    assert sum(p for s, p in distribution.items() if abs(s) <= Fraction(margin)) >= Fraction(confidence) - Fraction(
+        1, 10**12
+    )
     if below:
-        assert sum(p for s, p in law.items() if abs(s) <= max(below)) < Fraction(confidence)
+        assert sum(p for s, p in distribution.items() if abs(s) <= max(below)) < Fraction(confidence)
 
 
 def real_quantile(sizes, epsilons, confidence, reach=150):

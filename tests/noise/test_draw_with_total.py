@@ -34,38 +34,42 @@ DRAWS = [
 ]
 
 
-def presences(law):
+def presences(distribution):
     """All that one individual can add to the cells."""
-    if isinstance(law, TablesDraw):
-        for cells in product(*map(range, law.sizes)):
-            yield tuple(int(i == cell) for size, cell in zip(law.sizes, cells, strict=True) for i in range(size))
-        yield (0,) * law.size
+    if isinstance(distribution, TablesDraw):
+        for cells in product(*map(range, distribution.sizes)):
+            yield tuple(
+                int(i == cell) for size, cell in zip(distribution.sizes, cells, strict=True) for i in range(size)
+            )
+        yield (0,) * distribution.size
         return
-    s, in_total = law.sensitivity, law.in_total
-    for u in product(range(s + 1) if law.nonnegative else range(-s, s + 1), repeat=law.cells):
-        if sum(v != 0 for v in u) <= law.changed and (in_total is None or sum(map(abs, u)) <= in_total):
+    s, in_total = distribution.sensitivity, distribution.in_total
+    for u in product(range(s + 1) if distribution.nonnegative else range(-s, s + 1), repeat=distribution.cells):
+        if sum(v != 0 for v in u) <= distribution.changed and (in_total is None or sum(map(abs, u)) <= in_total):
             yield u
 
 
-def changes(law):
-    present = set(presences(law))
-    if law.neighbours == "change-one":
+def changes(distribution):
+    present = set(presences(distribution))
+    if distribution.neighbours == "change-one":
         return {tuple(a - b for a, b in zip(u, v, strict=True)) for u in present for v in present}
     return present | {tuple(-a for a in u) for u in present}
 
 
-def with_total(law, at=THIRD):
-    return DrawWithTotal(law, Geometric(at) if law.reach == 1 else DiscreteStaircase(at, law.reach, step=1))
+def with_total(distribution, at=THIRD):
+    return DrawWithTotal(
+        distribution, Geometric(at) if distribution.reach == 1 else DiscreteStaircase(at, distribution.reach, step=1)
+    )
 
 
 @pytest.mark.parametrize("draw", DRAWS, ids=repr)
 def test_cells_and_total_together_keep_the_sum_of_both_levels(draw):
     """Every neighbour, every answer around it, in rationals; and the largest change of the total."""
-    law, first = with_total(draw), draw.sizes[0] if isinstance(draw, TablesDraw) else draw.size
+    distribution, first = with_total(draw), draw.sizes[0] if isinstance(draw, TablesDraw) else draw.size
     assert max(abs(sum(change[:first])) for change in changes(draw)) == draw.reach
     most, attained = 1 / (draw.level.alpha_fraction() * THIRD.alpha_fraction()), Fraction(0)
     totals = range(-2 * draw.reach, 2 * draw.reach + 1)
-    pmf, total_pmf = cache(lambda cells: draw.pmf(cells)), cache(law.total.pmf)
+    pmf, total_pmf = cache(lambda cells: draw.pmf(cells)), cache(distribution.total.pmf)
     for cells in product(range(-2, 3), repeat=draw.size):
         if draw.distance(cells) is None:
             continue
@@ -83,20 +87,20 @@ def test_cells_and_total_together_keep_the_sum_of_both_levels(draw):
 @pytest.mark.parametrize("draw", DRAWS, ids=repr)
 def test_what_is_released_is_a_function_of_cells_and_total(draw):
     """The noise added to true cells is what comes of noisy cells and a noisy total, by the same coins."""
-    law, bits = with_total(draw), np.random.default_rng(7)
-    first = law.tables[0]
+    distribution, bits = with_total(draw), np.random.default_rng(7)
+    first = distribution.tables[0]
     person = np.array(max(presences(draw)))
     true = person * 11 + np.array(min(presences(draw)))  # of tables all with one total
     drawn = sample_one_draw(draw, 200, randomness=SeededRandomness(b"cells"))
     totals = bits.integers(-9, 9, 200)
     coins = SeededRandomness(b"coins"), SeededRandomness(b"coins")
-    noise = one_draws._with_total(law, drawn, totals, coins[0])
-    released = one_draws._with_total(law, drawn + true, totals + true[:first].sum(), coins[1])
+    noise = one_draws._with_total(distribution, drawn, totals, coins[0])
+    released = one_draws._with_total(distribution, drawn + true, totals + true[:first].sum(), coins[1])
     assert (released == noise + true).all()
     start = 0
-    for size in law.tables:  # all tables have one total, which is the weighed one to an integer
+    for size in distribution.tables:  # all tables have one total, which is the weighed one to an integer
         own = noise[:, start : start + size].sum(axis=1)
-        mean = (1 - law.weight) * drawn[:, :first].sum(axis=1) + law.weight * totals
+        mean = (1 - distribution.weight) * drawn[:, :first].sum(axis=1) + distribution.weight * totals
         assert (np.abs((own - mean).astype(float)) < 1).all()
         start += size
 
@@ -111,47 +115,53 @@ def test_what_is_released_is_a_function_of_cells_and_total(draw):
 )
 def test_variances_are_those_of_weighted_least_squares(draw_at, share):
     """By the full covariance of the draw, but for rounding: at most a quarter for the total, and for each cell."""
-    law = DrawWithTotal.at_share(draw_at, level("1/20"), Fraction(share))
-    unit = np.eye(law.size, dtype=int)
-    alone = [float(law.draw.variance_of(row.tolist())) for row in unit]
-    both = [[float(law.draw.variance_of((a + b).tolist())) for b in unit] for a in unit]
-    draw = np.array([[(both[i][j] - alone[i] - alone[j]) / 2 for j in range(law.size)] for i in range(law.size)])
+    distribution = DrawWithTotal.at_share(draw_at, level("1/20"), Fraction(share))
+    unit = np.eye(distribution.size, dtype=int)
+    alone = [float(distribution.draw.variance_of(row.tolist())) for row in unit]
+    both = [[float(distribution.draw.variance_of((a + b).tolist())) for b in unit] for a in unit]
+    draw = np.array(
+        [[(both[i][j] - alone[i] - alone[j]) / 2 for j in range(distribution.size)] for i in range(distribution.size)]
+    )
     np.fill_diagonal(draw, alone)
-    total = np.array([int(place < law.tables[0]) for place in range(law.size)])
-    gain = draw @ total / (total @ draw @ total + float(law.total.variance()))
+    total = np.array([int(place < distribution.tables[0]) for place in range(distribution.size)])
+    gain = draw @ total / (total @ draw @ total + float(distribution.total.variance()))
     best = draw - np.outer(gain, total @ draw)
     for answer in (*unit, total, total * 2 + unit[-1], 3 * unit[0] - unit[1]):
         most = float(np.abs(answer).sum()) ** 2 / 2
-        assert 0 <= law.variance_of(answer.tolist()) - answer @ best @ answer <= most + 1e-4 * (answer @ best @ answer)
+        assert (
+            0
+            <= distribution.variance_of(answer.tolist()) - answer @ best @ answer
+            <= most + 1e-4 * (answer @ best @ answer)
+        )
 
 
 @pytest.mark.parametrize(("epsilon", "runs"), [("1/2", 20_000), (6, 20_000)])
 def test_draws_have_these_variances_and_margins_cover(epsilon, runs):
     """Cells, total and a difference; at a high level rounding is what matters."""
-    law = DrawWithTotal.at_share(lambda at: CellsDraw(at, 5, 3), level(epsilon), Fraction(1, 2))
-    drawn = sample_one_draw(law, runs)
+    distribution = DrawWithTotal.at_share(lambda at: CellsDraw(at, 5, 3), level(epsilon), Fraction(1, 2))
+    drawn = sample_one_draw(distribution, runs)
     for answer in ([1, 0, 0, 0, 0], [1] * 5, [1, -1, 0, 0, 0], [2, 0, 0, 0, 1]):
         noise = drawn @ np.array(answer)
-        assert noise.var() <= law.variance_of(answer) * 1.05
-        assert noise.var() >= (law.variance_of(answer) - sum(map(abs, answer)) ** 2 / 2) * 0.95
-        assert abs(noise.mean()) <= 5 * (law.variance_of(answer) / runs) ** 0.5
+        assert noise.var() <= distribution.variance_of(answer) * 1.05
+        assert noise.var() >= (distribution.variance_of(answer) - sum(map(abs, answer)) ** 2 / 2) * 0.95
+        assert abs(noise.mean()) <= 5 * (distribution.variance_of(answer) / runs) ** 0.5
         for sure in ("0.95", "0.5"):
-            beyond = (np.abs(noise) > float(answer_margin(law, answer, sure))).sum()
+            beyond = (np.abs(noise) > float(answer_margin(distribution, answer, sure))).sum()
             assert no_more_often(int(beyond), runs, 1 - float(sure)) > LEVEL
-    rare = answer_margin(law, [1] * 5, "0.99999999")
-    assert answer_margin(law, [1] * 5, "0.9999") < rare < 40 * law.variance_of([1] * 5) ** 0.5
+    rare = answer_margin(distribution, [1] * 5, "0.99999999")
+    assert answer_margin(distribution, [1] * 5, "0.9999") < rare < 40 * distribution.variance_of([1] * 5) ** 0.5
 
 
 def test_one_draw_alone_is_what_a_total_without_weight_leaves():
-    """Zeros as often as the law says: the coins move nothing where both totals agree."""
-    law = with_total(TablesDraw(HALF, [2, 2]))
+    """Zeros as often as the distribution says: the coins move nothing where both totals agree."""
+    distribution = with_total(TablesDraw(HALF, [2, 2]))
     runs = 4000
-    drawn = sample_one_draw(law, runs)
+    drawn = sample_one_draw(distribution, runs)
     assert (drawn[:, :2].sum(axis=1) == drawn[:, 2:].sum(axis=1)).all()
-    cells, totals = sample_one_draw(law.draw, runs), np.zeros(runs, int)
+    cells, totals = sample_one_draw(distribution.draw, runs), np.zeros(runs, int)
     same = cells[:, :2].sum(axis=1) == 0
-    assert (one_draws._with_total(law, cells, totals, SeededRandomness(b"x"))[same] == cells[same]).all()
-    assert as_often(int(same.sum()), runs, 1 - float(law.draw.total_tail(0))) > LEVEL
+    assert (one_draws._with_total(distribution, cells, totals, SeededRandomness(b"x"))[same] == cells[same]).all()
+    assert as_often(int(same.sum()), runs, 1 - float(distribution.draw.total_tail(0))) > LEVEL
 
 
 def test_the_shares_of_the_page():
@@ -159,8 +169,8 @@ def test_the_shares_of_the_page():
 
     def value(draw_at, answers):
         def at(share):
-            law = DrawWithTotal.at_share(draw_at, level(1), share) if share else draw_at(level(1))
-            return sum(weight * float(law.variance_of(answer)) for weight, answer in answers)
+            distribution = DrawWithTotal.at_share(draw_at, level(1), share) if share else draw_at(level(1))
+            return sum(weight * float(distribution.variance_of(answer)) for weight, answer in answers)
 
         return at
 

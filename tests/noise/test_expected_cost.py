@@ -16,7 +16,7 @@ widths = st.sampled_from([1, 5, 1000, 10**9])
 
 
 @st.composite
-def laws(draw):
+def distributions(draw):
     epsilon, D = draw(epsilons), draw(widths)
     return draw(
         st.sampled_from(
@@ -25,15 +25,17 @@ def laws(draw):
     )
 
 
-@given(laws(), st.integers(1, 5))
-def test_a_function_costs_what_the_moment_it_is_costs(law, m):
+@given(distributions(), st.integers(1, 5))
+def test_a_function_costs_what_the_moment_it_is_costs(distribution, m):
     """Quadrature against the closed form, from epsilon 1e-6 to 50 and sensitivity 1 to 10^9."""
-    assert law.expected_cost(lambda x: np.abs(x) ** float(m)) == pytest.approx(float(law.moment(m)), rel=1e-12)
+    assert distribution.expected_cost(lambda x: np.abs(x) ** float(m)) == pytest.approx(
+        float(distribution.moment(m)), rel=1e-12
+    )
 
 
 @pytest.mark.parametrize("c", [0.1, 0.5, 0.9, 0.95])
 def test_exponential_costs_have_closed_forms(c):
-    """E e^(c|X|): (1-q)/(1+q) (2/(1 - q e^c) - 1) for the geometric law, rate/(rate - c) for Laplace."""
+    """E e^(c|X|): (1-q)/(1+q) (2/(1 - q e^c) - 1) for the geometric distribution, rate/(rate - c) for Laplace."""
     q = math.exp(-1)
     expected = (1 - q) / (1 + q) * (2 / (1 - q * math.exp(c)) - 1)
     assert Geometric(1).expected_cost(lambda x: np.exp(c * np.abs(x))) == pytest.approx(expected, rel=1e-12)
@@ -43,9 +45,11 @@ def test_exponential_costs_have_closed_forms(c):
 @given(st.sampled_from(["0.1", 1, 5]), st.sampled_from([1, 7, 10**6]), st.integers(0, 20))
 def test_an_indicator_costs_a_tail(epsilon, D, k):
     """E 1{|X| >= t} = 2 P(X > t - 1): jumps anywhere, also in the far tail."""
-    law = DiscreteStaircase(epsilon, D)
+    distribution = DiscreteStaircase(epsilon, D)
     t = D * k + k // 2 + 1
-    assert law.expected_cost(lambda x: abs(x) >= t) == pytest.approx(2 * law.ccdf(float(t - 1)), rel=1e-12)
+    assert distribution.expected_cost(lambda x: abs(x) >= t) == pytest.approx(
+        2 * distribution.ccdf(float(t - 1)), rel=1e-12
+    )
     real = Staircase(epsilon, D)
     assert real.expected_cost(lambda x: np.abs(x) >= t) == pytest.approx(2 * real.ccdf(float(t)), rel=1e-10)
     smooth = Laplace(epsilon, D)
@@ -63,14 +67,14 @@ def test_a_clipped_cost_is_a_sum_of_tails(epsilon, D, share):
     assert Laplace(epsilon, D).expected_cost(lambda x: np.minimum(np.abs(x), t)) == pytest.approx(expected, rel=1e-12)
 
 
-@pytest.mark.parametrize("law", [Geometric(1, 3), DiscreteStaircase(1, 7), Staircase(1, 2), Laplace(1)])
-def test_moments_of_any_order(law):
+@pytest.mark.parametrize("distribution", [Geometric(1, 3), DiscreteStaircase(1, 7), Staircase(1, 2), Laplace(1)])
+def test_moments_of_any_order(distribution):
     """E|X|^(3/2) lies between its neighbours as Hoelder says, and equals Gamma(5/2) for Laplace."""
-    middle = law.moment(1.5)
-    assert law.moment(1) ** 1.5 <= middle <= law.variance() ** 0.75
-    if isinstance(law, Laplace):
+    middle = distribution.moment(1.5)
+    assert distribution.moment(1) ** 1.5 <= middle <= distribution.variance() ** 0.75
+    if isinstance(distribution, Laplace):
         assert middle == pytest.approx(math.gamma(2.5), rel=1e-14)
-        assert law.expected_cost(lambda x: np.abs(x) ** 1.5) == pytest.approx(middle, rel=1e-12)
+        assert distribution.expected_cost(lambda x: np.abs(x) ** 1.5) == pytest.approx(middle, rel=1e-12)
 
 
 def test_a_cost_may_take_one_number_at_a_time_or_arrays():
@@ -87,22 +91,26 @@ def test_a_cost_may_take_one_number_at_a_time_or_arrays():
 
 def test_large_costs_do_not_wrap_around():
     """x^6 at 10^9 exceeds int64; the function is asked in floats or Python ints."""
-    law = DiscreteStaircase(1, 10**9)
-    assert law.expected_cost(lambda x: x**6) == pytest.approx(law.moment(6), rel=1e-12)
-    assert law.expected_cost(lambda x: x**6 if x >= 0 else (-x) ** 6) == pytest.approx(law.moment(6), rel=1e-12)
+    distribution = DiscreteStaircase(1, 10**9)
+    assert distribution.expected_cost(lambda x: x**6) == pytest.approx(distribution.moment(6), rel=1e-12)
+    assert distribution.expected_cost(lambda x: x**6 if x >= 0 else (-x) ** 6) == pytest.approx(
+        distribution.moment(6), rel=1e-12
+    )
 
 
 def test_a_cost_with_very_many_jumps_is_summed_to_what_is_promised():
-    law = DiscreteStaircase(1, 10**9)
-    assert law.expected_cost(lambda x: np.abs(x) // 7) == pytest.approx((law.moment(1) - 3) / 7, rel=1e-7)
+    distribution = DiscreteStaircase(1, 10**9)
+    assert distribution.expected_cost(lambda x: np.abs(x) // 7) == pytest.approx(
+        (distribution.moment(1) - 3) / 7, rel=1e-7
+    )
 
 
-def test_rational_laws_keep_named_costs_exact():
-    law = Geometric(alpha="1/2")
-    assert law.expected_cost(costs.absolute) == Fraction(4, 3)
-    assert law.expected_cost(costs.squared) == law.variance() == 4
-    assert law.expected_cost(costs.moment(3)) == law.moment(3)
-    assert isinstance(law.moment(1.5), float)
+def test_rational_distributions_keep_named_costs_exact():
+    distribution = Geometric(alpha="1/2")
+    assert distribution.expected_cost(costs.absolute) == Fraction(4, 3)
+    assert distribution.expected_cost(costs.squared) == distribution.variance() == 4
+    assert distribution.expected_cost(costs.moment(3)) == distribution.moment(3)
+    assert isinstance(distribution.moment(1.5), float)
 
 
 @given(st.integers(1, 10**9 - 1))
@@ -110,9 +118,9 @@ def test_rational_laws_keep_named_costs_exact():
 @example(336304432)
 def test_a_kink_anywhere_in_a_long_period_is_noticed(k):
     """Two values that are both wrong at a kink may agree. E min(|X|, t): a sum of the tails, in closed form."""
-    law = Geometric("1e-9")
-    expected = sum_of_tails(law.level.epsilon_float, k)
-    assert law.expected_cost(lambda x: np.minimum(np.abs(x), float(k))) == pytest.approx(expected, rel=1e-9)
+    distribution = Geometric("1e-9")
+    expected = sum_of_tails(distribution.level.epsilon_float, k)
+    assert distribution.expected_cost(lambda x: np.minimum(np.abs(x), float(k))) == pytest.approx(expected, rel=1e-9)
 
 
 def sum_of_tails(epsilon, k):
@@ -121,21 +129,21 @@ def sum_of_tails(epsilon, k):
     return 2 * q / (1 + q) * -math.expm1(-epsilon * k) / -math.expm1(-epsilon)
 
 
-@pytest.mark.parametrize("law", [Geometric(1), DiscreteStaircase(1, 5), Staircase(1, 2), Laplace(1)])
-def test_an_infinite_expectation_is_refused(law):
-    """A cost that grows as fast as the law falls, or faster, even where no float overflows at first."""
-    rate = law.level.epsilon_float / float(law.sensitivity)
+@pytest.mark.parametrize("distribution", [Geometric(1), DiscreteStaircase(1, 5), Staircase(1, 2), Laplace(1)])
+def test_an_infinite_expectation_is_refused(distribution):
+    """A cost that grows as fast as the distribution falls, or faster, even where no float overflows at first."""
+    rate = distribution.level.epsilon_float / float(distribution.sensitivity)
     for cost in (
         lambda x: np.exp(rate * np.abs(x)),
         lambda x: np.exp(1.5 * rate * np.abs(x)),
         lambda x: math.exp(min(2 * rate * abs(x), 1e4)),
-        lambda x: np.exp(np.minimum(np.abs(x) ** 2 / float(law.sensitivity) ** 2, 1e3)),
+        lambda x: np.exp(np.minimum(np.abs(x) ** 2 / float(distribution.sensitivity) ** 2, 1e3)),
     ):
         with pytest.raises(Unsupported, match="finite"):
-            law.expected_cost(cost)
+            distribution.expected_cost(cost)
 
 
-@pytest.mark.parametrize("law", [Geometric(1), Laplace(1)])
+@pytest.mark.parametrize("distribution", [Geometric(1), Laplace(1)])
 @pytest.mark.parametrize(
     ("cost", "error", "text"),
     [
@@ -153,9 +161,9 @@ def test_an_infinite_expectation_is_refused(law):
         (None, NotALoss, "function"),
     ],
 )
-def test_costs_that_are_none_are_refused_and_the_place_is_named(law, cost, error, text):
+def test_costs_that_are_none_are_refused_and_the_place_is_named(distribution, cost, error, text):
     with pytest.raises(error, match=text):
-        law.expected_cost(cost)
+        distribution.expected_cost(cost)
 
 
 def test_reading_a_cost_finds_out_how_to_ask_it():
@@ -166,11 +174,11 @@ def test_reading_a_cost_finds_out_how_to_ask_it():
     assert costs.read_cost(costs.moment(3), 5.0, integers=True).vectorised
 
 
-@pytest.mark.parametrize("law", [Geometric(1, 3), Staircase("1/3", "1e-3"), Laplace(5, "1e-3")])
-def test_costs_on_the_scale_of_the_law_are_read(law):
-    """exp(|x|/(3 scale)) is finite where the law lives, whatever it is at 8."""
-    scale = float(law.sensitivity) / law.level.epsilon_float
-    assert law.expected_cost(lambda x: np.exp(np.abs(x) / (3 * scale))) < 2
+@pytest.mark.parametrize("distribution", [Geometric(1, 3), Staircase("1/3", "1e-3"), Laplace(5, "1e-3")])
+def test_costs_on_the_scale_of_the_distribution_are_read(distribution):
+    """exp(|x|/(3 scale)) is finite where the distribution lives, whatever it is at 8."""
+    scale = float(distribution.sensitivity) / distribution.level.epsilon_float
+    assert distribution.expected_cost(lambda x: np.exp(np.abs(x) / (3 * scale))) < 2
 
 
 def test_a_cost_that_fails_is_refused_with_the_place():

@@ -55,35 +55,35 @@ def test_no_step_is_missed(epsilon, steps, D):
         with pytest.raises(OutOfRange, match="exceed the floats"):
             Staircase(epsilon, D, function_of(steps))
         return
-    law = Staircase(epsilon, D, function_of(steps))
+    distribution = Staircase(epsilon, D, function_of(steps))
     candidates = {at / D - math.floor(at / D) for at, _ in steps} | {Fraction(1)}
     best = min(step_cost(steps, epsilon, D, gamma) for gamma in candidates if gamma)
-    assert float(step_cost(steps, epsilon, D, Fraction(law.gamma)) - best) == pytest.approx(0, abs=1e-9)
+    assert float(step_cost(steps, epsilon, D, Fraction(distribution.gamma)) - best) == pytest.approx(0, abs=1e-9)
     with mpmath.workdps(30):
-        found = float(mpmath.exp(step_cost(steps, epsilon, D, Fraction(law.gamma))))
-    assert law.expected_cost(function_of(steps)) == pytest.approx(found, rel=1e-11, abs=5e-324)
+        found = float(mpmath.exp(step_cost(steps, epsilon, D, Fraction(distribution.gamma))))
+    assert distribution.expected_cost(function_of(steps)) == pytest.approx(found, rel=1e-11, abs=5e-324)
 
 
 @pytest.mark.parametrize("epsilon", [pytest.param("1e-9", marks=pytest.mark.slow), "1e-3", 1, 9, 11, 100, 10**4])
 def test_a_step_on_the_first_period_is_the_optimum(epsilon):
     """L = 1{|x| > 1/2}, D = 1: P(|X| > 1/2) is least, b/(1 + b) 2, where the first step ends just there."""
-    law = Staircase(epsilon, 1, function_of(STEPS[0]))
+    distribution = Staircase(epsilon, 1, function_of(STEPS[0]))
     b = math.exp(-float(Fraction(epsilon)))
-    assert law.gamma == pytest.approx(0.5, abs=1e-10)
-    assert law.expected_cost(function_of(STEPS[0])) == pytest.approx(2 * b / (1 + b), rel=1e-9)
+    assert distribution.gamma == pytest.approx(0.5, abs=1e-10)
+    assert distribution.expected_cost(function_of(STEPS[0])) == pytest.approx(2 * b / (1 + b), rel=1e-9)
     if float(Fraction(epsilon)) > 1e-6:
-        assert law.gamma == 0.5
+        assert distribution.gamma == 0.5
 
 
 @pytest.mark.parametrize("epsilon", [11, 300, 720, 1200])
 def test_a_clipped_cost_costs_what_the_absolute_error_does(epsilon):
     """min(|x|, 3) and |x| differ by b^3: gamma = 1/(1 + e^(eps/2)), V = 1/(2 sinh(eps/2)), in 50 digits."""
     cost = lambda x: np.minimum(np.abs(x), 3.0)  # noqa: E731
-    law, rel = Staircase(epsilon, 1, cost), 1e-9 if epsilon > 15 else 1e-7
+    distribution, rel = Staircase(epsilon, 1, cost), 1e-9 if epsilon > 15 else 1e-7
     with mpmath.workdps(50):
         gamma, least = 1 / (1 + mpmath.exp(mpmath.mpf(epsilon) / 2)), 1 / (2 * mpmath.sinh(mpmath.mpf(epsilon) / 2))
-    assert law.gamma == pytest.approx(float(gamma), rel=rel)
-    assert law.expected_cost(cost) == pytest.approx(float(least), rel=rel)
+    assert distribution.gamma == pytest.approx(float(gamma), rel=rel)
+    assert distribution.expected_cost(cost) == pytest.approx(float(least), rel=rel)
 
 
 @pytest.mark.parametrize(
@@ -107,9 +107,9 @@ def test_a_far_step_is_not_lost_to_rounding():
 def test_a_late_jump_is_weighed_by_its_height(epsilon):
     """|x| + 10^300 1{|x| > 20.3}: b^20 10^300 outweighs all before, and 0.3 is the gamma of the jump alone."""
     cost = lambda x: np.abs(x) + 1e300 * (np.abs(x) > 20.3)  # noqa: E731
-    law = Staircase(epsilon, 1, cost)
-    assert law.gamma == pytest.approx(0.3, abs=1e-12)
-    assert law.expected_cost(cost) == pytest.approx(1e300 * 2 * float(law.ccdf(20.3)), rel=1e-9)
+    distribution = Staircase(epsilon, 1, cost)
+    assert distribution.gamma == pytest.approx(0.3, abs=1e-12)
+    assert distribution.expected_cost(cost) == pytest.approx(1e300 * 2 * float(distribution.ccdf(20.3)), rel=1e-9)
 
 
 def test_terms_of_one_power_are_compared_at_any_epsilon():

@@ -37,37 +37,41 @@ def clipped_scalar(x):
 @given(epsilons, st.sampled_from([1, "2.5", 10**9]))
 def test_theorem_4(epsilon, D):
     """gamma* = 1/(1 + e^(eps/2)) and V = D/(2 sinh(eps/2)) for the absolute error."""
-    law, e = Staircase(epsilon, D), float(Fraction(str(epsilon)))
-    assert law.gamma == pytest.approx(1 / (1 + math.exp(e / 2)), rel=1e-15)
-    assert law.moment(1) == pytest.approx(float(Fraction(str(D))) / (2 * math.sinh(e / 2)), rel=2e-15)
+    distribution, e = Staircase(epsilon, D), float(Fraction(str(epsilon)))
+    assert distribution.gamma == pytest.approx(1 / (1 + math.exp(e / 2)), rel=1e-15)
+    assert distribution.moment(1) == pytest.approx(float(Fraction(str(D))) / (2 * math.sinh(e / 2)), rel=2e-15)
 
 
 @given(epsilons, st.sampled_from([1, "2.5", 10**9]))
 def test_theorem_6(epsilon, D):
     """V = D^2 (1 + cosh(eps/2)^(2/3))/(4 sinh(eps/2)^2) for the squared error."""
-    law, e, width = Staircase(epsilon, D, costs.squared), float(Fraction(str(epsilon))), float(Fraction(str(D)))
+    distribution, e, width = (
+        Staircase(epsilon, D, costs.squared),
+        float(Fraction(str(epsilon))),
+        float(Fraction(str(D))),
+    )
     expected = width**2 * (1 + math.cosh(e / 2) ** (2 / 3)) / (4 * math.sinh(e / 2) ** 2)
-    assert law.variance() == pytest.approx(expected, rel=1e-14)
+    assert distribution.variance() == pytest.approx(expected, rel=1e-14)
     b = math.exp(-e)
     if e >= 1:
         printed = -b / (1 - b) + (b - 2 * b**2 + 2 * b**4 - b**5) ** (1 / 3) / (2 ** (1 / 3) * (1 - b) ** 2)
-        assert law.gamma == pytest.approx(printed, rel=1e-9)
+        assert distribution.gamma == pytest.approx(printed, rel=1e-9)
 
 
 @pytest.mark.parametrize("epsilon", ["1/1000", "1/100"])
 def test_corollary_5(epsilon):
     """D/eps - V = eps/24 - 7 eps^3/5760 + 31 eps^5/967680 - ..., by intervals: both sides agree to eps^7."""
-    e, law = Fraction(epsilon), Staircase(epsilon)
+    e, distribution = Fraction(epsilon), Staircase(epsilon)
     series = e / 24 - 7 * e**3 / 5760 + 31 * e**5 / 967680
-    gap = 1 / e - law.moment_interval(1, 400).middle - series
+    gap = 1 / e - distribution.moment_interval(1, 400).middle - series
     assert gap == pytest.approx(float(-127 * e**7 / 154828800), rel=1e-3)
 
 
 @pytest.mark.parametrize("epsilon", ["1/1000", "1/100"])
 def test_corollary_7(epsilon):
     """2/eps^2 - V = 1/12 - eps^2/720 - eps^4/18144 + eps^6/129600 ..."""
-    e, law = Fraction(epsilon), Staircase(epsilon, cost=costs.squared)
-    gap = 2 / e**2 - law.moment_interval(2, 400).middle
+    e, distribution = Fraction(epsilon), Staircase(epsilon, cost=costs.squared)
+    gap = 2 / e**2 - distribution.moment_interval(2, 400).middle
     assert abs(gap - (Fraction(1, 12) - e**2 / 720 - e**4 / 18144 + e**6 / 129600)) < e**8 / 10**5
 
 
@@ -95,18 +99,18 @@ def test_theorem_8(m):
 def test_no_other_gamma_costs_less(epsilon, m, factor):
     best = Staircase(epsilon, cost=costs.moment(m))
     other = Staircase(epsilon, gamma=Fraction(best.gamma) * Fraction(factor))
-    costs_of = [law.moment_interval(m, 300) for law in (best, other)]
+    costs_of = [distribution.moment_interval(m, 300) for distribution in (best, other)]
     assert costs_of[0].upper < costs_of[1].lower
 
 
 @given(st.sampled_from(["0.01", 1, 4, 20]), st.integers(1, 5))
 def test_the_optimum_is_the_folded_cost_at_its_edge(epsilon, m):
     """V(gamma*) = E L((G + gamma*) D), in closed form."""
-    law = Staircase(epsilon, 2, costs.moment(m))
-    b, g, terms = float(law.alpha), law.gamma, range(60_000)
+    distribution = Staircase(epsilon, 2, costs.moment(m))
+    b, g, terms = float(distribution.alpha), distribution.gamma, range(60_000)
     k = np.array(terms, dtype=float)
-    folded = np.sum((1 - b) * np.exp(-k * law.level.epsilon_float) * (2 * (k + g)) ** m)
-    assert law.moment(m) == pytest.approx(folded, rel=1e-9)
+    folded = np.sum((1 - b) * np.exp(-k * distribution.level.epsilon_float) * (2 * (k + g)) ** m)
+    assert distribution.moment(m) == pytest.approx(folded, rel=1e-9)
 
 
 # Any cost
@@ -122,8 +126,8 @@ def test_a_function_leads_to_the_gamma_of_the_moment_it_is(epsilon, m):
 @pytest.mark.parametrize("cost", [clipped, beyond_two, root, clipped_scalar])
 def test_the_search_finds_the_least_cost(epsilon, D, cost):
     """No gamma on a grid costs less."""
-    law = Staircase(epsilon, D, cost)
-    least = law.expected_cost(cost)
+    distribution = Staircase(epsilon, D, cost)
+    least = distribution.expected_cost(cost)
     for g in np.linspace(0.02, 0.98, 5):
         assert Staircase(epsilon, D, gamma=float(g)).expected_cost(cost) >= least * (1 - 1e-11)
 
@@ -135,8 +139,8 @@ def test_a_jump_of_the_folded_cost_is_found():
 
 def test_where_the_cost_does_not_depend_on_gamma_any_gamma_is_taken():
     """D = 1 and L = 1{|x| >= 2}: every staircase has P(|X| >= 2) = b^2."""
-    law = Staircase(1, 1, beyond_two)
-    assert law.expected_cost(beyond_two) == pytest.approx(math.exp(-2), rel=1e-12)
+    distribution = Staircase(1, 1, beyond_two)
+    assert distribution.expected_cost(beyond_two) == pytest.approx(math.exp(-2), rel=1e-12)
     assert Staircase(1, 1, gamma=0.9).expected_cost(beyond_two) == pytest.approx(math.exp(-2), rel=1e-12)
 
 
@@ -146,16 +150,16 @@ def test_where_the_cost_does_not_depend_on_gamma_any_gamma_is_taken():
 def test_the_heuristic_puts_a_third_on_the_first_step():
     """P(|X| <= gamma D) = (1 - b)/(3 - b) for gamma = b/2."""
     for epsilon in (0.5, 2, 8):
-        law = Staircase(epsilon, gamma=heuristic_gamma(epsilon))
-        b = float(law.alpha)
-        assert 1 - 2 * law.ccdf(law.gamma) == pytest.approx((1 - b) / (3 - b), rel=1e-12)
+        distribution = Staircase(epsilon, gamma=heuristic_gamma(epsilon))
+        b = float(distribution.alpha)
+        assert 1 - 2 * distribution.ccdf(distribution.gamma) == pytest.approx((1 - b) / (3 - b), rel=1e-12)
 
 
 def test_the_heuristic_does_not_perform_well_in_low_privacy():
     """Erratum to Section V-B: E|X| tends to D/3 and E X^2 to 2 D^2/9, worse than Laplace from 1.6069 and 1.2151 on."""
-    law = Staircase(60, 3, gamma=heuristic_gamma(60))
-    assert law.moment(1) == pytest.approx(1.0, rel=1e-12)
-    assert law.variance() == pytest.approx(2.0, rel=1e-12)
+    distribution = Staircase(60, 3, gamma=heuristic_gamma(60))
+    assert distribution.moment(1) == pytest.approx(1.0, rel=1e-12)
+    assert distribution.variance() == pytest.approx(2.0, rel=1e-12)
     for cost, threshold in ((costs.absolute, 1.606857), (costs.squared, 1.215050)):
         for factor, sign in ((1 - 1e-6, 1), (1 + 1e-6, -1)):
             e = threshold * factor

@@ -1,4 +1,4 @@
-"""Every general way of `IntegerLaw` beside the closed form of the laws that have one: two routes to each answer."""
+"""Every general way of `IntegerDistribution` beside the closed forms where there are any: two routes to each answer."""
 
 import math
 from dataclasses import dataclass
@@ -13,15 +13,15 @@ from utmost.exact import level
 
 # What another package is given; that package is not installed where these tests run.
 from utmost.interfaces.interop.accounting import worst_pair
-from utmost.noise import DiscreteStaircase, Geometric, IntegerLaw, Laplace, Staircase, costs
+from utmost.noise import DiscreteStaircase, Geometric, IntegerDistribution, Laplace, Staircase, costs
 from utmost.privacy_types import check_promise, delta, smallest_level, tradeoff
 
 
 @dataclass(frozen=True)
-class TwoFormulas(IntegerLaw):
-    """A law of which the library sees no more than its two formulas."""
+class TwoFormulas(IntegerDistribution):
+    """A distribution of which the library sees no more than its two formulas."""
 
-    inner: IntegerLaw
+    inner: IntegerDistribution
 
     @property
     def level(self):
@@ -46,7 +46,7 @@ class TwoFormulas(IntegerLaw):
 
 
 @st.composite
-def laws(draw):
+def distributions(draw):
     """Geometric noise or any staircase, rational or not."""
     width = draw(st.integers(1, 7))
     at = level(draw(st.sampled_from(["1/10", "0.37", 1, 3]))) if draw(st.booleans()) else None
@@ -57,70 +57,80 @@ def laws(draw):
 
 
 def test_costs_of_wide_noise_are_extrapolated():
-    law = Geometric("1/1000000")
+    distribution = Geometric("1/1000000")
     for cost in (costs.absolute, costs.squared):
-        assert TwoFormulas(law).expected_cost(cost) == pytest.approx(float(law.expected_cost(cost)), rel=1e-11)
-    assert TwoFormulas(law).entropy() == pytest.approx(law.entropy(), rel=1e-11)
+        assert TwoFormulas(distribution).expected_cost(cost) == pytest.approx(
+            float(distribution.expected_cost(cost)), rel=1e-11
+        )
+    assert TwoFormulas(distribution).entropy() == pytest.approx(distribution.entropy(), rel=1e-11)
 
 
-@given(laws(), st.integers(1, 20))
-def test_the_smallest_level(law, shift):
-    general, closed = smallest_level(TwoFormulas(law), shift), smallest_level(law, shift)
+@given(distributions(), st.integers(1, 20))
+def test_the_smallest_level(distribution, shift):
+    general, closed = smallest_level(TwoFormulas(distribution), shift), smallest_level(distribution, shift)
     assert general.epsilon_float == pytest.approx(closed.epsilon_float, rel=1e-14)
     assert not general < closed
-    check_promise(TwoFormulas(law))
+    check_promise(TwoFormulas(distribution))
 
 
-@given(laws(), st.integers(1, 20), st.sampled_from(["0", "0.05", "1/3", "1", "2.5"]))
-def test_the_divergence(law, shift, epsilon):
-    closed, general = float(delta(law, epsilon, shift)), delta(TwoFormulas(law), epsilon, shift)
+@given(distributions(), st.integers(1, 20), st.sampled_from(["0", "0.05", "1/3", "1", "2.5"]))
+def test_the_divergence(distribution, shift, epsilon):
+    closed, general = float(delta(distribution, epsilon, shift)), delta(TwoFormulas(distribution), epsilon, shift)
     assert closed * (1 - 1e-15) <= general <= closed * (1 + 1e-13)
 
 
-@given(laws(), st.integers(1, 20), st.floats(1e-12, 1))
-def test_the_curve(law, shift, false_alarm):
-    found = tradeoff(TwoFormulas(law), false_alarm, shift)
-    assert found == pytest.approx(float(tradeoff(law, false_alarm, shift)), rel=1e-9, abs=1e-13)
+@given(distributions(), st.integers(1, 20), st.floats(1e-12, 1))
+def test_the_curve(distribution, shift, false_alarm):
+    found = tradeoff(TwoFormulas(distribution), false_alarm, shift)
+    assert found == pytest.approx(float(tradeoff(distribution, false_alarm, shift)), rel=1e-9, abs=1e-13)
 
 
-@given(laws(), st.floats(0, 3))
-def test_the_worst_pair(law, epsilon):
+@given(distributions(), st.floats(0, 3))
+def test_the_worst_pair(distribution, epsilon):
     """Of equal divergence at every level, though one has classes of outcomes and the other the outcomes themselves."""
 
     def excess(pair):
         lower, upper = pair
         return sum(max(0, math.exp(m) - math.exp(epsilon + lower.get(k, -math.inf))) for k, m in upper.items())
 
-    assert excess(worst_pair(TwoFormulas(law))) == pytest.approx(excess(worst_pair(law)), rel=1e-9, abs=1e-13)
+    assert excess(worst_pair(TwoFormulas(distribution))) == pytest.approx(
+        excess(worst_pair(distribution)), rel=1e-9, abs=1e-13
+    )
 
 
 def test_the_worst_pair_of_wide_noise_errs_upwards():
     """More outcomes than are kept apart are joined at the largest loss: by a part in ten thousand at most."""
-    law = Geometric("1/1000", 3)
-    lower, upper = worst_pair(TwoFormulas(law))
+    distribution = Geometric("1/1000", 3)
+    lower, upper = worst_pair(TwoFormulas(distribution))
     assert len(upper) < 70_000
     for epsilon in (0.0, 3e-4, 9e-4):
-        factor, true = math.exp(epsilon), float(delta(law, str(epsilon)))
+        factor, true = math.exp(epsilon), float(delta(distribution, str(epsilon)))
         found = sum(max(0, math.exp(m) - factor * math.exp(lower.get(k, -math.inf))) for k, m in upper.items())
         assert true * (1 - 1e-9) <= found <= true * 1.001
 
 
 def test_lipschitz_levels():
-    for law in (Geometric(1, 5), DiscreteStaircase(1, 5)):
-        assert TwoFormulas(law).lipschitz_level.epsilon_float == pytest.approx(law.lipschitz_level.epsilon_float)
+    for distribution in (Geometric(1, 5), DiscreteStaircase(1, 5)):
+        assert TwoFormulas(distribution).lipschitz_level.epsilon_float == pytest.approx(
+            distribution.lipschitz_level.epsilon_float
+        )
 
 
-def test_every_public_law_on_the_integers_is_drawn_above():
+def test_every_public_distribution_on_the_integers_is_drawn_above():
     public = {getattr(ut.noise, name) for name in ut.noise.__all__}
-    kinds = {one for one in public if isinstance(one, type) and issubclass(one, IntegerLaw) and one is not IntegerLaw}
+    kinds = {
+        one
+        for one in public
+        if isinstance(one, type) and issubclass(one, IntegerDistribution) and one is not IntegerDistribution
+    }
     assert kinds == {Geometric, DiscreteStaircase}
 
 
 @pytest.mark.parametrize(
-    "law",
+    "distribution",
     [Geometric("1/2", 3), Laplace("1/2", 3), DiscreteStaircase(1, 5, step=4), Staircase(1, 2, gamma="1/3")],
     ids=repr,
 )
-def test_a_law_is_made_again_of_its_parameters(law):
-    """Statements have them: a parameter that is left out makes another law."""
-    assert type(law)(law.level, **law.parameters) == law
+def test_a_distribution_is_made_again_of_its_parameters(distribution):
+    """Statements have them: a parameter that is left out makes another distribution."""
+    assert type(distribution)(distribution.level, **distribution.parameters) == distribution

@@ -51,9 +51,9 @@ def test_no_step_costs_less_in_hundreds_of_digits(epsilon, steps):
         with mpmath.workdps(int(60 + (26 // D + 3) * epsilon / 2.3)):
             prices = costs_of_steps(steps, mpmath.exp(-epsilon), D)
             least = min(prices)
-            law = DiscreteStaircase(epsilon, D, function_of(steps))
-            assert prices[law.step - 1] <= least * (1 + mpmath.mpf(10) ** -12)
-            found = law.expected_cost(function_of(steps))
+            distribution = DiscreteStaircase(epsilon, D, function_of(steps))
+            assert prices[distribution.step - 1] <= least * (1 + mpmath.mpf(10) ** -12)
+            found = distribution.expected_cost(function_of(steps))
             assert abs(found - least) <= least * mpmath.mpf(10) ** -11 + 5e-324
 
 
@@ -87,10 +87,10 @@ def test_functions_find_the_step_of_the_moment_they_are_at_every_epsilon(epsilon
     """|x| and x^4 as functions, and by the exact signs of polynomials; and the cost in closed form."""
     for m in (1, 4):
         cost = lambda x, m=m: np.abs(x) ** float(m)  # noqa: E731
-        law, best = DiscreteStaircase(epsilon, D, cost), optimal_step(epsilon, D, costs.moment(m))
-        assert abs(law.step - best) <= (0 if D <= 4096 else 1 + 1e-9 * D)
-        known = float(DiscreteStaircase(epsilon, D, step=law.step).moment(m))
-        assert law.expected_cost(cost) == pytest.approx(known, rel=1e-11, abs=5e-324)
+        distribution, best = DiscreteStaircase(epsilon, D, cost), optimal_step(epsilon, D, costs.moment(m))
+        assert abs(distribution.step - best) <= (0 if D <= 4096 else 1 + 1e-9 * D)
+        known = float(DiscreteStaircase(epsilon, D, step=distribution.step).moment(m))
+        assert distribution.expected_cost(cost) == pytest.approx(known, rel=1e-11, abs=5e-324)
 
 
 @pytest.mark.parametrize("cost", [lambda x: np.minimum(np.abs(x), 7.0), lambda x: min(abs(x), 40) ** 1.5])
@@ -99,7 +99,7 @@ def test_both_routes_find_one_step_where_one_gives_way_to_the_other(cost, D):
     assert optimal_step("9.9999999999", D, cost) == optimal_step("10.0000000001", D, cost)
 
 
-def test_the_geometric_law_costs_what_its_sum_says():
+def test_the_geometric_distribution_costs_what_its_sum_says():
     """E 1{|X| > 2} = 2 b^3/(1 + b), and a clipped cost, at levels where b is and is not a float."""
     for epsilon in (11, 200, 600, 800):
         with mpmath.workdps(50):

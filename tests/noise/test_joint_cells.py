@@ -1,4 +1,4 @@
-"""Noise of cells changed together: laws against brute force, privacy by enumeration, and what cannot be relaxed."""
+"""Noise of cells changed together: brute force, privacy by enumeration, and what cannot be relaxed."""
 
 import math
 from fractions import Fraction
@@ -35,40 +35,42 @@ def joint_by_sums(k, q, reach=400):
 
 
 @given(st.integers(2, 6), ratios)
-def test_the_joint_law_is_what_its_definition_adds_up_to(k, q):
+def test_the_joint_distribution_is_what_its_definition_adds_up_to(k, q):
     """Masses, marginal, tail, mean size and variance."""
-    law = JointCells(alpha=q, cells=k)
+    distribution = JointCells(alpha=q, cells=k)
     total, marginal = joint_by_sums(k, float(q))
-    assert law.pmf([0] * k) == pytest.approx(1 / total)
-    assert law.pmf([3, -1, *[0] * (k - 2)]) / law.pmf([0] * k) == q**3
+    assert distribution.pmf([0] * k) == pytest.approx(1 / total)
+    assert distribution.pmf([3, -1, *[0] * (k - 2)]) / distribution.pmf([0] * k) == q**3
     masses = [marginal(a) for a in range(150)]
-    assert [float(law.marginal_pmf(a)) for a in range(0, 40, 7)] == pytest.approx(masses[0:40:7])
-    assert float(law.tail(4)) == pytest.approx(2 * math.fsum(masses[5:]), rel=1e-6)
-    assert float(law.mean_size) == pytest.approx(2 * math.fsum(a * p for a, p in enumerate(masses)), rel=1e-6)
-    assert float(law.variance) == pytest.approx(2 * math.fsum(a * a * p for a, p in enumerate(masses)), rel=1e-6)
+    assert [float(distribution.marginal_pmf(a)) for a in range(0, 40, 7)] == pytest.approx(masses[0:40:7])
+    assert float(distribution.tail(4)) == pytest.approx(2 * math.fsum(masses[5:]), rel=1e-6)
+    assert float(distribution.mean_size) == pytest.approx(2 * math.fsum(a * p for a, p in enumerate(masses)), rel=1e-6)
+    assert float(distribution.variance) == pytest.approx(
+        2 * math.fsum(a * a * p for a, p in enumerate(masses)), rel=1e-6
+    )
 
 
 @given(st.integers(1, 5), ratios, st.fractions(Fraction(1, 2), Fraction(999, 1000), max_denominator=1000))
 def test_the_margin_is_the_least_that_covers(k, q, confidence):
     """In rationals, ties included."""
-    law = JointCells(alpha=q, cells=k)
-    t = law.margin(confidence)
-    assert law.tail(t) <= 1 - confidence
-    assert t == 0 or law.tail(t - 1) > 1 - confidence
-    exactly = JointCells(alpha=q, cells=k).margin(1 - law.tail(t))
+    distribution = JointCells(alpha=q, cells=k)
+    t = distribution.margin(confidence)
+    assert distribution.tail(t) <= 1 - confidence
+    assert t == 0 or distribution.tail(t - 1) > 1 - confidence
+    exactly = JointCells(alpha=q, cells=k).margin(1 - distribution.tail(t))
     assert exactly == t
 
 
 @given(ratios, st.integers(1, 4))
 def test_the_tail_is_the_sum_of_the_marginal(q, k):
     """P(|X_1| > t) falls by 2 P(X_1 = t + 1), exactly."""
-    law = JointCells(alpha=q, cells=k)
+    distribution = JointCells(alpha=q, cells=k)
     for t in range(5):
-        assert law.tail(t) - law.tail(t + 1) == 2 * law.marginal_pmf(t + 1)
-    assert law.marginal_pmf(0) + law.tail(0) == 1
+        assert distribution.tail(t) - distribution.tail(t + 1) == 2 * distribution.marginal_pmf(t + 1)
+    assert distribution.marginal_pmf(0) + distribution.tail(0) == 1
 
 
-def test_one_cell_is_the_geometric_law():
+def test_one_cell_is_the_geometric_distribution():
     """k = 1."""
     for epsilon in ("1/10", 1, 3):
         joint, one = JointCells(epsilon, 1), Geometric(epsilon)
@@ -107,7 +109,7 @@ def test_mean_error_of_three_cells(epsilon, mean):
 
 
 @pytest.mark.parametrize(("k", "s"), [(1, 1), (2, 1), (2, 2), (3, 1)])
-def test_the_joint_law_keeps_its_level_and_no_less(k, s):
+def test_the_joint_distribution_keeps_its_level_and_no_less(k, s):
     """All responses in a box, all changes of at most s a cell, in rationals: the largest ratio is 1/alpha."""
     alpha = Fraction(1, 2) ** s
     pmf = cache(JointCells(alpha=alpha, cells=k, sensitivity=s).pmf)
@@ -133,24 +135,26 @@ def test_the_rotated_pair_keeps_its_level_and_no_less(s):
 
 
 @given(ratios)
-def test_the_rotated_pair_is_half_the_sum_of_two_geometric_laws(q):
+def test_the_rotated_pair_is_half_the_sum_of_two_geometric_distributions(q):
     """Marginal by convolution; mean size and variance by sums."""
-    law, one = RotatedPair(alpha=q * q), Geometric(alpha=q)
+    distribution, one = RotatedPair(alpha=q * q), Geometric(alpha=q)
     for n in range(6):
         by_sum = float(np.sum(one.pmf(np.arange(-150, 151)) * one.pmf(n - np.arange(-150, 151))))
-        assert float(law.marginal_pmf(Fraction(n, 2))) == pytest.approx(by_sum)
-    masses = [float(law.marginal_pmf(Fraction(n, 2))) for n in range(200)]
+        assert float(distribution.marginal_pmf(Fraction(n, 2))) == pytest.approx(by_sum)
+    masses = [float(distribution.marginal_pmf(Fraction(n, 2))) for n in range(200)]
     assert 2 * math.fsum(masses) - masses[0] == pytest.approx(1)
-    assert float(law.mean_size) == pytest.approx(math.fsum(n * p for n, p in enumerate(masses)), rel=1e-6)
-    assert float(law.variance) == pytest.approx(math.fsum(n * n * p for n, p in enumerate(masses)) / 2, rel=1e-6)
-    assert law.marginal_pmf("1/3") == 0
-    assert law.pmf(["1/2", 0]) == 0
+    assert float(distribution.mean_size) == pytest.approx(math.fsum(n * p for n, p in enumerate(masses)), rel=1e-6)
+    assert float(distribution.variance) == pytest.approx(
+        math.fsum(n * n * p for n, p in enumerate(masses)) / 2, rel=1e-6
+    )
+    assert distribution.marginal_pmf("1/3") == 0
+    assert distribution.pmf(["1/2", 0]) == 0
 
 
 def test_extreme_levels():
     """From nearly no privacy left to give to nearly none given."""
     lower, higher = JointCells("1/1000000", 4), JointCells(50, 4)
-    assert lower.mean_size == pytest.approx(2.5e6, rel=1e-9)  # (k+1)/(2 epsilon), the law on the reals
+    assert lower.mean_size == pytest.approx(2.5e6, rel=1e-9)  # (k+1)/(2 epsilon), the distribution on the reals
     assert lower.variance == pytest.approx(1e13, rel=1e-9)  # (k+1)(k+2)/(3 epsilon^2)
     assert higher.margin("0.95") == 0
     assert higher.mean_size == pytest.approx(2 * 27 * math.exp(-50), rel=1e-12)
@@ -174,7 +178,7 @@ def test_refusals():
 
 
 def quotient(lower, higher, k, size):
-    """The only candidate for W between two joint laws of k cells, by discrete Fourier transforms on a torus."""
+    """The only candidate for W between two draws of k cells, by discrete Fourier transforms on a torus."""
     axis = np.abs(np.fft.fftfreq(size, 1 / size))
     largest = np.max(np.meshgrid(*[axis] * k, indexing="ij"), axis=0)
     one, two = (np.exp(-epsilon * largest) for epsilon in (lower, higher))

@@ -19,7 +19,7 @@ from utmost.noise import (
 
 
 @pytest.mark.parametrize(
-    "law",
+    "distribution",
     [
         Geometric(alpha="1/2"),
         Geometric(3, 3),
@@ -29,27 +29,32 @@ from utmost.noise import (
     ],
     ids=repr,
 )
-def test_no_shift_of_an_integer_law_shows_more_than_its_length_and_one_shows_as_much(law):
+def test_no_shift_of_an_integer_distribution_shows_more_than_its_length_and_one_shows_as_much(distribution):
     """max over x and d of |log p(x + d) - log p(x)| / d, over several periods, is the level stated."""
-    masses = [law.log_pmf(x) if hasattr(law, "log_pmf") else math.log(float(law.pmf(x))) for x in range(-24, 25)]
+    masses = [
+        distribution.log_pmf(x) if hasattr(distribution, "log_pmf") else math.log(float(distribution.pmf(x)))
+        for x in range(-24, 25)
+    ]
     steepest = max(abs(masses[j] - masses[i]) / (j - i) for i in range(49) for j in range(i + 1, 49))
-    assert steepest == pytest.approx(lipschitz_level(law).epsilon_float, rel=1e-9)
-    assert is_lipschitz_private(law, lipschitz_level(law))
-    assert not is_lipschitz_private(law, lipschitz_level(law).scaled(Fraction(99, 100)))
+    assert steepest == pytest.approx(lipschitz_level(distribution).epsilon_float, rel=1e-9)
+    assert is_lipschitz_private(distribution, lipschitz_level(distribution))
+    assert not is_lipschitz_private(distribution, lipschitz_level(distribution).scaled(Fraction(99, 100)))
 
 
 def test_laplace_noise_is_lipschitz_private_and_the_staircase_is_at_no_level():
-    law = Laplace(1, 5)
-    slopes = [abs(math.log(law.pdf(x + 0.25) / law.pdf(x))) / 0.25 for x in (-9.0, -1.0, 0.0, 2.0, 30.0)]
+    distribution = Laplace(1, 5)
+    slopes = [
+        abs(math.log(distribution.pdf(x + 0.25) / distribution.pdf(x))) / 0.25 for x in (-9.0, -1.0, 0.0, 2.0, 30.0)
+    ]
     assert max(slopes) == pytest.approx(0.2)
-    assert lipschitz_level(law) == level("1/5")
+    assert lipschitz_level(distribution) == level("1/5")
     for staircase in (Staircase(1, 5), optimal_noise(1, 1, numbers="reals")):
         assert lipschitz_level(staircase) is None
         assert not is_lipschitz_private(staircase, 1000)
     assert lipschitz_level({0: "1/2", 1: "1/2"}) is None
 
 
-def test_what_is_no_law_is_refused():
+def test_what_is_no_distribution_is_refused():
     for call in (
         lambda: lipschitz_level(3),
         lambda: lipschitz_level("laplace"),

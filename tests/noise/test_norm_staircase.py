@@ -1,4 +1,4 @@
-"""Staircases of a norm: laws against points counted out, privacy by enumeration, the table of the note, relaxation."""
+"""Staircases of a norm: masses against counted points, privacy by enumeration, the table of the note, relaxation."""
 
 import math
 from fractions import Fraction
@@ -10,7 +10,7 @@ from flint import fmpq, fmpq_mat
 from hypothesis import given
 from hypothesis import strategies as st
 
-# A law of several cells that no name of the package gives: promises of cells that change together have it.
+# A distribution of several cells that no name of the package gives: promises of cells that change together have it.
 from utmost.core.noise.norm_staircase import NormStaircase, moment_of, norm_of, points_at, points_beyond, points_of
 from utmost.errors import NotALevel, OutOfRange
 from utmost.exact import level
@@ -37,22 +37,27 @@ def test_balls_are_counted_out(norm, k):
 
 
 @given(norms, st.integers(1, 3), st.integers(1, 4), ratios, st.data())
-def test_the_law_is_what_its_definition_adds_up_to(norm, k, s, q, data):
+def test_the_distribution_is_what_its_definition_adds_up_to(norm, k, s, q, data):
     """P(x) = c q^j in rationals; marginal and tail add up; moments and normaliser against a long sum in floats."""
-    law = NormStaircase(alpha=q, cells=k, sensitivity=s, norm=norm, step=data.draw(st.integers(1, s)))
-    for x in ([0] * k, [law.step - 1] + [0] * (k - 1), [law.step] + [0] * (k - 1), [-law.step - s] + [0] * (k - 1)):
+    distribution = NormStaircase(alpha=q, cells=k, sensitivity=s, norm=norm, step=data.draw(st.integers(1, s)))
+    for x in (
+        [0] * k,
+        [distribution.step - 1] + [0] * (k - 1),
+        [distribution.step] + [0] * (k - 1),
+        [-distribution.step - s] + [0] * (k - 1),
+    ):
         size = norm_of(norm, x)
-        steps = 0 if size < law.step else -(-(size - law.step + 1) // s)
-        assert law.pmf(x) == law.pmf([0] * k) * q**steps
-    assert law.marginal_pmf(0) + law.tail(0) == 1
+        steps = 0 if size < distribution.step else -(-(size - distribution.step + 1) // s)
+        assert distribution.pmf(x) == distribution.pmf([0] * k) * q**steps
+    assert distribution.marginal_pmf(0) + distribution.tail(0) == 1
     for t in range(4):
-        assert law.tail(t) - law.tail(t + 1) == 2 * law.marginal_pmf(t + 1)
-        assert law.marginal_pmf(t) == law.marginal_pmf(-t)
+        assert distribution.tail(t) - distribution.tail(t + 1) == 2 * distribution.marginal_pmf(t + 1)
+        assert distribution.marginal_pmf(t) == distribution.marginal_pmf(-t)
     far = min(400, int(60 / -math.log(q)) + 5)
-    n = [law.step - 1 + j * s for j in range(far)]
+    n = [distribution.step - 1 + j * s for j in range(far)]
     weights = np.array([int(points_of(norm, k)(radius)) * float(q) ** j for j, radius in enumerate(n)])
-    assert 1 / float(law.pmf([0] * k)) == pytest.approx(weights.sum() * (1 - float(q)), rel=1e-9)
-    for order, value in ((1, law.mean_size), (2, law.variance)):
+    assert 1 / float(distribution.pmf([0] * k)) == pytest.approx(weights.sum() * (1 - float(q)), rel=1e-9)
+    for order, value in ((1, distribution.mean_size), (2, distribution.variance)):
         sums, below = moment_of(norm, k, order)
         total = sum(int(sums(radius)) * float(q) ** j for j, radius in enumerate(n)) / below
         assert float(value) == pytest.approx(total / weights.sum(), rel=1e-6)
@@ -61,22 +66,22 @@ def test_the_law_is_what_its_definition_adds_up_to(norm, k, s, q, data):
 @given(norms, st.integers(1, 4), st.integers(1, 5), ratios, st.fractions("1/2", "999/1000", max_denominator=1000))
 def test_the_margin_is_the_least_that_covers(norm, k, s, q, confidence):
     """In rationals, ties included."""
-    law = NormStaircase(alpha=q, cells=k, sensitivity=s, norm=norm, step=(s + 1) // 2)
-    t = law.margin(confidence)
-    assert law.tail(t) <= 1 - confidence
-    assert t == 0 or law.tail(t - 1) > 1 - confidence
-    assert law.margin(1 - law.tail(t)) == t
+    distribution = NormStaircase(alpha=q, cells=k, sensitivity=s, norm=norm, step=(s + 1) // 2)
+    t = distribution.margin(confidence)
+    assert distribution.tail(t) <= 1 - confidence
+    assert t == 0 or distribution.tail(t - 1) > 1 - confidence
+    assert distribution.margin(1 - distribution.tail(t)) == t
 
 
 @pytest.mark.parametrize(("k", "s"), [(2, 1), (2, 2), (2, 3), (3, 1), (3, 2)])
 @pytest.mark.parametrize("norm", ["max", "range"])
-def test_the_law_keeps_its_level_and_no_less_for_every_step(norm, k, s):
+def test_the_distribution_keeps_its_level_and_no_less_for_every_step(norm, k, s):
     """All responses in a box, all changes of the unit, every first step, in rationals: the largest ratio is 1/alpha."""
     reach = 2 * s + 1 if k == 2 else s + 1
     changes = list(product(range(0 if norm == "range" else -s, s + 1), repeat=k))
     for step in range(1, s + 1):
-        law = NormStaircase(alpha="1/2", cells=k, sensitivity=s, norm=norm, step=step)
-        masses = {x: law.pmf(x) for x in product(range(-reach - s, reach + s + 1), repeat=k)}
+        distribution = NormStaircase(alpha="1/2", cells=k, sensitivity=s, norm=norm, step=step)
+        masses = {x: distribution.pmf(x) for x in product(range(-reach - s, reach + s + 1), repeat=k)}
         box = list(product(range(-reach, reach + 1), repeat=k))
         moved = [(x, tuple(a + b for a, b in zip(x, change, strict=True))) for x in box for change in changes]
         ratios_seen = {masses[x] / masses[y] for x, y in moved}
@@ -84,15 +89,15 @@ def test_the_law_keeps_its_level_and_no_less_for_every_step(norm, k, s):
 
 
 @pytest.mark.slow
-def test_the_law_of_three_cells_and_sensitivity_three_keeps_its_level():
+def test_the_distribution_of_three_cells_and_sensitivity_three_keeps_its_level():
     """The same, k = 3 and s = 3."""
-    test_the_law_keeps_its_level_and_no_less_for_every_step("range", 3, 3)
+    test_the_distribution_keeps_its_level_and_no_less_for_every_step("range", 3, 3)
 
 
 def test_the_range_does_not_protect_who_lowers_a_cell():
     """A change of (1, -1) has the range 2: the ratio is 1/alpha^2."""
-    law = NormStaircase(alpha="1/2", cells=2, norm="range")
-    assert law.pmf([0, 0]) / law.pmf([1, -1]) == 4
+    distribution = NormStaircase(alpha="1/2", cells=2, norm="range")
+    assert distribution.pmf([0, 0]) / distribution.pmf([1, -1]) == 4
 
 
 TABLE = [  # k, epsilon, s, mean size over s: range, and max with its step
@@ -121,14 +126,14 @@ TABLE = [  # k, epsilon, s, mean size over s: range, and max with its step
 def test_the_table_of_mean_errors(k, epsilon, s, of_range, of_largest):
     """proofs/theory/cells-together.md; with the best step, found among all by closed forms."""
     for norm, expected in (("range", of_range), ("max", of_largest)):
-        law = NormStaircase.optimal(level(epsilon), k, s, norm)
-        assert float(law.mean_size) / s == pytest.approx(expected, abs=6e-4)
+        distribution = NormStaircase.optimal(level(epsilon), k, s, norm)
+        assert float(distribution.mean_size) / s == pytest.approx(expected, abs=6e-4)
         sizes = [NormStaircase(epsilon, k, s, norm, step).mean_size for step in range(1, s + 1)]
-        assert float(law.mean_size) <= float(min(sizes)) * (1 + 1e-12)
+        assert float(distribution.mean_size) <= float(min(sizes)) * (1 + 1e-12)
 
 
 def test_the_step_is_sought_at_any_sensitivity():
-    """A wide sensitivity has the step of the law on the reals; levels at both ends give a step at all."""
+    """A wide sensitivity has the step of the distribution on the reals; levels at both ends give a step at all."""
     narrow, wide = (NormStaircase.optimal(level(3), 2, s, "range") for s in (1000, 10**9))
     assert wide.step / 10**9 == pytest.approx(narrow.step / 1000, abs=2e-3)
     for epsilon in ("1e-9", "1e-40", 50, 900):
@@ -139,15 +144,15 @@ def test_the_step_is_sought_at_any_sensitivity():
 @pytest.mark.parametrize("s", [1, 2, 7])
 @pytest.mark.parametrize("epsilon", ["1/2", 2])
 def test_one_cell_is_the_staircase_of_one_number(s, epsilon):
-    """k = 1, either norm: Geng and Viswanath's law on the integers, with its optimal step."""
+    """k = 1, either norm: Geng and Viswanath's distribution on the integers, with its optimal step."""
     for norm in ("max", "range"):
-        law = NormStaircase.optimal(level(epsilon), 1, s, norm)
+        distribution = NormStaircase.optimal(level(epsilon), 1, s, norm)
         least = optimal_noise(epsilon, s, costs.absolute).moment(1)
-        assert float(law.mean_size) == pytest.approx(float(least), rel=1e-12)
+        assert float(distribution.mean_size) == pytest.approx(float(least), rel=1e-12)
 
 
-def test_cubes_of_every_radius_are_the_joint_law():
-    """Sensitivity 1, the largest entry: the law that falls with every unit."""
+def test_cubes_of_every_radius_are_the_joint_distribution():
+    """Sensitivity 1, the largest entry: the distribution that falls with every unit."""
     for epsilon in ("1/10", 2):
         stairs, joint = NormStaircase(epsilon, 3), JointCells(epsilon, 3)
         assert stairs.pmf([2, -1, 0]) == joint.pmf([2, -1, 0])
@@ -215,22 +220,23 @@ def quotient(lower, higher, k, size):
     ],
 )
 def test_small_steps_of_a_staircase_of_a_norm_are_not_lossless(norm, k, lower, higher, size):
-    """Certificate: if W were a law, so would be W folded onto a torus; there it is unique, and has a negative mass."""
+    """Certificate: a distribution W would be one folded onto a torus, too; there it is unique, with a negative mass."""
     w = quotient(folded(lower, norm, k, size), folded(higher, norm, k, size), k, size)
     assert sum(w.values()) == 1
     assert min(w.values()) < 0
 
 
-def test_folding_adds_up_the_law():
+def test_folding_adds_up_the_distribution():
     """The folded masses against a sum over many translates, in floats."""
     for norm, k, size in (("range", 2, 5), ("max", 2, 4), ("range", 3, 3)):
-        law = NormStaircase(alpha="1/3", cells=k, norm=norm)
+        distribution = NormStaircase(alpha="1/3", cells=k, norm=norm)
         masses = folded("1/3", norm, k, size)
         assert sum(masses) == 1
         near = range(-7, 8) if k == 2 else range(-5, 6)
         for x in ([0] * k, [1] + [0] * (k - 1), [2 % size] + [1] * (k - 1)):
             by_sum = math.fsum(
-                float(law.pmf([a + size * m for a, m in zip(x, move, strict=True)])) for move in product(near, repeat=k)
+                float(distribution.pmf([a + size * m for a, m in zip(x, move, strict=True)]))
+                for move in product(near, repeat=k)
             )
             assert float(masses[sum(c * size**at for at, c in enumerate(x))]) == pytest.approx(by_sum, rel=1e-5)
 
@@ -257,7 +263,7 @@ def test_refusals():
     ],
 )
 def test_the_range_is_not_the_least_from_a_sensitivity_of_two_on(s, epsilon, means, variances):
-    """Rises and falls with steps of their own keep the level and cost less; for a sensitivity of 1 both are one law."""
+    """Rises and falls with steps of their own keep the level and cost less; at sensitivity 1 both are the same."""
     far = int(40 * s / epsilon)
     x, y = np.meshgrid(np.arange(-far, far + 1), np.arange(-far, far + 1), indexing="ij")
     up, down = np.maximum(np.maximum(x, y), 0), np.maximum(np.maximum(-x, -y), 0)
@@ -266,10 +272,10 @@ def test_the_range_is_not_the_least_from_a_sensitivity_of_two_on(s, epsilon, mea
         return np.where(size < r, 0, (size - r) // s + 1)
 
     found = []
-    for law in (lambda r: steps(up + down, r), lambda r: steps(up, r) + steps(down, r)):
+    for distribution in (lambda r: steps(up + down, r), lambda r: steps(up, r) + steps(down, r)):
         errors = []
         for r in range(1, s + 1):
-            height = law(r)
+            height = distribution(r)
             for a, b in product(range(s + 1), repeat=2):  # whoever is added raises both cells by up to s
                 moved = height[a:, b:] - height[: height.shape[0] - a, : height.shape[1] - b]
                 assert np.abs(moved).max() <= 1
@@ -279,5 +285,9 @@ def test_the_range_is_not_the_least_from_a_sensitivity_of_two_on(s, epsilon, mea
         found.append([min(values) for values in zip(*errors, strict=True)])
     assert [row[0] for row in found] == pytest.approx(means, abs=6e-4)
     assert [row[1] for row in found] == pytest.approx(variances, abs=6e-4)
-    laws = [NormStaircase(epsilon=epsilon, cells=2, sensitivity=s, norm="range", step=r) for r in range(1, s + 1)]
-    assert min(float(law.variance) for law in laws) / s**2 == pytest.approx(variances[0], abs=6e-4)
+    distributions = [
+        NormStaircase(epsilon=epsilon, cells=2, sensitivity=s, norm="range", step=r) for r in range(1, s + 1)
+    ]
+    assert min(float(distribution.variance) for distribution in distributions) / s**2 == pytest.approx(
+        variances[0], abs=6e-4
+    )

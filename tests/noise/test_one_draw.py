@@ -1,4 +1,4 @@
-"""Noise of many cells in one draw: individuals by search, privacy and laws by enumeration, the table of the page."""
+"""Noise of many cells in one draw: individuals by search, privacy and masses by enumeration, the table of the page."""
 
 from collections import deque
 from fractions import Fraction
@@ -35,27 +35,27 @@ TABLES = [
 ]
 
 
-def presences(law):
+def presences(distribution):
     """All that the presence of one individual can add to the cells."""
-    s, in_total = law.sensitivity, law.in_total
-    values = range(s + 1) if law.nonnegative else range(-s, s + 1)
-    for u in product(values, repeat=law.cells):
-        if sum(v != 0 for v in u) <= law.changed and (in_total is None or sum(map(abs, u)) <= in_total):
+    s, in_total = distribution.sensitivity, distribution.in_total
+    values = range(s + 1) if distribution.nonnegative else range(-s, s + 1)
+    for u in product(values, repeat=distribution.cells):
+        if sum(v != 0 for v in u) <= distribution.changed and (in_total is None or sum(map(abs, u)) <= in_total):
             yield u
 
 
-def table_presences(law):
+def table_presences(distribution):
     """One cell of each table, or, where the total is not public, nothing."""
-    for cells in product(*map(range, law.sizes)):
-        yield tuple(int(i == cell) for size, cell in zip(law.sizes, cells, strict=True) for i in range(size))
-    if not law.exactly:
-        yield (0,) * law.size
+    for cells in product(*map(range, distribution.sizes)):
+        yield tuple(int(i == cell) for size, cell in zip(distribution.sizes, cells, strict=True) for i in range(size))
+    if not distribution.exactly:
+        yield (0,) * distribution.size
 
 
-def changes(law):
-    """All that one individual can change under the law's relation, and its negative."""
-    present = set(presences(law) if isinstance(law, CellsDraw) else table_presences(law))
-    if law.neighbours == "change-one":
+def changes(distribution):
+    """All that one individual can change under the distribution's relation, and its negative."""
+    present = set(presences(distribution) if isinstance(distribution, CellsDraw) else table_presences(distribution))
+    if distribution.neighbours == "change-one":
         return {tuple(a - b for a, b in zip(u, v, strict=True)) for u in present for v in present}
     return present | {tuple(-v for v in u) for u in present}
 
@@ -64,20 +64,24 @@ def moved(x, change):
     return tuple(a + b for a, b in zip(x, change, strict=True))
 
 
-def near(law, most):
+def near(distribution, most):
     """The points of at most so many individuals."""
     values = range(-most * 4, most * 4 + 1)
-    points = product(values, repeat=law.size) if law.size < 3 else product(range(-most - 2, most + 3), repeat=law.size)
-    return [x for x in points if (d := law.distance(x)) is not None and d <= most]
+    points = (
+        product(values, repeat=distribution.size)
+        if distribution.size < 3
+        else product(range(-most - 2, most + 3), repeat=distribution.size)
+    )
+    return [x for x in points if (d := distribution.distance(x)) is not None and d <= most]
 
 
 @pytest.mark.parametrize("about", CELLS, ids=str)
 def test_cells_keep_their_level_and_no_less(about):
     """All points near 0 and all changes of one individual, in rationals: the largest ratio is 1/alpha."""
-    law = CellsDraw(alpha=Q**2, **about)
-    pmf = cache(law.pmf)
-    most = 2 if law.cells < 4 else 1
-    points, all_changes = near(law, most), changes(law)
+    distribution = CellsDraw(alpha=Q**2, **about)
+    pmf = cache(distribution.pmf)
+    most = 2 if distribution.cells < 4 else 1
+    points, all_changes = near(distribution, most), changes(distribution)
     ratios = {pmf(x) / pmf(moved(x, change)) for x in points[:: 1 + len(points) // 40] for change in all_changes}
     assert max(ratios) == 1 / Q**2
     assert min(ratios) >= Q**2
@@ -86,21 +90,21 @@ def test_cells_keep_their_level_and_no_less(about):
 @pytest.mark.parametrize("about", TABLES, ids=str)
 def test_tables_keep_their_level_and_no_less(about):
     """The same; a public total never moves."""
-    law = TablesDraw(alpha=Q, **about)
-    pmf = cache(law.pmf)
-    points = near(law, 1)
-    if law.size == 1 and law.exactly:
-        assert law.pmf([0]) == 1
+    distribution = TablesDraw(alpha=Q, **about)
+    pmf = cache(distribution.pmf)
+    points = near(distribution, 1)
+    if distribution.size == 1 and distribution.exactly:
+        assert distribution.pmf([0]) == 1
         return
-    ratios = {pmf(x) / pmf(moved(x, change)) for x in points for change in changes(law)}
+    ratios = {pmf(x) / pmf(moved(x, change)) for x in points for change in changes(distribution)}
     assert max(ratios) == 1 / Q
 
 
-def by_search(law, depth):
+def by_search(distribution, depth):
     """The least number of individuals that lead from the centre to each point, by search."""
-    r = getattr(law, "step", 1)
-    start = product(range(-r + 1, r), repeat=law.size)
-    found, steps = dict.fromkeys(start, 0), [change for change in changes(law) if any(change)]
+    r = getattr(distribution, "step", 1)
+    start = product(range(-r + 1, r), repeat=distribution.size)
+    found, steps = dict.fromkeys(start, 0), [change for change in changes(distribution) if any(change)]
     todo = deque(found)
     while todo:
         x = todo.popleft()
@@ -116,41 +120,43 @@ def by_search(law, depth):
 @pytest.mark.parametrize("about", [*CELLS[:21], *CELLS[-2:]], ids=str)
 def test_cells_are_reached_by_so_many_individuals(about):
     """The formula is the exact count: for single chunks, and without a bound of all cells."""
-    law = CellsDraw(1, **about)
-    reached = by_search(law, 2)
-    if law.neighbours == "change-one" and not law.nonnegative:
+    distribution = CellsDraw(1, **about)
+    reached = by_search(distribution, 2)
+    if distribution.neighbours == "change-one" and not distribution.nonnegative:
         return
-    assert all(law.distance(x) == steps for x, steps in reached.items())
-    assert set(near(law, 1)) <= set(reached)
+    assert all(distribution.distance(x) == steps for x, steps in reached.items())
+    assert set(near(distribution, 1)) <= set(reached)
 
 
 @pytest.mark.parametrize("about", TABLES, ids=str)
 def test_tables_are_reached_by_so_many_individuals(about):
     """The largest size of a table is the exact count."""
-    law = TablesDraw(1, **about)
-    reached = by_search(law, 2)
-    assert all(law.distance(x) == steps for x, steps in reached.items())
-    assert set(near(law, 1)) <= set(reached)
+    distribution = TablesDraw(1, **about)
+    reached = by_search(distribution, 2)
+    assert all(distribution.distance(x) == steps for x, steps in reached.items())
+    assert set(near(distribution, 1)) <= set(reached)
 
 
 @pytest.mark.parametrize("about", CELLS, ids=str)
 def test_shells_of_cells_are_counted_out(about):
     """The groups of a shell have as many points as it has."""
-    law = CellsDraw(alpha=Q, **about)
-    reach = law.step + 2 * law.sensitivity
-    values = list(product(range(-reach + 1, reach), repeat=law.cells)) if law.cells < 4 else []
+    distribution = CellsDraw(alpha=Q, **about)
+    reach = distribution.step + 2 * distribution.sensitivity
+    values = list(product(range(-reach + 1, reach), repeat=distribution.cells)) if distribution.cells < 4 else []
     alone = CellsDraw(alpha=Q, **{**about, "neighbours": "add-remove"})
     pairs = [(1, 0), (1, 1), (2, 1), (0, 2), (2, 2)]
-    for j, l in pairs if law.nonnegative and values else []:
+    for j, l in pairs if distribution.nonnegative and values else []:
         parts = [([max(v, 0) for v in x], [min(v, 0) for v in x]) for x in values]
         points = sum(alone.distance(up) <= j and alone.distance(down) <= l for up, down in parts)
-        if not law.is_joined:
-            counted = (g.weight * value(g.shells[0], j) * value(g.shells[1], l) for g in law.groups)
+        if not distribution.is_joined:
+            counted = (g.weight * value(g.shells[0], j) * value(g.shells[1], l) for g in distribution.groups)
             assert sum(counted) == points
         elif j == l:
-            assert sum(g.weight * value(g.shells[0], j) for g in law.groups) == points
-    for j in (0, 1, 2) if not law.nonnegative and values else ():
-        assert sum(g.weight * value(g.shells[0], j) for g in law.groups) == sum(law.distance(x) <= j for x in values)
+            assert sum(g.weight * value(g.shells[0], j) for g in distribution.groups) == points
+    for j in (0, 1, 2) if not distribution.nonnegative and values else ():
+        assert sum(g.weight * value(g.shells[0], j) for g in distribution.groups) == sum(
+            distribution.distance(x) <= j for x in values
+        )
 
 
 def value(series, m):
@@ -164,14 +170,14 @@ def value(series, m):
 SMALL = Fraction(1, 400)
 
 
-def enumerated(law, reach):
+def enumerated(distribution, reach):
     """Points and their exact masses but for the normaliser, up to a reach."""
-    points = product(range(-reach, reach + 1), repeat=law.size)
-    return [(x, SMALL**d) for x in points if (d := law.distance(x)) is not None and d < 5]
+    points = product(range(-reach, reach + 1), repeat=distribution.size)
+    return [(x, SMALL**d) for x in points if (d := distribution.distance(x)) is not None and d < 5]
 
 
 @pytest.mark.parametrize(
-    "law",
+    "distribution",
     [
         CellsDraw(alpha=SMALL, cells=1, sensitivity=3, step=2),
         CellsDraw(alpha=SMALL, cells=2, changed=2, sensitivity=2, step=2),
@@ -189,48 +195,54 @@ def enumerated(law, reach):
     ],
     ids=repr,
 )
-def test_closed_forms_are_what_the_definition_adds_up_to(law):
+def test_closed_forms_are_what_the_definition_adds_up_to(distribution):
     """Normaliser, variances of cells and answers, mean size, tails, total."""
-    unit = getattr(law, "sensitivity", 1)
-    points = enumerated(law, 4 * unit + 1 if law.size < 4 else 4)
+    unit = getattr(distribution, "sensitivity", 1)
+    points = enumerated(distribution, 4 * unit + 1 if distribution.size < 4 else 4)
     mass = sum(weight for _, weight in points)
 
     def mean(of):
         return float(sum(weight * of(x) for x, weight in points) / mass)
 
-    assert float(law.normaliser) == pytest.approx(float(mass), rel=1e-6)
-    assert float(law.variance) == pytest.approx(mean(lambda x: Fraction(sum(v * v for v in x), law.size)), rel=1e-5)
-    coefficients = [1, -2, 3, 5][: law.size]
+    assert float(distribution.normaliser) == pytest.approx(float(mass), rel=1e-6)
+    assert float(distribution.variance) == pytest.approx(
+        mean(lambda x: Fraction(sum(v * v for v in x), distribution.size)), rel=1e-5
+    )
+    coefficients = [1, -2, 3, 5][: distribution.size]
     wanted = mean(lambda x: sum(c * v for c, v in zip(coefficients, x, strict=True)) ** 2)
-    assert float(law.variance_of(coefficients)) == pytest.approx(wanted, rel=1e-5)
+    assert float(distribution.variance_of(coefficients)) == pytest.approx(wanted, rel=1e-5)
     for t in range(2 * unit + 1):
-        for cell in {0, law.size - 1}:
+        for cell in {0, distribution.size - 1}:
             beyond = mean(lambda x, cell=cell, t=t: abs(x[cell]) > t)
-            assert float(law.tail(t, cell)) == pytest.approx(beyond, rel=1e-4, abs=3e-9)
-    if isinstance(law, CellsDraw):
-        assert float(law.mean_size) == pytest.approx(mean(lambda x: Fraction(sum(map(abs, x)), law.size)), rel=1e-5)
+            assert float(distribution.tail(t, cell)) == pytest.approx(beyond, rel=1e-4, abs=3e-9)
+    if isinstance(distribution, CellsDraw):
+        assert float(distribution.mean_size) == pytest.approx(
+            mean(lambda x: Fraction(sum(map(abs, x)), distribution.size)), rel=1e-5
+        )
     else:
-        first = law.sizes[0]
-        assert float(law.total_variance) == pytest.approx(mean(lambda x: sum(x[:first]) ** 2), rel=1e-5, abs=1e-12)
+        first = distribution.sizes[0]
+        assert float(distribution.total_variance) == pytest.approx(
+            mean(lambda x: sum(x[:first]) ** 2), rel=1e-5, abs=1e-12
+        )
         for t in range(3):
             beyond = mean(lambda x, t=t: abs(sum(x[:first])) > t)
-            assert float(law.total_tail(t)) == pytest.approx(beyond, rel=1e-4, abs=3e-9)
+            assert float(distribution.total_tail(t)) == pytest.approx(beyond, rel=1e-4, abs=3e-9)
 
 
 @pytest.mark.parametrize("about", CELLS[::2], ids=str)
 @given(st.fractions(Fraction(1, 20), Fraction(19, 20), max_denominator=20))
 def test_tails_add_up_to_the_moments(about, q):
     """E|X| and E X^2 by tails, exactly: beyond some t every tail is one closed form, cut where it is tiny."""
-    law = CellsDraw(alpha=q**8, **about)
-    tails = [float(law.tail(t)) for t in range(60)]
+    distribution = CellsDraw(alpha=q**8, **about)
+    tails = [float(distribution.tail(t)) for t in range(60)]
     if tails[-1] < 1e-12:
-        assert sum(tails) == pytest.approx(float(law.mean_size), rel=1e-6)
+        assert sum(tails) == pytest.approx(float(distribution.mean_size), rel=1e-6)
         squares = sum((2 * t + 1) * tail for t, tail in enumerate(tails))
-        assert squares == pytest.approx(float(law.variance), rel=1e-6)
+        assert squares == pytest.approx(float(distribution.variance), rel=1e-6)
 
 
 @pytest.mark.parametrize(
-    ("law", "variance"),
+    ("distribution", "variance"),
     [
         (CellsDraw(1, 2, 2), 3.163),
         (CellsDraw(1, 2, 2, 2, step=2), 4 * 3.173),
@@ -249,18 +261,20 @@ def test_tails_add_up_to_the_moments(about, q):
     ],
     ids=repr,
 )
-def test_the_variances_of_the_page(law, variance):
+def test_the_variances_of_the_page(distribution, variance):
     """The table of proofs/theory/one-draw.md."""
-    assert float(law.variance) == pytest.approx(variance, rel=5e-4)
+    assert float(distribution.variance) == pytest.approx(variance, rel=5e-4)
 
 
 @pytest.mark.parametrize(("sizes", "value"), [((2, 2), 12.65), ((2,) * 5, 64.2), ((2,) * 20, 1852), ((3,) * 5, 100.4)])
 def test_all_one_way_tables_and_the_total(sizes, value):
     """The variances of one cell of each table, and of the total, added up."""
-    law = TablesDraw(1, sizes)
+    distribution = TablesDraw(1, sizes)
     starts = [0, *accumulate(sizes)][:-1]
-    cells = sum(float(law.variance_of([int(i == start) for i in range(law.size)])) for start in starts)
-    assert cells + float(law.total_variance) == pytest.approx(value, rel=1e-3)
+    cells = sum(
+        float(distribution.variance_of([int(i == start) for i in range(distribution.size)])) for start in starts
+    )
+    assert cells + float(distribution.total_variance) == pytest.approx(value, rel=1e-3)
 
 
 def test_margins():
@@ -269,14 +283,14 @@ def test_margins():
     ten = TablesDraw(1, [2] * 10)
     assert (ten.margin("0.95"), ten.total_margin("0.95")) == (10, 13)
     assert (CellsDraw(1, 10, 5).margin("0.95"), CellsDraw(1, 10, 5, nonnegative=False).margin("0.95")) == (9, 11)
-    for law in (CellsDraw(alpha=Q, cells=3, changed=2, sensitivity=2), TablesDraw(alpha=Q, sizes=[2, 3])):
-        t = law.margin("9/10")
-        assert law.tail(t) <= Fraction(1, 10) < law.tail(t - 1)
-        assert law.margin(1 - law.tail(t)) == t
+    for distribution in (CellsDraw(alpha=Q, cells=3, changed=2, sensitivity=2), TablesDraw(alpha=Q, sizes=[2, 3])):
+        t = distribution.margin("9/10")
+        assert distribution.tail(t) <= Fraction(1, 10) < distribution.tail(t - 1)
+        assert distribution.margin(1 - distribution.tail(t)) == t
 
 
-def test_what_other_laws_cover():
-    """One cell is a geometric or a staircase law; cells that one individual changes all are those of the cube."""
+def test_what_other_distributions_cover():
+    """One cell is a geometric or a staircase distribution; cells that one individual changes all are the cube's."""
     for epsilon in ("1/10", 1, 3):
         assert float(CellsDraw(epsilon).variance) == pytest.approx(float(Geometric(epsilon).variance()), rel=1e-12)
         stairs = DiscreteStaircase(level(epsilon), 5, step=2)

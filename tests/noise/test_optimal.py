@@ -18,7 +18,7 @@ def test_figure_2_at_epsilon_10():
     assert gain(optimal_noise(10, cost=costs.squared, numbers="reals")) == pytest.approx(23.6068930, abs=5e-8)
 
 
-def test_the_domain_and_the_sensitivity_decide_the_law():
+def test_the_domain_and_the_sensitivity_decide_the_distribution():
     assert optimal_noise(1) == Geometric(1)
     assert optimal_noise(1, 5, costs.squared) == DiscreteStaircase(1, 5, costs.squared)
     assert optimal_noise(1, "5/2", costs.squared, "reals") == Staircase(1, "5/2", costs.squared)
@@ -45,12 +45,12 @@ def test_gains_survive_small_epsilon():
     assert gain(Staircase("1e-3")) - 1 == pytest.approx(1e-6 / 24, rel=1e-6)
 
 
-def test_the_cost_is_the_laws_own_unless_another_is_named():
-    law = Staircase(2, 1, costs.squared)
-    assert gain(law) == gain(law, cost=costs.squared) != gain(law, cost=costs.absolute)
+def test_the_cost_is_the_distributions_own_unless_another_is_named():
+    distribution = Staircase(2, 1, costs.squared)
+    assert gain(distribution) == gain(distribution, cost=costs.squared) != gain(distribution, cost=costs.absolute)
     assert gain(Geometric(1)) == gain(Geometric(1), cost=costs.absolute)
-    assert gain(law, Laplace(1)) == pytest.approx(float(Laplace(1).variance() / law.variance()))
-    assert gain(law, cost=lambda x: np.abs(x) ** 2.0) == pytest.approx(gain(law), rel=1e-11)
+    assert gain(distribution, Laplace(1)) == pytest.approx(float(Laplace(1).variance() / distribution.variance()))
+    assert gain(distribution, cost=lambda x: np.abs(x) ** 2.0) == pytest.approx(gain(distribution), rel=1e-11)
     assert gain(Geometric(alpha="1/2"), Geometric(alpha="3/4"), costs.squared) == 24 / 4
     assert Geometric(alpha=Fraction(3, 4)).variance() == 24
 
@@ -81,10 +81,10 @@ def test_what_lossless_noise_costs_on_the_integers(cost):
     assert gain(DiscreteStaircase.half_step("2.6", 3), Geometric("2.6", 3), costs.absolute) < 1
 
 
-@pytest.mark.parametrize("law", [optimal_noise, relaxable_noise])
-def test_a_sensitivity_with_a_fraction_points_to_the_reals(law):
+@pytest.mark.parametrize("distribution", [optimal_noise, relaxable_noise])
+def test_a_sensitivity_with_a_fraction_points_to_the_reals(distribution):
     with pytest.raises(NotANumber, match='numbers="reals"'):
-        law(1, "5/2")
+        distribution(1, "5/2")
 
 
 def test_misuse_is_refused():
@@ -107,13 +107,13 @@ def test_misuse_is_refused():
 @given(
     st.sampled_from(["1e-6", "0.1", 1, 3, 6, 50]), st.integers(1, 60), st.sampled_from([costs.absolute, costs.squared])
 )
-def test_relaxable_noise_is_the_cheapest_of_the_lossless_laws(epsilon, D, cost):
+def test_relaxable_noise_is_the_cheapest_of_the_lossless_distributions(epsilon, D, cost):
     """And it keeps the level for the sensitivity asked, which an even one rounded up still does."""
-    law = relaxable_noise(epsilon, D, cost)
+    distribution = relaxable_noise(epsilon, D, cost)
     others = [Geometric(epsilon, D), DiscreteStaircase.half_step(epsilon, D | 1)]
-    assert law.expected_cost(cost) == min(other.expected_cost(cost) for other in others)
-    assert law.sensitivity >= D
-    assert "more accurate later" in law.theorem
+    assert distribution.expected_cost(cost) == min(other.expected_cost(cost) for other in others)
+    assert distribution.sensitivity >= D
+    assert "more accurate later" in distribution.theorem
     real = relaxable_noise(epsilon, D, cost, "reals")
     assert real in (Laplace(epsilon, D), Staircase.half_step(epsilon, D))
     assert gain(real, "laplace", cost) >= 1

@@ -17,48 +17,48 @@ probabilities = st.fractions(min_value=Fraction(1, 10**6), max_value=1 - Fractio
 
 
 @st.composite
-def laws(draw):
+def distributions(draw):
     D = draw(st.integers(1, 6))
     return DiscreteStaircase(alpha=draw(alphas), sensitivity=D, step=draw(st.integers(1, D)))
 
 
-@given(laws(), probabilities)
-def test_a_quantile_is_the_least_integer_with_that_much_below(law, p):
+@given(distributions(), probabilities)
+def test_a_quantile_is_the_least_integer_with_that_much_below(distribution, p):
     """cdf(k) >= p > cdf(k - 1)."""
-    k = law.icdf(p)
-    assert law.cdf(k) >= p > law.cdf(k - 1)
-    k = law.iccdf(p)
-    assert law.ccdf(k) <= p < law.ccdf(k - 1)
+    k = distribution.icdf(p)
+    assert distribution.cdf(k) >= p > distribution.cdf(k - 1)
+    k = distribution.iccdf(p)
+    assert distribution.ccdf(k) <= p < distribution.ccdf(k - 1)
 
 
-@given(laws(), st.integers(-30, 30))
-def test_a_tie_goes_to_the_integer_that_attains_it(law, k):
+@given(distributions(), st.integers(-30, 30))
+def test_a_tie_goes_to_the_integer_that_attains_it(distribution, k):
     """icdf(cdf(k)) = k, and the least more needs k + 1."""
-    assert law.icdf(law.cdf(k)) == k
-    assert law.icdf(law.cdf(k) + law.ccdf(k) / 10**40) == k + 1
-    assert law.iccdf(law.ccdf(k)) == k
+    assert distribution.icdf(distribution.cdf(k)) == k
+    assert distribution.icdf(distribution.cdf(k) + distribution.ccdf(k) / 10**40) == k + 1
+    assert distribution.iccdf(distribution.ccdf(k)) == k
 
 
-@given(laws(), st.integers(0, 30))
-def test_a_margin_covers_and_no_smaller_one_does(law, t):
+@given(distributions(), st.integers(0, 30))
+def test_a_margin_covers_and_no_smaller_one_does(distribution, t):
     """margin(P(|X| <= t)) = t, ties included, and the least more needs t + 1."""
-    covered = 1 - 2 * law.ccdf(t)
-    assert law.margin(covered) == t
-    assert law.margin(covered + (1 - covered) / 10**40) == t + 1
+    covered = 1 - 2 * distribution.ccdf(t)
+    assert distribution.margin(covered) == t
+    assert distribution.margin(covered + (1 - covered) / 10**40) == t + 1
 
 
 def test_a_tie_at_an_irrational_alpha_is_seen():
     """b = 3^(-1/2), D = 2, r = 1: T(2) = b (1 + b)/(1 + 3 b) = 1/3, a rational although b is not."""
-    law = DiscreteStaircase(level(alpha="1/3").scaled("1/2"), 2, step=1)
-    assert law.cdf_interval(-2, 400).contains(Fraction(1, 3))
-    assert law.margin(Fraction(1, 3)) == 1
-    assert law.margin(Fraction(1, 3) + Fraction(1, 10**300)) == 2
-    assert law.icdf(Fraction(1, 3)) == -2
-    assert law.icdf(Fraction(1, 3) + Fraction(1, 10**300)) == -1
+    distribution = DiscreteStaircase(level(alpha="1/3").scaled("1/2"), 2, step=1)
+    assert distribution.cdf_interval(-2, 400).contains(Fraction(1, 3))
+    assert distribution.margin(Fraction(1, 3)) == 1
+    assert distribution.margin(Fraction(1, 3) + Fraction(1, 10**300)) == 2
+    assert distribution.icdf(Fraction(1, 3)) == -2
+    assert distribution.icdf(Fraction(1, 3) + Fraction(1, 10**300)) == -1
 
 
 @pytest.mark.parametrize(
-    "law",
+    "distribution",
     [
         Geometric("1e-6", 10**9),
         Geometric(50),
@@ -69,18 +69,18 @@ def test_a_tie_at_an_irrational_alpha_is_seen():
     ],
 )
 @pytest.mark.parametrize("c", ["1e-9", 0.5, 0.95, "0.999999999", Fraction(10**300 - 1, 10**300)])
-def test_margins_hold_at_every_level_and_sensitivity(law, c):
+def test_margins_hold_at_every_level_and_sensitivity(distribution, c):
     """P(|X| <= t) >= c by intervals, and P(|X| <= t - 1) < c."""
-    t, c = law.margin(c), exact(c)
+    t, c = distribution.margin(c), exact(c)
     bits = 1100
-    assert (1 - 2 * law.cdf_interval(-t - 1, bits)).upper >= c
-    assert (2 * law.cdf_interval(-t - 1, bits)).lower <= 1 - c
+    assert (1 - 2 * distribution.cdf_interval(-t - 1, bits)).upper >= c
+    assert (2 * distribution.cdf_interval(-t - 1, bits)).lower <= 1 - c
     if t:
-        assert (2 * law.cdf_interval(-t, bits)).upper > 1 - c
+        assert (2 * distribution.cdf_interval(-t, bits)).upper > 1 - c
 
 
 @pytest.mark.parametrize(
-    "law",
+    "distribution",
     [
         Geometric(1),
         DiscreteStaircase("1/10", 7),
@@ -89,10 +89,10 @@ def test_margins_hold_at_every_level_and_sensitivity(law, c):
         DiscreteStaircase(3, 10**9),
     ],
 )
-def test_arrays_agree_with_single_numbers(law):
+def test_arrays_agree_with_single_numbers(distribution):
     """Floats settle what they can, exact arithmetic the rest: the same answers one by one."""
     p = np.array([1e-300, 1e-20, 0.01, 0.25, 0.4999999, 0.5, 0.500001, 0.75, 0.999, 1 - 1e-15])
-    for method in (law.icdf, law.iccdf):
+    for method in (distribution.icdf, distribution.iccdf):
         together = method(p)
         assert together.dtype == (np.int64 if max(abs(k) for k in together.tolist()) < 2**63 else object)
         assert together.tolist() == [method(float(one)) for one in p]
@@ -101,33 +101,38 @@ def test_arrays_agree_with_single_numbers(law):
 
 def test_floats_that_leave_doubt_are_not_trusted():
     """Where a unit moves the tail by a few units in the last place, arrays still agree with exact decisions."""
-    law, p = Geometric("1e-6", 3 * 10**9), np.random.default_rng(2).random(300)
-    assert law.icdf(p).tolist() == [law.icdf(float(one)) for one in p]
-    assert law.iccdf(p).tolist() == [law.iccdf(float(one)) for one in p]
+    distribution, p = Geometric("1e-6", 3 * 10**9), np.random.default_rng(2).random(300)
+    assert distribution.icdf(p).tolist() == [distribution.icdf(float(one)) for one in p]
+    assert distribution.iccdf(p).tolist() == [distribution.iccdf(float(one)) for one in p]
 
 
 def test_many_quantiles_invert_the_cdf():
-    law, rng = DiscreteStaircase("1/3", 11), np.random.default_rng(1)
+    distribution, rng = DiscreteStaircase("1/3", 11), np.random.default_rng(1)
     p = rng.random(20_000)
-    k = law.icdf(p)
-    assert (law.cdf(k) >= p).all()
-    assert (law.cdf(k - 1) < p).all()
+    k = distribution.icdf(p)
+    assert (distribution.cdf(k) >= p).all()
+    assert (distribution.cdf(k - 1) < p).all()
 
 
 def test_the_ends_are_infinite():
-    law = Geometric(1)
-    assert (law.icdf(0), law.icdf(1), law.iccdf(0), law.iccdf(1)) == (-math.inf, math.inf, math.inf, -math.inf)
-    assert law.icdf(np.array([0.0, 0.5, 1.0])).tolist() == [-math.inf, 0, math.inf]
-    assert law.icdf(np.array([], float)).shape == (0,)
+    distribution = Geometric(1)
+    assert (distribution.icdf(0), distribution.icdf(1), distribution.iccdf(0), distribution.iccdf(1)) == (
+        -math.inf,
+        math.inf,
+        math.inf,
+        -math.inf,
+    )
+    assert distribution.icdf(np.array([0.0, 0.5, 1.0])).tolist() == [-math.inf, 0, math.inf]
+    assert distribution.icdf(np.array([], float)).shape == (0,)
 
 
 def test_a_float_is_read_as_the_decimal_it_prints():
     """cdf(0) = 9/10 exactly; the float 0.9 is a little above it and means 9/10."""
-    law = Geometric(alpha="1/9")
-    assert law.cdf(0) == Fraction(9, 10)
-    assert law.icdf(0.9) == 0
-    assert law.icdf(np.array([0.9])).tolist() == [0]
-    assert law.margin(0.8) == 0
+    distribution = Geometric(alpha="1/9")
+    assert distribution.cdf(0) == Fraction(9, 10)
+    assert distribution.icdf(0.9) == 0
+    assert distribution.icdf(np.array([0.9])).tolist() == [0]
+    assert distribution.margin(0.8) == 0
 
 
 @pytest.mark.parametrize("p", [-0.1, 1.1, [0.5, 2.0], Fraction(3, 2)])
@@ -148,9 +153,9 @@ def test_a_confidence_lies_strictly_between_zero_and_one(c):
         Geometric(1).margin(c)
 
 
-@pytest.mark.parametrize("law", [Geometric(1), DiscreteStaircase(1, 3, step=1)], ids=repr)
+@pytest.mark.parametrize("distribution", [Geometric(1), DiscreteStaircase(1, 3, step=1)], ids=repr)
 @pytest.mark.parametrize("p", [0.5, 0.25, 0.999])
-def test_an_array_without_axes_is_answered(law, p):
+def test_an_array_without_axes_is_answered(distribution, p):
     """A quantile of an array of shape () is that of its number, also where it takes an exact comparison."""
-    assert law.icdf(np.asarray(p)) == law.icdf(p)
-    assert law.iccdf(np.asarray(p)) == law.iccdf(p)
+    assert distribution.icdf(np.asarray(p)) == distribution.icdf(p)
+    assert distribution.iccdf(np.asarray(p)) == distribution.iccdf(p)

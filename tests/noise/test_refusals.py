@@ -1,4 +1,4 @@
-"""What no law, no cost and no sum takes: each by its class."""
+"""What no distribution, no cost and no sum takes: each by its class."""
 
 from fractions import Fraction
 
@@ -8,13 +8,17 @@ import pytest
 from utmost.errors import NotALevel, NotANumber, OutOfRange, Unsupported, WrongKind
 from utmost.noise import Combination, DiscreteStaircase, Geometric, Laplace, Staircase, costs, simultaneous_margins
 
-LAWS = (Geometric, DiscreteStaircase, Laplace, Staircase)
+DISTRIBUTIONS = (Geometric, DiscreteStaircase, Laplace, Staircase)
 NAN, INF = float("nan"), float("inf")
 NO_NUMBERS = (True, NAN, INF, "3", None, [1, NAN], [True], 1j)
 REFUSED = {
     OutOfRange: [
-        *(lambda law=law, s=s: law(1, s) for law in LAWS for s in (0, -1, "1e101")),
-        *(lambda law=law: law("1e-60") for law in LAWS),
+        *(
+            lambda distribution=distribution, s=s: distribution(1, s)
+            for distribution in DISTRIBUTIONS
+            for s in (0, -1, "1e101")
+        ),
+        *(lambda distribution=distribution: distribution("1e-60") for distribution in DISTRIBUTIONS),
         *(lambda step=step: DiscreteStaircase(1, 5, step=step) for step in (0, 6)),
         *(lambda gamma=gamma: Staircase(1, gamma=gamma) for gamma in (-0.1, 1.1)),
         *(lambda p=p: Laplace(1).icdf(p) for p in (-0.1, 1.1, [0.5, 2.0], Fraction(3, 2))),
@@ -34,8 +38,16 @@ REFUSED = {
         lambda: simultaneous_margins([]),
     ],
     NotANumber: [
-        *(lambda law=law, s=s: law(1, s) for law in LAWS for s in (True, NAN, "x", None)),
-        *(lambda law=law, s=s: law(1, s) for law in LAWS[:2] for s in (1.5,)),
+        *(
+            lambda distribution=distribution, s=s: distribution(1, s)
+            for distribution in DISTRIBUTIONS
+            for s in (True, NAN, "x", None)
+        ),
+        *(
+            lambda distribution=distribution, s=s: distribution(1, s)
+            for distribution in DISTRIBUTIONS[:2]
+            for s in (1.5,)
+        ),
         *(lambda x=x, f=f: getattr(Geometric(1), f)(x) for x in NO_NUMBERS for f in ("pmf", "cdf", "ccdf", "logpmf")),
         *(lambda x=x, f=f: getattr(Staircase(1), f)(x) for x in NO_NUMBERS for f in ("pdf", "cdf", "ccdf", "logpdf")),
         *(lambda p=p: Laplace(1).icdf(p) for p in (True, NAN, "x", None, [0.5, NAN])),
@@ -49,8 +61,8 @@ REFUSED = {
         lambda: Combination([1], 1).coverage("x"),
     ],
     NotALevel: [
-        *(lambda law=law: law() for law in LAWS),
-        *(lambda law=law: law(1, alpha="1/2") for law in LAWS),
+        *(lambda distribution=distribution: distribution() for distribution in DISTRIBUTIONS),
+        *(lambda distribution=distribution: distribution(1, alpha="1/2") for distribution in DISTRIBUTIONS),
         lambda: Combination([1], 0),
         lambda: Combination([1], None),
     ],

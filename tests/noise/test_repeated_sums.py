@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from utmost.errors import OutOfRange
 from utmost.noise import Combination, DiscreteStaircase, Geometric, RepeatedSum
 
-_LAWS = st.builds(
+_DISTRIBUTIONS = st.builds(
     lambda alpha, wide, step: DiscreteStaircase(alpha=alpha, sensitivity=wide, step=min(step, wide)),
     st.fractions("1/20", "2/3", max_denominator=20),
     st.integers(1, 6),
@@ -19,40 +19,40 @@ _LAWS = st.builds(
 _MISSES = st.sampled_from([Fraction(1, 2), Fraction(1, 20), Fraction(1, 1000)])
 
 
-def _sums(law, count, reach):
-    """The law of the sum of copies that are cut off at ``reach``: by an exact power of a polynomial, and its middle."""
-    masses = [law.pmf(k) for k in range(reach + 1)]
+def _sums(distribution, count, reach):
+    """The sum of copies that are cut off at ``reach``: by an exact power of a polynomial, and its middle."""
+    masses = [distribution.pmf(k) for k in range(reach + 1)]
     masses = [fmpq(p.numerator, p.denominator) for p in [*masses[:0:-1], *masses]]
     found = (fmpq_poly(masses) ** count).coeffs()
     assert len(found) == 2 * count * reach + 1
     return found, count * reach
 
 
-def _brute(law, count, miss):
+def _brute(distribution, count, miss):
     """The least r with P(|S| <= r) >= 1 - miss, where all mass beyond 60 periods is counted as lying far outside."""
-    law_of_sum, middle = _sums(law, count, 12 * law.sensitivity + 30)
-    kept, margin, least = law_of_sum[middle], 0, fmpq(1) - fmpq(miss.numerator, miss.denominator)
+    distribution_of_sum, middle = _sums(distribution, count, 12 * distribution.sensitivity + 30)
+    kept, margin, least = distribution_of_sum[middle], 0, fmpq(1) - fmpq(miss.numerator, miss.denominator)
     while kept < least:
         margin += 1
-        kept += 2 * law_of_sum[middle + margin]
+        kept += 2 * distribution_of_sum[middle + margin]
     return margin
 
 
 @settings(max_examples=12)
-@given(_LAWS, st.integers(1, 2), st.sampled_from([Fraction(1, 2), Fraction(1, 20)]))
-def test_the_margin_is_that_of_the_exact_law(law, count, miss):
+@given(_DISTRIBUTIONS, st.integers(1, 2), st.sampled_from([Fraction(1, 2), Fraction(1, 20)]))
+def test_the_margin_is_that_of_the_exact_distribution(distribution, count, miss):
     """With no bins the margin is the least there is; brute force that drops far tails can only be larger."""
-    assert RepeatedSum(law, count).margin_for_miss(miss) <= _brute(law, count, miss)
+    assert RepeatedSum(distribution, count).margin_for_miss(miss) <= _brute(distribution, count, miss)
 
 
 @settings(max_examples=5)
-@given(_LAWS, st.integers(2, 3), _MISSES)
-def test_the_margin_is_never_too_small(law, count, miss):
-    """One less than the margin is exceeded with more than the chance, by the law itself with its tails whole."""
-    margin = RepeatedSum(law, count).margin_for_miss(miss)
+@given(_DISTRIBUTIONS, st.integers(2, 3), _MISSES)
+def test_the_margin_is_never_too_small(distribution, count, miss):
+    """One less than the margin is exceeded with more than the chance, by the distribution with its whole tails."""
+    margin = RepeatedSum(distribution, count).margin_for_miss(miss)
     if margin == 0:
         return
-    masses, middle = _sums(law, count, 4 * margin + 12 * law.sensitivity)
+    masses, middle = _sums(distribution, count, 4 * margin + 12 * distribution.sensitivity)
     lost, least = 1 - sum(masses, fmpq()), 1 - fmpq(miss.numerator, miss.denominator)
     kept = sum(masses[middle - margin : middle + margin + 1], fmpq())
     assert kept + lost + fmpq(1, 10**6) >= least
@@ -69,32 +69,36 @@ def test_sums_of_geometric_noise_have_the_margin_of_the_other_route(epsilon, cou
 
 
 @pytest.mark.parametrize(
-    ("law", "count"),
+    ("distribution", "count"),
     [
         (DiscreteStaircase("1/1000", 5), 2),
         (DiscreteStaircase(1, 2**40), 12),
         (DiscreteStaircase("1e-6", 7), 300),
     ],
 )
-def test_wide_noise_has_a_bar_near_that_of_its_deviation(law, count):
+def test_wide_noise_has_a_bar_near_that_of_its_deviation(distribution, count):
     """Between what Chebyshev forbids to be smaller and what Chernoff gives; a few per cent from the normal one."""
-    found = RepeatedSum(law, count).margin("0.95")
-    normal = 1.96 * (count * float(law.variance())) ** 0.5
+    found = RepeatedSum(distribution, count).margin("0.95")
+    normal = 1.96 * (count * float(distribution.variance())) ** 0.5
     assert 0.97 * normal < found < 1.1 * normal
-    assert found <= RepeatedSum(law, count)._by_chernoff(Fraction(1, 20))
+    assert found <= RepeatedSum(distribution, count)._by_chernoff(Fraction(1, 20))
 
 
 def test_corners():
     """One copy is exact; noise that is hardly there; chances that no bin says; very many copies; no copies."""
-    law = DiscreteStaircase(1, 5)
-    assert RepeatedSum(law, 1).margin("0.95") == law.margin("0.95")
+    distribution = DiscreteStaircase(1, 5)
+    assert RepeatedSum(distribution, 1).margin("0.95") == distribution.margin("0.95")
     assert RepeatedSum(DiscreteStaircase(50, 5), 300).margin("0.95") == 0
-    rare = RepeatedSum(law, 12).margin_for_miss(Fraction(1, 10**40))
-    assert RepeatedSum(law, 12).margin("0.999999") < rare <= 12 * law.margin(1 - Fraction(1, 12 * 10**40))
-    many = RepeatedSum(law, 10**6).margin("0.95")
-    assert 1.9 < many / (10**6 * float(law.variance())) ** 0.5 < 2.8
+    rare = RepeatedSum(distribution, 12).margin_for_miss(Fraction(1, 10**40))
+    assert (
+        RepeatedSum(distribution, 12).margin("0.999999")
+        < rare
+        <= 12 * distribution.margin(1 - Fraction(1, 12 * 10**40))
+    )
+    many = RepeatedSum(distribution, 10**6).margin("0.95")
+    assert 1.9 < many / (10**6 * float(distribution.variance())) ** 0.5 < 2.8
     for wrong in (0, -1):
         with pytest.raises(OutOfRange):
-            RepeatedSum(law, wrong)
+            RepeatedSum(distribution, wrong)
     with pytest.raises(OutOfRange):
-        RepeatedSum(law, 2).margin(1)
+        RepeatedSum(distribution, 2).margin(1)

@@ -1,4 +1,4 @@
-"""Signed sums of cells that one individual changes together: charge, privacy and law by brute force."""
+"""Signed sums of cells that one individual changes together: charge, privacy and distribution by brute force."""
 
 import math
 from fractions import Fraction
@@ -17,7 +17,7 @@ PARTS = ["8/15", "7/15", "7/15"]
 
 
 def largest_log_ratio(rows, steps, changes):
-    """log_q of the largest ratio of the joint law of geometric noises q^m, over changes and responses nearby."""
+    """log_q of the largest ratio of joint geometric noises q^m, over changes and responses nearby."""
     largest = 0
     for change in changes:
         moved = [sum(a * d for a, d in zip(row, change, strict=True)) for row in rows]
@@ -49,22 +49,22 @@ def test_the_charge_is_the_largest_ratio_over_all_that_one_individual_changes(li
     changes = list(product(range(0 if nonnegative else -s, s + 1), repeat=cells))
     charge = Fraction(largest_log_ratio(rows, steps, changes), s)
     say = {"sensitivity": s, "nonnegative": nonnegative}
-    law = SignedCells(1, rows, [m / charge for m in steps], **say)
-    assert max(spent for _, spent in law.changes) == 1
+    distribution = SignedCells(1, rows, [m / charge for m in steps], **say)
+    assert max(spent for _, spent in distribution.changes) == 1
     with pytest.raises(OutOfRange, match="nonnegative=True"):
         SignedCells(1, rows, [m / charge * Fraction(100, 99) for m in steps], **say)
 
 
-def test_the_joint_law_of_three_cells_keeps_its_level_and_no_less():
+def test_the_joint_distribution_of_three_cells_keeps_its_level_and_no_less():
     """P(response | counts) of the noisy sums, in rationals: the largest ratio is exactly 1/alpha for counts."""
     q = Fraction(1, 2)  # shares 8/15 and 7/15 of the level: alpha = q^15
-    laws = [Geometric(alpha=q**m) for m in (8, 7, 7)]
+    distributions = [Geometric(alpha=q**m) for m in (8, 7, 7)]
 
     def worst(changes):
         return max(
             math.prod(
-                (law.pmf(y) / law.pmf(y - sum(a * d for a, d in zip(row, change, strict=True))))
-                for law, row, y in zip(laws, THREE, response, strict=True)
+                (distribution.pmf(y) / distribution.pmf(y - sum(a * d for a, d in zip(row, change, strict=True))))
+                for distribution, row, y in zip(distributions, THREE, response, strict=True)
             )
             for change in changes
             for response in product((-3, 0, 3), repeat=3)
@@ -81,37 +81,37 @@ def test_what_is_read_off_is_unbiased_exactly():
         ([[1, 0], [0, 1], [1, 1]], ["1/7", "1/7", "2/7"]),
         ([[0, 1, -1, -1], [1, -1, -1, 0], [1, -1, 1, -1], [1, 0, -1, 1], [1, 1, 0, -1]], ["1/4"] * 5),
     ):
-        law = SignedCells(1, rows, shares)
-        gain, denominator = law.estimate
-        assert (gain.dot(np.array(rows, dtype=object)) == denominator * np.eye(law.cells, dtype=int)).all()
+        distribution = SignedCells(1, rows, shares)
+        gain, denominator = distribution.estimate
+        assert (gain.dot(np.array(rows, dtype=object)) == denominator * np.eye(distribution.cells, dtype=int)).all()
 
 
 @pytest.mark.parametrize("epsilon", ["1/10", 1, 3, 50])
 def test_mean_size_and_variance_are_those_of_the_noises_counted_out(epsilon):
-    """Against convolutions of the three geometric laws."""
-    law = SignedCells(epsilon, THREE, PARTS)
+    """Against convolutions of the three geometric distributions."""
+    distribution = SignedCells(epsilon, THREE, PARTS)
     reach = min(4000, int(40 * 2 / float(Fraction(epsilon))) + 5)
     x = np.arange(-reach, reach + 1)
-    p, r, t = (np.asarray(Geometric(of).pmf(x), dtype=float) for of in law.ratios)
+    p, r, t = (np.asarray(Geometric(of).pmf(x), dtype=float) for of in distribution.ratios)
     doubled = np.convolve(np.convolve(p, r, "full"), t, "full")  # 2 x_2 = y_1 - y_2 + y_3
     wide = np.abs(np.arange(len(doubled)) - len(doubled) // 2) / 2
     sizes = [float(np.abs(x) @ p), float(wide @ doubled), float(wide @ doubled)]
     squares = [float(x**2 @ p), float(wide**2 @ doubled), float(wide**2 @ doubled)]
-    assert law.mean_size == pytest.approx(sum(sizes) / 3, rel=1e-9)
-    assert float(law.variance) == pytest.approx(sum(squares) / 3, rel=1e-9)
+    assert distribution.mean_size == pytest.approx(sum(sizes) / 3, rel=1e-9)
+    assert float(distribution.variance) == pytest.approx(sum(squares) / 3, rel=1e-9)
 
 
 @given(st.lists(st.tuples(st.integers(1, 6), st.fractions("1/20", 3)), min_size=1, max_size=4))
 def test_the_mean_size_of_a_combination_is_that_of_its_tails(terms):
     """E|S| = sum over t of P(|S| > t), whose certified values are a little above."""
-    law = Combination([c for c, _ in terms], [e for _, e in terms])
-    by_tails = math.fsum(law.tail(t) for t in range(400)) if float(law.variance) < 900 else None
+    distribution = Combination([c for c, _ in terms], [e for _, e in terms])
+    by_tails = math.fsum(distribution.tail(t) for t in range(400)) if float(distribution.variance) < 900 else None
     if by_tails is not None:
-        assert law.mean_size == pytest.approx(by_tails, rel=1e-6, abs=1e-9)
+        assert distribution.mean_size == pytest.approx(by_tails, rel=1e-6, abs=1e-9)
 
 
 def test_mean_sizes_at_the_ends():
-    """A single noise of any level; levels for which the lattice is too fine go over to the law on the reals."""
+    """A single noise of any level; where the lattice is too fine, it is the noise on the reals."""
     for epsilon in ("1e-9", "1e-6", "1/1000", 1, 40):
         assert Combination([1], epsilon).mean_size == pytest.approx(float(Geometric(epsilon).moment(1)), rel=1e-9)
     assert Combination([0], 1).mean_size == 0
@@ -128,11 +128,11 @@ def test_the_certificate_lists_what_every_change_spends():
 
 
 def test_rows_at_their_limits():
-    """One row of one cell is the law of one number; entries up to 2^20, and their certificate."""
+    """One row of one cell is the distribution of one number; entries up to 2^20, and their certificate."""
     for entry in (1, -(1 << 20)):
-        law = SignedCells(1, [[entry]], [Fraction(1, abs(entry))])
-        assert law.changes == [((1,), Fraction(1))]
-        assert law.noise_of(0).variance == pytest.approx(
+        distribution = SignedCells(1, [[entry]], [Fraction(1, abs(entry))])
+        assert distribution.changes == [((1,), Fraction(1))]
+        assert distribution.noise_of(0).variance == pytest.approx(
             float(Geometric(Fraction(1, abs(entry))).variance()) / entry**2
         )
     with pytest.raises(OutOfRange, match="at most 1048576"):

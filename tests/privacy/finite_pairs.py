@@ -1,4 +1,4 @@
-"""A law against its shifted copy as two finite rows with the same curve, in exact rationals, found by looking at cells.
+"""A distribution against its shifted copy as two finite rows with the same curve, in rationals, found cell by cell.
 
 Far outside, cells one period apart have the same likelihood ratio, so a geometric series of cells is one outcome.
 """
@@ -6,17 +6,17 @@ Far outside, cells one period apart have the same likelihood ratio, so a geometr
 from fractions import Fraction
 
 
-def integer_pair(law, shift):
-    """The two rows of an integer law with rational probabilities: only ``law.pmf`` is used."""
-    period = law.profile.period
+def integer_pair(distribution, shift):
+    """The two rows of an integer distribution with rational probabilities: only ``distribution.pmf`` is used."""
+    period = distribution.profile.period
     reach = abs(shift) + 2 * period + 1
-    b = law.pmf(reach + period) / law.pmf(reach)
-    return _pair(law.pmf, shift, reach, period, b)
+    b = distribution.pmf(reach + period) / distribution.pmf(reach)
+    return _pair(distribution.pmf, shift, reach, period, b)
 
 
-def real_pair(law, shift):
+def real_pair(distribution, shift):
     """The two rows of a staircase on the reals with rational b, gamma and shift: cells on which both are constant."""
-    D, b, gamma = law.sensitivity, law.level.alpha_fraction(), Fraction(law.gamma)
+    D, b, gamma = distribution.sensitivity, distribution.level.alpha_fraction(), Fraction(distribution.gamma)
     cell = D / (gamma.denominator * (Fraction(shift) / D).denominator)
     height = (1 - b) / (2 * D * (gamma + b * (1 - gamma)))
 

@@ -1,4 +1,4 @@
-"""Laws, levels and probabilities to try, those with rational probabilities first."""
+"""Distributions, levels and probabilities to try, those with rational probabilities first."""
 
 from fractions import Fraction
 
@@ -15,7 +15,7 @@ probabilities = st.one_of(
 
 
 @st.composite
-def integer_laws(draw):
+def integer_distributions(draw):
     D, alpha = draw(st.integers(1, 6)), draw(alphas)
     step = draw(st.integers(0, D))
     return (
@@ -29,8 +29,8 @@ def staircases(draw):
     return Staircase(alpha=draw(alphas), sensitivity=draw(st.sampled_from([1, Fraction(5, 2)])), gamma=gamma)
 
 
-laws = st.one_of(
-    integer_laws(),
+distributions = st.one_of(
+    integer_distributions(),
     staircases(),
     st.builds(Laplace, epsilon=st.sampled_from(["1e-6", "0.1", 1, 7, 50]), sensitivity=st.sampled_from([1, "5/2"])),
 )

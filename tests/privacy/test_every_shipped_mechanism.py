@@ -108,8 +108,8 @@ def test_staircases_of_every_step(sensitivity, alpha):
     says."""
     for n in (1, 2, 3, 12):
         for step in range(1, sensitivity + 1):
-            law = DiscreteStaircase(alpha=alpha, sensitivity=sensitivity, step=step)
-            check_kept(folded_channel(law, n + 1), stretched(n, sensitivity), alpha, tight=n >= sensitivity)
+            distribution = DiscreteStaircase(alpha=alpha, sensitivity=sensitivity, step=step)
+            check_kept(folded_channel(distribution, n + 1), stretched(n, sensitivity), alpha, tight=n >= sensitivity)
 
 
 @pytest.mark.parametrize("space", [discrete(3), discrete(5), hamming(2), hamming(3)], ids=repr)
@@ -184,8 +184,8 @@ def test_mechanisms_of_the_local_model_up_to_201(name):
 def test_staircases_up_to_200(sensitivity):
     for n in (30, 100, 200):
         for step in {1, (sensitivity + 1) // 2, sensitivity}:
-            law = DiscreteStaircase(alpha="4/9", sensitivity=sensitivity, step=step)
-            check_kept(folded_channel(law, n + 1), stretched(n, sensitivity), "4/9", tight=n >= sensitivity)
+            distribution = DiscreteStaircase(alpha="4/9", sensitivity=sensitivity, step=step)
+            check_kept(folded_channel(distribution, n + 1), stretched(n, sensitivity), "4/9", tight=n >= sensitivity)
 
 
 @pytest.mark.slow

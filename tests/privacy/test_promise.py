@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from privacy.finite_pairs import integer_pair, real_pair
-from privacy.strategies import integer_laws, laws, staircases
+from privacy.strategies import distributions, integer_distributions, staircases
 from utmost.errors import PromiseBroken
 from utmost.exact import Level, level
 from utmost.noise import DiscreteStaircase, Geometric, Laplace, Staircase
@@ -17,40 +17,47 @@ def largest_ratio(rows):
     return max(max(p / q, q / p) for p, q in zip(*rows, strict=True))
 
 
-# ---- laws
+# ---- distributions
 
 
-@given(integer_laws(), st.integers(1, 14))
-def test_the_kept_level_is_the_largest_likelihood_ratio_over_all_outcomes(law, shift):
+@given(integer_distributions(), st.integers(1, 14))
+def test_the_kept_level_is_the_largest_likelihood_ratio_over_all_outcomes(distribution, shift):
     """e^epsilon = max over y of P(X + s = y) / P(X = y): attained, not only bounded, at every shift."""
-    assert smallest_level(law, shift) == Level.of_alpha(1 / largest_ratio(integer_pair(law, shift)))
+    assert smallest_level(distribution, shift) == Level.of_alpha(1 / largest_ratio(integer_pair(distribution, shift)))
 
 
 @given(staircases(), st.integers(1, 20))
-def test_the_kept_level_of_a_real_staircase_is_the_largest_ratio_over_all_cells(law, n):
-    shift = Fraction(n, 5) * law.sensitivity
-    assert smallest_level(law, shift) == Level.of_alpha(1 / largest_ratio(real_pair(law, shift)))
+def test_the_kept_level_of_a_real_staircase_is_the_largest_ratio_over_all_cells(distribution, n):
+    shift = Fraction(n, 5) * distribution.sensitivity
+    assert smallest_level(distribution, shift) == Level.of_alpha(1 / largest_ratio(real_pair(distribution, shift)))
 
 
-@given(laws, st.integers(1, 10**9))
-def test_beyond_the_sensitivity_staircases_pay_by_whole_sensitivities_and_laplace_by_the_length(law, shift):
+@given(distributions, st.integers(1, 10**9))
+def test_beyond_the_sensitivity_staircases_pay_by_whole_sensitivities_and_laplace_by_the_length(distribution, shift):
     """ceil(s / D) epsilon, or s / D times epsilon: groups of individuals are protected less."""
-    times = Fraction(shift) / law.sensitivity
-    if isinstance(law, DiscreteStaircase | Staircase):
+    times = Fraction(shift) / distribution.sensitivity
+    if isinstance(distribution, DiscreteStaircase | Staircase):
         times = ceil(times)
-    assert smallest_level(law, shift) == smallest_level(law, -shift) == law.level.scaled(times)
+    assert (
+        smallest_level(distribution, shift) == smallest_level(distribution, -shift) == distribution.level.scaled(times)
+    )
 
 
-@given(laws)
-def test_every_law_keeps_its_promise_with_equality(law):
-    check_promise(law)
+@given(distributions)
+def test_every_distribution_keeps_its_promise_with_equality(distribution):
+    check_promise(distribution)
 
 
 @pytest.mark.parametrize("epsilon", ["1e-6", "0.1", 1, 50, level(alpha="1/2"), level(alpha="1/2").scaled("1/3")])
 @pytest.mark.parametrize("D", [1, 2, 5, 10**9])
-def test_every_law_of_every_size_keeps_its_promise(epsilon, D):
-    for law in (Geometric(epsilon, D), DiscreteStaircase(epsilon, D), Staircase(epsilon, D), Laplace(epsilon, D)):
-        check_promise(law)
+def test_every_distribution_of_every_size_keeps_its_promise(epsilon, D):
+    for distribution in (
+        Geometric(epsilon, D),
+        DiscreteStaircase(epsilon, D),
+        Staircase(epsilon, D),
+        Laplace(epsilon, D),
+    ):
+        check_promise(distribution)
 
 
 # ---- tightness
@@ -58,14 +65,14 @@ def test_every_law_of_every_size_keeps_its_promise(epsilon, D):
 
 @pytest.mark.parametrize("epsilon", ["1e-6", 1, level(alpha="1/2")])
 def test_a_promise_missed_by_one_part_in_a_trillion_is_refused_on_either_side(epsilon):
-    law = Staircase(epsilon, sensitivity=2)
+    distribution = Staircase(epsilon, sensitivity=2)
     with pytest.raises(PromiseBroken, match="more noise"):
-        check_promise(law, law.level.scaled(1 - Fraction(1, 10**12)))
+        check_promise(distribution, distribution.level.scaled(1 - Fraction(1, 10**12)))
     with pytest.raises(PromiseBroken, match="less noise"):
-        check_promise(law, law.level.scaled(1 + Fraction(1, 10**12)))
+        check_promise(distribution, distribution.level.scaled(1 + Fraction(1, 10**12)))
 
 
-def test_a_law_for_a_smaller_sensitivity_breaks_the_promise_and_one_for_a_larger_wastes_noise():
+def test_a_distribution_for_a_smaller_sensitivity_breaks_the_promise_and_one_for_a_larger_wastes_noise():
     with pytest.raises(PromiseBroken, match="more noise"):
         check_promise(DiscreteStaircase(epsilon=1, sensitivity=3), shift=4)
     with pytest.raises(PromiseBroken, match="less noise"):
@@ -74,7 +81,7 @@ def test_a_law_for_a_smaller_sensitivity_breaks_the_promise_and_one_for_a_larger
 
 
 class OneTooWide(DiscreteStaircase):
-    """A planted fault: the first step is one place wider on the right than the law says."""
+    """A planted fault: the first step is one place wider on the right than the distribution says."""
 
     def pmf(self, x):
         return super().pmf(x if x <= 0 else x - 1)

@@ -7,48 +7,50 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from privacy.finite_pairs import integer_pair, real_pair
-from privacy.strategies import alphas, integer_laws, laws, probabilities, staircases
+from privacy.strategies import alphas, distributions, integer_distributions, probabilities, staircases
 from utmost.channels import geometric_channel
 from utmost.noise import DiscreteStaircase, Geometric, Laplace, Staircase
 from utmost.privacy_types import delta, frontier, total_variation, tradeoff
 
-# ---- laws
+# ---- distributions
 
 
-@given(integer_laws(), st.integers(-14, 14), probabilities)
-def test_the_curve_of_an_integer_law_is_the_one_neyman_and_pearson_find_outcome_by_outcome(law, shift, p):
+@given(integer_distributions(), st.integers(-14, 14), probabilities)
+def test_the_curve_of_an_integer_distribution_is_the_one_neyman_and_pearson_find_outcome_by_outcome(
+    distribution, shift, p
+):
     """Exact equality at every shift: 0, negative, inside the sensitivity, and beyond it."""
-    assert tradeoff(law, p, shift) == tradeoff(integer_pair(law, shift), p)
+    assert tradeoff(distribution, p, shift) == tradeoff(integer_pair(distribution, shift), p)
 
 
 @given(staircases(), st.integers(0, 30), st.sampled_from([1, 2, 3, 5, 8]), probabilities)
-def test_the_curve_of_a_real_staircase_is_the_one_neyman_and_pearson_find_cell_by_cell(law, n, q, p):
+def test_the_curve_of_a_real_staircase_is_the_one_neyman_and_pearson_find_cell_by_cell(distribution, n, q, p):
     """Exact equality for gamma from 0 to 1 and shifts from 0 to many sensitivities."""
-    shift = Fraction(n, q) * law.sensitivity / 3
-    assert tradeoff(law, p, shift) == tradeoff(real_pair(law, shift), p)
+    shift = Fraction(n, q) * distribution.sensitivity / 3
+    assert tradeoff(distribution, p, shift) == tradeoff(real_pair(distribution, shift), p)
 
 
-@given(laws, st.sampled_from([0, 1, 2, 7]), probabilities, probabilities)
-def test_curves_are_decreasing_convex_and_never_above_guessing(law, shift, p, q):
+@given(distributions, st.sampled_from([0, 1, 2, 7]), probabilities, probabilities)
+def test_curves_are_decreasing_convex_and_never_above_guessing(distribution, shift, p, q):
     """beta(p) <= 1 - p; beta falls; beta((p+q)/2) <= (beta(p) + beta(q))/2."""
-    low, middle, high = tradeoff(law, np.array(sorted([float(p), float(p + q) / 2, float(q)])), shift)
+    low, middle, high = tradeoff(distribution, np.array(sorted([float(p), float(p + q) / 2, float(q)])), shift)
     room = 1e-12
     assert high <= low + room
     assert middle <= (low + high) / 2 + room
     assert low <= 1 - float(min(p, q)) + room
 
 
-@given(st.one_of(integer_laws(), staircases()), st.sampled_from([0, 1, 2, 7]), probabilities)
-def test_curves_of_symmetric_noise_are_symmetric(law, shift, p):
+@given(st.one_of(integer_distributions(), staircases()), st.sampled_from([0, 1, 2, 7]), probabilities)
+def test_curves_of_symmetric_noise_are_symmetric(distribution, shift, p):
     """beta(beta(p)) = p wherever beta strictly falls, and X + s is distinguished from X as X is from X + s."""
-    assert tradeoff(law, p, shift) == tradeoff(law, p, -shift)
-    assert tradeoff(law, tradeoff(law, p, shift), shift) == p
+    assert tradeoff(distribution, p, shift) == tradeoff(distribution, p, -shift)
+    assert tradeoff(distribution, tradeoff(distribution, p, shift), shift) == p
 
 
-@given(laws, probabilities)
-def test_no_law_goes_below_the_frontier_of_its_level(law, p):
+@given(distributions, probabilities)
+def test_no_distribution_goes_below_the_frontier_of_its_level(distribution, p):
     """e^epsilon p + beta >= 1 and p + e^epsilon beta >= 1, equations (10) and (11)."""
-    assert tradeoff(law, p) >= frontier(p, law.level) * (1 - Fraction(1, 2**45))
+    assert tradeoff(distribution, p) >= frontier(p, distribution.level) * (1 - Fraction(1, 2**45))
 
 
 @given(alphas, probabilities)
@@ -59,13 +61,13 @@ def test_the_frontier_is_what_equations_10_and_11_leave(alpha, p):
 
 @given(alphas, probabilities)
 def test_half_steps_and_geometric_noise_attain_the_frontier(alpha, p):
-    """mu = 0: no outcome of the half-step staircase or of the geometric law is uninformative."""
-    for law in (
+    """mu = 0: no outcome of the half-step staircase or of the geometric distribution is uninformative."""
+    for distribution in (
         Staircase.half_step(alpha=alpha, sensitivity="2.5"),
         DiscreteStaircase.half_step(alpha=alpha, sensitivity=7),
         Geometric(alpha=alpha),
     ):
-        assert tradeoff(law, p) == frontier(p, alpha=alpha)
+        assert tradeoff(distribution, p) == frontier(p, alpha=alpha)
 
 
 @given(alphas, st.sampled_from([Fraction(1, 16), Fraction(1, 4), Fraction(3, 4), Fraction(1)]), probabilities)
@@ -102,11 +104,11 @@ def test_fine_geometric_noise_has_the_laplace_curve(epsilon, shift):
 
 def test_cells_of_laplace_noise_come_close_to_its_curve_from_above():
     """Post-processing can only help whoever hides: the curve of coarse cells lies above, and not far."""
-    law, s, cell = Laplace(epsilon=1), 0.7, 0.01
+    distribution, s, cell = Laplace(epsilon=1), 0.7, 0.01
     edges = np.arange(-3000, 3001) * cell
-    rows = [np.diff(np.concatenate([[0], law.cdf(edges - shift), [1]])) for shift in (0, s)]
+    rows = [np.diff(np.concatenate([[0], distribution.cdf(edges - shift), [1]])) for shift in (0, s)]
     p = np.linspace(0, 1, 57)
-    coarse, fine = tradeoff(np.array(rows), p), tradeoff(law, p, s)
+    coarse, fine = tradeoff(np.array(rows), p), tradeoff(distribution, p, s)
     assert (coarse >= fine - 1e-12).all()
     assert np.allclose(coarse, fine, atol=1e-2)
 
@@ -119,10 +121,10 @@ def test_cells_of_laplace_noise_come_close_to_its_curve_from_above():
 )
 def test_floats_agree_with_rationals_up_to_rounding_of_the_false_alarm(b, gamma, shift, p):
     """The float answer lies between the exact ones at p (1 +- 2^-50), themselves widened by 2^-50."""
-    law, unit = Staircase(alpha=b, gamma=gamma), Fraction(1, 2**50)
-    found = Fraction(float(tradeoff(law, p, shift)))
-    low = tradeoff(law, min(Fraction(p) * (1 + unit), Fraction(1)), shift) * (1 - unit)
-    high = min(tradeoff(law, Fraction(p) * (1 - unit), shift) * (1 + unit), Fraction(1))
+    distribution, unit = Staircase(alpha=b, gamma=gamma), Fraction(1, 2**50)
+    found = Fraction(float(tradeoff(distribution, p, shift)))
+    low = tradeoff(distribution, min(Fraction(p) * (1 + unit), Fraction(1)), shift) * (1 - unit)
+    high = min(tradeoff(distribution, Fraction(p) * (1 - unit), shift) * (1 + unit), Fraction(1))
     assert low <= found <= high
 
 
@@ -144,12 +146,12 @@ def test_rows_are_told_apart_by_trying_every_set_of_outcomes(weights, data, p):
     assert isclose(tradeoff((np.array(P, float), np.array(Q, float)), float(p)), best, abs_tol=1e-9)
 
 
-@given(integer_laws(), st.integers(0, 8), probabilities, st.integers(1, 4))
-def test_post_processing_raises_the_curve(law, shift, p, width):
+@given(integer_distributions(), st.integers(0, 8), probabilities, st.integers(1, 4))
+def test_post_processing_raises_the_curve(distribution, shift, p, width):
     """Rounding the outcomes to multiples of a width cannot help the test."""
-    rows = integer_pair(law, shift)
+    rows = integer_pair(distribution, shift)
     rounded = [[sum(row[k : k + width]) for k in range(0, len(row), width)] for row in rows]
-    assert tradeoff(rounded, p) >= tradeoff(law, p, shift)
+    assert tradeoff(rounded, p) >= tradeoff(distribution, p, shift)
 
 
 def test_neighbouring_rows_of_the_geometric_channel_lie_on_the_frontier():
@@ -164,7 +166,7 @@ def test_neighbouring_rows_of_the_geometric_channel_lie_on_the_frontier():
 
 
 @pytest.mark.parametrize(
-    "law",
+    "distribution",
     [
         Geometric(epsilon=50, sensitivity=10**9),
         DiscreteStaircase(epsilon="1e-6", sensitivity=10**9),
@@ -173,9 +175,9 @@ def test_neighbouring_rows_of_the_geometric_channel_lie_on_the_frontier():
     ],
 )
 @pytest.mark.parametrize("shift", [0, 1, 10**9, 10**12, 10**30])
-def test_every_size_is_answered_at_once_and_stays_a_probability(law, shift):
+def test_every_size_is_answered_at_once_and_stays_a_probability(distribution, shift):
     p = np.concatenate([[0.0, 1.0, 5e-324], np.logspace(-300, 0, 200), 1 - np.logspace(-16, 0, 100)])
-    curve = tradeoff(law, p, shift)
+    curve = tradeoff(distribution, p, shift)
     assert ((curve >= 0) & (curve <= 1 - p + 1e-15)).all()
     assert curve[0] == 1
     assert curve[1] == 0
@@ -189,22 +191,22 @@ def test_no_probability_exceeds_one_by_rounding():
 
 
 def test_beyond_the_sensitivity_there_are_more_slopes():
-    """At shift 2 the geometric law of alpha 1/2 has likelihood ratios 4, 1, 1/4: the middle outcome reveals nothing."""
+    """At shift 2 geometric noise of alpha 1/2 has likelihood ratios 4, 1, 1/4: the middle outcome reveals nothing."""
     p = [Fraction(n, 12) for n in range(13)]
     found = [tradeoff(Geometric(alpha="1/2"), x, shift=2) for x in p]
     assert found == [max(1 - 4 * x, Fraction(1, 2) - x, (1 - x) / 4) for x in p]
 
 
 def test_answers_stay_in_the_number_kind_of_the_question():
-    law = Geometric(alpha="1/2")
-    assert isinstance(tradeoff(law, Fraction(1, 7)), Fraction)
-    assert isinstance(tradeoff(law, 0), Fraction)
-    assert isinstance(tradeoff(law, 0.25), float)
+    distribution = Geometric(alpha="1/2")
+    assert isinstance(tradeoff(distribution, Fraction(1, 7)), Fraction)
+    assert isinstance(tradeoff(distribution, 0), Fraction)
+    assert isinstance(tradeoff(distribution, 0.25), float)
     assert isinstance(tradeoff(Geometric(epsilon=1), "1/7"), float)
-    assert tradeoff(law, [["1/7", "1/2"]]).dtype == object
-    assert tradeoff(law, np.zeros((2, 3))).shape == (2, 3)
-    assert tradeoff(law, []).shape == (0,)
-    assert not tradeoff(law, np.zeros(3)).flags.writeable
+    assert tradeoff(distribution, [["1/7", "1/2"]]).dtype == object
+    assert tradeoff(distribution, np.zeros((2, 3))).shape == (2, 3)
+    assert tradeoff(distribution, []).shape == (0,)
+    assert not tradeoff(distribution, np.zeros(3)).flags.writeable
     assert tradeoff(Laplace(alpha="1/4"), "1/8") == Fraction(1, 2)
     assert tradeoff(Laplace(alpha="1/4"), "1/8", shift="1/2") == Fraction(3, 4)
 
@@ -215,7 +217,7 @@ def test_answers_stay_in_the_number_kind_of_the_question():
 @pytest.mark.parametrize("epsilon", [300, 700, 800, 1000])
 def test_the_profile_of_a_staircase_holds_where_no_float_holds_its_smallest_mass(epsilon):
     """All but e^(-epsilon/2) or so of the mass loses epsilon: delta at e is 1 - e^(e - epsilon), rounded up."""
-    law = Staircase(epsilon, 1)
+    distribution = Staircase(epsilon, 1)
     for at in (0, 1, epsilon / 2, 0.99 * epsilon):
-        assert delta(law, at) == pytest.approx(-expm1(at - epsilon), abs=1e-15)
-    assert total_variation(law) == 1.0
+        assert delta(distribution, at) == pytest.approx(-expm1(at - epsilon), abs=1e-15)
+    assert total_variation(distribution) == 1.0

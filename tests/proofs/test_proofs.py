@@ -1,4 +1,4 @@
-"""The theorems of proofs/: of the code's own laws, checked by Coq, and refused where a fault is planted."""
+"""The theorems of proofs/: of the code's own distributions, checked by Coq, and refused where a fault is planted."""
 
 import re
 import shutil
@@ -44,7 +44,7 @@ def bridge(lower, at, higher, w, k):
 
 
 def half_step(h, alpha):
-    """The law that a promise with `half_step` draws from at once."""
+    """The distribution that a promise with `half_step` draws from at once."""
     return DiscreteStaircase(alpha=alpha, sensitivity=2 * h + 1, step=h + 1)
 
 
@@ -55,7 +55,7 @@ def half_step_given(h, known, response, alpha, k):
     return bridge(known, alpha, 0, block, multiple) if here == place else Fraction(0)
 
 
-LAWS = {
+DISTRIBUTIONS = {
     "tsg": lambda alpha, k: Geometric(alpha=alpha).pmf(k),
     "stay": lambda higher, lower: Tightening(lower=level(alpha=lower), higher=higher_level(higher)).stay.number,
     "tighten": lambda higher, lower, k: Tightening(lower=level(alpha=lower), higher=higher_level(higher)).pmf(k),
@@ -68,17 +68,19 @@ LAWS = {
 EXAMPLES = re.findall(r"^Example (\w+) : (\w+) (.+) == (\d+) // (\d+)\.", text("Examples.v"), re.M)
 
 
-@pytest.mark.parametrize(("name", "law", "arguments", "above", "below"), EXAMPLES, ids=[line[0] for line in EXAMPLES])
-def test_the_definitions_in_coq_have_the_values_of_the_library(name, law, arguments, above, below):
-    """Each fraction of Examples.v, which Coq computes from its definitions, is what the library's law says."""
+@pytest.mark.parametrize(
+    ("name", "distribution", "arguments", "above", "below"), EXAMPLES, ids=[line[0] for line in EXAMPLES]
+)
+def test_the_definitions_in_coq_have_the_values_of_the_library(name, distribution, arguments, above, below):
+    """Each fraction of Examples.v, which Coq computes from its definitions, is what the library's distribution says."""
     words = re.findall(r"\(([^)]+)\)|(\S+)", arguments)
     numbers = [Fraction((grouped or plain).replace(" ", "").replace("//", "/")) for grouped, plain in words]
     numbers = [int(number) if number.denominator == 1 else number for number in numbers]
-    assert LAWS[law](*numbers) == Fraction(int(above), int(below))
+    assert DISTRIBUTIONS[distribution](*numbers) == Fraction(int(above), int(below))
 
 
-def test_every_law_has_an_example():
-    assert {law for _, law, *_ in EXAMPLES} == set(LAWS)
+def test_every_distribution_has_an_example():
+    assert {distribution for _, distribution, *_ in EXAMPLES} == set(DISTRIBUTIONS)
     assert len(EXAMPLES) + len(("first_cells", "last_cells", "comb", "reached")) == text("Examples.v").count(
         "\nExample "
     )

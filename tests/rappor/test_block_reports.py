@@ -1,4 +1,4 @@
-"""Short reports: balanced families of blocks, exact laws and draws, and which relaxations of blocks lose nothing."""
+"""Short reports: balanced families of blocks, exact chances and draws, and which relaxations of blocks lose nothing."""
 
 from fractions import Fraction
 from itertools import combinations, product
@@ -7,7 +7,7 @@ from math import comb
 import numpy as np
 import pytest
 
-# The law of one step is compared with the law of the whole, in rationals.
+# The distribution of one step is compared with the distribution of the whole, in rationals.
 from utmost.errors import OutOfRange, Unsupported, UtmostError
 from utmost.exact import level
 from utmost.geometry import refines
@@ -66,7 +66,7 @@ def test_a_thousand_categories_take_nineteen_bits():
     assert how.verify()
 
 
-def test_the_law_keeps_its_level_and_estimates_are_exact():
+def test_the_distribution_keeps_its_level_and_estimates_are_exact():
     """Unbiased for every category, and the variances are those of all sets: by the channel, in rationals."""
     for (k, d), alpha in product([(4, 2), (6, 2), (7, 3), (8, 3), (9, 4)], ["1/3", "4/5"]):
         how, sets = BlockSelection(balanced_family(k, d), level(alpha=alpha)), SubsetSelection(k, d, level(alpha=alpha))
@@ -83,21 +83,21 @@ def test_the_law_keeps_its_level_and_estimates_are_exact():
             assert sum(spread) == how.variance
 
 
-def test_draws_have_exactly_the_law_of_the_channel():
+def test_draws_have_exactly_the_distribution_of_the_channel():
     """Every base, multiplier, place and side is walked through: the chances of numbers are those of the channel."""
     how = BlockSelection(balanced_family(8, 3), level(alpha="1/3"))
     family, p = how.family, how.inside
     share, channel = Fraction(1, len(family.multipliers)), how.channel.matrix
     for x in range(8):
-        law = [Fraction(0)] * family.count
+        distribution = [Fraction(0)] * family.count
         for base, weight in enumerate(family.weights):
             for at, unit in enumerate(family.multipliers):
                 for a in range(8):
                     is_own = a in family.bases[base]
                     chance = p / 3 if is_own else (1 - p) / 5
                     number = (base * len(family.multipliers) + at) * 8 + (x - unit * a) % 8
-                    law[number] += weight * share * chance
-        assert law == channel[x].tolist()
+                    distribution[number] += weight * share * chance
+        assert distribution == channel[x].tolist()
     clients, x = 200_000, 5
     drawn = report_categories(np.full(clients, x), how)
     seen, expected = np.bincount(drawn, minlength=family.count), channel[x].astype(float) * clients

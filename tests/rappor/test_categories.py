@@ -1,4 +1,4 @@
-"""Reports of categories: the bound and what attains it, exact laws, estimates, and which relaxations lose nothing."""
+"""Reports of categories: the bound, what attains it, exact chances, estimates, and which relaxations lose nothing."""
 
 from fractions import Fraction
 from itertools import combinations, product
@@ -97,7 +97,7 @@ def test_the_channel_keeps_its_level_and_the_estimator_has_the_variance_stated()
             assert variance_of(channel.matrix) == pytest.approx(float(how.variance))
 
 
-def law_of_lower(pair, higher):
+def distribution_of_lower(pair, higher):
     """P(S_1 | S_2) by the words of the module: near with probability c, else anything."""
     k, d1 = pair.lower.categories, pair.lower.size
     sets = [frozenset(some) for some in combinations(range(k), d1)]
@@ -106,7 +106,7 @@ def law_of_lower(pair, higher):
     return {some: (1 - c) / len(sets) + (c / len(near) if some in near else 0) for some in sets}
 
 
-def law_of_higher(pair, x, lower):
+def distribution_of_higher(pair, x, lower):
     """P(S_2 | x, S_1) as `relaxed` draws it, from its two chances."""
     k, d2 = pair.higher.categories, pair.higher.size
     a1, a2 = pair.lower.level.alpha_fraction(), pair.higher.level.alpha_fraction()
@@ -142,14 +142,14 @@ def test_both_reports_together_lose_what_the_one_at_the_higher_level_loses():
         M1, M2 = lower.channel.matrix, higher.channel.matrix
         x = k - 1  # any other one is a renaming
         for i, one in enumerate(first):
-            later = law_of_higher(pair, x, one)
+            later = distribution_of_higher(pair, x, one)
             assert sum(later.values()) == 1
             for j, other in enumerate(second):
-                assert M1[x, i] * later[other] == M2[x, j] * law_of_lower(pair, other)[one]
+                assert M1[x, i] * later[other] == M2[x, j] * distribution_of_lower(pair, other)[one]
     assert relaxed > 10
 
 
-def test_a_relaxation_loses_nothing_exactly_where_one_law_refines_the_other():
+def test_a_relaxation_loses_nothing_exactly_where_one_distribution_refines_the_other():
     """The inequality, and the linear program that seeks a channel W with M_1 = M_2 W, say the same."""
     verdicts = set()
     for k, d1, d2 in ((4, 2, 1), (4, 1, 2), (4, 3, 2), (5, 2, 1)):
@@ -170,7 +170,7 @@ def test_one_size_is_relaxed_between_any_two_levels():
 
 
 @pytest.mark.parametrize(("d1", "d2", "levels"), [(2, 2, (1, 2)), (2, 1, (1, 3)), (1, 2, ("1/4", 2)), (3, 3, (1, 1))])
-def test_draws_have_their_laws(d1, d2, levels):
+def test_draws_have_their_distributions(d1, d2, levels):
     """Margins of what is drawn, relaxed and tightened, and the joint chance that both reports hold the category."""
     lower, higher = SubsetSelection(5, d1, levels[0]), SubsetSelection(5, d2, levels[1])
     n = 40_000

@@ -38,25 +38,25 @@ def fits(counts, probabilities):
 
 
 @pytest.mark.parametrize("order", list(permutations(["3/4", "1/2", "1/5"])), ids="-".join)
-def test_permanent_responses_have_the_joint_law_in_every_order(order):
+def test_permanent_responses_have_the_joint_distribution_in_every_order(order):
     for bit in (0, 1):
         answer = seeded_responses(np.full(N, bit), seed=f"{order} {bit}")
         drawn = {a: answer.at(a) for a in order}
         assert (answer.at(order[0]) == drawn[order[0]]).all(), "asked again, the same"
         f = {a: BitResponse.permanent(a) for a in order}
         upper, lower = Coupling(f["3/4"], f["1/2"]), Coupling(f["1/2"], f["1/5"])
-        counts, law = [], []
+        counts, distribution = [], []
         for z1, z2, z3 in product((0, 1), repeat=3):
             counts.append(np.sum((drawn["3/4"] == z1) & (drawn["1/2"] == z2) & (drawn["1/5"] == z3)))
             kept = upper.lower_given(z2)
-            law.append(lower.joint(bit)[z2, z3] * (kept if z1 else 1 - kept))
-        assert fits(counts, law)
+            distribution.append(lower.joint(bit)[z2, z3] * (kept if z1 else 1 - kept))
+        assert fits(counts, distribution)
     assert answer.parameters == (Fraction(3, 4), Fraction(1, 2), Fraction(1, 5))
     assert answer.spent == level(alpha=Fraction(1, 9))
     assert answer.spent_by_value(2) == level(alpha=Fraction(1, 9)).scaled(4)
 
 
-def test_single_steps_have_their_laws():
+def test_single_steps_have_their_distributions():
     lower, higher = BitResponse("3/5", "3/10"), BitResponse("4/5", "1/10")
     pair = Coupling(lower, higher)
     for bit in (0, 1):

@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-# The law of one step is compared with the law of the whole, in rationals.
+# The distribution of one step is compared with the distribution of the whole, in rationals.
 from utmost.design.local.permanent_categories import _Between
 from utmost.errors import OutOfRange, Unsupported
 from utmost.exact import level
@@ -39,7 +39,7 @@ def keep(how, lower, higher):
 
 
 @pytest.mark.parametrize("how", kinds(), ids=str)
-def test_the_one_between_two_has_the_conditional_law_in_rationals(how):
+def test_the_one_between_two_has_the_conditional_distribution_in_rationals(how):
     """P(S_2 | S_1, S_3) = W_32 W_21 / W_31 for every three sets, from the three chances that are drawn."""
     a1, a2, a3 = ALPHAS
     W32, weights = keep(how, a2, a3)
@@ -70,9 +70,9 @@ def test_whatever_the_order_every_report_counts_and_neighbours_agree_as_often(ho
         assert (abs(counts.estimates(protocol) - np.bincount(values)) < 6 * counts.errors(protocol)).all()
         assert answers.at(epsilon=level(alpha=ALPHAS[at - 1])) is reports
     for lower, higher in ((1, 2), (2, 3), (1, 3)):
-        law = how.at(level(alpha=ALPHAS[higher - 1])).channel.matrix[0]
+        distribution = how.at(level(alpha=ALPHAS[higher - 1])).channel.matrix[0]
         W, _ = keep(how, ALPHAS[lower - 1], ALPHAS[higher - 1])
-        same = float(sum(chance * W[i][i] for i, chance in enumerate(law)))
+        same = float(sum(chance * W[i][i] for i, chance in enumerate(distribution)))
         agree = (drawn[lower] == drawn[higher]).reshape(clients, -1).all(axis=1).mean()
         assert abs(agree - same) < 6 * (same * (1 - same) / clients) ** 0.5
 

@@ -60,7 +60,7 @@ def test_every_step_raises_the_likelihood(weights, counts):
 
 
 def test_where_the_unbiased_estimate_is_a_population_it_is_the_likeliest():
-    """Then the law of the answers is their frequencies, and nothing is likelier."""
+    """Then the distribution of the answers is their frequencies, and nothing is likelier."""
     report = SubsetSelection(4, 1, ut.level(alpha="1/3"))
     counts = [900, 1400, 700, 1000]
     sets = np.repeat(np.arange(4), counts)[:, None]

@@ -48,15 +48,15 @@ def test_no_noise_concentrates_more_than_the_lower_bound_allows(epsilon, sensiti
     r"""P(\|X\| <= t) <= tanh(m e / 2), for the distribution in the derivation of the bound, for every step."""
     step = data.draw(st.integers(1, sensitivity))
     t = data.draw(st.integers(0, 30))
-    law = DiscreteStaircase(epsilon, sensitivity, step=step)
+    distribution = DiscreteStaircase(epsilon, sensitivity, step=step)
     overlapping = math.ceil((2 * t + 1) / sensitivity)
-    assert 1 - 2 * law.ccdf(t) <= math.tanh(overlapping * epsilon / 2) + 1e-12
+    assert 1 - 2 * distribution.ccdf(t) <= math.tanh(overlapping * epsilon / 2) + 1e-12
 
 
 def test_an_error_bar_that_jumps_up_is_not_jumped_over():
     """For sensitivity 5 and confidence 0.8, margin 1 is met at 2.7 with step 2, and only again at 3.4 with step 1."""
     plans = {e: cell_noise_at(e, unit=Unit(5, 1), confidence="0.8") for e in ("2.7", "3.4", "3.5")}
-    assert [(plan.law.step, plan.margin) for plan in plans.values()] == [(2, 1), (1, 2), (1, 1)]
+    assert [(plan.distribution.step, plan.margin) for plan in plans.values()] == [(2, 1), (1, 2), (1, 1)]
     assert epsilon_for(1, "0.8", unit=Unit(5, 1), digits=2) == Fraction("2.7")
 
 

@@ -78,12 +78,12 @@ def test_what_is_refused():
     assert np.all(answer["ward"]["ill_margin"] > 0)
 
 
-def test_differences_of_cells_have_the_law_of_the_cells_that_do_not_cancel():
+def test_differences_of_cells_have_the_distribution_of_the_cells_that_do_not_cancel():
     answer = ut.release(TABLE, PROMISE, epsilon=1)
     bars = ut.releases.CellBars(answer.noise)
     found = answer.difference({"ward": "a"}, {"ward": "b"}, column="ill")
     assert found.exact == of_rows(answer, "ill", [0, 1, 4]) - of_rows(answer, "ill", [2, 3])
-    assert (found.margin, found.variance) == (bars.total(5), pytest.approx(5 * float(answer.law.variance())))
+    assert (found.margin, found.variance) == (bars.total(5), pytest.approx(5 * float(answer.distribution.variance())))
     day = {"day": TABLE["day"][0]}
     shared = answer.difference({"ward": "a"}, day, column="ill", confidence="0.9")
     assert shared.exact == of_rows(answer, "ill", [1, 4]) - of_rows(answer, "ill", [2])

@@ -150,7 +150,7 @@ def test_both_stages_together_keep_the_level_exactly():
     unit = Unit(1, 2)
     first = Geometric(whole.scaled(share), 2)  # of the group: both cells of one person are in it
     second = Geometric(whole.scaled(1 - share), 2)
-    of_first, of_second = ({x: float(law.pmf(x)) for x in range(-30, 31)} for law in (first, second))
+    of_first, of_second = ({x: float(distribution.pmf(x)) for x in range(-30, 31)} for distribution in (first, second))
     worst = 0.0
     for cells, other in itertools.product(itertools.product(range(3), repeat=2), repeat=2):
         change = [b - a for a, b in zip(cells, other, strict=True)]
@@ -165,7 +165,7 @@ def test_both_stages_together_keep_the_level_exactly():
                     ratio *= of_second[value - a] / of_second[value - b]
                 worst = max(worst, ratio)
     assert worst == pytest.approx(exp(1), rel=1e-9)
-    # and these are the laws that a release states
+    # and these are the distributions that a release states
     table = CountedTable(Domain(g=["a"], x=["0", "1"]), np.array([[2, 1]]), unit)
     release = release_detailed(table, "g", {"x": -(10**6)}, epsilon=whole, first=share)
     stated = [next(iter(own["noise"]["marginals"])) for own in (release.statement["first"], release.statement["fine"])]
@@ -235,8 +235,8 @@ def test_clean_numbers_are_nearest_to_both_stages_in_each_group(unit, bounds):
     cells = clean["part"]["clean"].tolist()
     stages = [stage for stage in (release.first, release.fine) if stage is not None]
     stated = [stage.statement["noise"]["marginals"][0] for stage in stages]
-    laws = [Geometric(one["per_sum"]["epsilon"], one["sensitivity"]) for one in stated]
-    first, *fine = (float(law.variance()) ** -0.5 for law in laws)
+    distributions = [Geometric(one["per_sum"]["epsilon"], one["sensitivity"]) for one in stated]
+    first, *fine = (float(distribution.variance()) ** -0.5 for distribution in distributions)
     for name, total in zip("ABC", release.first.raw("county")["measured"].tolist(), strict=True):
         of_group = [cell for cell, row in zip(cells, clean["part"]["county"], strict=True) if row == name]
         if name not in chosen:

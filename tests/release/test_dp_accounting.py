@@ -57,6 +57,9 @@ def test_the_joint_profile_is_the_single_one(levels):
 def test_fresh_noise_at_each_level_is_judged_to_cost_the_sum():
     """The judge can reject: with independent answers delta(2) is far above 0, its value for the highest level."""
     levels, k = LADDERS[2][:3], np.meshgrid(*[np.arange(-20, 21)] * 3, indexing="ij")
-    laws = [Geometric(one) for one in levels]
-    here, there = (np.prod([law.pmf(x - s) for law, x in zip(laws, k, strict=True)], axis=0) for s in (0, 1))
+    distributions = [Geometric(one) for one in levels]
+    here, there = (
+        np.prod([distribution.pmf(x - s) for distribution, x in zip(distributions, k, strict=True)], axis=0)
+        for s in (0, 1)
+    )
     assert judged(here, there).get_delta_for_epsilon(2) > 0.1

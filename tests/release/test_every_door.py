@@ -164,7 +164,10 @@ def test_each_delta_names_what_was_named_and_as_many_as_it_says():
     keys = KeySelection({f"key {n}": 1 for n in range(ROWS)}, epsilon=1)
     named = set()
     for delta in (Fraction(1, 10), Fraction(1, 5), Fraction(1, 2)):
-        now, chance = set(keys.at(delta).keys), float(ut.promises.key_noise(delta=delta).law(level(1)).chance(1))
+        now, chance = (
+            set(keys.at(delta).keys),
+            float(ut.promises.key_noise(delta=delta).distribution(level(1)).chance(1)),
+        )
         assert named <= now
         assert abs(len(now) / ROWS - chance) < 6 * (chance * (1 - chance) / ROWS) ** 0.5
         named = now

@@ -20,7 +20,7 @@ LEVELS = [level(epsilon="1/2"), level(alpha="1/2"), level(epsilon=2)]
 
 
 @pytest.mark.parametrize("order", list(permutations(range(3))), ids=str)
-def test_every_order_of_requests_has_the_joint_law(order):
+def test_every_order_of_requests_has_the_joint_distribution(order):
     """R3 by draws: six orders of three levels, each compared with the joint distribution of triples."""
     values = np.arange(N)
     answer = seeded_gradual_release(values, 1, seed=f"order {order}")
@@ -109,23 +109,23 @@ def test_reals_are_laplace_noise_on_a_grid():
     noise = seeded_gradual_release(np.zeros(N), "5/2", seed="reals", numbers="reals")
     higher, lower = noise.at(epsilon=2), noise.at(epsilon="1/2")
     for drawn, epsilon in ((higher, 2), (lower, "1/2")):
-        law = Laplace(epsilon, "5/2")
-        assert stats.kstest(drawn, law.cdf).pvalue > 1e-6
+        distribution = Laplace(epsilon, "5/2")
+        assert stats.kstest(drawn, distribution.cdf).pvalue > 1e-6
     assert np.corrcoef(higher, lower)[0, 1] == pytest.approx(1 / 4, abs=0.03)
     assert (higher == lower).mean() == pytest.approx(1 / 16, abs=0.01)
     on_quarters = seeded_gradual_release([0.3, 1.9], 1, seed="grid", numbers="reals", grid="1/4").at(epsilon=1)
     assert (np.mod(on_quarters, 0.25) == 0).all()
 
 
-def test_half_step_noise_has_the_staircase_law_at_every_level():
+def test_half_step_noise_has_the_staircase_distribution_at_every_level():
     """A uniform block plus 5 times the geometric process: at each level this is the half-step staircase."""
     answer = seeded_gradual_release(np.zeros(N, int), 5, seed="half", half_step=True)
     answers = {e: answer.at(epsilon=e) for e in (1, 3, 2, "1/2")}
     k = np.arange(-12, 13)
     for e, noise in answers.items():
-        law = DiscreteStaircase.half_step(e, 5)
+        distribution = DiscreteStaircase.half_step(e, 5)
         observed = np.array([(noise == i).sum() for i in k])
-        expected = law.pmf(k) * N
+        expected = distribution.pmf(k) * N
         rest = N - expected.sum(), N - observed.sum()
         often = expected > 8
         p = stats.chisquare(
@@ -157,7 +157,7 @@ def test_levels_by_cell():
     assert swapped[2:6].tolist() == [half[2], one[3], one[4], half[5]]
 
 
-def test_levels_by_cell_have_the_joint_law():
+def test_levels_by_cell_have_the_joint_distribution():
     """Cells that reach the same levels by different orders have the same joint distribution."""
     answer = seeded_gradual_release(np.zeros(N, int), 1, seed="ways")
     first = np.array([LEVELS[i % 3] for i in range(N)], dtype=object)

@@ -54,16 +54,16 @@ def test_a_bar_of_a_table_holds_for_each_of_its_sums():
     """One distribution stands for several: it is never narrower than the exact one of any of them, and at most 12 %
     wider."""
     released = seeded_workload_release(np.zeros((30, 2), dtype=int), BOTH, 7, epsilon=1)
-    kinds, laws = released._errors.of_marginal((0, 0))
+    kinds, distributions = released._errors.of_marginal((0, 0))
     assert len(set(kinds.tolist())) > 12
-    assert any(type(law) is not Combination for law in laws.values())
+    assert any(type(distribution) is not Combination for distribution in distributions.values())
     for place, kind in enumerate(kinds.tolist()):
         exactly = released.noise(released.form({"age": place // 2, "sex": "mf"[place % 2]}))
         for sure in ("0.5", "0.95", "0.999"):
-            assert exactly.margin(sure) <= laws[kind].margin(sure) * (1 + 1e-12)
-            assert laws[kind].margin(sure) <= exactly.margin(sure) * 1.12
-        bar = laws[kind].margin("0.95")
-        assert laws[kind].coverage(bar) <= exactly.coverage(bar) + 1e-9
+            assert exactly.margin(sure) <= distributions[kind].margin(sure) * (1 + 1e-12)
+            assert distributions[kind].margin(sure) <= exactly.margin(sure) * 1.12
+        bar = distributions[kind].margin("0.95")
+        assert distributions[kind].coverage(bar) <= exactly.coverage(bar) + 1e-9
 
 
 def test_differences_ratios_and_means_come_of_the_same_coefficients():
@@ -148,7 +148,7 @@ def test_a_ledger_relaxes_and_views_without_loss(tmp_path):
 
 
 def test_hat_functions_of_some_tables_have_margins_in_all_of_them():
-    """A long axis whose hat functions are measured without the other axis: every margin covers its own law."""
+    """A long axis whose hat functions are measured without the other axis: every margin covers its own distribution."""
     domain = Domain(age=range(300), sex=["men", "women"])
     plan = Plan(domain, ONE, {"age sex": "1/2", "age~30": "1/2"})
     released = ut.release(np.full((300, 2), 20), plan, epsilon=1, once=True).table

@@ -45,7 +45,7 @@ def noise(path, count, **changes):
 
 
 @pytest.mark.parametrize("path", list(permutations(LEVELS)), ids=lambda path: " ".join(str(one.power) for one in path))
-def test_levels_in_any_order_have_the_joint_law(path):
+def test_levels_in_any_order_have_the_joint_distribution(path):
     """Fresh, relaxed, tightened and bridged: chi-square test of three levels over their whole grid."""
     n, reach = 60_000, 3
     found = noise(path, n)
@@ -121,7 +121,7 @@ def test_columns_releases_lattices_and_paths_are_apart():
 
 
 @pytest.mark.parametrize("epsilon", [Fraction(1, 10**6), 50])
-def test_levels_at_the_ends_have_their_law(epsilon):
+def test_levels_at_the_ends_have_their_distribution(epsilon):
     found = noise((level(epsilon),), 50_000)[level(epsilon)]
     assert chi_square(found, Geometric(epsilon=epsilon).cdf) > 1e-5
 

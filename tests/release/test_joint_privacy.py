@@ -46,7 +46,7 @@ def test_the_response_at_the_highest_level_is_sufficient(levels, shift):
 
 @pytest.mark.parametrize("shift", [1, 2])
 @pytest.mark.parametrize("count", [1, 2, 3])
-def test_the_profile_of_the_joint_law_is_that_of_the_highest_level(count, shift):
+def test_the_profile_of_the_joint_distribution_is_that_of_the_highest_level(count, shift):
     """delta(epsilon) summed over the joint distribution equals that of the single mechanism, up to the omitted tail."""
     for levels in combinations(LEVELS, count):
         here, there = joint(levels, 40), joint(levels, 40, shift)
@@ -58,8 +58,11 @@ def test_the_profile_of_the_joint_law_is_that_of_the_highest_level(count, shift)
 
 def test_independent_answers_tell_more():
     """The same sums with fresh noise at each level: this profile belongs to none of the levels."""
-    laws = [Geometric(one) for one in LEVELS]
+    distributions = [Geometric(one) for one in LEVELS]
     v = np.meshgrid(*[np.arange(-40, 41)] * 3, indexing="ij")
-    here, there = (np.prod([law.pmf(x - s) for law, x in zip(laws, v, strict=True)], axis=0) for s in (0, 1))
+    here, there = (
+        np.prod([distribution.pmf(x - s) for distribution, x in zip(distributions, v, strict=True)], axis=0)
+        for s in (0, 1)
+    )
     assert excess(here, there, 1) > 0.2
-    assert float(delta(laws[-1], 1)) == 0
+    assert float(delta(distributions[-1], 1)) == 0

@@ -13,10 +13,10 @@ import utmost as ut
 from kinds import noise_kinds
 
 # The table of kinds, so that none is forgotten, and what the enumeration needs to know of them.
-from utmost.core.noise.one_draw import DrawLaw
+from utmost.core.noise.one_draw import DrawDistribution
 from utmost.errors import PromiseBroken, Unsupported
 from utmost.exact import Level, level
-from utmost.noise import DiscreteStaircase, Geometric, IntegerLaw, costs
+from utmost.noise import DiscreteStaircase, Geometric, IntegerDistribution, costs
 from utmost.privacy import Amount
 from utmost.privacy_types import check_promise, smallest_level
 from utmost.promises import CellNoise, OneDraw, OneWayDraw, SumNoise, once_together, together_noise
@@ -105,22 +105,22 @@ def powers(parts: list[tuple[int, Level]]) -> Fraction:
 
 
 @cache
-def mass(law: Any, x: tuple[int, ...]) -> float:
-    return float(law.pmf(x))
+def mass(distribution: Any, x: tuple[int, ...]) -> float:
+    return float(distribution.pmf(x))
 
 
-def law_spent(law: Any, change: tuple[int, ...], at: Level) -> bool:
+def distribution_spent(distribution: Any, change: tuple[int, ...], at: Level) -> bool:
     """Whether the noise of a few cells satisfies a level for a change, by probabilities or by the distances."""
-    if isinstance(law, IntegerLaw):
-        return not at < smallest_level(law, abs(change[0]))
-    if isinstance(law, DrawLaw):
-        near = {x: law.distance(x) for x in product(BOX, repeat=law.size)}
-        moved = {x: law.distance(tuple(a + b for a, b in zip(x, change, strict=True))) for x in near}
+    if isinstance(distribution, IntegerDistribution):
+        return not at < smallest_level(distribution, abs(change[0]))
+    if isinstance(distribution, DrawDistribution):
+        near = {x: distribution.distance(x) for x in product(BOX, repeat=distribution.size)}
+        moved = {x: distribution.distance(tuple(a + b for a, b in zip(x, change, strict=True))) for x in near}
         assert all((near[x] is None) == (moved[x] is None) for x in near)
         most = max(abs(near[x] - moved[x]) for x in near if near[x] is not None)
-        return not at < law.ratio.scaled(max(most, 1))
-    masses = {x: mass(law, x) for x in product(BOX, repeat=len(change))}
-    moved = {x: mass(law, tuple(a + b for a, b in zip(x, change, strict=True))) for x in masses}
+        return not at < distribution.ratio.scaled(max(most, 1))
+    masses = {x: mass(distribution, x) for x in product(BOX, repeat=len(change))}
+    moved = {x: mass(distribution, tuple(a + b for a, b in zip(x, change, strict=True))) for x in masses}
     return max(abs(np.log(masses[x] / moved[x])) for x in masses) <= at.epsilon_float * (1 + 1e-9)
 
 
@@ -145,32 +145,35 @@ def is_kept(noise: PlannedNoise, at: Level) -> bool:
             for change in changes(unit, DOMAIN.size)
         )
     if isinstance(noise, SelectedCellNoise):
-        return not presence < smallest_level(noise._law(at), 1).scaled(unit.cells)
-    if isinstance(planned.law, DrawLaw) and noise.is_in_steps:
-        size = planned.law.size
+        return not presence < smallest_level(noise._distribution(at), 1).scaled(unit.cells)
+    if isinstance(planned.distribution, DrawDistribution) and noise.is_in_steps:
+        size = planned.distribution.size
         one_way = [(*a, *b) for a in ((1, 0), (0, 1)) for b in ((1, 0), (0, 1))]
         allowed = one_way if isinstance(noise, OneWayDraw) else changes(unit, size)
         changed_groups = 1
         if isinstance(noise, OneWayDraw) and unit.neighbours == "change-one":
             allowed = [tuple(np.subtract(*pair).tolist()) for pair in permutations(one_way, 2)]
             presence, changed_groups = at, 2
-        for _, law in getattr(planned, "beside", ()):  # an individual is in one group of each further table
-            spent = smallest_level(law, 1)
+        for _, distribution in getattr(planned, "beside", ()):  # an individual is in one group of each further table
+            spent = smallest_level(distribution, 1)
             assert spent.base == presence.base
             presence = Level(presence.base, presence.power - changed_groups * spent.power)
-        return all(law_spent(planned.law, change, presence) for change in allowed)
+        return all(distribution_spent(planned.distribution, change, presence) for change in allowed)
     way = planned.way
-    spent = [(law, presence.scaled(share)) for law, share in zip(way.laws, way.shares, strict=True)]
+    spent = [
+        (distribution, presence.scaled(share))
+        for distribution, share in zip(way.distributions, way.shares, strict=True)
+    ]
     for change in changes(unit, unit.cells):
-        for (law, share), part in zip(spent, grouped(change, way.groups), strict=True):
+        for (distribution, share), part in zip(spent, grouped(change, way.groups), strict=True):
             if not any(part):
                 continue
             if way.is_relaxable:
-                sums = sums_of(law, [np.array([each]) for each in part])
-                moved = [(abs(int(one[0])), ratio) for one, ratio in zip(sums, ratios_of(law), strict=True)]
+                sums = sums_of(distribution, [np.array([each]) for each in part])
+                moved = [(abs(int(one[0])), ratio) for one, ratio in zip(sums, ratios_of(distribution), strict=True)]
                 if powers(moved) > share.power:
                     return False
-            elif not law_spent(law, part, share):
+            elif not distribution_spent(distribution, part, share):
                 return False
     return True
 
@@ -187,12 +190,12 @@ def test_every_kind_keeps_its_promise(kind, at):
         assert is_kept(noise, at), noise
 
 
-def cells_with(law: Any, unit: ut.Unit, grid: Fraction | None = None) -> CellNoiseAtLevel:
-    return CellNoiseAtLevel(level(1), unit, law, law, costs.absolute, False, Fraction(19, 20), grid)
+def cells_with(distribution: Any, unit: ut.Unit, grid: Fraction | None = None) -> CellNoiseAtLevel:
+    return CellNoiseAtLevel(level(1), unit, distribution, distribution, costs.absolute, False, Fraction(19, 20), grid)
 
 
 @pytest.mark.parametrize(
-    ("law", "unit", "remedy"),
+    ("distribution", "unit", "remedy"),
     [
         (Geometric(1, 1), ut.Unit(1, 2), "Make the distribution with the level unit.per_cell(level)."),
         (Geometric(100, 5), ut.Unit(5, 1), "Make the distribution with the level unit.per_cell(level)."),
@@ -201,12 +204,12 @@ def cells_with(law: Any, unit: ut.Unit, grid: Fraction | None = None) -> CellNoi
         (DiscreteStaircase("1/2", 4), AMOUNT, "Make the distribution with the sensitivity unit.sensitivity"),
     ],
 )
-def test_cells_whose_noise_breaks_its_promise_are_refused(law, unit, remedy):
+def test_cells_whose_noise_breaks_its_promise_are_refused(distribution, unit, remedy):
     """Whoever made the noise; following the remedy works."""
     with pytest.raises(PromiseBroken) as raised:
-        cells_with(law, unit)
+        cells_with(distribution, unit)
     assert remedy in str(raised.value)
-    mended = type(law)(unit.per_cell(level(1)), unit.sensitivity)
+    mended = type(distribution)(unit.per_cell(level(1)), unit.sensitivity)
     assert cells_with(mended, unit).margin == unit.margin(mended.margin("0.95"))
 
 
@@ -217,7 +220,7 @@ def test_steps_of_a_grid_are_counted():
     assert cells_with(Geometric(1, 4), ut.Unit(1, 1), Fraction(1, 4)).margin == (12 + Fraction(1, 2)) / 4
 
 
-class _Understated(IntegerLaw):
+class _Understated(IntegerDistribution):
     """Geometric noise of epsilon 2 that claims epsilon 1."""
 
     sensitivity = 1

@@ -22,7 +22,7 @@ from utmost.programs import LinearProgram, solve
 from utmost.promises import Promise, key_noise
 
 # The distribution of the threshold, and its draws bit by bit: a list of keys shows neither.
-from utmost.publish.promises.key_distribution import SelectionLaw, appearance_chance, selection_law
+from utmost.publish.promises.key_distribution import SelectionDistribution, appearance_chance, selection_distribution
 from utmost.releases import KeySelection, Texts, select_cells
 from utmost.statements import stated_release
 from utmost.testing import SeededRandomness
@@ -63,25 +63,25 @@ def hockey_stick(p, q, a):
     return sum(max(Fraction(0), p.get(x, Fraction(0)) - a * q.get(x, Fraction(0))) for x in p)
 
 
-def named_law(law, n):
+def named_distribution(distribution, n):
     """The distribution of what is published for a key of n individuals: nothing (None), or n plus noise."""
-    found = {None: 1 - law.chance(n)}
+    found = {None: 1 - distribution.chance(n)}
     for least in range(1, n + 1):
-        found[n + law.turn - least] = law.chance(least) - law.chance(least - 1)
+        found[n + distribution.turn - least] = distribution.chance(least) - distribution.chance(least - 1)
     return found
 
 
 @pytest.mark.parametrize("a", RATIOS)
 @pytest.mark.parametrize("delta", DELTAS)
 def test_the_closed_form_is_the_recursion(a, delta):
-    law = SelectionLaw(a, delta)
-    count = law.certain + 3
+    distribution = SelectionDistribution(a, delta)
+    count = distribution.certain + 3
     exactly = recursion(a, delta, count)
-    assert [law.chance(n) for n in range(count)] == exactly
-    around = [law.chance_interval(n, 64) for n in range(count)]
+    assert [distribution.chance(n) for n in range(count)] == exactly
+    around = [distribution.chance_interval(n, 64) for n in range(count)]
     assert all(interval.contains(chance) for interval, chance in zip(around, exactly, strict=True))
     assert max(interval.width for interval in around) < Fraction(1, 1 << 60)
-    assert exactly[law.certain] == 1
+    assert exactly[distribution.certain] == 1
 
 
 @pytest.mark.parametrize("a", RATIOS)
@@ -91,21 +91,21 @@ def test_the_truncated_geometric_is_the_optimum(a, m):
     probability pi."""
     weights = {x: a ** -abs(x) for x in range(-m, m + 1)}
     total = sum(weights.values())
-    law = SelectionLaw(a, weights[m] / total)
-    assert law.threshold == m
+    distribution = SelectionDistribution(a, weights[m] / total)
+    assert distribution.threshold == m
     for n in range(2 * m + 4):
-        assert law.chance(n) == sum(w for x, w in weights.items() if n + x > m) / total
-    assert named_law(law, 2 * m + 1)[2 * m + 1] == weights[0] / total
+        assert distribution.chance(n) == sum(w for x, w in weights.items() if n + x > m) / total
+    assert named_distribution(distribution, 2 * m + 1)[2 * m + 1] == weights[0] / total
 
 
 @settings(max_examples=12)
 @given(ratios, deltas)
 def test_a_name_with_its_noisy_count_costs_exactly_epsilon_and_delta(a, delta):
     """The hockey-stick divergence of (selected, n + noise) between n and n + 1 is at most delta, and attains it."""
-    law = SelectionLaw(a, delta)
+    distribution = SelectionDistribution(a, delta)
     worst = Fraction(0)
-    for n in range(min(law.certain, 60) + 1):
-        one, other = named_law(law, n), named_law(law, n + 1)
+    for n in range(min(distribution.certain, 60) + 1):
+        one, other = named_distribution(distribution, n), named_distribution(distribution, n + 1)
         worst = max(worst, hockey_stick(one, other, a), hockey_stick(other, one, a))
     assert worst == delta
 
@@ -113,8 +113,8 @@ def test_a_name_with_its_noisy_count_costs_exactly_epsilon_and_delta(a, delta):
 @given(ratios, deltas)
 def test_names_alone_have_the_largest_chances_a_bound_leaves(a, delta):
     """Each of the four inequalities holds, and at every step one of them is tight."""
-    law = SelectionLaw(a, delta)
-    for p, q in pairwise(law.chance(n) for n in range(min(law.certain, 60) + 1)):
+    distribution = SelectionDistribution(a, delta)
+    for p, q in pairwise(distribution.chance(n) for n in range(min(distribution.certain, 60) + 1)):
         assert q <= a * p + delta
         assert 1 - p <= a * (1 - q) + delta
         assert p <= a * q + delta
@@ -125,7 +125,7 @@ def test_names_alone_have_the_largest_chances_a_bound_leaves(a, delta):
 @pytest.mark.parametrize(("a", "delta"), [(2.0, 0.01), (1.1, 0.02), (3.0, 1e-4)])
 def test_no_mechanism_on_one_key_names_it_with_a_larger_chance(a, delta):
     """The linear program over all p(0), ..., p(N) with p(0) = 0: its optimum for each n is pi(n)."""
-    law, size = SelectionLaw(Fraction(str(a)), Fraction(str(delta))), 12
+    distribution, size = SelectionDistribution(Fraction(str(a)), Fraction(str(delta))), 12
     rows, columns, values, upper = [], [], [], []
     for n in range(size):
         for one, other, bound in ((n + 1, n, delta), (n, n + 1, delta), (n, n + 1, None), (n + 1, n, None)):
@@ -141,15 +141,17 @@ def test_no_mechanism_on_one_key_names_it_with_a_larger_chance(a, delta):
     for n in (1, 3, 6, 12):
         cost = [-1.0 if k == n else 0.0 for k in range(size + 1)]
         program = LinearProgram.of_triplets(cost, rows, columns, values, lower=[-np.inf] * len(upper), upper=upper)
-        assert -solve(program).value == pytest.approx(float(law.chance(n)), abs=1e-8)
+        assert -solve(program).value == pytest.approx(float(distribution.chance(n)), abs=1e-8)
 
 
 def users(total, delta, keys, chance):
-    law = selection_law(level(total), Fraction(delta), keys)
-    below, above = 0, law.certain
+    distribution = selection_distribution(level(total), Fraction(delta), keys)
+    below, above = 0, distribution.certain
     while above - below > 1:
         middle = (below + above) // 2
-        below, above = (below, middle) if law.chance_interval(middle).lower >= Fraction(chance) else (middle, above)
+        below, above = (
+            (below, middle) if distribution.chance_interval(middle).lower >= Fraction(chance) else (middle, above)
+        )
     return above
 
 
@@ -169,7 +171,7 @@ def test_how_many_individuals_a_key_needs(epsilon, keys, half, most, laplace):
 def test_the_level_of_a_key_is_rounded_to_the_safe_side():
     """A rational slightly below e^(epsilon/k) replaces it."""
     for epsilon, keys in ((1, 1), ("1e-6", 1), (1, 10**6), (50, 3), ("1e-50", 1), (10**5, 1)):
-        a = selection_law(level(epsilon), Fraction(1, 100), keys).ratio
+        a = selection_distribution(level(epsilon), Fraction(1, 100), keys).ratio
         share = Fraction(epsilon) / keys
         assert a > 1
         assert share > 100 or a <= exp_interval(share, 400).upper
@@ -177,7 +179,7 @@ def test_the_level_of_a_key_is_rounded_to_the_safe_side():
             log = share if share < Fraction(1, 10**6) else Fraction(math.log(a))
             assert log <= share * (1 + Fraction(1, 10**12))
             assert (a - 1) * (1 + Fraction(1, 10**12)) >= (share if share < 1 else Fraction(math.expm1(share)))
-    assert selection_law(level(alpha="1/3"), Fraction(1, 100), 1).ratio == 3
+    assert selection_distribution(level(alpha="1/3"), Fraction(1, 100), 1).ratio == 3
 
 
 @pytest.mark.parametrize(("shares", "delta"), [(1, "1/10"), (2, "1/10"), (3, "1/3")])
@@ -186,25 +188,25 @@ def test_no_division_of_shares_over_keys_costs_more_than_was_promised(shares, de
     and attains it. Selected keys and noisy counts of all keys together, both directions, in rationals; e^epsilon is 2
     for each share."""
     delta, total = Fraction(delta), level(alpha=Fraction(1, 2**shares))
-    law, worst = selection_law(total, delta, shares, shares), Fraction(0)
-    assert law.ratio == 2
-    laws = [named_law(law, n) for n in range(law.certain + shares + 2)]
+    distribution, worst = selection_distribution(total, delta, shares, shares), Fraction(0)
+    assert distribution.ratio == 2
+    distributions = [named_distribution(distribution, n) for n in range(distribution.certain + shares + 2)]
     for keys in (1, 2, 3):
         divided = [w for w in itertools.product(range(shares + 1), repeat=keys) if all(w) and sum(w) <= shares]
-        for before in itertools.product(range(min(law.certain, 5 if keys == 3 else 99) + 1), repeat=keys):
+        for before in itertools.product(range(min(distribution.certain, 5 if keys == 3 else 99) + 1), repeat=keys):
             for weights in divided:
                 after = [n + more for n, more in zip(before, weights, strict=True)]
-                less, more = (joint([laws[n] for n in counts]) for counts in (before, after))
+                less, more = (joint([distributions[n] for n in counts]) for counts in (before, after))
                 ways = hockey_stick(less, more, 2**shares), hockey_stick(more, less, 2**shares)
                 worst = max(worst, *ways)
-    assert delta * (1 - Fraction(1, 2**64)) <= law.chance(shares) <= worst <= delta
+    assert delta * (1 - Fraction(1, 2**64)) <= distribution.chance(shares) <= worst <= delta
 
 
-def joint(laws):
+def joint(distributions):
     """The distribution of what is published of several independent keys."""
     return {
         tuple(shown for shown, _ in pairs): math.prod(chance for _, chance in pairs)
-        for pairs in itertools.product(*(law.items() for law in laws))
+        for pairs in itertools.product(*(distribution.items() for distribution in distributions))
     }
 
 
@@ -212,11 +214,14 @@ def joint(laws):
 def test_who_holds_few_keys_names_them_sooner_by_shares(held, whole, divided):
     """Number of individuals with few keys each, at most ten, needed to select one of them with 50 %; delta 1e-6,
     epsilon 1."""
-    laws = [
-        (selection_law(level(1), Fraction(1, 10**6), 10, shares), weight)
+    distributions = [
+        (selection_distribution(level(1), Fraction(1, 10**6), 10, shares), weight)
         for shares, weight in ((None, 1), (60, 60 // held))
     ]
-    least = [next(n for n in range(999) if law.chance(n * weight) >= Fraction(1, 2)) for law, weight in laws]
+    least = [
+        next(n for n in range(999) if distribution.chance(n * weight) >= Fraction(1, 2))
+        for distribution, weight in distributions
+    ]
     assert least == [whole, divided]
 
 
@@ -257,7 +262,7 @@ def test_keys_in_shares_are_drawn_stated_and_refused():
     counts = {"often": 60 * 400, "rare": 60}
     answer, noise = release(table_of(counts), epsilon=1, delta="1e-9", keys=10, shares=60)
     assert list(answer.table["key"]) == ["often"]
-    assert Fraction(1, 10**9) * (1 - Fraction(1, 2**64)) < noise.law(level(1)).chance(60) <= Fraction(1, 10**9)
+    assert Fraction(1, 10**9) * (1 - Fraction(1, 2**64)) < noise.distribution(level(1)).chance(60) <= Fraction(1, 10**9)
     statement = answer.statement
     assert "holds at most 10 keys and gives them at most 60 shares in all" in statement["guarantee"]
     assert stated_release(statement).delta == Fraction(1, 10**9)
@@ -276,8 +281,8 @@ def test_keys_in_shares_are_drawn_stated_and_refused():
         with pytest.raises((errors.OutOfRange, errors.NotANumber)):
             key_noise(delta="1e-9", keys=10, shares=shares)
     for epsilon, delta, keys, shares in ((10**6, "1e-300", 10, 60), ("1e-6", "1e-6", 1, 10**6), (50, "0.99", 3, 3)):
-        law = selection_law(level(epsilon), Fraction(delta), keys, shares)
-        assert 0 <= 1 - law.chance_interval(shares, 2000).upper / Fraction(delta) < Fraction(1, 2**64)
+        distribution = selection_distribution(level(epsilon), Fraction(delta), keys, shares)
+        assert 0 <= 1 - distribution.chance_interval(shares, 2000).upper / Fraction(delta) < Fraction(1, 2**64)
 
 
 CHAINS = [
@@ -291,15 +296,15 @@ CHAINS = [
 def test_growing_deltas_cost_the_last_one(a, chain):
     """Three lists of one coupling: the delta at which a key appears costs exactly the last delta between n and n +
     1."""
-    laws = [SelectionLaw(a, delta) for delta in chain]
+    distributions = [SelectionDistribution(a, delta) for delta in chain]
     worst = Fraction(0)
 
     def appears(n):
-        steps = [Fraction(0), *(law.chance(n) for law in laws), Fraction(1)]
+        steps = [Fraction(0), *(distribution.chance(n) for distribution in distributions), Fraction(1)]
         assert steps == sorted(steps)
         return dict(enumerate(after - before for before, after in pairwise(steps)))
 
-    for n in range(laws[0].certain + 2):
+    for n in range(distributions[0].certain + 2):
         one, other = appears(n), appears(n + 1)
         worst = max(worst, hockey_stick(one, other, a), hockey_stick(other, one, a))
     assert worst == chain[-1]
@@ -308,7 +313,7 @@ def test_growing_deltas_cost_the_last_one(a, chain):
 def test_growing_epsilons_would_cost_more_than_the_last():
     """e^epsilon from 2 to 3 at delta 1e-6: the pair of lists has 2047 times this delta, so it is refused."""
     delta = Fraction(1, 10**6)
-    lower, higher = SelectionLaw(Fraction(2), delta), SelectionLaw(Fraction(3), delta)
+    lower, higher = SelectionDistribution(Fraction(2), delta), SelectionDistribution(Fraction(3), delta)
     newly = [higher.chance(n) - lower.chance(n) for n in range(60)]
     worst = max(q - 3 * p for p, q in pairwise(newly))
     assert worst > 1000 * delta
@@ -321,7 +326,7 @@ def test_growing_epsilons_would_cost_more_than_the_last():
 @pytest.mark.parametrize(("a", "chain"), CHAINS)
 def test_what_appears_later_has_the_chance_that_is_left(a, chain):
     """(pi_2 - pi_1)/(1 - pi_1), enclosed to any precision."""
-    before, after = SelectionLaw(a, chain[0]), SelectionLaw(a, chain[1])
+    before, after = SelectionDistribution(a, chain[0]), SelectionDistribution(a, chain[1])
     for n in range(before.certain):
         if before.chance(n) < 1:
             exactly = (after.chance(n) - before.chance(n)) / (1 - before.chance(n))
@@ -348,24 +353,28 @@ class Bits:
 @pytest.mark.parametrize("delta", ["1/10", "1/1000"])
 def test_a_threshold_drawn_bit_by_bit_is_the_true_one(delta):
     """T is the least n with pi(n) > U: for words on both sides of each pi(n), and on the cell that holds it."""
-    law, ones = SelectionLaw(Fraction(3, 2), Fraction(delta)), [2**64 - 1] * 3
-    for n in range(1, law.certain):
-        cell = math.floor(law.chance(n) * 2**64)
-        after = next(k for k in range(n + 1, law.certain + 1) if law.chance(k) * 2**64 >= cell + 2 or k == law.certain)
-        if law.chance(n) < 1 and law.chance(n - 1) * 2**64 < cell - 1:
-            assert law._drawn(Bits(cell - 1, 0).word) == n
-            assert law._drawn(Bits(cell + 1, *ones).word) == after
-            if law.chance(n) * 2**64 != cell:  # U does not stay beside it
-                assert law._drawn(Bits(cell, 0, 0, 0).word) == n
-                assert law._drawn(Bits(cell, *ones).word) == after
+    distribution, ones = SelectionDistribution(Fraction(3, 2), Fraction(delta)), [2**64 - 1] * 3
+    for n in range(1, distribution.certain):
+        cell = math.floor(distribution.chance(n) * 2**64)
+        after = next(
+            k
+            for k in range(n + 1, distribution.certain + 1)
+            if distribution.chance(k) * 2**64 >= cell + 2 or k == distribution.certain
+        )
+        if distribution.chance(n) < 1 and distribution.chance(n - 1) * 2**64 < cell - 1:
+            assert distribution._drawn(Bits(cell - 1, 0).word) == n
+            assert distribution._drawn(Bits(cell + 1, *ones).word) == after
+            if distribution.chance(n) * 2**64 != cell:  # U does not stay beside it
+                assert distribution._drawn(Bits(cell, 0, 0, 0).word) == n
+                assert distribution._drawn(Bits(cell, *ones).word) == after
 
 
 def test_a_cell_that_holds_a_chance_decides_nothing():
     """pi(1) = 1/4 + 2^-90 lies inside the cell of 64 bits at 1/4: more bits decide, either way."""
-    law = SelectionLaw(2, Fraction(1, 4) + Fraction(1, 2**90))
-    assert law._placed(2**62, 64) is None
-    assert law._drawn(Bits(2**62, 0).word) == 1
-    assert law._drawn(Bits(2**62, 2**64 - 1).word) == 2
+    distribution = SelectionDistribution(2, Fraction(1, 4) + Fraction(1, 2**90))
+    assert distribution._placed(2**62, 64) is None
+    assert distribution._drawn(Bits(2**62, 0).word) == 1
+    assert distribution._drawn(Bits(2**62, 2**64 - 1).word) == 2
 
 
 def test_a_key_is_named_where_its_count_reaches_the_threshold_drawn():
@@ -373,24 +382,26 @@ def test_a_key_is_named_where_its_count_reaches_the_threshold_drawn():
     threshold."""
     counts = [(f"{i:04}", 1 + i % 30) for i in range(3000)]
     noise = key_noise(delta="1/1000")
-    law = noise.law(level(1))
+    distribution = noise.distribution(level(1))
     keys, noisy = noise.selected(counts, level(1), SeededRandomness(5))
-    drawn = list(law.thresholds(len(counts), SeededRandomness(5)))
-    named = [(name, n + law.turn - least) for (name, n), least in zip(counts, drawn, strict=True) if n >= least]
+    drawn = list(distribution.thresholds(len(counts), SeededRandomness(5)))
+    named = [
+        (name, n + distribution.turn - least) for (name, n), least in zip(counts, drawn, strict=True) if n >= least
+    ]
     assert list(zip(keys, noisy, strict=True)) == named
-    assert min(noisy) == law.threshold + 1
+    assert min(noisy) == distribution.threshold + 1
     assert any(n == least for (_, n), least in zip(counts, drawn, strict=True))
 
 
-def test_draws_by_table_and_bit_by_bit_have_the_law():
+def test_draws_by_table_and_bit_by_bit_have_the_distribution():
     """2 * 10^4 seeded draws each, against pi, within five standard deviations at every n."""
-    law, count = SelectionLaw(Fraction(3, 2), Fraction(1, 50)), 20_000
-    by_table = list(law.thresholds(count, SeededRandomness(1)))
+    distribution, count = SelectionDistribution(Fraction(3, 2), Fraction(1, 50)), 20_000
+    by_table = list(distribution.thresholds(count, SeededRandomness(1)))
     word = SeededRandomness(2).word
-    by_bits = [law._drawn(word) for _ in range(count // 10)]
+    by_bits = [distribution._drawn(word) for _ in range(count // 10)]
     for drawn in (by_table, by_bits):
-        for n in range(law.certain + 1):
-            chance = float(law.chance(n))
+        for n in range(distribution.certain + 1):
+            chance = float(distribution.chance(n))
             noise = 5 * math.sqrt(chance * (1 - chance) / len(drawn)) + 1e-12
             assert abs(np.mean(np.array(drawn) <= n) - chance) <= noise
 
@@ -399,12 +410,12 @@ def test_keys_and_noisy_counts_as_published():
     """Counts above the threshold, keys in the order of their texts, all frequent keys, noise within its bounds."""
     counts = {f"k{i:03}": 200 if i % 2 else 1 for i in range(100)}
     answer, noise = release(table_of(counts), epsilon=1, delta="1e-12", keys=2)
-    law, words = noise.law(level(1)), answer.statement["guarantee"]
+    distribution, words = noise.distribution(level(1)), answer.statement["guarantee"]
     assert list(answer.table["key"]) == sorted(name for name, n in counts.items() if n > 1)
-    assert all(noisy > law.threshold for noisy in answer.table["count"])
-    assert all(abs(noisy - 200) <= law.certain for noisy in answer.table["count"])
-    assert law.chance(1) == Fraction(1, 2 * 10**12)
-    assert law.chance(0) == 0
+    assert all(noisy > distribution.threshold for noisy in answer.table["count"])
+    assert all(abs(noisy - 200) <= distribution.certain for noisy in answer.table["count"])
+    assert distribution.chance(1) == Fraction(1, 2 * 10**12)
+    assert distribution.chance(0) == 0
     assert "delta=1/1000000000000" in words
     assert "at most 2 keys, each counted once" in words
     empty, _ = release({"key": [], "count": []}, epsilon=1, delta="1e-6")
@@ -445,12 +456,12 @@ def test_growing_deltas_only_add_and_repeat_what_was_said():
         selection.at("1e-6")
 
 
-def test_later_lists_have_the_law_of_fresh_ones():
+def test_later_lists_have_the_distribution_of_fresh_ones():
     """4000 keys of 8 individuals at two deltas in turn: the number of selected keys is binomial with pi of the last
     delta."""
     selection = KeySelection(dict.fromkeys(range(4000), 8), epsilon=1)
     for delta in ("1e-5", "1e-4"):
-        chance = float(selection_law(level(1), Fraction(delta), 1).chance(8))
+        chance = float(selection_distribution(level(1), Fraction(delta), 1).chance(8))
         named = len(selection.at(delta).keys)
         assert abs(named - 4000 * chance) <= 7 * math.sqrt(4000 * chance * (1 - chance))
 
@@ -479,9 +490,9 @@ def test_extreme_levels_and_deltas():
     ):
         answer, noise = release(table_of({"all": 10**400, "one": 1}), epsilon=epsilon, delta=delta, keys=keys)
         assert "all" in answer.table["key"]
-        assert noise.law(level(epsilon)).chance_interval(1, 2000).contains(Fraction(delta) / keys)
+        assert noise.distribution(level(epsilon)).chance_interval(1, 2000).contains(Fraction(delta) / keys)
     with pytest.raises(errors.Unsupported, match="2\\^24 bits"):
-        key_noise(delta="1e-6").law(level("1e-6")).chance(500_000)
+        key_noise(delta="1e-6").distribution(level("1e-6")).chance(500_000)
 
 
 @pytest.mark.parametrize(
@@ -517,4 +528,4 @@ def test_wrong_promises_are_refused():
     with pytest.raises(errors.PromiseBroken):
         KeySelection({"a": 1}, epsilon=1, randomness=SeededRandomness(1))
     with pytest.raises(errors.OutOfRange):
-        SelectionLaw(1, "1/2")
+        SelectionDistribution(1, "1/2")

@@ -38,9 +38,11 @@ def low_bit_attack(release_from, low=0.0, high=2.5, rounds=4000):
     )
 
 
-@pytest.mark.parametrize("law", [REALS, Staircase(epsilon=1, sensitivity=2.5), Laplace(epsilon=1, sensitivity="5/2")])
-def test_the_low_bit_attack_finds_nothing(law):
-    assert low_bit_attack(lambda values: add_noise(values, law)) == 0
+@pytest.mark.parametrize(
+    "distribution", [REALS, Staircase(epsilon=1, sensitivity=2.5), Laplace(epsilon=1, sensitivity="5/2")]
+)
+def test_the_low_bit_attack_finds_nothing(distribution):
+    assert low_bit_attack(lambda values: add_noise(values, distribution)) == 0
 
 
 @pytest.mark.parametrize("planted", [float_laplace, float_staircase])
@@ -50,13 +52,13 @@ def test_the_low_bit_attack_finds_float_noise(planted):
 
 
 @pytest.mark.parametrize("value", [0.0, 0.1, 1 / 3, -2.7, 1e6 + 0.1, 5e-324])
-@pytest.mark.parametrize("law", [REALS, Laplace(epsilon=1, sensitivity=0.1), Staircase(epsilon=3)], ids=repr)
-def test_outputs_of_neighbours_are_points_of_one_grid(value, law):
+@pytest.mark.parametrize("distribution", [REALS, Laplace(epsilon=1, sensitivity=0.1), Staircase(epsilon=3)], ids=repr)
+def test_outputs_of_neighbours_are_points_of_one_grid(value, distribution):
     """Each output is a grid point, and each grid point has positive probability from every true value."""
-    lattice, exponent = on_grid(law)
-    neighbour = float(np.nextafter(value + float(law.sensitivity), value))
+    lattice, exponent = on_grid(distribution)
+    neighbour = float(np.nextafter(value + float(distribution.sensitivity), value))
     for origin in (value, neighbour):
-        points = np.ldexp(add_noise(np.full(500, origin), law), exponent)
+        points = np.ldexp(add_noise(np.full(500, origin), distribution), exponent)
         assert (points == np.floor(points)).all()
         for other in (value, neighbour):
             shift = points - math.floor(Fraction(other) * 2**exponent)
@@ -65,8 +67,8 @@ def test_outputs_of_neighbours_are_points_of_one_grid(value, law):
 
 def test_neighbours_are_told_apart_by_the_level_at_most():
     """The largest ratio of exact output probabilities around both values is exp(epsilon), and it is attained."""
-    law = Laplace(alpha="1/2", sensitivity="0.3")
-    lattice, _ = on_grid(law, "1/16")
+    distribution = Laplace(alpha="1/2", sensitivity="0.3")
+    lattice, _ = on_grid(distribution, "1/16")
     width = Fraction(1, 16)
     worst = Fraction(0)
     for x, y in ((0.1, 0.4), (0.0, 0.3), (-0.25, 0.05), (0.99, 1.28)):

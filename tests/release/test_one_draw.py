@@ -28,7 +28,7 @@ def once(table, promise, epsilon=1):
 
 
 @pytest.mark.parametrize(
-    ("unit", "law"),
+    ("unit", "distribution"),
     [
         (REPLACED, TablesDraw(1, [5], "change-one")),
         (ut.Unit(1, 1, "change-one", nonnegative=True, exactly=True), TablesDraw(1, [5], "change-one", exactly=True)),
@@ -40,17 +40,19 @@ def once(table, promise, epsilon=1):
     ],
     ids=repr,
 )
-def test_a_column_is_released_in_one_draw(unit, law):
+def test_a_column_is_released_in_one_draw(unit, distribution):
     """The distribution for its unit, one margin that covers, a statement that can be checked, and no relaxing."""
     promise = ut.Promise("n", public="ward", drop="m", noise=ut.OneDraw(unit, released_cells=5))
     answer = once(TABLE, promise)
-    assert answer.law == law
-    if isinstance(law, CellsDraw):
-        assert law.variance == min(law.with_step(r).variance for r in range(1, law.sensitivity + 1))
-    assert answer.table["n_margin"] == [law.margin("0.95")] * 5
+    assert answer.distribution == distribution
+    if isinstance(distribution, CellsDraw):
+        assert distribution.variance == min(
+            distribution.with_step(r).variance for r in range(1, distribution.sensitivity + 1)
+        )
+    assert answer.table["n_margin"] == [distribution.margin("0.95")] * 5
     assert all(type(cell) is int for cell in answer.table["n"])
     said = json.loads(json.dumps(answer.statement))
-    assert ut.check_statement(said, answer.table).law == law
+    assert ut.check_statement(said, answer.table).distribution == distribution
     assert "nothing" not in said["guarantee"]
     assert "cannot be relaxed" in said["noise"]["drawn"]
     with pytest.raises(Unsupported, match="once=True"):
@@ -58,21 +60,21 @@ def test_a_column_is_released_in_one_draw(unit, law):
     with pytest.raises(Unsupported, match="whose noise can be relaxed"):
         ut.release(TABLE, promise, epsilon=1)
     assert ut.Promise.of_facts(json.loads(json.dumps(promise.facts()))) == promise
-    assert repr(law) in stated_release(said).noises[0].law
+    assert repr(distribution) in stated_release(said).noises[0].distribution
 
 
-def test_draws_of_a_release_have_the_law():
+def test_draws_of_a_release_have_the_distribution():
     """Zero noise is as frequent as the distribution states; errors of columns are the cells of one draw."""
     unit = ut.Unit(1, 4, nonnegative=True)
     promise = ut.Promise(["n", "m"], drop="ward", noise=ut.OneDraw(unit, 10))
-    law, none, beyond, runs = CellsDraw(1, 10, 4), 0, 0, 400
-    margin = law.margin("0.9")
+    distribution, none, beyond, runs = CellsDraw(1, 10, 4), 0, 0, 400
+    margin = distribution.margin("0.9")
     for _ in range(runs):
         table = once(TABLE, promise).table
         errors = [table[name][row] - TABLE[name][row] for name in ("n", "m") for row in range(5)]
         none += errors[3] == 0
         beyond += abs(errors[7]) > margin
-    assert as_often(none, runs, float(1 - law.tail(0))) > LEVEL
+    assert as_often(none, runs, float(1 - distribution.tail(0))) > LEVEL
     assert no_more_often(beyond, runs, 0.1) > LEVEL
 
 
@@ -82,7 +84,7 @@ def test_forged_statements_of_one_draw_are_refused():
     answer = once({"n": [1, 2, 3]}, ut.Promise("n", noise=ut.OneDraw(unit, 3)))
     said = json.loads(json.dumps(answer.statement))
     noise = said["promise"]["noise"]
-    assert noise["step"] == answer.law.step
+    assert noise["step"] == answer.distribution.step
     for change in (
         {"step": 1},
         {"step": 5},
@@ -112,15 +114,15 @@ def test_all_one_way_tables_are_released_in_one_draw(unit, tmp_path):
     names, counts = answer.table["table"].tolist(), answer.table["count"].tolist()
     for name in ("sex", "smoker", "age"):
         assert sum(n for table, n in zip(names, counts, strict=True) if table == name) == counts[0]
-    law = answer.law
-    assert law == TablesDraw(1, [2, 2, 3], unit.neighbours, unit.exactly)
+    distribution = answer.distribution
+    assert distribution == TablesDraw(1, [2, 2, 3], unit.neighbours, unit.exactly)
     margins = dict(zip(names, answer.table["count_margin"], strict=True))
     assert margins == {
-        "total": law.total_margin(), "sex": law.margin(), "smoker": law.margin(), "age": law.margin(cell=4)
-    }  # fmt: skip
+        "total": distribution.total_margin(), "sex": distribution.margin(), "smoker": distribution.margin(), "age":
+    distribution.margin(cell=4) }  # fmt: skip
     assert (counts[0] == 330) >= unit.exactly
     said = json.loads(json.dumps(answer.statement))
-    assert ut.check_statement(said, answer.table).law == law
+    assert ut.check_statement(said, answer.table).distribution == distribution
     assert said["margins"]["count_margin"] == list(answer.table["count_margin"])
     answer.save(tmp_path / "tables.csv")
     again = ut.read_release(tmp_path / "tables.csv")
@@ -138,10 +140,10 @@ def test_further_tables_have_noise_of_their_own(tmp_path):
     table = counted()
     noise = ut.OneWayDraw.of_counted(table, table_shares={"sex age": "1/4"})
     answer = once(table, ut.Promise(noise=noise))
-    law, own = answer.law, Geometric("1/4")
-    assert law == TablesDraw("3/4", [2, 2, 3])
+    distribution, own = answer.distribution, Geometric("1/4")
+    assert distribution == TablesDraw("3/4", [2, 2, 3])
     assert answer["sex age"]["count_margin"].tolist() == [own.margin("0.95")] * 6
-    assert answer["age"]["count_margin"].tolist() == [law.margin(cell=4)] * 3
+    assert answer["age"]["count_margin"].tolist() == [distribution.margin(cell=4)] * 3
     assert list(answer["age sex"]) == ["sex", "age", "count", "count_margin"]
     assert answer[""]["count"].tolist() == answer["total"]["count"].tolist() == [answer.table["count"][0]]
     assert answer.total().exact == answer.total({}).exact == answer.table["count"][0]
@@ -157,7 +159,7 @@ def test_further_tables_have_noise_of_their_own(tmp_path):
     assert answer.total(two).margin == Combination([1, 1], "1/4").margin("0.95")
     assert answer.total(two).variance == pytest.approx(2 * float(own.variance()))
     apart = 1 - Fraction(1, 40)  # a sum of both: each may miss half as often
-    assert answer.total({"group": ["old", "men old"]}).margin == law.margin(apart, cell=6) + own.margin(apart)
+    assert answer.total({"group": ["old", "men old"]}).margin == distribution.margin(apart, cell=6) + own.margin(apart)
     answer.save(tmp_path / "tables.csv")
     again = ut.read_release(tmp_path / "tables.csv")
     assert again["sex age"]["count"].tolist() == answer["sex age"]["count"].tolist()
@@ -185,7 +187,7 @@ def test_one_way_tables_as_dataframes_and_with_other_margins():
     answer = once(table, ut.Promise(noise=ut.OneWayDraw.of_counted(table)))
     assert isinstance(answer.table, polars.DataFrame)
     sharper = answer.with_confidence("0.5")
-    assert sharper.table["count_margin"].to_list()[0] == answer.law.total_margin("0.5")
+    assert sharper.table["count_margin"].to_list()[0] == answer.distribution.total_margin("0.5")
     assert ut.check_statement(sharper.statement, sharper.table).confidence == Fraction(1, 2)
 
 
@@ -193,14 +195,16 @@ def test_sums_of_cells_have_margins():
     """Single cells and totals exactly; other sums by draws of the distribution, which is public."""
     table = counted()
     answer = once(table, ut.Promise(noise=ut.OneWayDraw.of_counted(table)))
-    law = answer.law
-    assert answer.total({"table": "age", "group": "old"}).margin == law.margin(cell=6)
-    assert answer.total({"table": "age"}).margin == answer.total({"table": "total"}).margin == law.total_margin()
+    distribution = answer.distribution
+    assert answer.total({"table": "age", "group": "old"}).margin == distribution.margin(cell=6)
+    assert (
+        answer.total({"table": "age"}).margin == answer.total({"table": "total"}).margin == distribution.total_margin()
+    )
     two = answer.total({"table": "age", "group": ["young", "old"]})
-    assert law.margin(cell=4) <= two.margin <= 2 * law.margin(cell=4)
-    assert two.variance == pytest.approx(float(law.variance_of([0, 0, 0, 0, 1, 0, 1])))
+    assert distribution.margin(cell=4) <= two.margin <= 2 * distribution.margin(cell=4)
+    assert two.variance == pytest.approx(float(distribution.variance_of([0, 0, 0, 0, 1, 0, 1])))
     both = once(TABLE, ut.Promise(["n", "m"], public="ward", noise=ut.OneDraw(ut.Unit(1, 2, nonnegative=True), 10)))
-    assert both.total({"ward": "a"}, column="m").margin == both.law.margin()
+    assert both.total({"ward": "a"}, column="m").margin == both.distribution.margin()
     assert both.total(column="n").exact == sum(both.table["n"])
     noise = ut.OneDraw(ut.Unit(1, 3, nonnegative=True), 12).at(ut.level(1))
     some = [[Fraction(at in cells) for at in range(12)] for cells in ((0, 1, 2), (0, 1, 4), (3, 4, 5))]
@@ -213,13 +217,16 @@ def test_counted_tables_and_amounts():
     noise = ut.OneDraw.of_counted(table)
     assert (noise.released_cells, noise.unit) == (12, table.unit)
     answer = once(table, ut.Promise.of_counted(table, noise=noise))
-    assert answer.law == CellsDraw(1, 12, 2)
+    assert answer.distribution == CellsDraw(1, 12, 2)
     unit = ut.Unit(100, 2, amount=Amount("paid", "0.05"), nonnegative=True)
     paid = once(counted(unit), ut.Promise.of_counted(counted(unit), noise=ut.OneDraw(unit, 12)))
     steps = [Fraction(cell).limit_denominator(100) * 20 for cell in paid.table["paid"]]
     assert all(step.denominator == 1 for step in steps)
-    assert paid.margin() == pytest.approx(0.05 * paid.law.margin())
-    assert once(counted(ut.Unit(1, 2)), ut.Promise.of_counted(counted(ut.Unit(1, 2)), noise=noise)).law == answer.law
+    assert paid.margin() == pytest.approx(0.05 * paid.distribution.margin())
+    assert (
+        once(counted(ut.Unit(1, 2)), ut.Promise.of_counted(counted(ut.Unit(1, 2)), noise=noise)).distribution
+        == answer.distribution
+    )
     lowered = ut.Unit(100, 2, amount=Amount("paid", "0.05"))
     assert not ut.OneDraw.of_counted(counted(lowered)).unit.nonnegative
     with pytest.raises(OutOfRange, match="without that proof"):

@@ -53,7 +53,7 @@ def test_one_and_three_columns():
     for columns in (["x"], ["x", "y", "z"]):
         table = {name: [1.0, 2.0] for name in columns}
         made = release_places(table, columns=columns, epsilon=1)
-        assert made.law.dimensions == len(columns)
+        assert made.distribution.dimensions == len(columns)
         check_statement(made.statement, made.table)
 
 

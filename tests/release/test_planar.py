@@ -51,7 +51,7 @@ def test_one_point_in_every_kind_of_number(kind):
 
 
 @pytest.mark.parametrize("order", list(permutations(range(3))), ids=str)
-def test_every_order_of_requests_has_the_law_and_correlation(order):
+def test_every_order_of_requests_has_the_distribution_and_correlation(order):
     r"""R3: each level has its distribution, and two levels have the covariance of the path, E V_e1.V_e2 = E\|V_e2\|^2,
     e1 < e2."""
     levels, count = [level("1/2"), level(alpha="1/3"), level(3)], 8_000
@@ -60,8 +60,8 @@ def test_every_order_of_requests_has_the_law_and_correlation(order):
     for i in order:
         noise[i] = made.at(levels[i]) - 7.5
     for i, one in enumerate(levels):
-        law = EuclideanLaplace(one)
-        assert stats.kstest(np.linalg.norm(noise[i], axis=1), law.within).pvalue > 1e-5
+        distribution = EuclideanLaplace(one)
+        assert stats.kstest(np.linalg.norm(noise[i], axis=1), distribution.within).pvalue > 1e-5
     for i, j in ((0, 1), (0, 2), (1, 2)):
         wanted = EuclideanLaplace(levels[j]).mean_squared
         product = (noise[i] * noise[j]).sum(axis=1)
@@ -88,8 +88,10 @@ def test_the_error_bar_holds_and_is_short(dimensions, grid, confidence):
 
 def test_margins_of_the_plane():
     """Margin 50/95/99 % at epsilon 1: 1.678, 4.744, 6.638; in one dimension log 1/(1 - c)."""
-    law = EuclideanLaplace(level(1))
-    assert [law.margin(c) for c in ("0.5", "0.95", "0.99")] == pytest.approx([1.67835, 4.74386, 6.63835], abs=1e-5)
+    distribution = EuclideanLaplace(level(1))
+    assert [distribution.margin(c) for c in ("0.5", "0.95", "0.99")] == pytest.approx(
+        [1.67835, 4.74386, 6.63835], abs=1e-5
+    )
     assert EuclideanLaplace(level(2), 1).margin("0.95") == pytest.approx(np.log(20) / 2, rel=1e-9)
     for n in (1, 2, 3, 30):
         assert EuclideanLaplace(level("1/7"), n).margin("0.999") == pytest.approx(
@@ -100,8 +102,8 @@ def test_margins_of_the_plane():
 
 @given(st.integers(1, 60), st.fractions("1/1000000", "999999/1000000", max_denominator=10**6))
 def test_a_margin_is_never_too_short_and_hardly_too_long(n, confidence):
-    law = EuclideanLaplace(level(1), n)
-    margin = law.margin(confidence)
+    distribution = EuclideanLaplace(level(1), n)
+    margin = distribution.margin(confidence)
     assert stats.gamma(n).sf(margin) == pytest.approx(float(1 - confidence), rel=1e-6, abs=1e-12)
 
 
@@ -142,7 +144,7 @@ def test_the_grid_that_is_chosen_is_fine_and_no_finer_than_needed(epsilon, per):
     """The largest power of two that is at most per/(64 epsilon): epsilon g <= 1/64, far below 1/2."""
     if epsilon == 0 or per == 0:
         return
-    grid = PointNoise(per=per).at(level(epsilon)).law.grid
+    grid = PointNoise(per=per).at(level(epsilon)).distribution.grid
     assert grid * epsilon * 64 <= per < 2 * grid * epsilon * 64
 
 

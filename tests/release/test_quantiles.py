@@ -115,7 +115,7 @@ def test_bounds_by_the_variance_change_no_answer(shape, where, measured):
 
 
 @pytest.mark.parametrize("shares", [{"age": 1}, {"age": "1/2", "age~12": "1/2"}])
-def test_most_cuts_are_decided_without_the_law_of_their_noise(shares):
+def test_most_cuts_are_decided_without_the_distribution_of_their_noise(shares):
     """All but a few of a hundred cuts, so that a median of a long axis takes no longer than its sums."""
     domain = Domain(age=bins(120))
     released = ut.release(np.full(120, 50), Plan(domain, Unit(1, 1), shares), epsilon=1, once=True).table

@@ -106,7 +106,7 @@ def test_ragged_lists_are_refused():
             add_noise(ragged, COUNTS)
 
 
-def test_a_float_for_a_law_on_the_integers_is_told_what_to_use():
+def test_a_float_for_a_distribution_on_the_integers_is_told_what_to_use():
     with pytest.raises(NotANumber, match='numbers="reals"'):
         add_noise([1, 2.5], COUNTS)
 
@@ -139,10 +139,10 @@ def test_no_refusal_tells_a_value(bad):
         assert found.value.__cause__ is None
 
 
-@pytest.mark.parametrize("law", [None, 1, "geometric"])
-def test_what_is_no_law_is_refused(law):
+@pytest.mark.parametrize("distribution", [None, 1, "geometric"])
+def test_what_is_no_distribution_is_refused(distribution):
     with pytest.raises(Unsupported, match="exact draws need"):
-        add_noise([1], law)
+        add_noise([1], distribution)
 
 
 @pytest.mark.parametrize("randomness", [0, np.random.default_rng(1)])

@@ -32,15 +32,15 @@ def given(made, measured):
     return NoisySums(ut.Promise(noise=made), level(1), Fraction(19, 20), measured)
 
 
-def test_an_answers_error_has_the_law_found_by_enumeration():
+def test_an_answers_error_has_the_distribution_found_by_enumeration():
     r"""One row: P(\|error\| <= r), summed over both geometric variables, compared with the stated margin."""
     domain = Domain(column=["a", "b"])
     made = Plan(domain, Unit(1, 2), {"column": 1, "": 1}, together="column")
     release = given(made, {(0,): np.array([7]), (1,): np.array([12])})
-    law, masses = {k: float(Geometric("1/2").pmf(k)) for k in range(-60, 61)}, {}
-    for one, other in itertools.product(law, repeat=2):
+    distribution, masses = {k: float(Geometric("1/2").pmf(k)) for k in range(-60, 61)}, {}
+    for one, other in itertools.product(distribution, repeat=2):
         size = abs(one + other) / 2
-        masses[size] = masses.get(size, 0.0) + law[one] * law[other]
+        masses[size] = masses.get(size, 0.0) + distribution[one] * distribution[other]
     for sure in ("0.5", "0.9", "0.95", "0.99"):
         found = release.total({"column": "a"}, confidence=sure).margin
         reached = [sum(mass for size, mass in masses.items() if size <= r) for r in (found - 0.5, found)]
@@ -53,7 +53,7 @@ def test_an_answers_error_has_the_law_found_by_enumeration():
 def test_bars_cover_and_answers_are_unbiased(made):
     """3000 releases: each wanted sum and a ratio are within their margins at least as often as stated."""
     rounds, said = 3000, 0.95
-    laws = {marginal: Geometric(at) for marginal, at in made.levels(level(1)).items()}
+    distributions = {marginal: Geometric(at) for marginal, at in made.levels(level(1)).items()}
     random = np.random.default_rng(5)
     true = made.sums(CELLS)
     release = given(made, true)
@@ -65,7 +65,7 @@ def test_bars_cover_and_answers_are_unbiased(made):
     for form, bar, place in zip(forms, bars, range(len(forms)), strict=True):
         draws = np.zeros(rounds)
         for marginal, terms in release.reconstruction.terms(form).items():
-            q = float(laws[marginal].ratio.alpha)
+            q = float(distributions[marginal].ratio.alpha)
             for (coefficient,), times in terms.items():
                 noise = random.geometric(1 - q, (times, rounds)) - random.geometric(1 - q, (times, rounds))
                 draws += float(coefficient) * noise.sum(axis=0)

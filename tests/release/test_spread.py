@@ -116,7 +116,7 @@ def test_intervals_miss_no_more_often_than_they_say(counts):
     assert no_more_often(missed(counts, 1, 60, "0.8"), 60, 0.2) > LEVEL
 
 
-def test_how_wide_beside_the_law_of_the_estimate():
+def test_how_wide_beside_the_distribution_of_the_estimate():
     """For thousands of people the interval is at most three times as wide as the noise of the estimate implies."""
     counts = [3100, 4400, 2700, 1100]
     bar = released(counts, 1, Domain(age=AGE), {"age": 1}).variance("age")

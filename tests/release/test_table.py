@@ -67,7 +67,7 @@ def test_every_cell_gets_its_share_of_the_level():
         epsilon=1,
         once=True,
     )
-    assert release.law == Geometric("1/2")
+    assert release.distribution == Geometric("1/2")
     assert release.level.epsilon == 1
     replaced = ut.release(
         TABLE,
@@ -75,7 +75,7 @@ def test_every_cell_gets_its_share_of_the_level():
         epsilon=1,
         once=True,
     )
-    assert replaced.law == Geometric("1/4")
+    assert replaced.distribution == Geometric("1/4")
     assert replaced.level.epsilon == 1
 
 
@@ -83,7 +83,7 @@ def test_a_level_given_as_alpha_stays_exact():
     release = ut.release(
         TABLE, ut.Promise(columns="admitted", **OTHERS, unit=ut.Unit(1, 2)), epsilon=ut.level(alpha="1/4"), once=True
     )
-    assert release.law.alpha == Fraction(1, 2)
+    assert release.distribution.alpha == Fraction(1, 2)
 
 
 def test_the_noise_of_a_column_has_the_stated_spread():
@@ -91,7 +91,7 @@ def test_the_noise_of_a_column_has_the_stated_spread():
     rows = 100_000
     table = {"a": np.zeros(rows, dtype=np.int64), "b": np.arange(rows)}
     release = ut.release(table, ut.Promise(columns=["a", "b"], unit=ut.Unit(3, 2)), epsilon=1, once=True)
-    mean, square = (float(release.law.moment(m)) for m in (1, 2))
+    mean, square = (float(release.distribution.moment(m)) for m in (1, 2))
     for name in ("a", "b"):
         noise = release.table[name] - table[name]
         assert abs(np.abs(noise).mean() - mean) < 7 * np.sqrt((square - mean**2) / rows)
@@ -100,15 +100,15 @@ def test_the_noise_of_a_column_has_the_stated_spread():
 
 
 @pytest.mark.parametrize(
-    ("sensitivity", "law"),
+    ("sensitivity", "distribution"),
     [(1, Geometric(1)), (2, DiscreteStaircase(1, 2)), (5, DiscreteStaircase(1, 5))],
 )
-def test_the_law_is_the_optimal_one(sensitivity, law):
+def test_the_distribution_is_the_optimal_one(sensitivity, distribution):
     assert (
         ut.release(
             TABLE, ut.Promise(columns="admitted", **OTHERS, unit=ut.Unit(sensitivity, 1)), epsilon=1, once=True
-        ).law
-        == law
+        ).distribution
+        == distribution
     )
 
 
@@ -121,7 +121,7 @@ def test_reals_are_released_on_a_grid():
         epsilon=1,
         once=True,
     )
-    assert isinstance(release.law, Staircase)
+    assert isinstance(release.distribution, Staircase)
     assert all((value * 8).is_integer() for value in release.table["income"])
     assert release.noise.grid == Fraction(1, 8)
     assert release.margin() == (release.noise.drawn.margin("0.95") + 0.5) / 8
@@ -268,25 +268,25 @@ def test_arrays_stay_arrays_and_lists_stay_lists():
 
 @pytest.mark.parametrize("sensitivity", [1, 2, 3, 4, 5, 1000, 1001])
 @pytest.mark.parametrize("epsilon", ["1/10", 1, 3])
-def test_a_relaxable_law_is_the_cheaper_of_those_that_can_be_relaxed(sensitivity, epsilon):
+def test_a_relaxable_distribution_is_the_cheaper_of_those_that_can_be_relaxed(sensitivity, epsilon):
     """Geometric noise always can be relaxed, and the half-step staircase for an odd sensitivity, in whatever size."""
     plan = ut.Promise(columns="admitted", unit=ut.Unit(sensitivity, 1)).once(relaxable=True).at(epsilon)
-    laws = [Geometric(epsilon, sensitivity)]
+    distributions = [Geometric(epsilon, sensitivity)]
     if sensitivity > 1:
-        laws.append(DiscreteStaircase.half_step(epsilon, sensitivity | 1))
-    assert plan.law in laws
-    assert plan.law.moment(1) == min(law.moment(1) for law in laws)
-    assert plan.law == relaxable_noise(epsilon, sensitivity)
+        distributions.append(DiscreteStaircase.half_step(epsilon, sensitivity | 1))
+    assert plan.distribution in distributions
+    assert plan.distribution.moment(1) == min(distribution.moment(1) for distribution in distributions)
+    assert plan.distribution == relaxable_noise(epsilon, sensitivity)
     assert "made more accurate later" in plan.theorem
 
 
-@pytest.mark.parametrize(("epsilon", "law"), [(1, Staircase.half_step(1, 2)), (5, Laplace(5, 2))])
-def test_relaxable_reals_use_half_steps_or_laplace(epsilon, law):
+@pytest.mark.parametrize(("epsilon", "distribution"), [(1, Staircase.half_step(1, 2)), (5, Laplace(5, 2))])
+def test_relaxable_reals_use_half_steps_or_laplace(epsilon, distribution):
     """The one of smaller cost; on the grid both are distributions on the integers that can be relaxed without loss."""
     noise = ut.CellNoise(ut.Unit(2, 1), numbers="reals")
     plan = ut.Promise(columns="x", noise=noise).once(relaxable=True).at(epsilon)
-    assert plan.law == law
-    if isinstance(law, Staircase):
+    assert plan.distribution == distribution
+    if isinstance(distribution, Staircase):
         assert 2 * plan.drawn.step == plan.drawn.sensitivity + 1
     else:
         assert isinstance(plan.drawn, Geometric)
@@ -295,7 +295,7 @@ def test_relaxable_reals_use_half_steps_or_laplace(epsilon, law):
 def test_a_promise_has_its_margins_before_a_table_is_read():
     promise = ut.Promise("admitted", unit=ut.Unit(3, 2), **OTHERS).once("squared")
     answer = ut.release(TABLE, promise, epsilon=1, once=True)
-    assert (answer.margin(), answer.law) == (promise.margin(1), promise.at(1).law)
+    assert (answer.margin(), answer.distribution) == (promise.margin(1), promise.at(1).distribution)
     assert promise.at(1, confidence="0.99").margin == answer.margin("0.99")
 
 
@@ -401,7 +401,7 @@ def test_an_identifier_must_be_named_by_text(id_column):
 
 @pytest.mark.parametrize("cost", ["absolute", "squared", "moment:3", lambda x: abs(x) >= 20])
 @pytest.mark.parametrize("grid", [8, 1, "1/4", None])
-def test_what_is_claimed_of_reals_is_claimed_of_the_law_drawn(cost, grid):
+def test_what_is_claimed_of_reals_is_claimed_of_the_distribution_drawn(cost, grid):
     """Of all steps of the staircase on the grid, the drawn one has the least cost; cost and margin are computed for
     it."""
     plan = cell_noise_at(epsilon=2, unit=ut.Unit(3, 1), cost=cost, numbers="reals", grid=grid)
@@ -423,7 +423,7 @@ def test_what_is_claimed_of_reals_is_claimed_of_the_law_drawn(cost, grid):
 def test_a_coarse_grid_does_not_borrow_the_claim_of_the_reals():
     """The optimum on the reals costs .4255; the drawn noise at sensitivity 1 on a grid of 8 costs 2.206."""
     plan = cell_noise_at(epsilon=2, unit=ut.Unit(1, 1), numbers="reals", grid=8)
-    assert plan.law.expected_cost(abs) == pytest.approx(0.4255, abs=1e-4)
+    assert plan.distribution.expected_cost(abs) == pytest.approx(0.4255, abs=1e-4)
     assert plan.expected_cost == pytest.approx(2.2058, abs=1e-4)
     assert "on the reals" not in plan.theorem
     release = ut.release(
@@ -437,11 +437,11 @@ def test_a_coarse_grid_does_not_borrow_the_claim_of_the_reals():
 
 
 @pytest.mark.parametrize("grid", [None, 1, 8])
-def test_a_relaxable_law_on_a_grid_is_called_the_least_where_it_is(grid):
+def test_a_relaxable_distribution_on_a_grid_is_called_the_least_where_it_is(grid):
     plan = cell_noise_at(epsilon="1/2", unit=ut.Unit(8, 1), numbers="reals", grid=grid, relaxable=True)
     D = -(-8 // plan.grid)
     rivals = [Geometric("1/2", D), *([DiscreteStaircase.half_step("1/2", D | 1)] if D > 1 else [])]
-    least = min(float(law.moment(1)) for law in rivals)
+    least = min(float(distribution.moment(1)) for distribution in rivals)
     is_best = "No noise that is known to allow this has a smaller expected cost" in plan.theorem
     said = is_best or "Theorem 11" in plan.theorem
     assert said == (float(plan.drawn.moment(1)) <= least)

@@ -43,7 +43,7 @@ def released(table, *, columns, epsilon, public=(), drop=(), randomness=None, **
 def test_a_pair_of_responses_keeps_its_level_and_no_less(alpha):
     r"""P(response \| counts) for all counts that an individual can cause, in rationals, with the coins."""
     plan = noise_together_at(["a", "b"], epsilon=ut.level(alpha=alpha), unit=Unit(1, 2), noise="rotated")
-    pmf = cache(Geometric(plan.way.laws[0].ratio).pmf)
+    pmf = cache(Geometric(plan.way.distributions[0].ratio).pmf)
     reach = range(-14, 15)
 
     @cache
@@ -72,23 +72,27 @@ def test_a_pair_of_responses_keeps_its_level_and_no_less(alpha):
 
 @pytest.mark.parametrize("noise", ["joint", "rotated", "independent"])
 @pytest.mark.parametrize("columns", [2, 3])
-def test_what_is_drawn_has_the_law_stated(noise, columns):
+def test_what_is_drawn_has_the_distribution_stated(noise, columns):
     """20 000 rows of each column, compared with the stated distribution; the margin covers."""
     names = [f"c{i}" for i in range(columns)]
     rows = 20_000
     table = {name: np.full(rows, 10 * i) for i, name in enumerate(names)}
     release = released(table, columns=names, epsilon="3/2", unit=Unit(1, columns), noise=noise, halves="keep")
     plan = release.noise
-    laws = [law for law, n in zip(plan.way.laws, plan.way.groups, strict=True) for _ in range(n)]
-    for i, (name, law, margin) in enumerate(zip(names, laws, plan.margins, strict=True)):
+    distributions = [
+        distribution for distribution, n in zip(plan.way.distributions, plan.way.groups, strict=True) for _ in range(n)
+    ]
+    for i, (name, distribution, margin) in enumerate(zip(names, distributions, plan.margins, strict=True)):
         errors = release.table[name] - 10 * i
         assert (np.abs(errors) <= margin).mean() > 0.95 - 0.01
         assert (np.asarray(release.table[f"{name}_margin"]) == margin).all()
-        if isinstance(law, Geometric):
-            assert chi_square(errors, law.cdf) > LEVEL
+        if isinstance(distribution, Geometric):
+            assert chi_square(errors, distribution.cdf) > LEVEL
         else:
-            wanted = float(law.mean_size)
-            assert np.abs(errors).mean() == pytest.approx(wanted, abs=6 * float(law.variance) ** 0.5 / rows**0.5)
+            wanted = float(distribution.mean_size)
+            assert np.abs(errors).mean() == pytest.approx(
+                wanted, abs=6 * float(distribution.variance) ** 0.5 / rows**0.5
+            )
 
 
 def test_tossed_halves_are_integers_of_the_same_mean_error():
@@ -96,12 +100,12 @@ def test_tossed_halves_are_integers_of_the_same_mean_error():
     rows = 50_000
     table = {"a": np.zeros(rows, int), "b": np.zeros(rows, int)}
     release = released(table, columns=["a", "b"], epsilon=1, unit=Unit(1, 2), noise="rotated")
-    law, errors = release.noise.way.laws[0], release.table["a"]
+    distribution, errors = release.noise.way.distributions[0], release.table["a"]
     assert errors.dtype == np.int64
-    assert np.abs(errors).mean() == pytest.approx(float(law.mean_size), abs=0.04)
+    assert np.abs(errors).mean() == pytest.approx(float(distribution.mean_size), abs=0.04)
     assert release.noise.margins == (4, 4)
     assert (np.abs(errors) <= 4).mean() >= 0.95
-    assert law.margin("0.95") == Combination(["1/2", "1/2"], law.ratio).margin("0.95")
+    assert distribution.margin("0.95") == Combination(["1/2", "1/2"], distribution.ratio).margin("0.95")
 
 
 def test_the_choice_of_noise():
@@ -136,7 +140,7 @@ def test_the_statement_says_whom_it_protects_and_what_was_drawn():
     assert "only the 2 released cells of one row, each by at most 1" in said["guarantee"]
     assert (said["noise"]["kind"], said["noise"]["relaxable"], said["noise"]["epsilon_parts"]) == ("joint", False, 4)
     assert "cannot be relaxed" in said["noise"]["drawn"]
-    assert JointCells(1, 2) == joint.noise.way.laws[0]
+    assert JointCells(1, 2) == joint.noise.way.distributions[0]
     rotated = released(
         TABLE, columns=BOTH, public="department", epsilon=ut.level(alpha="1/2"), unit=Unit(1, 2), relaxable=True
     )
@@ -188,7 +192,7 @@ def test_answers_at_several_levels():
 
 
 @pytest.mark.parametrize("order", [("1/2", "3/2"), ("3/2", "1/2")])
-def test_two_levels_have_the_joint_law_of_the_process(order):
+def test_two_levels_have_the_joint_distribution_of_the_process(order):
     """Sum and difference are geometric noise at half the level each, whatever the order of the questions."""
     rows = 40_000
     release = remembered({"a": np.zeros(rows, int), "b": np.zeros(rows, int)}, Unit(1, 2), order[0]).release
@@ -234,9 +238,9 @@ def test_kept_fractions_tell_the_noisy_sums():
     """The noisy sums can be computed again from columns with fractions; they are integers, which can be relaxed."""
     unit = Unit(1, 3, nonnegative=True)
     release = released(COUNTS, columns=list(COUNTS), epsilon=1, unit=unit, relaxable=True)
-    law = release.noise.way.laws[0]
+    distribution = release.noise.way.distributions[0]
     columns = [[Fraction(x) for x in np.asarray(release.table[name]).tolist()] for name in COUNTS]
-    for row in law.rows:
+    for row in distribution.rows:
         sums = [sum(a * x for a, x in zip(row, cells, strict=True)) for cells in zip(*columns, strict=True)]
         assert all(total.denominator == 1 for total in sums)
 

@@ -62,28 +62,28 @@ def test_sums_beyond_int64_widen_and_never_wrap(largest, wrapped):
 
 def test_the_type_tells_nothing_that_the_sums_do_not():
     """A value beyond int64 with a noisy sum that fits is returned as int64, like any other sum that fits."""
-    law = Geometric(epsilon="1/100")
+    distribution = Geometric(epsilon="1/100")
     found = {}
     for value in (2**63 - 1, 2**63, 2**63 + 1):
         for seed in range(30):
-            released = seeded_release(np.array([value], object), law, seed=seed)
+            released = seeded_release(np.array([value], object), distribution, seed=seed)
             found.setdefault(released[0] < 2**63, set()).add(released.dtype)
     assert found == {True: {np.dtype(np.int64)}, False: {np.dtype(object)}}
 
 
-@pytest.mark.parametrize("law", [COUNTS, DiscreteStaircase(epsilon=1, sensitivity=1000)], ids=repr)
+@pytest.mark.parametrize("distribution", [COUNTS, DiscreteStaircase(epsilon=1, sensitivity=1000)], ids=repr)
 @pytest.mark.parametrize("method", ["constant", "table", None])
-def test_noise_has_the_law_whatever_the_values(law, method):
+def test_noise_has_the_distribution_whatever_the_values(distribution, method):
     values = np.arange(100_000) * 1000 - 10**7
-    released = seeded_release(values, law, seed=3, method=method)
-    assert chi_square(released - values, law.cdf) > LEVEL
+    released = seeded_release(values, distribution, seed=3, method=method)
+    assert chi_square(released - values, distribution.cdf) > LEVEL
 
 
-@pytest.mark.parametrize("law", [REALS, Staircase(epsilon=1, sensitivity=2.5)], ids=repr)
-def test_real_noise_has_the_law_on_the_grid(law):
+@pytest.mark.parametrize("distribution", [REALS, Staircase(epsilon=1, sensitivity=2.5)], ids=repr)
+def test_real_noise_has_the_distribution_on_the_grid(distribution):
     values = np.linspace(-1000, 1000, 50_001)
-    released = seeded_release(values, law, seed=4)
-    lattice, exponent = on_grid(law)
+    released = seeded_release(values, distribution, seed=4)
+    lattice, exponent = on_grid(distribution)
     points = np.ldexp(released, exponent)
     assert (points == np.floor(points)).all()
     snapped = np.floor(np.ldexp(values, exponent))
@@ -91,7 +91,7 @@ def test_real_noise_has_the_law_on_the_grid(law):
 
 
 @pytest.mark.parametrize(
-    ("value", "law", "kind"),
+    ("value", "distribution", "kind"),
     [
         (5, COUNTS, int),
         (2**70, COUNTS, int),
@@ -104,15 +104,15 @@ def test_real_noise_has_the_law_on_the_grid(law):
         (10**30, REALS, float),
     ],
 )
-def test_numbers_give_plain_numbers(value, law, kind):
-    assert type(add_noise(value, law)) is kind
+def test_numbers_give_plain_numbers(value, distribution, kind):
+    assert type(add_noise(value, distribution)) is kind
 
 
 @pytest.mark.parametrize("shape", [(0,), (1,), (7,), (2, 3), (0, 3), (2, 0, 2), (2, 1, 3)])
 def test_shapes_are_kept(shape):
-    for values, law, kind in ((np.zeros(shape, int), COUNTS, np.int64), (np.zeros(shape), REALS, np.float64)):
+    for values, distribution, kind in ((np.zeros(shape, int), COUNTS, np.int64), (np.zeros(shape), REALS, np.float64)):
         for given_values in (values, values.tolist(), values.astype(object), values[..., ::-1]):
-            released = add_noise(given_values, law)
+            released = add_noise(given_values, distribution)
             assert released.shape == np.shape(given_values)
             assert released.dtype == kind
     assert add_noise(np.array(5), COUNTS).shape == ()
@@ -129,10 +129,10 @@ def test_tables_and_series_are_read():
     "values", [np.arange(5), np.arange(5.0), np.arange(5).astype(object)], ids=lambda v: str(v.dtype)
 )
 def test_the_input_is_not_changed_nor_given_back(values):
-    law = REALS if values.dtype == float else COUNTS
+    distribution = REALS if values.dtype == float else COUNTS
     kept = values.copy()
     values.setflags(write=False)
-    released = add_noise(values, law)
+    released = add_noise(values, distribution)
     assert (values == kept).all()
     assert released.flags.writeable
     assert not np.shares_memory(released, values)
@@ -149,12 +149,12 @@ def test_large_releases_run_over_many_chunks():
 def test_a_declared_grid_is_the_one_used(values, exponent):
     """Without noise: exactly floor(x/g + 1/2) g, for arrays, lists and single values."""
     width = Fraction(2) ** -exponent
-    law = Laplace(epsilon=10**5, sensitivity=width)
+    distribution = Laplace(epsilon=10**5, sensitivity=width)
     want = [float(math.floor(Fraction(x) / width + Fraction(1, 2)) * width) for x in values]
-    assert add_noise(values, law, grid=width).tolist() == want
-    assert add_noise(np.array(values), law, grid=width).tolist() == want
-    assert add_noise(values[0], law, grid=width) == want[0]
-    assert add_noise([Fraction(x) for x in values], law, grid=width).tolist() == want
+    assert add_noise(values, distribution, grid=width).tolist() == want
+    assert add_noise(np.array(values), distribution, grid=width).tolist() == want
+    assert add_noise(values[0], distribution, grid=width) == want[0]
+    assert add_noise([Fraction(x) for x in values], distribution, grid=width).tolist() == want
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1e300, 5e-324, 1.7e308])
@@ -175,7 +175,7 @@ def test_the_grid_does_not_depend_on_the_values(values):
     assert all((Fraction(float(x)) * 2**exponent).denominator == 1 for x in add_noise(values, REALS))
 
 
-def test_a_grid_is_for_laws_on_the_reals():
+def test_a_grid_is_for_distributions_on_the_reals():
     with pytest.raises(OutOfRange, match="no grid"):
         add_noise([1], COUNTS, grid=1)
     with pytest.raises(OutOfRange, match="power of two"):

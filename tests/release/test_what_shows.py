@@ -159,7 +159,7 @@ def test_neighbours_get_answers_of_one_type(one, other, numbers, tmp_path):
         "relax": lambda x: relax(x, 1, 2, cell_noise=noise),
         "tighten": lambda x: tighten(x, 2, 1, cell_noise=noise),
         "bridge": lambda x: bridge(x, x, 1, 2, 3, cell_noise=noise),
-        "law": lambda x: add_noise(x, Geometric(1) if numbers == "integers" else Laplace(1)),
+        "distribution": lambda x: add_noise(x, Geometric(1) if numbers == "integers" else Laplace(1)),
         "table": lambda x: ut.release(
             {"n": x, "k": [1] * 4}, **asked(columns="n", public="k", numbers=numbers, **PROMISE), once=True
         ).table["n"],

@@ -99,14 +99,14 @@ CASES = {
 @pytest.mark.parametrize("rule", [{"below": 20}, {"relative_margin": "1/2"}])
 def test_the_bias_is_the_mean_of_shown_cells_less_the_truth(case, rule):
     """Compared with a direct sum over the probabilities."""
-    release, name, laws = CASES[case]()
+    release, name, distributions = CASES[case]()
     if name == "n":
         margin, said = release.margin(), release.withhold(**rule).statement_with(None)
     else:
         margin, said = release.bars(name)[name], release.withhold(name, **rule)[name].statement_with(None)
     noise, single = np.arange(-400, 401), np.eye(801)[400]
-    for law in laws:
-        single = np.convolve(single, [float(law.pmf(k)) for k in noise.tolist()], "same")
+    for distribution in distributions:
+        single = np.convolve(single, [float(distribution.pmf(k)) for k in noise.tolist()], "same")
     assert len(said["bias"]) > 1
     for fact in said["bias"]:
         values = int(fact["true"]) + noise

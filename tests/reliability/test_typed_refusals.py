@@ -153,7 +153,7 @@ OF_LONG = {
     "below": lambda long: WithholdingRule.of(below=long),
     "part": lambda long: WithholdingRule.of(relative_margin=long),
     "a weight": lambda long: ut.Workload(DOMAIN, {"a": long}),
-    "a law": lambda long: repr(Laplace(epsilon=1, sensitivity=long)),
+    "a distribution": lambda long: repr(Laplace(epsilon=1, sensitivity=long)),
     "a prior": lambda long: ut.Consumer([long, 1], ut.losses.absolute),
 }
 

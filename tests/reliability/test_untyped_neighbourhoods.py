@@ -127,7 +127,7 @@ def test_quantiles_of_many_digits_and_of_wrong_names_end_typed():
         ends(release.mean, odd)
         ends(release.total, odd)
         ends(release.raw, odd)
-        ends(release.laws, odd)
+        ends(release.distributions, odd)
         ends(release.__getitem__, odd)
 
 

@@ -1,4 +1,4 @@
-"""The decision tree has exactly the law it was built from."""
+"""The decision tree has exactly the distribution it was built from."""
 
 from fractions import Fraction
 from itertools import pairwise
@@ -20,8 +20,8 @@ from utmost.testing import SeededRandomness
 weights = st.lists(st.integers(0, 1 << 20), min_size=1, max_size=12).filter(any)
 
 
-def law_of(masses):
-    """Cuts and probabilities of the law with these masses."""
+def distribution_of(masses):
+    """Cuts and probabilities of the distribution with these masses."""
     total = sum(masses)
     p = [Fraction(mass, total) for mass in masses]
     ends = [sum(p[:i], Fraction(0)) for i in range(1, len(p))]
@@ -44,9 +44,9 @@ def stage_one(categorical, reserved):
 
 
 @given(weights, st.booleans())
-def test_both_stages_together_have_exactly_the_law(masses, lookup):
+def test_both_stages_together_have_exactly_the_distribution(masses, lookup):
     """n_j / 2^16 + (share of the rest) r_j = p_j: the n_j counted over all words, the r_j enclosed by their cells."""
-    p, cuts = law_of(masses)
+    p, cuts = distribution_of(masses)
     found = stage_one(Categorical(cuts, word_bits=16, lookup=lookup), len(masses)).tolist()
     counts = np.bincount(found, minlength=len(masses) + 1).tolist()
     cells, left = counts[: len(masses)], counts[len(masses)]
@@ -66,7 +66,7 @@ def test_both_stages_together_have_exactly_the_law(masses, lookup):
 
 @given(weights)
 def test_lookup_and_scan_read_every_word_alike(masses):
-    _, cuts = law_of(masses)
+    _, cuts = distribution_of(masses)
     table, scan = (stage_one(Categorical(cuts, word_bits=16, lookup=lookup), 0) for lookup in (True, False))
     assert (table == scan).all()
     few = Categorical(cuts, word_bits=16, lookup=False)
@@ -78,7 +78,7 @@ def test_lookup_and_scan_read_every_word_alike(masses):
 
 @given(weights, st.data())
 def test_the_scan_of_long_words_agrees_with_their_bounds(masses, data):
-    _, cuts = law_of(masses)
+    _, cuts = distribution_of(masses)
     ends = np.cumsum(whole_cells(cuts, 32)).tolist()
     near = [word for end in [0, *ends] for word in range(end - 2, end + 2) if 0 <= word < ends[-1]]
     words = near + data.draw(st.lists(st.integers(0, ends[-1] - 1), max_size=20))
@@ -87,9 +87,9 @@ def test_the_scan_of_long_words_agrees_with_their_bounds(masses, data):
 
 
 @given(weights)
-def test_the_rest_is_a_law_and_exactly_what_is_missing(masses):
+def test_the_rest_is_a_distribution_and_exactly_what_is_missing(masses):
     """r_j = (2^16 p_j - n_j) / rest, to 200 bits, nonnegative and summing to one."""
-    p, cuts = law_of(masses)
+    p, cuts = distribution_of(masses)
     cells = whole_cells(cuts, 16)
     left = (1 << 16) - sum(cells)
     if left == 0:
@@ -120,12 +120,12 @@ def test_a_tie_in_both_stages_is_decided_by_later_bits(word_bits):
 def test_a_cell_is_given_only_where_the_probability_certainly_fills_it():
     """A trifle below 1/2 is not half of the cells, however small the trifle."""
     for bits in (20, 100, 120, 1000):
-        _, cuts = law_of([2**bits - 1, 2**bits + 1])
+        _, cuts = distribution_of([2**bits - 1, 2**bits + 1])
         assert whole_cells(cuts, 16)[0] == 32767
 
 
-def test_dyadic_laws_need_no_second_stage():
-    _, cuts = law_of([1, 2, 1, 4])
+def test_dyadic_distributions_need_no_second_stage():
+    _, cuts = distribution_of([1, 2, 1, 4])
     assert whole_cells(cuts, 16) == [8192, 16384, 8192, 32768]
     assert Categorical(cuts, word_bits=16, lookup=True)._rest is None
 
@@ -139,7 +139,7 @@ def test_one_index_and_no_draws():
 
 def test_indices_without_mass_are_never_drawn():
     """Zero masses first, last and in between, met by the words and cells next to them."""
-    p, cuts = law_of([0, 3, 0, 0, 4, 0])
+    p, cuts = distribution_of([0, 3, 0, 0, 4, 0])
     cells = whole_cells(cuts, 16)
     edges = [0, 1, 2**63, 2**64 - 2, 2**64 - 1]
     first, last = Thresholds(rest(cuts, cells, 16)).cells(64)
@@ -156,7 +156,7 @@ def test_indices_without_mass_are_never_drawn():
     [(bits, True, count) for bits in (8, 16) for count in (3, 300, 10_000)]
     + [(bits, False, count) for bits in (8, 16, 32) for count in (3, 300)],  # a scan is for few bounds
 )
-def test_many_indices_fit_their_law(word_bits, lookup, count):
+def test_many_indices_fit_their_distribution(word_bits, lookup, count):
     """More indices than a byte holds, and more than there are words."""
     masses = [1 + j % 7 for j in range(count)]
     total = sum(masses)
@@ -185,6 +185,6 @@ def test_a_threshold_known_only_to_lie_around_zero_is_no_fault():
 @pytest.mark.parametrize("count", [256, 257, 258])
 def test_the_last_index_fits_its_type(count, lookup):
     """Of one index more than a byte has numbers, all are drawn."""
-    _, cuts = law_of([1] * count)
+    _, cuts = distribution_of([1] * count)
     drawn = Categorical(cuts, word_bits=16, lookup=lookup).draw(20_000, SeededRandomness(3))
     assert sorted(set(drawn.tolist())) == list(range(count))

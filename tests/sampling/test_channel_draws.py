@@ -1,4 +1,4 @@
-"""A draw from a mechanism has exactly the law of the secret's row, whichever way it is drawn."""
+"""A draw from a mechanism has exactly the distribution of the secret's row, whichever way it is drawn."""
 
 from fractions import Fraction
 from itertools import accumulate
@@ -39,16 +39,16 @@ def outcome_of(channel, row, digits, method):
 
 @BOTH
 @given(channels())
-def test_the_decision_tree_has_exactly_the_law_of_each_row(method, channel):
+def test_the_decision_tree_has_exactly_the_distribution_of_each_row(method, channel):
     """Outcome j is drawn for the U in [T_j, T_(j+1)) and no others: beside each cut U decides as the cut does.
 
     The tree reads U from its first digit on, and so its leaves are intervals; the outcome never falls as U rises, since
-    it is the number of cuts passed. So the law is known from the smallest U at which each outcome begins, here to 320
-    digits: an error of 2^-320 at most, and none where the cut has so many digits.
+    it is the number of cuts passed. So the distribution is known from the smallest U at which each outcome begins, here
+    to 320 digits: an error of 2^-320 at most, and none where the cut has so many digits.
     """
     scale = 1 << 320
-    for row, law in enumerate(channel.matrix.tolist()):
-        ends = [0, *accumulate(law)]
+    for row, distribution in enumerate(channel.matrix.tolist()):
+        ends = [0, *accumulate(distribution)]
         for cut in ends[1:-1]:
             edge = -(-cut.numerator * scale // cut.denominator)
             for digits in {edge - 1, edge} & set(range(max(edge - 1, 0), min(edge, scale - 1) + 1)):

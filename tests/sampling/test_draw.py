@@ -1,4 +1,4 @@
-"""One function for exact draws: the right law, shape, type and method, for one draw or many."""
+"""One function for exact draws: the right distribution, shape, type and method, for one draw or many."""
 
 import threading
 from collections import Counter
@@ -14,7 +14,8 @@ from scipy.stats import spearmanr
 from goodness import LEVEL, Written, chi_square, kolmogorov_smirnov
 from noise.test_general_ways import TwoFormulas
 
-# The segments of a staircase are compared with its law exactly, and how many draws are made ahead shows in no answer.
+# The segments of a staircase are compared with its distribution exactly, and how many draws are made ahead shows in no
+# answer.
 from utmost.core.sampling import draw
 from utmost.errors import OutOfRange, Unsupported
 from utmost.exact import Interval
@@ -22,7 +23,7 @@ from utmost.noise import DiscreteStaircase, Geometric, Laplace, Staircase
 from utmost.sampling import sample
 from utmost.testing import SeededRandomness
 
-INTEGER_LAWS = [
+INTEGER_DISTRIBUTIONS = [
     TwoFormulas(DiscreteStaircase(1, 5, step=2)),
     Geometric(epsilon=1),
     Geometric(alpha="1/2"),
@@ -38,7 +39,7 @@ INTEGER_LAWS = [
     *(DiscreteStaircase(epsilon=epsilon, sensitivity=7, step=3) for epsilon in ("1e-6", "0.1", 5, 50)),
     *(DiscreteStaircase(1, period, step=step) for period, step in ((2, 1), (5, 5), (1000, 269), (10**15, 1))),
 ]
-REAL_LAWS = [
+REAL_DISTRIBUTIONS = [
     Laplace(epsilon=1, sensitivity=2.5),
     Laplace(epsilon=1, sensitivity="0.1"),
     Laplace(epsilon="1e-6", sensitivity="1e9"),
@@ -47,13 +48,13 @@ REAL_LAWS = [
 ]
 
 
-@pytest.mark.parametrize("law", INTEGER_LAWS, ids=repr)
+@pytest.mark.parametrize("distribution", INTEGER_DISTRIBUTIONS, ids=repr)
 @pytest.mark.parametrize("method", ["constant", "table"])
-def test_integer_draws_fit_the_law(law, method):
-    draws = sample(law, 50_000, randomness=SeededRandomness(1), method=method)
+def test_integer_draws_fit_the_distribution(distribution, method):
+    draws = sample(distribution, 50_000, randomness=SeededRandomness(1), method=method)
     assert draws.dtype == np.int64
-    assert chi_square(draws, law.cdf) > LEVEL
-    assert kolmogorov_smirnov(draws, law.cdf) > LEVEL
+    assert chi_square(draws, distribution.cdf) > LEVEL
+    assert kolmogorov_smirnov(draws, distribution.cdf) > LEVEL
 
 
 def test_both_ends_of_the_words_are_ordinary_draws():
@@ -67,7 +68,7 @@ def test_segments_a_geometric_variable_and_a_place_make_the_staircase(a, period,
     """sum over segments and places of w/length (1-a) a^k = p(x), for every x of four periods on both sides."""
     step = data.draw(st.integers(1, period))
     segments = draw.Segments(lambda bits: Interval.of(a, bits), period, step)
-    law, found = DiscreteStaircase(alpha=a, sensitivity=period, step=step), Counter()
+    distribution, found = DiscreteStaircase(alpha=a, sensitivity=period, step=step), Counter()
     weights = [Fraction(step), a * (period - step), Fraction(step - 1), a * (period - step + 1)]
     for segment, probability in enumerate(segments.probabilities()):
         weight = weights[segment] / sum(weights)
@@ -77,59 +78,59 @@ def test_segments_a_geometric_variable_and_a_place_make_the_staircase(a, period,
         for k, place in product(range(4), range(segments.lengths[segment])):
             x = (segments.starts[segment] + place + k * period) ^ -(segment >> 1)
             found[x] += weight / segments.lengths[segment] * (1 - a) * a**k
-    assert all(law.pmf(x) == found[x] for x in range(-4 * period, 4 * period))
+    assert all(distribution.pmf(x) == found[x] for x in range(-4 * period, 4 * period))
 
 
 @pytest.mark.parametrize("epsilon", ["1", "1/2", "1/10"])
 @pytest.mark.parametrize("period", [2**60, 2**61 + 1, 2**62, 2**63 - 1, 2**64 + 1, 10**30])
 def test_no_number_of_periods_wraps(period, epsilon):
     """Drawn one by one and together: each array is of int64 exactly where that holds it."""
-    law, bits = DiscreteStaircase(epsilon, period, step=period // 3), SeededRandomness(f"{period} {epsilon}")
-    alone = [sample(law, 1, randomness=bits, method="constant") for _ in range(400)]
+    distribution, bits = DiscreteStaircase(epsilon, period, step=period // 3), SeededRandomness(f"{period} {epsilon}")
+    alone = [sample(distribution, 1, randomness=bits, method="constant") for _ in range(400)]
     assert all((one.dtype == np.int64) == (-(2**63) <= one[0] < 2**63) for one in alone)
-    together = sample(law, 3000, randomness=bits, method="constant")
+    together = sample(distribution, 3000, randomness=bits, method="constant")
     small = DiscreteStaircase(epsilon, 10**6, step=333_333)
     for draws in ([int(one[0]) for one in alone], together.tolist()):
         assert max(map(abs, draws)) > 2 * period
         assert kolmogorov_smirnov(np.array([x * 10**6 // period for x in draws], np.int64), small.cdf) > LEVEL
 
 
-@pytest.mark.parametrize("law", REAL_LAWS, ids=repr)
-def test_real_draws_are_grid_points_and_fit_the_law(law):
-    """Against the law on the reals as well: the grid is far finer than what 1e5 draws can see."""
-    draws = sample(law, 100_000, randomness=SeededRandomness(2))
-    lattice, exponent = draw.on_grid(law)
+@pytest.mark.parametrize("distribution", REAL_DISTRIBUTIONS, ids=repr)
+def test_real_draws_are_grid_points_and_fit_the_distribution(distribution):
+    """Against the distribution on the reals as well: the grid is far finer than what 1e5 draws can see."""
+    draws = sample(distribution, 100_000, randomness=SeededRandomness(2))
+    lattice, exponent = draw.on_grid(distribution)
     points = np.ldexp(draws, exponent)
     assert draws.dtype == np.float64
     assert (points == np.floor(points)).all()
     assert chi_square(points.astype(np.int64), lattice.cdf) > LEVEL
     empirical = np.arange(1, draws.size + 1) / draws.size
-    assert np.abs(np.sort(empirical) - law.cdf(np.sort(draws))).max() < 3 / np.sqrt(draws.size)
+    assert np.abs(np.sort(empirical) - distribution.cdf(np.sort(draws))).max() < 3 / np.sqrt(draws.size)
 
 
-@pytest.mark.parametrize("law", [*INTEGER_LAWS, *REAL_LAWS], ids=repr)
-def test_single_draws_are_plain_numbers_with_the_same_law(law):
+@pytest.mark.parametrize("distribution", [*INTEGER_DISTRIBUTIONS, *REAL_DISTRIBUTIONS], ids=repr)
+def test_single_draws_are_plain_numbers_with_the_same_distribution(distribution):
     bits = SeededRandomness(3)
-    single = [sample(law, randomness=bits) for _ in range(6_000)]
-    lattice, exponent = draw.on_grid(law)
+    single = [sample(distribution, randomness=bits) for _ in range(6_000)]
+    lattice, exponent = draw.on_grid(distribution)
     assert {type(x) for x in single} == {int if exponent is None else float}
     points = single if exponent is None else [int(x * 2**exponent) for x in single]
     assert chi_square(np.array(points), lattice.cdf) > LEVEL
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("law", INTEGER_LAWS, ids=repr)
+@pytest.mark.parametrize("distribution", INTEGER_DISTRIBUTIONS, ids=repr)
 @pytest.mark.parametrize("method", ["constant", "table"])
-def test_ten_million_draws_from_the_operating_system_fit_the_law(law, method):
-    draws = sample(law, 10**7, method=method)
-    assert chi_square(draws, law.cdf) > 1e-9
-    assert kolmogorov_smirnov(draws, law.cdf) > 1e-9
+def test_ten_million_draws_from_the_operating_system_fit_the_distribution(distribution, method):
+    draws = sample(distribution, 10**7, method=method)
+    assert chi_square(draws, distribution.cdf) > 1e-9
+    assert kolmogorov_smirnov(draws, distribution.cdf) > 1e-9
 
 
 @pytest.mark.slow
-def test_a_million_single_draws_fit_the_law():
-    for law in INTEGER_LAWS[:1] + INTEGER_LAWS[4:5]:
-        assert chi_square(np.array([sample(law) for _ in range(10**6)]), law.cdf) > 1e-9
+def test_a_million_single_draws_fit_the_distribution():
+    for distribution in INTEGER_DISTRIBUTIONS[:1] + INTEGER_DISTRIBUTIONS[4:5]:
+        assert chi_square(np.array([sample(distribution) for _ in range(10**6)]), distribution.cdf) > 1e-9
 
 
 @pytest.mark.parametrize(
@@ -145,8 +146,8 @@ def test_a_million_single_draws_fit_the_law():
     ],
 )
 def test_shapes(shape, found):
-    for law, kind in ((Geometric(epsilon=1), np.int64), (Laplace(epsilon=1), np.float64)):
-        noise = sample(law, shape)
+    for distribution, kind in ((Geometric(epsilon=1), np.int64), (Laplace(epsilon=1), np.float64)):
+        noise = sample(distribution, shape)
         assert noise.shape == found
         assert noise.dtype == kind
 
@@ -171,10 +172,10 @@ def test_bad_methods_are_refused(shape):
 
 
 @pytest.mark.parametrize("shape", [(), 3])
-@pytest.mark.parametrize("law", [None, "geometric", object(), 1, [], {}])
-def test_what_has_no_sampler_is_refused(law, shape):
+@pytest.mark.parametrize("distribution", [None, "geometric", object(), 1, [], {}])
+def test_what_has_no_sampler_is_refused(distribution, shape):
     with pytest.raises(Unsupported, match="exact draws need"):
-        sample(law, shape)
+        sample(distribution, shape)
 
 
 @pytest.mark.parametrize("shape", [(), 3])
@@ -189,18 +190,18 @@ def test_a_million_draws_are_constant_time_by_default_and_more_go_by_table():
 
 
 def test_noise_that_does_not_fit_int64_comes_as_python_integers():
-    """Exactly then: the same law gives int64 when the draws happen to fit."""
-    law = Geometric(epsilon=1, sensitivity=10**19)
-    draws = sample(law, 1000, randomness=SeededRandomness(1))
+    """Exactly then: the same distribution gives int64 when the draws happen to fit."""
+    distribution = Geometric(epsilon=1, sensitivity=10**19)
+    draws = sample(distribution, 1000, randomness=SeededRandomness(1))
     assert draws.dtype == object
     assert {type(x) for x in draws} == {int}
     assert max(abs(draws)) > 2**63
-    small = [sample(law, 1, randomness=SeededRandomness(seed)) for seed in range(20)]
+    small = [sample(distribution, 1, randomness=SeededRandomness(seed)) for seed in range(20)]
     assert {x.dtype for x in small} == {np.dtype(object), np.dtype(np.int64)}
     assert all((x.dtype == np.int64) == (-(2**63) <= x[0] < 2**63) for x in small)
-    law = Geometric(epsilon=1, sensitivity=10**9)
+    distribution = Geometric(epsilon=1, sensitivity=10**9)
     scaled = np.array([x // 10**10 for x in draws], np.int64)
-    assert kolmogorov_smirnov(scaled, lambda x: law.cdf(x)) > LEVEL
+    assert kolmogorov_smirnov(scaled, lambda x: distribution.cdf(x)) > LEVEL
 
 
 def test_real_noise_beyond_int64_steps_is_still_drawn():
@@ -210,23 +211,23 @@ def test_real_noise_beyond_int64_steps_is_still_drawn():
 
 
 def test_draws_by_chunks_are_one_array(monkeypatch):
-    law = DiscreteStaircase(epsilon=1, sensitivity=5)
+    distribution = DiscreteStaircase(epsilon=1, sensitivity=5)
     monkeypatch.setattr(draw, "CHUNK", 1000)
-    draws = sample(law, (7, 1501), randomness=SeededRandomness(8))
-    assert chi_square(draws.ravel(), law.cdf) > LEVEL
-    parts = list(draw.draws(law, 2500, randomness=SeededRandomness(8), method=None))
+    draws = sample(distribution, (7, 1501), randomness=SeededRandomness(8))
+    assert chi_square(draws.ravel(), distribution.cdf) > LEVEL
+    parts = list(draw.draws(distribution, 2500, randomness=SeededRandomness(8), method=None))
     assert [part.size for part in parts] == [1000, 1000, 500]
 
 
 def test_equal_seeds_give_equal_draws_and_the_system_does_not():
-    law = DiscreteStaircase(epsilon="1e-3", sensitivity=100)
-    first, again = (sample(law, 50, randomness=SeededRandomness(1)) for _ in range(2))
+    distribution = DiscreteStaircase(epsilon="1e-3", sensitivity=100)
+    first, again = (sample(distribution, 50, randomness=SeededRandomness(1)) for _ in range(2))
     assert (first == again).all()
-    assert (sample(law, 50) != sample(law, 50)).any()
+    assert (sample(distribution, 50) != sample(distribution, 50)).any()
 
 
-def test_single_draws_are_kept_by_law_and_never_mixed_up():
-    """Many short-lived laws, so that identities are given out again: each draw is of its own law."""
+def test_single_draws_are_kept_by_distribution_and_never_mixed_up():
+    """Many short-lived distributions, so that identities are given out again: each draw is of its own distribution."""
     bits = SeededRandomness(4)
     for round_ in range(100):
         wide, narrow = Geometric(epsilon=Fraction(1, 10**9 + round_ // 30)), Geometric(epsilon=60 + round_ // 30)
@@ -236,8 +237,8 @@ def test_single_draws_are_kept_by_law_and_never_mixed_up():
     assert len(bits.ahead) <= draw._KEPT + 2
 
 
-def test_arrays_are_of_their_own_law_though_identities_return():
-    """As for single draws; what is kept is of so many laws at most, and is the same for equal laws."""
+def test_arrays_are_of_their_own_distribution_though_identities_return():
+    """As for single draws; so many distributions are kept at most, equal ones once."""
     bits = SeededRandomness(4)
     for round_ in range(100):
         wide, narrow = Geometric(epsilon=Fraction(1, 10**9 + round_ // 30)), Geometric(epsilon=60 + round_ // 30)
@@ -249,11 +250,11 @@ def test_arrays_are_of_their_own_law_though_identities_return():
 
 def test_single_draws_come_from_what_arrays_draw_and_each_is_used_once():
     """The first thousand single draws are one array, from its end; the next ones are the next array."""
-    law, bits, again = Geometric(epsilon="1e-9"), SeededRandomness(5), SeededRandomness(5)
-    first, second = (sample(law, draw._AHEAD, randomness=again).tolist() for _ in range(2))
-    assert [sample(law, randomness=bits) for _ in range(2 * draw._AHEAD)] == first[::-1] + second[::-1]
+    distribution, bits, again = Geometric(epsilon="1e-9"), SeededRandomness(5), SeededRandomness(5)
+    first, second = (sample(distribution, draw._AHEAD, randomness=again).tolist() for _ in range(2))
+    assert [sample(distribution, randomness=bits) for _ in range(2 * draw._AHEAD)] == first[::-1] + second[::-1]
     equal, other = Geometric(epsilon="1e-9"), Geometric(epsilon="1e-9", sensitivity=2)
-    sample(law, randomness=bits)
+    sample(distribution, randomness=bits)
     profiles = len(bits.ahead)
     sample(equal, randomness=bits)
     assert len(bits.ahead) == profiles + 1  # another identity, the same draws made ahead
@@ -264,18 +265,22 @@ def test_single_draws_come_from_what_arrays_draw_and_each_is_used_once():
 def test_small_arrays_take_what_waits_for_single_draws_and_each_is_used_once(monkeypatch):
     bits, again = SeededRandomness(5), SeededRandomness(5)
     monkeypatch.setattr(draw, "SYSTEM", bits)
-    law = Geometric(epsilon="1e-9")
-    streams = {noise for _ in range(5) for noise in sample(law, draw._AHEAD, randomness=again).tolist()}
-    drawn = [noise for count in (1, 7, 100, 128, 3) * 15 for noise in [*sample(law, count).tolist(), sample(law)]]
+    distribution = Geometric(epsilon="1e-9")
+    streams = {noise for _ in range(5) for noise in sample(distribution, draw._AHEAD, randomness=again).tolist()}
+    drawn = [
+        noise
+        for count in (1, 7, 100, 128, 3) * 15
+        for noise in [*sample(distribution, count).tolist(), sample(distribution)]
+    ]
     assert len(set(drawn)) == len(drawn) == 15 * (239 + 5)
     assert set(drawn) < streams
 
 
-@pytest.mark.parametrize("law", [Geometric(epsilon=1), Laplace(epsilon=1), DiscreteStaircase(2, 7)], ids=repr)
-def test_small_arrays_have_the_law(law, monkeypatch):
+@pytest.mark.parametrize("distribution", [Geometric(epsilon=1), Laplace(epsilon=1), DiscreteStaircase(2, 7)], ids=repr)
+def test_small_arrays_have_the_distribution(distribution, monkeypatch):
     monkeypatch.setattr(draw, "SYSTEM", SeededRandomness(6))
-    noise = np.concatenate([sample(law, (5, 20)).ravel() for _ in range(200)])
-    lattice, exponent = draw.on_grid(law)
+    noise = np.concatenate([sample(distribution, (5, 20)).ravel() for _ in range(200)])
+    lattice, exponent = draw.on_grid(distribution)
     points = noise if exponent is None else (noise * 2.0**exponent).astype(np.int64)
     assert chi_square(points, lattice.cdf) > LEVEL
 
@@ -288,11 +293,11 @@ def test_small_arrays_beyond_64_bits_are_of_integers(monkeypatch):
 
 
 def test_threads_draw_different_noise():
-    law, found = Geometric(epsilon=Fraction(1, 10**15)), []
+    distribution, found = Geometric(epsilon=Fraction(1, 10**15)), []
 
     def many():
-        found.extend(sample(law) for _ in range(100))
-        found.extend(sample(law, 100).tolist())
+        found.extend(sample(distribution) for _ in range(100))
+        found.extend(sample(distribution, 100).tolist())
 
     threads = [threading.Thread(target=many) for _ in range(6)]
     for thread in threads:
@@ -320,8 +325,8 @@ def timed(draws, rounds):
 @pytest.mark.parametrize("epsilon", ["0.01", "1"])
 def test_time_does_not_tell_the_noise(epsilon):
     """|Spearman(|noise|, time)| <= 0.05, for single draws and for arrays of one; a rejection sampler is found out."""
-    law = Geometric(epsilon=epsilon)
-    for draws in (lambda: sample(law), lambda: sample(law, 1, method="constant")[0]):
+    distribution = Geometric(epsilon=epsilon)
+    for draws in (lambda: sample(distribution), lambda: sample(distribution, 1, method="constant")[0]):
         timed(draws, 2000)
         assert abs(spearmanr(*timed(draws, 20_000)).statistic) <= 0.05
 

@@ -1,4 +1,4 @@
-"""The parts of a geometric variable multiply to its law."""
+"""The parts of a geometric variable multiply to its distribution."""
 
 from fractions import Fraction
 from itertools import pairwise, product
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from goodness import LEVEL, Written, chi_square
 
-# The parts multiply to the law exactly, to 200 bits: draws alone show errors of a hundredth.
+# The parts multiply to the distribution exactly, to 200 bits: draws alone show errors of a hundredth.
 from utmost.core.sampling.geometric_draws import (
     CONSTANT,
     TABLE,
@@ -38,19 +38,19 @@ def real(value):
 
 
 def masses(cuts):
-    """The probabilities of a law as intervals."""
+    """The probabilities of a distribution as intervals."""
     ends = [Interval.of(0, BITS), *(cut.at(BITS) for cut in cuts(BITS)), Interval.of(1, BITS)]
     return [right - left for left, right in pairwise(ends)]
 
 
 @given(ratios, st.integers(1, 4), st.integers(1, 3), st.integers(1, 20), st.fractions(0, 1, max_denominator=9))
-def test_the_parts_multiply_to_the_law(a, values, group_bits, tail_bits, share):
+def test_the_parts_multiply_to_the_distribution(a, values, group_bits, tail_bits, share):
     """P(K = k, mark) = (1-a) a^k w_mark, for every k below the tail."""
     parts = geometric_parts(
         real(a), [real(share), real(1 - share)], values=values, group_bits=group_bits, tail_bits=tail_bits
     )
     tops = masses(parts.top)
-    groups = [masses(law) for _, law in parts.groups]
+    groups = [masses(distribution) for _, distribution in parts.groups]
     assert sum(size for size, _ in parts.groups) == parts.shift
     assert all(0 < size <= group_bits for size, _ in parts.groups)
     for q, *digit in list(product(range(values), *(range(1 << size) for size, _ in parts.groups)))[:200]:
@@ -82,10 +82,10 @@ def test_digits_are_proportional_to_powers(a, size):
 
 @pytest.mark.parametrize("epsilon", ["1e-15", "1e-300", "1e-6", "1", "50", "5000"])
 def test_precision_does_not_suffer_at_either_end(epsilon):
-    """However near 1 or 0 the ratio is, asked for 256 bits the laws come within 2^-240."""
+    """However near 1 or 0 the ratio is, asked for 256 bits the distributions come within 2^-240."""
     ratio = level(epsilon).alpha_interval
-    for law in (digits(ratio, 8), marked(squared_often(ratio, 5), [real(Fraction(1))], 3)):
-        assert all(mass.width < Fraction(1, 1 << 240) for mass in masses(law))
+    for distribution in (digits(ratio, 8), marked(squared_often(ratio, 5), [real(Fraction(1))], 3)):
+        assert all(mass.width < Fraction(1, 1 << 240) for mass in masses(distribution))
 
 
 def test_the_tail_starts_afresh_and_keeps_its_mark():
@@ -152,7 +152,7 @@ PLANS = [
 
 @pytest.mark.parametrize("plan", PLANS, ids=str)
 @pytest.mark.parametrize("epsilon", ["0.01", "0.7", "3"])
-def test_every_plan_draws_the_law(plan, epsilon):
+def test_every_plan_draws_the_distribution(plan, epsilon):
     """Also the plans that run into the tail at every second draw."""
     ratio, a = level(epsilon).alpha_interval, float(np.exp(-float(epsilon)))
     k, mark = MarkedGeometricSampler(ratio, [real(Fraction(1, 4)), real(Fraction(3, 4))], plan).draw(
@@ -166,7 +166,7 @@ def test_every_plan_draws_the_law(plan, epsilon):
 
 
 @pytest.mark.parametrize("epsilon", ["1e-6", "0.01", "0.7", "30"])
-def test_single_variables_have_the_law(epsilon):
+def test_single_variables_have_the_distribution(epsilon):
     """By bisection of 64-bit thresholds, independent of the cells of the arrays."""
     one, word = SingleGeometricSampler(level(epsilon).alpha_interval, [real(Fraction(1))]), SeededRandomness(6).word
     drawn = np.array([one.draw(word)[0] for _ in range(30_000)])
@@ -190,7 +190,7 @@ def test_a_second_look_is_as_rare_as_the_theory_page_says(epsilon, plan, low, hi
     assert low < sum(1 - stage._whole / 2**stage._word_bits for stage in stages) < high
 
 
-LAWS = {
+DISTRIBUTIONS = {
     "signs": lambda ratio: lambda bits: [signs(ratio)[0](bits)],
     "digits": lambda ratio: digits(ratio, 3),
     "top": lambda ratio: marked(squared_often(ratio, 3), signs(ratio), 4),
@@ -198,17 +198,17 @@ LAWS = {
 
 
 @pytest.mark.parametrize("epsilon", ["1e-15", "1e-6", "0.1", "1", "5", "50"])
-@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("distribution", DISTRIBUTIONS)
 @pytest.mark.parametrize("bits", [16, 64, 300])
-def test_cells_are_those_of_ball_arithmetic(epsilon, law, bits):
+def test_cells_are_those_of_ball_arithmetic(epsilon, distribution, bits):
     """Two routes to the same cells: our intervals, and Arb; beside a bound of cells, one more may be open."""
     before, flint.ctx.prec = flint.ctx.prec, 5000
     try:
         parts = Fraction(epsilon)
         a = (-flint.arb(parts.numerator) / parts.denominator).exp()
-        if law == "signs":
+        if distribution == "signs":
             true = [1 / (1 + a)]
-        elif law == "digits":
+        elif distribution == "digits":
             true = [sum(a**i for i in range(d)) / sum(a**i for i in range(8)) for d in range(1, 8)]
         else:
             q = a**8
@@ -217,6 +217,8 @@ def test_cells_are_those_of_ball_arithmetic(epsilon, law, bits):
         fine = [int((t * 2 ** (bits + 12)).floor().unique_fmpz()) for t in true]
     finally:
         flint.ctx.prec = before
-    for first, last, place in zip(*Thresholds(LAWS[law](level(epsilon).alpha_interval)).cells(bits), fine, strict=True):
+    for first, last, place in zip(
+        *Thresholds(DISTRIBUTIONS[distribution](level(epsilon).alpha_interval)).cells(bits), fine, strict=True
+    ):
         assert first <= place >> 12 <= last <= first + 1
         assert first == last or place % (1 << 12) in (0, (1 << 12) - 1)

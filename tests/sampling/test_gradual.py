@@ -1,4 +1,4 @@
-"""Draws between levels have exactly the law of the transitions."""
+"""Draws between levels have exactly the distribution of the transitions."""
 
 from fractions import Fraction
 from functools import partial
@@ -26,7 +26,7 @@ by_methods = pytest.mark.parametrize("method", ["constant", "table"])
 
 @at_levels
 @pytest.mark.parametrize("w", [0, 1, -4])
-def test_bridges_and_relaxations_have_their_law(levels, w):
+def test_bridges_and_relaxations_have_their_distribution(levels, w):
     lower, at, higher = levels
     for method in ("constant", "table"):
         drawn = relax(np.full(N, w), lower, at, method=method)
@@ -38,7 +38,7 @@ def test_bridges_and_relaxations_have_their_law(levels, w):
 
 @by_methods
 @at_levels
-def test_tightenings_have_their_law(method, levels):
+def test_tightenings_have_their_distribution(method, levels):
     lower, _, higher = levels
     assert (
         mass_chi_square(tighten(np.zeros(N, int), higher, lower, method=method), Tightening(lower, higher).pmf) > LEVEL
@@ -46,7 +46,7 @@ def test_tightenings_have_their_law(method, levels):
 
 
 @at_levels
-def test_relaxed_noise_has_the_law_of_its_level(levels):
+def test_relaxed_noise_has_the_distribution_of_its_level(levels):
     """Draw at the lower level, relax to the higher one, bridge to the one between: each margin is geometric."""
     lower, at, higher = levels
     x = sample(Geometric(lower), N)
@@ -59,7 +59,7 @@ def test_relaxed_noise_has_the_law_of_its_level(levels):
     assert mass_chi_square(between - y, Tightening(at, higher).pmf) > LEVEL
 
 
-def test_relaxed_noise_has_the_joint_law():
+def test_relaxed_noise_has_the_joint_distribution():
     lower, higher = level(epsilon="1/2"), level(epsilon=1)
     x = sample(Geometric(lower), N)
     drawn, transition = relax(x, lower, higher), Relaxing(lower, higher)
@@ -77,9 +77,9 @@ def test_far_and_wide(method):
     assert drawn.dtype == object
     assert max(abs(int(k)) for k in drawn) < 10**27
     wide = tighten(np.zeros(N, int), higher, lower, method=method)
-    law = Tightening(lower, higher)
+    distribution = Tightening(lower, higher)
     hundredths = np.array([int(k) // 10**23 for k in wide])
-    assert kolmogorov_smirnov(hundredths, lambda x: law.cdf((np.asarray(x) + 1) * 1e23 - 1e9)) > LEVEL
+    assert kolmogorov_smirnov(hundredths, lambda x: distribution.cdf((np.asarray(x) + 1) * 1e23 - 1e9)) > LEVEL
     near = relax(np.array([2**63 - 1, -(2**63)]), "1e-3", "2e-3", method=method)
     assert (np.abs(near.astype(object)) < 10**6).all(), "what is so far out comes home"
     assert (bridge(np.full(1000, 2), np.zeros(1000, int), 1, 50, 51) == 0).all()
@@ -88,7 +88,7 @@ def test_far_and_wide(method):
 
 
 @pytest.mark.parametrize("levels", TRIPLES[:3], ids=str)
-def test_paths_have_the_joint_law(levels):
+def test_paths_have_the_joint_distribution(levels):
     """V at each level of a drawn path is geometric, its moves are tightenings, its jumps Poisson in number."""
     paths = [path(levels[0]) for _ in range(800)]
     noise = np.array([[path.at(one) for one in levels] for path in paths])

@@ -1,4 +1,4 @@
-"""Snapping to the nearest point is exact and keeps the sensitivity; the grid depends on the law alone."""
+"""Snapping to the nearest point is exact and keeps the sensitivity; the grid depends on the distribution alone."""
 
 import math
 from decimal import Decimal
@@ -169,15 +169,18 @@ def test_the_chosen_grid_stays_among_the_floats(digits, epsilon):
 @pytest.mark.parametrize("epsilon", ["0.01", "1", "5", "20"])
 @pytest.mark.parametrize("sensitivity", ["1", "5/2", "1/10", "1000000"])
 def test_noise_on_the_chosen_grid_costs_a_millionth_more_at_most(epsilon, sensitivity):
-    """E|X| and E X^2 of the discrete law, in units of the data, against the continuous ones."""
-    for law in (Laplace(epsilon=epsilon, sensitivity=sensitivity), Staircase(epsilon=epsilon, sensitivity=sensitivity)):
-        lattice, k = on_grid(law)
+    """E|X| and E X^2 of the discrete distribution, in units of the data, against the continuous ones."""
+    for distribution in (
+        Laplace(epsilon=epsilon, sensitivity=sensitivity),
+        Staircase(epsilon=epsilon, sensitivity=sensitivity),
+    ):
+        lattice, k = on_grid(distribution)
         for m in (1, 2):
             cost = float(lattice.moment(m)) * 2.0 ** (-k * m)
-            assert cost == pytest.approx(float(law.moment(m)), rel=1e-6 * m)
+            assert cost == pytest.approx(float(distribution.moment(m)), rel=1e-6 * m)
 
 
-def test_laws_on_the_reals_become_laws_on_the_grid():
+def test_distributions_on_the_reals_become_distributions_on_the_grid():
     assert on_grid(Laplace(epsilon=1, sensitivity=2), "1/4") == (Geometric(epsilon=1, sensitivity=8), 2)
     assert on_grid(Laplace(epsilon=1, sensitivity="0.3"), "1/4") == (Geometric(epsilon=1, sensitivity=2), 2)
     assert on_grid(Laplace(alpha="1/2"), 8) == (Geometric(alpha="1/2", sensitivity=1), -3)
@@ -189,9 +192,9 @@ def test_laws_on_the_reals_become_laws_on_the_grid():
         (Fraction(1, 2), 5),
         (1, 8),
     ):
-        law, k = on_grid(Staircase(epsilon=1, sensitivity=2, gamma=gamma), "1/4")
+        distribution, k = on_grid(Staircase(epsilon=1, sensitivity=2, gamma=gamma), "1/4")
         odd = gamma == Fraction(1, 2)  # the half step stays one
-        assert (law, k) == (DiscreteStaircase(epsilon=1, sensitivity=8 + odd, step=step), 2)
+        assert (distribution, k) == (DiscreteStaircase(epsilon=1, sensitivity=8 + odd, step=step), 2)
         assert abs(step - (8 * gamma + Fraction(1, 2))) <= Fraction(1, 2)
     geometric = Geometric(epsilon=1)
     assert on_grid(geometric) == (geometric, None)
@@ -214,7 +217,7 @@ def test_declared_widths_are_read_exactly(exponent):
     assert declared_exponent(Fraction(2) ** -exponent) == exponent
 
 
-def test_a_law_on_the_integers_has_no_grid():
+def test_a_distribution_on_the_integers_has_no_grid():
     with pytest.raises(OutOfRange, match="no grid"):
         on_grid(Geometric(epsilon=1), "1/4")
 

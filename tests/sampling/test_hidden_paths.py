@@ -1,4 +1,4 @@
-"""Hidden paths: both routes the same cells, every law the integrated one, one path in whatever order it is asked
+"""Hidden paths: both routes the same cells, every distribution the integral, one path in whatever order it is asked
 for."""
 
 import math
@@ -142,8 +142,8 @@ def test_three_levels_in_total_six_orders_are_one_path(order):
 
 @pytest.mark.parametrize("dimensions", [1, 2, 3, 6])
 @pytest.mark.parametrize("epsilon", ["1", "1/3", "4"])
-def test_the_noise_at_every_level_has_its_law_by_floats(dimensions, epsilon):
-    """e |V_e| has the law Gamma(n, 1), and no direction is preferred."""
+def test_the_noise_at_every_level_has_its_distribution_by_floats(dimensions, epsilon):
+    """e |V_e| has the distribution Gamma(n, 1), and no direction is preferred."""
     count, e = 10_000, float(Fraction(epsilon))
     drawn = noise(paths(11, dimensions=dimensions), epsilon, count)
     assert stats.kstest(e * np.linalg.norm(drawn, axis=1), stats.gamma(dimensions).cdf).pvalue > 1e-5
@@ -152,7 +152,7 @@ def test_the_noise_at_every_level_has_its_law_by_floats(dimensions, epsilon):
 
 
 @pytest.mark.parametrize(("anchor", "epsilon"), [("1", "1"), ("1/2", "2"), ("2", "1/2"), ("1/2", "3/5")])
-def test_the_cells_by_intervals_have_the_integrated_law(anchor, epsilon):
+def test_the_cells_by_intervals_have_the_integrated_distribution(anchor, epsilon):
     """Chi-square of cells of width 1 against the density integrated over them, for the interval route alone."""
     made, count, e = paths(13, anchor), 1000, float(Fraction(epsilon))
     points = at_zero(count, grid=1)
@@ -163,7 +163,7 @@ def test_the_cells_by_intervals_have_the_integrated_law(anchor, epsilon):
 
 
 def test_the_chi_square_can_fail():
-    """The same comparison refuses the law of another level."""
+    """The same comparison refuses the distribution of another level."""
     cells = paths(13).cells(at_zero(20_000, grid=1), level(1))
     fits(cells, cell_masses(1.0, 5), 20_000)
     with pytest.raises(AssertionError):
@@ -193,8 +193,8 @@ def fits(cells, expected, count):
     assert stats.chisquare(observed, wanted).pvalue > 1e-5
 
 
-def test_the_joint_law_of_three_levels_is_the_closed_form():
-    """E exp(i sum t_j.V_j) of draws is the product of the tightening laws, for 40 random frequencies."""
+def test_the_joint_distribution_of_three_levels_is_the_closed_form():
+    """E exp(i sum t_j.V_j) of draws is the product of the tightening distributions, for 40 random frequencies."""
     levels = [level("1/2"), level(1), level("5/2")]
     count = 40_000
     made = paths(17)
@@ -233,8 +233,8 @@ def test_the_gain_over_two_independent_coordinates():
     sizes = np.linalg.norm(drawn, axis=1)
     assert sizes.mean() == pytest.approx(2, abs=5 * math.sqrt(2 / 100_000))
     assert (sizes**2).mean() == pytest.approx(6, rel=0.03)
-    law = EuclideanLaplace(level(1))
-    assert (law.mean_absolute, law.mean_squared) == (2, 6)
+    distribution = EuclideanLaplace(level(1))
+    assert (distribution.mean_absolute, distribution.mean_squared) == (2, 6)
 
 
 @pytest.mark.parametrize("value", [0, 10**30, -(10**17), Fraction(1, 3), 2**-1074, 1e308, -1e15])
@@ -264,7 +264,7 @@ def joint_cells(lower, higher, shift, reach, parts=3, nodes=6):
     """P(cell at lower, cell at higher) of x + V in cells of width 1, for x = shift, by quadrature.
 
     The density of V_higher over its cell, times the chance that W = B(T) leads from there into the cell of the lower
-    one: error functions given T, integrated over the law of T, and the atom at T = 0 besides.
+    one: error functions given T, integrated over the distribution of T, and the atom at T = 0 besides.
     """
     v1, v2, a = lower**2, higher**2, 1.5
     p, m = v1 / v2, np.arange(1, 200)
@@ -294,14 +294,14 @@ def joint_cells(lower, higher, shift, reach, parts=3, nodes=6):
 
 
 def test_two_rounded_levels_tell_neighbours_apart_by_the_higher_one_and_no_more():
-    """The joint law of cells at levels 1/2 and 1, at points a distance of 1 apart: log ratios up to 1, attained."""
+    """The joint chances of cells at levels 1/2 and 1, at points a distance of 1 apart: log ratios up to 1, attained."""
     one, other = (joint_cells(0.5, 1.0, shift, 3) for shift in ((0.0, 0.0), (0.6, 0.8)))
     ratio = np.abs(np.log(one / other))
     assert 0.99 < ratio.max() < 1 + 1e-9
 
 
-def test_two_rounded_levels_have_the_integrated_joint_law():
-    """Chi-square of pairs of cells of one path at two levels, whichever came first, against the integrated law."""
+def test_two_rounded_levels_have_the_integrated_joint_distribution():
+    """Chi-square of pairs of cells of one path at two levels, whichever came first, against the integral."""
     count, reach = 100_000, 3
     expected = joint_cells(0.5, 1.0, (0.3, 0.1), reach)
     for anchor in ("1", "1/2"):

@@ -66,7 +66,7 @@ def test_the_first_word_that_is_kept_is_kept_and_the_last_that_is_not_is_drawn_a
 @pytest.mark.parametrize(
     "n", [1, 2, 6, 1000, 2**31 + 1, 2**32, 2**32 + 1, 2**62 + 1, 3 << 61, 2**63, 2**64, 3 << 63, 2**64 + 1, 3 << 80]
 )
-def test_draws_fit_the_law(n):
+def test_draws_fit_the_distribution(n):
     draws = uniform_integers(n, 30_000, SeededRandomness(n))
     assert draws.dtype == (np.int64 if n <= 2**63 else object)
     assert all(0 <= x < n for x in draws.tolist())

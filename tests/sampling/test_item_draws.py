@@ -1,4 +1,4 @@
-"""Draws by item have exactly their law, and are the functions of an item's words that the docs say."""
+"""Draws by item have exactly their distribution, and are the functions of an item's words that the docs say."""
 
 from decimal import Decimal, localcontext
 from fractions import Fraction
@@ -75,8 +75,8 @@ behind = 0
 @given(st.lists(st.fractions(0, 1, max_denominator=40), min_size=1, max_size=6).map(sorted))
 def test_every_word_of_eight_bits_decides_only_what_is_certain(thresholds):
     """All 2^8 words, and of those that do not decide all 2^16: a cell is given the index of every number in it, and
-    what stays open is the cells that hold a threshold. So each index has its law, up to words that decide nothing,
-    and these halve with every bit."""
+    what stays open is the cells that hold a threshold. So each index has its distribution, up to words that decide
+    nothing, and these halve with every bit."""
     global behind
     inversion = Inversion(lambda bits: [Interval.of(one, bits) for one in thresholds], 8)
     mass, open_cells = dict.fromkeys(range(len(thresholds) + 1), Fraction(0)), 0
@@ -103,14 +103,14 @@ def test_every_word_of_eight_bits_decides_only_what_is_certain(thresholds):
     ends = [Fraction(0), *thresholds, Fraction(1)]
     slack = Fraction(open_cells, 1 << 16)
     for index, found in mass.items():
-        law = ends[index + 1] - ends[index]
-        assert found <= law <= found + slack
+        distribution = ends[index + 1] - ends[index]
+        assert found <= distribution <= found + slack
         if not open_cells:
-            assert found == law
+            assert found == distribution
 
 
 @pytest.mark.parametrize("bits", [8, 16, 32])
-def test_the_thresholds_of_a_geometric_law_never_end(bits):
+def test_the_thresholds_of_a_geometric_distribution_never_end(bits):
     """Beyond the last that is listed, more bits bring more thresholds: 1 - a^j for j up to hundreds."""
     inversion = Inversion(geometric_cuts(level(alpha="1/2").alpha_interval), bits)
     top = (1 << bits) - 1
@@ -120,7 +120,8 @@ def test_the_thresholds_of_a_geometric_law_never_end(bits):
     assert found.tolist() == [bits, 20 * bits, 20 * bits]
 
 
-# ------------------------------------------------------------ each law, by enumeration of its parts, in rationals
+# ------------------------------------------------------------ each distribution, by enumeration of its parts, in
+# rationals
 
 
 def parts_of(ratio, m, k):
@@ -147,7 +148,7 @@ def geometric_words(ratio, m, k):
 
 
 def index_words(masses):
-    """A word for each index of a finite law, None where it has no mass."""
+    """A word for each index of a finite distribution, None where it has no mass."""
     ends = [sum(masses[:at], Fraction(0)) for at in range(len(masses) + 1)]
     return [floor((low + high) / 2 * 2**32) if low < high else None for low, high in pairwise(ends)]
 
@@ -164,7 +165,7 @@ def of_geometric(alpha, reach):
 
 
 @pytest.mark.parametrize("alpha", [Fraction(1, 3), Fraction(3, 4), Fraction(9, 10)])
-def test_the_parts_of_geometric_noise_add_up_to_its_law(alpha):
+def test_the_parts_of_geometric_noise_add_up_to_its_distribution(alpha):
     """Exactly: over all signs and all K, P(x) = (1-a)/(1+a) a^|x|."""
     marks = [1 / (1 + alpha), alpha / (1 + alpha)]
     cases = [([mark, *k_words], p * mass) for mark, p in zip(index_words(marks), marks, strict=True)
@@ -176,17 +177,17 @@ def test_the_parts_of_geometric_noise_add_up_to_its_law(alpha):
 
 
 @pytest.mark.parametrize(("lower", "higher"), [("1/2", "1/3"), ("9/10", "1/2"), ("3/4", "2/3")])
-def test_the_parts_of_tightening_add_up_to_its_law(lower, higher):
-    law = Tightening(level(alpha=lower), level(alpha=higher))
+def test_the_parts_of_tightening_add_up_to_its_distribution(lower, higher):
+    distribution = Tightening(level(alpha=lower), level(alpha=higher))
     a = Fraction(lower)
-    change = 1 - law.stay.number
+    change = 1 - distribution.stay.number
     marks = [change / (1 + a), change * a / (1 + a), 1 - change]
     cases = [([mark, *k_words], p * mass) for mark, p in zip(index_words(marks), marks, strict=True)
              for k_words, mass, _ in of_geometric(a, 9)]  # fmt: skip
-    drawn = item_tightening(law, Given(list(zip(*(case for case, _ in cases), strict=True))))
+    drawn = item_tightening(distribution, Given(list(zip(*(case for case, _ in cases), strict=True))))
     for x in range(-8, 9):
         mass = sum(mass for (_, mass), found in zip(cases, drawn.tolist(), strict=True) if found == x)
-        assert mass == law.pmf(np.array(x, object))
+        assert mass == distribution.pmf(np.array(x, object))
 
 
 @pytest.mark.parametrize("w", [0, 1, -3])
@@ -194,14 +195,17 @@ def test_the_parts_of_tightening_add_up_to_its_law(lower, higher):
     ("lower", "at", "higher"),
     [("1/2", "1/3", "1/4"), ("9/10", "3/4", "1/10"), ("1/2", "1/4", None), ("9/10", "8/9", None)],
 )
-def test_the_parts_of_a_bridge_add_up_to_its_law(lower, at, higher, w):
+def test_the_parts_of_a_bridge_add_up_to_its_distribution(lower, at, higher, w):
     """Exactly, given W = w: over the rows of the table, the coin at 0, all G and all J."""
-    law = Bridge(level(alpha=lower), level(alpha=at), None if higher is None else level(alpha=higher))
+    distribution = Bridge(level(alpha=lower), level(alpha=at), None if higher is None else level(alpha=higher))
     a, b = Fraction(lower), Fraction(at)
     fall, rise = b / a, a * b
-    m = doublings([(law.middle, 1), (law.lower, -1)]), doublings([(law.middle, 1), (law.lower, 1)])
-    marks = [law.home.number, law.across.number, law.stay.number, law.leap.number]
-    idle = [law.idle.number, 1 - law.idle.number] if higher is not None else [Fraction(1)]
+    m = (
+        doublings([(distribution.middle, 1), (distribution.lower, -1)]),
+        doublings([(distribution.middle, 1), (distribution.lower, 1)]),
+    )
+    marks = [distribution.home.number, distribution.across.number, distribution.stay.number, distribution.leap.number]
+    idle = [distribution.idle.number, 1 - distribution.idle.number] if higher is not None else [Fraction(1)]
     cases = []
     for (mark, p), (coin, q) in product(
         zip(index_words(marks), marks, strict=True), zip(index_words(idle), idle, strict=True)
@@ -211,10 +215,10 @@ def test_the_parts_of_a_bridge_add_up_to_its_law(lower, at, higher, w):
                 drawn = [mark, coin, *geometric_words(fall, m[0], g), *geometric_words(rise, m[1], j)]
                 cases.append((drawn, p * q * r * s))
     columns = list(zip(*(case for case, _ in cases), strict=True))
-    found = item_bridge(law, np.full(len(cases), w), Given(columns)).tolist()
+    found = item_bridge(distribution, np.full(len(cases), w), Given(columns)).tolist()
     for k in range(-4, 5):
         mass = sum(mass for (_, mass), one in zip(cases, found, strict=True) if one == k)
-        assert mass == law.pmf(np.array(k, object), np.array(w, object)), k
+        assert mass == distribution.pmf(np.array(k, object), np.array(w, object)), k
 
 
 # ------------------------------------------------------------ the same from real words, by logarithms
@@ -243,7 +247,7 @@ def geometric_by_logarithms(found, slot, item, epsilon, m):
 @pytest.mark.parametrize("epsilon", [50, 1, "1/2", "1/10", "3/1000", "1/1000000", Fraction(1, 10**24)])
 def test_geometric_noise_is_the_function_of_its_words_that_the_docs_say(epsilon):
     """Recomputed by logarithms to 200 digits, item by item."""
-    at, found = level(epsilon), words("law", str(epsilon), tags=MANY[:50])
+    at, found = level(epsilon), words("distribution", str(epsilon), tags=MANY[:50])
     drawn = item_geometric(at, found).tolist()
     with localcontext() as context:
         context.prec = 200
@@ -295,17 +299,17 @@ def test_a_word_of_eight_bits_places_only_where_it_is_certain():
     assert np.bincount(found).tolist() == [86, 85, 85]
 
 
-# ------------------------------------------------------------ laws of real words
+# ------------------------------------------------------------ distributions of real words
 
 
 @pytest.mark.parametrize("epsilon", [3, 1, "1/10", "1/100"])
-def test_geometric_noise_has_its_law(epsilon):
+def test_geometric_noise_has_its_distribution(epsilon):
     drawn = item_geometric(level(epsilon), words("fresh", str(epsilon)))
     assert chi_square(drawn, Geometric(epsilon=epsilon).cdf) > 1e-4
 
 
 @pytest.mark.parametrize(("lower", "higher"), [(1, 2), ("1/10", "1/9"), ("1/5", 4)])
-def test_relaxed_and_tightened_noise_have_their_laws(lower, higher):
+def test_relaxed_and_tightened_noise_have_their_distributions(lower, higher):
     """Relaxed noise is geometric at the higher level, tightened noise at the lower one."""
     low, high = level(lower), level(higher)
     below = item_geometric(low, words("low", str(lower)))

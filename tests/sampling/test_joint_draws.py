@@ -1,4 +1,4 @@
-"""Draws of cells changed together: the mixture of cubes is the law, exactly, and the draws have it."""
+"""Draws of cells changed together: the mixture of cubes is the distribution, exactly, and the draws have it."""
 
 from fractions import Fraction
 
@@ -24,18 +24,18 @@ def test_a_part_and_geometric_variables_make_the_size_of_the_cube(k, q):
     sizes = JointCells(alpha=q, cells=k).sizes()
     top = 12
     total = sum(b * q**j for j, b in enumerate(sizes))
-    law = [Fraction(sizes[n] if n < len(sizes) else 0) * q**n / total for n in range(top)]
+    distribution = [Fraction(sizes[n] if n < len(sizes) else 0) * q**n / total for n in range(top)]
     for _ in range(k + 1):
-        law = [sum(law[n - i] * (1 - q) * q**i for i in range(n + 1)) for n in range(top)]
-    assert all(mass == (2 * n + 1) ** k * q**n * law[0] for n, mass in enumerate(law))
+        distribution = [sum(distribution[n - i] * (1 - q) * q**i for i in range(n + 1)) for n in range(top)]
+    assert all(mass == (2 * n + 1) ** k * q**n * distribution[0] for n, mass in enumerate(distribution))
 
 
-@pytest.mark.parametrize("law", [JointCells(alpha="1/3", cells=3), JointCells(1, 5), JointCells("1/1000", 2)])
-def test_the_parts_are_cut_where_the_law_says(law):
+@pytest.mark.parametrize("distribution", [JointCells(alpha="1/3", cells=3), JointCells(1, 5), JointCells("1/1000", 2)])
+def test_the_parts_are_cut_where_the_distribution_says(distribution):
     """The thresholds of J enclose its distribution function."""
-    cuts = joint_draws._cuts(law.sizes(), law.ratio, 128)
-    q = law.ratio.alpha_interval(200).middle
-    weights = [b * q**j for j, b in enumerate(law.sizes())]
+    cuts = joint_draws._cuts(distribution.sizes(), distribution.ratio, 128)
+    q = distribution.ratio.alpha_interval(200).middle
+    weights = [b * q**j for j, b in enumerate(distribution.sizes())]
     for j, cut in enumerate(cuts):
         share = sum(weights[: j + 1]) / sum(weights)
         assert abs(cut.middle - share) < Fraction(1, 1 << 120)
@@ -43,7 +43,7 @@ def test_the_parts_are_cut_where_the_law_says(law):
 
 
 @pytest.mark.parametrize(
-    ("law", "method"),
+    ("distribution", "method"),
     [
         (JointCells(1, 2), "constant"),
         (JointCells(alpha="1/2", cells=3), "table"),
@@ -52,29 +52,31 @@ def test_the_parts_are_cut_where_the_law_says(law):
         (JointCells(1, 1), None),
     ],
 )
-def test_draws_have_the_law(law, method):
+def test_draws_have_the_distribution(distribution, method):
     """Largest entries against the shells, each cell against its marginal; and the cells are in no order."""
-    draws = sample_joint_cells(law, 30_000, randomness=SeededRandomness(7), method=method)
-    assert draws.shape == (30_000, law.cells)
-    k, q = law.cells, float(law.ratio.alpha)
+    draws = sample_joint_cells(distribution, 30_000, randomness=SeededRandomness(7), method=method)
+    assert draws.shape == (30_000, distribution.cells)
+    k, q = distribution.cells, float(distribution.ratio.alpha)
     n = np.arange(0, 6000)
     shells = np.where(n == 0, 1.0, (2.0 * n + 1) ** k - np.abs(2.0 * n - 1) ** k) * q**n
     below = np.cumsum(shells) / shells.sum()
     assert chi_square(np.abs(draws).max(axis=1), lambda r: below[r]) > LEVEL
 
     def marginal(x):
-        return [float(1 - law.tail(int(t)) / 2) if t >= 0 else float(law.tail(int(-t - 1)) / 2) for t in x]
+        return [
+            float(1 - distribution.tail(int(t)) / 2) if t >= 0 else float(distribution.tail(int(-t - 1)) / 2) for t in x
+        ]
 
     for cell in (0, k - 1):
         assert chi_square(draws[:20_000, cell], marginal, least=200) > LEVEL
 
 
-def test_pairs_of_cells_have_the_joint_law():
+def test_pairs_of_cells_have_the_joint_distribution():
     """Four by four cells around zero."""
-    law = JointCells(alpha="1/2", cells=2)
-    draws = sample_joint_cells(law, 80_000, randomness=SeededRandomness(3))
+    distribution = JointCells(alpha="1/2", cells=2)
+    draws = sample_joint_cells(distribution, 80_000, randomness=SeededRandomness(3))
     for x in ((0, 0), (1, 0), (1, 1), (-1, 1), (2, -1), (0, -2)):
-        share = float(law.pmf(x))
+        share = float(distribution.pmf(x))
         seen = (draws == x).all(axis=1).mean()
         assert abs(seen - share) < 5.5 * (share / 80_000) ** 0.5
 
@@ -101,14 +103,14 @@ def test_wide_noise_and_no_rows():
 )
 def test_a_part_and_geometric_variables_make_the_ball(norm, k, s, q, data):
     """Every step: P(I = i) ~ h_i q^i, none negative, and k + 1 geometric ones add up to P(j) ~ |ball j| q^j."""
-    law = NormStaircase(alpha=q, cells=k, sensitivity=s, norm=norm, step=data.draw(st.integers(1, s)))
-    sizes, top = law.sizes(), 8
+    distribution = NormStaircase(alpha=q, cells=k, sensitivity=s, norm=norm, step=data.draw(st.integers(1, s)))
+    sizes, top = distribution.sizes(), 8
     assert min(sizes) >= 0
     masses = [Fraction(sizes[n] if n < len(sizes) else 0) * q**n for n in range(top)]
     for _ in range(k + 1):
         masses = [sum(masses[n - i] * q**i for i in range(n + 1)) for n in range(top)]
     balls = points_of(norm, k)
-    assert masses == [int(balls(law.first + n * s)) * q**n for n in range(top)]
+    assert masses == [int(balls(distribution.first + n * s)) * q**n for n in range(top)]
 
 
 @pytest.mark.parametrize("cells", [1, 2, 3])
@@ -125,7 +127,7 @@ def test_points_of_a_range_are_uniform(cells, radius):
 
 
 @pytest.mark.parametrize(
-    "law",
+    "distribution",
     [
         NormStaircase(1, 2, norm="range"),
         NormStaircase(3, 3, 5, "range", 2),
@@ -133,41 +135,43 @@ def test_points_of_a_range_are_uniform(cells, radius):
         NormStaircase(1, 4, 10, "max", 6),
     ],
 )
-def test_draws_of_staircases_have_the_law(law):
+def test_draws_of_staircases_have_the_distribution(distribution):
     """Each cell against its tail, and the mean size."""
-    draws = sample_joint_cells(law, 20_000, randomness=SeededRandomness(11))
-    assert np.abs(draws).mean() == pytest.approx(float(law.mean_size), rel=0.03)
+    draws = sample_joint_cells(distribution, 20_000, randomness=SeededRandomness(11))
+    assert np.abs(draws).mean() == pytest.approx(float(distribution.mean_size), rel=0.03)
 
     def marginal(x):
-        return [float(1 - law.tail(int(t)) / 2) if t >= 0 else float(law.tail(int(-t - 1)) / 2) for t in x]
+        return [
+            float(1 - distribution.tail(int(t)) / 2) if t >= 0 else float(distribution.tail(int(-t - 1)) / 2) for t in x
+        ]
 
-    assert chi_square(draws[:20_000, law.cells - 1], marginal, least=400) > LEVEL
+    assert chi_square(draws[:20_000, distribution.cells - 1], marginal, least=400) > LEVEL
 
 
-def test_pairs_of_cells_have_the_law_of_the_range():
+def test_pairs_of_cells_have_the_distribution_of_the_range():
     """Points around zero, and those of which one coordinate is below and one above."""
-    law = NormStaircase(alpha="1/2", cells=2, norm="range")
-    draws = sample_joint_cells(law, 80_000, randomness=SeededRandomness(3))
+    distribution = NormStaircase(alpha="1/2", cells=2, norm="range")
+    draws = sample_joint_cells(distribution, 80_000, randomness=SeededRandomness(3))
     for x in ((0, 0), (1, 0), (1, 1), (-1, 1), (2, -1), (0, -2), (2, 1)):
-        share = float(law.pmf(x))
+        share = float(distribution.pmf(x))
         assert abs((draws == x).all(axis=1).mean() - share) < 5.5 * (share / 80_000) ** 0.5
 
 
 def test_wide_staircases_are_python_integers():
     """Beyond int64, for either norm; strides that go beyond it."""
-    for law in (NormStaircase("1e-22", 3, 2, "range"), NormStaircase(1, 2, 10**30, "range", 10**29)):
-        wide = sample_joint_cells(law, 3, randomness=SeededRandomness(1))
+    for distribution in (NormStaircase("1e-22", 3, 2, "range"), NormStaircase(1, 2, 10**30, "range", 10**29)):
+        wide = sample_joint_cells(distribution, 3, randomness=SeededRandomness(1))
         assert wide.dtype == object
         assert max(abs(int(x)) for x in wide.reshape(-1)) > 1 << 63
 
 
-@pytest.mark.parametrize("law", [JointCells(1, 2), NormStaircase(1, 2, 2, "range")])
-def test_wide_draws_have_the_law_too(law, monkeypatch):
-    """What is drawn as Python ints, where it need not be: of the same law, and int64 where it fits."""
+@pytest.mark.parametrize("distribution", [JointCells(1, 2), NormStaircase(1, 2, 2, "range")])
+def test_wide_draws_have_the_distribution_too(distribution, monkeypatch):
+    """What is drawn as Python ints, where it need not be: of the same distribution, and int64 where it fits."""
     monkeypatch.setattr(joint_draws, "_SUM_BITS", 0)
-    draws = sample_joint_cells(law, 6_000, randomness=SeededRandomness(9))
+    draws = sample_joint_cells(distribution, 6_000, randomness=SeededRandomness(9))
     assert draws.dtype == np.int64
     for x in ((0, 0), (1, 0), (1, 1), (-1, 1), (2, -1), (0, -2)):
-        share = float(law.pmf(x))
+        share = float(distribution.pmf(x))
         assert abs((draws == x).all(axis=1).mean() - share) < 6 * (share / 6_000) ** 0.5
     assert abs(draws.mean()) < 6 * draws.std() / draws.size**0.5

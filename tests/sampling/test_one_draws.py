@@ -1,4 +1,4 @@
-"""Draws of many cells at once: the exact law of every decision, draws against their law, margins of answers."""
+"""Draws of many cells at once: the exact chances of every decision, draws against them, margins of answers."""
 
 from collections import Counter
 from fractions import Fraction
@@ -9,7 +9,7 @@ import pytest
 
 from goodness import LEVEL, as_often, chi_square, no_more_often
 
-# Every choice of uniform integers is enumerated, so that the law is exact.
+# Every choice of uniform integers is enumerated, so that the distribution is exact.
 from utmost.core.noise.cells_draw import chunk_points
 from utmost.core.noise.tables_draw import points
 from utmost.core.sampling import one_draws
@@ -20,8 +20,8 @@ from utmost.testing import SeededRandomness
 
 
 def every_path(monkeypatch, draw):
-    """The exact law of what a function of uniform integers gives: every choice of theirs, with its chance."""
-    law, todo = Counter(), [()]
+    """The exact distribution of what a function of uniform integers gives: every choice of theirs, with its chance."""
+    distribution, todo = Counter(), [()]
     while todo:
         path, chance, taken = todo.pop(), Fraction(1), []
 
@@ -37,29 +37,29 @@ def every_path(monkeypatch, draw):
         found = draw()
         for _, bound in taken:
             chance /= bound
-        law[tuple(found)] += chance
-    assert sum(law.values()) == 1
-    return law
+        distribution[tuple(found)] += chance
+    assert sum(distribution.values()) == 1
+    return distribution
 
 
 @pytest.mark.parametrize(("a", "most", "in_total"), [(1, 4, 3), (2, 3, 4), (3, 2, 4), (3, 3, 5), (2, 4, 9)])
 def test_points_within_a_sum_are_uniform(monkeypatch, a, most, in_total):
     """Each vector of {1..most}^a with a sum of at most in_total, with the same chance, and no other."""
-    law = every_path(monkeypatch, lambda: one_draws._within_sum(a, most, in_total, None))
+    distribution = every_path(monkeypatch, lambda: one_draws._within_sum(a, most, in_total, None))
     wanted = [x for x in product(range(1, most + 1), repeat=a) if sum(x) <= in_total]
-    assert set(law) == set(wanted)
-    assert set(law.values()) == {Fraction(1, len(wanted))}
+    assert set(distribution) == set(wanted)
+    assert set(distribution.values()) == {Fraction(1, len(wanted))}
     assert chunk_points(a, most, in_total) == len(wanted)
 
 
 @pytest.mark.parametrize(("d", "j", "l"), [(1, 2, 1), (2, 2, 1), (3, 1, 2), (3, 2, 2), (4, 1, 1), (3, 0, 2)])
 def test_points_of_a_table_are_uniform(monkeypatch, d, j, l):
     """Each point with sum j - l and raised part at most j, with the same chance."""
-    law = every_path(monkeypatch, lambda: one_draws._table(d, j, l, None))
+    distribution = every_path(monkeypatch, lambda: one_draws._table(d, j, l, None))
     around = product(range(-l, j + 1), repeat=d)
     wanted = [x for x in around if sum(x) == j - l and sum(max(v, 0) for v in x) <= j]
-    assert set(law) == set(wanted)
-    assert set(law.values()) == {Fraction(1, len(wanted))}
+    assert set(distribution) == set(wanted)
+    assert set(distribution.values()) == {Fraction(1, len(wanted))}
     assert points(d, j, l) == len(wanted)
 
 
@@ -67,12 +67,12 @@ def test_points_of_a_table_are_uniform(monkeypatch, d, j, l):
 @pytest.mark.parametrize("m", [0, 1, 2])
 def test_a_shell_of_tables_is_uniform(monkeypatch, neighbours, m):
     """Pair and tables together: each point of the shell with the chance of its pairs."""
-    law = TablesDraw(1, [2, 2], neighbours)
+    distribution = TablesDraw(1, [2, 2], neighbours)
     if neighbours == "change-one":  # two tosses choose the pair, again and again until it is allowed
         monkeypatch.setattr(
-            one_draws, "_pair", lambda law, m, word: one_draws._on_segment(lambda _: 1, 0, 0, word) or (m, m)
+            one_draws, "_pair", lambda distribution, m, word: one_draws._on_segment(lambda _: 1, 0, 0, word) or (m, m)
         )
-    found = every_path(monkeypatch, lambda: one_draws._tables(law, m, None))
+    found = every_path(monkeypatch, lambda: one_draws._tables(distribution, m, None))
     pairs = [(j, m - j) for j in range(m + 1)] if neighbours == "add-remove" else [(m, m)]
     chances = Counter()
     for j, l in pairs:
@@ -85,25 +85,25 @@ def test_a_shell_of_tables_is_uniform(monkeypatch, neighbours, m):
 @pytest.mark.parametrize(("total", "parts"), [(0, 3), (2, 1), (2, 3), (3, 2), (3, 4)])
 def test_compositions_are_uniform(monkeypatch, total, parts):
     """Each composition into parts >= 0."""
-    law = every_path(monkeypatch, lambda: one_draws._composition(total, parts, None))
+    distribution = every_path(monkeypatch, lambda: one_draws._composition(total, parts, None))
     wanted = [x for x in product(range(total + 1), repeat=parts) if sum(x) == total]
-    assert set(law) == set(wanted)
-    assert set(law.values()) == {Fraction(1, len(wanted))}
+    assert set(distribution) == set(wanted)
+    assert set(distribution.values()) == {Fraction(1, len(wanted))}
 
 
 def test_places_on_a_segment_have_their_weights(monkeypatch):
     """Listed where the segment is short, by differences where it is long."""
     for last in (3, 9):
-        law = every_path(monkeypatch, lambda last=last: [one_draws._on_segment(_one_more, last, 1, None)])
+        distribution = every_path(monkeypatch, lambda last=last: [one_draws._on_segment(_one_more, last, 1, None)])
         total = (last + 1) * (last + 2) // 2
-        assert law == {(s,): Fraction(s + 1, total) for s in range(last + 1)}
+        assert distribution == {(s,): Fraction(s + 1, total) for s in range(last + 1)}
 
 
 def _one_more(place):
     return place + 1
 
 
-LAWS = [
+DISTRIBUTIONS = [
     CellsDraw(1, 2, 2, 2, step=2),
     CellsDraw(1, 3, 2),
     CellsDraw(1, 3, 2, nonnegative=False),
@@ -118,30 +118,37 @@ LAWS = [
 ]
 
 
-@pytest.mark.parametrize("law", LAWS, ids=repr)
-def test_draws_have_the_law(law):
+@pytest.mark.parametrize("distribution", DISTRIBUTIONS, ids=repr)
+def test_draws_have_the_distribution(distribution):
     """Points near 0 as often as their masses say; each cell against its tail."""
-    count = 20_000 if isinstance(law, CellsDraw) else 6_000
-    draws = sample_one_draw(law, count)
+    count = 20_000 if isinstance(distribution, CellsDraw) else 6_000
+    draws = sample_one_draw(distribution, count)
     seen = Counter(map(tuple, draws.tolist()))
-    for point in [(0,) * law.size, *[x for x, _ in seen.most_common(12)]]:
-        assert as_often(seen[point], count, float(law.pmf(point))) > LEVEL
-    assert all(law.distance(point) is not None for point in seen)
-    for cell in {0, law.size - 1}:
+    for point in [(0,) * distribution.size, *[x for x, _ in seen.most_common(12)]]:
+        assert as_often(seen[point], count, float(distribution.pmf(point))) > LEVEL
+    assert all(distribution.distance(point) is not None for point in seen)
+    for cell in {0, distribution.size - 1}:
 
         def below(x, cell=cell):
             return [
-                float(1 - law.tail(int(t), cell) / 2) if t >= 0 else float(law.tail(int(-t - 1), cell) / 2) for t in x
+                float(1 - distribution.tail(int(t), cell) / 2)
+                if t >= 0
+                else float(distribution.tail(int(-t - 1), cell) / 2)
+                for t in x
             ]
 
         assert chi_square(draws[:, cell], below, least=100) > LEVEL
-        assert no_more_often(int((abs(draws[:, cell]) > law.margin("0.9", cell)).sum()), count, 0.1) > LEVEL
+        assert no_more_often(int((abs(draws[:, cell]) > distribution.margin("0.9", cell)).sum()), count, 0.1) > LEVEL
 
 
 def test_wide_noise_and_no_rows():
     """Beyond int64 as Python ints; none; and what cannot be relaxed comes out within its margins at tiny levels."""
-    for law in (CellsDraw("1e-25", 3, 2), CellsDraw(1, 2, 2, 10**30, step=10**29), TablesDraw("1e-25", [3, 2])):
-        wide = sample_one_draw(law, 3)
+    for distribution in (
+        CellsDraw("1e-25", 3, 2),
+        CellsDraw(1, 2, 2, 10**30, step=10**29),
+        TablesDraw("1e-25", [3, 2]),
+    ):
+        wide = sample_one_draw(distribution, 3)
         assert wide.dtype == object
         assert max(abs(int(x)) for x in wide.ravel()) > 1 << 63
     assert sample_one_draw(CellsDraw(1, 4, 2), 0).shape == (0, 4)
@@ -154,17 +161,17 @@ def test_wide_noise_and_no_rows():
 
 
 def test_rejected_points_are_drawn_cell_by_cell(monkeypatch):
-    """Whichever way the points of a shell are drawn, the law is the same."""
-    law = CellsDraw(1, 4, 1)
+    """Whichever way the points of a shell are drawn, the distribution is the same."""
+    distribution = CellsDraw(1, 4, 1)
     monkeypatch.setattr(one_draws, "_REJECTIONS", 0)
-    draws = sample_one_draw(law, 4_000)
+    draws = sample_one_draw(distribution, 4_000)
     zeros = int((draws == 0).all(axis=1).sum())
-    assert as_often(zeros, 4_000, float(law.pmf([0] * 4))) > LEVEL
-    assert no_more_often(int((abs(draws[:, 3]) > law.margin("0.9")).sum()), 4_000, 0.1) > LEVEL
+    assert as_often(zeros, 4_000, float(distribution.pmf([0] * 4))) > LEVEL
+    assert no_more_often(int((abs(draws[:, 3]) > distribution.margin("0.9")).sum()), 4_000, 0.1) > LEVEL
 
 
 @pytest.mark.parametrize(
-    ("law", "coefficients"),
+    ("distribution", "coefficients"),
     [
         (CellsDraw(1, 5, 3), [1] * 5),
         (CellsDraw(1, 3, 3, 4, step=2), [1, -1, 0]),
@@ -174,29 +181,29 @@ def test_rejected_points_are_drawn_cell_by_cell(monkeypatch):
     ids=repr,
 )
 @pytest.mark.parametrize("confidence", ["0.5", "0.95", "0.99"])
-def test_margins_of_answers_cover(law, coefficients, confidence):
+def test_margins_of_answers_cover(distribution, coefficients, confidence):
     """Fresh draws lie within; the same margin for everybody; scaled with the answer."""
-    margin = answer_margin(law, coefficients, confidence)
-    draws = sample_one_draw(law, 10_000) @ np.array(coefficients)
+    margin = answer_margin(distribution, coefficients, confidence)
+    draws = sample_one_draw(distribution, 10_000) @ np.array(coefficients)
     missed = int((abs(draws) > margin).sum())
     assert no_more_often(missed, 10_000, 1 - float(confidence)) > LEVEL
     assert missed > 0
-    assert answer_margin(law, [Fraction(c, 2) for c in coefficients], confidence) == margin / 2
+    assert answer_margin(distribution, [Fraction(c, 2) for c in coefficients], confidence) == margin / 2
 
 
 def test_margins_of_single_cells_and_totals_are_exact():
     """No draw is made for them; nothing for nothing; bounds where draws cannot say."""
-    law, tables = CellsDraw(1, 4, 2), TablesDraw(1, [2, 3])
-    assert answer_margin(law, [0, 0, 3, 0]) == 3 * law.margin()
+    distribution, tables = CellsDraw(1, 4, 2), TablesDraw(1, [2, 3])
+    assert answer_margin(distribution, [0, 0, 3, 0]) == 3 * distribution.margin()
     assert answer_margin(tables, [1, 1, 0, 0, 0]) == answer_margin(tables, [0, 0, 1, 1, 1]) == tables.total_margin()
-    assert answer_margin(law, [0] * 4) == 0
+    assert answer_margin(distribution, [0] * 4) == 0
     assert answer_margin(TablesDraw(1, [3], "change-one", exactly=True), [1] * 3) == 0
-    sure = answer_margin(law, [1, 1, 0, 0], "0.9999999999")
-    assert sure <= 2 * law.margin("0.99999999995")
+    sure = answer_margin(distribution, [1, 1, 0, 0], "0.9999999999")
+    assert sure <= 2 * distribution.margin("0.99999999995")
 
 
 def test_seeded_draws_repeat():
     """Equal bits, equal draws."""
-    law = CellsDraw(1, 4, 2, 3)
-    first, second = (sample_one_draw(law, 5, randomness=SeededRandomness(7)) for _ in range(2))
+    distribution = CellsDraw(1, 4, 2, 3)
+    first, second = (sample_one_draw(distribution, 5, randomness=SeededRandomness(7)) for _ in range(2))
     assert (first == second).all()

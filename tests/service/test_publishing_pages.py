@@ -56,7 +56,7 @@ def cells_of(text):
 
 
 def test_margins_and_spending_are_shown_before_anything_is_drawn(visitor, service):
-    """At the level and around it; by a second route, the law of the noise; nothing is written, nothing is spent."""
+    """At the level and around it; by a second route, the noise itself; nothing is written, nothing is spent."""
     ada = visitor("Ada", "curator")
     before = len(list(service.ledger.history()))
     levels = ("1/8", "1/4", "1/2", "1", "2")

@@ -20,14 +20,14 @@ PART = 500
 def lived(seeds, is_in_memory):
     """What happened in some histories, how many items were answered, their noise, and seconds of processor."""
     from memory_disk import in_memory
+    from simulation.distribution import Noise
     from simulation.history import History
-    from simulation.law import Noise
     from simulation.places import InMemory, OnDisk
 
     warnings.simplefilter("ignore")
     gc.collect()  # what is frozen is never collected, garbage included
     gc.freeze()
-    happened, answers, law, began = Counter(), 0, Noise(), time.process_time()
+    happened, answers, distribution, began = Counter(), 0, Noise(), time.process_time()
     with tempfile.TemporaryDirectory(dir=in_memory()) as folder:
         for seed in seeds:
             try:
@@ -36,9 +36,9 @@ def lived(seeds, is_in_memory):
                 again = f"python tests/simulation --first {seed} --count 1{' --memory' if is_in_memory else ''}"
                 sys.stdout.write(f"history {seed}: {again}\n")
                 raise
-            law.take(history)
+            distribution.take(history)
             happened, answers = happened + history.happened, answers + len(history.answers)
-    return happened, answers, law, time.process_time() - began
+    return happened, answers, distribution, time.process_time() - began
 
 
 def main():
@@ -53,28 +53,28 @@ def main():
         range(first, min(first + PART, wanted.first + wanted.count))
         for first in range(wanted.first, wanted.first + wanted.count, PART)
     ]
-    happened, answers, law, seconds, count = Counter(), 0, None, 0.0, 0
+    happened, answers, distribution, seconds, count = Counter(), 0, None, 0.0, 0
     began = time.perf_counter()
     with ProcessPoolExecutor(wanted.jobs, get_context("fork")) as pool:
         for part, each in zip(parts, pool.map(lived, parts, [wanted.memory] * len(parts)), strict=True):
             happened, answers, seconds, count = (
                 happened + each[0], answers + each[1], seconds + each[3], count + len(part)
             )  # fmt: skip
-            law = each[2] if law is None else (law.add(each[2]) or law)
+            distribution = each[2] if distribution is None else (distribution.add(each[2]) or distribution)
             clock = (time.perf_counter() - began) / 60
             sys.stdout.write(
                 f"{count} histories, to {part[-1]}: {answers} items answered, {count / clock:.0f} a minute, "
                 f"{60 * count / seconds:.0f} a minute of processor\n"
             )
             if count % (40 * PART) == 0:
-                say(law, happened)
+                say(distribution, happened)
             sys.stdout.flush()
-    say(law, happened)
+    say(distribution, happened)
 
 
-def say(law, happened):
-    """How the noise fits its law, and what happened."""
-    sys.stdout.write(f"the least p-value of the noise: {law.p_value():.3g}\n")
+def say(distribution, happened):
+    """How the noise fits its distribution, and what happened."""
+    sys.stdout.write(f"the least p-value of the noise: {distribution.p_value():.3g}\n")
     sys.stdout.writelines(f"{number:8} {name}\n" for name, number in sorted(happened.items()))
 
 

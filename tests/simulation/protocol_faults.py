@@ -236,8 +236,8 @@ def fresh_noise_on_relax(plant):
     """The noise at a higher level is drawn anew."""
 
     def at_highest(self, column, block, count, below):
-        law = Geometric(self.lattice.of(self.step.to))
-        return integers.joined(draw.draws(law, count, randomness=self.randomness, method=self.method), count)
+        distribution = Geometric(self.lattice.of(self.step.to))
+        return integers.joined(draw.draws(distribution, count, randomness=self.randomness, method=self.method), count)
 
     plant.setattr(DrawnNoise, "at_highest", at_highest)
 

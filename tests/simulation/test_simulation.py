@@ -11,8 +11,8 @@ import pytest
 
 from disk import library
 from goodness import LEVEL
+from simulation.distribution import Noise
 from simulation.history import History, Violation
-from simulation.law import Noise
 from simulation.places import InMemory, OnDisk
 from simulation.protocol_faults import FAULTS
 from utmost.core.sampling import draw, level_draws
@@ -41,7 +41,7 @@ def _no_sampler_survives():
         cache.cache_clear()
 
 
-def lived(folder, seeds, law, where=OnDisk):
+def lived(folder, seeds, distribution, where=OnDisk):
     """What happened in histories, all of them sound."""
     happened = Counter()
     for seed in seeds:
@@ -50,7 +50,7 @@ def lived(folder, seeds, law, where=OnDisk):
         except BaseException:
             print(f"python tests/simulation --first {seed} --count 1{' --memory' * (where is InMemory)}")
             raise
-        law.take(history)
+        distribution.take(history)
         happened += history.happened
     return happened
 
@@ -58,9 +58,9 @@ def lived(folder, seeds, law, where=OnDisk):
 @pytest.mark.parametrize(("where", "seeds"), [(OnDisk, ON_A_DISK), (InMemory, IN_MEMORY)], ids=["disk", "memory"])
 def test_histories_keep_every_promise(tmp_path, monkeypatch, where, seeds):
     monkeypatch.setattr("simulation.history.begun", {})  # whichever histories were lived before
-    law = Noise()
-    happened = lived(tmp_path, seeds, law, where)
-    assert law.p_value() > LEVEL
+    distribution = Noise()
+    happened = lived(tmp_path, seeds, distribution, where)
+    assert distribution.p_value() > LEVEL
     kinds = (
         "kill",
         "power cut",
@@ -118,25 +118,25 @@ def test_readers_see_what_is_committed_while_somebody_writes(tmp_path):
 @pytest.mark.parametrize(("where", "part"), [(OnDisk, 10), (InMemory, 1)], ids=["disk", "memory"])
 def test_ten_thousand_histories(tmp_path, where, part):
     """UTMOST_HISTORIES in the environment sets another dose."""
-    count, law = int(os.environ.get("UTMOST_HISTORIES", "10000")) // part, Noise()
-    print(lived(tmp_path, range(1000, 1000 + count), law, where))
-    assert law.p_value() > LEVEL
+    count, distribution = int(os.environ.get("UTMOST_HISTORIES", "10000")) // part, Noise()
+    print(lived(tmp_path, range(1000, 1000 + count), distribution, where))
+    assert distribution.p_value() > LEVEL
 
 
 @pytest.mark.parametrize(("fault", "first"), FAULTS.items(), ids=[fault.__name__ for fault in FAULTS])
 def test_a_fault_is_found(tmp_path, monkeypatch, fault, first):
-    """By a violation, an error that nothing explains, or the law of the noise."""
+    """By a violation, an error that nothing explains, or the distribution of the noise."""
     where = OnDisk if fault.__name__ in ON_DISK else InMemory
     fault(monkeypatch)
     monkeypatch.setattr("simulation.history.begun", {})
-    law = Noise()
+    distribution = Noise()
     for seed in range(first, first + HISTORIES):
         try:
-            law.take(History(tmp_path, seed, where).run())
+            distribution.take(History(tmp_path, seed, where).run())
         except (Violation, UtmostError) as error:
             print(f"found in history {seed}: {error!r}")
             return
-        if seed % 10 == 9 and law.p_value() < LEVEL:
-            print(f"found by the law of the noise, up to history {seed}")
+        if seed % 10 == 9 and distribution.p_value() < LEVEL:
+            print(f"found by the distribution of the noise, up to history {seed}")
             return
     pytest.fail(f"{fault.__name__} passed {HISTORIES} histories")

@@ -1,4 +1,4 @@
-"""Priors: laws, kinds of numbers and refusals."""
+"""Priors: distributions, kinds of numbers and refusals."""
 
 from fractions import Fraction
 from math import comb, exp, factorial

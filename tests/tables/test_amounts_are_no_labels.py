@@ -114,7 +114,7 @@ def test_margins_and_variances_are_those_of_the_covariance(each, step):
             shown = release[name][f"{column}_margin"][0]
             bars = both.column_bars(name)[name]
             assert shown == pytest.approx(bars[column])
-            # geometric noise, and sums of it, lie between the normal law and Laplace's
+            # geometric noise, and sums of it, lie between the normal distribution and Laplace's
             assert 1.8 * variance**0.5 < shown < 2.3 * variance**0.5 + 3 * float(Fraction(step))
 
 

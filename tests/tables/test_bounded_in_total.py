@@ -90,7 +90,7 @@ def test_no_person_changes_more_than_the_unit_and_somebody_all_of_it(name):
 
 
 def test_all_small_neighbours_charge_at_most_the_level_and_one_all_of_it():
-    """Every multiset of a person's events in three cells beside another person, by the law of two marginals."""
+    """Every multiset of a person's events in three cells beside another person, by the noise of two marginals."""
     alone = counted({"user": ["b"], "shop": ["A"]}, per_cell=2, in_total=3)
     assert alone.unit == Unit(2, 3, in_total=3)
     plan = Plan(DOMAIN, alone.unit, {"shop": "2/3", "": "1/3"})
@@ -164,7 +164,7 @@ def test_parts_are_bounded_each_by_itself():
 
 
 def test_noise_is_what_the_bound_in_total_leaves():
-    """A thousand events in 50 cells, 100 in all: the law is that of 100 in one cell, and not of 50 times 100."""
+    """A thousand events in 50 cells, 100 in all: the noise is that of 100 in one cell, and not of 50 times 100."""
     unit = Unit(100, 50, in_total=100)
     domain = Domain(a=range(50))
     bounded, one = (

@@ -65,13 +65,13 @@ def test_three_evaluations_give_the_same_bytes_in_any_part_and_order(lazily):
 
 
 def test_the_noise_is_that_of_the_plan(lazily):
-    """At 20 000 cells the frequencies of the noise are those of the geometric law, within seven deviations."""
+    """At 20 000 cells the frequencies of the noise are those of the geometric distribution, within seven deviations."""
     rows = 20_000
     made = ut.release(lazily(wards(rows)), **asked(**SAY), once=True)
     noise = np.array(columns_of(made.table)["visits"]) - np.array(wards(rows)["visits"])
-    law = Geometric(epsilon=1)
+    distribution = Geometric(epsilon=1)
     for x in range(-3, 4):
-        p = float(law.pmf(x))
+        p = float(distribution.pmf(x))
         assert abs((noise == x).sum() - rows * p) < 7 * (rows * p * (1 - p)) ** 0.5
 
 
@@ -204,7 +204,7 @@ def test_a_statement_of_a_frame_has_no_digest(lazily):
 
 
 @pytest.mark.parametrize("sensitivity", [3, 4, 5])
-def test_a_larger_sensitivity_has_the_relaxable_law(lazily, sensitivity):
+def test_a_larger_sensitivity_has_the_relaxable_distribution(lazily, sensitivity):
     made = ut.release(lazily(wards()), **asked(**(SAY | {"sensitivity": sensitivity}), relaxable=True), once=True)
     assert columns_of(made.table) == columns_of(made.table)
     noise = np.array(columns_of(made.table)["visits"]) - np.array(wards()["visits"])

@@ -384,8 +384,8 @@ def p_value(seen, wanted, rows):
 
 
 @pytest.mark.slow
-def test_the_noise_that_spark_evaluates_has_the_joint_law_of_both_levels(noise_on_spark):
-    """P(x, y) of the noise process, and of the higher level alone; not the product of the two laws."""
+def test_the_noise_that_spark_evaluates_has_the_joint_distribution_of_both_levels(noise_on_spark):
+    """P(x, y) of the noise process, and of the higher level alone; not the product of the two distributions."""
     seen, rows, (lower, higher) = noise_on_spark
     axis = np.arange(-6, 7)
     both = joint_pmf(np.meshgrid(axis, axis, indexing="ij"), [lower, higher])

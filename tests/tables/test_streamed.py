@@ -85,7 +85,7 @@ def out_of(path):
 
 
 def test_pieces_give_the_rows_the_columns_and_the_noise_of_a_release(kind, tmp_path):
-    """Rows in their order, margins behind, and noise with the law's frequencies, within seven deviations."""
+    """Rows in their order, margins behind, and noise with the distribution's frequencies, within seven deviations."""
     path = kind(wards(), tmp_path)
     made = ut.release(files.large_pieces(path), **asked(**SAY), once=True)
     found = written(made, out_of(path))
@@ -94,7 +94,7 @@ def test_pieces_give_the_rows_the_columns_and_the_noise_of_a_release(kind, tmp_p
     assert (found["visits_margin"] == made.margin()).all()
     noise = (found["visits"] - wards()["visits"]).to_numpy()
     for x in range(-2, 3):
-        p = float(made.law.pmf(x))
+        p = float(made.distribution.pmf(x))
         assert abs((noise == x).sum() - ROWS * p) < 7 * (ROWS * p * (1 - p)) ** 0.5
     assert made.table.shown == [[str(cell) for cell in row] for row in found.head(100).itertuples(index=False)]
 

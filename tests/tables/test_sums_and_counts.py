@@ -63,7 +63,7 @@ def test_both_parts_are_those_of_the_definition():
 
 
 def test_no_person_charges_more_than_the_level_over_all_neighbours():
-    """All small sets of events of one person beside another: both marginals' joint law, in rationals, attained."""
+    """All small sets of events of one person beside another: both marginals together, in rationals, attained."""
     words = {"each": (-1, "0.5"), "step": "0.5", "most_events": 2}
     for most in (1, 2):
         alone = counted({"user": ["b"], "shop": ["A"], "paid": [1]}, most, **words)

@@ -62,8 +62,8 @@ def test_a_release_refuses_a_source_that_only_seems_secure():
 
 
 def test_a_seeded_release_is_the_values_plus_the_seeded_noise():
-    law, values = Geometric(epsilon=1), np.arange(30).reshape(5, 6)
-    noise = sample(law, (5, 6), randomness=SeededRandomness(7))
-    assert (seeded_release(values, law, 7) == values + noise).all()
-    assert (seeded_release(values, law, 7, method="table") != values + noise).any()
+    distribution, values = Geometric(epsilon=1), np.arange(30).reshape(5, 6)
+    noise = sample(distribution, (5, 6), randomness=SeededRandomness(7))
+    assert (seeded_release(values, distribution, 7) == values + noise).all()
+    assert (seeded_release(values, distribution, 7, method="table") != values + noise).any()
     assert seeded_release(2.5, Laplace(epsilon=1), "x", grid=0.25) % 0.25 == 0

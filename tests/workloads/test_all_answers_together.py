@@ -1,4 +1,4 @@
-"""The bound for all answers together, of any mechanism: attained, below the best law of two cells, and checked."""
+"""The bound for all answers together, of any mechanism: attained, below the best noise of two cells, and checked."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -46,10 +46,11 @@ def test_geometric_noise_attains_it_where_answers_do_not_overlap(wanted, epsilon
     assert exact * (1 - 1e-7) <= bound.value <= exact * (1 + 1e-14)
 
 
-def least_law(matrix, epsilon, shifts, offset, far=7):
-    """The least E z'Mz of laws of z on a box of Z^2 + offset that keep the level under the shifts, as far as it goes.
+def least_distribution(matrix, epsilon, shifts, offset, far=7):
+    """The least E z'Mz over all z on a box of Z^2 + offset that keep the level under the shifts, as far as it goes.
 
-    The box holds all z of less than the mean, so a law outside is worse, and one cut off to it is no worse than before.
+    The box holds all z of less than the mean, so a distribution outside is worse, and one cut off to it is no worse
+    than before.
     """
     places = list(product(range(-far, far + 1), repeat=2))
     number = {place: at for at, place in enumerate(places)}
@@ -84,15 +85,15 @@ KINDS = {
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("offset", [(0, 0), (0.3, -0.1)], ids=str)
-def test_it_is_below_the_best_law_of_two_cells_by_a_linear_program(kind, offset):
-    """Any law of errors, unbiased or not, for cells, their total and one of them; within 1.7 of the least."""
+def test_it_is_below_the_best_distribution_of_two_cells_by_a_linear_program(kind, offset):
+    """Any distribution of errors, unbiased or not, for cells, their total and one of them; within 1.7 of the least."""
     unit, shifts = KINDS[kind]
     domain = Domain(x=bins(2))
     for weights in ({"x": 1}, {"x": 1, "": 1}, {"x": 1, "": 5}, {"x=1": 3, "": 1}):
         wanted = Workload(domain, weights)
         bounds = bounds_of(wanted, unit, 4)
         check_lower_bounds(bounds)
-        least = least_law(wanted.gram(), 4.0, shifts, np.array(offset))
+        least = least_distribution(wanted.gram(), 4.0, shifts, np.array(offset))
         assert bounds.per_answer.value <= bounds.any_mechanism.value <= least * (1 + 1e-4)
         if offset == (0, 0):
             assert least <= 1.7 * bounds.any_mechanism.value
@@ -139,7 +140,7 @@ def test_no_plan_is_below_it():
 
 
 def test_whole_steps_of_a_larger_sensitivity_count():
-    """An individual who adds 0, 1 or 2 is bounded by the staircase, and one of halves by the geometric law alone."""
+    """An individual who adds 0, 1 or 2 is bounded by the staircase, and one of halves by geometric noise alone."""
     wanted = Workload(Domain(x=bins(3)), {"x": 1, "": 1})
     single = bounds_of(wanted, ONE, 3).any_mechanism.value
     for sensitivity, whole in ((2, True), (Fraction(5, 2), False)):

@@ -36,13 +36,13 @@ def test_shares_spend_the_level_and_no_more(k, neighbours):
     for way in ways_together(level(1), unit):
         assert sum(way.shares) == 1
         assert way.cells == k
-        for law, n, share in zip(way.laws, way.groups, way.shares, strict=True):
-            if isinstance(law, JointCells):
-                assert (law.level, law.sensitivity, law.cells) == (at, 2, k)
-            elif isinstance(law, RotatedPair):
-                assert (law.level, n) == (at.scaled(share), 2)
+        for distribution, n, share in zip(way.distributions, way.groups, way.shares, strict=True):
+            if isinstance(distribution, JointCells):
+                assert (distribution.level, distribution.sensitivity, distribution.cells) == (at, 2, k)
+            elif isinstance(distribution, RotatedPair):
+                assert (distribution.level, n) == (at.scaled(share), 2)
             else:
-                assert law.level == at.scaled(share)
+                assert distribution.level == at.scaled(share)
 
 
 def test_seven_to_four_is_near_the_best_division():
@@ -55,15 +55,15 @@ def test_seven_to_four_is_near_the_best_division():
 
 
 def test_what_can_be_relaxed():
-    """No joint law; and geometric noise where a staircase would be less."""
+    """No joint distribution; and geometric noise where a staircase would be less."""
     unit = Unit(5, 2)
     assert {way.kind for way in ways_together(level(1), unit, relaxable=True)} == {"rotated", "independent"}
     assert all(way.is_relaxable for way in ways_together(level(1), unit, relaxable=True))
     free = {way.kind: way for way in ways_together(level(1), unit)}
-    assert isinstance(free["independent"].laws[0], DiscreteStaircase)
+    assert isinstance(free["independent"].distributions[0], DiscreteStaircase)
     assert not free["independent"].is_relaxable
     assert not free["joint"].is_relaxable
-    assert isinstance(ways_together(level(1), unit, relaxable=True)[-1].laws[0], Geometric)
+    assert isinstance(ways_together(level(1), unit, relaxable=True)[-1].distributions[0], Geometric)
 
 
 def test_variances_of_a_pair():

@@ -46,10 +46,12 @@ def test_no_levels_of_any_such_rows_are_two_hundredths_better(cells, largest, ep
     rows = every_row(cells, largest)
     counts = Unit(1, cells, nonnegative=True)
     if cells == 2:
-        law = SignedCells(epsilon, [[1, 1], [1, -1]], ["1/2", "1/2"])
+        distribution = SignedCells(epsilon, [[1, 1], [1, -1]], ["1/2", "1/2"])
     else:
-        (law,) = next(way for way in ways_together(level(epsilon), counts) if way.kind == "signed").laws
-    best = dict(zip(law.rows, law.shares, strict=True))
+        (distribution,) = next(
+            way for way in ways_together(level(epsilon), counts) if way.kind == "signed"
+        ).distributions
+    best = dict(zip(distribution.rows, distribution.shares, strict=True))
     start = [best.get(row, best.get(tuple(-entry for entry in row), Fraction(1, 10**9))) for row in rows]
     found = certified_rows(rows, counts, epsilon, start=start)
     assert found.is_certified

@@ -61,7 +61,7 @@ def test_flights_are_planned_and_released():
     assert plan.value <= equal.value * (1 + 1e-12)
     released = ut.release(np.zeros(domain.shape, dtype=int), plan, epsilon=1, once=True).table
     for marginal, states in (("airport", 105), ("state", 46)):
-        variances = [noise.variance for noise in released.laws(domain.marginal(marginal)).values()]
+        variances = [noise.variance for noise in released.distributions(domain.marginal(marginal)).values()]
         counts = np.unique(released.reconstruction.kinds(domain.marginal(marginal)), return_counts=True)[1]
         assert sum(counts) == states
         assert float(np.average([float(v) for v in variances], weights=counts)) == pytest.approx(

@@ -91,7 +91,7 @@ def dense_rows(plan):
 def stated_levels(release):
     """The level of the noise on each sum of a marginal, as the statement has it: of a change of the sum by one."""
     stated = release.statement["noise"]["marginals"]
-    assert {one["law"] for one in stated} == {"Geometric"}
+    assert {one["distribution"] for one in stated} == {"Geometric"}
     return {
         marginal: ut.level(Fraction(one["per_sum"]["epsilon"]) / one["sensitivity"])
         for marginal, one in zip(release.plan.shares, stated, strict=True)
@@ -193,8 +193,8 @@ def check_estimates(plan, seed, most=None):
         flat = np.array([float(one) for own in found.values() for one in own])
         least = listed_coefficients(release, row) if plan.rows else row @ B
         assert flat == pytest.approx(least, abs=1e-5 * (1 + abs(least).max()))
-        law, terms = release.noise(form), Counter()
-        for size, own, count in zip(law.coefficients, law.levels, law.counts, strict=True):
+        distribution, terms = release.noise(form), Counter()
+        for size, own, count in zip(distribution.coefficients, distribution.levels, distribution.counts, strict=True):
             terms[size, own] += count
         assert terms == Counter((abs(one), levels[marginal]) for marginal, own in found.items() for one in own if one)
 

@@ -53,13 +53,15 @@ def test_the_figures_of_noise_made_once(name):
     assert ("made once" in plan.summary()) == (min(plan.once_errors.values()) * 1.02 < plan.value)
 
 
-def test_the_closed_forms_are_the_laws_own_variances():
+def test_the_closed_forms_are_the_distributions_own_variances():
     domain, counts = domain_of((4,)), Unit(3, 2, nonnegative=True)
     errors = choose_plan(Workload(domain, {"x0": 2, "": 1}), counts, epsilon=1).once_errors
     stairs = float(DiscreteStaircase("1/2", 3, costs.squared).variance())
     assert errors["a staircase for each cell"] == pytest.approx((2 + 4) * stairs)
-    laws = [CellsDraw(1, cells=4, changed=2, sensitivity=3, step=step) for step in (1, 2, 3)]
-    drawn = min(2 * float(law.variance) + float(law.variance_of([1] * 4)) for law in laws)
+    distributions = [CellsDraw(1, cells=4, changed=2, sensitivity=3, step=step) for step in (1, 2, 3)]
+    drawn = min(
+        2 * float(distribution.variance) + float(distribution.variance_of([1] * 4)) for distribution in distributions
+    )
     assert errors["one draw of all cells"] <= drawn * 1.05
     tables = TablesDraw(1, [2, 3])
     wanted = Workload(domain_of((2, 3)), {"x0": 1, "x1": 5, "": 2})
@@ -84,13 +86,13 @@ def test_a_release_made_once_takes_the_least_of_all_and_is_not_relaxed(name):
         _ = once.release
     kind = min(plan.once_errors, key=plan.once_errors.get)
     if plan.once_errors[kind] < plan.value:
-        law, share = once.law, plan.least_once.total_share
-        assert isinstance(law, DrawWithTotal) == (share > 0)
-        draw = law.draw if share else law
+        distribution, share = once.distribution, plan.least_once.total_share
+        assert isinstance(distribution, DrawWithTotal) == (share > 0)
+        draw = distribution.draw if share else distribution
         assert isinstance(draw, {"a": DiscreteStaircase, "o": CellsDraw | TablesDraw}[kind[0]])
         spent = share + sum(plan.least_once.table_shares.values())
         assert draw.level == level(epsilon).scaled(1 - spent if kind[0] == "o" else unit.per_cell(level(1)).epsilon)
-        assert not share or law.total.level == level(epsilon).scaled(share)
+        assert not share or distribution.total.level == level(epsilon).scaled(share)
     else:
         assert once.table.plan.shares == plan.shares
 
@@ -119,11 +121,11 @@ def test_no_release_made_once_has_more_than_the_least_of_the_list(size, unit, wa
         answer = release(CountedTable(domain, np.arange(size), unit), workload, epsilon=epsilon, once=True)
     if isinstance(answer.table, NoisySums):
         error = answer.table.plan.value_at(level(epsilon))
-    elif isinstance(answer.law, DiscreteStaircase):
-        error = float(answer.law.variance()) * (wanted.get("x0", 0) + size * wanted.get("", 0))
+    elif isinstance(answer.distribution, DiscreteStaircase):
+        error = float(answer.distribution.variance()) * (wanted.get("x0", 0) + size * wanted.get("", 0))
     else:
-        cell, total = ([int(at < count) for at in range(answer.law.size)] for count in (1, size))
-        variances = {"x0": answer.law.variance_of(cell), "": answer.law.variance_of(total)}
+        cell, total = ([int(at < count) for at in range(answer.distribution.size)] for count in (1, size))
+        variances = {"x0": answer.distribution.variance_of(cell), "": answer.distribution.variance_of(total)}
         error = sum(weight * float(variances[name]) for name, weight in wanted.items())
     assert error <= least * (1 + 1e-9)  # less where counting proves that nobody lowers a cell
 
@@ -142,18 +144,19 @@ def test_other_tables_and_units_have_none():
 
 
 def test_cells_of_one_draw_serve_every_sum():
-    """The closed form by sizes of sums, beside the variance of each wanted sum of the law itself."""
+    """The closed form by sizes of sums, beside the variance of each wanted sum of the distribution itself."""
     domain, unit = domain_of((3, 4)), Unit(2, 3, nonnegative=True)
     wanted = Workload(domain, {"x0": 3, "x0 x1": 1, "x1": 2}) + Workload.prefixes(domain, "x1", by="x0")
     plan = choose_plan(wanted, unit, epsilon=1)
-    law = CellsDraw(1, cells=12, changed=3, sensitivity=2).with_best_step()
+    distribution = CellsDraw(1, cells=12, changed=3, sensitivity=2).with_best_step()
     error = sum(
-        float(part.weight) * float(np.mean([law.variance_of(row.tolist()) for row in part.matrix(domain).astype(int)]))
+        float(part.weight)
+        * float(np.mean([distribution.variance_of(row.tolist()) for row in part.matrix(domain).astype(int)]))
         for part in wanted.parts
     )
     assert plan.once_errors["one draw of all cells"] == pytest.approx(error)
     answer = release(CountedTable(domain, np.arange(12).reshape(3, 4), unit), wanted, epsilon=1, once=True)
-    assert answer.law == law
+    assert answer.distribution == distribution
     assert answer["x0"]["count_margin"].tolist() == [answer.noise.sum_margin([1] * 4 + [0] * 8, answer.confidence)] * 3
 
 

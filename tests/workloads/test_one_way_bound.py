@@ -1,4 +1,4 @@
-"""The bound by volume for one-way tables: from the volume by counting lattice points, and beside known laws."""
+"""The bound by volume for one-way tables: from the volume by counting lattice points, and beside known noise."""
 
 from collections import Counter
 from itertools import product
@@ -70,12 +70,12 @@ def test_it_is_the_ball_of_a_volume_that_lattice_points_have(sizes, unit):
         pytest.param(10, 5, True, marks=pytest.mark.slow),
     ],
 )
-def test_no_law_that_is_known_is_below_the_bound(tables, size, with_total):
+def test_no_distribution_that_is_known_is_below_the_bound(tables, size, with_total):
     """One draw, and the plan, at a small level; ten tables of five are within 1.4 of the least error there is."""
     domain = domain_of([size] * tables)
     wanted = Workload(domain, {**dict.fromkeys(domain.columns, 1), **({"": 1} if with_total else {})})
-    law = TablesDraw("1/1000", [size] * tables)
-    drawn = (tables * float(law.variance) + with_total * float(law.total_variance)) / 10**6
+    distribution = TablesDraw("1/1000", [size] * tables)
+    drawn = (tables * float(distribution.variance) + with_total * float(distribution.total_variance)) / 10**6
     assert bound(wanted, ONE) < drawn
     if size == 5 and tables == 10:
         assert drawn < (1.4 if with_total else 1.27) * bound(wanted, ONE)

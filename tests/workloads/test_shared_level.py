@@ -74,7 +74,7 @@ def test_at_small_levels_shares_go_by_the_cube_root(weights):
 
 @pytest.mark.parametrize("epsilon", ["0.000001", 1, 12, 50])
 def test_no_other_shares_are_better_than_the_certificate_says(epsilon):
-    """Against a numerical search over all real shares, under the exact law of the noise."""
+    """Against a numerical search over all real shares, under the exact distribution of the noise."""
     optimize = pytest.importorskip("scipy.optimize")
     plans, weights = three_plans(), {"visits": 3, "spent": 1}
     shared = share_level(plans, epsilon=epsilon, weights=weights)

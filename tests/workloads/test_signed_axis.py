@@ -50,14 +50,17 @@ def test_the_charge_is_the_largest_over_all_neighbours(unit):
     assert largest == chosen.charge == 1
 
 
-def test_the_joint_law_keeps_its_level_in_rationals():
-    """One row of three cells: the product of the laws, at the response that tells most."""
+def test_the_joint_distribution_keeps_its_level_in_rationals():
+    """One row of three cells: the product of the distributions, at the response that tells most."""
     domain = Domain(quarter=["q1", "q2", "q3"])
     rows = ProductRows(domain, (THREE,))
     chosen = Plan(domain, COUNTS, rows.shares, together="quarter", rows=rows)
-    laws = {marginal: of.scaled(1) for marginal, of in chosen.levels(level(15)).items()}
+    distributions = {marginal: of.scaled(1) for marginal, of in chosen.levels(level(15)).items()}
     ratio = max(
-        sum(laws[marginal].epsilon * abs(sums).sum() for marginal, sums in chosen.sums(np.array(change)).items())
+        sum(
+            distributions[marginal].epsilon * abs(sums).sum()
+            for marginal, sums in chosen.sums(np.array(change)).items()
+        )
         for change in product((0, 1), repeat=3)
     )
     assert ratio == 15
@@ -90,23 +93,25 @@ def test_rows_are_searched_for_what_is_wanted():
 
 
 def test_variances_are_those_of_what_is_released():
-    """The plan's are those of the release's own laws, exactly; 150 releases lie within margins, above and below, so."""
+    """The plan's are those of the release's own noise, exactly; 150 releases lie within margins, above and below."""
     chosen = planned()
     cells = np.array([[5, 7, 2], [3, 1, 0]])
     releases = [ut.release(cells, chosen, epsilon=1, once=True).table for _ in range(150)]
     for name in ("region quarter", "region", ""):
         marginal = chosen.domain.marginal(name)
-        truth, laws = chosen.domain.sums(cells, marginal).ravel(), releases[0].laws(marginal)
-        of_groups = [laws[kind] for kind in releases[0].reconstruction.kinds(marginal).tolist()]
-        assert np.mean([float(law.variance) for law in of_groups]) == pytest.approx(chosen.variances[name], rel=1e-9)
-        law = of_groups[0]
+        truth, distributions = chosen.domain.sums(cells, marginal).ravel(), releases[0].distributions(marginal)
+        of_groups = [distributions[kind] for kind in releases[0].reconstruction.kinds(marginal).tolist()]
+        assert np.mean([float(distribution.variance) for distribution in of_groups]) == pytest.approx(
+            chosen.variances[name], rel=1e-9
+        )
+        distribution = of_groups[0]
         errors = []
         for release in releases:
             estimates, divisor = release.reconstruction.estimates(release.measured, marginal)
             errors.append((estimates.ravel()[0] / divisor) - truth[0])
-        for margin in (law.margin("0.3"), law.margin("0.6"), law.margin("0.9")):
+        for margin in (distribution.margin("0.3"), distribution.margin("0.6"), distribution.margin("0.9")):
             found = sum(abs(error) <= margin for error in errors)
-            assert as_often(found, 150, law.coverage(margin)) > LEVEL
+            assert as_often(found, 150, distribution.coverage(margin)) > LEVEL
         is_above, is_zero = sum(error > 0 for error in errors), sum(error == 0 for error in errors)
         assert as_often(is_above, 150 - is_zero, 0.5) > LEVEL, "without bias"
     assert releases[0].total({"region": "N"}).margin > 0

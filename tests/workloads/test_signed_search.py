@@ -29,9 +29,9 @@ def signed(cells, epsilon):
 def test_the_variance_of_a_cell_at_three_levels(cells, expected):
     """The table of proofs/theory/cells-together.md; for five cells 15.87, where two groups have 20.5."""
     for epsilon, variance in expected.items():
-        (law,) = signed(cells, epsilon).laws
-        assert float(law.variance) == pytest.approx(variance, rel=2e-4)
-        assert cells == 2 or law.charge == 1
+        (distribution,) = signed(cells, epsilon).distributions
+        assert float(distribution.variance) == pytest.approx(variance, rel=2e-4)
+        assert cells == 2 or distribution.charge == 1
 
 
 def test_no_set_of_three_or_four_rows_is_better_at_equal_levels():
@@ -45,7 +45,7 @@ def test_no_set_of_three_or_four_rows_is_better_at_equal_levels():
         X = np.einsum("bij,bik->bjk", sets, sets)
         full = np.abs(np.linalg.det(X)) > 0.5
         least = min(least, float((np.trace(np.linalg.inv(X[full]), axis1=1, axis2=2) * charge[full] ** 2).min()) / 3)
-    found = float(signed(3, "1/100").laws[0].variance) * 0.01**2 / 2
+    found = float(signed(3, "1/100").distributions[0].variance) * 0.01**2 / 2
     assert found <= least < found * 1.02  # the shares 8/15 and 7/15 are what is left
 
 
@@ -57,7 +57,7 @@ def test_three_cells_in_closed_form():
         return (1.5 / p[0] * 1 - 0.5 / p[0] + 0.5 / p[1] + 1 / p[1]) / 3
 
     grid = [error(share) for share in np.linspace(0.3, 0.7, 4001)]
-    assert float(signed(3, 1).laws[0].variance) == pytest.approx(min(grid), rel=1e-4)
+    assert float(signed(3, 1).distributions[0].variance) == pytest.approx(min(grid), rel=1e-4)
 
 
 def test_more_than_five_cells_are_taken_in_groups_whose_shares_add_up():
@@ -67,12 +67,12 @@ def test_more_than_five_cells_are_taken_in_groups_whose_shares_add_up():
         assert (sum(way.groups), sum(way.shares), way.cells) == (cells, 1, cells)
     seven = signed(7, 1)
     assert (seven.groups, seven.shares) == ((7,), (1,))
-    assert float(seven.laws[0].variance) == pytest.approx(33.584, rel=1e-4)
+    assert float(seven.distributions[0].variance) == pytest.approx(33.584, rel=1e-4)
     assert signed(4, 3).groups == (4,)
 
 
 def test_the_least_noise_of_three_counts_is_of_the_range_and_signed_where_it_is_to_be_relaxed():
-    """Where nobody lowers a cell; where somebody may, the joint law, and the pair where it is to be relaxed."""
+    """Where nobody lowers a cell; where somebody may, the joint noise, and the pair where it is to be relaxed."""
     counts, amounts = Unit(1, 3, nonnegative=True), Unit(1, 3)
     for epsilon in ("1/10", 1):
         assert ways_together(level(epsilon), counts)[0].kind == "range"
@@ -89,10 +89,10 @@ def test_a_replaced_record_costs_two():
     once, twice = Unit(2, 3, nonnegative=True), Unit(2, 3, "change-one", nonnegative=True)
     for relaxable in (True, False):
         ways = [
-            {way.kind: way.laws for way in ways_together(level(epsilon), unit, relaxable=relaxable)}
+            {way.kind: way.distributions for way in ways_together(level(epsilon), unit, relaxable=relaxable)}
             for epsilon, unit in ((1, once), (2, twice))
         ]
-        assert all(ways[1][kind] == laws for kind, laws in ways[0].items() if kind != "two-sided")
+        assert all(ways[1][kind] == distributions for kind, distributions in ways[0].items() if kind != "two-sided")
 
 
 def test_a_replaced_record_of_a_row_moves_the_largest_part_by_one_step():
@@ -101,8 +101,8 @@ def test_a_replaced_record_of_a_row_moves_the_largest_part_by_one_step():
         ways = {way.kind: way for way in ways_together(level(epsilon), Unit(s, 2, "change-one", nonnegative=True))}
         assert next(iter(ways)) == "two-sided"
         assert ways["two-sided"].variance < ways["range"].variance / 2
-        law = ways_together(level(epsilon), Unit(s, 2))[0].laws[0]
-        assert ways["two-sided"].mean_size == pytest.approx(float(law.mean_size), rel=1e-9)
+        distribution = ways_together(level(epsilon), Unit(s, 2))[0].distributions[0]
+        assert ways["two-sided"].mean_size == pytest.approx(float(distribution.mean_size), rel=1e-9)
 
 
 def test_wide_cells_have_a_staircase_with_its_step():

@@ -62,17 +62,22 @@ def test_two_cells_of_different_rows_would_cost_more():
     assert sum(int(abs(matrix @ d).sum()) * at for matrix, at in parts) == 2
 
 
-def test_the_joint_law_of_what_is_measured_has_exactly_the_ratio():
+def test_the_joint_distribution_of_what_is_measured_has_exactly_the_ratio():
     """P(y | x) / P(y | x + d) over a box of responses y is at most exp(epsilon) = 4, and attains it; in rationals."""
     made = Plan(Domain(column=["a", "b"]), Unit(1, 2), {"column": 1, "": 1}, together="column")
-    laws = {marginal: Geometric(at) for marginal, at in made.levels(level(alpha="1/4")).items()}
+    distributions = {marginal: Geometric(at) for marginal, at in made.levels(level(alpha="1/4")).items()}
     matrices = rows_of(made)
     worst = Fraction(0)
     for d in itertools.product((-1, 0, 1), repeat=2):
-        moved = [int((matrices[marginal] @ np.array(d)).item()) for marginal in laws]
+        moved = [int((matrices[marginal] @ np.array(d)).item()) for marginal in distributions]
         for y in itertools.product(range(-3, 4), repeat=2):
-            pairs = zip(laws.values(), y, moved, strict=True)
-            worst = max(worst, math.prod(Fraction(law.pmf(z)) / Fraction(law.pmf(z - m)) for law, z, m in pairs))
+            pairs = zip(distributions.values(), y, moved, strict=True)
+            worst = max(
+                worst,
+                math.prod(
+                    Fraction(distribution.pmf(z)) / Fraction(distribution.pmf(z - m)) for distribution, z, m in pairs
+                ),
+            )
     assert worst == 4
 
 
@@ -108,7 +113,7 @@ def test_variances_are_those_of_dense_least_squares(shape, first, weights, epsil
 
 
 def test_a_pair_has_half_the_variance_of_independent_noise():
-    """Each cell that of the rotated pair's law, 3.918 at epsilon 1 against 7.835; every choice the better one."""
+    """Each cell that of the rotated pair, 3.918 at epsilon 1 against 7.835; every choice the better one."""
     wanted = Workload(PLACES, {"row column": 1})
     chosen = choose_plan(wanted, Unit(1, 2), epsilon=1, together="column")
     assert chosen.together == "column"

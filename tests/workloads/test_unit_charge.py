@@ -81,7 +81,7 @@ def rows_of(domain, marginal):
 
 
 def largest_exponent(rows, levels, unit, cells):
-    """log to the base of the noise of the largest ratio of the joint law: of each sum, over answers far beyond it.
+    """log to the base of the noise of the largest ratio of all noise together: of each sum, over answers far beyond it.
 
     P(y | x) is proportional to q^(level |y - a.x|), sums are noised each by itself, and x is any table with room for
     the change; the ratio depends on it only through a.x.
@@ -147,7 +147,7 @@ RELEASED = {
 
 @pytest.mark.parametrize("name", RELEASED)
 def test_what_is_drawn_keeps_the_level_to_the_last(name):
-    """The laws of a release, in rationals, over all neighbours: e^epsilon, and where the charge is exact not less."""
+    """The chances of a release, in rationals, over all neighbours: e^epsilon, and where it is exact no less."""
     (chosen, is_attained), whole = RELEASED[name], level(alpha=Fraction(1, 2**5760))
     s = int(chosen.unit.sensitivity)  # levels are of a change by that, and of hat functions by their spacing
     alphas = {f: of.scaled(Fraction(1, s * max(1, -min(f)))).alpha for f, of in chosen.levels(whole).items()}

@@ -204,21 +204,21 @@ def test_the_chi_square_of_neighbours_is_at_most_twice_the_precision():
         most = 2 * float(precision(epsilon))
         for _ in range(200):
             ratio = np.exp(random.uniform(-epsilon, epsilon, 5))
-            law = random.dirichlet(np.ones(5))
+            distribution = random.dirichlet(np.ones(5))
             heavy, light = ratio.max(), ratio.min()
-            mean = law @ ratio
+            mean = distribution @ ratio
             if not light < 1 < heavy:
                 continue
             share = (1 - mean) / ((heavy if mean < 1 else light) - mean)
-            mixed = (1 - share) * law + share * np.eye(5)[ratio.argmax() if mean < 1 else ratio.argmin()]
+            mixed = (1 - share) * distribution + share * np.eye(5)[ratio.argmax() if mean < 1 else ratio.argmin()]
             assert mixed @ (ratio - 1) ** 2 <= most * (1 + 1e-12)
         ends = np.exp([epsilon, -epsilon])
-        law = np.array([1 - ends[1], ends[0] - 1]) / (ends[0] - ends[1])
-        assert law @ (ends - 1) ** 2 == pytest.approx(most)
+        distribution = np.array([1 - ends[1], ends[0] - 1]) / (ends[0] - ends[1])
+        assert distribution @ (ends - 1) ** 2 == pytest.approx(most)
 
 
 @pytest.mark.parametrize("epsilon", ["1/1000", "1/10", 1, 3, 10])
-def test_an_answer_of_sensitivity_one_is_bounded_by_the_geometric_law(epsilon):
+def test_an_answer_of_sensitivity_one_is_bounded_by_the_geometric_distribution(epsilon):
     """Attained: geometric noise, in its exact variance; never above it."""
     bound = answer_below(level(epsilon), Fraction(1), True)
     assert float(bound) == pytest.approx(float(Geometric(epsilon).variance()), rel=1e-12)

@@ -136,14 +136,14 @@ def theorem_8() -> Iterator[Comparison]:
 
 def heuristic() -> Iterator[Comparison]:
     """Compare gamma = e^(-eps)/2, which has a third of the mass near 0, and costs more than Laplace noise."""
-    law = Staircase(20, gamma=heuristic_gamma(20))
-    near = rounded(1 - 2 * law.ccdf(law.gamma), 6)
+    distribution = Staircase(20, gamma=heuristic_gamma(20))
+    near = rounded(1 - 2 * distribution.ccdf(distribution.gamma), 6)
     yield equal("(65)", "P(|X| <= gamma D) at eps = 20", "0.333333", near, shown=("tends to 1/3", near))
     for cost, name, limit, least in (
         (costs.absolute, "E|X|", "0.333333", 1.606857),
         (costs.squared, "E X^2", "0.222222", 1.215050),
     ):
-        cost_in_units = rounded(law.expected_cost(cost), 6)
+        cost_in_units = rounded(distribution.expected_cost(cost), 6)
         beside = rounded(Laplace(20, 1).expected_cost(cost), 3)
         yield extended(
             "Section V-B",
@@ -168,7 +168,11 @@ def discrete_rows() -> Iterator[Comparison]:
         for e, k in product(("1/2", "1", "4"), (0, 1, 7))
     )
     yield equal(
-        "Theorem 11", "the optimum for D = 1", True, same, shown=("geometric", "the same law" if same else "other")
+        "Theorem 11",
+        "the optimum for D = 1",
+        True,
+        same,
+        shown=("geometric", "the same distribution" if same else "other"),
     )
     cases = list(product((2, 3, 5, 8, 13), ("1/2", 1, 2, 4), (costs.absolute, costs.squared)))
     best = sum(_is_best_step(D, e, cost) for D, e, cost in cases)

@@ -17,7 +17,7 @@ from utmost.design.optima.periodic_noise import discounted
 
 F = Fraction
 PERIODS = 3
-LawClass = Literal["even", "falling", "decaying", "ending"]
+DistributionClass = Literal["even", "falling", "decaying", "ending"]
 Row = tuple[dict[int, Any], Any, Any]
 
 
@@ -25,7 +25,7 @@ def least_in_class(
     D: int,
     cost: Moment,
     alpha: Fraction,
-    within: LawClass,
+    within: DistributionClass,
     numbers: Literal["integers", "reals"],
 ) -> Fraction:
     """Return the least expected cost, |x| or x^2, of a class of distributions; on the reals in units of cells."""

@@ -77,7 +77,7 @@ def _algorithm_1() -> Iterator[Comparison]:
     right = sum(abs(float(Staircase(e, gamma=g).cdf(x)) - _mixture_cdf(e, g, x)) < 1e-13 for e, g, x in cases)
     yield _of(
         "Algorithm 1",
-        "the law of S ((1-B)(G + gamma U) + B(G + gamma + (1-gamma) U)) D",
+        "the distribution of S ((1-B)(G + gamma U) + B(G + gamma + (1-gamma) U)) D",
         "(37)",
         right,
         len(cases),
@@ -117,8 +117,8 @@ def hypotheses() -> Iterator[Comparison]:
     cases = [(e, p, float(tradeoff(Laplace(e, 1), p))) for e, p in product((0.5, 1.0, 3.0), points)]
     right = sum(abs(missed - _laplace_errors(e, p)) < 1e-12 for e, p, missed in cases)
     yield _of("(15)", "errors of the second kind under Laplace noise", "(15)", right, len(cases), "to 1e-12")
-    laws: list[Any] = [Geometric(1), Staircase(1), Laplace(1, 1), DiscreteStaircase(1, 4)]
-    tests = [(p, float(tradeoff(law, p))) for law, p in product(laws, points)]
+    distributions: list[Any] = [Geometric(1), Staircase(1), Laplace(1, 1), DiscreteStaircase(1, 4)]
+    tests = [(p, float(tradeoff(distribution, p))) for distribution, p in product(distributions, points)]
     holding = sum(min(exp(1) * p + missed, p + exp(1) * missed) >= 1 - 1e-12 for p, missed in tests)
     yield _of("(10), (11)", "e^eps P_FA + P_MD >= 1, and mirrored", "for every test", holding, len(tests), "")
 

@@ -18,7 +18,7 @@ from utmost.core.noise.staircase import Staircase
 from utmost.design.optima.noise_program import least_noise
 from utmost.design.optima.periodic_noise import PeriodicNoise, averaged_translates, mixed, translated
 from utmost_papers.comparison import Comparison, counted, equal, extended, rounded
-from utmost_papers.geng_classes import LawClass, cost_of_cells, least_in_class
+from utmost_papers.geng_classes import DistributionClass, cost_of_cells, least_in_class
 
 F = Fraction
 ALPHA = F(1, 2)
@@ -75,7 +75,7 @@ def independence() -> Iterator[Comparison]:
     same = programs[0] == programs[1] and programs[2] == programs[3]
     yield extended(
         "Theorem 10",
-        "least noise by program: two answers apart, and one law for both",
+        "least noise by program: two answers apart, and one distribution for both",
         "the same",
         "the same" if same else "different",
         f"{programs[0]} for |x|, {programs[2]} for x^2, D = 2, alpha = 1/2",
@@ -85,25 +85,27 @@ def independence() -> Iterator[Comparison]:
 def _family(D: int, numbers: Any) -> tuple[PeriodicNoise, int]:
     """Return private noise that depends on the answer: a wide enough staircase, centred at t mod 3 for answer t."""
     unit = D + 2 + (numbers == "reals")  # largest distance of two releases
-    law = DiscreteStaircase(alpha=ALPHA, sensitivity=unit, step=1)
+    distribution = DiscreteStaircase(alpha=ALPHA, sensitivity=unit, step=1)
     reach = 4 * unit
-    rows = [[law.pmf(x - t) for x in range(-reach, reach + 1)] for t in (0, 1, 2)]
+    rows = [[distribution.pmf(x - t) for x in range(-reach, reach + 1)] for t in (0, 1, 2)]
     return PeriodicNoise(rows, period=unit, ratio=ALPHA, numbers=numbers), D
 
 
 def symmetry_and_atoms() -> Iterator[Comparison]:
     """Yield comparisons for Lemmas 16 to 18: symmetric distributions suffice, without atoms, and without gaps."""
-    laws = [(n, D) for D in (1, 2, 3) for n in crooked(D)]
-    right = sum(_is_improved(n, evened(n), D) for n, D in laws)
-    yield counted("Lemma 16", "the mean of a law and its mirror image", right, len(laws))
+    distributions = [(n, D) for D in (1, 2, 3) for n in crooked(D)]
+    right = sum(_is_improved(n, evened(n), D) for n, D in distributions)
+    yield counted("Lemma 16", "the mean of a distribution and its mirror image", right, len(distributions))
     right = sum(_least_of(D, cost, "even") == least_noise(cost, D, alpha=ALPHA).cost for D, cost in _settings())
-    yield counted("Lemma 17", "least cost of symmetric laws, and of all laws", right, len(_settings()))
+    yield counted(
+        "Lemma 17", "least cost of symmetric distributions, and of all distributions", right, len(_settings())
+    )
     masses = [
         max(DiscreteStaircase(alpha=ALPHA, sensitivity=n, step=r).pmf(0) for r in (1, n)) for n in (10, 100, 1000)
     ]
     bounds = [1 / (1 + 2 * n * ALPHA) for n in (10, 100, 1000)]
     below = all(mass <= bound for mass, bound in zip(masses, bounds, strict=True))
-    positive = all(min(n.window(-50, 50)[0]) > 0 for n, _ in laws)
+    positive = all(min(n.window(-50, 50)[0]) > 0 for n, _ in distributions)
     yield equal(
         "Lemma 18",
         "no point of the reals has mass, every interval has some",
@@ -132,9 +134,9 @@ def _settings() -> list[tuple[int, costs.Moment]]:
 
 def cells() -> Iterator[Comparison]:
     """Compare Lemmas 19 to 22: distributions constant on cells approximate all, and may decrease from 0."""
-    laws = [(D, m, n) for D, m in ((2, 2), (2, 3), (3, 2)) for n in crooked(D * m)]
-    right = sum(keeps(averaged_over_cells(n, D, m), D) for D, m, n in laws)
-    yield counted("Lemma 19", "the mean over each cell keeps the level", right, len(laws))
+    distributions = [(D, m, n) for D, m in ((2, 2), (2, 3), (3, 2)) for n in crooked(D * m)]
+    right = sum(keeps(averaged_over_cells(n, D, m), D) for D, m, n in distributions)
+    yield counted("Lemma 19", "the mean over each cell keeps the level", right, len(distributions))
     best = Staircase(1).expected_cost(costs.absolute)
     above = [min(_gamma_cost(j, i) for j in range(1, i + 1)) / best - 1 for i in (3, 9, 81)]
     falls = all(-1e-12 < later <= earlier for earlier, later in pairwise(above))
@@ -181,7 +183,7 @@ def _falls_no_dearer(densities: list[Fraction], D: int) -> bool:
 def decay_and_steps() -> Iterator[Comparison]:
     """Compare Lemmas 22 to 27: a density that falls by alpha each period, with one step in each period."""
     settings = list(product((2, 3, 4, 6), KINDS))
-    steps: tuple[tuple[str, str, tuple[LawClass, LawClass | Literal["stepped"]]], ...] = (
+    steps: tuple[tuple[str, str, tuple[DistributionClass, DistributionClass | Literal["stepped"]]], ...] = (
         ("Lemma 22", "least cost of falling densities, and of all even ones", ("even", "falling")),
         ("Lemma 23", "and of those that fall by alpha each D", ("falling", "decaying")),
         ("Lemma 25", "and of those whose first period ends at alpha a_0", ("decaying", "ending")),
@@ -204,7 +206,7 @@ def decay_and_steps() -> Iterator[Comparison]:
         "least staircase on 400 cells, above the least on the reals",
         True,
         worst < 1e-5,
-        shown=("no other law costs less", f"{rounded(worst, 2)}, for |x| and x^2"),
+        shown=("no other distribution costs less", f"{rounded(worst, 2)}, for |x| and x^2"),
     )
 
 
@@ -252,14 +254,14 @@ def one_step(period: Densities) -> Densities:
         densities[above[-1]] -= moved
 
 
-def _least_density(i: int, cost: costs.Moment, within: LawClass | Literal["stepped"]) -> Fraction:
+def _least_density(i: int, cost: costs.Moment, within: DistributionClass | Literal["stepped"]) -> Fraction:
     """Return the least cost of a class of densities on cells."""
     if within == "stepped":
         return Fraction(_best_step(i, cost) * i ** int(cost.order))
     return least_in_class(i, cost, ALPHA, within, "reals")
 
 
-def _least_of(D: int, cost: costs.Moment, within: LawClass) -> Fraction:
+def _least_of(D: int, cost: costs.Moment, within: DistributionClass) -> Fraction:
     return least_in_class(D, cost, ALPHA, within, "integers")
 
 
@@ -277,15 +279,17 @@ def _best_step(i: int, cost: costs.Moment) -> Fraction:
 
 def on_the_integers() -> Iterator[Comparison]:
     """Yield comparisons for Lemmas 28 to 31 and Theorem 12: the same on the integers."""
-    laws = [(n, D) for D in (1, 2, 3) for n in crooked(D)]
-    right = sum(_sorted_outwards(n, D) for n, D in laws)
-    yield counted("Lemma 28", "probabilities sorted outwards: level kept, cost no larger", right, len(laws))
+    distributions = [(n, D) for D in (1, 2, 3) for n in crooked(D)]
+    right = sum(_sorted_outwards(n, D) for n, D in distributions)
+    yield counted("Lemma 28", "probabilities sorted outwards: level kept, cost no larger", right, len(distributions))
     settings = _settings()
-    right = sum(_is_improved(n, evened(n), D) for n, D in laws)
-    yield counted("Lemma 29", "the mean of a law and its mirror image", right, len(laws))
+    right = sum(_is_improved(n, evened(n), D) for n, D in distributions)
+    yield counted("Lemma 29", "the mean of a distribution and its mirror image", right, len(distributions))
     pairs = [(_least_of(D, cost, "even"), _least_of(D, cost, "decaying")) for D, cost in settings]
     right = sum(first == second for first, second in pairs)
-    yield counted("Lemma 30", "least cost of even laws, and of those that fall by alpha each D", right, len(pairs))
+    yield counted(
+        "Lemma 30", "least cost of even distributions, and of those that fall by alpha each D", right, len(pairs)
+    )
     least = [DiscreteStaircase(alpha=ALPHA, sensitivity=D, cost=cost).expected_cost(cost) for D, cost in settings]
     right = sum(first == second for (_, first), second in zip(pairs, least, strict=True))
     yield counted("Lemma 31", "and of those with one step in a period", right, len(settings))

@@ -66,9 +66,9 @@ def ghosh() -> Iterator[Comparison]:
 def example_2_1() -> Comparison:
     """Compare the probabilities of the geometric mechanism, and its smallest level."""
     cases = [(a, z) for a in ALPHAS for z in range(-9, 10)]
-    law = {a: Geometric(alpha=a) for a in ALPHAS}
-    right = sum(law[a].pmf(z) == (1 - a) / (1 + a) * a ** abs(z) for a, z in cases)
-    ratios = {a: min(law[a].pmf(z + 1) / law[a].pmf(z) for z in range(-9, 9)) for a in ALPHAS}
+    distribution = {a: Geometric(alpha=a) for a in ALPHAS}
+    right = sum(distribution[a].pmf(z) == (1 - a) / (1 + a) * a ** abs(z) for a, z in cases)
+    ratios = {a: min(distribution[a].pmf(z + 1) / distribution[a].pmf(z) for z in range(-9, 9)) for a in ALPHAS}
     return equal(
         "Example 2.1",
         "P(Z = z), and the least ratio of neighbours",
@@ -321,10 +321,10 @@ def _two_ends(n: int) -> Consumer:
 
 
 def _for_all(
-    place: str, what: str, formula: str, cases: list[tuple[int, Any, Consumer]], values: list[Any], law: Any
+    place: str, what: str, formula: str, cases: list[tuple[int, Any, Consumer]], values: list[Any], distribution: Any
 ) -> Comparison:
     """Compare a formula with exact values at every n and alpha."""
-    right = sum(value == law(n, a) for (n, a, _), value in zip(cases, values, strict=True))
+    right = sum(value == distribution(n, a) for (n, a, _), value in zip(cases, values, strict=True))
     return equal(
         place, what, len(cases), right, shown=(formula, f"the same, exactly, in {right} of {len(cases)} cases")
     )

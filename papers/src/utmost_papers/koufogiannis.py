@@ -73,8 +73,8 @@ def theorem_9() -> Iterator[Comparison]:
         f"geometric, {sum(least)} of {len(least)}",
         "exactly, in rationals: the twin of the theorem",
     )
-    law = Staircase(1, 1)
-    fall = rounded(law.pdf(law.gamma - 1e-9) / law.pdf(law.gamma + 1e-9), 9)
+    distribution = Staircase(1, 1)
+    fall = rounded(distribution.pdf(distribution.gamma - 1e-9) / distribution.pdf(distribution.gamma + 1e-9), 9)
     yield equal(
         "Section 2.3",
         "the staircase is not Lipschitz private",
@@ -126,7 +126,9 @@ def theorem_10() -> Iterator[Comparison]:
         joint_pmf([x, y], [HALF, QUARTER]) == Geometric(alpha=F(1, 4)).pmf(y) * Tightening(HALF, QUARTER).pmf(x - y)
         for x, y in product(range(-4, 5), repeat=2)
     ]
-    yield extended("Theorem 10", "its twin on the integers", 81, sum(twins), "joint law, 81 places, in rationals")
+    yield extended(
+        "Theorem 10", "its twin on the integers", 81, sum(twins), "joint distribution, 81 places, in rationals"
+    )
     ratio = largest_ratio([HALF, QUARTER])
     yield equal("(24)", "the pair loses the larger level", F(4), ratio, shown=("eps2", f"a factor {ratio} = 1/alpha2"))
     found_corr = rounded(sqrt(LaplaceTightening(level(1), level(2)).stay), 9)
@@ -147,13 +149,13 @@ def algorithm_1() -> Iterator[Comparison]:
     stays, vanishes = rounded(near.pieces(1.5).stay, 5), rounded(far.cdf(0.01, 1.5) - far.cdf(-0.01, 1.5), 5)
     yield equal("(26)", "V2 = x for eps2 = eps1 + 1e-6", "1", stays, shown=("tends to certain", stays))
     yield equal("(27)", "abs(V2) < 1/100 at eps2 = 4000", "1", vanishes, shown=("tends to certain", vanishes))
-    law = LaplaceRelaxing(level(1), level(2))
-    pieces = [rounded(piece, 4) for piece in law.pieces(1.0)]
+    distribution = LaplaceRelaxing(level(1), level(2))
+    pieces = [rounded(piece, 4) for piece in distribution.pieces(1.0)]
     known = [rounded(value, 4) for value in (exp(-1) / 2, 1 / 4, 3 / 4 * (1 - exp(-1)), exp(-1) / 4)]
     yield equal(
         "Algorithm 1", "its four cases at x = 1 (Figure 3)", known, pieces, shown=(" ".join(known), " ".join(pieces))
     )
-    at_zero = law.pieces(0.0)
+    at_zero = distribution.pieces(0.0)
     yield corrected(
         "Algorithm 1",
         "atom at x = 0, eps 1 and 2",
@@ -207,7 +209,11 @@ def theorems_11_and_12() -> Iterator[Comparison]:
     )
     right = sum(_every_order_agrees(noise) for noise in product((-1, 0, 2), repeat=3))
     yield equal(
-        "Theorem 12", "joint law of three levels, in all six orders", 27, right, shown=("(36)", f"{right} of 27 places")
+        "Theorem 12",
+        "joint distribution of three levels, in all six orders",
+        27,
+        right,
+        shown=("(36)", f"{right} of 27 places"),
     )
     ratio = largest_ratio([HALF, THIRD, QUARTER])
     yield equal(

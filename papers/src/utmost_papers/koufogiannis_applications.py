@@ -155,8 +155,8 @@ def social_networks() -> Iterator[Comparison]:
             good,
             shown=(
                 "a coalition loses its largest eps",
-                f"all {exactly.coalitions:.3g} coalitions, by {exactly.distributions} joint laws: all together "
-                f"eps = {max(levels.values()).epsilon}, not {everyone}",
+                f"all {exactly.coalitions:.3g} coalitions, by {exactly.distributions} joint distributions: all "
+                f"together eps = {max(levels.values()).epsilon}, not {everyone}",
             ),
         )
     friend = levels_by_distance(karate_club(), "17")["6"]

@@ -65,8 +65,11 @@ def figure_2() -> Iterator[Comparison]:
         shown=("optimal eps-differentially private", ", ".join(f"{ratio}" for ratio, _ in ratios)),
     )
     near = [F(1, 10), F(1, 1000)]
-    law = Staircase(1, 1)
-    falls = [law.pdf(law.gamma - float(s) / 2) / law.pdf(law.gamma + float(s) / 2) for s in near]
+    distribution = Staircase(1, 1)
+    falls = [
+        distribution.pdf(distribution.gamma - float(s) / 2) / distribution.pdf(distribution.gamma + float(s) / 2)
+        for s in near
+    ]
     laplace = [Laplace(1, 1).pdf(1.0) / Laplace(1, 1).pdf(1.0 + float(s)) for s in near]
     lipschitz = all(abs(ratio - exp(float(s))) < 1e-12 for ratio, s in zip(laplace, near, strict=True))
     yield equal(

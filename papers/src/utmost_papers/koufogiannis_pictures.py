@@ -76,7 +76,7 @@ _NAMES = ("across", "inward", "outward", "stay")
 _COLOURS = {"across": GOLD, "inward": BLUE, "outward": GREEN, "stay": RED}
 
 
-def relaxing_law(file: BinaryIO, kind: str) -> None:
+def relaxing_distribution(file: BinaryIO, kind: str) -> None:
     """Draw the four pieces of Algorithm 1 for Laplace noise at x, and of its analogue on the integers at z."""
     figure, (left, right) = page(9.2, 3.9, nrows=1, ncols=2)
     _laplace(left, LaplaceRelaxing(level(1), level(2)), 1)
@@ -84,11 +84,11 @@ def relaxing_law(file: BinaryIO, kind: str) -> None:
     write(figure, file, kind)
 
 
-def _laplace(axes: Any, law: LaplaceRelaxing, x: float) -> None:
-    pieces = law.pieces(float(x))
+def _laplace(axes: Any, distribution: LaplaceRelaxing, x: float) -> None:
+    pieces = distribution.pieces(float(x))
     for name, low, high in (("across", -2.0, 0.0), ("inward", 0.0, x), ("outward", x, x + 2.0)):
         ys = np.linspace(low, high, 200)
-        density = law.density(ys, float(x))
+        density = distribution.density(ys, float(x))
         axes.fill_between(ys, density, color=_COLOURS[name], alpha=0.35, linewidth=0)
         axes.plot(ys, density, color=_COLOURS[name], linewidth=1.8)
     atom = float(pieces.stay)
@@ -105,21 +105,24 @@ def _laplace(axes: Any, law: LaplaceRelaxing, x: float) -> None:
         beside = "left" if name == "stay" else "center"
         axes.annotate(note, where[name], ha=beside, va="bottom", fontsize=8.5, color=INK)
     axes.set(xlim=(-2, x + 2), ylim=(0, 0.92), xlabel="noise $V_2$ at the higher ε", ylabel="density, and one atom")
-    axes.set_title(f"Laplace noise given $V_1$ = {x}, ε from {law.lower.epsilon} to {law.higher.epsilon}", fontsize=10)
+    axes.set_title(
+        f"Laplace noise given $V_1$ = {x}, ε from {distribution.lower.epsilon} to {distribution.higher.epsilon}",
+        fontsize=10,
+    )
     bare(axes)
 
 
-def _geometric(axes: Any, law: Relaxing, z: int) -> None:
+def _geometric(axes: Any, distribution: Relaxing, z: int) -> None:
     ys = np.arange(-3, z + 5)
-    pmf = np.asarray(law.pmf(ys, np.full(ys.shape, z)))
-    stay = float(law.pieces(z).stay)
+    pmf = np.asarray(distribution.pmf(ys, np.full(ys.shape, z)))
+    stay = float(distribution.pieces(z).stay)
     colours = [_COLOURS["across" if y < 0 else "inward" if y < z else "outward"] for y in ys.tolist()]
     smooth = np.where(ys == z, pmf - stay, pmf)
     axes.bar(ys, smooth, width=0.72, color=colours, alpha=0.75)
     axes.bar([z], [stay], width=0.72, bottom=smooth[ys == z], color=RED)
     axes.set(xlabel="noise $V_2$ at the higher ε", ylabel="probability", ylim=(0, 1.12 * float(pmf.max())))
     axes.set_title(f"On the integers, given $V_1$ = {z}", fontsize=10)
-    stays = float(law.keep(z))
+    stays = float(distribution.keep(z))
     axes.annotate(f"the response\nstays: {stays:.3f}", (z + 0.5, stays), fontsize=8.5, color=INK, va="center")
     bare(axes)
 

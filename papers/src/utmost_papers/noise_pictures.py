@@ -17,9 +17,9 @@ def both_densities(file: BinaryIO, kind: str) -> None:
     """Draw Figure 1: the densities of Laplace noise and of the staircase at one level."""
     x = np.linspace(-5, 5, 4001)
     canvas, axes = page(7.2, 3.6)
-    for law, name, colour in ((Laplace(1, 1), "Laplace", GOLD), (Staircase(1), "staircase", BLUE)):
-        axes.plot(x, law.pdf(x), color=colour, linewidth=1.7, label=name)
-    _finish(axes, "noise, in units of the sensitivity", "density", "Two laws of one level, ε = 1")
+    for distribution, name, colour in ((Laplace(1, 1), "Laplace", GOLD), (Staircase(1), "staircase", BLUE)):
+        axes.plot(x, distribution.pdf(x), color=colour, linewidth=1.7, label=name)
+    _finish(axes, "noise, in units of the sensitivity", "density", "Two distributions of one level, ε = 1")
     axes.legend(frameon=False)
     write(canvas, file, kind)
 
@@ -34,12 +34,12 @@ def gains(file: BinaryIO, kind: str) -> None:
 
 def staircase_density(file: BinaryIO, kind: str) -> None:
     """Draw Figure 3: the steps of the staircase, with their heights and positions."""
-    law = Staircase(1, gamma="2/5")
+    distribution = Staircase(1, gamma="2/5")
     x = np.linspace(-3.2, 3.2, 6401)
-    top = float(law.pdf(0.0))
+    top = float(distribution.pdf(0.0))
     canvas, axes = page(7.6, 4.0)
-    axes.plot(x, law.pdf(x), color=BLUE, linewidth=1.8)
-    marks = [0, law.gamma, 1, 1 + law.gamma, 2, 2 + law.gamma, 3]
+    axes.plot(x, distribution.pdf(x), color=BLUE, linewidth=1.8)
+    marks = [0, distribution.gamma, 1, 1 + distribution.gamma, 2, 2 + distribution.gamma, 3]
     names = ["0", "γΔ", "Δ", "(1+γ)Δ", "2Δ", "(2+γ)Δ", "3Δ"]
     axes.set_xticks(marks, names, fontsize=8.5)
     heights = [top * np.exp(-k) for k in range(4)]
@@ -64,10 +64,10 @@ def gammas(file: BinaryIO, kind: str) -> None:
 
 def staircase_masses(file: BinaryIO, kind: str) -> None:
     """Draw Figure 5: the probabilities of the discrete staircase."""
-    law = DiscreteStaircase(Fraction(1, 2), 5, step=2)
+    distribution = DiscreteStaircase(Fraction(1, 2), 5, step=2)
     x = np.arange(-17, 18)
     canvas, axes = page(7.6, 3.4)
-    axes.bar(x, law.pmf(x), width=0.72, color=BLUE)
+    axes.bar(x, distribution.pmf(x), width=0.72, color=BLUE)
     axes.set_xticks(
         [-15, -10, -5, 0, 2, 5, 7, 10, 15], ["−3Δ", "−2Δ", "−Δ", "0", "r", "Δ", "Δ+r", "2Δ", "3Δ"], fontsize=8.5
     )
@@ -80,9 +80,9 @@ def two_notions(file: BinaryIO, kind: str) -> None:
     changes = np.linspace(0, 3, 601)
     canvas, (left, right) = page(9.6, 3.6, ncols=2)
     x = np.linspace(-3, 3, 3001)
-    laws = ((Laplace(1, 1), "Laplace", GOLD), (Staircase(1), "staircase", BLUE))
-    for law, name, colour in laws:
-        left.plot(x, law.pdf(x), color=colour, linewidth=1.7, label=name)
+    distributions = ((Laplace(1, 1), "Laplace", GOLD), (Staircase(1), "staircase", BLUE))
+    for distribution, name, colour in distributions:
+        left.plot(x, distribution.pdf(x), color=colour, linewidth=1.7, label=name)
     left.legend(frameon=False)
     _finish(left, "noise", "density", "ε = 1")
     right.plot(changes, changes, color=GOLD, linewidth=1.7, label="Laplace")

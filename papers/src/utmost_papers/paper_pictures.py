@@ -6,7 +6,7 @@ from functools import partial
 from utmost.interfaces.figures.canvas import Picture
 from utmost_papers import fernandes_pictures
 from utmost_papers.koufogiannis_applications import karate_club, les_miserables
-from utmost_papers.koufogiannis_pictures import noise_paths, relaxing_law, social_graph, trust_views
+from utmost_papers.koufogiannis_pictures import noise_paths, relaxing_distribution, social_graph, trust_views
 from utmost_papers.mechanism_pictures import (
     chain,
     conflicting,
@@ -61,7 +61,7 @@ def _koufogiannis() -> Mapping[str, Picture]:
     return {
         "figure_1": noise_paths,
         "figure_2": two_notions,
-        "figure_3": relaxing_law,
+        "figure_3": relaxing_distribution,
         "figure_4": chain,
         "figure_5": partial(
             social_graph, edges=club, owner="17", title="Who asks: the friends of member 17, by distance"

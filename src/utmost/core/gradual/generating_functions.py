@@ -30,8 +30,8 @@ from utmost.core.exact.display import Display
 from utmost.core.exact.intervals import Interval
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, exact, exact_integer, natural
-from utmost.core.noise.law import Law
-from utmost.core.noise.profile_law import ProfileLaw
+from utmost.core.noise.distribution import Distribution
+from utmost.core.noise.profile_distribution import ProfileDistribution
 from utmost.errors import OutOfRange, Unsupported
 
 
@@ -191,26 +191,26 @@ class TailedTable(Display):
         return GeneratingFunction(constant, (Fraction(0),) * len(constant), ends[0], Level.of_alpha(b), self.period)
 
 
-def generating_function(law: Any) -> GeneratingFunction:
+def generating_function(distribution: Any) -> GeneratingFunction:
     """The generating function of a staircase on the integers, of a table {integer: probability}, or of a `TailedTable`.
 
     >>> generating_function({0: "1/2", 1: "1/2"}).constant
     (Fraction(1, 2), Fraction(1, 2))
     """
-    if isinstance(law, ProfileLaw):
-        profile = law.profile
+    if isinstance(distribution, ProfileDistribution):
+        profile = distribution.profile
         return staircase_generating_function(profile.level, profile.period, 2 * profile.step - 1)
-    if isinstance(law, Law):
+    if isinstance(distribution, Distribution):
         remedy = "If its tails are geometric, pass its masses as a ut.gradual.TailedTable."
         raise Unsupported(
             "the distribution must have a rational generating function: a staircase on the integers",
-            came=law,
+            came=distribution,
             remedy=remedy,
         )
-    if isinstance(law, TailedTable):
-        return law.generating_function()
-    if isinstance(law, Mapping):
-        masses = {exact_integer(k, "outcome"): exact(p, "probability") for k, p in law.items()}
+    if isinstance(distribution, TailedTable):
+        return distribution.generating_function()
+    if isinstance(distribution, Mapping):
+        masses = {exact_integer(k, "outcome"): exact(p, "probability") for k, p in distribution.items()}
         if sum(masses.values()) != 1 or any(p < 0 for p in masses.values()):
             raise OutOfRange("the probabilities must not be negative and must sum to 1", came=sum(masses.values()))
         support = sorted(k for k, p in masses.items() if p)
@@ -218,7 +218,9 @@ def generating_function(law: Any) -> GeneratingFunction:
         return GeneratingFunction(constant, tuple(Fraction(0) for _ in constant), support[0], None, 1)
     remedy = "Pass a table {integer: probability}, or a ut.gradual.TailedTable for masses with geometric tails."
     raise OutOfRange(
-        "the noise must be a distribution on the integers, or a table of probabilities", came=law, remedy=remedy
+        "the noise must be a distribution on the integers, or a table of probabilities",
+        came=distribution,
+        remedy=remedy,
     )
 
 

@@ -274,8 +274,10 @@ def lattice_losslessness(lower: GeneratingFunction, higher: GeneratingFunction) 
     if larger is not None:
         return Losslessness(None, larger)
     stride = math.gcd(lower.stride, higher.stride) or 1
-    shifts = [law.exponents[0] % stride for law in (lower, higher)]
-    first, second = (law.shifted(-by).thinned(stride) for law, by in zip((lower, higher), shifts, strict=True))
+    shifts = [distribution.exponents[0] % stride for distribution in (lower, higher)]
+    first, second = (
+        distribution.shifted(-by).thinned(stride) for distribution, by in zip((lower, higher), shifts, strict=True)
+    )
     verdict, offset = _decision(first, second), shifts[0] - shifts[1]
     # The verdict is on functions of z. Here z^stride replaces z, and the quotient is multiplied by z^offset.
     if stride > 1 and isinstance(verdict.difference, Difference):

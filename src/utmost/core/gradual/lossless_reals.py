@@ -36,7 +36,7 @@ from utmost.core.gradual.lossless import (
     lattice_losslessness,
 )
 from utmost.core.noise.laplace import Laplace
-from utmost.core.noise.real_law import RealLaw
+from utmost.core.noise.real_distribution import RealDistribution
 from utmost.core.noise.staircase import Staircase
 from utmost.errors import OutOfRange, Unsupported
 
@@ -84,7 +84,7 @@ def losslessness(lower: Any, higher: Any) -> Losslessness:
     >>> bool(losslessness(Staircase(alpha="1/4"), Staircase(alpha="1/25")))
     True
     """
-    reals = [isinstance(law, RealLaw) for law in (lower, higher)]
+    reals = [isinstance(distribution, RealDistribution) for distribution in (lower, higher)]
     if not any(reals):
         return lattice_losslessness(generating_function(lower), generating_function(higher))
     if not all(reals):
@@ -137,20 +137,22 @@ def _same(lower: Staircase, higher: Staircase) -> bool:
 def _common_grid(lower: Staircase, higher: Staircase) -> Fraction | None:
     """The widest cell that divides all steps of both staircases; None if a period has more than `_MOST_CELLS` cells."""
     widths: list[Fraction] = []
-    for law in (lower, higher):
-        if law.exact_gamma is None:
+    for distribution in (lower, higher):
+        if distribution.exact_gamma is None:
             return None
-        widths += [law.sensitivity, law.sensitivity * law.exact_gamma]
+        widths += [distribution.sensitivity, distribution.sensitivity * distribution.exact_gamma]
     below = lcm(*(width.denominator for width in widths))
     cell = Fraction(gcd(*(int(width * below) for width in widths)), below)
     return cell if max(widths) / cell <= _MOST_CELLS else None
 
 
-def _on_grid(law: Staircase, cell: Fraction) -> GeneratingFunction:
+def _on_grid(distribution: Staircase, cell: Fraction) -> GeneratingFunction:
     """The distribution of the number of the cell that holds a draw. (The draw is uniform within its cell.)"""
-    assert law.exact_gamma is not None
-    period = int(law.sensitivity / cell)
-    return staircase_generating_function(law.level, period, int(2 * law.exact_gamma * period) or 2 * period)
+    assert distribution.exact_gamma is not None
+    period = int(distribution.sensitivity / cell)
+    return staircase_generating_function(
+        distribution.level, period, int(2 * distribution.exact_gamma * period) or 2 * period
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,9 +164,15 @@ class _Wave:
     ratio: Interval
 
     @classmethod
-    def of(cls, law: Staircase) -> "_Wave":
-        gamma = Interval.of(1, _BITS) if law.exact_gamma == 0 else law.gamma_interval(_BITS)  # the same distribution
-        return cls(gamma * law.sensitivity, (1 - gamma) * law.sensitivity, law.level.alpha_interval(_BITS))
+    def of(cls, distribution: Staircase) -> "_Wave":
+        gamma = (
+            Interval.of(1, _BITS) if distribution.exact_gamma == 0 else distribution.gamma_interval(_BITS)
+        )  # the same distribution
+        return cls(
+            gamma * distribution.sensitivity,
+            (1 - gamma) * distribution.sensitivity,
+            distribution.level.alpha_interval(_BITS),
+        )
 
     def floats(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
         near, far, b = map(nearest, (self.near, self.far, self.ratio))
@@ -175,7 +183,7 @@ class _Wave:
         return sin_interval(self.near * t, _BITS) + self.ratio * sin_interval(self.far * t, _BITS)
 
 
-def _unmatched_zero(lower: RealLaw, higher: Staircase, start: int, end: int) -> UnmatchedZero | None:
+def _unmatched_zero(lower: RealDistribution, higher: Staircase, start: int, end: int) -> UnmatchedZero | None:
     """The k-th zero of V_2's characteristic function, start < k <= end, that V_1's lacks; None if none is found."""
     # Floats look for the zero, and intervals certify it.
     higher_wave = _Wave.of(higher)

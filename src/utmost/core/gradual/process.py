@@ -65,12 +65,12 @@ def joint_pmf(noise: Sequence[ArrayLike], levels: Sequence[Level]) -> Any:
     next_higher: list[Level | None] = [*(levels[i] for i in order[1:]), None]
     mass: Any = 1
     for i, place in enumerate(order):
-        steps, law = values[i] - values[i + 1], Tightening(levels[place], next_higher[i])
+        steps, distribution = values[i] - values[i + 1], Tightening(levels[place], next_higher[i])
         if np.size(steps) <= _FEW_STEPS:
-            mass = mass * law.pmf(steps)
+            mass = mass * distribution.pmf(steps)
         else:  # the steps of a grid have few different sizes
             distinct, places = np.unique(steps, return_inverse=True)
-            mass = mass * law.pmf(distinct)[places.reshape(steps.shape)]
+            mass = mass * distribution.pmf(distinct)[places.reshape(steps.shape)]
     return plain(mass)
 
 

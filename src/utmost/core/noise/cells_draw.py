@@ -25,9 +25,9 @@ from utmost.core.exact.arguments import one_of, truth
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number
 from utmost.core.exact.scalars import Q
-from utmost.core.noise.law import law_level, law_text, positive_integer
+from utmost.core.noise.distribution import distribution_level, distribution_text, positive_integer
 from utmost.core.noise.norm_staircase import CellCost
-from utmost.core.noise.one_draw import DrawGroup, DrawLaw
+from utmost.core.noise.one_draw import DrawDistribution, DrawGroup
 from utmost.core.noise.shell_series import ShellSeries, falling, number_at
 from utmost.errors import OutOfRange
 
@@ -40,7 +40,7 @@ _HALF, _SIXTH = Fraction(1, 2), Fraction(1, 6)
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class CellsDraw(DrawLaw):
+class CellsDraw(DrawDistribution):
     r"""P(X = x) proportional to q^d(x). At least d(x) individuals move a point with all \|x_i\| < step to x.
 
     Args:
@@ -62,8 +62,8 @@ class CellsDraw(DrawLaw):
     Source:  the K-norm mechanism [hardt2010], [awan2021]; on the integers, with steps: proofs/theory/one-draw.md. No
         better noise is known; optimality is not claimed.
 
-    >>> law = CellsDraw(alpha="1/2", cells=2, changed=2)
-    >>> law.pmf([0, 0]), law.pmf([1, 1]), law.pmf([1, -1]), law.margin("0.95")
+    >>> distribution = CellsDraw(alpha="1/2", cells=2, changed=2)
+    >>> distribution.pmf([0, 0]), distribution.pmf([1, 1]), distribution.pmf([1, -1]), distribution.margin("0.95")
     (Fraction(1, 13), Fraction(1, 26), Fraction(1, 52), 5)
     >>> CellsDraw(1, cells=10, changed=5).variance, CellsDraw(1, 2, 2, sensitivity=2, step=2).variance / 4
     (20.88..., 3.17...)
@@ -107,7 +107,7 @@ class CellsDraw(DrawLaw):
         if first > s:
             raise OutOfRange("step must be at most the sensitivity", came=step, where=name, remedy="Leave out step=.")
         fields = {
-            "level": law_level(epsilon, alpha, name),
+            "level": distribution_level(epsilon, alpha, name),
             "cells": n,
             "changed": k,
             "sensitivity": s,
@@ -142,8 +142,8 @@ class CellsDraw(DrawLaw):
             steps = list(range(low, high + 1)) if count <= _ALL_STEPS else spread
             for step in steps:
                 if step not in costs:
-                    law = self.with_step(step)
-                    costs[step] = float(law.variance if is_squared else law.mean_size)
+                    distribution = self.with_step(step)
+                    costs[step] = float(distribution.variance if is_squared else distribution.mean_size)
             best = min(steps, key=costs.__getitem__)
             if count <= _ALL_STEPS:
                 return self.with_step(best)
@@ -155,7 +155,7 @@ class CellsDraw(DrawLaw):
         more |= {} if self.neighbours == "add-remove" else {"neighbours": self.neighbours}
         more |= {} if self.nonnegative else {"nonnegative": False}
         more |= {} if self.step == 1 else {"step": self.step}
-        return law_text(self, cells=self.cells, changed=self.changed, **more)
+        return distribution_text(self, cells=self.cells, changed=self.changed, **more)
 
     @property
     def size(self) -> int:

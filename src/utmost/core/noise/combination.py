@@ -17,9 +17,9 @@ from utmost.core.exact.display import Display
 from utmost.core.exact.intervals import Interval, narrow_interval, round_down, round_up
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, between_0_and_1, exact, natural, read_confidence
+from utmost.core.noise.distribution import distribution_level
 from utmost.core.noise.geometric import Geometric
 from utmost.core.noise.inversion import Chernoff, OnIntegers, Smoothed, TermGroups, not_zero
-from utmost.core.noise.law import law_level
 from utmost.errors import OutOfRange
 
 # Within these bounds no float overflows.
@@ -297,10 +297,10 @@ class Combination(Display):
         # An integer S exceeds floor(r) only if it reaches floor(r) + 1: the margin may be half a step larger.
         near += 0.0 if self._step is None else 0.5
         if once and miss is not None:
-            law = Smoothed.of(self._groups, self._chernoff, farthest=near, aliased=miss * _ALIASED)
+            distribution = Smoothed.of(self._groups, self._chernoff, farthest=near, aliased=miss * _ALIASED)
         else:
-            law = self._smoothed
-        return min(sure, law.exceeded(near, miss))
+            distribution = self._smoothed
+        return min(sure, distribution.exceeded(near, miss))
 
     @cached_property
     def _weights(self) -> list[Fraction]:
@@ -431,7 +431,7 @@ def missed_by_each(miss: Fraction, m: int) -> Fraction:
 
 def _terms(coefficients: Any, levels: Any, counts: Any) -> Iterable[tuple[Fraction, Level, int]]:
     def read_level(value: Any) -> Level:
-        return law_level(value, None, "Combination")
+        return distribution_level(value, None, "Combination")
 
     def read_count(value: Any) -> int:
         return natural(value, "counts", most=_MOST_TERMS)
@@ -499,9 +499,9 @@ def _size(value: Any) -> Fraction:
     return number if number.numerator >= 0 else -number
 
 
-def _missed(law: Geometric, margin: int) -> Fraction | Interval:
+def _missed(distribution: Geometric, margin: int) -> Fraction | Interval:
     """P(|G| > r) = 2 alpha^(r+1) / (1 + alpha), exactly or to 53 bits."""
-    of = law.level
+    of = distribution.level
     if of.is_rational and (margin + 1) * of.alpha_fraction().denominator.bit_length() < 1 << 14:
         alpha = of.alpha_fraction()
         return 2 * alpha ** (margin + 1) / (1 + alpha)

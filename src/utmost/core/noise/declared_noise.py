@@ -20,9 +20,9 @@ from utmost.core.exact.intervals import normal_tail_interval, round_down, round_
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, exact, first_integer, read_confidence
 from utmost.core.noise.combination import Combination
+from utmost.core.noise.distribution import positive_number
 from utmost.core.noise.geometric import Geometric
 from utmost.core.noise.laplace import Laplace
-from utmost.core.noise.law import positive_number
 from utmost.core.noise.ratio_bars import RatioBar, fieller, ratio_of_margins
 from utmost.errors import OutOfRange, UtmostError
 
@@ -372,8 +372,8 @@ class DeclaredTails:
             first = Fraction(math.floor(-least) + 1)
         start, size = float(first), float(self.noise.size)
         if self.noise.kind == "discrete laplace":
-            whole, law = max(1, math.ceil(first)), _geometric(self.noise.size)
-            return whole * float(law.ccdf(float(whole - 1))) + law.mean_beyond(whole)
+            whole, distribution = max(1, math.ceil(first)), _geometric(self.noise.size)
+            return whole * float(distribution.ccdf(float(whole - 1))) + distribution.mean_beyond(whole)
         if self.noise.kind == "laplace":
             return (start + size) * math.exp(-start / size) / 2
         if self.noise.kind == "gaussian":

@@ -15,19 +15,19 @@ from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, first_integer
 from utmost.core.noise import polynomials
 from utmost.core.noise.costs import Cost, Moment, absolute, read_cost
-from utmost.core.noise.folded import Enclosure, Folded, enclose_crossing, find_crossing, integer_edges
-from utmost.core.noise.integer_periods import IntegerPeriods, folded_integers
-from utmost.core.noise.law import (
+from utmost.core.noise.distribution import (
     RELAXABLE,
     THEOREM_11,
     costs_to_name,
-    law_level,
-    law_text,
+    distribution_level,
+    distribution_text,
     least_cost,
     positive_integer,
 )
+from utmost.core.noise.folded import Enclosure, Folded, enclose_crossing, find_crossing, integer_edges
+from utmost.core.noise.integer_periods import IntegerPeriods, folded_integers
 from utmost.core.noise.polynomials import power_sum, sign
-from utmost.core.noise.profile_law import ProfileLaw
+from utmost.core.noise.profile_distribution import ProfileDistribution
 from utmost.core.noise.profiles import Profile
 from utmost.errors import OutOfRange
 
@@ -55,7 +55,7 @@ def optimal_step(
     >>> optimal_step(1, 5), optimal_step("1/10", 10**9, squared), optimal_step(1, 5, lambda x: abs(x) >= 2)
     (2, 491666668, 2)
     """
-    level = law_level(epsilon, alpha, "optimal_step")
+    level = distribution_level(epsilon, alpha, "optimal_step")
     D = positive_integer(sensitivity, "sensitivity", "optimal_step")
     if isinstance(cost, Moment) and cost.is_integer:
         m = int(cost.order)
@@ -101,7 +101,7 @@ def _searched(folded: Folded, D: int) -> int:
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class DiscreteStaircase(ProfileLaw):
+class DiscreteStaircase(ProfileDistribution):
     r"""p(i) = a b^floor((|i| + D - r)/D) on the integers, with b = exp(-epsilon), sensitivity D and step r in 1..D.
 
     Args:
@@ -113,8 +113,8 @@ class DiscreteStaircase(ProfileLaw):
     Promise: epsilon-DP for integer queries of sensitivity D, attained.
     Source:  [geng2012], (79)-(80) and Theorem 12.
 
-    >>> law = DiscreteStaircase(epsilon=1, sensitivity=5)
-    >>> law, law.pmf([0, 1, 2])
+    >>> distribution = DiscreteStaircase(epsilon=1, sensitivity=5)
+    >>> distribution, distribution.pmf([0, 1, 2])
     (DiscreteStaircase(epsilon=1, sensitivity=5, step=2), array([0.11338168, 0.11338168, 0.04171079]))
     """
 
@@ -132,7 +132,7 @@ class DiscreteStaircase(ProfileLaw):
         step: Number | None = None,
         alpha: Number | None = None,
     ) -> None:
-        object.__setattr__(self, "level", law_level(epsilon, alpha, "DiscreteStaircase"))
+        object.__setattr__(self, "level", distribution_level(epsilon, alpha, "DiscreteStaircase"))
         object.__setattr__(self, "sensitivity", positive_integer(sensitivity, "sensitivity", "DiscreteStaircase"))
         object.__setattr__(self, "cost", cost)
         read_cost(cost, float(self.sensitivity), integers=True)
@@ -194,4 +194,4 @@ class DiscreteStaircase(ProfileLaw):
         return {"sensitivity": self.sensitivity, "step": self.step}
 
     def __repr__(self) -> str:
-        return law_text(self, step=self.step)
+        return distribution_text(self, step=self.step)

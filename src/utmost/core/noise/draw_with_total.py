@@ -22,7 +22,7 @@ from utmost.core.exact.numbers import between_0_and_1
 from utmost.core.noise.costs import squared
 from utmost.core.noise.discrete_staircase import DiscreteStaircase
 from utmost.core.noise.geometric import Geometric
-from utmost.core.noise.one_draw import DrawLaw
+from utmost.core.noise.one_draw import DrawDistribution
 from utmost.core.noise.optimal import optimal_noise
 from utmost.core.noise.tables_draw import TablesDraw
 from utmost.errors import OutOfRange
@@ -54,19 +54,20 @@ class DrawWithTotal(Display):
 
     >>> from utmost.exact import level
     >>> from utmost.noise import CellsDraw
-    >>> law = DrawWithTotal.at_share(lambda at: CellsDraw(at, cells=10, changed=5), level(1), Fraction(61, 100))
-    >>> law.total, law.weight
+    >>> distribution = DrawWithTotal.at_share(lambda at: CellsDraw(at, cells=10, changed=5), level(1), Fraction(61,
+    100))
+    >>> distribution.total, distribution.weight
     (DiscreteStaircase(epsilon='61/100', sensitivity=5, step=3), Fraction(979, 1000))
-    >>> round(law.variance_of([1, *[0] * 9])), round(law.variance_of([1] * 10))  # a cell, the total
+    >>> round(distribution.variance_of([1, *[0] * 9])), round(distribution.variance_of([1] * 10))  # a cell, the total
     (79, 130)
     """
 
     numbers: ClassVar[Literal["integers"]] = "integers"
-    draw: DrawLaw
+    draw: DrawDistribution
     total: Geometric | DiscreteStaircase
 
     def __post_init__(self) -> None:
-        instance(self.draw, DrawLaw, "draw")
+        instance(self.draw, DrawDistribution, "draw")
         if self.draw.reach == 0:
             raise OutOfRange("a total with separate noise must not be public", came="a public total")
         if self.total.sensitivity < self.draw.reach:
@@ -77,7 +78,9 @@ class DrawWithTotal(Display):
             )
 
     @classmethod
-    def at_share(cls, draw_at: Callable[[Level], DrawLaw], level: Level, total_share: Fraction) -> "DrawWithTotal":
+    def at_share(
+        cls, draw_at: Callable[[Level], DrawDistribution], level: Level, total_share: Fraction
+    ) -> "DrawWithTotal":
         """The distribution for one share of the total.
 
         Args:
@@ -88,7 +91,7 @@ class DrawWithTotal(Display):
         if not callable(draw_at):
             raise wrong_kind("draw_at", "a function from a level to the draw of the cells", draw_at)
         share, at = between_0_and_1(total_share, "total_share"), instance(level, Level, "level")
-        draw = instance(draw_at(at.scaled(1 - share)), DrawLaw, "draw_at")
+        draw = instance(draw_at(at.scaled(1 - share)), DrawDistribution, "draw_at")
         return cls(draw, total_noise(at.scaled(share), draw))
 
     def __repr__(self) -> str:
@@ -144,16 +147,16 @@ class DrawWithTotal(Display):
         return float(variance + means**2 * (w * w * (drawn + separate) - 2 * w * drawn + Fraction(1, 4)))
 
 
-def total_noise(level: Level, draw: DrawLaw) -> Geometric | DiscreteStaircase:
+def total_noise(level: Level, draw: DrawDistribution) -> Geometric | DiscreteStaircase:
     """The separate noise of the total of a draw, at the level of the total."""
     noise = Geometric(level) if draw.reach <= 1 else optimal_noise(level, draw.reach, squared)
     assert isinstance(noise, Geometric | DiscreteStaircase), "noise on the integers"
     return noise
 
 
-def drawn_law(
-    draw_at: Callable[[Level], DrawLaw], level: Level, total_share: Fraction, beside: Fraction = Fraction(0)
-) -> DrawLaw | DrawWithTotal:
+def drawn_distribution(
+    draw_at: Callable[[Level], DrawDistribution], level: Level, total_share: Fraction, beside: Fraction = Fraction(0)
+) -> DrawDistribution | DrawWithTotal:
     """The draw at the share 1 - ``beside`` of the level, with separate noise of the total unless its share is 0."""
     # Other noise gets the share ``beside`` of the level.
     rest = level if not beside else level.scaled(1 - beside)

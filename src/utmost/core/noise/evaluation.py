@@ -126,7 +126,7 @@ _COUNTED = 1 << 60
 
 
 class TailSearch(Protocol):
-    """A tail T(i) = P(X >= i) on the integers i >= 0 with a search: `IntegerLaw` or `Profile`."""
+    """A tail T(i) = P(X >= i) on the integers i >= 0 with a search: `IntegerDistribution` or `Profile`."""
 
     def first_at_most(self, q: Fraction) -> int:
         """The least i >= 0 with T(i) <= q, for 0 < q < 1."""

@@ -6,13 +6,19 @@ from fractions import Fraction
 
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number
-from utmost.core.noise.law import RELAXABLE, THEOREM_11, law_level, law_text, positive_integer
-from utmost.core.noise.profile_law import ProfileLaw
+from utmost.core.noise.distribution import (
+    RELAXABLE,
+    THEOREM_11,
+    distribution_level,
+    distribution_text,
+    positive_integer,
+)
+from utmost.core.noise.profile_distribution import ProfileDistribution
 from utmost.core.noise.profiles import Profile
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class Geometric(ProfileLaw):
+class Geometric(ProfileDistribution):
     r"""P(X = x) = (1 - q)/(1 + q) q^|x| on the integers, with q = exp(-epsilon / sensitivity).
 
     Args:
@@ -26,8 +32,8 @@ class Geometric(ProfileLaw):
     Promise: epsilon-DP for integer queries of that sensitivity, attained.
     Source:  [ghosh2009], Section 2; [geng2012], Theorem 11.
 
-    >>> law = Geometric(alpha="1/2")
-    >>> law, law.pmf(0), law.cdf(-1), law.margin(0.95)
+    >>> distribution = Geometric(alpha="1/2")
+    >>> distribution, distribution.pmf(0), distribution.cdf(-1), distribution.margin(0.95)
     (Geometric(alpha='1/2', sensitivity=1), Fraction(1, 3), Fraction(1, 3), 4)
     """
 
@@ -37,7 +43,7 @@ class Geometric(ProfileLaw):
     def __init__(
         self, epsilon: Number | Level | None = None, sensitivity: Number = 1, *, alpha: Number | None = None
     ) -> None:
-        object.__setattr__(self, "level", law_level(epsilon, alpha, "Geometric"))
+        object.__setattr__(self, "level", distribution_level(epsilon, alpha, "Geometric"))
         object.__setattr__(self, "sensitivity", positive_integer(sensitivity, "sensitivity", "Geometric"))
 
     @property
@@ -63,4 +69,4 @@ class Geometric(ProfileLaw):
         return f"not the least noise for a sensitivity above 1 (a staircase is); {RELAXABLE}"
 
     def __repr__(self) -> str:
-        return law_text(self)
+        return distribution_text(self)

@@ -22,8 +22,8 @@ from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, exact, natural
 from utmost.core.exact.scalars import FormulaWithPowers
 from utmost.core.noise.combination import Combination
+from utmost.core.noise.distribution import distribution_level, distribution_text, positive_integer
 from utmost.core.noise.geometric import Geometric
-from utmost.core.noise.law import law_level, law_text, positive_integer
 from utmost.core.noise.norm_staircase import BallMixture, Norm
 from utmost.core.noise.powers import cleared_bits
 
@@ -44,8 +44,8 @@ class JointCells(BallMixture):
     Promise: epsilon-DP for k integers, each changed by at most the sensitivity, attained. It cannot be relaxed.
     Source:  proofs/theory/cells-together.md.
 
-    >>> law = JointCells(alpha="1/2", cells=2)
-    >>> law.pmf([0, 0]), law.pmf([1, -1]), law.marginal_pmf(0), law.margin("0.95")
+    >>> distribution = JointCells(alpha="1/2", cells=2)
+    >>> distribution.pmf([0, 0]), distribution.pmf([1, -1]), distribution.marginal_pmf(0), distribution.margin("0.95")
     (Fraction(1, 17), Fraction(1, 34), Fraction(3, 17), 6)
     >>> JointCells(1, 2).mean_size, JointCells(1, 3).mean_size, JointCells(1, 2).variance
     (1.42..., 1.95..., 3.902...)
@@ -63,7 +63,7 @@ class JointCells(BallMixture):
         *,
         alpha: Number | None = None,
     ) -> None:
-        object.__setattr__(self, "level", law_level(epsilon, alpha, "JointCells"))
+        object.__setattr__(self, "level", distribution_level(epsilon, alpha, "JointCells"))
         object.__setattr__(self, "cells", positive_integer(cells, "cells", "JointCells"))
         object.__setattr__(self, "sensitivity", positive_integer(sensitivity, "sensitivity", "JointCells"))
 
@@ -88,7 +88,7 @@ class JointCells(BallMixture):
         return self.level.scaled(Fraction(1, self.sensitivity))
 
     def __repr__(self) -> str:
-        return law_text(self, cells=self.cells)
+        return distribution_text(self, cells=self.cells)
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
@@ -102,8 +102,8 @@ class RotatedPair:
     Promise: epsilon-DP for two integers, each changed by at most the sensitivity, attained. It can be relaxed.
     Source:  proofs/theory/cells-together.md.
 
-    >>> law = RotatedPair(1)
-    >>> law.mean_size, law.variance, law.margin("0.95")
+    >>> distribution = RotatedPair(1)
+    >>> distribution.mean_size, distribution.variance, distribution.margin("0.95")
     (1.46..., 3.91..., 4.0)
     """
 
@@ -115,7 +115,7 @@ class RotatedPair:
     def __init__(
         self, epsilon: Number | Level | None = None, sensitivity: Number = 1, *, alpha: Number | None = None
     ) -> None:
-        object.__setattr__(self, "level", law_level(epsilon, alpha, "RotatedPair"))
+        object.__setattr__(self, "level", distribution_level(epsilon, alpha, "RotatedPair"))
         object.__setattr__(self, "sensitivity", positive_integer(sensitivity, "sensitivity", "RotatedPair"))
 
     @property
@@ -159,7 +159,7 @@ class RotatedPair:
         return float(Combination([Fraction(1, 2)], self.ratio, [2]).margin(confidence))
 
     def __repr__(self) -> str:
-        return law_text(self)
+        return distribution_text(self)
 
     def _number(self, formula: FormulaWithPowers) -> Fraction | float:
         if self.ratio.is_rational:

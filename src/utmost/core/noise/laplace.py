@@ -12,17 +12,17 @@ from utmost.core.exact.intervals import Interval, log_interval, nearest
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, natural, precision
 from utmost.core.noise.costs import Cost, Moment
+from utmost.core.noise.distribution import RELAXABLE, distribution_level, distribution_text, positive_number
 from utmost.core.noise.folded import Folded
 from utmost.core.noise.geometric import Geometric
-from utmost.core.noise.law import RELAXABLE, law_level, law_text, positive_number
 from utmost.core.noise.powers import FloatPowers, cleared_bits
 from utmost.core.noise.quadrature import integral
-from utmost.core.noise.real_law import RealLaw
+from utmost.core.noise.real_distribution import RealDistribution
 from utmost.core.noise.shift_curves import LaplaceCurve
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class Laplace(RealLaw):
+class Laplace(RealDistribution):
     r"""f(x) = (rate/2) exp(-rate |x|) on the reals, with rate = epsilon / sensitivity.
 
     Args:
@@ -36,8 +36,8 @@ class Laplace(RealLaw):
     Promise: epsilon-DP for real queries of that sensitivity, attained; and Lipschitz privacy, which is stronger.
     Source:  [koufogiannis2015], Theorem 9. [geng2012] compares its cost with that of the staircase.
 
-    >>> law = Laplace(epsilon=1, sensitivity=2.5)
-    >>> law, law.pdf(0), law.variance()
+    >>> distribution = Laplace(epsilon=1, sensitivity=2.5)
+    >>> distribution, distribution.pdf(0), distribution.variance()
     (Laplace(epsilon=1, sensitivity='5/2'), 0.2, 12.5)
     """
 
@@ -47,7 +47,7 @@ class Laplace(RealLaw):
     def __init__(
         self, epsilon: Number | Level | None = None, sensitivity: Number = 1, *, alpha: Number | None = None
     ) -> None:
-        object.__setattr__(self, "level", law_level(epsilon, alpha, "Laplace"))
+        object.__setattr__(self, "level", distribution_level(epsilon, alpha, "Laplace"))
         object.__setattr__(self, "sensitivity", positive_number(sensitivity, "sensitivity", "Laplace"))
 
     @property
@@ -88,7 +88,7 @@ class Laplace(RealLaw):
         return 1 + math.log(2) + math.log(self.sensitivity) - math.log(self.level.epsilon_float)
 
     def __repr__(self) -> str:
-        return law_text(self)
+        return distribution_text(self)
 
     def _density(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         powers = FloatPowers(self.rate)

@@ -10,11 +10,11 @@ from typing import Any
 
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number
-from utmost.core.noise.law import Law
+from utmost.core.noise.distribution import Distribution
 from utmost.errors import OutOfRange
 
 
-def lipschitz_level(law: Any) -> Level | None:
+def lipschitz_level(distribution: Any) -> Level | None:
     """The smallest level per unit at which noise is Lipschitz private; None if there is none.
 
     A staircase on the integers falls by its whole level once a period, from one integer to the next. Geometric noise
@@ -23,7 +23,7 @@ def lipschitz_level(law: Any) -> Level | None:
     such level either.
 
     Args:
-        law: Distribution of noise on the integers or the reals, or a table {integer: probability}.
+        distribution: Distribution of noise on the integers or the reals, or a table {integer: probability}.
 
     Raises:
         OutOfRange: for anything else.
@@ -36,18 +36,23 @@ def lipschitz_level(law: Any) -> Level | None:
     >>> lipschitz_level(Staircase(1, 5)) is None
     True
     """
-    if isinstance(law, Law):
-        return law.lipschitz_level
-    if isinstance(law, Mapping):
+    if isinstance(distribution, Distribution):
+        return distribution.lipschitz_level
+    if isinstance(distribution, Mapping):
         return None
-    raise OutOfRange("law must be a distribution of noise, or a table {integer: probability}", came=type(law).__name__)
+    raise OutOfRange(
+        "distribution must be a distribution of noise, or a table {integer: probability}",
+        came=type(distribution).__name__,
+    )
 
 
-def is_lipschitz_private(law: Any, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> bool:
+def is_lipschitz_private(
+    distribution: Any, epsilon: Number | Level | None = None, *, alpha: Number | None = None
+) -> bool:
     """Whether noise makes values at every distance d private at d times a level.
 
     Args:
-        law: Distribution of noise, or a table {integer: probability}.
+        distribution: Distribution of noise, or a table {integer: probability}.
         epsilon, alpha: Level per unit; give one of the two.
 
     Raises:
@@ -57,5 +62,5 @@ def is_lipschitz_private(law: Any, epsilon: Number | Level | None = None, *, alp
     >>> is_lipschitz_private(Geometric(1, 5), "1/5"), is_lipschitz_private(Geometric(1, 5), "1/6")
     (True, False)
     """
-    least, claimed = lipschitz_level(law), level(epsilon, alpha)
+    least, claimed = lipschitz_level(distribution), level(epsilon, alpha)
     return least is not None and not claimed < least

@@ -34,7 +34,7 @@ from utmost.core.exact.intervals import Interval, narrow_interval, nearest
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, exact_integer, first_integer, natural, read_confidence
 from utmost.core.exact.scalars import FormulaWithPowers, Q
-from utmost.core.noise.law import law_level, law_text, positive_integer
+from utmost.core.noise.distribution import distribution_level, distribution_text, positive_integer
 from utmost.core.noise.polynomials import eulerian
 from utmost.core.noise.powers import cleared_bits
 from utmost.errors import OutOfRange
@@ -198,7 +198,7 @@ class NormStaircase(BallMixture):
         alpha: Number | None = None,
     ) -> None:
         name = "NormStaircase"
-        object.__setattr__(self, "level", law_level(epsilon, alpha, name))
+        object.__setattr__(self, "level", distribution_level(epsilon, alpha, name))
         object.__setattr__(self, "cells", positive_integer(cells, "cells", name))
         object.__setattr__(self, "sensitivity", positive_integer(sensitivity, "sensitivity", name))
         object.__setattr__(self, "norm", _norm(norm))
@@ -248,7 +248,7 @@ class NormStaircase(BallMixture):
         return self.level
 
     def __repr__(self) -> str:
-        return law_text(self, cells=self.cells, norm=self.norm, step=self.step)
+        return distribution_text(self, cells=self.cells, norm=self.norm, step=self.step)
 
 
 def norm_of(norm: Norm, x: Sequence[int]) -> int:

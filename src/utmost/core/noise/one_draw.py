@@ -40,7 +40,7 @@ class DrawGroup:
     lowered: int = 0  # number of cells below the centre
 
 
-class DrawLaw(Display, ABC):
+class DrawDistribution(Display, ABC):
     """Noise of cells in one draw, at the level of all cells together."""
 
     __slots__ = ()
@@ -149,9 +149,9 @@ class DrawLaw(Display, ABC):
 
 
 @lru_cache(maxsize=1024)
-def _margin(law: DrawLaw, cell: int, miss: Fraction) -> int:
+def _margin(distribution: DrawDistribution, cell: int, miss: Fraction) -> int:
     def covers(t: int) -> bool:
-        return is_at_most(law.ratio, lambda q: law.tail_at(q, cell, t), miss)
+        return is_at_most(distribution.ratio, lambda q: distribution.tail_at(q, cell, t), miss)
 
     above = 1
     while not covers(above):

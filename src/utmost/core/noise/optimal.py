@@ -11,9 +11,9 @@ from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import IntegersOrReals, Number, exact
 from utmost.core.noise.costs import Cost, absolute, read_cost
 from utmost.core.noise.discrete_staircase import DiscreteStaircase
+from utmost.core.noise.distribution import Distribution, positive_integer
 from utmost.core.noise.geometric import Geometric
 from utmost.core.noise.laplace import Laplace
-from utmost.core.noise.law import Law, positive_integer
 from utmost.core.noise.staircase import Staircase
 from utmost.errors import NotANumber, OutOfRange
 
@@ -86,16 +86,20 @@ def relaxable_noise(
         candidates = [Geometric(epsilon, width, alpha=alpha)]
         if width > 1:
             candidates.append(DiscreteStaircase.half_step(epsilon, width | 1, alpha=alpha))
-    return min(candidates, key=lambda law: float(law.expected_cost(cost)))
+    return min(candidates, key=lambda distribution: float(distribution.expected_cost(cost)))
 
 
-def gain(law: Law, over: Law | Literal["laplace", "geometric"] = "laplace", cost: Cost | None = None) -> float:
-    """The quotient of expected costs E L(other) / E L(law).
+def gain(
+    distribution: Distribution,
+    over: Distribution | Literal["laplace", "geometric"] = "laplace",
+    cost: Cost | None = None,
+) -> float:
+    """The quotient of expected costs E L(other) / E L(distribution).
 
     Args:
-        law: Distribution in the denominator.
-        over: Other distribution; "laplace" and "geometric" have the level and sensitivity of ``law``.
-        cost: Cost L; by default the cost for which ``law`` is optimal, or the absolute error.
+        distribution: Distribution in the denominator.
+        over: Other distribution; "laplace" and "geometric" have the level and sensitivity of ``distribution``.
+        cost: Cost L; by default the cost for which ``distribution`` is optimal, or the absolute error.
 
     Raises:
         OutOfRange: if ``over`` is no distribution, or the expected cost is zero.
@@ -106,18 +110,18 @@ def gain(law: Law, over: Law | Literal["laplace", "geometric"] = "laplace", cost
     >>> gain(optimal_noise(10, numbers="reals")), gain(Geometric(1))
     (14.840642..., 1.175201...)
     """
-    if not isinstance(over, Law) and not isinstance(law, Law):
-        raise OutOfRange("gain needs a distribution of noise", came=law)
-    if isinstance(over, Law):
+    if not isinstance(over, Distribution) and not isinstance(distribution, Distribution):
+        raise OutOfRange("gain needs a distribution of noise", came=distribution)
+    if isinstance(over, Distribution):
         other = over
     elif isinstance(over, str) and over == "laplace":  # comparing an array with text would give an array
-        other = Laplace(law.level, law.sensitivity)
+        other = Laplace(distribution.level, distribution.sensitivity)
     elif isinstance(over, str) and over == "geometric":
-        other = Geometric(law.level, law.sensitivity)
+        other = Geometric(distribution.level, distribution.sensitivity)
     else:
         raise OutOfRange('over must be "laplace", "geometric" or a distribution of noise', came=over, where="gain")
-    chosen = cost if cost is not None else getattr(law, "cost", absolute)
-    least = law.expected_cost(chosen)
+    chosen = cost if cost is not None else getattr(distribution, "cost", absolute)
+    least = distribution.expected_cost(chosen)
     if least <= 0:
         raise OutOfRange(
             "the expected cost must be positive", came=least, where="gain", remedy="Pass a smaller epsilon."

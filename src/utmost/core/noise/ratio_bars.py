@@ -17,8 +17,8 @@ from utmost.core.exact.intervals import round_down, round_up
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, exact, read_confidence
 from utmost.core.noise.combination import Combination
+from utmost.core.noise.distribution import distribution_level
 from utmost.core.noise.inversion import Chernoff, Smoothed, TermGroups, not_zero
-from utmost.core.noise.law import law_level
 from utmost.errors import OutOfRange
 
 # The ends of an interval are found up to 1/_STEPS of their distance from the estimate.
@@ -262,7 +262,7 @@ class _Noises:
         """u, v, levels and counts of the groups of equal noise terms."""
         size = len(self.u)
         levels = self.levels if np.ndim(self.levels) else [self.levels]
-        epsilons = [law_level(of, None, "fieller").epsilon_float for of in levels]
+        epsilons = [distribution_level(of, None, "fieller").epsilon_float for of in levels]
         counts = np.broadcast_to(np.asarray(self.counts, dtype=np.float64), size)
         columns = np.array([self.u, self.v, np.broadcast_to(epsilons, size)], dtype=np.float64)
         alike, group = np.unique(columns, axis=1, return_inverse=True)

@@ -14,7 +14,7 @@ from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.core.exact.display import Display
 from utmost.core.exact.intervals import round_up
 from utmost.core.exact.numbers import Number, first_integer, natural, read_confidence
-from utmost.core.noise.integer_law import IntegerLaw
+from utmost.core.noise.integer_distribution import IntegerDistribution
 
 # Probabilities are rounded down to multiples of 2^-_BITS. More copies than _MOST_COPIES get Chernoff's bound only.
 _BITS, _MOST_COPIES = 96, 10_000
@@ -35,22 +35,22 @@ class RepeatedSum(Display):
     not reach, get Chernoff's bound. One copy is exact.
 
     Args:
-        law: Distribution of one copy.
+        distribution: Distribution of one copy.
         count: Number of copies. Signs do not matter, since the distribution is symmetric.
 
     Cost: 10 ms for 10 copies, at most seconds for 10 000.
 
     >>> from utmost.noise import DiscreteStaircase
-    >>> law = DiscreteStaircase(1, 5)
-    >>> [RepeatedSum(law, n).margin("0.95") for n in (1, 2, 12)]
+    >>> distribution = DiscreteStaircase(1, 5)
+    >>> [RepeatedSum(distribution, n).margin("0.95") for n in (1, 2, 12)]
     [15, 20, 48]
     """
 
-    law: IntegerLaw
+    distribution: IntegerDistribution
     count: int
 
     def __post_init__(self) -> None:
-        instance(self.law, IntegerLaw, "law")
+        instance(self.distribution, IntegerDistribution, "distribution")
         object.__setattr__(self, "count", natural(self.count, "count", least=1))
 
     def margin(self, confidence: Number = DEFAULT_CONFIDENCE) -> int:
@@ -64,8 +64,8 @@ class RepeatedSum(Display):
     def margin_for_miss(self, miss: Fraction) -> int:
         """The least r with a certificate that P(|S| > r) <= miss."""
         if self.count == 1:
-            return self.law.margin(1 - miss)
-        margins = [self._by_chernoff(miss), self.count * self.law.margin(1 - miss / self.count)]
+            return self.distribution.margin(1 - miss)
+        margins = [self._by_chernoff(miss), self.count * self.distribution.margin(1 - miss / self.count)]
         if self.count > _MOST_COPIES:
             return min(margins)
         # A third margin comes from the sums of the bins, if they resolve so small a miss. Rounding to bins changes each
@@ -84,7 +84,7 @@ class RepeatedSum(Display):
 
     @cached_property
     def _deviation(self) -> float:
-        return math.sqrt(float(self.law.variance()))
+        return math.sqrt(float(self.distribution.variance()))
 
     @cached_property
     def _bin(self) -> int:
@@ -97,7 +97,7 @@ class RepeatedSum(Display):
         half, most_of_one = self._bin // 2, math.ceil(_OF_ONE * self._deviation / self._bin) + 1
         # 2^96 P(X >= first) for the first integer of each bin of one copy, rounded down and rounded up.
         firsts = [k * self._bin - half for k in range(1, most_of_one + 2)]
-        found = [interval.at(_BITS) for interval in self.law.tail_intervals(firsts, _BITS + 32)]
+        found = [interval.at(_BITS) for interval in self.distribution.tail_intervals(firsts, _BITS + 32)]
         # The probabilities of the bins, rounded down.
         halves = [(1 << _BITS) - 2 * found[0].high]
         halves += [max(0, near.low - far.high) for near, far in pairwise(found)]
@@ -121,13 +121,13 @@ class RepeatedSum(Display):
     def _by_chernoff(self, miss: Fraction) -> int:
         """The least over some slopes s of (n log M(s) + log(2/miss))/s, for M(s) = E exp(s X)."""
         # No distribution of this level and sensitivity has a finite exponential moment at larger s.
-        steepest = self.law.level.epsilon_float / self.law.sensitivity
+        steepest = self.distribution.level.epsilon_float / self.distribution.sensitivity
         # Rounded down, by more than the errors of both logarithms.
         log_miss = math.log(miss.numerator) - math.log(miss.denominator) - 1e-9
         least = math.inf
         for k in range(1, _SLOPES):
             s = steepest * (k / _SLOPES) ** 2
-            log_moment = self.law.log_mean_exponential(s)
+            log_moment = self.distribution.log_mean_exponential(s)
             least = min(least, (self.count * log_moment + math.log(2) - log_miss) / s)
         return math.ceil(Fraction(round_up(Fraction(least))) * (1 + Fraction(1, 10**9)))
 
@@ -141,10 +141,10 @@ def _times(first: list[int], second: list[int], most: int) -> list[int]:
     return coefficients[spare : length - spare]
 
 
-def repeated(law: IntegerLaw, count: int) -> Any:
+def repeated(distribution: IntegerDistribution, count: int) -> Any:
     """The sum of copies: a `Combination` for geometric noise, a `RepeatedSum` for any other."""
     from utmost.core.noise.combination import Combination
 
-    if law.ratio is not None:
-        return Combination([1], law.ratio, counts=[count])
-    return RepeatedSum(law, count)
+    if distribution.ratio is not None:
+        return Combination([1], distribution.ratio, counts=[count])
+    return RepeatedSum(distribution, count)

@@ -29,7 +29,7 @@ from utmost.core.noise.powers import ExactPowers, FloatPowers, IntervalPowers, P
 from utmost.errors import OutOfRange, Unsupported
 
 if TYPE_CHECKING:
-    from utmost.core.noise.integer_law import IntegerLaw
+    from utmost.core.noise.integer_distribution import IntegerDistribution
 
 
 class Curve(Protocol):
@@ -267,7 +267,7 @@ class LatticeCurve:
     # The least missed-detection probability is in floats, from all outcomes with a probability of at least 1e-280. The
     # divergence is certified: exact tails sum runs of outcomes whose sign is clear in floats, intervals sum the others
     # one by one, and the mass farther out widens the interval.
-    law: "IntegerLaw"
+    distribution: "IntegerDistribution"
     shift: int
 
     @property
@@ -277,7 +277,7 @@ class LatticeCurve:
 
     @property
     def worst_level(self) -> Level | None:
-        return self.law.worst_level(Fraction(self.shift))
+        return self.distribution.worst_level(Fraction(self.shift))
 
     def missed(self, false_alarm: Floats) -> Floats:
         _, p, q = self._outcomes()
@@ -306,8 +306,8 @@ class LatticeCurve:
         factor = Interval.of(1, inner) if level is None else exp_interval(level.epsilon_interval(inner), inner)
 
         def excess(first: int, last: int) -> Interval:
-            under_copy = self.law.interval_between(first - self.shift, last - self.shift, inner)
-            return under_copy - factor * self.law.interval_between(first, last, inner)
+            under_copy = self.distribution.interval_between(first - self.shift, last - self.shift, inner)
+            return under_copy - factor * self.distribution.interval_between(first, last, inner)
 
         total = Interval.of(0, inner)
         edges = np.flatnonzero(np.diff(np.concatenate(([False], clear, [False])).astype(np.int8)))
@@ -316,12 +316,12 @@ class LatticeCurve:
         for place in x[doubtful].tolist():
             one = excess(place, place)
             total = total + Interval(max(one.low, 0), max(one.high, 0), inner)
-        beyond = self.law.tail_interval(int(x[-1]) + 1 - self.shift, inner)
+        beyond = self.distribution.tail_interval(int(x[-1]) + 1 - self.shift, inner)
         return (total + Interval(0, beyond.high, inner)).at(bits)
 
     def _outcomes(self) -> tuple[NDArray[np.int64], Floats, Floats]:
         """The outcomes with probability at least 1e-280 under both hypotheses, ascending, and both probabilities."""
-        masses = self.law.window()
+        masses = self.distribution.window()
         last = masses.size - 1
         x = np.arange(self.shift - last, last + 1)
         if x.size == 0:

@@ -28,7 +28,7 @@ from utmost.core.exact.levels import Level
 from utmost.core.exact.linear_algebra import solve_lifted
 from utmost.core.exact.numbers import Number, exact, exact_integer
 from utmost.core.noise.combination import Combination
-from utmost.core.noise.law import law_level, law_text, positive_integer
+from utmost.core.noise.distribution import distribution_level, distribution_text, positive_integer
 from utmost.errors import OutOfRange, SolverFailed
 
 SignedRows = tuple[tuple[int, ...], ...]
@@ -57,8 +57,8 @@ class SignedCells(Display):
         ``charge`` is 1. It can be relaxed.
     Source:  proofs/theory/cells-together.md.
 
-    >>> law = SignedCells(1, [[1, 0, 0], [1, -1, -1], [0, 1, -1]], ["267/500", "233/500", "233/500"])
-    >>> law.charge, round(law.variance, 3), law.margins("0.95")
+    >>> distribution = SignedCells(1, [[1, 0, 0], [1, -1, -1], [0, 1, -1]], ["267/500", "233/500", "233/500"])
+    >>> distribution.charge, round(distribution.variance, 3), distribution.margins("0.95")
     (Fraction(1, 1), 6.44, (6, 5.0, 5.0))
     """
 
@@ -94,7 +94,7 @@ class SignedCells(Display):
                 came=f"{float(min(spent, Fraction(1000))):.6g} times the level",
                 remedy=remedy,
             )
-        object.__setattr__(self, "level", law_level(epsilon, alpha, "SignedCells"))
+        object.__setattr__(self, "level", distribution_level(epsilon, alpha, "SignedCells"))
         object.__setattr__(self, "rows", listed)
         object.__setattr__(self, "shares", parts)
         object.__setattr__(self, "sensitivity", positive_integer(sensitivity, "sensitivity", "SignedCells"))
@@ -152,7 +152,7 @@ class SignedCells(Display):
 
     def __repr__(self) -> str:
         shares = tuple(str(share) for share in self.shares)
-        return law_text(self, rows=self.rows, shares=shares, nonnegative=self.nonnegative)
+        return distribution_text(self, rows=self.rows, shares=shares, nonnegative=self.nonnegative)
 
 
 def charge_of_rows(rows: SignedRows, shares: Sequence[Fraction], *, nonnegative: bool) -> Fraction:

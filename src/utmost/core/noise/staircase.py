@@ -20,15 +20,22 @@ from utmost.core.exact.numbers import Number, exact, natural, precision
 from utmost.core.noise import polynomials
 from utmost.core.noise.costs import Cost, Moment, absolute, read_cost, squared
 from utmost.core.noise.discrete_staircase import DiscreteStaircase
+from utmost.core.noise.distribution import (
+    RELAXABLE,
+    costs_to_name,
+    distribution_level,
+    distribution_text,
+    least_cost,
+    positive_number,
+)
 from utmost.core.noise.evaluation import refined
 from utmost.core.noise.few_periods import FewPeriods
 from utmost.core.noise.folded import Enclosure, Folded, edge_count, enclose_crossing, find_crossing, largest_jump
-from utmost.core.noise.law import RELAXABLE, costs_to_name, law_level, law_text, least_cost, positive_number
 from utmost.core.noise.period_series import FEW_FROM
 from utmost.core.noise.polynomials import sign
 from utmost.core.noise.powers import FloatPowers, IntervalPowers, cleared_bits
 from utmost.core.noise.profiles import RealProfile
-from utmost.core.noise.real_law import RealLaw
+from utmost.core.noise.real_distribution import RealDistribution
 from utmost.core.noise.shift_curves import StaircaseCurve
 from utmost.errors import NotALoss, OutOfRange
 
@@ -59,7 +66,7 @@ def optimal_gamma(
     """
     if not callable(cost):
         raise NotALoss("a cost must be a function of the error", came=type(cost).__name__)
-    level = law_level(epsilon, alpha, "optimal_gamma")
+    level = distribution_level(epsilon, alpha, "optimal_gamma")
     period = positive_number(sensitivity, "sensitivity", "optimal_gamma")
     if cost == absolute:
         half = level.scaled(Fraction(1, 2))
@@ -92,7 +99,7 @@ def heuristic_gamma(epsilon: Number | Level | None = None, *, alpha: Number | No
     >>> heuristic_gamma(alpha="1/2")
     0.25
     """
-    return FloatPowers(law_level(epsilon, alpha, "heuristic_gamma")).b / 2
+    return FloatPowers(distribution_level(epsilon, alpha, "heuristic_gamma")).b / 2
 
 
 def _moment_bracket(level: Level, order: int, bits: int = 60) -> tuple[Fraction, Fraction]:
@@ -169,7 +176,7 @@ _LEAST_WIDTH = 1e-280
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class Staircase(RealLaw):
+class Staircase(RealDistribution):
     r"""f(x) = a b^floor(|x|/D + 1 - gamma) on the reals, with b = exp(-epsilon) and sensitivity D.
 
     The density is a on |x| < gamma D, a b from there to D, and is multiplied by b from each period to the next.
@@ -194,8 +201,8 @@ class Staircase(RealLaw):
     Promise: epsilon-DP for real queries of sensitivity D, attained.
     Source:  [geng2012], (25)-(26) and Theorem 3.
 
-    >>> law = Staircase(epsilon=2, sensitivity=1)
-    >>> law, law.expected_cost(absolute)
+    >>> distribution = Staircase(epsilon=2, sensitivity=1)
+    >>> distribution, distribution.expected_cost(absolute)
     (Staircase(epsilon=2, sensitivity=1, gamma=0.2689414213699951), 0.425459064119660...)
     """
 
@@ -214,7 +221,7 @@ class Staircase(RealLaw):
         gamma: Number | None = None,
         alpha: Number | None = None,
     ) -> None:
-        object.__setattr__(self, "level", law_level(epsilon, alpha, "Staircase"))
+        object.__setattr__(self, "level", distribution_level(epsilon, alpha, "Staircase"))
         object.__setattr__(self, "sensitivity", positive_number(sensitivity, "sensitivity", "Staircase"))
         object.__setattr__(self, "cost", cost)
         # Gamma as a Fraction if it is rational; for a cost that is a function, the float found.
@@ -346,7 +353,7 @@ class Staircase(RealLaw):
         return {"sensitivity": self.sensitivity, "gamma": self.gamma}
 
     def __repr__(self) -> str:
-        return law_text(self, gamma=self.gamma)
+        return distribution_text(self, gamma=self.gamma)
 
     def _density(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         profile = self.profile

@@ -24,8 +24,8 @@ from utmost.core.exact.levels import Level, level_argument
 from utmost.core.exact.numbers import Number, first_integer, natural, read_confidence
 from utmost.core.exact.scalars import Q
 from utmost.core.noise.cells_draw import Relation
-from utmost.core.noise.law import law_level, positive_integer
-from utmost.core.noise.one_draw import DrawGroup, DrawLaw
+from utmost.core.noise.distribution import distribution_level, positive_integer
+from utmost.core.noise.one_draw import DrawDistribution, DrawGroup
 from utmost.core.noise.shell_series import ShellSeries, falling, is_at_most, number_at
 from utmost.errors import OutOfRange
 
@@ -34,7 +34,7 @@ MOST_GROUPS = 200
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class TablesDraw(DrawLaw):
+class TablesDraw(DrawDistribution):
     r"""P(X = x) proportional to q^d(x) on the cells of all tables, table after table, if all tables have one total.
 
     Args:
@@ -54,9 +54,9 @@ class TablesDraw(DrawLaw):
     Source:  the K-norm mechanism [hardt2010], [awan2021]; on the integers: proofs/theory/one-draw.md. No better noise
         is known; optimality is not claimed.
 
-    >>> law = TablesDraw(1, [5], "change-one")  # one table of five cells; a record is replaced
-    >>> law.variance, law.total_variance, law.margin("0.95"), law.total_margin("0.95")
-    (5.066..., 5.066..., 5, 5)
+    >>> distribution = TablesDraw(1, [5], "change-one")  # one table of five cells; a record is replaced
+    >>> distribution.variance, distribution.total_variance, distribution.margin("0.95"),
+    distribution.total_margin("0.95") (5.066..., 5.066..., 5, 5)
     >>> TablesDraw(1, [5] * 10).variance
     75.328...
     """
@@ -87,7 +87,7 @@ class TablesDraw(DrawLaw):
                 remedy="Pass neighbours='change-one', or leave out exactly=.",
             )
         for field, value in (
-            ("level", law_level(epsilon, alpha, name)),
+            ("level", distribution_level(epsilon, alpha, name)),
             ("sizes", listed),
             ("neighbours", relation),
             ("exactly", is_public),

@@ -15,10 +15,10 @@ from utmost.core.exact.arrays import objects
 from utmost.core.exact.intervals import Interval
 from utmost.core.exact.numbers import Number
 from utmost.core.exact.progress_bar import progress_bar, report_progress
-from utmost.core.noise.integer_law import IntegerLaw
-from utmost.core.noise.law import Law
+from utmost.core.noise.distribution import Distribution
+from utmost.core.noise.integer_distribution import IntegerDistribution
 from utmost.core.noise.profiles import Profile
-from utmost.core.noise.real_law import RealLaw
+from utmost.core.noise.real_distribution import RealDistribution
 from utmost.core.sampling.geometric_draws import (
     CONSTANT,
     TABLE,
@@ -133,11 +133,15 @@ class IntegerSampler(Protocol):
 
 @overload
 def sample(
-    law: Law, shape: Shape = (), *, randomness: Randomness | None = None, method: DrawMethod | None = None
+    distribution: Distribution,
+    shape: Shape = (),
+    *,
+    randomness: Randomness | None = None,
+    method: DrawMethod | None = None,
 ) -> Any: ...
 @overload
 def sample(
-    law: Mechanism,
+    distribution: Mechanism,
     secret: Any,
     shape: Shape = (),
     *,
@@ -145,7 +149,7 @@ def sample(
     method: DrawMethod | None = None,
 ) -> Any: ...
 def sample(  # type: ignore[misc]  # for noise the second argument is the shape, by position or by name
-    law: Law | Mechanism,
+    distribution: Distribution | Mechanism,
     secret: Any = (),
     shape: Shape = (),
     *,
@@ -158,8 +162,9 @@ def sample(  # type: ignore[misc]  # for noise the second argument is the shape,
     the draws of mechanisms.
 
     Args:
-        law: Noise on the integers, drawn as integers; or noise on the reals, such as `Laplace` or `Staircase`, drawn as
-            floats that are multiples of a power of two, with exactly the distribution of `on_grid`; or a `Channel`.
+        distribution: Noise on the integers, drawn as integers; or noise on the reals, such as `Laplace` or `Staircase`,
+            drawn as floats that are multiples of a power of two, with exactly the distribution of `on_grid`; or a
+        `Channel`.
         secret: Secret, or array of secrets, that a mechanism answers. Noise takes no secret.
         shape: Shape of the result; () or None for a single draw.
         randomness: Source of the bits; by default the operating system.
@@ -183,10 +188,10 @@ def sample(  # type: ignore[misc]  # for noise the second argument is the shape,
     >>> sample(geometric_channel(3, alpha="1/2"), 2, 1000).max()
     np.int64(2)
     """
-    if not isinstance(law, Law):
-        if not callable(getattr(type(law), "draw", None)):
-            raise _no_sampler(law)
-        return law.draw(secret, shape, randomness=randomness, method=method)
+    if not isinstance(distribution, Distribution):
+        if not callable(getattr(type(distribution), "draw", None)):
+            raise _no_sampler(distribution)
+        return distribution.draw(secret, shape, randomness=randomness, method=method)
     # Noise takes no secret: the shape may be passed in either place.
     if isinstance(shape, tuple) and not shape:
         shape = secret
@@ -198,12 +203,12 @@ def sample(  # type: ignore[misc]  # for noise the second argument is the shape,
         if method is not None:
             plan_for(method, 1)  # refuses an unknown method
         # Taken from hundreds that were drawn at once, so that its time does not depend on its value.
-        lattice_exponent, pending = _waiting(law, bits)
+        lattice_exponent, pending = _waiting(distribution, bits)
         while True:
             try:
                 noise: int = pending.pop()
             except IndexError:
-                _draw_ahead(law, pending, bits)
+                _draw_ahead(distribution, pending, bits)
             else:
                 return noise if lattice_exponent is None else unsnapped_one(noise, lattice_exponent)
     size = (shape,) if not isinstance(shape, tuple) else shape
@@ -213,8 +218,8 @@ def sample(  # type: ignore[misc]  # for noise the second argument is the shape,
     if count > _MOST:
         raise OutOfRange(f"shape must have at most {_MOST} draws in all", came="more", where="sample")
     if count <= _FEW and method is None and randomness is None:
-        return _few(law, count, bits).reshape(size)
-    sampler, exponent = _sampler_of(law, plan_for(method, count))
+        return _few(distribution, count, bits).reshape(size)
+    sampler, exponent = _sampler_of(distribution, plan_for(method, count))
     try:
         with progress_bar("Drawing") if count > _SHOWN else nullcontext():
             parts = _drawn(sampler, count, bits)
@@ -230,9 +235,11 @@ def sample(  # type: ignore[misc]  # for noise the second argument is the shape,
     return whole.reshape(size)
 
 
-def draws(law: IntegerLaw, count: int, *, randomness: Randomness, method: DrawMethod | None) -> Iterator[Integers]:
+def draws(
+    distribution: IntegerDistribution, count: int, *, randomness: Randomness, method: DrawMethod | None
+) -> Iterator[Integers]:
     """``count`` independent draws from noise on the integers, in arrays of at most `CHUNK`, of any integer type."""
-    return _drawn(_sampler_of(law, plan_for(method, count))[0], count, randomness)
+    return _drawn(_sampler_of(distribution, plan_for(method, count))[0], count, randomness)
 
 
 def _drawn(sampler: IntegerSampler, count: int, randomness: Randomness) -> Iterator[Integers]:
@@ -242,14 +249,14 @@ def _drawn(sampler: IntegerSampler, count: int, randomness: Randomness) -> Itera
             report_progress(start, count)
 
 
-def on_grid(law: Law, grid: Number | None = None) -> tuple[IntegerLaw, int | None]:
-    """The noise on the integers that is drawn for ``law``, and for noise on the reals the exponent k of its grid 2^-k.
+def on_grid(distribution: Distribution, grid: Number | None = None) -> tuple[IntegerDistribution, int | None]:
+    """The integers that are drawn for ``distribution``, and for noise on the reals the exponent k of its grid 2^-k.
 
-    On a grid of width g this is `on_steps` of ``law`` for D = ceil(Delta / g): Laplace noise becomes geometric noise of
-    sensitivity D, and a staircase the discrete staircase with the step nearest to gamma D + 1/2.
+    On a grid of width g this is `on_steps` of ``distribution`` for D = ceil(Delta / g): Laplace noise becomes geometric
+    noise of sensitivity D, and a staircase the discrete staircase with the step nearest to gamma D + 1/2.
 
     Args:
-        law: Noise on the integers or on the reals.
+        distribution: Noise on the integers or on the reals.
         grid: Width of the grid for noise on the reals, a power of two. By default about 2^-20 of the sensitivity at
             epsilon = 1, and finer at larger epsilon.
 
@@ -257,15 +264,15 @@ def on_grid(law: Law, grid: Number | None = None) -> tuple[IntegerLaw, int | Non
     >>> on_grid(Laplace(epsilon=1, sensitivity=2), grid="1/4")
     (Geometric(epsilon=1, sensitivity=8), 2)
     """
-    if isinstance(law, IntegerLaw):
+    if isinstance(distribution, IntegerDistribution):
         if grid is not None:
             raise OutOfRange("noise on the integers takes no grid", came=grid, remedy="Leave out grid=.")
-        return law, None
-    if not isinstance(law, RealLaw):
-        raise _no_sampler(law)
-    width = Fraction(law.sensitivity)
-    exponent = chosen_exponent(width, law.level) if grid is None else declared_exponent(grid)
-    return law.on_steps(steps(width, exponent)), exponent
+        return distribution, None
+    if not isinstance(distribution, RealDistribution):
+        raise _no_sampler(distribution)
+    width = Fraction(distribution.sensitivity)
+    exponent = chosen_exponent(width, distribution.level) if grid is None else declared_exponent(grid)
+    return distribution.on_steps(steps(width, exponent)), exponent
 
 
 def plan_for(method: DrawMethod | None, count: int) -> SamplingPlan:
@@ -278,46 +285,52 @@ def plan_for(method: DrawMethod | None, count: int) -> SamplingPlan:
     return plans[method]
 
 
-def _no_sampler(law: object) -> Unsupported:
-    return Unsupported("exact draws need noise on the integers, Laplace or Staircase noise, or a channel", came=law)
+def _no_sampler(distribution: object) -> Unsupported:
+    return Unsupported(
+        "exact draws need noise on the integers, Laplace or Staircase noise, or a channel", came=distribution
+    )
 
 
-_samplers: dict[tuple[int, SamplingPlan], tuple[Law, IntegerSampler, int | None]] = {}
+_samplers: dict[tuple[int, SamplingPlan], tuple[Distribution, IntegerSampler, int | None]] = {}
 
 
-def _sampler_of(law: Law, plan: SamplingPlan) -> tuple[IntegerSampler, int | None]:
-    # Cached by the identity of the law, since its lattice and a hash take longer than a hundred draws. The entry keeps
-    # the object alive, so that no other object gets its identity. Nothing random is stored.
-    key = id(law), plan
+def _sampler_of(distribution: Distribution, plan: SamplingPlan) -> tuple[IntegerSampler, int | None]:
+    # Cached by the identity of the distribution, since its lattice and a hash take longer than a hundred draws. The
+    # entry keeps the object alive, so that no other object gets its identity. Nothing random is stored.
+    key = id(distribution), plan
     entry = _samplers.get(key)
     if entry is None:
-        lattice, exponent = on_grid(law)
+        lattice, exponent = on_grid(distribution)
         if len(_samplers) >= _KEPT:
             _samplers.clear()
-        entry = _samplers[key] = law, _many(lattice.canonical, plan), exponent
+        entry = _samplers[key] = distribution, _many(lattice.canonical, plan), exponent
     return entry[1:]
 
 
 @lru_cache(maxsize=_KEPT)
-def _many(law: Profile | IntegerLaw, plan: SamplingPlan) -> IntegerSampler:
-    if isinstance(law, Profile):
-        ratio, period = law.level.alpha_interval, law.period
-        return TwoSidedGeometricSampler(ratio, plan) if period == 1 else StaircaseSampler(ratio, period, law.step, plan)
+def _many(distribution: Profile | IntegerDistribution, plan: SamplingPlan) -> IntegerSampler:
+    if isinstance(distribution, Profile):
+        ratio, period = distribution.level.alpha_interval, distribution.period
+        return (
+            TwoSidedGeometricSampler(ratio, plan)
+            if period == 1
+            else StaircaseSampler(ratio, period, distribution.step, plan)
+        )
     # Imported only for distributions of the user.
     from utmost.core.sampling.tail_sampler import TailSampler
 
-    return TailSampler(law, plan)
+    return TailSampler(distribution, plan)
 
 
-def _few(law: Law, count: int, randomness: Randomness) -> NDArray[Any]:
+def _few(distribution: Distribution, count: int, randomness: Randomness) -> NDArray[Any]:
     """A few draws, taken from those made ahead. Each pop is one step, so that no two threads get the same draw."""
-    exponent, pending = _waiting(law, randomness)
+    exponent, pending = _waiting(distribution, randomness)
     drawn: list[int] = []
     while len(drawn) < count:
         try:
             drawn.extend([pending.pop() for _ in range(count - len(drawn))])
         except IndexError:  # draws popped by the interrupted list are lost, not used twice
-            _draw_ahead(law, pending, randomness)
+            _draw_ahead(distribution, pending, randomness)
     try:
         whole: Integers = np.array(drawn, np.int64)
     except OverflowError:
@@ -325,18 +338,18 @@ def _few(law: Law, count: int, randomness: Randomness) -> NDArray[Any]:
     return whole if exponent is None else unsnapped(whole, exponent)
 
 
-def _waiting(law: Law, randomness: Randomness) -> tuple[int | None, list[int]]:
+def _waiting(distribution: Distribution, randomness: Randomness) -> tuple[int | None, list[int]]:
     """The exponent of the grid, and the draws made ahead, which are stored with their stream of bits."""
-    # Cached by the identity of the law as in `_sampler_of`.
+    # Cached by the identity of the distribution as in `_sampler_of`.
     ahead = randomness.ahead
-    entry = ahead.get(id(law))
+    entry = ahead.get(id(distribution))
     if entry is None:
         if len(ahead) >= _KEPT:
             ahead.clear()
-        lattice, exponent = on_grid(law)
-        entry = ahead[id(law)] = law, exponent, ahead.setdefault(lattice.canonical, [])
+        lattice, exponent = on_grid(distribution)
+        entry = ahead[id(distribution)] = distribution, exponent, ahead.setdefault(lattice.canonical, [])
     return entry[1:]
 
 
-def _draw_ahead(law: Law, pending: list[int], randomness: Randomness) -> None:
-    pending.extend(next(draws(on_grid(law)[0], _AHEAD, randomness=randomness, method="constant")).tolist())
+def _draw_ahead(distribution: Distribution, pending: list[int], randomness: Randomness) -> None:
+    pending.extend(next(draws(on_grid(distribution)[0], _AHEAD, randomness=randomness, method="constant")).tolist())

@@ -135,14 +135,15 @@ class MarkedGeometricSampler:
         self._shift = parts.shift
         self._top = Categorical(parts.top, word_bits=plan.word_bits, lookup=plan.lookup)
         self._groups = [
-            (size, Categorical(law, word_bits=plan.word_bits, lookup=plan.lookup)) for size, law in parts.groups
+            (size, Categorical(distribution, word_bits=plan.word_bits, lookup=plan.lookup))
+            for size, distribution in parts.groups
         ]
 
     def draw(self, count: int, randomness: Randomness) -> tuple[Integers, OutcomeIndices]:
         k, mark = self._tops(count, randomness)
-        for size, law in self._groups:
+        for size, distribution in self._groups:
             np.left_shift(k, size, out=k)
-            digits = law.draw(count, randomness)
+            digits = distribution.draw(count, randomness)
             np.bitwise_or(k, digits.view(np.int8) if k.dtype == np.int8 else digits.astype(k.dtype), out=k)
         return k, mark
 
@@ -176,7 +177,7 @@ class SingleGeometricSampler:
         self._mask = len(marks) - 1
         parts = geometric_parts(ratio, marks, values=self._values, group_bits=_ONE_GROUP_BITS, tail_bits=32)
         self._top = chooser(parts.top)
-        self._groups = [(size, chooser(law)) for size, law in parts.groups]
+        self._groups = [(size, chooser(distribution)) for size, distribution in parts.groups]
 
     def draw(self, word: WordSource) -> tuple[int, int]:
         index = self._top(word)

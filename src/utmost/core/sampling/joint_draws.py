@@ -21,7 +21,7 @@ _SUM_BITS = 61
 
 
 def sample_joint_cells(
-    law: BallMixture, rows: int, *, randomness: Randomness | None = None, method: DrawMethod | None = None
+    distribution: BallMixture, rows: int, *, randomness: Randomness | None = None, method: DrawMethod | None = None
 ) -> Integers:
     """Independent draws of the noise of k cells, shape (rows, k), as int64 or Python ints; exact for random bits."""
     # X is uniform on the ball of radius N, for the largest entry {-N, ..., N}^k. N is the first radius plus
@@ -29,12 +29,12 @@ def sample_joint_cells(
     # proportional to h_j q^j for h = `sizes`: sum |ball j| (qz)^j = (sum h_j (qz)^j) / (1 - qz)^(k+1). No tail is cut
     # off. Cost: k + 2 geometric draws and k uniform ones a row; for the range up to k + 1 times as many.
     size, bits = natural(rows, "rows"), source(randomness)
-    plan = plan_for(method, size * (law.cells + 1))
-    shells = ShellSampler(law.sizes(), law.ratio, plan)
-    step = max(1, CHUNK // (law.cells + 1))
-    parts = [_draw(law, min(step, size - at), shells, bits) for at in range(0, size, step)]
+    plan = plan_for(method, size * (distribution.cells + 1))
+    shells = ShellSampler(distribution.sizes(), distribution.ratio, plan)
+    step = max(1, CHUNK // (distribution.cells + 1))
+    parts = [_draw(distribution, min(step, size - at), shells, bits) for at in range(0, size, step)]
     if not parts:
-        return np.zeros((0, law.cells), np.int64)
+        return np.zeros((0, distribution.cells), np.int64)
     if any(part.dtype == object for part in parts):
         parts = [part.astype(object) for part in parts]
     return np.concatenate(parts)
@@ -78,11 +78,13 @@ def _cuts(heads: Sequence[int], ratio: Level, bits: int) -> list[Interval]:
     return [partial / sums[-1] for partial in sums[:-1]]
 
 
-def _draw(law: BallMixture, rows: int, shells: ShellSampler, randomness: Randomness) -> Integers:
-    cells = law.cells
-    n = shells.draw(rows, randomness, 0 if law.stride == 1 else (law.first + law.stride).bit_length())
-    n = n * law.stride + law.first
-    if law.ball == "range":
+def _draw(distribution: BallMixture, rows: int, shells: ShellSampler, randomness: Randomness) -> Integers:
+    cells = distribution.cells
+    n = shells.draw(
+        rows, randomness, 0 if distribution.stride == 1 else (distribution.first + distribution.stride).bit_length()
+    )
+    n = n * distribution.stride + distribution.first
+    if distribution.ball == "range":
         return _in_ranges(n, cells, randomness)
     reach = np.repeat(n, cells)
     if n.dtype == object:

@@ -17,7 +17,7 @@ from utmost.core.exact.numbers import Number, exact, first_integer, natural, rea
 from utmost.core.exact.scalars import Q
 from utmost.core.noise.cells_draw import CellsDraw, chunk_points, chunk_points_from
 from utmost.core.noise.draw_with_total import DrawWithTotal
-from utmost.core.noise.one_draw import DrawLaw
+from utmost.core.noise.one_draw import DrawDistribution
 from utmost.core.noise.shell_series import intervals_at
 from utmost.core.noise.tables_draw import TablesDraw, differences, points, points_beyond
 from utmost.core.sampling.categorical import Categorical
@@ -32,7 +32,11 @@ _REJECTIONS = 12
 
 
 def sample_one_draw(
-    law: DrawLaw | DrawWithTotal, rows: int, *, randomness: Randomness | None = None, method: DrawMethod | None = None
+    distribution: DrawDistribution | DrawWithTotal,
+    rows: int,
+    *,
+    randomness: Randomness | None = None,
+    method: DrawMethod | None = None,
 ) -> Integers:
     """``rows`` independent draws of all cells, shape (rows, cells), as int64 or Python ints; exact for random bits."""
     # Certified thresholds choose the group. Each number of individuals is an index with the weights h_i q^i plus
@@ -40,72 +44,77 @@ def sample_one_draw(
     # uniform by integer counts. Cost: 10 to 200 us a draw; about 1 us a cell if one individual may change all cells.
     count, bits = natural(rows, "rows"), source(randomness)
     if not count:
-        return np.zeros((0, law.size), np.int64)
-    if isinstance(law, DrawWithTotal):
-        cells = sample_one_draw(law.draw, count, randomness=bits, method=method)
-        return _with_total(law, cells, sample(law.total, count, randomness=bits, method=method), bits)
-    groups, plan = law.groups, plan_for(method, count)
+        return np.zeros((0, distribution.size), np.int64)
+    if isinstance(distribution, DrawWithTotal):
+        cells = sample_one_draw(distribution.draw, count, randomness=bits, method=method)
+        return _with_total(distribution, cells, sample(distribution.total, count, randomness=bits, method=method), bits)
+    groups, plan = distribution.groups, plan_for(method, count)
     index = np.zeros(count, np.intp)
     if len(groups) > 1:
 
         def cuts(q: Q) -> list[Q]:
-            sums = list(accumulate(law.masses_at(q)))
+            sums = list(accumulate(distribution.masses_at(q)))
             return [part / sums[-1] for part in sums[:-1]]
 
         chosen = Categorical(
-            lambda bits: intervals_at(law.ratio, cuts, bits), word_bits=plan.word_bits, lookup=plan.lookup
+            lambda bits: intervals_at(distribution.ratio, cuts, bits), word_bits=plan.word_bits, lookup=plan.lookup
         )
         index = chosen.draw(count, bits).astype(np.intp)
-    drawn: NDArray[np.object_] = np.zeros((count, law.size), object)
+    drawn: NDArray[np.object_] = np.zeros((count, distribution.size), object)
     # The bits by which a value, or a sum of values, may be longer than the number of individuals.
-    room = 2 * (law.sensitivity * law.cells if isinstance(law, CellsDraw) else 1).bit_length() + 2
-    geometric, samplers = geometric_sampler(law.ratio, plan), dict[int, ShellSampler]()
+    room = (
+        2 * (distribution.sensitivity * distribution.cells if isinstance(distribution, CellsDraw) else 1).bit_length()
+        + 2
+    )
+    geometric, samplers = geometric_sampler(distribution.ratio, plan), dict[int, ShellSampler]()
     for place in np.unique(index).tolist():
         group, where = groups[place], (index == place).nonzero()[0]
         shells = []
         for series in group.shells:
             if not series.is_positive:
-                raise Unsupported("a shell of the noise must have no negative weight", came=repr(law))
+                raise Unsupported("a shell of the noise must have no negative weight", came=repr(distribution))
             if id(series) not in samplers:
-                samplers[id(series)] = ShellSampler(series.heads, law.ratio, plan, geometric)
+                samplers[id(series)] = ShellSampler(series.heads, distribution.ratio, plan, geometric)
             shells.append(samplers[id(series)].draw(where.size, bits, room))
-        if isinstance(law, CellsDraw):
-            drawn[where] = _cells(law, group.raised, group.lowered, shells, bits)
-        elif isinstance(law, TablesDraw):
+        if isinstance(distribution, CellsDraw):
+            drawn[where] = _cells(distribution, group.raised, group.lowered, shells, bits)
+        elif isinstance(distribution, TablesDraw):
             for row, m in zip(where.tolist(), shells[0].tolist(), strict=True):
-                drawn[row] = _tables(law, m, bits.word)
+                drawn[row] = _tables(distribution, m, bits.word)
     return narrowed(drawn)
 
 
-def _with_total(law: DrawWithTotal, drawn: Integers, totals: Integers, randomness: Randomness) -> Integers:
+def _with_total(distribution: DrawWithTotal, drawn: Integers, totals: Integers, randomness: Randomness) -> Integers:
     """The noise of cells that absorb the difference to the separate total, in integers; see `DrawWithTotal`."""
-    cells, weight = drawn.astype(object), law.weight
-    gap = totals.astype(object) - cells[:, : law.tables[0]].sum(axis=1)
+    cells, weight = drawn.astype(object), distribution.weight
+    gap = totals.astype(object) - cells[:, : distribution.tables[0]].sum(axis=1)
     # floor(w gap + U/b) with U uniform on 0..b-1 has the mean w gap, and is one of the two integers around w gap.
     coins = uniform_integers(weight.denominator, len(gap), randomness)
     moved = (weight.numerator * gap + coins) // weight.denominator
     start = 0
-    for size in law.tables:  # every cell gets the n-th part, and fewer than n cells get 1 more
+    for size in distribution.tables:  # every cell gets the n-th part, and fewer than n cells get 1 more
         places = _permutations(len(gap), size, size, randomness)
         cells[:, start : start + size] += (moved // size)[:, None] + (places < (moved % size)[:, None])
         start += size
     return narrowed(cells)
 
 
-def _cells(law: CellsDraw, raised: int, lowered: int, shells: list[Integers], randomness: Randomness) -> Integers:
+def _cells(
+    distribution: CellsDraw, raised: int, lowered: int, shells: list[Integers], randomness: Randomness
+) -> Integers:
     """A point of each shell: raised and lowered cells with their distances; the other cells are at the centre."""
-    count, n, r = shells[0].size, law.cells, law.step
+    count, n, r = shells[0].size, distribution.cells, distribution.step
     places = _permutations(count, n, raised + lowered, randomness)
     found = np.zeros((count, n), object if shells[0].dtype == object else np.int64)
     if r > 1:
         bounds = np.full(count * n, 2 * r - 1, object if r >> 61 else np.int64)
         found = found + (below(bounds, randomness) - (r - 1)).reshape(count, n)
     rows = np.arange(count)[:, None]
-    up = _raised(law, raised, shells[0], randomness) + (r - 1)
-    if not law.nonnegative:
+    up = _raised(distribution, raised, shells[0], randomness) + (r - 1)
+    if not distribution.nonnegative:
         up = up * (1 - 2 * below(np.full(up.size, 2), randomness).reshape(up.shape))
     found[rows, places[:, :raised]] = up
-    found[rows, places[:, raised : raised + lowered]] = (1 - r) - _raised(law, lowered, shells[-1], randomness)
+    found[rows, places[:, raised : raised + lowered]] = (1 - r) - _raised(distribution, lowered, shells[-1], randomness)
     return found
 
 
@@ -119,9 +128,9 @@ def _permutations(count: int, n: int, first: int, randomness: Randomness) -> NDA
     return places
 
 
-def _raised(law: CellsDraw, a: int, shells: Integers, randomness: Randomness) -> Integers:
+def _raised(distribution: CellsDraw, a: int, shells: Integers, randomness: Randomness) -> Integers:
     """The distances of a raised cells from the centre, each at least 1, for each shell."""
-    count, width, bound, chunk = shells.size, law.width, law.bound, law.chunk
+    count, width, bound, chunk = shells.size, distribution.width, distribution.bound, distribution.chunk
     if not a:
         return np.zeros((count, 0), shells.dtype)
     if a * width <= bound:
@@ -158,25 +167,25 @@ def _within_sum(a: int, most: int, in_total: int, word: WordSource) -> list[int]
     return found
 
 
-def _tables(law: TablesDraw, m: int, word: WordSource) -> list[int]:
+def _tables(distribution: TablesDraw, m: int, word: WordSource) -> list[int]:
     """A point of shell m, table after table."""
-    if law.is_one_table:
-        raised, lowered = _composition(m, law.parts, word), _composition(m, law.parts, word)
-        return [up - down for up, down in zip(raised, lowered, strict=True)][: law.size]
-    j, l = _pair(law, m, word)
-    return [number for size in law.sizes for number in _table(size, j, l, word)]
+    if distribution.is_one_table:
+        raised, lowered = _composition(m, distribution.parts, word), _composition(m, distribution.parts, word)
+        return [up - down for up, down in zip(raised, lowered, strict=True)][: distribution.size]
+    j, l = _pair(distribution, m, word)
+    return [number for size in distribution.sizes for number in _table(size, j, l, word)]
 
 
-def _pair(law: TablesDraw, m: int, word: WordSource) -> tuple[int, int]:
+def _pair(distribution: TablesDraw, m: int, word: WordSource) -> tuple[int, int]:
     """The raised and lowered parts of a shell, with probabilities proportional to their numbers of points."""
-    if law.exactly:
+    if distribution.exactly:
         return m, m
-    if not law.is_joined:
-        j = _on_segment(lambda j: law.shell_points(j, m - j), m, law.degree, word)
+    if not distribution.is_joined:
+        j = _on_segment(lambda j: distribution.shell_points(j, m - j), m, distribution.degree, word)
         return j, m - j
     # Both (m, s) and (s, m), but (m, m) once.
     while True:
-        s = _on_segment(lambda s: law.shell_points(m, s), m, law.degree, word)
+        s = _on_segment(lambda s: distribution.shell_points(m, s), m, distribution.degree, word)
         is_turned = one_below(2, word) == 1
         if s < m:
             return (s, m) if is_turned else (m, s)
@@ -244,7 +253,7 @@ _MARGIN_KEY = sha256(b"utmost: margins of answers from one draw").digest()
 
 
 def answer_margin(
-    law: DrawLaw | DrawWithTotal, coefficients: Sequence[Any], confidence: Number = DEFAULT_CONFIDENCE
+    distribution: DrawDistribution | DrawWithTotal, coefficients: Sequence[Any], confidence: Number = DEFAULT_CONFIDENCE
 ) -> Fraction:
     """A margin of the sum of coefficients times cells, with this confidence: the smallest of three bounds, or exact."""
     # The margin is exact for one cell, and for the total of `TablesDraw`. Otherwise it is the least of three: by the
@@ -254,50 +263,55 @@ def answer_margin(
     # from a `DrawWithTotal` has such a margin. Cost: at most a second for several cells, tens of seconds for many
     # tables.
     numbers, sure = [exact(number, "coefficient") for number in coefficients], read_confidence(confidence)
-    variance = law.variance_of(numbers)
+    variance = distribution.variance_of(numbers)
     cells = [place for place, number in enumerate(numbers) if number]
     if not cells or not variance:
         return Fraction(0)
-    if isinstance(law, DrawWithTotal):
-        return _several_margin(law, tuple(numbers), sure)
+    if isinstance(distribution, DrawWithTotal):
+        return _several_margin(distribution, tuple(numbers), sure)
     if len(cells) == 1:
-        return abs(numbers[cells[0]]) * law.margin(sure, cells[0])
-    if isinstance(law, TablesDraw):
-        tables = [set(table) for table in law.split(numbers)]
+        return abs(numbers[cells[0]]) * distribution.margin(sure, cells[0])
+    if isinstance(distribution, TablesDraw):
+        tables = [set(table) for table in distribution.split(numbers)]
         if all(len(table) == 1 for table in tables):  # a multiple of the total
             times: Fraction = sum((next(iter(table)) for table in tables), Fraction(0))
-            return abs(times) * law.total_margin(sure)
-    return _several_margin(law, tuple(numbers), sure)
+            return abs(times) * distribution.total_margin(sure)
+    return _several_margin(distribution, tuple(numbers), sure)
 
 
 @lru_cache(maxsize=256)
-def _several_margin(law: DrawLaw | DrawWithTotal, numbers: tuple[Fraction, ...], sure: Fraction) -> Fraction:
-    spread = round_up(Fraction(law.variance_of(numbers)) / (1 - sure))
+def _several_margin(
+    distribution: DrawDistribution | DrawWithTotal, numbers: tuple[Fraction, ...], sure: Fraction
+) -> Fraction:
+    spread = round_up(Fraction(distribution.variance_of(numbers)) / (1 - sure))
     bounds = [Fraction(math.nextafter(math.sqrt(math.nextafter(spread, math.inf)), math.inf))]
-    draw = law.draw if isinstance(law, DrawWithTotal) else law
+    draw = distribution.draw if isinstance(distribution, DrawWithTotal) else distribution
     samples = _SAMPLE_OF_TABLES if isinstance(draw, TablesDraw) else _SAMPLE
     rank = _rank(float(sure), samples)
     if rank is not None:
         common = math.lcm(*(number.denominator for number in numbers))
         whole = np.array([int(number * common) for number in numbers], object)
-        sizes = np.sort(np.abs(_sampled(law, samples).astype(object) @ whole))
+        sizes = np.sort(np.abs(_sampled(distribution, samples).astype(object) @ whole))
         bounds.append(Fraction(int(sizes[rank]), common))
-    if isinstance(law, DrawLaw):
+    if isinstance(distribution, DrawDistribution):
         # The margins of the cells, at equal parts of the miss.
-        kinds = {place: _kind(law, place) for place, number in enumerate(numbers) if number}
-        margins = {kind: law.margin(1 - (1 - sure) / len(kinds), kind) for kind in set(kinds.values())}
+        kinds = {place: _kind(distribution, place) for place, number in enumerate(numbers) if number}
+        margins = {kind: distribution.margin(1 - (1 - sure) / len(kinds), kind) for kind in set(kinds.values())}
         bounds.append(sum((abs(numbers[place]) * margins[kind] for place, kind in kinds.items()), Fraction(0)))
     elif rank is None:
         # The margins of the draw and of the separate total, at half the miss each, plus the rounding.
         means, apart, start = Fraction(0), Fraction(0), 0
-        for size in law.tables:
+        for size in distribution.tables:
             mean = sum(numbers[start : start + size], Fraction(0)) / size
             means += mean
             apart += sum((abs(number - mean) for number in numbers[start : start + size]), Fraction(0))
             start += size
-        moved, half_sure = means * law.weight, 1 - (1 - sure) / 2
-        of_cells = [number - moved * (place < law.tables[0]) for place, number in enumerate(numbers)]
-        of_draw, of_total = answer_margin(law.draw, of_cells, half_sure), abs(moved) * law.total.margin(half_sure)
+        moved, half_sure = means * distribution.weight, 1 - (1 - sure) / 2
+        of_cells = [number - moved * (place < distribution.tables[0]) for place, number in enumerate(numbers)]
+        of_draw, of_total = (
+            answer_margin(distribution.draw, of_cells, half_sure),
+            abs(moved) * distribution.total.margin(half_sure),
+        )
         bounds.append(of_draw + of_total + abs(means) + apart)
     return min(bounds)
 
@@ -316,14 +330,14 @@ def _rank(sure: float, samples: int) -> int | None:
 
 
 @lru_cache(maxsize=8)
-def _sampled(law: DrawLaw | DrawWithTotal, samples: int) -> Integers:
-    return sample_one_draw(law, samples, randomness=KeyedRandomness(_MARGIN_KEY))
+def _sampled(distribution: DrawDistribution | DrawWithTotal, samples: int) -> Integers:
+    return sample_one_draw(distribution, samples, randomness=KeyedRandomness(_MARGIN_KEY))
 
 
-def _kind(law: DrawLaw, place: int) -> int:
+def _kind(distribution: DrawDistribution, place: int) -> int:
     """The first cell with the same distribution as a cell."""
-    if not isinstance(law, TablesDraw):
+    if not isinstance(distribution, TablesDraw):
         return 0
-    ends = list(accumulate(law.sizes))
-    size = law.sizes[next(at for at, end in enumerate(ends) if place < end)]
-    return next(end - at for at, end in zip(law.sizes, ends, strict=True) if at == size)
+    ends = list(accumulate(distribution.sizes))
+    size = distribution.sizes[next(at for at, end in enumerate(ends) if place < end)]
+    return next(end - at for at, end in zip(distribution.sizes, ends, strict=True) if at == size)

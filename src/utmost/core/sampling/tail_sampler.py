@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from utmost.core.exact.intervals import Interval
-from utmost.core.noise.integer_law import IntegerLaw
+from utmost.core.noise.integer_distribution import IntegerDistribution
 from utmost.core.noise.powers import FloatPowers
 from utmost.core.sampling.categorical import Categorical, Cuts
 from utmost.core.sampling.geometric_draws import SamplingPlan, chooser
@@ -26,15 +26,15 @@ class TailSampler:
 
     # Cost: 10 us for each value near 0 to prepare; 1 ns a draw by table, 0.3 ns for each value near 0 constant-time.
     # Two draws in 2^tail_bits lie beyond these values, and take longer.
-    __slots__ = ("_choosers", "_index", "_law", "_reach")
+    __slots__ = ("_choosers", "_distribution", "_index", "_reach")
 
-    def __init__(self, law: IntegerLaw, plan: SamplingPlan) -> None:
-        self._law, self._reach = law, _reach(law, 2.0**-plan.tail_bits)
+    def __init__(self, distribution: IntegerDistribution, plan: SamplingPlan) -> None:
+        self._distribution, self._reach = distribution, _reach(distribution, 2.0**-plan.tail_bits)
         self._choosers: dict[int, Callable[[WordSource], int]] = {}
 
         def cuts(bits: int) -> list[Interval]:
             # P(X < k) for k = 1 - m, ..., m: P(X <= -k) is the tail from k on, and P(X < k) is 1 minus it.
-            tails = law.tail_intervals(range(1, self._reach + 1), bits)
+            tails = distribution.tail_intervals(range(1, self._reach + 1), bits)
             return [*reversed(tails), *(1 - tail for tail in tails)]
 
         self._index = Categorical(cuts, word_bits=plan.word_bits, lookup=plan.lookup)
@@ -57,33 +57,36 @@ class TailSampler:
         while True:
             choose = self._choosers.get(first)
             if choose is None:
-                choose = self._choosers[first] = chooser(_window(self._law, first, self._reach))
+                choose = self._choosers[first] = chooser(_window(self._distribution, first, self._reach))
             step = choose(word)
             if step < self._reach:
                 return first + step
             first += self._reach
 
 
-def _reach(law: IntegerLaw, least: float) -> int:
+def _reach(distribution: IntegerDistribution, least: float) -> int:
     """An m >= 1 with P(X >= m) of at most about ``least``."""
-    tails = np.asarray(law.tail(FloatPowers, np.arange(1, _MOST_VALUES)), np.float64)
+    tails = np.asarray(distribution.tail(FloatPowers, np.arange(1, _MOST_VALUES)), np.float64)
     if tails[-1] > least:
         raise Unsupported(
             f"noise of this class must have at most {_MOST_VALUES} likely values",
-            came=law,
+            came=distribution,
             where="sample",
             remedy="Count in larger units, or choose a larger epsilon.",
         )
     return int(np.argmax(tails <= least)) + 1
 
 
-def _window(law: IntegerLaw, first: int, count: int) -> Cuts:
+def _window(distribution: IntegerDistribution, first: int, count: int) -> Cuts:
     """P(X < first + k | X >= first) for k = 1, ..., count."""
 
     def cuts(bits: int) -> list[Interval]:
         inner = 2 * bits
-        while (start := law.tail_interval(first, inner)).low >> (bits + 16) == 0:
+        while (start := distribution.tail_interval(first, inner)).low >> (bits + 16) == 0:
             inner *= 2
-        return [(1 - tail / start).at(bits) for tail in law.tail_intervals(range(first + 1, first + count + 1), inner)]
+        return [
+            (1 - tail / start).at(bits)
+            for tail in distribution.tail_intervals(range(first + 1, first + count + 1), inner)
+        ]
 
     return cuts

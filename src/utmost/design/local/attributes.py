@@ -85,8 +85,8 @@ class AttributeReports(Display):
             raise OutOfRange(required, came=f"another number for client {client}", where="values", remedy=remedy)
         if self.is_sampled:
             ends = list(accumulate(self.chances))[:-1]
-            law = Categorical(lambda bits: [Interval.of(end, bits) for end in ends], word_bits=16, lookup=True)
-            drawn = law.draw(len(table), random)
+            distribution = Categorical(lambda bits: [Interval.of(end, bits) for end in ends], word_bits=16, lookup=True)
+            drawn = distribution.draw(len(table), random)
             clients = [np.flatnonzero(drawn == attribute) for attribute in range(len(self.reports))]
         else:
             clients = [np.arange(len(table)) for _ in self.reports]

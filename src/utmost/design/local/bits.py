@@ -184,7 +184,7 @@ class BitResponse:
         return Channel([[1 - self.zero, self.zero], [1 - self.one, self.one]])
 
 
-PairLaw = dict[tuple[int, int], Fraction]
+PairDistribution = dict[tuple[int, int], Fraction]
 """P(lower = z1, higher = z2) by (z1, z2)."""
 
 
@@ -237,16 +237,16 @@ class Coupling:
 
     def higher_given(self, bit: int, lower: int) -> Fraction:
         """Return P(higher = 1 | lower) for a bit, by Bayes' rule; `relax` draws with it."""
-        law = self.joint(bit)
-        return law[lower, 1] / (law[lower, 0] + law[lower, 1])
+        distribution = self.joint(bit)
+        return distribution[lower, 1] / (distribution[lower, 0] + distribution[lower, 1])
 
-    def joint(self, bit: int) -> PairLaw:
+    def joint(self, bit: int) -> PairDistribution:
         """Return P(lower = z1, higher = z2) for a bit."""
-        law = {}
+        distribution = {}
         for z1, z2 in product((0, 1), repeat=2):
             higher, lower_chance = self.higher.of(bit), self.lower_given(z2)
-            law[z1, z2] = (higher if z2 else 1 - higher) * (lower_chance if z1 else 1 - lower_chance)
-        return law
+            distribution[z1, z2] = (higher if z2 else 1 - higher) * (lower_chance if z1 else 1 - lower_chance)
+        return distribution
 
 
 def between(lower: BitResponse, middle: BitResponse, higher: BitResponse) -> list[Fraction]:
@@ -270,20 +270,24 @@ def between(lower: BitResponse, middle: BitResponse, higher: BitResponse) -> lis
     return chances
 
 
-def largest_bit_ratio(law_of_zero: PairLaw, law_of_one: PairLaw) -> Fraction:
+def largest_bit_ratio(distribution_of_zero: PairDistribution, distribution_of_one: PairDistribution) -> Fraction:
     """Return the largest ratio of the two distributions, in either direction: exp(epsilon) of a pair of responses.
 
     >>> pair = Coupling(BitResponse.permanent("1/2"), BitResponse.permanent("1/4"))
     >>> largest_bit_ratio(pair.joint(0), pair.joint(1))
     Fraction(7, 1)
     """
-    mapping(law_of_zero, "law_of_zero")
-    mapping(law_of_one, "law_of_one")
-    ratios = [law_of_zero[pair] / law_of_one[pair] for pair in law_of_zero if law_of_one[pair]]
+    mapping(distribution_of_zero, "distribution_of_zero")
+    mapping(distribution_of_one, "distribution_of_one")
+    ratios = [
+        distribution_of_zero[pair] / distribution_of_one[pair]
+        for pair in distribution_of_zero
+        if distribution_of_one[pair]
+    ]
     if not ratios or min(ratios) <= 0:
         raise OutOfRange(
             "both distributions must have positive probabilities for the same pairs",
-            came=f"{law_of_zero} and {law_of_one}",
+            came=f"{distribution_of_zero} and {distribution_of_one}",
             where="largest_bit_ratio",
             remedy="Pass coupling.joint(0) and coupling.joint(1).",
         )

@@ -155,7 +155,7 @@ class BlockSelection(CategoryReport):
         return BlockSelection(self.family, other)
 
     def _base_and_multiplier(self, count: int, randomness: Randomness) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        base = _base_law(self.family).draw(count, randomness).astype(np.int64)
+        base = _base_distribution(self.family).draw(count, randomness).astype(np.int64)
         return base, uniform_integers(len(self.family.multipliers), count, randomness)
 
     def _block_numbers(self, base: Any, at: Any, shift: Any) -> BlockNumbers:
@@ -197,7 +197,7 @@ def short_report(
 
 
 @lru_cache(maxsize=8)
-def _base_law(family: BlockFamily) -> Categorical:
+def _base_distribution(family: BlockFamily) -> Categorical:
     ends = list(accumulate(family.weights))[:-1]
     return Categorical(lambda bits: [Interval.of(end, bits) for end in ends], word_bits=_WORD_BITS, lookup=True)
 

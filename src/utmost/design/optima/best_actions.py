@@ -20,9 +20,9 @@ from utmost.core.exact.levels import Level
 from utmost.core.exact.memory import fitting_memory
 from utmost.core.exact.numbers import Number, exact_integer, natural, read_confidence
 from utmost.core.noise import costs
+from utmost.core.noise.distribution import Distribution, Periodicity
 from utmost.core.noise.geometric import Geometric
-from utmost.core.noise.integer_law import IntegerLaw
-from utmost.core.noise.law import Law, Periodicity
+from utmost.core.noise.integer_distribution import IntegerDistribution
 from utmost.design.channels.channel import Channel, Remap
 from utmost.design.channels.on_counts import GeometricMatrix
 from utmost.design.leakage.hypers import joint
@@ -130,7 +130,7 @@ class Reading(Display):
 
 
 def read(
-    noise: Level | IntegerLaw, consumer: Consumer, response: int, confidence: Number = DEFAULT_CONFIDENCE
+    noise: Level | IntegerDistribution, consumer: Consumer, response: int, confidence: Number = DEFAULT_CONFIDENCE
 ) -> Reading:
     """Return the answer of least posterior loss to a noisy count, for counts 0..n.
 
@@ -156,7 +156,7 @@ def read(
     >>> reading.action, reading.ties, reading.posterior.tolist()[0], reading.loss
     (0, (0, 1, 2), Fraction(4, 13), Fraction(9, 13))
     """
-    instance(noise, (Level, IntegerLaw), "noise")
+    instance(noise, (Level, IntegerDistribution), "noise")
     instance(consumer, Consumer, "consumer")
     response = integer(response, "response")
     share = read_confidence(confidence)
@@ -182,7 +182,7 @@ def read(
 _REACHED = 1 - Fraction(1, 10**12)
 
 
-def check_reachable(noise: Level | IntegerLaw, response: int, size: int) -> None:
+def check_reachable(noise: Level | IntegerDistribution, response: int, size: int) -> None:
     """Refuse a response that noise hardly reaches from any count, because n or the level must be wrong."""
     beyond = max(-response, response - (size - 1))
     if beyond <= 0 or beyond <= (Geometric(noise) if isinstance(noise, Level) else noise).margin(_REACHED):
@@ -192,7 +192,7 @@ def check_reachable(noise: Level | IntegerLaw, response: int, size: int) -> None
     raise OutOfRange(required, came=response, remedy=remedy)
 
 
-def equivalent_response(noise: Level | IntegerLaw, response: int, size: int) -> int:
+def equivalent_response(noise: Level | IntegerDistribution, response: int, size: int) -> int:
     """Return the equivalent response nearest to the counts: an end for geometric noise, else within one period.
 
     Beyond an end all counts lie on one side of the response, and one period farther out all likelihoods are multiplied
@@ -206,7 +206,7 @@ def equivalent_response(noise: Level | IntegerLaw, response: int, size: int) -> 
     >>> equivalent_response(Level.of_epsilon(1), -7, 4), equivalent_response(DiscreteStaircase(1, 5), -7, 4)
     (0, -2)
     """
-    instance(noise, (Level, IntegerLaw), "noise")
+    instance(noise, (Level, IntegerDistribution), "noise")
     response, size = integer(response, "response"), integer(size, "size")
     periodicity = Periodicity(1, noise, 0) if isinstance(noise, Level) else noise.periodicity
     if periodicity is None:
@@ -218,7 +218,7 @@ def equivalent_response(noise: Level | IntegerLaw, response: int, size: int) -> 
     return response if beyond <= 0 else size - 1 + beyond % period
 
 
-def _likelihood(noise: Level | IntegerLaw, response: int, size: int) -> Array:
+def _likelihood(noise: Level | IntegerDistribution, response: int, size: int) -> Array:
     """Return P(response | count i), up to a factor, for each of ``size`` counts; exact if alpha is rational."""
     if isinstance(noise, Level):
         return GeometricMatrix(size, noise).powers()[abs(np.arange(size) - response)]
@@ -260,14 +260,14 @@ _MOST_ENTRIES = 10**8
 
 
 @fitting_memory("folded_channel")
-def folded_channel(law: Law, size: int) -> Channel:
+def folded_channel(distribution: Distribution, size: int) -> Channel:
     """Return the channel from n + 1 counts {0, ..., n} to the classes of equivalent responses to count + noise.
 
-    Outcome y is the response ``folded_responses(law, size)[y]``, together with all responses a multiple of the period
-    farther out.
+    Outcome y is the response ``folded_responses(distribution, size)[y]``, together with all responses a multiple of the
+    period farther out.
 
     Args:
-        law: Noise distribution on the integers.
+        distribution: Noise distribution on the integers.
         size: Number of counts, n + 1.
 
     Raises:
@@ -278,11 +278,11 @@ def folded_channel(law: Law, size: int) -> Channel:
     >>> folded_channel(Geometric(alpha="1/2"), 4).same_as(geometric_channel(4, alpha="1/2"))
     True
     """
-    instance(law, Law, "law")
+    instance(distribution, Distribution, "distribution")
     size = integer(size, "size")
-    noise, period, b = _period_of(law)
+    noise, period, b = _period_of(distribution)
     n = natural(size, "size", least=1) - 1
-    z = folded_responses(law, size)
+    z = folded_responses(distribution, size)
     if len(z) * (n + 1) > _MOST_ENTRIES:
         came = len(z) * (n + 1)
         raise Unsupported(
@@ -301,18 +301,18 @@ def folded_channel(law: Law, size: int) -> Channel:
     return Channel(masses * folds)
 
 
-def folded_responses(law: Law, size: int) -> Array:
+def folded_responses(distribution: Distribution, size: int) -> Array:
     """Return the response of each class that is nearest to the ``size`` counts 0, ..., n: 1 - D, ..., n + D - 1.
 
     >>> from utmost.noise import DiscreteStaircase
     >>> folded_responses(DiscreteStaircase(alpha="1/2", sensitivity=2, step=1), 2).tolist()
     [-1, 0, 1, 2]
     """
-    _, period, _ = _period_of(law)
+    _, period, _ = _period_of(distribution)
     return np.arange(1 - period, natural(size, "size", least=1) - 1 + period)
 
 
-def face_value_of_noise(law: Law, consumer: Consumer) -> Fraction | float:
+def face_value_of_noise(distribution: Distribution, consumer: Consumer) -> Fraction | float:
     """Return E l(i, i + Z), the loss of using count + noise as the answer, including answers outside 0..n.
 
     Raises:
@@ -324,26 +324,28 @@ def face_value_of_noise(law: Law, consumer: Consumer) -> Fraction | float:
     >>> face_value_of_noise(Geometric(alpha="1/3"), Consumer(priors.uniform(4), losses.binary))
     Fraction(1, 2)
     """
-    instance(law, Law, "law")
+    instance(distribution, Distribution, "distribution")
     instance(consumer, Consumer, "consumer")
     rule = consumer.rule
     if rule is None or not rule.of_difference:
         remedy = "Use face_value_loss with the clamped channel."
         raise Unsupported("answers outside the counts need a loss that depends only on r - i", came=rule, remedy=remedy)
-    if rule == losses.binary and isinstance(law, IntegerLaw):
-        wrong: Fraction | float = 1 - law.pmf(0)
+    if rule == losses.binary and isinstance(distribution, IntegerDistribution):
+        wrong: Fraction | float = 1 - distribution.pmf(0)
         return wrong
     loss = rule.rule
-    return law.expected_cost(_COST_OF_LOSS.get(rule, lambda x: (_loss_of_gap(loss, x) + _loss_of_gap(loss, -x)) / 2))
+    return distribution.expected_cost(
+        _COST_OF_LOSS.get(rule, lambda x: (_loss_of_gap(loss, x) + _loss_of_gap(loss, -x)) / 2)
+    )
 
 
 def _loss_of_gap(loss: Any, gap: Any) -> Any:
     return np.asarray(loss(0, np.asarray(gap)), dtype=np.float64)
 
 
-def _period_of(law: Law) -> tuple[IntegerLaw, int, Any]:
+def _period_of(distribution: Distribution) -> tuple[IntegerDistribution, int, Any]:
     """Return the distribution, its period, and the factor from one period to the next."""
-    if not isinstance(law, IntegerLaw) or law.periodicity is None:
+    if not isinstance(distribution, IntegerDistribution) or distribution.periodicity is None:
         remedy = "Use Geometric or DiscreteStaircase noise."
-        raise Unsupported("the noise must be on the integers, and periodic", came=law, remedy=remedy)
-    return law, law.periodicity.period, law.periodicity.level.alpha
+        raise Unsupported("the noise must be on the integers, and periodic", came=distribution, remedy=remedy)
+    return distribution, distribution.periodicity.period, distribution.periodicity.level.alpha

@@ -18,7 +18,7 @@ from utmost.core.exact.arrays import Array, as_array, frozen, is_exact, same_num
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number, exact, exact_integer
 from utmost.core.noise.costs import Cost, Moment
-from utmost.core.noise.integer_law import IntegerLaw
+from utmost.core.noise.integer_distribution import IntegerDistribution
 from utmost.core.noise.polynomials import eulerian
 from utmost.errors import NotAChannel, OutOfRange, PromiseBroken, Unsupported
 
@@ -124,17 +124,19 @@ class PeriodicNoise:
             raise NotAChannel(required, came=str(masses[i]))
 
     @classmethod
-    def of_law(cls, law: IntegerLaw) -> "PeriodicNoise":
+    def of_distribution(cls, distribution: IntegerDistribution) -> "PeriodicNoise":
         """Return a periodic distribution on the integers as noise that does not depend on the output."""
-        periodicity = law.periodicity
+        periodicity = distribution.periodicity
         if periodicity is None:
             raise Unsupported(
-                "the noise must be periodic", came=law, remedy="Use a geometric or a discrete staircase distribution."
+                "the noise must be periodic",
+                came=distribution,
+                remedy="Use a geometric or a discrete staircase distribution.",
             )
         period, at, start = periodicity
         reach = period + start - 1
         places = np.array(range(-reach, reach + 1), dtype=object if at.is_rational else np.int64)
-        return cls([law.pmf(places)], period=period, ratio=at.alpha)
+        return cls([distribution.pmf(places)], period=period, ratio=at.alpha)
 
     @property
     def is_exact(self) -> bool:

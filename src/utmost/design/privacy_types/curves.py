@@ -16,7 +16,7 @@ from utmost.core.exact.arrays import Array, Floats, frozen, is_exact
 from utmost.core.exact.intervals import Interval, exp_interval
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import exact, exact_integer
-from utmost.core.noise.law import Law
+from utmost.core.noise.distribution import Distribution
 from utmost.core.noise.shift_curves import Curve, missed_by
 from utmost.design.channels.channel import Channel
 from utmost.errors import NotAChannel, OutOfRange
@@ -80,19 +80,19 @@ class RowsCurve:
         return total
 
 
-def curve_of(law: Law | Any, shift: Any) -> Curve:
+def curve_of(distribution: Distribution | Any, shift: Any) -> Curve:
     """Return the curve of a noise distribution against its copy shifted by ``shift``, or of two rows of a channel."""
     # The shift is the sensitivity by default. The distributions are symmetric: a shift and its negative have one curve.
-    if not isinstance(law, Law):
+    if not isinstance(distribution, Distribution):
         if shift is not None:
             remedy = "Leave shift out; only noise distributions have one."
             raise OutOfRange("a pair of rows has no shift", came=shift, where="tradeoff", remedy=remedy)
-        return RowsCurve.of(law)
-    return law.curve(curve_distance(law, shift))
+        return RowsCurve.of(distribution)
+    return distribution.curve(curve_distance(distribution, shift))
 
 
-def curve_distance(law: Law, shift: Any) -> Fraction:
+def curve_distance(distribution: Distribution, shift: Any) -> Fraction:
     """Return |shift| in units of the outcomes of the noise; the sensitivity by default."""
     if shift is None:
-        return Fraction(law.sensitivity)
-    return abs(Fraction(exact_integer(shift, "shift")) if law.numbers == "integers" else exact(shift, "shift"))
+        return Fraction(distribution.sensitivity)
+    return abs(Fraction(exact_integer(shift, "shift")) if distribution.numbers == "integers" else exact(shift, "shift"))

@@ -11,9 +11,9 @@ from utmost.core.exact.intervals import Interval, is_lower, log_interval, round_
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number, exact
 from utmost.core.exact.surds import Surd
-from utmost.core.noise.integer_law import IntegerLaw
-from utmost.core.noise.law import Law
-from utmost.core.noise.profile_law import ProfileLaw
+from utmost.core.noise.distribution import Distribution
+from utmost.core.noise.integer_distribution import IntegerDistribution
+from utmost.core.noise.profile_distribution import ProfileDistribution
 from utmost.design.channels.channel import Channel
 from utmost.design.privacy_types.curves import curve_distance
 from utmost.design.privacy_types.privacy_type import candidate_triples, is_steeper, rows_of
@@ -119,7 +119,7 @@ def _interval(length: Fraction | Surd, bits: int) -> Interval:
     return length.interval(bits) if isinstance(length, Surd) else Interval.of(length, bits)
 
 
-def smallest_level(law: Law, shift: Number | None = None) -> Level:
+def smallest_level(distribution: Distribution, shift: Number | None = None) -> Level:
     """Return the smallest level that noise satisfies if neighbouring answers differ by at most |shift|.
 
     For noise of sensitivity D, multiply the level of the noise by ceil(|shift| / D) for the staircase distributions,
@@ -132,11 +132,11 @@ def smallest_level(law: Law, shift: Number | None = None) -> Level:
     Source: [geng2012], (24) and (76); shifts beyond the sensitivity: proofs/theory/trade-off.md.
 
     >>> from utmost.noise import DiscreteStaircase, Geometric
-    >>> [smallest_level(law(epsilon=1, sensitivity=3), shift=4) for law in (DiscreteStaircase, Geometric)]
-    [level(epsilon=2), level(epsilon='4/3')]
+    >>> [smallest_level(distribution(epsilon=1, sensitivity=3), shift=4) for distribution in (DiscreteStaircase,
+    Geometric)] [level(epsilon=2), level(epsilon='4/3')]
     """
-    instance(law, Law, "law")
-    smallest = law.worst_level(curve_distance(law, shift))
+    instance(distribution, Distribution, "distribution")
+    smallest = distribution.worst_level(curve_distance(distribution, shift))
     if smallest is None:
         raise OutOfRange(
             "the shift must not be 0: equal answers satisfy every level",
@@ -148,7 +148,11 @@ def smallest_level(law: Law, shift: Number | None = None) -> Level:
 
 
 def check_promise(
-    law: Law, epsilon: Number | Level | None = None, *, alpha: Number | None = None, shift: Number | None = None
+    distribution: Distribution,
+    epsilon: Number | Level | None = None,
+    *,
+    alpha: Number | None = None,
+    shift: Number | None = None,
 ) -> None:
     """Check that a level is the smallest one that noise satisfies: likelihood ratios obey the bound and attain it.
 
@@ -158,7 +162,7 @@ def check_promise(
     is searched where probabilities are at least 1e-280.
 
     Args:
-        law: Noise distribution.
+        distribution: Noise distribution.
         epsilon, alpha: Level to check; the level of the distribution by default.
         shift: Largest distance of neighbouring query answers; the sensitivity of the distribution by default.
 
@@ -172,9 +176,9 @@ def check_promise(
     Traceback (most recent call last):
     utmost.errors.PromiseBroken: check_promise: the noise must satisfy epsilon=1; got epsilon=4/3. ...
     """
-    instance(law, Law, "law")
-    promised = law.level if epsilon is None and alpha is None else level(epsilon, alpha)
-    smallest = smallest_level(law, shift)
+    instance(distribution, Distribution, "distribution")
+    promised = distribution.level if epsilon is None and alpha is None else level(epsilon, alpha)
+    smallest = smallest_level(distribution, shift)
     if promised < smallest:
         raise PromiseBroken(
             f"the noise must satisfy {promised}", came=str(smallest), where="check_promise", remedy="Use more noise."
@@ -183,49 +187,51 @@ def check_promise(
         raise PromiseBroken(
             f"the noise must attain {promised}", came=str(smallest), where="check_promise", remedy="Use less noise."
         )
-    if not isinstance(law, IntegerLaw):
+    if not isinstance(distribution, IntegerDistribution):
         return
-    law.check_formulas()
+    distribution.check_formulas()
     # Check P(X = y) alpha = P(X = y + distance) at the worst outcome y.
-    distance = int(curve_distance(law, shift))
-    y = law.worst_place(distance)
+    distance = int(curve_distance(distribution, shift))
+    y = distribution.worst_place(distance)
     if y is None:
-        return _check_limit(law, distance, smallest)
-    if smallest.is_rational and law.is_rational:
-        attained = law.pmf(y) * smallest.alpha_fraction() == law.pmf(y + distance)
+        return _check_limit(distribution, distance, smallest)
+    if smallest.is_rational and distribution.is_rational:
+        attained = distribution.pmf(y) * smallest.alpha_fraction() == distribution.pmf(y + distance)
     else:
-        near, far, at = law.pmf_interval(y), law.pmf_interval(y + distance), smallest.alpha_interval()
+        near, far, at = distribution.pmf_interval(y), distribution.pmf_interval(y + distance), smallest.alpha_interval()
         # An irrational level is rounded up to a float, so the bound need not be attained exactly.
-        wasted = 0 if isinstance(law, ProfileLaw) else Fraction(smallest.epsilon_float) / (1 << 51)
+        wasted = 0 if isinstance(distribution, ProfileDistribution) else Fraction(smallest.epsilon_float) / (1 << 51)
         attained = not (near * at).is_below(far * (1 - wasted)) and not far.is_below(near * at)
     if not attained:
         raise PromiseBroken(
             f"the probability at {y + distance} must be alpha times the probability at {y}",
-            came=law,
+            came=distribution,
             where="pmf",
             remedy="Correct pmf, or the level that the distribution states.",
         )
 
 
-def _check_limit(law: IntegerLaw, distance: int, smallest: Level) -> None:
+def _check_limit(distribution: IntegerDistribution, distance: int, smallest: Level) -> None:
     """Check that P(X = y) / P(X = y + distance) stays below a level that no y attains, and converges to it."""
-    places = [0, *(1 << power for power in range((law.window().size - distance).bit_length()))]
+    places = [0, *(1 << power for power in range((distribution.window().size - distance).bit_length()))]
     alpha = smallest.alpha_interval(_FAR_BITS)
     for y in places:
-        if not (law.pmf_interval(y, _FAR_BITS) * alpha).is_below(law.pmf_interval(y + distance, _FAR_BITS)):
+        if not (distribution.pmf_interval(y, _FAR_BITS) * alpha).is_below(
+            distribution.pmf_interval(y + distance, _FAR_BITS)
+        ):
             raise PromiseBroken(
                 f"the probability at {y + distance} must be above alpha times the probability at {y}",
-                came=law,
+                came=distribution,
                 where="worst_level",
                 remedy="Correct pmf, or the level that the distribution states.",
             )
     last = places[-1]
-    if (law.pmf_interval(last, _FAR_BITS) * alpha * (1 + _FAR_OFF)).is_below(
-        law.pmf_interval(last + distance, _FAR_BITS)
+    if (distribution.pmf_interval(last, _FAR_BITS) * alpha * (1 + _FAR_OFF)).is_below(
+        distribution.pmf_interval(last + distance, _FAR_BITS)
     ):
         raise PromiseBroken(
             "the ratio of probabilities must converge to the level that the distribution states",
-            came=law,
+            came=distribution,
             where="worst_level",
             remedy="State a smaller level.",
         )

@@ -12,25 +12,25 @@ from utmost.core.exact.arrays import as_array, frozen, is_exact, objects, to_flo
 from utmost.core.exact.intervals import Interval, round_up
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number, exact
-from utmost.core.noise.law import Law
+from utmost.core.noise.distribution import Distribution
 from utmost.core.noise.shift_curves import Curve, StaircaseCurve
 from utmost.design.privacy_types.curves import curve_of
 from utmost.errors import OutOfRange
 
 
-def tradeoff(law: Law | Any, false_alarm: object, shift: Number | None = None) -> Any:
+def tradeoff(distribution: Distribution | Any, false_alarm: object, shift: Number | None = None) -> Any:
     r"""Return the smallest missed-detection probability of any test between X and X + shift.
 
     A test observes one release and rejects "no shift" on a set S, or with a probability that depends on the release.
     Its false-alarm probability is P(X in S), its missed-detection probability is P(X + shift not in S), and
 
-        tradeoff(law, p) = min { P(X + shift not in S) : P(X in S) <= p },    S randomised.
+        tradeoff(distribution, p) = min { P(X + shift not in S) : P(X in S) <= p },    S randomised.
 
     For the staircase, the geometric and the discrete staircase distribution the curve is piecewise linear with slopes
     -b^-j; for the Laplace distribution it is linear, then hyperbolic, then linear. Both hold at every shift.
 
     Args:
-        law: Noise distribution, or two rows of a channel, which take no shift.
+        distribution: Noise distribution, or two rows of a channel, which take no shift.
         false_alarm: p, a number or an array in [0, 1].
         shift: Distance of the hypotheses, an integer for integer noise; the sensitivity of the noise by default.
 
@@ -53,7 +53,7 @@ def tradeoff(law: Law | Any, false_alarm: object, shift: Number | None = None) -
     >>> tradeoff([["3/4", "1/4"], ["1/4", "3/4"]], "1/4")
     Fraction(1, 4)
     """
-    return on_curve(curve_of(law, shift), false_alarm)
+    return on_curve(curve_of(distribution, shift), false_alarm)
 
 
 def frontier(false_alarm: object, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> Any:
@@ -93,7 +93,11 @@ _MOST_BITS = 2200
 
 
 def delta(
-    law: Law | Any, epsilon: Number | Level | None = None, shift: Number | None = None, *, alpha: Number | None = None
+    distribution: Distribution | Any,
+    epsilon: Number | Level | None = None,
+    shift: Number | None = None,
+    *,
+    alpha: Number | None = None,
 ) -> Fraction | float:
     """Return the smallest delta for which a release is (epsilon, delta)-private for answers that differ by ``shift``.
 
@@ -102,7 +106,7 @@ def delta(
     person can cause. At the default shift, delta is 0 if and only if epsilon is at least the epsilon of the noise.
 
     Args:
-        law: Noise distribution, or two rows of a channel, the first for X.
+        distribution: Noise distribution, or two rows of a channel, the first for X.
         epsilon, alpha: Level; give one of the two. Here epsilon may be 0, and alpha may be 1.
         shift: As for `tradeoff`.
 
@@ -118,7 +122,7 @@ def delta(
     >>> round(delta(Laplace(epsilon=1), 0.5), 6)
     0.221199
     """
-    curve = curve_of(law, shift)
+    curve = curve_of(distribution, shift)
     is_zero = alpha is None and epsilon is not None and not isinstance(epsilon, Level) and _equals(epsilon, 0)
     is_one = epsilon is None and alpha is not None and _equals(alpha, 1)
     at = None if is_zero or is_one else level(epsilon, alpha)
@@ -138,7 +142,9 @@ def delta(
         bits *= 2
 
 
-def profile(law: Law | Any, epsilons: Iterable[Number | Level], shift: Number | None = None) -> NDArray[np.float64]:
+def profile(
+    distribution: Distribution | Any, epsilons: Iterable[Number | Level], shift: Number | None = None
+) -> NDArray[np.float64]:
     """Return `delta` at each of several epsilons, as floats rounded up.
 
     >>> from utmost.noise import Laplace
@@ -146,11 +152,11 @@ def profile(law: Law | Any, epsilons: Iterable[Number | Level], shift: Number | 
     [0.3935, 0.2212, 0.0]
     """
     iterable(epsilons, "epsilons")
-    deltas = [delta(law, epsilon, shift) for epsilon in epsilons]
+    deltas = [delta(distribution, epsilon, shift) for epsilon in epsilons]
     return frozen(np.array([x if isinstance(x, float) else round_up(x) for x in deltas], dtype=np.float64))
 
 
-def total_variation(law: Law | Any, shift: Number | None = None) -> Fraction | float:
+def total_variation(distribution: Distribution | Any, shift: Number | None = None) -> Fraction | float:
     """Return the total variation distance of X and X + shift, the maximum over p of 1 - p - tradeoff(p).
 
     It equals `delta` at epsilon 0. For a staircase distribution at its sensitivity it is (1 - mu) tanh(epsilon/2),
@@ -161,7 +167,7 @@ def total_variation(law: Law | Any, shift: Number | None = None) -> Fraction | f
     >>> total_variation(Geometric(alpha="1/2")), total_variation(Geometric(alpha="1/2"), shift=0)
     (Fraction(1, 3), Fraction(0, 1))
     """
-    return delta(law, 0, shift)
+    return delta(distribution, 0, shift)
 
 
 def _equals(value: Number, number: int) -> bool:

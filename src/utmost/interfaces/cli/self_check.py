@@ -17,7 +17,7 @@ from utmost.core.exact.levels import level
 from utmost.core.noise.combination import Combination
 from utmost.core.noise.discrete_staircase import DiscreteStaircase
 from utmost.core.noise.geometric import Geometric
-from utmost.core.noise.integer_law import IntegerLaw
+from utmost.core.noise.integer_distribution import IntegerDistribution
 from utmost.core.noise.repeated_sums import RepeatedSum
 from utmost.core.privacy.unit import Unit
 from utmost.core.sampling.draw import sample
@@ -68,20 +68,20 @@ def _require(*, holds: bool, what: str) -> None:
         raise PromiseBroken(what, came="something else", remedy="Report it, with utmost doctor --json.")
 
 
-def check_laws() -> None:
+def check_distributions() -> None:
     """Check in rationals that probabilities sum to 1, and that neighbours differ by at most the level."""
-    for law in (
+    for distribution in (
         Geometric(alpha="1/2"),
         DiscreteStaircase(alpha="1/3", sensitivity=5),
         DiscreteStaircase(alpha="1/2", sensitivity=2),
     ):
-        reach, wide = 60, law.sensitivity
-        masses = {k: law.pmf(k) for k in range(-reach - wide, reach + wide + 1)}
-        tails = 2 * law.ccdf(reach)
+        reach, wide = 60, distribution.sensitivity
+        masses = {k: distribution.pmf(k) for k in range(-reach - wide, reach + wide + 1)}
+        tails = 2 * distribution.ccdf(reach)
         total = sum(masses[k] for k in range(-reach, reach + 1)) + tails
         _require(holds=total == 1, what="the probabilities of a distribution must sum to 1")
         worst = max(masses[k] / masses[k + s] for k in range(-reach, reach + 1) for s in range(-wide, wide + 1))
-        _require(holds=worst == 1 / law.alpha, what="neighbours must differ by exactly the level")
+        _require(holds=worst == 1 / distribution.alpha, what="neighbours must differ by exactly the level")
     matrix = geometric_channel(6, alpha="1/2").matrix
     ratios = [a / b for row, other in pairwise(matrix) for a, b in zip(row, other, strict=True)]
     _require(holds=all(Fraction(1, 2) <= r <= 2 for r in ratios), what="a channel must keep its level in each entry")
@@ -89,17 +89,20 @@ def check_laws() -> None:
 
 def check_draws() -> None:
     """Check by chi-square that draws from the operating system's randomness have their stated distribution."""
-    for law in (Geometric(1), DiscreteStaircase("1/2", 5)):
-        is_likely = chi_square_chance(law, sample(law, _DRAWS)) > _ALARM
+    for distribution in (Geometric(1), DiscreteStaircase("1/2", 5)):
+        is_likely = chi_square_chance(distribution, sample(distribution, _DRAWS)) > _ALARM
         _require(holds=is_likely, what="draws must have the stated distribution")
 
 
-def chi_square_chance(law: IntegerLaw, draws: np.ndarray) -> float:
+def chi_square_chance(distribution: IntegerDistribution, draws: np.ndarray) -> float:
     """Bound the chance that a correct sample differs from its distribution at least as much, by Chernoff's bound."""
     # Bins are single integers with at least 50 expected draws, and the two tails.
-    reach = int(np.flatnonzero(np.asarray(law.pmf(np.arange(10_000.0))) * draws.size >= 50).max(initial=1))
-    wanted = np.asarray(law.pmf(np.arange(-reach, reach + 1.0)))
-    wanted = np.concatenate([[float(law.ccdf(float(reach)))], wanted, [float(law.ccdf(float(reach)))]]) * draws.size
+    reach = int(np.flatnonzero(np.asarray(distribution.pmf(np.arange(10_000.0))) * draws.size >= 50).max(initial=1))
+    wanted = np.asarray(distribution.pmf(np.arange(-reach, reach + 1.0)))
+    wanted = (
+        np.concatenate([[float(distribution.ccdf(float(reach)))], wanted, [float(distribution.ccdf(float(reach)))]])
+        * draws.size
+    )
     clipped = np.clip(draws, -reach - 1, reach + 1).astype(np.int64) + reach + 1
     seen = np.bincount(clipped, minlength=wanted.size)
     statistic = float(((seen - wanted) ** 2 / wanted).sum())
@@ -182,7 +185,7 @@ def check_silence() -> None:
 
 
 CHECKS: dict[str, Callable[[], None]] = {
-    "distributions, by enumeration in rationals": check_laws,
+    "distributions, by enumeration in rationals": check_distributions,
     f"{_DRAWS:,} draws of each of two distributions, by chi-square": check_draws,
     "a margin, computed in two ways": check_sums,
     "a best mechanism, by its certificate": check_proof,

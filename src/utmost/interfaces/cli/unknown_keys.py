@@ -116,7 +116,7 @@ class UnknownKeys:
                 progress=progress,
             )
         if dry_run:
-            guarantee, threshold = noise.guarantee(at, noise.columns), noise.law(at).threshold
+            guarantee, threshold = noise.guarantee(at, noise.columns), noise.distribution(at).threshold
             if as_json:
                 report = {"dry_run": True, "guarantee": guarantee, "relaxable": False, "threshold": threshold}
                 return print_json(report)
@@ -136,7 +136,7 @@ class UnknownKeys:
                 writers = {out: lambda file: write_json(domain, file)} | writers
             write_together(writers)
         if out is not None and not keys:
-            least = f"A key needs about {noise.law(at).threshold} {noise.columns[-1]}"
+            least = f"A key needs about {noise.distribution(at).threshold} {noise.columns[-1]}"
             remedy = f"{least}; the empty list is published in {_table_beside(out)}. The level stays spent."
             raise OutOfRange(
                 "a domain needs at least one key", came="none: no noisy count was above the threshold", remedy=remedy
@@ -149,7 +149,9 @@ class UnknownKeys:
 
         what = noise.columns[-1]
         pairs = sorted(zip(selected.table[what], keys, strict=True), reverse=True)
-        above = f"a key is selected if its noisy number of {what} exceeds {noise.law(selected.level).threshold}"
+        above = (
+            f"a key is selected if its noisy number of {what} exceeds {noise.distribution(selected.level).threshold}"
+        )
         rows = {
             "promise": f"({selected.level}, delta = {noise.delta})",
             "selected": f"{len(pairs)} keys of {column}",

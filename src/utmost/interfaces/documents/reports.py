@@ -15,12 +15,12 @@ from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import exact
 from utmost.core.exact.written_levels import level_facts
 from utmost.core.noise.costs import Cost, absolute
-from utmost.core.noise.integer_law import IntegerLaw
-from utmost.core.noise.law import Law
+from utmost.core.noise.distribution import Distribution
+from utmost.core.noise.integer_distribution import IntegerDistribution
 from utmost.core.noise.optimal import gain
 from utmost.errors import OutOfRange
 from utmost.publish.promises.noise_at_level import CellNoiseAtLevel
-from utmost.publish.promises.table_statements import law_parameters, promise
+from utmost.publish.promises.table_statements import distribution_parameters, promise
 
 if TYPE_CHECKING:  # importing designs would delay every release
     from utmost.design.channels.channel import Remap
@@ -50,27 +50,27 @@ def _as_json(cell: Any) -> Any:
     return float(cell) if isinstance(cell, Decimal) else str(cell)
 
 
-def law_report(law: Law, cost: Cost) -> dict[str, Any]:
+def distribution_report(distribution: Distribution, cost: Cost) -> dict[str, Any]:
     """Report on a distribution: theorem, cost, margins, and gains over usual noise."""
-    # Cost of usual noise divided by the cost of this law; empty if either exceeds the floats.
-    is_compared = isinstance(law, IntegerLaw) and law.ratio is None
+    # Cost of usual noise divided by the cost of this distribution; empty if either exceeds the floats.
+    is_compared = isinstance(distribution, IntegerDistribution) and distribution.ratio is None
     others: tuple[Any, ...] = ("laplace", "geometric") if is_compared else ("laplace",)
     gains = {}
     for other in others:
         with suppress(OutOfRange):
-            gains["Laplace" if other == "laplace" else other] = gain(law, other, cost)
+            gains["Laplace" if other == "laplace" else other] = gain(distribution, other, cost)
     return {
-        "law": type(law).__name__,
-        "text": repr(law),
-        **level_facts(law.level),
-        "parameters": law_parameters(law),
-        "domain": law.numbers,
-        "theorem": law.theorem,
+        "distribution": type(distribution).__name__,
+        "text": repr(distribution),
+        **level_facts(distribution.level),
+        "parameters": distribution_parameters(distribution),
+        "domain": distribution.numbers,
+        "theorem": distribution.theorem,
         "cost": repr(cost),
-        "expected_cost": float(law.expected_cost(cost)),
-        "mean_absolute_error": float(law.expected_cost(absolute)),
-        "variance": float(law.variance()),
-        "margin": {confidence: law.margin(confidence) for confidence in CONFIDENCES},
+        "expected_cost": float(distribution.expected_cost(cost)),
+        "mean_absolute_error": float(distribution.expected_cost(absolute)),
+        "variance": float(distribution.variance()),
+        "margin": {confidence: distribution.margin(confidence) for confidence in CONFIDENCES},
         "gain": gains,
     }
 
@@ -81,7 +81,7 @@ def noise_report(noise: CellNoiseAtLevel) -> dict[str, Any]:
         **level_facts(noise.level),
         "margin": noise.margin,
         "confidence": float(noise.confidence),
-        "law": repr(noise.law),
+        "distribution": repr(noise.distribution),
         "drawn": repr(noise.drawn),
         "grid": None if noise.grid is None else str(noise.grid),
         "theorem": noise.theorem,

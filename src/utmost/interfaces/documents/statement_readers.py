@@ -85,7 +85,7 @@ def stated_release(statement: Mapping[str, Any]) -> ReleaseFacts:
     >>> stated = stated_release(answer.statement)
     >>> stated.unit
     'one individual, who changes at most 2 released cells, each by at most 1'
-    >>> stated.noises[0].law, stated.noises[0].bars
+    >>> stated.noises[0].distribution, stated.noises[0].bars
     ("Geometric(epsilon='1/4', sensitivity=1)", ((Fraction(1, 2), 3), (Fraction(19, 20), 12), (Fraction(99, 100), 18)))
     """
     if not isinstance(statement, Mapping):

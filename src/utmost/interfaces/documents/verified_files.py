@@ -98,7 +98,7 @@ def verified_in_words(report: Mapping[str, Any]) -> dict[str, str]:
         ),
         **({"table": "matches its statement: SHA-256, columns, rows and margins"} if "table" in report else {}),
         "signature": UNSIGNED if report["signature"] == "none" else report["signature"],
-        **({} if of_sums else {"noise": report["law"]}),
+        **({} if of_sums else {"noise": report["distribution"]}),
         **({"rule": report["rule"]} if "rule" in report else {}),
         "on trust": "; ".join([*report["on_trust"], *([UNSIGNED_TRUST] if report["signature"] == "none" else [])]),
     }
@@ -130,7 +130,7 @@ def _report(
     # `promised` has the promise in one line, the guarantee, and the distribution.
     consistent = {"release": str(release), "statement": "consistent", **compared, "signature": signature}
     texts = {} if promise is None else promise.texts
-    words = dict(zip(("promise", "guarantee", "law"), promised, strict=True))
+    words = dict(zip(("promise", "guarantee", "distribution"), promised, strict=True))
     return {**consistent, **words, **({"texts": texts} if texts else {}), "on_trust": [*on_trust]}
 
 
@@ -146,8 +146,8 @@ def _table_report(
 def _noisy_report(
     declared: NoiseDeclaration, release: Path, facts: Mapping[str, Any], path: Path, public_key: Path | None
 ) -> dict[str, Any]:
-    law = "; ".join(f"{name}: {noise.words}" for name, noise in declared.noise.items())
-    promised = "no promise by utmost", declared.guarantee, f"{law}, as declared by {declared.source}"
+    distribution = "; ".join(f"{name}: {noise.words}" for name, noise in declared.noise.items())
+    promised = "no promise by utmost", declared.guarantee, f"{distribution}, as declared by {declared.source}"
     compared = {
         "format": facts["format"],
         "released": ", ".join(declared.noise),
@@ -212,8 +212,10 @@ def _clean_report(
 def _detailed_report(release: Path, document: Mapping[str, Any], public_key: Path | None) -> dict[str, Any]:
     detailed = DetailedSums.of_facts(document)
     rule, line = detailed.rule.facts(), promise_line(detailed.level, detailed.first.unit.neighbours)
-    law = f"that of two releases by a plan, each checked: the first at {detailed.first.level}, the second at the rest"
-    promised, signature = (line, document["guarantee"], law), _signature(release, public_key)
+    distribution = (
+        f"that of two releases by a plan, each checked: the first at {detailed.first.level}, the second at the rest"
+    )
+    promised, signature = (line, document["guarantee"], distribution), _signature(release, public_key)
     return _report(
         release,
         {"format": document["format"]},

@@ -145,26 +145,26 @@ def _promised(facts: ReleaseFacts, table: list[str]) -> list[str]:
     return [markup.sentence(facts.line), *table, rows]
 
 
-def _law(law: Any) -> tuple[str, list[str]]:
-    spread = law.margin("0.99")
-    if law.numbers == "integers" and spread <= _MOST_BARS // 2:
+def _distribution(distribution: Any) -> tuple[str, list[str]]:
+    spread = distribution.margin("0.99")
+    if distribution.numbers == "integers" and spread <= _MOST_BARS // 2:
         far = max(1, int(spread))
-        heights = [(x, float(law.pmf(float(x)))) for x in range(-far, far + 1)]
+        heights = [(x, float(distribution.pmf(float(x)))) for x in range(-far, far + 1)]
         picture = charts.columns_chart("The chance of each error", heights, ("error", "probability"))
     else:
         xs = np.linspace(-float(spread), float(spread), 401)
-        ys = law.pdf(xs) if law.numbers == "reals" else law.pmf(np.rint(xs))
+        ys = distribution.pdf(xs) if distribution.numbers == "reals" else distribution.pmf(np.rint(xs))
         line = list(zip(xs.tolist(), ys.tolist(), strict=True))
-        picture = charts.curves("How likely each error is", {"law": line}, ("error", "density"))
+        picture = charts.curves("How likely each error is", {"distribution": line}, ("error", "density"))
     facts = [
-        ("level", str(law.level)),
-        ("sensitivity", str(law.sensitivity)),
-        ("standard deviation", float(law.variance()) ** 0.5),
-        ("mean absolute error", float(law.moment(1))),
-        ("95 % within", law.margin("0.95")),
-        ("proved", law.theorem),
+        ("level", str(distribution.level)),
+        ("sensitivity", str(distribution.sensitivity)),
+        ("standard deviation", float(distribution.variance()) ** 0.5),
+        ("mean absolute error", float(distribution.moment(1))),
+        ("95 % within", distribution.margin("0.95")),
+        ("proved", distribution.theorem),
     ]
-    return one_line_of(law), [markup.facts_table(facts), charts.self_coloured(picture)]
+    return one_line_of(distribution), [markup.facts_table(facts), charts.self_coloured(picture)]
 
 
 def _channel(channel: Any) -> tuple[str, list[str]]:
@@ -400,7 +400,7 @@ def _domain(domain: Any) -> tuple[str, list[str]]:
 
 
 CARDS: dict[str, Card] = {
-    "Law": _law,
+    "Distribution": _distribution,
     "Channel": _channel,
     "Optimum": _optimum,
     "MinimaxOptimum": lambda optimum: (

@@ -41,13 +41,13 @@ def plot(
     """Draw a value as a matplotlib figure, to be changed, shown and saved (``figure.axes``, ``figure.savefig``).
 
     Args:
-        value: A law, channel, design, capacity, release, ledger, plan, alternatives of a plan, or another value that
-            has a picture.
+        value: A distribution, channel, design, capacity, release, ledger, plan, alternatives of a plan, or another
+            value that has a picture.
         column: Name of the released column. In a release of counts and sums: "count", or the name of the amounts.
         marginal: Marginal of a release of sums, as in ``release["department sex"]``.
         rows: Number of rows, from the first; 40 if left out. For keys: from the most frequent.
-        confidence: Share of a law's noise that is shaded; 0.95 if left out.
-        width: Share of a law's noise that is drawn; 0.999 if left out.
+        confidence: Share of a distribution's noise that is shaded; 0.95 if left out.
+        width: Share of a distribution's noise that is drawn; 0.999 if left out.
         numbers: Whether to write numbers into the cells of a matrix; if left out, up to 12 columns. A design for places
             is drawn as a matrix if this is given, else as a map.
         place: Place whose answers are drawn on the map; the likeliest if left out.
@@ -87,24 +87,24 @@ def plot(
     return figure
 
 
-def _law(law: Any, *, confidence: Any = DEFAULT_CONFIDENCE, width: Any = "0.999") -> Any:
+def _distribution(distribution: Any, *, confidence: Any = DEFAULT_CONFIDENCE, width: Any = "0.999") -> Any:
     figure, axes = page(6.4, 3.2)
-    far, near = law.margin(width), law.margin(confidence)
-    if law.numbers == "integers" and far <= _MOST_BARS:
+    far, near = distribution.margin(width), distribution.margin(confidence)
+    if distribution.numbers == "integers" and far <= _MOST_BARS:
         xs: Any = np.arange(-int(far), int(far) + 1)
-        ys = law.pmf(xs.astype(float))
+        ys = distribution.pmf(xs.astype(float))
         axes.bar(xs, ys, width=0.85, color=np.where(abs(xs) <= near, BLUE, PALE).tolist())
     else:
         xs = np.linspace(-float(far), float(far), _MOST_POINTS)
-        ys = law.pdf(xs) if law.numbers == "reals" else law.pmf(np.rint(xs))
+        ys = distribution.pdf(xs) if distribution.numbers == "reals" else distribution.pmf(np.rint(xs))
         axes.plot(xs, ys, color=BLUE, linewidth=1.6)
         axes.fill_between(xs, ys, where=abs(xs) <= near, color=BLUE, alpha=0.2)
-    height = "probability" if law.numbers == "integers" else "density"
+    height = "probability" if distribution.numbers == "integers" else "density"
     axes.set(
         xlabel="noise",
         ylabel=height,
         ylim=(0, None),
-        title=f"{law!r}: {float(read_confidence(confidence)):.4g} within {near:.6g}",
+        title=f"{distribution!r}: {float(read_confidence(confidence)):.4g} within {near:.6g}",
     )
     axes.title.set_fontsize(10)
     bare(axes)
@@ -201,7 +201,7 @@ def _text_figure(words: str) -> Any:
 
 
 def _losslessness(verdict: Any) -> Any:
-    """Draw the noise that turns one law into the other, if both live on a lattice."""
+    """Draw the noise that turns one distribution into the other, if both live on a lattice."""
     noise = verdict.difference
     if not hasattr(noise, "listed"):
         return _text_figure("lossless" if verdict else f"not lossless: {type(verdict.obstacle).__name__}")
@@ -289,7 +289,9 @@ def _answer(release: Any, *, column: str | None = None, rows: int = 40, marginal
     margins = release.noise.bars(names)
     if not margins:
         raise Unsupported(
-            "a picture needs a release with margins", came=release.law, remedy="Plot answer.table by other means."
+            "a picture needs a release with margins",
+            came=release.distribution,
+            remedy="Plot answer.table by other means.",
         )
     if len(margins) < len(names):  # one margin for all coordinates of a point
         header, points, _ = columns_of(release.table, _MOST_POINTS)
@@ -400,7 +402,7 @@ def _costs(costs: Any) -> Any:
 
 
 DRAWN: dict[str, Callable[..., Any]] = {
-    "Law": _law,
+    "Distribution": _distribution,
     "Channel": _channel,
     "Optimum": _optimum,
     "MinimaxOptimum": _optimum,

@@ -10,9 +10,9 @@ from utmost.core.exact.arguments import instance, real
 from utmost.core.exact.arrays import Floats
 from utmost.core.exact.numbers import natural
 from utmost.core.noise.discrete_staircase import DiscreteStaircase
+from utmost.core.noise.distribution import Distribution
 from utmost.core.noise.geometric import Geometric
-from utmost.core.noise.integer_law import IntegerLaw
-from utmost.core.noise.law import Law
+from utmost.core.noise.integer_distribution import IntegerDistribution
 from utmost.core.sampling.draw import on_grid
 from utmost.design.privacy_types.trade_off import total_variation
 from utmost.interfaces.interop.packages import package
@@ -24,16 +24,16 @@ Masses = dict[Any, float]
 """Outcomes and the logarithms of their probabilities."""
 
 
-def privacy_loss_distribution(law: Law, cells: int = 1, *, discretization: float = 1e-4) -> Any:
+def privacy_loss_distribution(distribution: Distribution, cells: int = 1, *, discretization: float = 1e-4) -> Any:
     """The privacy loss of noise on ``cells`` cells, each changed by at most the sensitivity, in dp-accounting's form.
 
-    It is computed from the worst pair: the law, and its copy shifted by the sensitivity. Outcomes with the same loss
-    form one class. For a law on the reals, the integers that are drawn on its grid take its place. More than 4096
-    classes of a geometric law, or 65536 outcomes of another law, are joined at their largest loss. The result errs
-    upwards, up to the rounding of float64.
+    It is computed from the worst pair: the distribution, and its copy shifted by the sensitivity. Outcomes with the
+    same loss form one class. For a distribution on the reals, the integers that are drawn on its grid take its place.
+    More than 4096 classes of a geometric distribution, or 65536 outcomes of another distribution, are joined at their
+    largest loss. The result errs upwards, up to the rounding of float64.
 
     Args:
-        law: Distribution of the noise of one cell, at its share of the level.
+        distribution: Distribution of the noise of one cell, at its share of the level.
         cells: Number of cells that one individual changes; their losses are composed.
         discretization: Losses are rounded up to multiples of this number.
 
@@ -46,51 +46,51 @@ def privacy_loss_distribution(law: Law, cells: int = 1, *, discretization: float
 
     Source: [geng2012], equations (3) to (11), for the classes; proofs/theory/trade-off.md for the worst shift.
     """
-    drawn, _ = on_grid(instance(law, Law, "law"), None)
+    drawn, _ = on_grid(instance(distribution, Distribution, "distribution"), None)
     times, step = natural(cells, "cells", least=1, most=_MOST_CELLS), real(discretization, "discretization")
     pld = package("dp_accounting.pld.privacy_loss_distribution")
     lower, upper = worst_pair(drawn)
-    distribution = pld.from_two_probability_mass_functions(lower, upper, value_discretization_interval=step)
-    return distribution if times == 1 else distribution.self_compose(times)
+    losses = pld.from_two_probability_mass_functions(lower, upper, value_discretization_interval=step)
+    return losses if times == 1 else losses.self_compose(times)
 
 
-def worst_pair(law: IntegerLaw) -> tuple[Masses, Masses]:
-    """Return the log-probabilities of classes of outcomes under the shifted law, and under the law."""
-    epsilon, width = law.level.epsilon_float, law.sensitivity
-    if isinstance(law, DiscreteStaircase) or (isinstance(law, Geometric) and width == 1):
+def worst_pair(distribution: IntegerDistribution) -> tuple[Masses, Masses]:
+    """Return the log-probabilities of classes of outcomes with the shift, and without it."""
+    epsilon, width = distribution.level.epsilon_float, distribution.sensitivity
+    if isinstance(distribution, DiscreteStaircase) or (isinstance(distribution, Geometric) and width == 1):
         # Three classes, with losses -epsilon, 0 and epsilon; their masses follow from the total variation.
-        near = float(total_variation(law)) / -math.expm1(-epsilon)
+        near = float(total_variation(distribution)) / -math.expm1(-epsilon)
         log_near, same = math.log(near), 1 - near * (1 + math.exp(-epsilon))
         upper: Masses = {1: log_near, -1: log_near - epsilon}
         if same > 0:
             upper[0] = math.log(same)
         return {-k: mass for k, mass in upper.items()}, upper
-    if isinstance(law, Geometric):
+    if isinstance(distribution, Geometric):
         # A class of outcomes with one loss is {x <= 0}, {x} for 0 < x < D = `width`, with loss epsilon (D - 2x)/D, or
-        # {x >= D}. A run of joined classes has the loss of its first class. It keeps its mass under the law; under the
-        # shifted law it gets no more than that loss allows. The rest goes to an outcome that the law does not have,
-        # which only helps the adversary.
+        # {x >= D}. A run of joined classes has the loss of its first class. It keeps its mass under the distribution;
+        # under the shifted distribution it gets no more than that loss allows. The rest goes to an outcome that the
+        # distribution does not have, which only helps the adversary.
         starts = np.array([0, *range(1, width, -(-width // _MOST_OUTCOMES)), width], dtype=np.float64)
-        above = np.concatenate(([1.0], law.ccdf(starts[1:] - 1.0), [0.0]))
+        above = np.concatenate(([1.0], distribution.ccdf(starts[1:] - 1.0), [0.0]))
         return _pair(above[:-1] - above[1:], epsilon * (width - 2 * starts) / width)
     # Each outcome is a class; beyond 65536, outcomes with similar losses are joined, at their largest loss. They keep
-    # their mass under the law; the mass under the shifted law follows from the loss. Outcomes less likely than 1e-25
-    # become one outcome that the shifted law does not have.
-    masses = law.window(_LEAST_MASS)
+    # their mass under the distribution; the mass under the shifted distribution follows from the loss. Outcomes less
+    # likely than 1e-25 become one outcome that the shifted distribution does not have.
+    masses = distribution.window(_LEAST_MASS)
     outcomes = np.arange(1 - masses.size, masses.size + width)
-    weights: Floats = np.asarray(law.pmf(outcomes), np.float64)
-    losses = np.asarray(law.logpmf(outcomes)) - np.asarray(law.logpmf(outcomes - width))
+    weights: Floats = np.asarray(distribution.pmf(outcomes), np.float64)
+    losses = np.asarray(distribution.logpmf(outcomes)) - np.asarray(distribution.logpmf(outcomes - width))
     if outcomes.size > _MOST_APART:
         cell = (losses.max() - losses.min()) / _MOST_APART
         groups: NDArray[np.int64] = np.floor((losses - losses.min()) / cell).astype(np.int64)
         largest = np.full(int(groups.max()) + 1, -np.inf)
         np.maximum.at(largest, groups, losses)
         weights, losses = np.asarray(np.bincount(groups, weights), np.float64), largest
-    return _pair(weights, losses, beyond=2 * float(law.ccdf(float(masses.size - 1))))
+    return _pair(weights, losses, beyond=2 * float(distribution.ccdf(float(masses.size - 1))))
 
 
 def _pair(masses: Floats, losses: Floats, beyond: float = 0.0) -> tuple[Masses, Masses]:
-    """Return log-probabilities under the shifted law and the law, from masses under the law and their losses."""
+    """Return the log-probabilities with and without the shift, from the masses without it and their losses."""
     upper: Masses = {k: math.log(mass) for k, mass in enumerate(masses.tolist()) if mass > 0}
     lower: Masses = {k: mass - float(losses[k]) for k, mass in upper.items()}
     if beyond > 0:
@@ -101,25 +101,25 @@ def _pair(masses: Floats, losses: Floats, beyond: float = 0.0) -> tuple[Masses, 
     return lower, upper
 
 
-def dp_event(law: Law, cells: int = 1) -> Any:
+def dp_event(distribution: Distribution, cells: int = 1) -> Any:
     """The privacy level of noise on ``cells`` cells, as an event for dp-accounting's accountants.
 
     Among all mechanisms at one level, randomised response on two answers loses the most at every epsilon. The event is
-    this response: exact for the geometric law at sensitivity 1, an upper bound for every other law. The exact loss is
-    in `privacy_loss_distribution`.
+    this response: exact for the geometric distribution at sensitivity 1, an upper bound for every other distribution.
+    The exact loss is in `privacy_loss_distribution`.
 
     Accountants take the event under ``NeighboringRelation.REPLACE_ONE``. The event lists every cell, because
     dp-accounting 0.6 counts a ``SelfComposedDpEvent`` only once here.
 
     Args:
-        law: Distribution of the noise of one cell, at its share of the level.
+        distribution: Distribution of the noise of one cell, at its share of the level.
         cells: Number of cells that one individual changes, up to 10^5.
 
     Raises:
         Unsupported: where dp-accounting is not installed.
         OutOfRange: for more cells.
     """
-    least = math.exp(-instance(law, Law, "law").level.epsilon_float)
+    least = math.exp(-instance(distribution, Distribution, "distribution").level.epsilon_float)
     times = natural(cells, "cells", least=1, most=_MOST_EVENTS)
     accounting = package("dp_accounting")
     response = accounting.RandomizedResponseDpEvent(2 * least / (1 + least), 2)

@@ -79,7 +79,7 @@ def data_package(path: Path | str, deployment: Deployment | None = None, *, lice
             "noise": [
                 {
                     "of": noise.of,
-                    "distribution": noise.law,
+                    "distribution": noise.distribution,
                     "margins": {str(at): short_bar(bar) for at, bar in noise.bars},
                 }
                 for noise in stated.noises

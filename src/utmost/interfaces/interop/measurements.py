@@ -11,8 +11,8 @@ from utmost.core.exact.arguments import instance
 from utmost.core.exact.intervals import narrow_interval, round_up
 from utmost.core.exact.levels import level
 from utmost.core.exact.numbers import exact
+from utmost.core.noise.distribution import Distribution
 from utmost.core.noise.geometric import Geometric
-from utmost.core.noise.law import Law
 from utmost.errors import Unsupported
 from utmost.interfaces.interop.packages import package
 from utmost.publish.promises.values import add_noise
@@ -21,13 +21,13 @@ from utmost.publish.releases.gradual_release import GradualRelease
 _LARGEST = (1 << 63) - 1
 
 
-def opendp_measurement(law: Law) -> Any:
-    """One number plus noise of the law, as a measurement of OpenDP.
+def opendp_measurement(distribution: Distribution) -> Any:
+    """One number plus noise of the distribution, as a measurement of OpenDP.
 
     The input domain is ``atom_domain`` of i64, or of floats without NaN; the input metric is the absolute distance; the
-    output measure is the maximum divergence. The privacy map takes d_in to the smallest level that the law keeps at
-    that distance, see `utmost.privacy_types.smallest_level`, rounded up. A released integer beyond i64 becomes the
-    nearest integer in i64, which is post-processing.
+    output measure is the maximum divergence. The privacy map takes d_in to the smallest level that the distribution
+    keeps at that distance, see `utmost.privacy_types.smallest_level`, rounded up. A released integer beyond i64 becomes
+    the nearest integer in i64, which is post-processing.
 
     OpenDP must first allow measurements from outside:
     ``opendp.prelude.enable_features("contrib", "honest-but-curious")``.
@@ -40,57 +40,58 @@ def opendp_measurement(law: Law) -> Any:
     >>> opendp_measurement(Geometric(1))  # doctest: +SKIP
     Measurement(...)
     """
-    whole = instance(law, Law, "law").numbers == "integers"
+    whole = instance(distribution, Distribution, "distribution").numbers == "integers"
     _check_allowed()
     prelude = package("opendp.prelude")
 
     def respond(value: Any) -> Any:
-        noisy = add_noise(value, law)
+        noisy = add_noise(value, distribution)
         return max(-_LARGEST - 1, min(_LARGEST, int(noisy))) if whole else float(noisy)
 
-    return _measurement(prelude, law, respond, "i64" if whole else float)
+    return _measurement(prelude, distribution, respond, "i64" if whole else float)
 
 
-def gradual_measurement(law: Geometric) -> Any:
-    """One integer answered at any levels in any order, for the cost of the law's level, as a measurement of OpenDP.
+def gradual_measurement(distribution: Geometric) -> Any:
+    """One integer answered at any levels in any order at the cost of the distribution's level, for OpenDP.
 
-    The release is a queryable. A query is an epsilon (or a `Level`) per ``law.sensitivity``, at most that of ``law``.
-    Its answer is the response of a `utmost.releases.GradualRelease`. A repeated level has the same answer. All answers
-    together cost as much as the largest level alone, so the privacy map is that of one response at the law's level.
+    The release is a queryable. A query is an epsilon (or a `Level`) per ``distribution.sensitivity``, at most that of
+    ``distribution``. Its answer is the response of a `utmost.releases.GradualRelease`. A repeated level has the same
+    answer. All answers together cost as much as the largest level alone, so the privacy map is that of one response at
+    the distribution's level.
 
     Raises:
         Unsupported: where OpenDP is not installed.
-        OutOfRange: by the queryable, for a level above the law's; nothing is spent then.
+        OutOfRange: by the queryable, for a level above the distribution's; nothing is spent then.
 
     Source: koufogiannis2015, Theorem 1B, on the integers.
     """
-    instance(law, Geometric, "law")
+    instance(distribution, Geometric, "distribution")
     _check_allowed()
     prelude = package("opendp.prelude")
     queryables = package("opendp.core")
 
     def opened(value: int) -> Any:
-        release = GradualRelease(value, law.sensitivity)
+        release = GradualRelease(value, distribution.sensitivity)
 
         def answer(query: Any, is_internal: bool = False) -> int:
             query_level = level(query)
-            if query_level > law.level:
-                raise ValueError(f"the level must be at most {law.level}")  # OpenDP passes the text on
+            if query_level > distribution.level:
+                raise ValueError(f"the level must be at most {distribution.level}")  # OpenDP passes the text on
             return int(release.at(query_level))
 
         return queryables.new_queryable(answer)
 
-    return _measurement(prelude, law, opened, None)
+    return _measurement(prelude, distribution, opened, None)
 
 
-def _measurement(prelude: Any, law: Law, function: Callable[[Any], Any], kind: Any) -> Any:
-    number = "i64" if law.numbers == "integers" else float
+def _measurement(prelude: Any, distribution: Distribution, function: Callable[[Any], Any], kind: Any) -> Any:
+    number = "i64" if distribution.numbers == "integers" else float
     bounded = {} if number == "i64" else {"nan": False}
     out = {} if kind is None else {"TO": kind}
     domain, metric = prelude.atom_domain(T=number, **bounded), prelude.absolute_distance(T=number)
     make = prelude.m.make_user_measurement
     try:
-        return make(domain, metric, prelude.max_divergence(), function, lambda d: level_within(law, d), **out)
+        return make(domain, metric, prelude.max_divergence(), function, lambda d: level_within(distribution, d), **out)
     except Exception as error:
         if "honest-but-curious" in str(error) or "contrib" in str(error):
             raise _not_allowed() from None
@@ -108,10 +109,14 @@ def _not_allowed() -> Unsupported:
     return Unsupported("OpenDP must allow measurements from outside", came="not yet", remedy=remedy)
 
 
-def level_within(law: Law, distance: Any) -> float:
-    """Return the epsilon that the law keeps at a distance, rounded up; infinity beyond the floats."""
+def level_within(distribution: Distribution, distance: Any) -> float:
+    """Return the epsilon that the distribution keeps at a distance, rounded up; infinity beyond the floats."""
     if isinstance(distance, float) and math.isinf(distance):
         return math.inf
     apart = exact(distance, "d_in")
-    kept = law.worst_level(Fraction(math.ceil(apart)) if law.numbers == "integers" else apart) if apart > 0 else None
+    kept = (
+        distribution.worst_level(Fraction(math.ceil(apart)) if distribution.numbers == "integers" else apart)
+        if apart > 0
+        else None
+    )
     return 0.0 if kept is None else round_up(narrow_interval(kept.epsilon_interval))

@@ -9,7 +9,7 @@ import numpy as np
 from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.core.exact.levels import level
 from utmost.core.exact.numbers import Number
-from utmost.core.noise.law import Law
+from utmost.core.noise.distribution import Distribution
 from utmost.core.privacy.unit import Unit, read_unit
 from utmost.core.sampling.draw import DrawMethod
 from utmost.core.sampling.random_bits import KeyedRandomness
@@ -55,7 +55,12 @@ class SeededRandomness(KeyedRandomness):
 
 
 def seeded_release(
-    values: Any, law: Law, seed: int | str | bytes, *, method: DrawMethod | None = None, grid: Number | None = None
+    values: Any,
+    distribution: Distribution,
+    seed: int | str | bytes,
+    *,
+    method: DrawMethod | None = None,
+    grid: Number | None = None,
 ) -> Any:
     """Draw as `utmost.releases.add_noise` does, with bits from a seed. Not private: the seed reveals the noise.
 
@@ -65,7 +70,7 @@ def seeded_release(
     ... ).tolist()
     True
     """
-    return noised(values, law, randomness=SeededRandomness(seed), method=method, grid=grid)
+    return noised(values, distribution, randomness=SeededRandomness(seed), method=method, grid=grid)
 
 
 def seeded_gradual_release(

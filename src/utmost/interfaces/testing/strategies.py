@@ -15,7 +15,7 @@ from utmost.core.exact.linear_algebra import matrix_product
 from utmost.design.channels.channel import Channel
 from utmost.design.channels.on_counts import GeometricMatrix
 from utmost.design.spaces import losses
-from utmost.design.spaces import priors as prior_laws
+from utmost.design.spaces import priors as prior_distributions
 from utmost.design.spaces.consumer import Consumer
 
 sizes = st.integers(1, 7)
@@ -32,7 +32,7 @@ levels = alphas.map(lambda alpha: level(alpha=alpha)) | st.sampled_from(["1/1000
 def priors(draw: st.DrawFn, n: int, full_support: bool = False) -> Array:
     """Exact priors on n secrets; zeros are likely unless full support is asked for."""
     weights = draw(st.lists(st.integers(int(full_support), 9), min_size=n, max_size=n).filter(any))
-    return prior_laws.from_counts(weights)
+    return prior_distributions.from_counts(weights)
 
 
 @st.composite
@@ -55,7 +55,7 @@ def any_losses(draw: st.DrawFn, n: int, k: int) -> Array:
 def channels(draw: st.DrawFn, n: int, m: int) -> Channel:
     """Exact (n, m) channels; zero entries, zero columns and equal rows are likely."""
     weights = st.lists(st.integers(0, 4), min_size=m, max_size=m).filter(any)
-    rows = [prior_laws.from_counts(draw(weights)) for _ in range(n)]
+    rows = [prior_distributions.from_counts(draw(weights)) for _ in range(n)]
     if n > 1 and draw(st.booleans()):
         rows[-1] = rows[0]
     return Channel(np.array(rows, dtype=object).reshape(n, m))

@@ -401,7 +401,7 @@ def _check_no_stored_responses(release: Published) -> None:
 def _without_responses(step: Step, noise: Noise, parts: tuple[bytes, ...]) -> dict[str, Any]:
     """The facts of an event without stored responses."""
     noise.check_level(step.to)
-    step.law(noise.by_item())  # an impossible step fails here, and not later in the workers
+    step.distribution(noise.by_item())  # an impossible step fails here, and not later in the workers
     facts = {"level": level_text(step.to), "how": step.how, "parts": len(parts), "root": parts_digest(parts)}
     return {**facts, "label_key": None}
 

@@ -142,7 +142,7 @@ def release(
     >>> answer = release(table, promise, epsilon="1/2")
     >>> answer.release.at(2).table["n_margin"], answer.release.levels
     ([7, 7], (level(epsilon='1/2'), level(epsilon=2)))
-    >>> release(table, promise, epsilon=8, once=True).law
+    >>> release(table, promise, epsilon=8, once=True).distribution
     DiscreteStaircase(epsilon=8, sensitivity=5, step=1)
 
     A counted table is released by a plan:

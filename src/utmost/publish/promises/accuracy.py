@@ -92,11 +92,11 @@ def epsilon_for(
     sample = planned(Fraction(1))
     first = _place(_lower_bound(sample, wanted), digits)
     last = _place(_LARGEST * int(sample.unit.epsilon_parts), digits)
-    if sample.law.numbers != "integers" or not 1 < sample.unit.sensitivity <= _FEW_STEPS:
+    if sample.distribution.numbers != "integers" or not 1 < sample.unit.sensitivity <= _FEW_STEPS:
         return _decimal(_bisected(first, last, is_met), digits)
 
     def step(place: int) -> int:
-        periodicity = noise(place).law.periodicity
+        periodicity = noise(place).distribution.periodicity
         return 1 if periodicity is None else periodicity.start
 
     return _decimal(_by_steps(first, last, is_met, step), digits)
@@ -131,7 +131,7 @@ def in_total_noise(epsilon: Fraction, unit: Unit) -> Geometric:
 
 def _lower_bound(noise: CellNoiseAtLevel, wanted: Fraction) -> float:
     """An epsilon of the whole release below which no noise has the required margin."""
-    window = 2 * math.floor(wanted) + 1 if noise.law.numbers == "integers" else 2 * wanted
+    window = 2 * math.floor(wanted) + 1 if noise.distribution.numbers == "integers" else 2 * wanted
     overlapping = math.ceil(window / noise.unit.sensitivity)
     if overlapping > _MOST_OVERLAPS:
         raise OutOfRange(

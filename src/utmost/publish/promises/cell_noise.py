@@ -145,7 +145,7 @@ class CellNoise(ColumnNoise, LatticeNoise):
     Source: [koufogiannis2015], [geng2012]; proofs/theory/gradual-release.md.
 
     >>> from utmost.exact import level
-    >>> CellNoise(Unit(5, 1), half_step=True).at(level(1)).law
+    >>> CellNoise(Unit(5, 1), half_step=True).at(level(1)).distribution
     DiscreteStaircase(epsilon=1, sensitivity=5, step=3)
     >>> CellNoise(Unit(1, 2, "change-one")).lattice.cells
     4
@@ -216,7 +216,7 @@ class CellNoise(ColumnNoise, LatticeNoise):
 
         >>> from utmost.exact import level
         >>> noise = CellNoise(Unit(1, 2)).at(level(1))
-        >>> noise.law, noise.margin
+        >>> noise.distribution, noise.margin
         (Geometric(epsilon='1/2', sensitivity=1), 6)
         """
         sure = read_confidence(confidence)

@@ -29,7 +29,7 @@ _TABLE = 1 << 12
 
 
 @dataclass(frozen=True, eq=False)
-class SelectionLaw:
+class SelectionDistribution:
     """The largest probability pi(n) of selecting a key of n individuals, as a distribution function of a threshold T.
 
     pi(0) = 0 and pi(n+1) = min(a pi(n) + delta, 1 - (1 - pi(n) - delta)/a, 1), with a = e^epsilon for one key. The
@@ -51,7 +51,7 @@ class SelectionLaw:
     def __post_init__(self) -> None:
         ratio = exact(self.ratio, "ratio")
         if ratio <= 1:
-            raise OutOfRange("ratio must be above 1", came=self.ratio, where="SelectionLaw")
+            raise OutOfRange("ratio must be above 1", came=self.ratio, where="SelectionDistribution")
         object.__setattr__(self, "ratio", ratio)
         object.__setattr__(self, "delta", read_delta(self.delta, _LEAST_SHARE))
 
@@ -147,16 +147,18 @@ class SelectionLaw:
         return above
 
 
-def selection_law(total: Level, delta: Fraction, keys: int, shares: int | None = None) -> SelectionLaw:
+def selection_distribution(
+    total: Level, delta: Fraction, keys: int, shares: int | None = None
+) -> SelectionDistribution:
     """The distribution for each of k keys of one individual, at epsilon/k and delta/k; or for each of K shares."""
     # With K shares that one individual divides among keys, the distribution of one share has epsilon/K: K shares on one
     # key move its probability from 0 to delta, and no division costs more; see proofs/theory/unknown-keys.md.
     if shares is None:
-        return SelectionLaw(_ratio_below(total.scaled(Fraction(1, keys))), delta / keys)
+        return SelectionDistribution(_ratio_below(total.scaled(Fraction(1, keys))), delta / keys)
     # A larger level is replaced by the largest one, which is more private: a^K must stay computable.
     level = total if total.epsilon_float <= _LARGEST_EPSILON else Level.of_epsilon(_LARGEST_EPSILON)
     ratio = _ratio_below(level.scaled(Fraction(1, shares)))
-    return SelectionLaw(ratio, _delta_of_a_share(delta, ratio, shares))
+    return SelectionDistribution(ratio, _delta_of_a_share(delta, ratio, shares))
 
 
 def _delta_of_a_share(delta: Fraction, ratio: Fraction, shares: int) -> Fraction:
@@ -171,7 +173,9 @@ def _delta_of_a_share(delta: Fraction, ratio: Fraction, shares: int) -> Fraction
         bits *= 2
 
 
-def appearance_chance(before: SelectionLaw | None, after: SelectionLaw, n: int) -> Callable[[int], list[Interval]]:
+def appearance_chance(
+    before: SelectionDistribution | None, after: SelectionDistribution, n: int
+) -> Callable[[int], list[Interval]]:
     """The probability (pi_2 - pi_1)/(1 - pi_1) that a key of n individuals, not selected before, is selected now."""
 
     def cut(bits: int) -> list[Interval]:

@@ -23,7 +23,7 @@ from utmost.tables.cells.cell_values import CellValues, where_is
 if TYPE_CHECKING:
     from utmost.publish.promises.cell_noise import CellNoise
 
-StepLaw = Geometric | Relaxing | Tightening | Bridge
+StepDistribution = Geometric | Relaxing | Tightening | Bridge
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Step:
             return "fresh" if self.lower is None else "relax"
         return "tighten" if self.lower is None else "bridge"
 
-    def law(self, lattice: Lattice) -> StepLaw:
+    def distribution(self, lattice: Lattice) -> StepDistribution:
         """The conditional distribution of the noise V_to at the new level."""
         # Relaxing: V_to given V_lower. Tightening: V_to - V_higher. Bridge: V_to - V_higher given V_lower - V_higher.
         to = lattice.of(self.to)
@@ -80,10 +80,10 @@ class Step:
             assert above is not None
             step = Tightening(to, lattice.of(self.higher))
             return add(above, tightening_noise(step, count, randomness=randomness, method=method))
-        law = Bridge(lattice.of(self.lower), to, None if self.higher is None else lattice.of(self.higher))
+        distribution = Bridge(lattice.of(self.lower), to, None if self.higher is None else lattice.of(self.higher))
         if above is None:
-            return bridge_noise(law, below, randomness=randomness, method=method)
-        return add(above, bridge_noise(law, minus(below, above), randomness=randomness, method=method))
+            return bridge_noise(distribution, below, randomness=randomness, method=method)
+        return add(above, bridge_noise(distribution, minus(below, above), randomness=randomness, method=method))
 
 
 def tighten(

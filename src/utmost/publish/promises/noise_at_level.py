@@ -19,10 +19,10 @@ from utmost.core.exact.numbers import Number, read_confidence
 from utmost.core.exact.written_levels import level_facts
 from utmost.core.noise.costs import Cost, Moment, absolute, cost_named
 from utmost.core.noise.discrete_staircase import DiscreteStaircase
+from utmost.core.noise.distribution import THEOREM_11, Distribution
 from utmost.core.noise.geometric import Geometric
-from utmost.core.noise.integer_law import IntegerLaw
+from utmost.core.noise.integer_distribution import IntegerDistribution
 from utmost.core.noise.laplace import Laplace
-from utmost.core.noise.law import THEOREM_11, Law
 from utmost.core.noise.optimal import relaxable_noise
 from utmost.core.noise.staircase import Staircase
 from utmost.core.privacy.unit import Unit, read_unit
@@ -32,15 +32,15 @@ from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import LittleProtection, OutOfRange, PromiseBroken, RowsObserved, warn
 from utmost.publish.promises.declared_columns import read_numbers
 from utmost.publish.promises.lattice import Lattice, whole_sensitivity
-from utmost.publish.promises.table_statements import law_parameters
+from utmost.publish.promises.table_statements import distribution_parameters
 from utmost.publish.promises.values import noised_by
 from utmost.tables.cells.columns import RowName, integer_column, real_column
 
 if TYPE_CHECKING:  # loaded only for releases in one draw
-    from utmost.core.noise.one_draw import DrawLaw
+    from utmost.core.noise.one_draw import DrawDistribution
 
 
-def optimal_law(level: Level, sensitivity: Fraction, cost: Cost, numbers: str) -> Law:
+def optimal_distribution(level: Level, sensitivity: Fraction, cost: Cost, numbers: str) -> Distribution:
     """The distribution with the least expected cost of all noise that can be added to one cell at this level."""
     if numbers == "integers":
         units = whole_sensitivity(sensitivity)
@@ -48,7 +48,7 @@ def optimal_law(level: Level, sensitivity: Fraction, cost: Cost, numbers: str) -
     return Staircase(level, sensitivity, cost)
 
 
-def relaxable_law(level: Level, sensitivity: Fraction, cost: Cost, numbers: str) -> Law:
+def relaxable_distribution(level: Level, sensitivity: Fraction, cost: Cost, numbers: str) -> Distribution:
     """The distribution of least expected cost that can be relaxed without loss: [koufogiannis2015, Theorem 9]."""
     if numbers == "integers":
         return relaxable_noise(level, whole_sensitivity(sensitivity), cost)
@@ -80,7 +80,7 @@ class NoiseAtLevel(Protocol):
         """The unit of privacy."""
 
     @property
-    def law(self) -> Any:
+    def distribution(self) -> Any:
         """The distribution of the noise."""
 
     @property
@@ -119,10 +119,10 @@ class CellNoiseAtLevel(Display):
     Attributes:
         level: Level of the whole release.
         unit: Unit of privacy.
-        law: Distribution of the noise of one cell, at ``unit.per_cell(level)``; on the reals, its limit for a fine
-            grid.
-        drawn: Distribution of the integers that are drawn: ``law`` itself, or the one in steps of the grid. The
-            level, margin, expected cost and theorem describe ``drawn``.
+        distribution: Distribution of the noise of one cell, at ``unit.per_cell(level)``; on the reals, its limit for a
+            fine grid.
+        drawn: Distribution of the integers that are drawn: ``distribution`` itself, or the one in steps of the grid.
+            The level, margin, expected cost and theorem describe ``drawn``.
         cost: Cost for which the distribution is optimal.
         relaxable: Whether the distribution was chosen so that the release can later be relaxed without loss.
         confidence: Probability with which a released cell lies within ``margin`` of the true one.
@@ -138,8 +138,8 @@ class CellNoiseAtLevel(Display):
 
     level: Level
     unit: Unit
-    law: Law
-    drawn: IntegerLaw
+    distribution: Distribution
+    drawn: IntegerDistribution
     cost: Cost
     relaxable: bool
     confidence: Fraction
@@ -151,8 +151,8 @@ class CellNoiseAtLevel(Display):
         if not isinstance(self.drawn, Geometric):  # only geometric noise satisfies a bound over all cells together
             unit.check_each_cell(type(self.drawn).__name__)
         _check_kept(self.drawn, self.level, unit, unit.sensitivity if grid is None else unit.sensitivity / grid)
-        if self.law is not self.drawn:
-            _check_kept(self.law, self.level, unit, unit.sensitivity)
+        if self.distribution is not self.drawn:
+            _check_kept(self.distribution, self.level, unit, unit.sensitivity)
         steps = self.drawn.margin(self.confidence)
         margin = unit.margin(steps) if grid is None else round_up((steps + FARTHEST) * grid)  # rounding: half a step
         object.__setattr__(self, "margin", margin)
@@ -175,18 +175,18 @@ class CellNoiseAtLevel(Display):
 
     def weakness(self) -> str:
         """The reason why the level protects practically nobody; empty if it protects."""
-        return weakness_of(self.level, self.law)
+        return weakness_of(self.level, self.distribution)
 
     def facts(self) -> dict[str, Any]:
         """The noise as JSON values, for a statement."""
-        law = self.law
+        distribution = self.distribution
         return {
             "drawn": repr(self.drawn),
             "theorem": self.theorem,
             "epsilon_parts": self.unit.epsilon_parts,
             "per_cell": level_facts(self.unit.per_cell(self.level)),
-            "law": type(law).__name__,
-            "parameters": law_parameters(law),
+            "distribution": type(distribution).__name__,
+            "parameters": distribution_parameters(distribution),
             "relaxable": self.relaxable,
             "grid": None if self.grid is None else str(self.grid),
             "confidence": float(self.confidence),
@@ -248,7 +248,7 @@ class CellNoiseAtLevel(Display):
         """E L(noise) of the drawn noise; on a grid, without the rounding of the value itself.
 
         >>> noise = cell_noise_at(epsilon=2, unit=Unit(1, 1), numbers="reals", grid=8)
-        >>> float(noise.law.expected_cost(noise.cost)), noise.expected_cost
+        >>> float(noise.distribution.expected_cost(noise.cost)), noise.expected_cost
         (0.425459064119660..., 2.205764...)
         """
         if self.width is not None and isinstance(self.cost, Moment):
@@ -267,9 +267,9 @@ class CellNoiseAtLevel(Display):
 
 
 @lru_cache(maxsize=512)
-def _is_least(drawn: IntegerLaw, sensitivity: Fraction, cost: Cost) -> bool:
+def _is_least(drawn: IntegerDistribution, sensitivity: Fraction, cost: Cost) -> bool:
     """Whether this noise has the least cost of all known noise that can be relaxed without loss; cached."""
-    least = relaxable_law(drawn.level, sensitivity, cost, "integers")
+    least = relaxable_distribution(drawn.level, sensitivity, cost, "integers")
     return float(drawn.expected_cost(cost)) <= float(least.expected_cost(cost))
 
 
@@ -315,42 +315,42 @@ def cell_noise_at(
         Unsupported: for sums and counts with shared noise, and for cells that are bounded together: use a plan.
 
     >>> noise = cell_noise_at(epsilon=1, unit=Unit(1, 2))
-    >>> noise.law, noise.margin
+    >>> noise.distribution, noise.margin
     (Geometric(epsilon='1/2', sensitivity=1), 6)
     """
     spent, protected = level(epsilon), read_unit(unit)
     goal, sure = cost_named(cost), read_confidence(confidence)
-    choose = relaxable_law if truth(relaxable, "relaxable") else optimal_law
+    choose = relaxable_distribution if truth(relaxable, "relaxable") else optimal_distribution
     protected.check_each_cell("a plan of cells")
     if protected.amount is not None and read_numbers(numbers) != "integers":
         remedy = "Leave out numbers= and grid=: amounts are whole steps already."
         raise OutOfRange('numbers must be "integers" for amounts in steps', came="reals", remedy=remedy)
     stepped = in_steps(goal, None if protected.step == 1 else protected.step)
-    law = choose(protected.per_cell(spent), protected.sensitivity, stepped, read_numbers(numbers))
-    drawn, exponent = on_grid(law, grid)
+    distribution = choose(protected.per_cell(spent), protected.sensitivity, stepped, read_numbers(numbers))
+    drawn, exponent = on_grid(distribution, grid)
     width = None if exponent is None else Fraction(2) ** -exponent
     if width is not None and not relaxable and _can_be_summed(goal, drawn.sensitivity):
-        best = optimal_law(drawn.level, Fraction(drawn.sensitivity), in_steps(goal, width), "integers")
-        assert isinstance(best, IntegerLaw), "the optimal distribution is on the integers"
+        best = optimal_distribution(drawn.level, Fraction(drawn.sensitivity), in_steps(goal, width), "integers")
+        assert isinstance(best, IntegerDistribution), "the optimal distribution is on the integers"
         drawn = best
-    return CellNoiseAtLevel(spent, protected, law, drawn, goal, relaxable, sure, width)
+    return CellNoiseAtLevel(spent, protected, distribution, drawn, goal, relaxable, sure, width)
 
 
-def _check_kept(law: Law, level: Level, unit: Unit, sensitivity: Fraction) -> None:
+def _check_kept(distribution: Distribution, level: Level, unit: Unit, sensitivity: Fraction) -> None:
     """Check exactly that the noise of one cell satisfies the cell's share of a level for a sensitivity."""
-    where, share = type(law).__name__, unit.per_cell(level)
-    if law.level > share:
+    where, share = type(distribution).__name__, unit.per_cell(level)
+    if distribution.level > share:
         remedy = "Make the distribution with the level unit.per_cell(level)."
         required = f"the noise of a cell must satisfy {share}"
-        raise PromiseBroken(required, came=str(law.level), where=where, remedy=remedy)
-    if law.sensitivity < sensitivity:
-        least = -(-sensitivity // 1) if isinstance(law, IntegerLaw) else sensitivity
+        raise PromiseBroken(required, came=str(distribution.level), where=where, remedy=remedy)
+    if distribution.sensitivity < sensitivity:
+        least = -(-sensitivity // 1) if isinstance(distribution, IntegerDistribution) else sensitivity
         required = f"the noise of a cell must be for a sensitivity of at least {least}"
         remedy = "Make the distribution with the sensitivity unit.sensitivity; on a grid, with that many steps of it."
-        raise PromiseBroken(required, came=str(law.sensitivity), where=where, remedy=remedy)
-    kept = law.worst_level(Fraction(law.sensitivity))
-    if kept is not None and kept > law.level:
-        required = f"the probabilities of the noise must satisfy its level, {law.level}"
+        raise PromiseBroken(required, came=str(distribution.sensitivity), where=where, remedy=remedy)
+    kept = distribution.worst_level(Fraction(distribution.sensitivity))
+    if kept is not None and kept > distribution.level:
+        required = f"the probabilities of the noise must satisfy its level, {distribution.level}"
         remedy = "Let its level be self.ratio_level(place, self.sensitivity), at the place of the largest ratio."
         raise PromiseBroken(required, came=str(kept), where=where, remedy=remedy)
 
@@ -360,23 +360,23 @@ def cell_noise_of_answer(unit: Unit, lattice: Lattice, at: Level, confidence: Fr
     """The noise of an answer at a level; it does not depend on other answers."""
     here, steps = unit.per_cell(at), lattice.sensitivity
     is_staircase = lattice.block > 1
-    drawn: IntegerLaw = DiscreteStaircase.half_step(here, steps) if is_staircase else Geometric(here, steps)
+    drawn: IntegerDistribution = DiscreteStaircase.half_step(here, steps) if is_staircase else Geometric(here, steps)
     grid = None if lattice.exponent is None else Fraction(2) ** -lattice.exponent
-    law: Law = drawn if grid is None or is_staircase else Laplace(here, Fraction(unit.sensitivity))
-    return CellNoiseAtLevel(at, unit, law, drawn, absolute, True, confidence, grid)
+    distribution: Distribution = drawn if grid is None or is_staircase else Laplace(here, Fraction(unit.sensitivity))
+    return CellNoiseAtLevel(at, unit, distribution, drawn, absolute, True, confidence, grid)
 
 
 _WEAK = 10  # the epsilon above which odds change by a factor of more than 22 000
 _SURE = Fraction(19, 20)
 
 
-def weakness_of(level: Level, law: "Law | DrawLaw") -> str:
+def weakness_of(level: Level, distribution: "Distribution | DrawDistribution") -> str:
     """The reason why a level protects practically nobody: epsilon above 10, or 19 in 20 true cells; empty if it
     protects.
     """
     if level.epsilon_interval(64).lower > _WEAK:
         said = f"epsilon is above {_WEAK}, so the odds of any guess about an individual may grow more than 22 000-fold"
-    elif law.numbers == "integers" and law.margin(_SURE) == 0:
+    elif distribution.numbers == "integers" and distribution.margin(_SURE) == 0:
         said = "more than 19 in 20 released cells will be the true ones"
     else:
         return ""

@@ -28,7 +28,7 @@ from utmost.errors import BadTable, LedgerDamaged, NeedsTable, OutOfRange, Unsup
 from utmost.publish.counting.key_counts import counts_in_shares
 from utmost.publish.promises.declared_columns import listed_names
 from utmost.publish.promises.drawing import NewResponse, Responder
-from utmost.publish.promises.key_distribution import SelectionLaw, read_delta, selection_law
+from utmost.publish.promises.key_distribution import SelectionDistribution, read_delta, selection_distribution
 from utmost.publish.promises.noise_at_level import weakness_of
 from utmost.publish.promises.partition_selection import (
     counted_keys,
@@ -229,27 +229,33 @@ class KeyNoise(SelectionNoise):
         if self.delta < _LEAST_SERVED:
             raise OutOfRange("a service selects keys with a delta of at least 1e-30", came="less", where="terms")
 
-    def law(self, level: Level) -> SelectionLaw:
+    def distribution(self, level: Level) -> SelectionDistribution:
         """The distribution of the threshold of one key, or of one share."""
-        return selection_law(level, self.delta, self.unit.cells, self.shares)
+        return selection_distribution(level, self.delta, self.unit.cells, self.shares)
 
     def selected(self, counts: Sequence[tuple[Any, int]], level: Level, bits: Randomness) -> KeysAndCounts:
-        law = self.law(level)
-        drawn = law.thresholds(len(counts), bits)
-        selected = [(key, n + law.turn - least) for (key, n), least in zip(counts, drawn, strict=True) if n >= least]
+        distribution = self.distribution(level)
+        drawn = distribution.thresholds(len(counts), bits)
+        selected = [
+            (key, n + distribution.turn - least) for (key, n), least in zip(counts, drawn, strict=True) if n >= least
+        ]
         return [key for key, _ in selected], [noisy for _, noisy in selected]
 
     def margin(self, level: Level, confidence: Number) -> int:
         """The margin of error: the noisy count of a key lies this close to its count, whether the key is selected or
         not.
         """
-        law, sure = self.law(level), read_confidence(confidence)
+        distribution, sure = self.distribution(level), read_confidence(confidence)
 
         def is_within(far: int) -> bool:
-            below = law.chance_interval(law.turn - far - 1).upper if far < law.turn else Fraction(0)
-            return law.chance_interval(law.turn + far).lower - below >= sure
+            below = (
+                distribution.chance_interval(distribution.turn - far - 1).upper
+                if far < distribution.turn
+                else Fraction(0)
+            )
+            return distribution.chance_interval(distribution.turn + far).lower - below >= sure
 
-        return first_integer(-1, law.certain, is_within)
+        return first_integer(-1, distribution.certain, is_within)
 
     def drawn(self, level: Level) -> str:
         count, each = "count", f"delta = {self.delta / self.unit.cells}"
@@ -258,8 +264,8 @@ class KeyNoise(SelectionNoise):
         step = level_name(level.scaled(Fraction(1, self.shares or self.unit.cells)))
         return (
             f"a key is selected if its {count} reaches a random threshold, drawn separately for each key, at {step} "
-            f"and {each}; its noisy count is published with it, and is always above {self.law(level).threshold}, so "
-            "that rare keys look more frequent than they are"
+            f"and {each}; its noisy count is published with it, and is always above "
+            f"{self.distribution(level).threshold}, so that rare keys look more frequent than they are"
         )
 
     @property
@@ -313,7 +319,7 @@ def key_noise(columns: Sequence[str] = KEYS, *, delta: Number, keys: int = 1, sh
     >>> counts = {"word": ["flu", "measles", "plague"], "n": [800, 650, 1]}
     >>> release(counts, Promise(noise=noise), epsilon=1).table["word"]
     ['flu', 'measles']
-    >>> noise.law(level(1)).threshold, noise.law(level(1)).chance(1), noise.margin(level(1), "0.95")
+    >>> noise.distribution(level(1)).threshold, noise.distribution(level(1)).chance(1), noise.margin(level(1), "0.95")
     (19, Fraction(1, 1000000000), 3)
     """
     most = keys_of_one(keys)

@@ -67,23 +67,24 @@ class SelectedCellNoise(SelectionNoise):
         cells = selected_cells(counts, self.universe, level, self.unit.cells, self.false_keys, bits)
         return cells.keys, cells.noisy
 
-    def _law(self, level: Level) -> Geometric:
+    def _distribution(self, level: Level) -> Geometric:
         return Geometric(level.scaled(Fraction(1, self.unit.cells)))
 
     def margin(self, level: Level, confidence: Number) -> int:
         """The margin of error: the noisy count of a cell lies this close to its count, whether the cell is selected or
         not.
         """
-        return int(self._law(level).margin(confidence))
+        return int(self._distribution(level).margin(confidence))
 
     def threshold(self, level: Level) -> int:
         """The number that a noisy count must exceed."""
-        return least_threshold(self._law(level).level, self.universe.size, self.false_keys)
+        return least_threshold(self._distribution(level).level, self.universe.size, self.false_keys)
 
     def drawn(self, level: Level) -> str:
         return (
-            f"{self._law(level)!r} on every cell of the universe, also those that nobody holds; a cell is selected if "
-            f"its noisy count is above {self.threshold(level)}, so that rare cells look more frequent than they are"
+            f"{self._distribution(level)!r} on every cell of the universe, also those that nobody holds; a cell is "
+            f"selected if its noisy count is above {self.threshold(level)}, so that rare cells look more frequent than "
+            "they are"
         )
 
     @property

@@ -41,7 +41,13 @@ from utmost.publish.promises.together_at_level import (
     together_guarantee,
     way_of_facts,
 )
-from utmost.publish.workloads.measuring.cells_together import NORMS, RAISED, CellsLaw, CellsTogether, TogetherKind
+from utmost.publish.workloads.measuring.cells_together import (
+    NORMS,
+    RAISED,
+    CellsDistribution,
+    CellsTogether,
+    TogetherKind,
+)
 
 _ANCHOR = level(1)
 """The level for which JSON states the noise of a row; the noise at another level follows by scaling."""
@@ -101,7 +107,7 @@ class TogetherNoise(ColumnNoise, LatticeNoise):
     def lattices(self) -> dict[str, Lattice]:
         """The lattice of each stored column, with its constant ratio to the level."""
         one = self.lattice.of(_ANCHOR).power
-        ratios = [ratio.power / one for law in self.way.laws for ratio in ratios_of(law)]
+        ratios = [ratio.power / one for distribution in self.way.distributions for ratio in ratios_of(distribution)]
         return {name: replace(self.lattice, share=share) for name, share in zip(self.columns, ratios, strict=True)}
 
     @property
@@ -113,7 +119,12 @@ class TogetherNoise(ColumnNoise, LatticeNoise):
 
     def stored_bound(self) -> int:
         """The largest size of a sum of columns before noise, in steps."""
-        rows = [row for law in self.way.laws if isinstance(law, SignedCells) for row in law.rows]
+        rows = [
+            row
+            for distribution in self.way.distributions
+            if isinstance(distribution, SignedCells)
+            for row in distribution.rows
+        ]
         return self.bound()[0] * max([2, *(sum(map(abs, row)) for row in rows)])
 
     def released(self, columns: tuple[str, ...]) -> tuple[str, ...]:
@@ -133,11 +144,15 @@ class TogetherNoise(ColumnNoise, LatticeNoise):
         return self._by_group(response, partial(columns_of, halves="keep"))
 
     def _by_group(
-        self, columns: Mapping[str, NDArray[Any]], transform: Callable[[CellsLaw, list[Integers]], list[Any]]
+        self, columns: Mapping[str, NDArray[Any]], transform: Callable[[CellsDistribution, list[Integers]], list[Any]]
     ) -> dict[str, Any]:
         """The columns after ``transform`` was applied to each group, by name."""
-        groups = zip(grouped(self.columns, self.way.groups), self.way.laws, strict=True)
-        transformed = [column for group, law in groups for column in transform(law, [columns[name] for name in group])]
+        groups = zip(grouped(self.columns, self.way.groups), self.way.distributions, strict=True)
+        transformed = [
+            column
+            for group, distribution in groups
+            for column in transform(distribution, [columns[name] for name in group])
+        ]
         return dict(zip(self.columns, transformed, strict=True))
 
     def guarantee(self, level: Level, columns: Sequence[str]) -> str:

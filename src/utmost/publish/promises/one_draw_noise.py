@@ -22,9 +22,9 @@ from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, exact, natural, read_confidence, written_number
 from utmost.core.noise.cells_draw import CellsDraw
 from utmost.core.noise.combination import Combination
-from utmost.core.noise.draw_with_total import COMBINED, DrawWithTotal, drawn_law
+from utmost.core.noise.draw_with_total import COMBINED, DrawWithTotal, drawn_distribution
 from utmost.core.noise.geometric import Geometric
-from utmost.core.noise.one_draw import NOT_BETTER_KNOWN, DrawLaw
+from utmost.core.noise.one_draw import NOT_BETTER_KNOWN, DrawDistribution
 from utmost.core.noise.tables_draw import MOST_GROUPS, TablesDraw
 from utmost.core.privacy.unit import Unit
 from utmost.core.sampling.draw import sample
@@ -59,7 +59,7 @@ class OneDrawAtLevel(Display):
     Attributes:
         level: Level of the whole release.
         unit: Unit of privacy.
-        law: Joint distribution of the noise of all cells in the draw.
+        distribution: Joint distribution of the noise of all cells in the draw.
         confidence: Probability with which a released cell lies within its margin of the true one.
         rows: For each row of the table, the cell of the distribution; for a row with the total of tables, None. Empty
             if all cells have the same distribution.
@@ -69,7 +69,7 @@ class OneDrawAtLevel(Display):
 
     level: Level
     unit: Unit
-    law: DrawLaw | DrawWithTotal
+    distribution: DrawDistribution | DrawWithTotal
     confidence: Fraction
     rows: tuple[int | None, ...] = ()
     further_tables: tuple[tuple[int, Geometric], ...] = ()
@@ -97,35 +97,39 @@ class OneDrawAtLevel(Display):
         # The draw and the other tables are independent. If a sum has cells of both, each gets half of the miss
         # probability.
         sure = 1 - (1 - confidence) / 2 if any(drawn) and others else confidence
-        margin = answer_margin(self.law, drawn, sure) if any(drawn) or not others else Fraction(0)
+        margin = answer_margin(self.distribution, drawn, sure) if any(drawn) or not others else Fraction(0)
         if others:
-            laws = [law for _, law in others]
-            margin += exact(Combination([size for size, _ in others], [law.ratio for law in laws]).margin(sure))
+            distributions = [distribution for _, distribution in others]
+            margin += exact(
+                Combination(
+                    [size for size, _ in others], [distribution.ratio for distribution in distributions]
+                ).margin(sure)
+            )
         return self.unit.margin(int(margin) if margin.denominator == 1 else float(margin))
 
     def sum_variance(self, coefficients: Sequence[Fraction]) -> float:
         """The variance of a linear combination of released cells."""
         drawn, others = self._on_cells(coefficients)
-        variance = float(self.law.variance_of(drawn))
-        variance += sum(float(size) ** 2 * float(law.variance()) for size, law in others)
+        variance = float(self.distribution.variance_of(drawn))
+        variance += sum(float(size) ** 2 * float(distribution.variance()) for size, distribution in others)
         return variance * float(self.unit.step**2)
 
     def _on_cells(self, coefficients: Sequence[Fraction]) -> tuple[list[Fraction], list[tuple[Fraction, Geometric]]]:
         """The coefficients of the draw's cells; and each nonzero coefficient of another group, with its noise."""
         if not self.rows:  # the noise of the cells is exchangeable: only the set of coefficients matters
             return sorted(coefficients, reverse=True), []
-        cells = [Fraction(0)] * self.law.size
+        cells = [Fraction(0)] * self.distribution.size
         for place, coefficient in zip(self.rows, coefficients[: len(self.rows)], strict=True):
             for cell in range(self.sizes[0]) if place is None else (place,):  # the total is the sum of the first table
                 cells[cell] += coefficient
-        laws = [law for groups, law in self.further_tables for _ in range(groups)]
-        further = zip(coefficients[len(self.rows) :], laws, strict=True)
-        return cells, [(coefficient, law) for coefficient, law in further if coefficient]
+        distributions = [distribution for groups, distribution in self.further_tables for _ in range(groups)]
+        further = zip(coefficients[len(self.rows) :], distributions, strict=True)
+        return cells, [(coefficient, distribution) for coefficient, distribution in further if coefficient]
 
     @property
-    def draw(self) -> DrawLaw:
+    def draw(self) -> DrawDistribution:
         """The draw of the cells, without the separate noise of the total."""
-        return self.law.draw if isinstance(self.law, DrawWithTotal) else self.law
+        return self.distribution.draw if isinstance(self.distribution, DrawWithTotal) else self.distribution
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -135,7 +139,7 @@ class OneDrawAtLevel(Display):
 
     @property
     def theorem(self) -> str:
-        drawn = COMBINED if isinstance(self.law, DrawWithTotal) else NOT_BETTER_KNOWN
+        drawn = COMBINED if isinstance(self.distribution, DrawWithTotal) else NOT_BETTER_KNOWN
         return drawn + "; further tables have independent noise, at their shares of epsilon" * bool(self.further_tables)
 
     def weakness(self) -> str:
@@ -148,27 +152,27 @@ class OneDrawAtLevel(Display):
         return {
             "drawn": self.drawn,
             "theorem": self.theorem,
-            "law": repr(self.law),
+            "distribution": repr(self.distribution),
             "relaxable": False,
         }
 
     @property
     def drawn(self) -> str:
         if not self.further_tables:
-            return f"one draw for all released cells together: {self.law!r}; it cannot be relaxed later"
-        others = "; ".join(f"{groups} groups: {law!r}" for groups, law in self.further_tables)
+            return f"one draw for all released cells together: {self.distribution!r}; it cannot be relaxed later"
+        others = "; ".join(f"{groups} groups: {distribution!r}" for groups, distribution in self.further_tables)
         return (
-            f"one draw for the total and all one-way tables together: {self.law!r}; and noise of each group of the "
-            f"other tables ({others}); none can be relaxed later"
+            f"one draw for the total and all one-way tables together: {self.distribution!r}; and noise of each group "
+            f"of the other tables ({others}); none can be relaxed later"
         )
 
     def noised(self, cells: Mapping[str, NDArray[Any]], randomness: Randomness) -> dict[str, Any]:
-        noise = sample_one_draw(self.law, 1, randomness=randomness)[0]
+        noise = sample_one_draw(self.distribution, 1, randomness=randomness)[0]
         if self.rows:
             total = sum(noise[: self.sizes[0]].tolist())
             listed = [total if place is None else int(noise[place]) for place in self.rows]
-            for groups, law in self.further_tables:
-                listed += sample(law, groups, randomness=randomness).tolist()
+            for groups, distribution in self.further_tables:
+                listed += sample(distribution, groups, randomness=randomness).tolist()
             noise = narrowed(np.array(listed, object))
         noised, start = dict[str, Any](), 0
         for name, column in cells.items():
@@ -179,13 +183,15 @@ class OneDrawAtLevel(Display):
 
 @lru_cache(maxsize=64)
 def _bar(noise: OneDrawAtLevel) -> Margin:
-    law, sure, unit = noise.law, noise.confidence, noise.unit
+    distribution, sure, unit = noise.distribution, noise.confidence, noise.unit
 
     def margin(cells: Sequence[int]) -> int | float:
         taken = set(cells)
-        return unit.margin(int(answer_margin(law, [int(place in taken) for place in range(law.size)], sure)))
+        return unit.margin(
+            int(answer_margin(distribution, [int(place in taken) for place in range(distribution.size)], sure))
+        )
 
-    of_kinds = {place: margin([place]) for place in law.kinds}
+    of_kinds = {place: margin([place]) for place in distribution.kinds}
     if not noise.rows:
         return max(of_kinds.values())
     starts = [0, *accumulate(noise.sizes)]
@@ -195,7 +201,11 @@ def _bar(noise: OneDrawAtLevel) -> Margin:
     drawn = [total if place is None else cells[place] for place in noise.rows]
     return (
         *drawn,
-        *(unit.margin(int(law.margin(sure))) for groups, law in noise.further_tables for _ in range(groups)),
+        *(
+            unit.margin(int(distribution.margin(sure)))
+            for groups, distribution in noise.further_tables
+            for _ in range(groups)
+        ),
     )
 
 
@@ -261,7 +271,7 @@ class OneDraw(ColumnNoise):
 
     >>> from utmost.exact import level
     >>> noise = OneDraw(Unit(1, 5, nonnegative=True), released_cells=10)
-    >>> noise.at(level(1)).law, noise.margin(level(1), "0.95")
+    >>> noise.at(level(1)).distribution, noise.margin(level(1), "0.95")
     (CellsDraw(epsilon=1, sensitivity=1, cells=10, changed=5), 9)
     >>> total = [1] * 10  # the margins of the total
     >>> better = OneDraw(Unit(1, 5, nonnegative=True), released_cells=10, total_share="0.61")
@@ -322,10 +332,10 @@ class OneDraw(ColumnNoise):
 
     def at(self, level: Level, confidence: Number = DEFAULT_CONFIDENCE) -> OneDrawAtLevel:
         """The noise at a level."""
-        law = drawn_law(self._draw, level, self.total_share or Fraction(0))
-        return OneDrawAtLevel(level, self.unit, law, read_confidence(confidence))
+        distribution = drawn_distribution(self._draw, level, self.total_share or Fraction(0))
+        return OneDrawAtLevel(level, self.unit, distribution, read_confidence(confidence))
 
-    def _draw(self, level: Level) -> DrawLaw:
+    def _draw(self, level: Level) -> DrawDistribution:
         return least_draw(level, self.unit, self.released_cells, self.step)
 
     def as_drawn(self, noise: NoiseAtLevel) -> "OneDraw":
@@ -496,7 +506,9 @@ class OneWayDraw(ColumnNoise):
     def at(self, level: Level, confidence: Number = DEFAULT_CONFIDENCE) -> OneDrawAtLevel:
         """The noise at a level."""
         shares = self.table_shares or {}
-        law = drawn_law(self._draw, level, self.total_share or Fraction(0), sum(shares.values(), Fraction(0)))
+        distribution = drawn_distribution(
+            self._draw, level, self.total_share or Fraction(0), sum(shares.values(), Fraction(0))
+        )
         further_tables = tuple(
             (
                 prod(self.domain.group_shape(self.domain.marginal(name))),
@@ -504,8 +516,8 @@ class OneWayDraw(ColumnNoise):
             )
             for name, share in shares.items()
         )
-        rows = (None, *range(law.size))
-        return OneDrawAtLevel(level, self.unit, law, read_confidence(confidence), rows, further_tables)
+        rows = (None, *range(distribution.size))
+        return OneDrawAtLevel(level, self.unit, distribution, read_confidence(confidence), rows, further_tables)
 
     def _draw(self, level: Level) -> TablesDraw:
         return TablesDraw(level, list(self.domain.shape), self.unit.neighbours, self.unit.exactly)

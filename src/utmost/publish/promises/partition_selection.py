@@ -26,7 +26,7 @@ from utmost.core.sampling.process_memory import ProcessMemory
 from utmost.core.sampling.random_bits import Randomness, secure
 from utmost.errors import BadTable, NotANumber, OutOfRange, Unsupported, WrongKind
 from utmost.publish.counting.key_counts import counts_in_shares
-from utmost.publish.promises.key_distribution import appearance_chance, read_delta, selection_law
+from utmost.publish.promises.key_distribution import appearance_chance, read_delta, selection_distribution
 from utmost.tables.cells.cell_values import integer_cells
 from utmost.tables.frames.any_table import adapter_of
 
@@ -114,8 +114,8 @@ class KeySelection(Display, ProcessMemory):
                 if rare < last:
                     raise OutOfRange("delta can only grow", came=delta, where="KeySelection")
                 self._check_owner()
-                before = selection_law(self._level, last, self._each) if last else None
-                after = selection_law(self._level, rare, self._each)
+                before = selection_distribution(self._level, last, self._each) if last else None
+                after = selection_distribution(self._level, rare, self._each)
                 chances: dict[int, Thresholds] = {}
                 word, fresh = self._randomness.word, set()
                 for key, n in self._counts:

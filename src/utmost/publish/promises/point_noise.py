@@ -24,7 +24,7 @@ from utmost.publish.promises.places_statements import (
     places_guarantee,
     places_theorem,
 )
-from utmost.publish.promises.planar_law import PlanarLaw, read_width, written
+from utmost.publish.promises.planar_distribution import PlanarDistribution, read_width, written
 from utmost.publish.promises.point_paths import PointPaths, drawn_points, flat_points
 from utmost.publish.promises.promised_noise import AnyNoiseAtLevel, Noise, Response
 from utmost.publish.promises.tangent_plane import check_lengths, warn_of_degrees
@@ -98,13 +98,13 @@ class PointNoise(Noise):
         """The protected individual, in words: the point of one row."""
         return f"one row's point, moved by {self.per} of distance"
 
-    def law(self, level: Level) -> PlanarLaw:
+    def distribution(self, level: Level) -> PlanarDistribution:
         """The noise and the grid at a level.
 
         Raises:
             OutOfRange: if the declared grid is too wide for the level.
         """
-        return PlanarLaw(level, self.dimensions, self.per, self.grid)
+        return PlanarDistribution(level, self.dimensions, self.per, self.grid)
 
     def at(self, level: Level, confidence: Number = DEFAULT_CONFIDENCE) -> "PointNoiseAtLevel":
         """The noise of the points at a level, drawn from a hidden path for each point."""
@@ -112,7 +112,7 @@ class PointNoise(Noise):
 
     def margin(self, level: Level, confidence: Number) -> float:
         """The margin of error: a released point lies this close to the true one with this confidence."""
-        return self.law(level).margin(read_confidence(confidence))
+        return self.distribution(level).margin(read_confidence(confidence))
 
     def check_served(self) -> None:
         """Refuse: at a level of 1e30 the path of a point takes minutes, too long for a service."""
@@ -137,10 +137,10 @@ class PointNoise(Noise):
         >>> [PointNoise(200).word(level(e)) for e in ("1/1000000", 1, 50)]
         [8, 16, 16]
         """
-        law, bits, epsilon = self.law(level), 128, Fraction(0)
+        distribution, bits, epsilon = self.distribution(level), 128, Fraction(0)
         while epsilon <= 0:  # terminates: a level is positive
-            epsilon, bits = law.noise.level.epsilon_interval(bits).lower, 2 * bits
-        steps = (self.bound()[0] + (_TAIL + 2 * self.dimensions) / epsilon) / law.grid
+            epsilon, bits = distribution.noise.level.epsilon_interval(bits).lower, 2 * bits
+        steps = (self.bound()[0] + (_TAIL + 2 * self.dimensions) / epsilon) / distribution.grid
         return width_of(2 + (-(-steps // 1) + 1).bit_length())
 
     def released(self, columns: tuple[str, ...]) -> tuple[str, ...]:
@@ -158,11 +158,11 @@ class PointNoise(Noise):
 
     def responder(self, response: NewResponse, values: Mapping[str, NDArray[Any]] | None) -> Responder:
         """The method that draws a response from paths that are derived from the key."""
-        return PointPaths.of(response.derived, *response.about, self.law(response.step.to)).answer(values)
+        return PointPaths.of(response.derived, *response.about, self.distribution(response.step.to)).answer(values)
 
     def written(self, level: Level, response: Response) -> dict[str, NDArray[Any]]:
         """The released coordinates, as floats on the grid of the level."""
-        grid = self.law(level).grid
+        grid = self.distribution(level).grid
         return {name: written(cells, grid) for name, cells in response.items()}
 
     def bars(self, columns: Sequence[str]) -> dict[str, str]:
@@ -171,7 +171,7 @@ class PointNoise(Noise):
 
     def guarantee(self, level: Level, columns: Sequence[str]) -> str:
         """The guarantee at a level, in plain words."""
-        return places_guarantee(self.law(level), columns)
+        return places_guarantee(self.distribution(level), columns)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -179,17 +179,17 @@ class PointNoiseAtLevel(AnyNoiseAtLevel):
     noise: PointNoise
 
     @property
-    def law(self) -> PlanarLaw:
-        return self.noise.law(self.level)
+    def distribution(self) -> PlanarDistribution:
+        return self.noise.distribution(self.level)
 
     def facts(self) -> dict[str, Any]:
-        law = self.law
+        distribution = self.distribution
         return {
-            "drawn": places_drawn(law),
-            "theorem": places_theorem(law),
-            "law": "EuclideanLaplace",
+            "drawn": places_drawn(distribution),
+            "theorem": places_theorem(distribution),
+            "distribution": "EuclideanLaplace",
             "distance": "Euclidean",
-            "grid": str(law.grid),
+            "grid": str(distribution.grid),
             "confidence": float(self.confidence),
         }
 
@@ -198,7 +198,7 @@ class PointNoiseAtLevel(AnyNoiseAtLevel):
 
     def noised(self, cells: Mapping[str, NDArray[Any]], randomness: Randomness) -> dict[str, Any]:
         points, _ = read_reals(flat_points(cells))
-        law = self.law
-        warn_of_degrees(points, law.dimensions, law.per)
-        answer = written(drawn_points(points, law, randomness), law.grid)
+        distribution = self.distribution
+        warn_of_degrees(points, distribution.dimensions, distribution.per)
+        answer = written(drawn_points(points, distribution, randomness), distribution.grid)
         return {name: answer[:, axis] for axis, name in enumerate(cells)}

@@ -29,38 +29,40 @@ from utmost.core.sampling.integers import Integers, narrowed
 from utmost.core.sampling.random_bits import KEY_BYTES, Randomness
 from utmost.errors import NeedsTable
 from utmost.publish.promises.drawing import BLOCK
-from utmost.publish.promises.planar_law import PlanarLaw
+from utmost.publish.promises.planar_distribution import PlanarDistribution
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PointPaths:
     """The paths of one release, and its response at a level."""
 
-    law: PlanarLaw
+    distribution: PlanarDistribution
     key: bytes
 
     @classmethod
     def of(
-        cls, derived: Callable[..., bytes], name: str, version: int, committed: bytes, law: PlanarLaw
+        cls, derived: Callable[..., bytes], name: str, version: int, committed: bytes, distribution: PlanarDistribution
     ) -> "PointPaths":
         """The paths of a release, from the ledger's key and the commitment to the points."""
-        about = name, str(version), level_text(_anchor(law)), str(law.dimensions)
-        return cls(law, derived("point paths", *about, sha256(committed).hexdigest()))
+        about = name, str(version), level_text(_anchor(distribution)), str(distribution.dimensions)
+        return cls(distribution, derived("point paths", *about, sha256(committed).hexdigest()))
 
     def answer(self, values: Mapping[str, NDArray[Any]] | None) -> "PointAnswer":
         """The response of all points at the level."""
-        law = self.law
+        distribution = self.distribution
         if values is None:
             remedy = "Call relax with the table."
-            raise NeedsTable("points must be drawn with their table at each new level", came=law.level, remedy=remedy)
-        points = GridPoints(flat_points(values), law.dimensions, law.grid)
-        paths = HiddenPaths(PathBits(self.key), _anchor(law), law.dimensions)
-        cells = paths.cells(points, law.noise.level)
+            raise NeedsTable(
+                "points must be drawn with their table at each new level", came=distribution.level, remedy=remedy
+            )
+        points = GridPoints(flat_points(values), distribution.dimensions, distribution.grid)
+        paths = HiddenPaths(PathBits(self.key), _anchor(distribution), distribution.dimensions)
+        cells = paths.cells(points, distribution.noise.level)
         return PointAnswer({name: narrowed(cells[:, axis]) for axis, name in enumerate(values)})
 
 
-def _anchor(law: PlanarLaw) -> Level:
-    return level(1).scaled(1 / law.per)
+def _anchor(distribution: PlanarDistribution) -> Level:
+    return level(1).scaled(1 / distribution.per)
 
 
 def flat_points(columns: Mapping[str, NDArray[Any]]) -> NDArray[Any]:
@@ -88,7 +90,9 @@ class PointAnswer:
             yield self.cells[column][start : start + BLOCK]
 
 
-def drawn_points(points: NDArray[Any], law: PlanarLaw, randomness: Randomness) -> NDArray[Any]:
-    """The cells of points, given in one row, at the level of ``law``, in grid steps; shape (rows, dimensions)."""
-    bits, at = PathBits(randomness.words(KEY_BYTES // 8, 64).tobytes()), law.level.scaled(1 / law.per)
-    return HiddenPaths(bits, at, law.dimensions).cells(GridPoints(points, law.dimensions, law.grid), at)
+def drawn_points(points: NDArray[Any], distribution: PlanarDistribution, randomness: Randomness) -> NDArray[Any]:
+    """The cells of points, one row each, at the level of ``distribution``, in grid steps; shape (rows, dimensions)."""
+    bits, at = PathBits(randomness.words(KEY_BYTES // 8, 64).tobytes()), distribution.level.scaled(1 / distribution.per)
+    return HiddenPaths(bits, at, distribution.dimensions).cells(
+        GridPoints(points, distribution.dimensions, distribution.grid), at
+    )

@@ -463,7 +463,7 @@ class Promise(Display):
             confidence: Confidence of the margins.
 
         >>> promise = Promise("n", unit=Unit(5, 1))
-        >>> promise.at(8).law, promise.once().at(8).law
+        >>> promise.at(8).distribution, promise.once().at(8).distribution
         (Geometric(epsilon=8, sensitivity=5), DiscreteStaircase(epsilon=8, sensitivity=5, step=1))
         """
         return self.noise.at(level_of(epsilon), confidence)

@@ -291,7 +291,7 @@ class AnyNoiseAtLevel(Display):
         return self.noise.unit
 
     @property
-    def law(self) -> Any:
+    def distribution(self) -> Any:
         """The distribution of the noise, in words."""
         return self.noise.drawn(self.level)
 

@@ -20,7 +20,7 @@ from utmost.core.noise.signed_cells import SignedCells
 from utmost.core.sampling.integers import Integers, add, minus, narrowed, uniform_integers
 from utmost.core.sampling.random_bits import Randomness, secure
 from utmost.errors import OutOfRange
-from utmost.publish.workloads.measuring.cells_together import CellsLaw
+from utmost.publish.workloads.measuring.cells_together import CellsDistribution
 
 Halves = Literal["toss", "keep"]
 """Treatment of fractions: "toss" rounds up or down at random, "keep" keeps them."""
@@ -69,30 +69,30 @@ def columns_of_signed_sums(
     return columns
 
 
-def sums_of(law: CellsLaw, columns: Sequence[Integers]) -> list[Integers]:
+def sums_of(distribution: CellsDistribution, columns: Sequence[Integers]) -> list[Integers]:
     """The numbers that get the noise of a group: sum and difference of a pair, signed sums, or the columns."""
-    if isinstance(law, SignedCells):
-        return signed_sums(columns, law.rows)
-    return list(sum_and_difference(*columns) if isinstance(law, RotatedPair) else columns)
+    if isinstance(distribution, SignedCells):
+        return signed_sums(columns, distribution.rows)
+    return list(sum_and_difference(*columns) if isinstance(distribution, RotatedPair) else columns)
 
 
 def columns_of(
-    law: CellsLaw, sums: Sequence[Integers], *, halves: Halves, randomness: Randomness | None = None
+    distribution: CellsDistribution, sums: Sequence[Integers], *, halves: Halves, randomness: Randomness | None = None
 ) -> list[Any]:
     """The columns of a group, computed from the noisy sums."""
-    if isinstance(law, SignedCells):
-        return columns_of_signed_sums(sums, law.estimate, halves=halves, randomness=randomness)
-    if isinstance(law, RotatedPair):
+    if isinstance(distribution, SignedCells):
+        return columns_of_signed_sums(sums, distribution.estimate, halves=halves, randomness=randomness)
+    if isinstance(distribution, RotatedPair):
         return list(columns_of_pair(*sums, halves=halves, randomness=randomness))
     return list(sums)
 
 
-def ratios_of(law: CellsLaw) -> tuple[Level, ...]:
+def ratios_of(distribution: CellsDistribution) -> tuple[Level, ...]:
     """The level for a change of 1 in each sum of a group with geometric noise."""
-    if isinstance(law, SignedCells):
-        return law.ratios
-    assert isinstance(law, RotatedPair | Geometric), "geometric noise"
-    return (law.ratio,) * (2 if isinstance(law, RotatedPair) else 1)
+    if isinstance(distribution, SignedCells):
+        return distribution.ratios
+    assert isinstance(distribution, RotatedPair | Geometric), "geometric noise"
+    return (distribution.ratio,) * (2 if isinstance(distribution, RotatedPair) else 1)
 
 
 def _combined(columns: Sequence[Integers], row: Sequence[int]) -> Integers:

@@ -19,7 +19,7 @@ from utmost.core.exact.display import Display
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import exact, read_confidence
 from utmost.core.exact.written_levels import level_facts, level_from_facts
-from utmost.core.noise.integer_law import IntegerLaw
+from utmost.core.noise.integer_distribution import IntegerDistribution
 from utmost.errors import BadTable, OutOfRange, Unsupported, UtmostError
 from utmost.publish.promises.codec import (
     StatementForm,
@@ -78,7 +78,7 @@ class Statement:
     >>> from utmost import Promise, Unit
     >>> promise = Promise("n", unit=Unit(1, 2))
     >>> statement = Statement(promise, promise.at(1), 12, None, None)
-    >>> statement.noise.law, statement.facts()["margins"]
+    >>> statement.noise.distribution, statement.facts()["margins"]
     (Geometric(epsilon='1/2', sensitivity=1), {'n_margin': 6})
     >>> Statement.of_facts(statement.facts()) == statement
     True
@@ -347,7 +347,7 @@ def _is_released(cell: Any, step: Fraction | None) -> bool:
         return False
 
 
-def reading_noise(stated: Mapping[str, Any], column: str | None = None) -> Level | IntegerLaw:
+def reading_noise(stated: Mapping[str, Any], column: str | None = None) -> Level | IntegerDistribution:
     """The noise of a released count: the level for a change of 1, or the distribution of a discrete staircase."""
     checked = Statement.of_facts(stated)
     columns, noise = checked.promise.columns, checked.noise
@@ -358,13 +358,13 @@ def reading_noise(stated: Mapping[str, Any], column: str | None = None) -> Level
             where=f"column {column!r}",
             remedy=f'Pass column="{columns[0]}": only released columns have noise that can be read.',
         )
-    law = noise.law
+    distribution = noise.distribution
     is_read = isinstance(noise, CellNoiseAtLevel) and noise.width is None
-    if not is_read or not isinstance(law, IntegerLaw):
+    if not is_read or not isinstance(distribution, IntegerDistribution):
         remedy = 'Releases with numbers="integers" have such noise.'
-        drawn = type(law).__name__ if isinstance(noise, CellNoiseAtLevel) else checked.promise.noise.kind
+        drawn = type(distribution).__name__ if isinstance(noise, CellNoiseAtLevel) else checked.promise.noise.kind
         came = drawn if noise.unit.step == 1 else "amounts in steps"
         raise Unsupported(
-            "only geometric noise and discrete staircases can be read", came=came, where="law", remedy=remedy
+            "only geometric noise and discrete staircases can be read", came=came, where="distribution", remedy=remedy
         )
-    return law if law.ratio is None else law.ratio
+    return distribution if distribution.ratio is None else distribution.ratio

@@ -26,7 +26,7 @@ from utmost.publish.promises.drawing import BLOCK, NewResponse, Responder
 from utmost.publish.promises.lattice import Lattice
 from utmost.publish.promises.promised_noise import AnyNoiseAtLevel, Response
 from utmost.publish.promises.response_noise import NoiseByRuns, NoiseOnLattice
-from utmost.publish.promises.sum_laws import noise_laws, weakness_of_laws
+from utmost.publish.promises.sum_distributions import noise_distributions, weakness_of_distributions
 from utmost.publish.promises.table_statements import LISTS_ASSUMED, assumed_line, promise
 from utmost.publish.workloads.amount_pair import value_column
 from utmost.publish.workloads.measuring.measured_marginals import load_of
@@ -138,7 +138,7 @@ class SumNoise(LatticeNoise):
         return self._bar(self.widest.of(level), confidence)
 
     def weakness(self, level: Level) -> str:
-        return weakness_of_laws(self.plan, level, noise_laws(self.plan, level))
+        return weakness_of_distributions(self.plan, level, noise_distributions(self.plan, level))
 
     def named_bars(self, level: Level, confidence: Number, most: int) -> tuple[tuple[str, int | float], ...]:
         """The margins of error of the marginals with the smallest shares."""
@@ -238,21 +238,21 @@ class SumsAtLevel(AnyNoiseAtLevel):
 
     def facts(self) -> dict[str, Any]:
         """The noise as JSON values, for a statement: share, noise, margin and weight of each marginal."""
-        plan, laws = self.noise.plan, noise_laws(self.noise.plan, self.level)
-        weights = precision_weights({marginal: law.ratio for marginal, law in laws.items()})
+        plan, distributions = self.noise.plan, noise_distributions(self.noise.plan, self.level)
+        weights = precision_weights({marginal: distribution.ratio for marginal, distribution in distributions.items()})
         marginals = [
             {
                 "marginal": plan.domain.marginal_name(marginal),
                 "sums": prod(plan.measured_shape(marginal)),
                 **({"of": kind} if (kind := plan.measurement.kind(marginal)) else {}),
                 "share": str(plan.shares[marginal]),
-                "per_sum": level_facts(law.level),
-                "law": type(law).__name__,
-                "sensitivity": law.sensitivity,
-                "margin": self.unit.margin(law.margin(self.confidence)),
+                "per_sum": level_facts(distribution.level),
+                "distribution": type(distribution).__name__,
+                "sensitivity": distribution.sensitivity,
+                "margin": self.unit.margin(distribution.margin(self.confidence)),
                 "weight": weights[marginal],
             }
-            for marginal, law in laws.items()
+            for marginal, distribution in distributions.items()
         ]
         about = {
             "epsilon_parts": self.unit.epsilon_parts_json,

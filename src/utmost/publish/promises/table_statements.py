@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from utmost.core.exact.levels import Level
 from utmost.core.exact.written_levels import factor_text, level_name
-from utmost.core.noise.law import Law
+from utmost.core.noise.distribution import Distribution
 from utmost.core.privacy.unit import Unit
 from utmost.tables.files.digit_buffers import digits, joined
 from utmost.tables.frames.any_table import adapter_of
@@ -121,6 +121,8 @@ def promise_text(level: Level, neighbours: str, released: str, changes: str) -> 
     )
 
 
-def law_parameters(law: Law) -> dict[str, int | float | str]:
+def distribution_parameters(distribution: Distribution) -> dict[str, int | float | str]:
     """The parameters of a distribution, with Fractions as text."""
-    return {name: str(value) if isinstance(value, Fraction) else value for name, value in law.parameters.items()}
+    return {
+        name: str(value) if isinstance(value, Fraction) else value for name, value in distribution.parameters.items()
+    }

@@ -76,9 +76,9 @@ class NoiseTogetherAtLevel(Display):
     cost: CellCost
 
     @property
-    def law(self) -> Any:
+    def distribution(self) -> Any:
         """The noise of the first group of columns."""
-        return self.way.laws[0]
+        return self.way.distributions[0]
 
     @property
     def margin(self) -> int | float:
@@ -106,7 +106,7 @@ class NoiseTogetherAtLevel(Display):
             "theorem": self.why,
             "epsilon_parts": self.unit.epsilon_parts,
             "kind": self.way.kind,
-            "laws": [repr(law) for law in self.way.laws],
+            "distributions": [repr(distribution) for distribution in self.way.distributions],
             "groups": [list(group) for group in self._groups],
             "shares": [str(share) for share in self.way.shares],
             "relaxable": self.is_relaxable,
@@ -114,24 +114,24 @@ class NoiseTogetherAtLevel(Display):
 
     def noised(self, cells: Mapping[str, Integers], randomness: Randomness) -> dict[str, Any]:
         noised: list[Any] = []
-        for group, law in zip(
-            grouped([cells[name] for name in self.columns], self.way.groups), self.way.laws, strict=True
+        for group, distribution in zip(
+            grouped([cells[name] for name in self.columns], self.way.groups), self.way.distributions, strict=True
         ):
             rows = len(group[0])
-            if isinstance(law, BallMixture | CellsDraw):
-                if isinstance(law, CellsDraw):
-                    noise = sample_one_draw(law, rows, randomness=randomness)
+            if isinstance(distribution, BallMixture | CellsDraw):
+                if isinstance(distribution, CellsDraw):
+                    noise = sample_one_draw(distribution, rows, randomness=randomness)
                 else:
-                    noise = sample_joint_cells(law, rows, randomness=randomness)
+                    noise = sample_joint_cells(distribution, rows, randomness=randomness)
                 noised += [add(column, noise[:, i]) for i, column in enumerate(group)]
-            elif isinstance(law, DiscreteStaircase):
-                noised += [add(column, sample(law, rows, randomness=randomness)) for column in group]
+            elif isinstance(distribution, DiscreteStaircase):
+                noised += [add(column, sample(distribution, rows, randomness=randomness)) for column in group]
             else:
                 noisy = [
                     add(sums, sample(Geometric(ratio), rows, randomness=randomness))
-                    for sums, ratio in zip(sums_of(law, group), ratios_of(law), strict=True)
+                    for sums, ratio in zip(sums_of(distribution, group), ratios_of(distribution), strict=True)
                 ]
-                noised += columns_of(law, noisy, halves=self.halves, randomness=randomness)
+                noised += columns_of(distribution, noisy, halves=self.halves, randomness=randomness)
         return dict(zip(self.columns, noised, strict=True))
 
     @property
@@ -152,11 +152,13 @@ class NoiseTogetherAtLevel(Display):
 
     @property
     def drawn(self) -> str:
-        law = self.way.laws[0]
-        if isinstance(law, BallMixture | CellsDraw):
-            return f"one draw for each row, all its released cells together: {law!r}; it cannot be relaxed later"
+        distribution = self.way.distributions[0]
+        if isinstance(distribution, BallMixture | CellsDraw):
+            return (
+                f"one draw for each row, all its released cells together: {distribution!r}; it cannot be relaxed later"
+            )
         if self.way.kind == "independent":
-            return f"separate noise for each cell: {law!r}"
+            return f"separate noise for each cell: {distribution!r}"
         if self.way.kind == "signed":
             return self._signed(range(len(self.way.groups)))
         ends = {
@@ -182,9 +184,9 @@ class NoiseTogetherAtLevel(Display):
         sums = "; ".join(
             f"{in_words(groups[place], row)} at {self.way.shares[place] * part} of the level"
             for place in places
-            for law in [self.way.laws[place]]
-            if isinstance(law, SignedCells)
-            for row, part in zip(law.rows, law.shares, strict=True)
+            for distribution in [self.way.distributions[place]]
+            if isinstance(distribution, SignedCells)
+            for row, part in zip(distribution.rows, distribution.shares, strict=True)
         )
         ends = {"toss": "rounded to an integer by a coin weighed by the fraction", "keep": "fractions kept"}[
             self.halves
@@ -198,7 +200,7 @@ class NoiseTogetherAtLevel(Display):
         if self.way.kind == "signed":
             groups, shares = [list(group) for group in self._groups], [str(share) for share in self.way.shares]
             return {"groups": groups, "shares": shares, "signed_sums": rows_facts(self.way)}
-        return {"step": self.law.step} if isinstance(self.law, NormStaircase | CellsDraw) else {}
+        return {"step": self.distribution.step} if isinstance(self.distribution, NormStaircase | CellsDraw) else {}
 
     @property
     def _groups(self) -> list[tuple[str, ...]]:
@@ -298,13 +300,15 @@ def noise_of_way(
 ) -> NoiseTogetherAtLevel:
     """The noise of a chosen kind at a level; its unit has ``nonnegative`` only if the noise needs it."""
     sure = read_confidence(confidence)
-    of_laws = dict[Any, Sequence[int | float]]()
-    for law, cells in dict(zip(way.laws, way.groups, strict=True)).items():
-        of_laws[law] = law.margins(sure) if isinstance(law, SignedCells) else [law.margin(sure)] * cells
+    of_distributions = dict[Any, Sequence[int | float]]()
+    for distribution, cells in dict(zip(way.distributions, way.groups, strict=True)).items():
+        of_distributions[distribution] = (
+            distribution.margins(sure) if isinstance(distribution, SignedCells) else [distribution.margin(sure)] * cells
+        )
         # The true values and the rounded ones are integers.
-        if halves == "toss" and isinstance(law, SignedCells | RotatedPair):
-            of_laws[law] = [ceil(margin) for margin in of_laws[law]]
-    margins = [margin for law in way.laws for margin in of_laws[law]]
+        if halves == "toss" and isinstance(distribution, SignedCells | RotatedPair):
+            of_distributions[distribution] = [ceil(margin) for margin in of_distributions[distribution]]
+    margins = [margin for distribution in way.distributions for margin in of_distributions[distribution]]
     plain = replace(unit, nonnegative=way.kind in RAISED, exactly=False)
     return NoiseTogetherAtLevel(level, plain, way, tuple(columns), halves, sure, tuple(margins), cost)
 
@@ -321,12 +325,12 @@ def way_of_facts(facts: Mapping[str, Any], level: Level, unit: Unit) -> CellsTog
     if kind in NORMS or kind == "two-sided":
         if type(facts["step"]) is not int:
             raise BadTable("a step must be a whole number", came="another", where="step")
-        law: NormStaircase | CellsDraw
+        distribution: NormStaircase | CellsDraw
         if kind == "two-sided":
-            law = two_sided(level, unit, facts["step"])
+            distribution = two_sided(level, unit, facts["step"])
         else:
-            law = NormStaircase(spent, unit.cells, unit.sensitivity, NORMS[kind], facts["step"])
-        return CellsTogether(kind, (unit.cells,), (law,), (Fraction(1),))
+            distribution = NormStaircase(spent, unit.cells, unit.sensitivity, NORMS[kind], facts["step"])
+        return CellsTogether(kind, (unit.cells,), (distribution,), (Fraction(1),))
     rows = list(facts["signed_sums"])
     sizes, shares = tuple(map(len, facts["groups"])), tuple(exact(share, "share") for share in facts["shares"])
     if sum(sizes) != unit.cells or len({*map(len, (sizes, shares, rows))}) != 1:
@@ -343,22 +347,22 @@ def way_of_facts(facts: Mapping[str, Any], level: Level, unit: Unit) -> CellsTog
         text: SignedCells(spent.scaled(text[0]), listed["rows"], listed["shares"], unit.sensitivity)
         for text, listed in kinds.items()
     }
-    laws = tuple(of_kinds[text] for text in texts)
-    if any(law.cells != size for law, size in zip(laws, sizes, strict=True)):
+    distributions = tuple(of_kinds[text] for text in texts)
+    if any(distribution.cells != size for distribution, size in zip(distributions, sizes, strict=True)):
         raise BadTable(
             "each group's rows must have an entry for each of its columns", came="others", where="signed_sums"
         )
-    return CellsTogether("signed", sizes, laws, shares)
+    return CellsTogether("signed", sizes, distributions, shares)
 
 
 def rows_facts(way: CellsTogether) -> list[dict[str, Any]]:
     """The signed rows of each group, their shares, and the cost of each change of one individual, as a certificate."""
     return [
         {
-            "rows": [list(row) for row in law.rows],
-            "shares": [str(share) for share in law.shares],
-            "spent": [[list(change), str(spent)] for change, spent in law.changes],
+            "rows": [list(row) for row in distribution.rows],
+            "shares": [str(share) for share in distribution.shares],
+            "spent": [[list(change), str(spent)] for change, spent in distribution.changes],
         }
-        for law in way.laws
-        if isinstance(law, SignedCells)
+        for distribution in way.distributions
+        if isinstance(distribution, SignedCells)
     ]

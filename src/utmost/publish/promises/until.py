@@ -21,7 +21,7 @@ from utmost.core.exact.intervals import Interval, round_up
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, exact, natural, written_number
 from utmost.core.exact.written_levels import level_text
-from utmost.core.noise.integer_law import IntegerLaw
+from utmost.core.noise.integer_distribution import IntegerDistribution
 from utmost.errors import OutOfRange, Unsupported
 from utmost.publish.promises.cell_noise import CellNoise
 from utmost.publish.promises.noise_at_level import NoiseAtLevel
@@ -361,33 +361,35 @@ def _cell_confidence(noise: PlannedNoise, share: Fraction, levels: tuple[Level, 
     least = miss / len(levels)  # the union bound, for any noise
     if not isinstance(noise, CellNoise) or noise.grid is not None or noise.unit.step != 1:
         return 1 - least
-    laws = [noise.at(level, confidence).drawn for level in levels]
+    distributions = [noise.at(level, confidence).drawn for level in levels]
     read: list[int] | None = None
     if confidence != CONFIDENCE:  # the rule reads the 95 % margins
         sure = _cell_confidence(noise, share, levels, CONFIDENCE)
-        read = [law.margin(sure) for law in laws]
+        read = [distribution.margin(sure) for distribution in distributions]
     holds, fails = 0, _PARTS + 1
     while fails - holds > 1:  # invariant: part ``holds`` satisfies the bound
         part = (holds + fails) // 2
-        if _most_missed(laws, share, miss * part / _PARTS, read) <= miss:
+        if _most_missed(distributions, share, miss * part / _PARTS, read) <= miss:
             holds = part
         else:
             fails = part
     return 1 - max(least, miss * holds / _PARTS)
 
 
-def _most_missed(laws: Sequence[IntegerLaw], share: Fraction, each: Fraction, read: Sequence[int] | None) -> Fraction:
+def _most_missed(
+    distributions: Sequence[IntegerDistribution], share: Fraction, each: Fraction, read: Sequence[int] | None
+) -> Fraction:
     """A bound on the probability that a cell's margin is missed where the rule stops, for every true value."""
     # Notation of proofs/theory/accuracy-first.md, Theorem 3.
-    t = [law.margin(1 - each) for law in laws]
+    t = [distribution.margin(1 - each) for distribution in distributions]
     n = [-(-margin * share.denominator // share.numerator) for margin in (t if read is None else read)]
 
     def tail(i: int, least: int) -> Interval:
-        return laws[i].tail_interval(max(t[i] + 1, least))
+        return distributions[i].tail_interval(max(t[i] + 1, least))
 
-    missed = [tail(i, 0) * 2 for i in range(len(laws))]
+    missed = [tail(i, 0) * 2 for i in range(len(distributions))]
     worst = Fraction(0)
-    for k in range(len(laws)):
+    for k in range(len(distributions)):
         x = n[k - 1] + t[k - 1] - 1 if k else 0
         early = [tail(i, n[i] - x) + tail(i, n[i]) for i in range(k)]
         worst = max(worst, sum((tails.upper for tails in early), max(late.upper for late in missed[k:])))

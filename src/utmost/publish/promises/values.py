@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from utmost.core.exact.numbers import Number
-from utmost.core.noise.integer_law import IntegerLaw
-from utmost.core.noise.law import Law
+from utmost.core.noise.distribution import Distribution
+from utmost.core.noise.integer_distribution import IntegerDistribution
 from utmost.core.sampling.draw import CHUNK, DrawMethod, draws, on_grid, sample
 from utmost.core.sampling.grid import unsnapped, unsnapped_one
 from utmost.core.sampling.integers import Integers, add, joined
@@ -21,7 +21,7 @@ from utmost.tables.cells.cell_values import CellValues, integer_cells, real_cell
 
 def add_noise(
     values: Any,
-    law: Law,
+    distribution: Distribution,
     *,
     randomness: Randomness | None = None,
     method: DrawMethod | None = None,
@@ -36,8 +36,8 @@ def add_noise(
 
     Args:
         values: A number, a list (nested or not), or an array of any shape, also an empty one. It is not changed.
-        law: Distribution for the sensitivity and the level of one value. If one individual changes several values,
-            spend a share of the level on each.
+        distribution: Distribution for the sensitivity and the level of one value. If one individual changes several
+            values, spend a share of the level on each.
         randomness: Source of random bits, the operating system's if left out; a seeded source is refused.
         method: Method of `sample`.
         grid: Width of the grid, a power of two, for distributions on the reals. If left out, it is chosen by
@@ -61,16 +61,23 @@ def add_noise(
     >>> released.shape, released.dtype
     ((2, 2), dtype('int64'))
     """
-    return noised(values, law, randomness=secure(randomness), method=method, grid=grid)
+    return noised(values, distribution, randomness=secure(randomness), method=method, grid=grid)
 
 
-def noised(values: Any, law: Law, *, randomness: Randomness, method: DrawMethod | None, grid: Number | None) -> Any:
+def noised(
+    values: Any, distribution: Distribution, *, randomness: Randomness, method: DrawMethod | None, grid: Number | None
+) -> Any:
     """`add_noise`, with a given source of randomness."""
-    return noised_by(values, *on_grid(law, grid), randomness=randomness, method=method)
+    return noised_by(values, *on_grid(distribution, grid), randomness=randomness, method=method)
 
 
 def noised_by(
-    values: Any, lattice: IntegerLaw, exponent: int | None, *, randomness: Randomness, method: DrawMethod | None = None
+    values: Any,
+    lattice: IntegerDistribution,
+    exponent: int | None,
+    *,
+    randomness: Randomness,
+    method: DrawMethod | None = None,
 ) -> Any:
     """The values with this noise, in steps of 2^-exponent, or on the integers if the exponent is None."""
     if type(values) is int and exponent is None:
@@ -87,7 +94,9 @@ def noised_by(
     return released.reshape(cells.shape)
 
 
-def _sums(cells: CellValues, law: IntegerLaw, randomness: Randomness, method: DrawMethod | None) -> Iterator[Integers]:
-    noise = draws(law, cells.size, randomness=randomness, method=method)
+def _sums(
+    cells: CellValues, distribution: IntegerDistribution, randomness: Randomness, method: DrawMethod | None
+) -> Iterator[Integers]:
+    noise = draws(distribution, cells.size, randomness=randomness, method=method)
     for start, part in zip(range(0, cells.size, CHUNK), noise, strict=True):
         yield add(cells.integers(start, start + part.size), part)

@@ -73,7 +73,7 @@ class Answer(Display, Generic[TableT_co]):
     (level(epsilon=1), level(epsilon=2), level(epsilon=2))
     """
 
-    _shown = ("columns", "rows", "level", "law")
+    _shown = ("columns", "rows", "level", "distribution")
 
     table: TableT_co = field(repr=False)
     promise: Promise
@@ -155,9 +155,9 @@ class Answer(Display, Generic[TableT_co]):
         return self.stop.is_met
 
     @property
-    def law(self) -> Any:
+    def distribution(self) -> Any:
         """The distribution of the noise of each released cell, or of the cells of a row together."""
-        return self.noise.law
+        return self.noise.distribution
 
     @property
     def unit(self) -> Unit:
@@ -511,7 +511,7 @@ class Answer(Display, Generic[TableT_co]):
         if not isinstance(self.noise, CellNoiseAtLevel):
             required = "withhold needs a release whose cells have independent noise"
             remedy = "Release the columns with unit=, or publish the release as it is."
-            raise Unsupported(required, came=f"{self.law}", remedy=remedy)
+            raise Unsupported(required, came=f"{self.distribution}", remedy=remedy)
         return withheld_table(self.table, self.columns, self.noise, self.statement_with(None), rule)
 
     def to_pandas(self, marginal: "MarginalNames | None" = None, *, means: bool = False) -> Any:

@@ -73,15 +73,17 @@ class CellBars:
             counts: Sizes of coefficients, each with the number of cells that have it.
             confidence: Confidence of the margin.
         """
-        sure, law, of_size = read_confidence(confidence), self.noise.drawn, dict[Fraction, int]()
+        sure, distribution, of_size = read_confidence(confidence), self.noise.drawn, dict[Fraction, int]()
         for size, count in counts:
             if count:
                 of_size[exact(size)] = of_size.get(exact(size), 0) + count
-        if len(of_size) > 1 and law.ratio is not None and self.noise.grid is None:
-            steps = Combination([*of_size], law.ratio, counts=[*of_size.values()]).margin(sure)
+        if len(of_size) > 1 and distribution.ratio is not None and self.noise.grid is None:
+            steps = Combination([*of_size], distribution.ratio, counts=[*of_size.values()]).margin(sure)
             return self.noise.unit.margin(steps)
         each = 1 - (1 - sure) / max(1, len(of_size))
-        margins = {size: self._in_units(repeated(law, count).margin(each), count) for size, count in of_size.items()}
+        margins = {
+            size: self._in_units(repeated(distribution, count).margin(each), count) for size, count in of_size.items()
+        }
         if of_size.keys() <= {1}:
             return sum(margins.values())
         return round_up(sum(size * exact(margin) for size, margin in margins.items()))
@@ -118,11 +120,11 @@ class CellBars:
         self.noise.unit.check_adds(is_one_cell=max(above, below) <= 1, came="a ratio of sums")
         if shared > min(above, below):
             raise OutOfRange("the shared cells must be in both sums", came=shared, where="shared")
-        law = self.noise.drawn
-        if law.ratio is not None and self.noise.grid is None:
+        distribution = self.noise.drawn
+        if distribution.ratio is not None and self.noise.grid is None:
             u, v, counts = [1, 0, 1], [0, 1, 1], [above - shared, below - shared, shared]
             step = self.noise.unit.step
-            return fieller(top / step, bottom / step, u, v, law.ratio, counts=counts, confidence=sure)
+            return fieller(top / step, bottom / step, u, v, distribution.ratio, counts=counts, confidence=sure)
         half = 1 - (1 - sure) / 2
         up, down = exact(self.total(above, half)), exact(self.total(below, half))
         return ratio_of_margins(top, up, bottom, down, sure)

@@ -15,7 +15,7 @@ from utmost.core.sampling.random_bits import Randomness
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.promises.noise_at_level import NoiseAtLevel, warn_of_weakness
 from utmost.publish.promises.promise import Promise, promise_for
-from utmost.publish.promises.sum_laws import noise_laws, weakness_of_laws
+from utmost.publish.promises.sum_distributions import noise_distributions, weakness_of_distributions
 from utmost.publish.promises.sum_noise import SumNoise
 from utmost.publish.promises.values import noised_by
 from utmost.publish.releases.answer import Answer
@@ -33,7 +33,7 @@ class CheckedSums:
     promise: Promise
     noise: SumNoise
     at_level: NoiseAtLevel
-    laws: Mapping[Marginal, Geometric]
+    distributions: Mapping[Marginal, Geometric]
     weights: Mapping[Marginal, int]
 
     @classmethod
@@ -47,18 +47,18 @@ class CheckedSums:
         counted, plan = noise.rows_of(table, promise.columns), noise.plan
         counted.check_fits(plan)
         noise.check_names(promise.columns, ())
-        laws = noise_laws(plan, at_level.level)
-        weights = precision_weights({marginal: law.ratio for marginal, law in laws.items()})
+        distributions = noise_distributions(plan, at_level.level)
+        weights = precision_weights({marginal: distribution.ratio for marginal, distribution in distributions.items()})
         plan.measurement.reconstruction(weights)
-        warn_of_weakness(weakness_of_laws(plan, at_level.level, laws))
-        return cls(counted, promise, noise, at_level, laws, weights)
+        warn_of_weakness(weakness_of_distributions(plan, at_level.level, distributions))
+        return cls(counted, promise, noise, at_level, distributions, weights)
 
     def draw(self, randomness: Randomness) -> NoisySums:
         """The noisy sums, marginal by marginal."""
         counted, plan = self.counted, self.noise.plan
         measured = {}
         for of, true in plan.each_sums(counted.read_by(plan)):
-            noisy = noised_by(true, self.laws[of], None, randomness=randomness)
+            noisy = noised_by(true, self.distributions[of], None, randomness=randomness)
             # Read-only, so that a release need not copy them
             measured[of] = frozen(noisy if noisy.base is None else noisy.base).reshape(noisy.shape)
         about = self.at_level.level, self.at_level.confidence, measured, counted.kind, self.weights

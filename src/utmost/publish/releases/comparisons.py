@@ -184,7 +184,7 @@ class _Sum:
     """A sum, with the distribution of its error; if this is unknown, with the independent parts that have margins."""
 
     value: Fraction
-    law: Combination | None
+    distribution: Combination | None
     parts: tuple[tuple[ReleasedCells, str, Combined], ...] = ()
 
     @classmethod
@@ -193,28 +193,28 @@ class _Sum:
         optional(column, text, "column")
         if isinstance(sums := answer.table, NoisySums):
             return cls(sums.total(chosen, column=column).exact, sums.total_noise(chosen, column=column))
-        cells, law = answer.cells, None
+        cells, distribution = answer.cells, None
         (rows,), name = cells.added(chosen), cells.column(column)
         if isinstance(cells, IndependentCells) and cells.noise.drawn.ratio is not None and cells.noise.grid is None:
-            law = Combination([cells.noise.width or 1], cells.noise.drawn.ratio, counts=[len(rows)])
+            distribution = Combination([cells.noise.width or 1], cells.noise.drawn.ratio, counts=[len(rows)])
         combined = sum_of(rows)
-        return cls(cells.value(name, combined), law, ((cells, name, combined),))
+        return cls(cells.value(name, combined), distribution, ((cells, name, combined),))
 
     def minus(self, other: "_Sum") -> "_Sum":
-        law = None
-        if self.law is not None and other.law is not None:
-            laws = (self.law, other.law)
-            coefficients = [size for one in laws for size in one.coefficients]
-            levels = [level for one in laws for level in one.levels]
-            law = Combination(coefficients, levels, [count for one in laws for count in one.counts])
+        distribution = None
+        if self.distribution is not None and other.distribution is not None:
+            distributions = (self.distribution, other.distribution)
+            coefficients = [size for one in distributions for size in one.coefficients]
+            levels = [level for one in distributions for level in one.levels]
+            distribution = Combination(coefficients, levels, [count for one in distributions for count in one.counts])
         elif not (self.parts and other.parts):
             remedy = "Compare releases by a plan with each other, or with tables of geometric noise."
             raise OutOfRange("the error of a change must be known", came="noise of two kinds", remedy=remedy)
-        return _Sum(self.value - other.value, law, (*self.parts, *other.parts))
+        return _Sum(self.value - other.value, distribution, (*self.parts, *other.parts))
 
     def answer(self, sure: Fraction) -> Estimate:
-        if self.law is not None:
-            return estimate_of(self.value, self.law, sure)
+        if self.distribution is not None:
+            return estimate_of(self.value, self.distribution, sure)
         each = 1 - (1 - sure) / len(self.parts)
         margin = round_up(sum(exact(cells.margin(name, combined, each)) for cells, name, combined in self.parts))
         variance = sum(cells.variance(name, combined) for cells, name, combined in self.parts)

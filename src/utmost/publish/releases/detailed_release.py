@@ -39,7 +39,7 @@ from utmost.errors import NotDetermined, OutOfRange, Unsupported
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.promises.codec import StatementForm, does_not_follow, stated_field
 from utmost.publish.promises.statement_kinds import DETAILED_KIND
-from utmost.publish.promises.sum_laws import noise_laws
+from utmost.publish.promises.sum_distributions import noise_distributions
 from utmost.publish.promises.sum_noise import SumNoise
 from utmost.publish.promises.table_statements import LISTS_ASSUMED, promise
 from utmost.publish.releases.checked_sums import CheckedSums, counted_for
@@ -290,9 +290,14 @@ class DetailedSums(Display):
                 "a release in two stages must be cleaned without facts or held tables", came=came, remedy=remedy
             )
         both, groups = self.together, self.first.domain.marginal(self.rule.group)
-        laws = [*both.laws(both.domain.finest).values(), *self.first.laws(groups).values()]
+        distributions = [*both.distributions(both.domain.finest).values(), *self.first.distributions(groups).values()]
         return CleanProblem.of(
-            both, both.reconstruction, max(laws, key=lambda law: law.variance), both.kind, None, None
+            both,
+            both.reconstruction,
+            max(distributions, key=lambda distribution: distribution.variance),
+            both.kind,
+            None,
+            None,
         )
 
     @property
@@ -466,12 +471,12 @@ def rehearse_detailed(
     table.domain.level_named(rule.group)
     unit, coarse = detailed_unit(table.unit), Plan(table.domain, table.unit, {rule.group: 1})
     groups = _texts(table.domain.group_labels(table.domain.marginal(rule.group))[rule.group])
-    (law,) = noise_laws(coarse, whole.scaled(share)).values()
-    margins = {rule.group: unit.margin(law.margin(sure))}
+    (distribution,) = noise_distributions(coarse, whole.scaled(share)).values()
+    margins = {rule.group: unit.margin(distribution.margin(sure))}
     for detail in rule.details:
         rows = rule.domain_of(table.domain, dict.fromkeys(groups, detail))
-        (law,) = noise_laws(Plan(rows, unit, {rows.finest: 1}), whole.scaled(1 - share)).values()
-        margins[detail] = unit.margin(law.margin(sure))
+        (distribution,) = noise_distributions(Plan(rows, unit, {rows.finest: 1}), whole.scaled(1 - share)).values()
+        margins[detail] = unit.margin(distribution.margin(sure))
     return share, margins
 
 

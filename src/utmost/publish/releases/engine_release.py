@@ -88,7 +88,7 @@ def lattice_of_noise(noise: CellNoiseAtLevel) -> Lattice:
     elif not isinstance(drawn, Geometric):
         raise Unsupported(
             "noise keyed by identifier must be geometric, or a half-step staircase",
-            came=type(noise.law).__name__,
+            came=type(noise.distribution).__name__,
             remedy="Pass relaxable=True, which chooses between the two.",
         )
     return Lattice(drawn.sensitivity, noise.unit.epsilon_parts, block, noise.exponent)

@@ -234,19 +234,19 @@ class ItemResponder:
 
 def drawn_by_item(step: Step, lattice: Lattice, known: Mapping[Level, Integers], words: ItemWords) -> Integers:
     """The noise of each row at the level of a step, from the noise at its neighbours; `Step.drawn` with keyed words."""
-    law = step.law(lattice)
-    if isinstance(law, Geometric):
-        return item_geometric(law.level, words)
-    if isinstance(law, Tightening):
+    distribution = step.distribution(lattice)
+    if isinstance(distribution, Geometric):
+        return item_geometric(distribution.level, words)
+    if isinstance(distribution, Tightening):
         assert step.higher is not None
-        return add(known[step.higher], item_tightening(law, words))
+        return add(known[step.higher], item_tightening(distribution, words))
     assert step.lower is not None
     below = known[step.lower]
-    if isinstance(law, Relaxing):
-        return item_bridge(Bridge(law.lower, law.higher, None), below, words)
+    if isinstance(distribution, Relaxing):
+        return item_bridge(Bridge(distribution.lower, distribution.higher, None), below, words)
     assert step.higher is not None
     above = known[step.higher]
-    return add(above, item_bridge(law, minus(below, above), words))
+    return add(above, item_bridge(distribution, minus(below, above), words))
 
 
 def _chunks(tags: Tags) -> list[Tags]:

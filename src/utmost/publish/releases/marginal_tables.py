@@ -60,9 +60,9 @@ def estimated_columns(
 ) -> dict[str, NDArray[Any]]:
     """The printed estimates of a marginal's sums, amounts in their own unit, and their margins."""
     sums, divisor = reconstruction.estimates(measured, marginal)
-    laws = errors.of_marginal(marginal)[1]
-    printing = Printing.of(laws.values(), amount)
-    margins = {kind: printing.margin(law.margin(confidence)) for kind, law in laws.items()}
+    distributions = errors.of_marginal(marginal)[1]
+    printing = Printing.of(distributions.values(), amount)
+    margins = {kind: printing.margin(distribution.margin(confidence)) for kind, distribution in distributions.items()}
     kinds = errors.of_marginal(marginal)[0]
     return dict(zip(names, (printing.estimates(sums, divisor).ravel(), by_group(kinds, margins)), strict=True))
 
@@ -88,9 +88,11 @@ def amount_columns(
     for column in amounts.columns:
         common = lcm(*(weight.denominator for weight in column.weights))
         factors = np.array([int(weight * common) for weight in column.weights], dtype=object)
-        kinds, laws = errors.of_amounts(amounts, both, column.weights)
-        printing = Printing.of(laws.values(), column.amount)
-        margins = {kind: printing.margin(law.margin(confidence)) for kind, law in laws.items()}
+        kinds, distributions = errors.of_amounts(amounts, both, column.weights)
+        printing = Printing.of(distributions.values(), column.amount)
+        margins = {
+            kind: printing.margin(distribution.margin(confidence)) for kind, distribution in distributions.items()
+        }
         columns[column.name] = printing.estimates(factors @ parts, divisor * common)
         columns[column.margin] = by_group(kinds, margins)
     return columns

@@ -230,11 +230,11 @@ class MeasuresTable:
     def _count_noise(self) -> Combination:
         """The noise of the mean number of persons, equal for all groups, since each cell is measured."""
         parts = len(self.releases)
-        laws = [scaled(of.noise(form), 1 / _pair(of).amount.step / parts) for of, form in self._count_forms(0)]
+        distributions = [scaled(of.noise(form), 1 / _pair(of).amount.step / parts) for of, form in self._count_forms(0)]
         return Combination(
-            [size for law in laws for size in law.coefficients],
-            [level for law in laws for level in law.levels],
-            [count for law in laws for count in law.counts],
+            [size for distribution in distributions for size in distribution.coefficients],
+            [level for distribution in distributions for level in distribution.levels],
+            [count for distribution in distributions for count in distribution.counts],
         )
 
     def count_margin(self, confidence: Number | None = None) -> int | float:
@@ -269,14 +269,20 @@ class MeasuresTable:
         Raises:
             NotDetermined, OutOfRange: as for `NoisySums.total`.
         """
-        value, _, law = self._counts_of({} if where is None else where, {})
-        return estimate_of(value, Combination(law["u"], law["levels"], law["counts"]), self._sure(confidence))
+        value, _, distribution = self._counts_of({} if where is None else where, {})
+        return estimate_of(
+            value,
+            Combination(distribution["u"], distribution["levels"], distribution["counts"]),
+            self._sure(confidence),
+        )
 
     def difference(self, first: Where, second: Where, *, confidence: Number | None = None) -> Estimate:
         """The number of events in one selection minus the number of events in another; arguments as for `total`."""
-        over, under, law = self._counts_of(first, second)
-        sizes = [u - v for u, v in zip(law["u"], law["v"], strict=True)]
-        return estimate_of(over - under, Combination(sizes, law["levels"], law["counts"]), self._sure(confidence))
+        over, under, distribution = self._counts_of(first, second)
+        sizes = [u - v for u, v in zip(distribution["u"], distribution["v"], strict=True)]
+        return estimate_of(
+            over - under, Combination(sizes, distribution["levels"], distribution["counts"]), self._sure(confidence)
+        )
 
     def ratio(self, where: Where, over: Where | None = None, *, confidence: Number | None = None) -> RatioBar:
         """The number of events of a selection, divided by that of another, or of all: interval, see `NoisySums.ratio`.
@@ -289,20 +295,20 @@ class MeasuresTable:
         >>> print(table.total({"region": "N"}).value, table.ratio({"region": "N"}))
         2.0 0.6... to 0.6...
         """
-        top, bottom, law = self._counts_of(where, {} if over is None else over)
-        return FiellerSet.of(top, bottom, **law, confidence=self._sure(confidence)).bar()
+        top, bottom, distribution = self._counts_of(where, {} if over is None else over)
+        return FiellerSet.of(top, bottom, **distribution, confidence=self._sure(confidence)).bar()
 
     def _counts_of(self, first: Where, second: Where) -> tuple[Fraction, Fraction, dict[str, list[Any]]]:
         """The mean counts of two selections, and the joint noise of both."""
         parts = len(self.releases)
         counts = [release.counts_of(first, second) for release in self.releases.values()]
-        law: dict[str, list[Any]] = {name: [] for name in ("u", "v", "levels", "counts")}
+        distribution: dict[str, list[Any]] = {name: [] for name in ("u", "v", "levels", "counts")}
         for _, _, noises in counts:
             for name, terms in noises.items():
-                law[name] += [term / parts if name in ("u", "v") else term for term in terms]
+                distribution[name] += [term / parts if name in ("u", "v") else term for term in terms]
         over = sum((count[0] for count in counts), Fraction(0)) / parts
         under = sum((count[1] for count in counts), Fraction(0)) / parts
-        return over, under, law
+        return over, under, distribution
 
     def _sure(self, confidence: Number | None) -> Fraction:
         return self._first.confidence if confidence is None else read_confidence(confidence)

@@ -32,7 +32,7 @@ from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.promised_noise import CONFIDENCE
 from utmost.publish.promises.statement import Statement
 from utmost.publish.promises.statement_kinds import SUMS_TABLE_KIND, is_of_sums
-from utmost.publish.promises.sum_laws import noise_laws
+from utmost.publish.promises.sum_distributions import noise_distributions
 from utmost.publish.promises.sum_noise import MEASURED, SumNoise
 from utmost.publish.promises.until import Stop, Until
 from utmost.publish.releases.clean_release import FAR_OFF, CleanProblem, CleanTable, warn_far_off
@@ -51,7 +51,7 @@ from utmost.publish.releases.sums_document import read_sums, sums_digest, sums_f
 from utmost.publish.releases.table_bars import places_of
 from utmost.publish.releases.withheld import MarginalCells, WithheldTables, withheld_marginals
 from utmost.publish.releases.withholding import WithholdingRule
-from utmost.publish.releases.workload_errors import AnswerErrors, MarginalLaws, scaled
+from utmost.publish.releases.workload_errors import AnswerErrors, MarginalDistributions, scaled
 from utmost.publish.workloads.amount_pair import AmountPair, Weights, value_column
 from utmost.publish.workloads.measuring.forms import Along, LevelNumbers, ProductForm, group_of, numbers_of, selected
 from utmost.publish.workloads.measuring.measured_marginals import measured_marginal
@@ -245,7 +245,7 @@ class NoisySums(Display):
         """
         finest = self.domain.finest
         try:
-            self.laws(finest)
+            self.distributions(finest)
         except NotDetermined as error:
             required = "without marginal=, the measured tables must determine the cells"
             remedy = f"Pass marginal=, such as {' or '.join(map(repr, islice(self, 3)))}."
@@ -419,8 +419,8 @@ class NoisySums(Display):
         """
         form_of, steps = self._asked(column)
         form = form_of(where, along)
-        value, law = self.reconstruction.value(self.measured, form), self._errors.of(form)
-        return self._estimate(value, law, confidence, steps)
+        value, distribution = self.reconstruction.value(self.measured, form), self._errors.of(form)
+        return self._estimate(value, distribution, confidence, steps)
 
     def difference(
         self, first: Where, second: Where, *, column: str | None = None, confidence: Number | None = None
@@ -437,14 +437,14 @@ class NoisySums(Display):
         form_of, steps = self._asked(column)
         forms = form_of(mapping(first, "first")), form_of(mapping(second, "second"))
         value, less = (self.reconstruction.value(self.measured, form) for form in forms)
-        law = self._errors.of_difference(*forms)
-        return self._estimate(value - less, law, confidence, steps)
+        distribution = self._errors.of_difference(*forms)
+        return self._estimate(value - less, distribution, confidence, steps)
 
     def total_noise(self, where: Where | None = None, *, column: str | None = None) -> Combination:
         """The distribution of the error of `total`, in the unit of its value."""
         form_of, steps = self._asked(column)
-        law = self._errors.of(form_of(where))
-        return law if steps is None else scaled(law, steps.step)
+        distribution = self._errors.of(form_of(where))
+        return distribution if steps is None else scaled(distribution, steps.step)
 
     def _asked(self, column: str | None) -> tuple[Callable[..., ProductForm], Amount | None]:
         """The function that sums a selection, and the amount in whose steps the sum is; None for counts."""
@@ -754,12 +754,14 @@ class NoisySums(Display):
         columns: dict[str, NDArray[Any]] = {}
         for (value_name, margin_name), of_all, amount in answers:
             forms = cumulative_forms(self.domain, of_all, name)
-            laws, sure = [self._errors.of(form) for form in forms], self._sure(confidence)
+            distributions, sure = [self._errors.of(form) for form in forms], self._sure(confidence)
             each = 1 - (1 - sure) / len(forms) if at_once else sure
-            printing = Printing.of(laws, amount)
+            printing = Printing.of(distributions, amount)
             values = values_by(self.reconstruction, self.measured, forms)
             columns[value_name] = np.array([printing.estimate(value) for value in values])
-            columns[margin_name] = np.array([printing.margin(law.margin(each)) for law in laws])
+            columns[margin_name] = np.array(
+                [printing.margin(distribution.margin(each)) for distribution in distributions]
+            )
         place, level = self.domain.level_named(name)
         count = len(next(iter(columns.values())))
         labels = {name: np.array(self.domain.axes[place].labels[level][:count])}
@@ -832,12 +834,14 @@ class NoisySums(Display):
         """`bars` of the sums of marginals, or of a weighted sum of the two parts of an amount."""
         amounts = self._amounts
         chosen = [self.domain.marginal(marginal) for marginal in iterable(marginals, "marginals")]
-        laws = {marginal: self._marginal_laws(marginal, weights) for marginal in chosen}
+        distributions = {marginal: self._marginal_distributions(marginal, weights) for marginal in chosen}
         numbers = () if amounts is None else (amounts.count, amounts.stated)
         amount = None if weights in numbers else self.unit.amount
         return {
-            self.table_name(marginal): Printing.of(laws[marginal][1].values(), amount).margin(margin)
-            for marginal, margin in self._errors.widest(laws, self.at_one_level(sure), together=together).items()
+            self.table_name(marginal): Printing.of(distributions[marginal][1].values(), amount).margin(margin)
+            for marginal, margin in self._errors.widest(
+                distributions, self.at_one_level(sure), together=together
+            ).items()
         }
 
     @progress_bar("Withholding cells")
@@ -871,8 +875,13 @@ class NoisySums(Display):
             raise Unsupported("withhold needs counts or sums alone", came="a release of means", remedy=remedy)
         cells = []
         for marginal, narrow in (narrowed(self.domain, name) for name in marginals):
-            columns, law = self._estimated(marginal), max(self.laws(marginal).values(), key=lambda law: law.variance)
-            cells.append(MarginalCells.of(self.domain, self.kind, marginal, narrow, columns, law, self.unit.step))
+            columns, distribution = (
+                self._estimated(marginal),
+                max(self.distributions(marginal).values(), key=lambda distribution: distribution.variance),
+            )
+            cells.append(
+                MarginalCells.of(self.domain, self.kind, marginal, narrow, columns, distribution, self.unit.step)
+            )
         return withheld_marginals(self.domain, cells, self.statement, rule)
 
     @progress_bar("Making whole numbers")
@@ -905,15 +914,18 @@ class NoisySums(Display):
             for marginal, bounds in facts.bounds.items():
                 try:
                     sums, divisor = self.reconstruction.estimates(self.measured, marginal)
-                    kinds, laws = self._errors.of_marginal(marginal)
+                    kinds, distributions = self._errors.of_marginal(marginal)
                 except NotDetermined:  # no released sums to compare with
                     continue
-                reach = {kind: Fraction(law.margin(1 - FAR_OFF / count)) for kind, law in laws.items()}
+                reach = {
+                    kind: Fraction(distribution.margin(1 - FAR_OFF / count))
+                    for kind, distribution in distributions.items()
+                }
                 estimates, (lower, upper) = sums.ravel(), (ends.ravel() for ends in bounds)
                 for place in facts.places(marginal):
                     estimate, farthest = Fraction(int(estimates[place]), divisor), reach[int(kinds[place])]
                     if lower[place] - estimate > farthest or estimate - upper[place] > farthest:
-                        answer = self._estimate(estimate, laws[int(kinds[place])], None, self.unit.amount)
+                        answer = self._estimate(estimate, distributions[int(kinds[place])], None, self.unit.amount)
                         far.append(f"{facts.fact(marginal, place)}, where {answer} was released")
             warn_far_off(far)
         return whole
@@ -922,10 +934,12 @@ class NoisySums(Display):
         """The least-squares problem of a clean table, with the facts that must hold: see `clean`."""
         self.plan.check_clean(self.reconstruction)
         try:
-            laws = [*self.laws(self.domain.finest).values()]
+            distributions = [*self.distributions(self.domain.finest).values()]
         except NotDetermined:  # the cells are not determined
-            laws = [law for marginal in self.measured for law in self.laws(marginal).values()]
-        cell = max(laws, key=lambda law: law.variance)
+            distributions = [
+                distribution for marginal in self.measured for distribution in self.distributions(marginal).values()
+            ]
+        cell = max(distributions, key=lambda distribution: distribution.variance)
         return CleanProblem.of(self, self.reconstruction, cell, self.kind, given, hold)
 
     def noise(self, form: ProductForm) -> Combination:
@@ -940,7 +954,10 @@ class NoisySums(Display):
 
     @cached_property
     def _ratios(self) -> dict[Marginal, Level]:
-        return {marginal: law.ratio for marginal, law in noise_laws(self.plan, self.level).items()}
+        return {
+            marginal: distribution.ratio
+            for marginal, distribution in noise_distributions(self.plan, self.level).items()
+        }
 
     @cached_property
     def _errors(self) -> AnswerErrors:
@@ -950,7 +967,7 @@ class NoisySums(Display):
         """The confidence of a margin at one fixed level; at the level that a rule chose, ``confidence`` then holds."""
         return confidence if self.stop is None else self.stop.at_one_level(confidence)
 
-    def laws(self, marginal: str | Sequence[str] | Marginal) -> dict[int, Combination]:
+    def distributions(self, marginal: str | Sequence[str] | Marginal) -> dict[int, Combination]:
         """The distributions of the errors of a marginal's sums; for amounts in steps.
 
         Args:
@@ -960,9 +977,9 @@ class NoisySums(Display):
             OutOfRange: for a level that the domain does not have.
         """
         weights = None if self._amounts is None else self._amounts.total
-        return self._marginal_laws(self.domain.marginal(marginal), weights)[1]
+        return self._marginal_distributions(self.domain.marginal(marginal), weights)[1]
 
-    def _marginal_laws(self, marginal: Marginal, weights: Weights | None) -> MarginalLaws:
+    def _marginal_distributions(self, marginal: Marginal, weights: Weights | None) -> MarginalDistributions:
         amounts = self._amounts
         if amounts is None or weights is None:
             return self._errors.of_marginal(marginal)
@@ -1017,9 +1034,9 @@ class NoisySums(Display):
         return replace(bar, confidence=self._shown_confidence(confidence))
 
     def _estimate(
-        self, value: Fraction, law: Combination, confidence: Number | None, amount: Amount | None
+        self, value: Fraction, distribution: Combination, confidence: Number | None, amount: Amount | None
     ) -> Estimate:
-        return self._as_shown(estimate_of(value, law, self._sure(confidence), amount), confidence)
+        return self._as_shown(estimate_of(value, distribution, self._sure(confidence), amount), confidence)
 
     def _ratio(
         self,
@@ -1030,10 +1047,10 @@ class NoisySums(Display):
         steps: Fraction | None = None,
     ) -> FiellerSet:
         """Fieller's set of a ratio; ``steps`` is one unit of the numerator, in units of the denominator."""
-        law = of._errors.of_pair(over, under, self._errors)
+        distribution = of._errors.of_pair(over, under, self._errors)
         top, bottom = of.reconstruction.value(of.measured, over), self.reconstruction.value(self.measured, under)
         steps = of.unit.step / self.unit.step if steps is None else steps
-        moved = law | {"u": [steps * u for u in law["u"]]}
+        moved = distribution | {"u": [steps * u for u in distribution["u"]]}
         return FiellerSet.of(steps * top, bottom, **moved, confidence=sure)
 
 

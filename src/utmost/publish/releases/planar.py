@@ -15,7 +15,7 @@ from utmost.core.sampling.hidden_paths import GridPoints, HiddenPaths, PathBits
 from utmost.core.sampling.process_memory import ProcessMemory
 from utmost.core.sampling.random_bits import KEY_BYTES, Randomness, secure
 from utmost.errors import NotANumber
-from utmost.publish.promises.planar_law import PlanarLaw, read_width, written
+from utmost.publish.promises.planar_distribution import PlanarDistribution, read_width, written
 from utmost.publish.promises.tangent_plane import warn_of_degrees
 from utmost.publish.releases.release import level_of_answer
 from utmost.tables.cells.cell_values import read_reals
@@ -115,7 +115,7 @@ class PlanarRelease(Display, ProcessMemory):
             with a mean of (n + 1) |log(e/e0)| jumps a point.
         """
         wanted = level(epsilon)
-        law = self._law(wanted)
+        distribution = self._distribution(wanted)
         allowed: NDArray[np.float64] | None = None
         if places is not None:
             flat, shape = read_reals(places)
@@ -124,14 +124,14 @@ class PlanarRelease(Display, ProcessMemory):
             allowed = np.array([float(number) for number in flat.tolist()]).reshape(shape)
         with self._alone():
             # The first level is the beginning of the paths.
-            if law.level not in self._levels:
+            if distribution.level not in self._levels:
                 self._check_owner()
-            unit = law.level.scaled(1 / self._per)
+            unit = distribution.level.scaled(1 / self._per)
             paths = self._paths or HiddenPaths(PathBits(self._key), unit, self.dimensions)
-            cells = paths.cells(GridPoints(self._flat, self.dimensions, law.grid), unit)
+            cells = paths.cells(GridPoints(self._flat, self.dimensions, distribution.grid), unit)
             self._paths = paths
-            self._levels = tuple(sorted({*self._levels, law.level}))
-            answer = written(cells, law.grid).reshape(self._shape)
+            self._levels = tuple(sorted({*self._levels, distribution.level}))
+            answer = written(cells, distribution.grid).reshape(self._shape)
         return answer if allowed is None else nearest_places(answer, allowed)
 
     @property
@@ -162,7 +162,7 @@ class PlanarRelease(Display, ProcessMemory):
         >>> PlanarRelease([0, 0], per=200).margin(epsilon=1)
         950.187...
         """
-        return self._law(level_of_answer(epsilon, lambda: self.levels, "margin")).margin(confidence)
+        return self._distribution(level_of_answer(epsilon, lambda: self.levels, "margin")).margin(confidence)
 
     def grid_at(self, epsilon: Number | Level) -> Fraction:
         """The width of the grid to which the answer at a level is rounded.
@@ -170,10 +170,10 @@ class PlanarRelease(Display, ProcessMemory):
         >>> PlanarRelease([0, 0]).grid_at(epsilon=1), PlanarRelease([0, 0], grid="0.1").grid_at(epsilon=1)
         (Fraction(1, 64), Fraction(1, 10))
         """
-        return self._law(level(epsilon)).grid
+        return self._distribution(level(epsilon)).grid
 
-    def _law(self, level_of_law: Level) -> PlanarLaw:
-        return PlanarLaw(level_of_law, self.dimensions, self._per, self._declared)
+    def _distribution(self, level_of_distribution: Level) -> PlanarDistribution:
+        return PlanarDistribution(level_of_distribution, self.dimensions, self._per, self._declared)
 
     def __repr__(self) -> str:
         return f"PlanarRelease({self._flat.size // self.dimensions} points, spent={self.spent})"

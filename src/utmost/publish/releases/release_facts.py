@@ -48,7 +48,7 @@ class StatedNoise:
 
     name: str  # Short name of the noisy values
     of: str  # Noisy values in words, such as "each cell of the columns a, b"
-    law: str  # Distribution that was drawn, in words
+    distribution: str  # Distribution that was drawn, in words
     level: str  # Share of epsilon of one cell, in words; empty if it is the whole epsilon
     bars: Bars  # Confidences with their margins
     margin_text: str = "± {}"  # Text of a margin; the number replaces {}
@@ -141,7 +141,7 @@ class ReleaseFacts(Display):
 
     @property
     def drawn(self) -> str:
-        return self.mechanism or "; ".join(dict.fromkeys(noise.law for noise in self.noises))
+        return self.mechanism or "; ".join(dict.fromkeys(noise.distribution for noise in self.noises))
 
     @property
     def rows(self) -> tuple[Fact, ...]:
@@ -201,7 +201,12 @@ class ReleaseFacts(Display):
         yield Fact("how it adds up", self.composition)
         yield Fact("noise" if self.noises else "how it was drawn", self.drawn, section=NOISE, is_first=True)
         for noise in self.noises:
-            yield Fact(noise.of, f"{noise.law}; {noise.level}" if noise.level else noise.law, noise.bars, NOISE)
+            yield Fact(
+                noise.of,
+                f"{noise.distribution}; {noise.level}" if noise.level else noise.distribution,
+                noise.bars,
+                NOISE,
+            )
         if self.noises:
             yield Fact("margins" if len(self.noises) > 1 else "margin", self._bars, section=NOISE, is_first=True)
         if self.beyond:

@@ -61,6 +61,6 @@ def release_shared(
     checks: dict[str, CheckedSums] = {}
     for name, plan in shared.plans.items():
         checks[name] = CheckedSums.of(*counted_for(tables[name], plan), levels[name], sure)
-    laws = checks[min(levels, key=levels.__getitem__)].laws
-    warn_of_weakness(weakness_of(whole, next(iter(laws.values()))))
+    distributions = checks[min(levels, key=levels.__getitem__)].distributions
+    warn_of_weakness(weakness_of(whole, next(iter(distributions.values()))))
     return {name: own.released(bits) for name, own in checks.items()}

@@ -1,7 +1,7 @@
 """Margins of tables whose sums have many different error distributions, such as with measured hat functions.
 
 Inverting a characteristic function for each sum would take minutes. The distributions are similar; so few of them are
-inverted, and each other one is replaced by the nearest of these, widened by the difference (`near_laws`).
+inverted, and each other one is replaced by the nearest of these, widened by the difference (`near_distributions`).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from utmost.core.exact.arrays import Floats
 from utmost.core.exact.levels import Level
 from utmost.core.noise.combination import Combination
-from utmost.core.noise.near_laws import NearLaw, SpreadBound, spreads
+from utmost.core.noise.near_distributions import NearDistribution, SpreadBound, spreads
 from utmost.publish.workloads.measuring.forms import ProductForm, group_of
 from utmost.publish.workloads.reconstruction.estimates import CoefficientsAlong, LeastSquares
 from utmost.tables.axes.domain import Marginal
@@ -25,7 +25,7 @@ _MISS = 0.05 / 32  # the probability outside the bounds by which spreads of dist
 _AT_ONCE = 1 << 22
 
 
-def laws_of_groups(
+def distributions_of_groups(
     reconstruction: LeastSquares,
     marginal: Marginal,
     ratios: Mapping[Marginal, Level],
@@ -37,14 +37,14 @@ def laws_of_groups(
     kinds = np.searchsorted(numbers, reconstruction.kinds(marginal).ravel())
     places = [places_of(number, domain.group_shape(marginal)) for number in first.tolist()]
 
-    def law(kind: int) -> Combination:
+    def distribution(kind: int) -> Combination:
         return noise(group_of(domain, marginal, places[kind]))
 
     def among(members: Sequence[int]) -> Callable[[int], Combination]:
-        return lambda member: law(members[member])
+        return lambda member: distribution(members[member])
 
     if not isinstance(reconstruction, CoefficientsAlong) or len(places) <= FEW:
-        return kinds, {kind: law(kind) for kind in range(len(places))}
+        return kinds, {kind: distribution(kind) for kind in range(len(places))}
     known: list[Combination] = []
     number = np.zeros(len(places), dtype=np.intp)
     # The kinds in each group of the other axes, in the order of the axis of hat functions
@@ -55,9 +55,9 @@ def laws_of_groups(
         by_others.setdefault(others, []).append(kind)
     for others, members in by_others.items():
         terms = reconstruction.coefficients(marginal, others)
-        which, laws = _near_laws(terms, ratios, among(members))
+        which, distributions = _near_distributions(terms, ratios, among(members))
         number[members] = which + len(known)
-        known += laws
+        known += distributions
     return number[kinds], dict(enumerate(known))
 
 
@@ -70,8 +70,10 @@ def places_of(number: int, shape: Sequence[int]) -> tuple[int, ...]:
     return tuple(reversed(places))
 
 
-def _near_laws(
-    terms: Sequence[tuple[Marginal, Floats, int]], ratios: Mapping[Marginal, Level], law: Callable[[int], Combination]
+def _near_distributions(
+    terms: Sequence[tuple[Marginal, Floats, int]],
+    ratios: Mapping[Marginal, Level],
+    distribution: Callable[[int], Combination],
 ) -> tuple[NDArray[np.intp], list[Combination]]:
     """For each sum, the number of a distribution with margins that hold for it; the distributions."""
     # Noises of one level are exchangeable and symmetric: coefficients are compared by size.
@@ -82,7 +84,7 @@ def _near_laws(
     deviations = np.sqrt(sizes**2 @ (counts / 2 / np.sinh(np.clip(epsilons, 1e-150, 600.0) / 2) ** 2))
     at_once = max(1, _AT_ONCE // sizes.shape[1])
     which: NDArray[np.intp] = np.full(len(sizes), -1, dtype=np.intp)
-    laws: list[Combination] = []
+    distributions: list[Combination] = []
     while (which < 0).any():
         left = np.flatnonzero(which < 0)
         first = int(left[deviations[left].argmax()])
@@ -92,11 +94,11 @@ def _near_laws(
         differences = np.array([bound.margin_for_miss(_MISS) for bound in bounds])
         wider = differences + 2 * (deviations[first] - deviations[left])
         near = (wider <= _WIDER * deviations[first]) | (left == first)
-        which[left[near]] = len(laws)
-        exactly, alike = law(first), [bound for bound, on in zip(bounds, near, strict=True) if on]
+        which[left[near]] = len(distributions)
+        exactly, alike = distribution(first), [bound for bound, on in zip(bounds, near, strict=True) if on]
         if len(alike) == 1:
-            laws.append(exactly)
+            distributions.append(exactly)
         else:
             bound = SpreadBound(max(bound.square for bound in alike), min(bound.steepest for bound in alike))
-            laws.append(NearLaw(exactly, bound))
-    return which, laws
+            distributions.append(NearDistribution(exactly, bound))
+    return which, distributions

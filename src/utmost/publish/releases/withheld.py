@@ -270,10 +270,12 @@ class MarginalCells:
 
     def bias(self, rule: WithholdingRule) -> list[dict[str, Any]]:
         """The `shown_bias` for the cells with the widest noise."""
-        law = self.widest
-        if law.counts == (1,) and law.coefficients == (Fraction(1),):  # one geometric noise: in closed form
-            return shown_bias(rule, NoiseTails(Geometric(law.levels[0]), self.step), self.margins.max())
-        return shown_bias(rule, NoiseTails(scaled(law, self.step)), self.margins.max())
+        distribution = self.widest
+        if distribution.counts == (1,) and distribution.coefficients == (
+            Fraction(1),
+        ):  # one geometric noise: in closed form
+            return shown_bias(rule, NoiseTails(Geometric(distribution.levels[0]), self.step), self.margins.max())
+        return shown_bias(rule, NoiseTails(scaled(distribution, self.step)), self.margins.max())
 
 
 def withheld_marginals(

@@ -22,7 +22,7 @@ from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, exact, written_number
 from utmost.core.noise.combination import Combination
 from utmost.core.noise.declared_noise import DeclaredTails
-from utmost.core.noise.integer_law import IntegerLaw
+from utmost.core.noise.integer_distribution import IntegerDistribution
 from utmost.errors import BadTable, OutOfRange, UtmostError, WrongKind
 
 _LARGEST = Fraction(10**100)
@@ -188,25 +188,29 @@ class NoiseTails:
     of a standard deviation: the results are then accurate to about a hundredth, without a bound.
     """
 
-    law: IntegerLaw | Combination  # Noise in steps; its values are multiples of a step
+    distribution: IntegerDistribution | Combination  # Noise in steps; its values are multiples of a step
     grid: Fraction = Fraction(1)
 
     def probability_from(self, least: Fraction) -> float:
         step = self._step
-        if isinstance(self.law, IntegerLaw):
-            return float(self.law.ccdf(float(math.ceil(least / self.grid) - 1)))
+        if isinstance(self.distribution, IntegerDistribution):
+            return float(self.distribution.ccdf(float(math.ceil(least / self.grid) - 1)))
         if step is None:
-            values, chances = _smoothed(self.law.coefficients, self.law.levels, self.law.counts)
+            values, chances = _smoothed(
+                self.distribution.coefficients, self.distribution.levels, self.distribution.counts
+            )
             return float(chances[values >= float(least) - _BLUR * values[-1]].sum())
         steps = math.ceil(least / step)
-        missed = self.law.tail((abs(steps) - _HALF if steps > 0 else abs(steps) + _HALF) * step) / 2
+        missed = self.distribution.tail((abs(steps) - _HALF if steps > 0 else abs(steps) + _HALF) * step) / 2
         return missed if steps > 0 else 1 - missed
 
     def mean_above(self, least: Fraction) -> float:
         """E[N; N >= least] = c P(N >= c) + E max(N - c, 0), where c is the first step from ``least`` on."""
         step = self._step
-        if step is None and isinstance(self.law, Combination):
-            values, chances = _smoothed(self.law.coefficients, self.law.levels, self.law.counts)
+        if step is None and isinstance(self.distribution, Combination):
+            values, chances = _smoothed(
+                self.distribution.coefficients, self.distribution.levels, self.distribution.counts
+            )
             above = values >= float(least) - _BLUR * values[-1]
             return float(values[above] @ chances[above])
         steps = math.ceil(least / (step or 1))
@@ -216,19 +220,19 @@ class NoiseTails:
     @property
     def _step(self) -> Fraction | None:
         """The step of the noise's lattice; None if the step is too small to matter."""
-        if isinstance(self.law, IntegerLaw):
+        if isinstance(self.distribution, IntegerDistribution):
             return self.grid
-        step = self.law.step
-        return None if step is None or float(step) * _FINE < float(self.law.variance) ** 0.5 else step
+        step = self.distribution.step
+        return None if step is None or float(step) * _FINE < float(self.distribution.variance) ** 0.5 else step
 
     def _beyond(self, steps: int) -> float:
         """E max(N - c, 0) in steps, for c >= 0."""
-        law, step = self.law, self._step
-        if isinstance(law, IntegerLaw):
-            return law.mean_beyond(steps)
+        distribution, step = self.distribution, self._step
+        if isinstance(distribution, IntegerDistribution):
+            return distribution.mean_beyond(steps)
         assert step is not None, "noise that is not on a lattice has no steps"
-        last = steps + math.ceil(_FAR * float(law.variance) ** 0.5 / float(step))
-        return sum(law.tail((place + _HALF) * step) for place in range(steps, last)) / 2
+        last = steps + math.ceil(_FAR * float(distribution.variance) ** 0.5 / float(step))
+        return sum(distribution.tail((place + _HALF) * step) for place in range(steps, last)) / 2
 
 
 @lru_cache(maxsize=16)

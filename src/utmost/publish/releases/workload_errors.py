@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from utmost.core.exact.arrays import Floats
 from utmost.core.exact.levels import Level
 from utmost.core.noise.combination import Combination, simultaneous_margins
-from utmost.core.noise.near_laws import heights_at, spread_margins
+from utmost.core.noise.near_distributions import heights_at, spread_margins
 from utmost.core.privacy.unit import Unit
-from utmost.publish.releases.table_bars import laws_of_groups, places_of
+from utmost.publish.releases.table_bars import distributions_of_groups, places_of
 from utmost.publish.workloads.amount_pair import AmountPair, Weights
 from utmost.publish.workloads.measuring.forms import ProductForm, group_of
 from utmost.publish.workloads.reconstruction.estimates import LeastSquares
@@ -30,7 +30,7 @@ _EDGE, _SHORT = (
     1 - 1e-9,
 )  # largest fraction of a level in bounds by variance; relative accuracy of estimates as floats
 
-MarginalLaws = tuple[NDArray[np.intp], dict[int, Combination]]
+MarginalDistributions = tuple[NDArray[np.intp], dict[int, Combination]]
 """For each group of a marginal, the number of its error distribution; and the distributions by number."""
 
 
@@ -39,7 +39,7 @@ class AnswerErrors:
     reconstruction: LeastSquares
     ratios: Mapping[Marginal, Level]  # Level for a change of 1 in each measured marginal's noise
     unit: Unit  # Unit of privacy; for distinct counts, answers cannot add up cells
-    _known: dict[Marginal, MarginalLaws] = field(default_factory=dict)
+    _known: dict[Marginal, MarginalDistributions] = field(default_factory=dict)
 
     def of(self, form: ProductForm) -> Combination:
         """The distribution of an answer's error; NotDetermined if the measured sums do not determine the answer."""
@@ -79,17 +79,17 @@ class AnswerErrors:
             listed += [(nothing, v, level, count) for (v,), level, count in errors._terms(under)]
         return dict(zip(("u", "v", "levels", "counts"), _columns(listed, 4), strict=True))
 
-    def of_marginal(self, marginal: Marginal) -> MarginalLaws:
+    def of_marginal(self, marginal: Marginal) -> MarginalDistributions:
         """The number of each group's distribution in a marginal, and the distributions, shared by equal groups."""
         domain = self.reconstruction.domain
         self.unit.check_adds(
             is_one_cell=domain.is_of_cells(marginal), came=f"sums by {domain.marginal_name(marginal)!r}"
         )
         if marginal not in self._known:
-            self._known[marginal] = laws_of_groups(self.reconstruction, marginal, self.ratios, self.of)
+            self._known[marginal] = distributions_of_groups(self.reconstruction, marginal, self.ratios, self.of)
         return self._known[marginal]
 
-    def of_amounts(self, amounts: AmountPair, marginal: Marginal, weights: Weights) -> MarginalLaws:
+    def of_amounts(self, amounts: AmountPair, marginal: Marginal, weights: Weights) -> MarginalDistributions:
         """The errors of weighted sums of the parts of an amount, by the groups of the visible axes."""
         both, seen, domain = amounts.both(marginal), amounts.seen(marginal), self.reconstruction.domain
         parts = amounts.parts(self.reconstruction.kinds(both), both)
@@ -99,17 +99,24 @@ class AnswerErrors:
         return kinds.ravel().astype(np.intp), {kind: self.of(form) for kind, form in enumerate(forms)}
 
     def widest(
-        self, by_marginal: Mapping[Marginal, MarginalLaws], sure: Fraction, *, together: bool
+        self, by_marginal: Mapping[Marginal, MarginalDistributions], sure: Fraction, *, together: bool
     ) -> dict[Marginal, int | float]:
         """The largest margin of error in each marginal; with ``together``, *all* sums lie within these at once."""
-        laws = {marginal: of for marginal, (_, of) in by_marginal.items()}
+        distributions = {marginal: of for marginal, (_, of) in by_marginal.items()}
         if together:
             listed = [of[kind] for kinds, of in by_marginal.values() for kind in kinds.tolist()]
-            alone = len(self.ratios) == 1 and len(laws) == 1
+            alone = len(self.ratios) == 1 and len(distributions) == 1
             margins = dict(zip(map(id, listed), simultaneous_margins(listed, sure, independent=alone), strict=True))
         else:
-            margins = {id(law): law.margin(sure) for of in laws.values() for law in of.values()}
-        return {marginal: max(margins[id(law)] for law in of.values()) for marginal, of in laws.items()}
+            margins = {
+                id(distribution): distribution.margin(sure)
+                for of in distributions.values()
+                for distribution in of.values()
+            }
+        return {
+            marginal: max(margins[id(distribution)] for distribution in of.values())
+            for marginal, of in distributions.items()
+        }
 
     def _terms(self, *forms: ProductForm) -> list[tuple[tuple[Fraction, ...], Level, int]]:
         """The noises in some answers, by kind: coefficient in each answer, level, and number of noises of this kind."""

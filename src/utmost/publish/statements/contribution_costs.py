@@ -21,7 +21,7 @@ from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number, exact, exact_integer, read_confidence
 from utmost.core.noise.combination import Combination
 from utmost.core.noise.geometric import Geometric
-from utmost.core.noise.integer_law import IntegerLaw
+from utmost.core.noise.integer_distribution import IntegerDistribution
 from utmost.core.privacy.amount import Amount
 from utmost.core.privacy.unit import Unit
 from utmost.errors import OutOfRange, Unsupported
@@ -217,16 +217,16 @@ def bound_costs(
         cells = 1 if pair[AT_MOST] is None else exact_integer(pair[AT_MOST], AT_MOST)
         sensitivity = most if amount is None else amount.steps(most, PER_CELL)
         unit = Unit(sensitivity, min(cells, domain.size), histogram.neighbours, amount)
-        law: Geometric | IntegerLaw
+        distribution: Geometric | IntegerDistribution
         if histogram.name == IN_TOTAL:  # the geometric noise of a plan's cells
-            law = Geometric(unit.per_cell(spent), unit.sensitivity)
-            margin = unit.margin(law.margin(sure))
+            distribution = Geometric(unit.per_cell(spent), unit.sensitivity)
+            margin = unit.margin(distribution.margin(sure))
         else:
             of_cells = cell_noise_at(spent, unit=unit, confidence=sure)
-            law, margin = of_cells.drawn, of_cells.margin
+            distribution, margin = of_cells.drawn, of_cells.margin
         cut = histogram.answer([Fraction(at > place) for at in range(len(needs))], sure)
         lost = histogram.answer([max(Fraction(0), need - bound) * (at > place) for at, need in enumerate(needs)], sure)
-        noise = float(law.variance()) * float(width) ** 2 * (domain.size // groups)
+        noise = float(distribution.variance()) * float(width) ** 2 * (domain.size // groups)
         # On average, the square of an unbiased estimate exceeds the true square by the estimate's variance.
         loss = max(0.0, float(lost.exact) ** 2 - lost.variance) if lost.exact > 0 else 0.0
         shown = int(bound) if bound.denominator == 1 else float(bound)
@@ -276,7 +276,7 @@ class _Histogram:
         cells, (name, bounds) = read.cells[read.column(None)], _axis(read.labels)
         ratio = read.noise.drawn.ratio if isinstance(read, IndependentCells) and read.noise.grid is None else None
         if ratio is None:
-            remedy, came = "Release the contributions without half_step=, cost= and grid=.", contributions.law
+            remedy, came = "Release the contributions without half_step=, cost= and grid=.", contributions.distribution
             raise Unsupported("contributions must have geometric noise", came=type(came).__name__, remedy=remedy)
 
         def of_noisy_cells(weights: Sequence[Fraction], sure: Fraction) -> Estimate:

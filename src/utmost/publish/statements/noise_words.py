@@ -89,7 +89,7 @@ def _of_one_draw(statement: Statement, at_level: OneDrawAtLevel) -> NoiseWords:
     columns, unit = statement.promise.columns, at_level.unit
     cell = "group of each table" if at_level.rows else "released cell"
     composition = "All released cells share the whole epsilon, in one draw."
-    if isinstance(at_level.law, DrawWithTotal):
+    if isinstance(at_level.distribution, DrawWithTotal):
         composition = "Epsilon is split: one draw of noise for all cells, and separate noise for their total."
     if at_level.further_tables:
         composition = "Epsilon is split: one draw of noise for the one-way tables, separate noise for each other table."
@@ -119,26 +119,26 @@ def _of_one_draw(statement: Statement, at_level: OneDrawAtLevel) -> NoiseWords:
 
 
 def _of_points(statement: Statement, at_level: PointNoiseAtLevel) -> NoiseWords:
-    law, columns = at_level.law, statement.promise.columns
+    distribution, columns = at_level.distribution, statement.promise.columns
     noise = StatedNoise(
         "points",
         f"the point ({', '.join(columns)}) of each row",
-        places_drawn(law),
+        places_drawn(distribution),
         "",
-        bars(at_level.confidence, law.margin),
+        bars(at_level.confidence, distribution.margin),
         "within {} of the true point",
     )
     return NoiseWords(
-        line=places_line(law),
-        per=str(law.per),
+        line=places_line(distribution),
+        per=str(distribution.per),
         released=released_rows(columns, statement.rows, ": one point a row"),
-        unit=f"where one row's point is, among all places within some {law.per} of it",
+        unit=f"where one row's point is, among all places within some {distribution.per} of it",
         neighbours=f"the same data with one row's point ({', '.join(columns)}) moved by a Euclidean distance d, which "
-        f"multiplies or divides the chance of any result by at most exp(epsilon d/{law.per})",
+        f"multiplies or divides the chance of any result by at most exp(epsilon d/{distribution.per})",
         noises=(noise,),
-        why=places_theorem(law),
+        why=places_theorem(distribution),
         before="nothing",
-        after=f"noisy points are rounded to steps of {law.grid}",
+        after=f"noisy points are rounded to steps of {distribution.grid}",
         beyond="",
         composition="The distances of several rows of one individual add up.",
         on_trust=PLACES_ON_TRUST,

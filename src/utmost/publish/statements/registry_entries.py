@@ -41,7 +41,7 @@ class Deployment(Display):
         title: Name of the data product.
         curators: Publishers.
         intended_use: Purpose of the release.
-        region: Region of the data, or of the applicable laws.
+        region: Region of the data, or of the applicable distributions.
         description: Brief description.
         published: Date of publication, YYYY-MM-DD.
         sector: One of `SECTORS`, or None.

@@ -134,13 +134,13 @@ def sums_in_words(statement: Mapping[str, Any], release: "NoisySums") -> Release
         StatedNoise(
             name,
             sums,
-            f"{law!r}{'' if release.unit.step == 1 else f' in steps of {release.unit.text(1)}'}",
+            f"{distribution!r}{'' if release.unit.step == 1 else f' in steps of {release.unit.text(1)}'}",
             "" if len(marginals) == 1 and one["share"] == "1" else f"{_share_text(one['share'])} of {whole}",
             bars(release.confidence, margin),
             within,
         )
-        for (marginal, law), one in zip(_laws(release), marginals, strict=True)
-        for name, sums, margin, within in _noised(release, marginal, law, one)
+        for (marginal, distribution), one in zip(_distributions(release), marginals, strict=True)
+        for name, sums, margin, within in _noised(release, marginal, distribution, one)
     )
     part = ""
     if release.promise.part is not None:
@@ -149,7 +149,7 @@ def sums_in_words(statement: Mapping[str, Any], release: "NoisySums") -> Release
             f" This is the part {label} of {axis}: no individual is in two parts, so only the largest epsilon "
             "of any part counts."
         )
-    measured_marginals = zip(_laws(release), marginals, strict=True)
+    measured_marginals = zip(_distributions(release), marginals, strict=True)
     words = release.plan.marginal_words if amounts is None else amounts.name
     shares = [
         f"{words(marginal) or 'total'} with {_share_text(one['share'])} of {whole}"
@@ -235,7 +235,7 @@ def possible_values(columns: Sequence[str]) -> str:
 
 
 def _noised(
-    release: "NoisySums", marginal: Any, law: Geometric, one: Mapping[str, Any]
+    release: "NoisySums", marginal: Any, distribution: Geometric, one: Mapping[str, Any]
 ) -> list[tuple[str, str, Callable[[Any], int | float], str]]:
     """For a measured marginal: its name, its sums, their margin, and the text of the margin.
 
@@ -253,7 +253,7 @@ def _noised(
         def margin(sure: Any) -> int | float:
             """The margin of the published table, which least squares computes from all measured sums."""
             if not is_table:
-                return release.unit.margin(law.margin(release.at_one_level(sure)))
+                return release.unit.margin(distribution.margin(release.at_one_level(sure)))
             return next(iter(release.widest_bars([marginal], None, sure, together=False).values()))
 
         return [(words or "total", sums, margin, "± {}")]
@@ -265,7 +265,7 @@ def _noised(
     def margin_of(column: str, weights: Any) -> Callable[[Any], int | float]:
         """The margin of the published table, as for counts."""
         if not is_table:
-            return lambda sure: dict(amounts.bars(law.ratio, release.at_one_level(sure)))[column]
+            return lambda sure: dict(amounts.bars(distribution.ratio, release.at_one_level(sure)))[column]
         seen = [amounts.seen(marginal)]
         return lambda sure: next(iter(release.widest_bars(seen, weights, sure, together=False).values()))
 
@@ -302,10 +302,10 @@ def _divided_by(column: str) -> str:
     return f"the margin is approximately the number shown, divided by {column.rpartition(' times ')[2]}"
 
 
-def _laws(release: "NoisySums") -> list[tuple[Any, Geometric]]:
-    from utmost.publish.promises.sum_laws import noise_laws
+def _distributions(release: "NoisySums") -> list[tuple[Any, Geometric]]:
+    from utmost.publish.promises.sum_distributions import noise_distributions
 
-    return list(noise_laws(release.plan, release.level).items())
+    return list(noise_distributions(release.plan, release.level).items())
 
 
 def what_is_public(public: Sequence[str], rows_from: str) -> dict[str, str]:
@@ -346,7 +346,7 @@ def sums_table_in_words(statement: Mapping[str, Any]) -> ReleaseFacts:
     if amounts is not None and not labels:
         measured = {amounts.name(each) for each in release.plan.shares}
         if release.domain.marginal_name(marginal) in measured and len(measured) == 1:
-            return replace(facts, noises=tuple(replace(one, law=facts.noises[0].law) for one in own))
+            return replace(facts, noises=tuple(replace(one, distribution=facts.noises[0].distribution) for one in own))
     return replace(facts, released=f"{own[0].of}, of these: {facts.released}", noises=(*own, *facts.noises))
 
 
@@ -407,7 +407,7 @@ def measures_in_words(statement: Mapping[str, Any]) -> ReleaseFacts:
     counts = StatedNoise(
         f"{' '.join(axes) or 'total'}: count",
         f"number of {first.unit.counted_noun}: the average of the counts measured with each amount",
-        noises[0].law,
+        noises[0].distribution,
         "",
         bars(first.confidence, measures.count_margin),
     )

@@ -90,7 +90,7 @@ def words_of_cells(statement: Statement, at_level: CellNoiseAtLevel) -> NoiseWor
         f"each cell of {listed('column', columns)}",
         repr(at_level.drawn)
         + ("" if at_level.width is None else f" in steps of {at_level.width if at_level.grid else unit.text(1)}"),
-        "" if unit.epsilon_parts == 1 else level_name(at_level.law.level),
+        "" if unit.epsilon_parts == 1 else level_name(at_level.distribution.level),
         bars(at_level.confidence, margin),
         "± {} for each released cell",
     )

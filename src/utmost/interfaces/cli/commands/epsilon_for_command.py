@@ -18,7 +18,7 @@ from utmost.publish.promises.accuracy import epsilon_for as least_epsilon
 from utmost.publish.promises.accuracy import epsilon_for_in_total, in_total_noise
 from utmost.publish.promises.noise_at_level import CellNoiseAtLevel, cell_noise_at
 from utmost.publish.promises.places_statements import places_theorem
-from utmost.publish.promises.planar_law import PlanarLaw, planar_epsilon_for
+from utmost.publish.promises.planar_distribution import PlanarDistribution, planar_epsilon_for
 from utmost.publish.promises.table_statements import assumed_line, promise_line
 
 
@@ -93,19 +93,19 @@ def epsilon_for(
             raise OutOfRange(required, came="another combination", remedy="Write --planar --per 1 --margin 2, say.")
         with progress_bar("Searching"):
             least = planar_epsilon_for(margin, confidence, per=plane.per or "1", dimensions=dimensions)
-        law = PlanarLaw(level(least), dimensions, exact(plane.per or "1", "per"))
-        bar = law.margin(confidence)
+        distribution = PlanarDistribution(level(least), dimensions, exact(plane.per or "1", "per"))
+        bar = distribution.margin(confidence)
         report = {
-            **level_facts(law.level),
-            "per": str(law.per),
+            **level_facts(distribution.level),
+            "per": str(distribution.per),
             "dimensions": dimensions,
-            "grid": str(law.grid),
+            "grid": str(distribution.grid),
             "confidence": float(exact(confidence)),
             "margin": bar,
-            "theorem": places_theorem(law),
+            "theorem": places_theorem(distribution),
         }
         shown = {
-            "epsilon": f"{number(least)} for each {number(law.per)} of Euclidean distance",
+            "epsilon": f"{number(least)} for each {number(distribution.per)} of Euclidean distance",
             "margin": f"within {number(bar)} of a point at {percent(exact(confidence))} confidence (wanted: {margin})",
             "noise": report["theorem"],
         }

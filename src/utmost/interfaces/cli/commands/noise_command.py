@@ -9,7 +9,7 @@ from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.screens.screen import facts, number, percent, screen
 from utmost.interfaces.cli.screens.terminal import ScreenColumn, ScreenTable, ScreenText
 from utmost.interfaces.documents.cost_files import cost_of
-from utmost.interfaces.documents.reports import law_report
+from utmost.interfaces.documents.reports import distribution_report
 from utmost.publish.promises.declared_columns import read_numbers
 
 _HALF = 20
@@ -54,7 +54,7 @@ def noise(
     utmost noise --epsilon 1 --sensitivity 5
     """
     goal = cost_of(cost)
-    law = optimal_noise(level.read(), sensitivity, goal, read_numbers(numbers))
-    report = law_report(law, goal)
+    distribution = optimal_noise(level.read(), sensitivity, goal, read_numbers(numbers))
+    report = distribution_report(distribution, goal)
     if answer.give(report):
         show_noise(report)

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import exact_integer, natural, spelled
-from utmost.core.noise.integer_law import IntegerLaw
+from utmost.core.noise.integer_distribution import IntegerDistribution
 from utmost.design.optima.best_actions import Reading, check_reachable, equivalent_response
 from utmost.design.optima.best_actions import read as reading_of
 from utmost.design.spaces.consumer import Consumer
@@ -136,7 +136,7 @@ def read(
     prior = prior or "uniform"
 
     beside = None if table is None else sidecars.sidecar_path(table)
-    noise: Level | IntegerLaw
+    noise: Level | IntegerDistribution
     if statement is not None:
         if level.is_given:
             remedy = "Leave out --epsilon."
@@ -148,7 +148,7 @@ def read(
         sidecars.check_unchanged(table, stated)
     else:
         noise = level.read()
-    if clamped and isinstance(noise, IntegerLaw):
+    if clamped and isinstance(noise, IntegerDistribution):
         remedy = "Leave out --clamped."
         raise Unsupported("--clamped needs geometric noise", came=noise, remedy=remedy)
 
@@ -191,7 +191,7 @@ class _ResponseReader:
 
     prior: str
     loss: str
-    noise: Level | IntegerLaw
+    noise: Level | IntegerDistribution
     confidence: str
 
     @property

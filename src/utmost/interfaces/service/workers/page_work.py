@@ -37,7 +37,7 @@ from utmost.design.spaces.losses import loss_named
 from utmost.design.spaces.priors import prior_named
 from utmost.design.spaces.space import Space
 from utmost.errors import OutOfRange, Unsupported, UtmostError
-from utmost.interfaces.documents.reports import law_report
+from utmost.interfaces.documents.reports import distribution_report
 from utmost.interfaces.documents.verified_files import verified, verified_in_words
 from utmost.interfaces.figures import inline_svg as charts
 from utmost.interfaces.service.api.problems import status_of
@@ -114,33 +114,36 @@ def _least_noise(fields: Mapping[str, Any]) -> dict[str, Any]:
     if change > _MOST_SENSITIVITY:
         remedy = "The command line has no such limit: utmost noise."
         raise OutOfRange(f"a page takes at most {_MOST_SENSITIVITY}", where="sensitivity", remedy=remedy)
-    law = optimal_noise(at, change, goal, fields["numbers"])
-    report = law_report(law, goal)
+    distribution = optimal_noise(at, change, goal, fields["numbers"])
+    report = distribution_report(distribution, goal)
     margins = report["margin"]
     longest = max(float(margin) for margin in margins.values()) or 1.0
     return {
         "report": report,
-        "picture": _law_picture(law, at),
+        "picture": _distribution_picture(distribution, at),
         "bars": [(f"{100 * float(sure):g} %", margin, float(margin) / longest) for sure, margin in margins.items()],
     }
 
 
-def _law_picture(law: Any, at: Level) -> Any:
-    laplace = Laplace(at, law.sensitivity)
-    reach = max(4.0, 1.3 * float(law.margin("0.9")))
+def _distribution_picture(distribution: Any, at: Level) -> Any:
+    laplace = Laplace(at, distribution.sensitivity)
+    reach = max(4.0, 1.3 * float(distribution.margin("0.9")))
     width = 2 * reach / 240
     lines = [(x, float(laplace.pdf(x))) for x in np.linspace(-reach, reach, 241).tolist()]
-    title = f"The chance of each error, of {law} and of Laplace noise"
-    if law.numbers == "integers" and reach <= 40:
+    title = f"The chance of each error, of {distribution} and of Laplace noise"
+    if distribution.numbers == "integers" and reach <= 40:
         most = int(reach)
         return charts.columns_chart(
-            title, [(k, float(law.pmf(k))) for k in range(-most, most + 1)], ("error", "probability"), line=lines
+            title,
+            [(k, float(distribution.pmf(k))) for k in range(-most, most + 1)],
+            ("error", "probability"),
+            line=lines,
         )
-    if law.numbers == "integers":
+    if distribution.numbers == "integers":
         step = max(1, round(width))
-        own = [(float(k), float(law.pmf(k))) for k in range(-int(reach), int(reach) + 1, step)]
+        own = [(float(k), float(distribution.pmf(k))) for k in range(-int(reach), int(reach) + 1, step)]
     else:
-        own = [(x, float(law.pdf(x))) for x in np.linspace(-reach, reach, 961).tolist()]
+        own = [(x, float(distribution.pdf(x))) for x in np.linspace(-reach, reach, 961).tolist()]
     return charts.curves(title, {"least noise": own, "Laplace": lines}, ("error", "density"))
 
 

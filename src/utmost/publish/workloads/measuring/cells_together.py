@@ -12,7 +12,7 @@ from utmost.core.noise.cells_draw import CellsDraw
 from utmost.core.noise.costs import absolute, squared
 from utmost.core.noise.discrete_staircase import DiscreteStaircase
 from utmost.core.noise.geometric import Geometric
-from utmost.core.noise.integer_law import IntegerLaw
+from utmost.core.noise.integer_distribution import IntegerDistribution
 from utmost.core.noise.joint_cells import JointCells, RotatedPair
 from utmost.core.noise.norm_staircase import CellCost, Norm, NormStaircase
 from utmost.core.noise.optimal import optimal_noise
@@ -43,7 +43,7 @@ NORMS: dict[TogetherKind, Norm] = {"staircase": "max", "range": "range"}
 _PAIR, _SINGLE = 7, 4
 _LEAST = 1e-47  # below this epsilon, margins of sums of noises cannot be computed
 _MOST_TWO_SIDED = 50  # for more cells, the closed forms over n^2 groups take too long
-CellsLaw = IntegerLaw | RotatedPair | JointCells | SignedCells | NormStaircase | CellsDraw
+CellsDistribution = IntegerDistribution | RotatedPair | JointCells | SignedCells | NormStaircase | CellsDraw
 """The distribution of the noise of one group of cells."""
 
 
@@ -53,7 +53,7 @@ class CellsTogether(Display):
 
     kind: TogetherKind
     groups: tuple[int, ...]  # the number of cells of each distribution
-    laws: tuple[CellsLaw, ...]  # the distribution of each group, at the group's share of the level
+    distributions: tuple[CellsDistribution, ...]  # the distribution of each group, at the group's share of the level
     shares: tuple[Fraction, ...]  # the budget share of each group
 
     @property
@@ -63,35 +63,54 @@ class CellsTogether(Display):
     @property
     def is_relaxable(self) -> bool:
         """Whether the release can later be relaxed without loss."""
-        return all(isinstance(law, Geometric | RotatedPair | SignedCells) for law in self.laws)
+        return all(
+            isinstance(distribution, Geometric | RotatedPair | SignedCells) for distribution in self.distributions
+        )
 
     @property
     def is_read_back(self) -> bool:
         """Whether the released cells determine the noisy sums that they were computed from."""
-        return all(not isinstance(law, SignedCells) or len(law.rows) == law.cells for law in self.laws)
+        return all(
+            not isinstance(distribution, SignedCells) or len(distribution.rows) == distribution.cells
+            for distribution in self.distributions
+        )
 
     def at(self, level: Level, unit: Unit) -> "CellsTogether":
         """Return the same noise at another privacy level."""
         if not self.is_relaxable:
             raise OutOfRange("only noise that can be relaxed exists at another level", came=self.kind)
         spent = presence(level, unit)
-        parts = list(zip(self.laws, self.shares, strict=True))
-        laws = {(law, share): replaced_level(law, spent.scaled(share)) for law, share in dict.fromkeys(parts)}
-        return replace(self, laws=tuple(laws[part] for part in parts))
+        parts = list(zip(self.distributions, self.shares, strict=True))
+        distributions = {
+            (distribution, share): replaced_level(distribution, spent.scaled(share))
+            for distribution, share in dict.fromkeys(parts)
+        }
+        return replace(self, distributions=tuple(distributions[part] for part in parts))
 
     @property
     def mean_size(self) -> float:
         """Mean of E|noise| over the cells."""
-        return self._mean(lambda law: float(law.moment(1) if isinstance(law, IntegerLaw) else law.mean_size))
+        return self._mean(
+            lambda distribution: float(
+                distribution.moment(1) if isinstance(distribution, IntegerDistribution) else distribution.mean_size
+            )
+        )
 
     @property
     def variance(self) -> float:
         """Mean of E noise^2 over the cells."""
-        return self._mean(lambda law: float(law.variance() if isinstance(law, IntegerLaw) else law.variance))
+        return self._mean(
+            lambda distribution: float(
+                distribution.variance() if isinstance(distribution, IntegerDistribution) else distribution.variance
+            )
+        )
 
-    def _mean(self, of: Callable[[CellsLaw], float]) -> float:
-        values = {law: of(law) for law in dict.fromkeys(self.laws)}
-        return sum(n * values[law] for n, law in zip(self.groups, self.laws, strict=True)) / self.cells
+    def _mean(self, of: Callable[[CellsDistribution], float]) -> float:
+        values = {distribution: of(distribution) for distribution in dict.fromkeys(self.distributions)}
+        return (
+            sum(n * values[distribution] for n, distribution in zip(self.groups, self.distributions, strict=True))
+            / self.cells
+        )
 
 
 def ways_together(
@@ -138,8 +157,8 @@ def ways_together(
             ways += _in_one_draw(spent, unit, cost)
             # At sensitivity 1, "two-sided" equals "range" unless records are replaced.
             if unit.nonnegative and unit.cells <= _MOST_TWO_SIDED and (unit.sensitivity > 1 or unit.leaves_totals):
-                law = two_sided(level, unit).with_best_step(cost)
-                ways.append(CellsTogether("two-sided", (unit.cells,), (law,), (Fraction(1),)))
+                distribution = two_sided(level, unit).with_best_step(cost)
+                ways.append(CellsTogether("two-sided", (unit.cells,), (distribution,), (Fraction(1),)))
     return tuple(sorted(ways, key=lambda way: way.mean_size if cost == "absolute" else way.variance))
 
 
@@ -178,9 +197,9 @@ def pair_noise(level: Level, unit: Unit) -> dict[str, float]:
 def _independent(spent: Level, unit: Unit, cost: CellCost, *, relaxable: bool) -> CellsTogether:
     share, wide = Fraction(1, unit.cells), unit.sensitivity.numerator
     at, of = spent.scaled(share), absolute if cost == "absolute" else squared
-    law = Geometric(at, wide) if relaxable or wide == 1 else optimal_noise(at, wide, of)
-    assert isinstance(law, Geometric | DiscreteStaircase), "the noise is on the integers"
-    return CellsTogether("independent", (1,) * unit.cells, (law,) * unit.cells, (share,) * unit.cells)
+    distribution = Geometric(at, wide) if relaxable or wide == 1 else optimal_noise(at, wide, of)
+    assert isinstance(distribution, Geometric | DiscreteStaircase), "the noise is on the integers"
+    return CellsTogether("independent", (1,) * unit.cells, (distribution,) * unit.cells, (share,) * unit.cells)
 
 
 def _rotated(spent: Level, unit: Unit) -> CellsTogether:
@@ -189,32 +208,42 @@ def _rotated(spent: Level, unit: Unit) -> CellsTogether:
     parts = _PAIR * pairs + _SINGLE * single
     shares = tuple(Fraction(_PAIR if n == 2 else _SINGLE, parts) for n in groups)
     wide = unit.sensitivity
-    laws = tuple(
+    distributions = tuple(
         RotatedPair(spent.scaled(share), wide) if n == 2 else Geometric(spent.scaled(share), wide)
         for n, share in zip(groups, shares, strict=True)
     )
-    return CellsTogether("rotated", groups, laws, shares)
+    return CellsTogether("rotated", groups, distributions, shares)
 
 
 def _signed(spent: Level, unit: Unit, *, square: bool) -> CellsTogether:
     wide = unit.sensitivity.numerator
     groups, shares, rows = grouped_rows(unit.cells, spent.epsilon_float / wide, square=square)
-    laws = tuple(
+    distributions = tuple(
         SignedCells(spent.scaled(share), listed, parts, wide)
         for share, (listed, parts) in zip(shares, rows, strict=True)
     )
-    return CellsTogether("signed", groups, laws, shares)
+    return CellsTogether("signed", groups, distributions, shares)
 
 
 def _in_one_draw(spent: Level, unit: Unit, cost: CellCost) -> list[CellsTogether]:
     wide = unit.sensitivity.numerator
-    draws: list[tuple[TogetherKind, CellsLaw]] = [("joint", JointCells(spent, unit.cells, wide))]
+    draws: list[tuple[TogetherKind, CellsDistribution]] = [("joint", JointCells(spent, unit.cells, wide))]
     norms = {kind: norm for kind, norm in NORMS.items() if (unit.nonnegative if kind in RAISED else wide > 1)}
     draws += [(kind, NormStaircase.optimal(spent, unit.cells, wide, norm, cost)) for kind, norm in norms.items()]
-    return [CellsTogether(kind, (unit.cells,), (law,), (Fraction(1),)) for kind, law in draws]
+    return [CellsTogether(kind, (unit.cells,), (distribution,), (Fraction(1),)) for kind, distribution in draws]
 
 
-def replaced_level(law: CellsLaw, level: Level) -> CellsLaw:
-    if isinstance(law, SignedCells):
-        return SignedCells(level, law.rows, law.shares, law.sensitivity, nonnegative=law.nonnegative)
-    return RotatedPair(level, law.sensitivity) if isinstance(law, RotatedPair) else Geometric(level, law.sensitivity)
+def replaced_level(distribution: CellsDistribution, level: Level) -> CellsDistribution:
+    if isinstance(distribution, SignedCells):
+        return SignedCells(
+            level,
+            distribution.rows,
+            distribution.shares,
+            distribution.sensitivity,
+            nonnegative=distribution.nonnegative,
+        )
+    return (
+        RotatedPair(level, distribution.sensitivity)
+        if isinstance(distribution, RotatedPair)
+        else Geometric(level, distribution.sensitivity)
+    )

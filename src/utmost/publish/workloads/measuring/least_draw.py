@@ -4,13 +4,13 @@ from functools import lru_cache
 
 from utmost.core.exact.levels import Level
 from utmost.core.noise.cells_draw import CellsDraw
-from utmost.core.noise.one_draw import DrawLaw
+from utmost.core.noise.one_draw import DrawDistribution
 from utmost.core.noise.tables_draw import TablesDraw
 from utmost.core.privacy.unit import Unit
 
 
 @lru_cache(maxsize=256)
-def least_draw(level: Level, unit: Unit, cells: int, step: int | None = None) -> DrawLaw:
+def least_draw(level: Level, unit: Unit, cells: int, step: int | None = None) -> DrawDistribution:
     """The distribution whose staircase has a first step of this length; None: the length with the least variance."""
     if unit.leaves_totals and unit.sensitivity == unit.cells == 1:
         return TablesDraw(level, [cells], unit.neighbours, unit.exactly)
@@ -18,5 +18,7 @@ def least_draw(level: Level, unit: Unit, cells: int, step: int | None = None) ->
     in_total = None if unit.in_total is None or unit.in_total >= changed * wide else int(unit.in_total)
 
     signs, relation, first = unit.nonnegative, unit.neighbours, 1 if step is None else step
-    law = CellsDraw(level, cells, changed, wide, in_total=in_total, neighbours=relation, nonnegative=signs, step=first)
-    return law if step is not None else law.with_best_step()
+    distribution = CellsDraw(
+        level, cells, changed, wide, in_total=in_total, neighbours=relation, nonnegative=signs, step=first
+    )
+    return distribution if step is not None else distribution.with_best_step()

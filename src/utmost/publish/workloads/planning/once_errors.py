@@ -10,9 +10,9 @@ from typing import NamedTuple
 from utmost.core.exact.levels import Level
 from utmost.core.noise.costs import squared
 from utmost.core.noise.discrete_staircase import DiscreteStaircase
-from utmost.core.noise.draw_with_total import DrawWithTotal, drawn_law, least_share, total_noise
+from utmost.core.noise.draw_with_total import DrawWithTotal, drawn_distribution, least_share, total_noise
 from utmost.core.noise.geometric import Geometric
-from utmost.core.noise.one_draw import DrawLaw
+from utmost.core.noise.one_draw import DrawDistribution
 from utmost.core.noise.tables_draw import MOST_GROUPS, TablesDraw
 from utmost.core.privacy.unit import Unit
 from utmost.publish.workloads.measuring.axis_sums import Groups, Weighed
@@ -71,8 +71,8 @@ def _noises_of_cells(workload: Workload, unit: Unit, level: Level) -> Iterator[O
         covariance = (total - cells * cell) / (cells * (cells - 1)) if cells > 1 else 0.0
         return sum(float(weight) * size * (cell + (size - 1) * covariance) for size, weight in weights.items())
 
-    def variances(law: DrawLaw | DrawWithTotal) -> tuple[float, float]:
-        cell, total = (law.variance_of([1] * size + [0] * (cells - size)) for size in (1, cells))
+    def variances(distribution: DrawDistribution | DrawWithTotal) -> tuple[float, float]:
+        cell, total = (distribution.variance_of([1] * size + [0] * (cells - size)) for size in (1, cells))
         return float(cell), float(total)
 
     draw_at = partial(least_draw, unit=unit, cells=cells)
@@ -91,9 +91,9 @@ def _noises_of_cells(workload: Workload, unit: Unit, level: Level) -> Iterator[O
         return error_of(cell / rest + (both - total / rest) / cells**2, both)
 
     if any(hoped(Fraction(share, 16)) < alone for share in range(1, 16)):
-        share = least_share(lambda share: error_of(*variances(drawn_law(draw_at, level, share))))
+        share = least_share(lambda share: error_of(*variances(drawn_distribution(draw_at, level, share))))
         if share:
-            yield OnceNoise(ONE_DRAW, share, {}, error_of(*variances(drawn_law(draw_at, level, share))))
+            yield OnceNoise(ONE_DRAW, share, {}, error_of(*variances(drawn_distribution(draw_at, level, share))))
 
 
 def _noises_of_tables(workload: Workload, unit: Unit, level: Level) -> Iterator[OnceNoise]:
@@ -138,8 +138,8 @@ def _noises_of_tables(workload: Workload, unit: Unit, level: Level) -> Iterator[
     def drawn(share: Fraction, total_share: Fraction) -> float:
         if share + total_share >= 1:
             return inf
-        law = drawn_law(draw_at, level, total_share, share)
-        variances = {size: float(law.variance_of(answer)) for size, answer in answers.items()}
+        distribution = drawn_distribution(draw_at, level, total_share, share)
+        variances = {size: float(distribution.variance_of(answer)) for size, answer in answers.items()}
         return sum(float(weight) * variances[size] for weight, size in wanted)
 
     def beside(shares: Mapping[str, Fraction]) -> float:

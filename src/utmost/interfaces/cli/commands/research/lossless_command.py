@@ -63,10 +63,12 @@ def show_lossless(report: dict[str, Any]) -> None:
 
 
 def lossless(
-    lower: Annotated[str, argument("LOWER", "Lower epsilon: 1/2 or alpha=1/2; or a distribution, law.csv.")],
+    lower: Annotated[str, argument("LOWER", "Lower epsilon: 1/2 or alpha=1/2; or a distribution, noise.csv.")],
     higher: Annotated[str, argument("HIGHER", "Higher epsilon, or another distribution.")],
     *,
-    law: Annotated[str, option("NAME", "Noise: optimal (for --cost), half-step, geometric or laplace.")] = "optimal",
+    distribution: Annotated[
+        str, option("NAME", "Noise: optimal (for --cost), half-step, geometric or laplace.")
+    ] = "optimal",
     sensitivity: options.Sensitivity = "1",
     cost: options.CostName = "absolute",
     numbers: options.Numbers = "integers",
@@ -77,11 +79,15 @@ def lossless(
     More: docs/theory/relaxing.md
     """
     if is_file(lower) and is_file(higher):
-        given = {"--law": law != "optimal", "--sensitivity": sensitivity != "1", "--numbers": numbers != "integers"}
+        given = {
+            "--distribution": distribution != "optimal",
+            "--sensitivity": sensitivity != "1",
+            "--numbers": numbers != "integers",
+        }
         research_options.check_unused(given | {"--cost": cost != "absolute"}, "where both distributions are files")
-    elif law != "optimal":
-        research_options.check_unused({"--cost": cost != "absolute"}, f"with --law {law}")
-    laws, goal = list[Any](), cost_of(cost)
+    elif distribution != "optimal":
+        research_options.check_unused({"--cost": cost != "absolute"}, f"with --distribution {distribution}")
+    distributions, goal = list[Any](), cost_of(cost)
     for text in (lower, higher):
         if is_file(text):
             path, rows = str(Path(text)), number_rows(Path(text))
@@ -89,28 +95,28 @@ def lossless(
                 raise BadTable("a distribution in a file needs two columns, integers and probabilities", where=path)
             if len({row[0] for row in rows}) != len(rows):
                 raise BadTable("a distribution in a file must name each integer once", came="one twice", where=path)
-            laws.append({int(at): mass for at, mass in rows})
+            distributions.append({int(at): mass for at, mass in rows})
             continue
         at = options.written_level(text)
-        if law == "optimal":
-            laws.append(optimal_noise(at, sensitivity, goal, read_numbers(numbers)))
-        elif law == "laplace":
-            laws.append(Laplace(at, sensitivity))
-        elif law == "geometric" and numbers == "integers":
-            laws.append(Geometric(at, sensitivity))
-        elif law == "half-step":
+        if distribution == "optimal":
+            distributions.append(optimal_noise(at, sensitivity, goal, read_numbers(numbers)))
+        elif distribution == "laplace":
+            distributions.append(Laplace(at, sensitivity))
+        elif distribution == "geometric" and numbers == "integers":
+            distributions.append(Geometric(at, sensitivity))
+        elif distribution == "half-step":
             kind: Any = Staircase if numbers == "reals" else DiscreteStaircase
-            laws.append(kind.half_step(at, sensitivity))
+            distributions.append(kind.half_step(at, sensitivity))
         else:
             required = "the distribution must be optimal, half-step, geometric (on integers) or laplace"
-            raise OutOfRange(required, came=law, remedy="Leave it out: the default is optimal.")
+            raise OutOfRange(required, came=distribution, remedy="Leave it out: the default is optimal.")
 
-    levels = [law.level for law in laws if not isinstance(law, dict)]
+    levels = [distribution.level for distribution in distributions if not isinstance(distribution, dict)]
     if len(levels) == 2 and levels[1] < levels[0]:
         remedy = "Give the lower epsilon first."
         raise OutOfRange("LOWER must not be above HIGHER", came=f"{lower} and {higher}", remedy=remedy)
 
-    verdict = losslessness(*laws)
+    verdict = losslessness(*distributions)
     probabilities: list[dict[str, str]] | None = None  # probabilities of W near 0; for Laplace noise only at 0
     if isinstance(difference := verdict.difference, verdicts.Difference):
         step, offset = difference.unit * difference.stride, difference.unit * difference.offset
@@ -123,8 +129,8 @@ def lossless(
         ]
 
     report = {
-        "lower": _named(laws[0], lower),
-        "higher": _named(laws[1], higher),
+        "lower": _named(distributions[0], lower),
+        "higher": _named(distributions[1], higher),
         "lossless": bool(verdict),
         "obstacle": None if verdict.obstacle is None else type(verdict.obstacle).__name__,
         "because": None if verdict.obstacle is None else _SAYS[type(verdict.obstacle)](verdict.obstacle),
@@ -134,8 +140,8 @@ def lossless(
         show_lossless(report)
 
 
-def _named(law: Any, text: str) -> str:
-    return text if isinstance(law, dict) else repr(law)
+def _named(distribution: Any, text: str) -> str:
+    return text if isinstance(distribution, dict) else repr(distribution)
 
 
 def _mass(mass: Fraction | float) -> str:

@@ -48,7 +48,7 @@ def conditional(known, to, noise):
 
 
 @pytest.mark.parametrize("order", list(permutations(range(3))), ids=str)
-def test_every_order_has_the_joint_law_in_rationals(tmp_path, order):
+def test_every_order_has_the_joint_distribution_in_rationals(tmp_path, order):
     """The product of the distributions in the history is the joint distribution: equal rationals for each of 5^3
     noises."""
     asked = [LEVELS[at] for at in order]
@@ -76,7 +76,7 @@ ORDERS = [(order, False) for order in permutations(range(3))] + [((2, 0, 1), Tru
 
 
 @pytest.mark.parametrize(("order", "derived"), ORDERS, ids=str)
-def test_stored_responses_have_the_joint_law(tmp_path, order, derived):
+def test_stored_responses_have_the_joint_distribution(tmp_path, order, derived):
     """Stored responses minus the values have the joint distribution; also for derived noise."""
     levels = [level("1/2"), level(alpha="1/2"), level(2)]
     values = np.arange(N) % 100
@@ -140,7 +140,7 @@ FROZEN = [
 
 
 @pytest.mark.parametrize("half_step", [False, True], ids=["geometric", "half-step"])
-def test_larger_sensitivities_keep_their_law(tmp_path, half_step):
+def test_larger_sensitivities_keep_their_distribution(tmp_path, half_step):
     """Sensitivity 5: geometric noise of ratio exp(-e/5), or the half-step staircase, at every level."""
     values = np.arange(N) * 10**12
     levels = [level("1/2"), level(2), level(1)]
@@ -149,10 +149,10 @@ def test_larger_sensitivities_keep_their_law(tmp_path, half_step):
     for one in levels:
         noise = made[one] - values
         if half_step:
-            law = DiscreteStaircase.half_step(one, 5)
+            distribution = DiscreteStaircase.half_step(one, 5)
             x = np.arange(-12, 13)
             observed = np.array([(noise == at).sum() for at in x])
-            expected = law.pmf(x).astype(float) * N
+            expected = distribution.pmf(x).astype(float) * N
         else:
             x = np.arange(-12, 13)
             observed = np.array([(noise == at).sum() for at in x])

@@ -1,4 +1,4 @@
-"""The noise of many histories, against the law that it must have at each two levels."""
+"""The noise of many histories, against the distribution that it must have at each two levels."""
 
 from collections import Counter
 from itertools import combinations
@@ -34,7 +34,7 @@ class Noise:
             self.pairs[pair] += seen
 
     def p_value(self):
-        """The least of the p-values of chi-square tests against the joint law, one for each pair of levels."""
+        """The least of the p-values of chi-square tests against the joint distribution, one for each pair of levels."""
         return min(self._p_value(*pair) for pair in self.pairs.items())
 
     def _p_value(self, pair, seen):

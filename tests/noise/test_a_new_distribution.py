@@ -1,4 +1,4 @@
-"""A law that the library has never seen gets everything from its two formulas, right by enumeration."""
+"""A distribution that the library has never seen gets everything from its two formulas, right by enumeration."""
 
 import math
 from dataclasses import dataclass
@@ -12,8 +12,8 @@ from goodness import LEVEL, chi_square
 from utmost.errors import PromiseBroken, Unsupported
 from utmost.exact import Level, level
 from utmost.gradual import losslessness
-from utmost.interop import privacy_loss_distribution, scipy_law
-from utmost.noise import IntegerLaw, RepeatedSum, costs
+from utmost.interop import privacy_loss_distribution, scipy_distribution
+from utmost.noise import IntegerDistribution, RepeatedSum, costs
 from utmost.optima import folded_channel, read
 from utmost.privacy_types import check_promise, delta, smallest_level, tradeoff
 from utmost.releases import add_noise
@@ -22,7 +22,7 @@ from utmost.spaces import Consumer, losses, priors
 
 
 @dataclass(frozen=True)
-class TwoGeometrics(IntegerLaw):
+class TwoGeometrics(IntegerDistribution):
     """Geometric noise of one level per unit with probability ``share``, else of another."""
 
     first: Level
@@ -69,7 +69,7 @@ def excess(factor, shift):
     return sum(max(Fraction(0), q - factor * p) for q, p in pairs)
 
 
-def test_the_probabilities_are_one_law():
+def test_the_probabilities_are_one_distribution():
     for x in range(20):
         assert NOISE.tail_interval(x).contains(sum(MASSES[y] for y in range(x, FAR + 1)) + NOISE.ccdf(FAR))
         assert NOISE.cdf(x) - NOISE.cdf(x - 1) == NOISE.pmf(x) == NOISE.pmf(-x)
@@ -101,10 +101,10 @@ def test_expected_costs_are_sums(cost):
 def test_the_entropy_is_a_sum():
     entropy = -sum(float(p) * math.log(p) for p in MASSES.values())
     assert NOISE.entropy() == pytest.approx(entropy, rel=1e-12)
-    assert float(scipy_law(NOISE).var()) == pytest.approx(NOISE.variance())
+    assert float(scipy_distribution(NOISE).var()) == pytest.approx(NOISE.variance())
 
 
-def test_a_cost_that_grows_as_fast_as_the_law_falls_is_refused():
+def test_a_cost_that_grows_as_fast_as_the_distribution_falls_is_refused():
     with pytest.raises(Unsupported):
         NOISE.expected_cost(lambda x: np.power(1.3, abs(x)))
 
@@ -157,12 +157,12 @@ class Growing(TwoGeometrics):
 
 
 @pytest.mark.parametrize("kind", [OffByOne, TooMuch, Growing])
-def test_two_formulas_that_are_not_one_law_are_refused(kind):
-    law = kind(NOISE.first, NOISE.second, NOISE.share, NOISE.sensitivity)
+def test_two_formulas_that_are_not_one_distribution_are_refused(kind):
+    distribution = kind(NOISE.first, NOISE.second, NOISE.share, NOISE.sensitivity)
     with pytest.raises(PromiseBroken):
-        check_promise(law)
+        check_promise(distribution)
     with pytest.raises(PromiseBroken, match=r"P\(X|never grow"):
-        law.check_formulas()
+        distribution.check_formulas()
 
 
 @pytest.mark.parametrize("shift", [1, 2, 3, 7])
@@ -192,16 +192,16 @@ def test_the_curve_is_the_best_test_of_each_false_alarm(shift):
 
 @pytest.mark.parametrize("sensitivity", [1, 4])
 def test_a_level_that_no_decimal_says_is_rounded_up(sensitivity):
-    law = TwoGeometrics(level("1/3"), level("2"), Fraction(1, 3), sensitivity)
-    near, far = law.pmf_interval(0, 300), law.pmf_interval(sensitivity, 300)
-    assert law.level.alpha_interval(300).upper < (far / near).lower
-    assert law.level.epsilon_float == pytest.approx(math.log(float(near.middle / far.middle)), rel=1e-14)
-    check_promise(law)
-    assert float(delta(law, law.level)) == 0
+    distribution = TwoGeometrics(level("1/3"), level("2"), Fraction(1, 3), sensitivity)
+    near, far = distribution.pmf_interval(0, 300), distribution.pmf_interval(sensitivity, 300)
+    assert distribution.level.alpha_interval(300).upper < (far / near).lower
+    assert distribution.level.epsilon_float == pytest.approx(math.log(float(near.middle / far.middle)), rel=1e-14)
+    check_promise(distribution)
+    assert float(delta(distribution, distribution.level)) == 0
 
 
 def test_its_privacy_loss_in_another_package_is_no_larger():
-    """dp-accounting's delta is that of the law: not below, and above by the rounding of losses alone."""
+    """dp-accounting's delta is that of the distribution: not below, and above by the rounding of losses alone."""
     pytest.importorskip("dp_accounting")
     losses = privacy_loss_distribution(NOISE)
     for epsilon in (0.1, 0.5, 1.0):
@@ -211,7 +211,7 @@ def test_its_privacy_loss_in_another_package_is_no_larger():
 
 
 @pytest.mark.parametrize("method", ["constant", "table"])
-def test_draws_have_the_law(method):
+def test_draws_have_the_distribution(method):
     drawn = sample(NOISE, 100_000, method=method)
     assert chi_square(drawn, lambda x: NOISE.cdf(np.asarray(x, float))) > LEVEL
     assert isinstance(sample(NOISE), int)
@@ -238,8 +238,8 @@ def test_a_response_is_read_by_its_own_likelihoods():
 
 
 def test_a_far_response_is_read_where_probabilities_are_no_floats():
-    law = TwoGeometrics(level(1), level("1/2"), Fraction(1, 2))
-    found = read(law, Consumer(priors.uniform(3), losses.absolute), 5000).posterior
+    distribution = TwoGeometrics(level(1), level("1/2"), Fraction(1, 2))
+    found = read(distribution, Consumer(priors.uniform(3), losses.absolute), 5000).posterior
     assert found == pytest.approx(np.exp([-1, -0.5, 0]) / np.exp([-1, -0.5, 0]).sum(), rel=1e-9)
 
 

@@ -1,4 +1,4 @@
-"""Laws alpha^|x| by Euclidean distance on lattices: lossless on the plane in all that is seen, but not in space."""
+"""Distributions alpha^|x| by Euclidean distance on lattices: lossless on the plane as far as seen, not in space."""
 
 from fractions import Fraction
 from itertools import product
@@ -13,7 +13,7 @@ PAIRS = ((0.25, 0.5), (0.5, 1), (1, 2), (1, 1.5), (0.5, 0.6), (1, 1.1), (2, 3), 
 
 
 def difference_by_fft(lower, higher, dimension, size):
-    """W = V_1 - V_2 for two laws prop. to exp(-epsilon |x|), by discrete Fourier transforms on a torus, and V_1."""
+    """W = V_1 - V_2 for two densities like exp(-epsilon |x|), by discrete Fourier transforms on a torus, and V_1."""
     axis = np.fft.fftfreq(size, 1 / size)
     distance = np.sqrt(sum(grid**2 for grid in np.meshgrid(*[axis] * dimension, indexing="ij")))
     one, two = (np.exp(-epsilon * distance) for epsilon in (lower, higher))
@@ -22,7 +22,7 @@ def difference_by_fft(lower, higher, dimension, size):
 
 
 @pytest.mark.parametrize(("lower", "higher"), PAIRS)
-def test_planar_laws_are_lossless_wherever_floats_can_tell(lower, higher):
+def test_planar_distributions_are_lossless_wherever_floats_can_tell(lower, higher):
     """Evidence, no proof: W > 0 wherever it stands out of the rounding, and never below it elsewhere."""
     W, one = difference_by_fft(lower, higher, 2, 512)
     assert W.min() > -1e-15
@@ -69,7 +69,7 @@ def missed(epsilon, reach):
     return sum((24 * r * r + 2) * exp_interval(-epsilon * r, 200).upper for r in range(reach + 1, reach + 60)) * 2
 
 
-def test_the_law_in_space_is_not_lossless_over_small_steps_below_epsilon_5():
+def test_the_distribution_in_space_is_not_lossless_over_small_steps_below_epsilon_5():
     """From 4.999 to 5 on Z^3, W would need a negative mass at (4, 2, 2): certified in integers.
 
     With c near the inverse of p_2 and e = p_2 c - 1, the inverse is within |c| |e|/(1 - |e|) of c (sums of absolute
@@ -90,7 +90,9 @@ def test_the_law_in_space_is_not_lossless_over_small_steps_below_epsilon_5():
     residue = product_in_space(two, c)
     residue[(residue.shape[0] // 2,) * 3] -= unit * unit
     size = Fraction(int(np.abs(c).sum()), unit)
-    unknown = Fraction(8 * two.size, unit) + missed(lower, reach)  # of either law: roundings, and what lies outside
+    unknown = Fraction(8 * two.size, unit) + missed(
+        lower, reach
+    )  # of either distribution: roundings, and what lies outside
     defect = Fraction(int(np.abs(residue).sum()), unit * unit) + size * unknown
     error = size * defect / (1 - defect) + size * unknown
     places = product(range(-reach, reach + 1), repeat=3)

@@ -73,7 +73,7 @@ def heights_at(epsilons: Floats, part: float) -> tuple[Floats, Floats]:
     return edges, -np.log1p(-(ratios**2)) / edges**2 * _GROWN
 
 
-class NearLaw(Combination):
+class NearDistribution(Combination):
     """A sum T whose margins hold for several sums S, each of which differs from T by a bounded sum."""
 
     spread: SpreadBound  # bound of S - T, for all S

@@ -27,7 +27,7 @@ _LARGEST = Fraction(10) ** 300
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class PlanarLaw(Display):
+class PlanarDistribution(Display):
     """The noise of one answer, and the grid to which the answer is rounded.
 
     Attributes:
@@ -151,7 +151,7 @@ def planar_epsilon_for(
         return _margin(noise, _fine_grid(noise.level) if declared is None else declared, sure) <= wanted
 
     least = least_decimal(is_met, float(bound), digits)
-    PlanarLaw(level(least), n, distance, declared)  # raises if the grid is too wide for the level
+    PlanarDistribution(level(least), n, distance, declared)  # raises if the grid is too wide for the level
     return least
 
 

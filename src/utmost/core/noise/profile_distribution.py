@@ -10,16 +10,16 @@ from utmost.core.exact.arrays import Floats
 from utmost.core.exact.intervals import Interval
 from utmost.core.exact.levels import Level
 from utmost.core.noise.costs import Cost, Moment
+from utmost.core.noise.distribution import Periodicity
 from utmost.core.noise.evaluation import refined
-from utmost.core.noise.integer_law import Arithmetic, IntegerLaw
+from utmost.core.noise.integer_distribution import Arithmetic, IntegerDistribution
 from utmost.core.noise.integer_periods import IntegerPeriods, folded_integers
-from utmost.core.noise.law import Periodicity
 from utmost.core.noise.powers import ExactPowers, IntervalPowers, cleared_bits
 from utmost.core.noise.profiles import Profile
 from utmost.core.noise.shift_curves import StaircaseCurve
 
 
-class ProfileLaw(IntegerLaw):
+class ProfileDistribution(IntegerDistribution):
     """A distribution on the integers whose probabilities are a staircase, so that every answer has a closed form."""
 
     __slots__ = ()

@@ -39,7 +39,7 @@ _LEAST_EPSILON, _LARGEST_EPSILON = 1e-50, 1e100
 _LARGEST_RATIO = 10**100
 
 
-def law_level(epsilon: Number | Level | None, alpha: Number | None, where: str) -> Level:
+def distribution_level(epsilon: Number | Level | None, alpha: Number | None, where: str) -> Level:
     """Read the level of a distribution; epsilon must lie between 1e-50 and 1e100."""
     read = level(epsilon, alpha)
     if read.epsilon_float < _LEAST_EPSILON:
@@ -65,10 +65,13 @@ def positive_number(value: Number, name: str, where: str) -> Fraction:
     return number
 
 
-def law_text(law: Any, **parameters: Any) -> str:
+def distribution_text(distribution: Any, **parameters: Any) -> str:
     """A distribution as an expression that evaluates to an equal one."""
-    shown = {"sensitivity": _number_text(law.sensitivity)} | {k: _number_text(v) for k, v in parameters.items()}
-    return f"{type(law).__name__}({level_argument(law.level)}, {', '.join(f'{k}={v}' for k, v in shown.items())})"
+    shown = {"sensitivity": _number_text(distribution.sensitivity)} | {
+        k: _number_text(v) for k, v in parameters.items()
+    }
+    words = ", ".join(f"{k}={v}" for k, v in shown.items())
+    return f"{type(distribution).__name__}({level_argument(distribution.level)}, {words})"
 
 
 def _number_text(value: Any) -> str:
@@ -83,7 +86,7 @@ class Periodicity(NamedTuple):
     start: int  # first integer for which this holds
 
 
-class Law(Display, ABC):
+class Distribution(Display, ABC):
     """Noise that is epsilon-differentially private when added to a query of the given sensitivity.
 
     Attributes:

@@ -11,15 +11,19 @@ from utmost.publish.workloads.planning.plan import Plan
 from utmost.tables.axes.domain import Marginal
 
 
-def noise_laws(plan: Plan, spent: Level) -> dict[Marginal, Geometric]:
+def noise_distributions(plan: Plan, spent: Level) -> dict[Marginal, Geometric]:
     """The noise of each sum of each measured marginal, for a level of the whole release."""
     wide = plan.unit.sensitivity.numerator
     return {marginal: Geometric(of, wide * load_of(marginal)) for marginal, of in plan.levels(spent).items()}
 
 
-def weakness_of_laws(plan: Plan, level: Level, laws: Mapping[Marginal, Geometric]) -> str:
+def weakness_of_distributions(plan: Plan, level: Level, distributions: Mapping[Marginal, Geometric]) -> str:
     """The reason why a level protects practically nobody; empty if it protects. The noise of a public total does not
     count.
     """
-    secret = [law for of, law in laws.items() if not (plan.unit.exactly and is_total(plan.domain, of))]
-    return weakness_of(level, max(secret or laws.values(), key=lambda law: law.level))
+    secret = [
+        distribution
+        for of, distribution in distributions.items()
+        if not (plan.unit.exactly and is_total(plan.domain, of))
+    ]
+    return weakness_of(level, max(secret or distributions.values(), key=lambda distribution: distribution.level))

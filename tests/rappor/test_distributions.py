@@ -92,14 +92,14 @@ def test_the_coupling_of_two_permanent_responses(pair):
     kept = (1 - a1) / (1 - a2)
     assert coupling.lower_given(1) == kept + (1 - kept) / 2
     assert coupling.lower_given(0) == (1 - kept) / 2
-    laws = [coupling.joint(bit) for bit in (0, 1)]
-    for bit, law in enumerate(laws):
-        assert sum(law.values()) == 1
-        assert law[1, 0] + law[1, 1] == f(a1).of(bit)
-        assert law[0, 1] + law[1, 1] == f(a2).of(bit)
+    distributions = [coupling.joint(bit) for bit in (0, 1)]
+    for bit, distribution in enumerate(distributions):
+        assert sum(distribution.values()) == 1
+        assert distribution[1, 0] + distribution[1, 1] == f(a1).of(bit)
+        assert distribution[0, 1] + distribution[1, 1] == f(a2).of(bit)
         for z1 in (0, 1):
-            assert coupling.higher_given(bit, z1) == law[z1, 1] / (law[z1, 0] + law[z1, 1])
-    assert level(alpha=1 / largest_bit_ratio(*laws)) == f(a2).level
+            assert coupling.higher_given(bit, z1) == distribution[z1, 1] / (distribution[z1, 0] + distribution[z1, 1])
+    assert level(alpha=1 / largest_bit_ratio(*distributions)) == f(a2).level
 
 
 @given(responses(), responses())
@@ -119,7 +119,7 @@ def test_a_coupling_exists_exactly_for_refinements(lower, higher):
 
 
 @given(st.lists(shares, min_size=3, max_size=3, unique=True), st.permutations(range(3)))
-def test_every_order_of_three_requests_has_one_joint_law(drawn, order):
+def test_every_order_of_three_requests_has_one_joint_distribution(drawn, order):
     """Fresh, relaxed, tightened or bridged: the product of the transitions is the same, as rationals."""
     a = sorted(drawn, reverse=True)
     f = [BitResponse.permanent(share) for share in a]
@@ -167,12 +167,16 @@ def test_every_relaxation_of_f_by_noise_leaks(pair):
     f = [BitResponse.permanent(a) for a in (a1, a2)]
     naive = ThresholdedPair(*map(ThresholdedLaplace, f))
     q = float(a2) / 4 * (1 - log(a1) / log(a2))
-    law = [float(naive.probability(0, *z)) for z in PAIRS]
-    assert law == pytest.approx([1 - float(a1) / 2 - q, q, float(a1 - a2) / 2 + q, float(a2) / 2 - q], rel=1e-9)
+    distribution = [float(naive.probability(0, *z)) for z in PAIRS]
+    assert distribution == pytest.approx(
+        [1 - float(a1) / 2 - q, q, float(a1 - a2) / 2 + q, float(a2) / 2 - q], rel=1e-9
+    )
     for z in PAIRS:
         assert naive.probability(1, *z) == pytest.approx(float(naive.probability(0, 1 - z[0], 1 - z[1])), rel=1e-12)
         given_first = naive.higher_given(0, z[0])(100)
-        assert float(given_first.middle) == pytest.approx(law[2 * z[0] + 1] / (law[2 * z[0]] + law[2 * z[0] + 1]))
+        assert float(given_first.middle) == pytest.approx(
+            distribution[2 * z[0] + 1] / (distribution[2 * z[0]] + distribution[2 * z[0] + 1])
+        )
     loss = naive.loss()
     found = loss.epsilon_float if not isinstance(loss, float) else loss
     assert f[1].level.epsilon_float < found < naive.higher.rate.epsilon_float
@@ -188,7 +192,7 @@ def test_every_relaxation_of_f_by_noise_leaks(pair):
         (("9/10", "17/20"), ("3/10", "1/20")),
     ],
 )
-def test_the_law_of_any_thresholded_pair_by_simulation(lower, higher):
+def test_the_distribution_of_any_thresholded_pair_by_simulation(lower, higher):
     """P(V1 <= t, V2 > s) against 4e5 draws of the Laplace process in floats, for thresholds on any side."""
     pair = ThresholdedPair(*(ThresholdedLaplace(BitResponse(*g)) for g in (lower, higher)))
     rng, n = np.random.default_rng(7), 400_000
@@ -205,7 +209,7 @@ def test_the_law_of_any_thresholded_pair_by_simulation(lower, higher):
 
 
 def test_the_reformulation_through_the_library_leaks_as_computed():
-    """A gradual release of reals, thresholded at 1/2, has the joint law of the pair: a third route."""
+    """A gradual release of reals, thresholded at 1/2, has the joint distribution of the pair: a third route."""
     n = 200_000
     f = [BitResponse.permanent(a) for a in ("1/2", "1/4")]
     pair = ThresholdedPair(*map(ThresholdedLaplace, f))
@@ -218,15 +222,15 @@ def test_the_reformulation_through_the_library_leaks_as_computed():
 
 @pytest.mark.parametrize(("a1", "a2"), list(pairwise([F(4, 5), F(1, 2), F(1, 4), F(1, 10)])))
 def test_geometric_noise_with_a_threshold_does_not_leak(a1, a2):
-    """[bit + V >= 1] for geometric V of alpha a/(2-a) is f, and two of them have the law of the coupling."""
+    """[bit + V >= 1] for geometric V of alpha a/(2-a) is f, and two of them have the distribution of the coupling."""
     levels = [level(alpha=a / (2 - a)) for a in (a1, a2)]
     reach = np.arange(-250, 251)
-    law = joint_pmf(np.meshgrid(reach, reach, indexing="ij"), levels)
+    distribution = joint_pmf(np.meshgrid(reach, reach, indexing="ij"), levels)
     for bit in (0, 1):
         up = np.asarray(bit + reach >= 1, dtype=bool)
         coupling = Coupling(BitResponse.permanent(a1), BitResponse.permanent(a2)).joint(bit)
         for z1, z2 in PAIRS:
-            mass = law[np.ix_(up == bool(z1), up == bool(z2))].sum()
+            mass = distribution[np.ix_(up == bool(z1), up == bool(z2))].sum()
             assert mass == pytest.approx(float(coupling[z1, z2]), abs=1e-12)
 
 

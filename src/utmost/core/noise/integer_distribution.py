@@ -16,8 +16,8 @@ from utmost.core.exact.intervals import Interval, log_interval, round_up
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, exact_integer, precision, read_confidence
 from utmost.core.noise.costs import Cost, read_cost
+from utmost.core.noise.distribution import Distribution
 from utmost.core.noise.evaluation import Points, TailSearch, integer_quantiles
-from utmost.core.noise.law import Law
 from utmost.core.noise.powers import ExactPowers, FloatPowers, IntervalPowers, Powers, cleared_bits
 from utmost.core.noise.profiles import Profile, least_near
 from utmost.core.noise.quadrature import integer_sum
@@ -39,7 +39,7 @@ _FARTHEST = 1 << 60
 _TIED, _COMPARED = 1e-11, 16  # ratios of floats that differ by less are compared in intervals, at most 16 of them
 
 
-class IntegerLaw(Law):
+class IntegerDistribution(Distribution):
     """Noise on the integers, symmetric about 0, with probabilities that never grow with |x|.
 
     A subclass defines ``level``, ``sensitivity``, `levels`, `mass` and `tail`, as docs/howto/add-a-noise.md shows. All
@@ -91,7 +91,7 @@ class IntegerLaw(Law):
         return None
 
     @property
-    def canonical(self) -> "Profile | IntegerLaw":
+    def canonical(self) -> "Profile | IntegerDistribution":
         """One representative of all objects with the same probabilities, as key of caches."""
         return self
 
@@ -427,15 +427,15 @@ _WIDEST = 1 << 22
 
 
 @lru_cache(maxsize=8)
-def _window(law: IntegerLaw, least: float) -> Floats:
+def _window(distribution: IntegerDistribution, least: float) -> Floats:
     powers_of_2 = np.array([1 << k for k in range(6, _WIDEST.bit_length())])
-    beyond = np.flatnonzero(np.asarray(law.mass(FloatPowers, powers_of_2), np.float64) < least)
+    beyond = np.flatnonzero(np.asarray(distribution.mass(FloatPowers, powers_of_2), np.float64) < least)
     if beyond.size:
-        masses = np.asarray(law.mass(FloatPowers, np.arange(powers_of_2[beyond[0]])), np.float64)
+        masses = np.asarray(distribution.mass(FloatPowers, np.arange(powers_of_2[beyond[0]])), np.float64)
         return frozen(masses[masses >= least])
     raise Unsupported(
         f"noise must have at most {_WIDEST} values with probabilities of at least {least}",
-        came=law,
+        came=distribution,
         remedy="Count in larger units, or choose a larger epsilon. A subclass may override worst_place.",
     )
 
@@ -444,6 +444,6 @@ def _may_be_equal(first: Interval, second: Interval) -> bool:
     return not (first.is_below(second) or second.is_below(first))
 
 
-def _refuse(law: IntegerLaw, required: str, place: int) -> NoReturn:
+def _refuse(distribution: IntegerDistribution, required: str, place: int) -> NoReturn:
     remedy = "Correct mass or tail of the class."
-    raise PromiseBroken(required, came=f"another at i = {place}", where=type(law).__name__, remedy=remedy)
+    raise PromiseBroken(required, came=f"another at i = {place}", where=type(distribution).__name__, remedy=remedy)

@@ -14,13 +14,13 @@ from utmost.core.exact.intervals import Interval, nearest
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, exact, precision, read_confidence
 from utmost.core.noise.costs import Cost, Moment
+from utmost.core.noise.distribution import Distribution
 from utmost.core.noise.evaluation import finite_numbers, read_probability, refined
-from utmost.core.noise.integer_law import IntegerLaw
-from utmost.core.noise.law import Law
+from utmost.core.noise.integer_distribution import IntegerDistribution
 from utmost.errors import OutOfRange
 
 
-class RealLaw(Law):
+class RealDistribution(Distribution):
     """A distribution on the reals with a density that is symmetric about zero. Floats err by a few last units."""
 
     __slots__ = ()
@@ -37,7 +37,7 @@ class RealLaw(Law):
         return None
 
     @abstractmethod
-    def on_steps(self, steps: int) -> IntegerLaw:
+    def on_steps(self, steps: int) -> IntegerDistribution:
         """The distribution on the integers from which a grid with ``steps`` steps in the sensitivity is drawn."""
 
     def pdf(self, x: Any) -> Any:
@@ -65,7 +65,7 @@ class RealLaw(Law):
         return self._upper_quantile(q)
 
     def expected_cost(self, cost: Cost) -> float:
-        """E L(X), in closed form for moments of integer order; errors as in `IntegerLaw.expected_cost`."""
+        """E L(X), in closed form for moments of integer order; errors as in `IntegerDistribution.expected_cost`."""
         if isinstance(cost, Moment) and cost.is_integer:
             return refined(lambda bits: self.moment_interval(int(cost.order), bits))
         return self._integrated_cost(cost)
