@@ -6,7 +6,7 @@ Print Assumptions tsg_private.
 Print Assumptions tsg_attained.
 Print Assumptions tighten_sums.
 Print Assumptions tighten_chain.
-Print Assumptions tighten_law.
+Print Assumptions tighten_distribution.
 Print Assumptions bridge_is_mixture.
 Print Assumptions weights_sum.
 Print Assumptions idle_between.
@@ -62,7 +62,7 @@ Print Assumptions approved_passes.
 Print Assumptions never_too_often.
 Print Assumptions never_too_rarely.
 Print Assumptions ends_surely.
-Print Assumptions exact_law.
+Print Assumptions exact_distribution.
 Print Assumptions two_stages.
 Print Assumptions exact_draw.
 Print Assumptions quotient_apart.

@@ -1,7 +1,7 @@
-(** The mixture that the code draws a bridge from is the conditional law of the chain.
+(** The mixture that the code draws a bridge from is the conditional distribution of the chain.
 
     The table in the docstring of `Bridge`, src/utmost/core/gradual/steps.py, says how a response between two others is
-    drawn. Here its law is computed case by case and compared with the law that Release.v asks for. *)
+    drawn. Here its distribution is computed case by case and compared with the distribution that Release.v asks for. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import zify ring.
 From Utmost Require Import Sums Geometric.
@@ -56,7 +56,7 @@ Let facts := (nz a1, nz m1, nz b1, pz (ltW a0), pz (ltW m0), gt_eqF a0, gt_eqF m
   nz (lt1 (ltW a0) a1 (ltW m0) m1), nz (lt1 (ltW a0) a1 b0 b1), nz (lt1 (ltW m0) m1 b0 b1),
   nz (lt1 (ltW m0) m1 (ltW m0) m1), am0, ab0).
 
-(** Away from 0 the tightening law is a multiple of a^n, *)
+(** Away from 0 the tightening distribution is a multiple of a^n, *)
 Lemma far n : tighten b a n.+1%:Z = (1 - a * b) * (a - b) * (1 - a) / (a * (1 - b) ^+ 2 * (1 + a)) * a ^+ n.+1.
 Proof. by rewrite /tighten add0r changing ?a0 ?b0 // /tsg absz_nat; field; rewrite !facts. Qed.
 
@@ -147,7 +147,7 @@ rewrite !exprMn !exprS !expr0; move: (a ^+ i) (m ^+ i) => A M; field.
 by rewrite D0 !facts.
 Qed.
 
-(** The mixture's law as one function: what the code draws for W = n >= 0, and turned around for W < 0. *)
+(** The mixture's distribution as one function: what the code draws for W = n >= 0, and turned around for W < 0. *)
 Definition mixture_ahead (n : nat) (j : int) : F :=
   let first := if n is 0%N then 1 - idle else 1 in
   (if (n == 0%N) && (j == 0) then idle else 0) + first *
@@ -177,7 +177,7 @@ rewrite /mixture_ahead; case: n => [|n]; case: j => [[|j]|i] /=.
 - by rewrite NegzE is_behind add0r mul1r.
 Qed.
 
-(** For every W and K: what is drawn has the law of the chain given both neighbours. *)
+(** For every W and K: what is drawn has the distribution of the chain given both neighbours. *)
 Theorem bridge_is_mixture n j : bridge n j = mixture n j.
 Proof.
 case: n => n /=; first exact: bridge_ahead.

@@ -13,7 +13,7 @@ Section Geometric.
 Variable F : archiFieldType.
 Implicit Types (a b c x : F) (j k : int).
 
-(** TSG(a), the law of geometric noise: P(k) = (1-a)/(1+a) a^|k|. *)
+(** TSG(a), the distribution of geometric noise: P(k) = (1-a)/(1+a) a^|k|. *)
 Definition tsg a k : F := (1 - a) / (1 + a) * a ^+ `|k|%N.
 
 (** Tightening from b to a: it certainly stays with chance [stay b a], and is TSG(a) otherwise. These are `staying` and
@@ -102,8 +102,8 @@ Proof. by rewrite /tsg sub0r abszN absz0 expr0 mulr1 mulrC. Qed.
 
 (** * 3. Two tightening steps are one
 
-    From c to b and on from b to a has the law of the step from c to a. At c = 0: noise of level b, tightened, is noise
-    of level a, so a response that was tightened has the law that it would have had alone. *)
+    From c to b and on from b to a has the distribution of the step from c to a. At c = 0: noise of level b, tightened, is noise
+    of level a, so a response that was tightened has the distribution that it would have had alone. *)
 
 (** The sum behind the convolution: b^|j| a^|n-j| over a window, first for N <= n, then for all. *)
 Definition mixed b a (n : nat) j : F := b ^+ `|j|%N * a ^+ `|n%:Z - j|%N.
@@ -221,7 +221,7 @@ by rewrite mulr_ge0 // exprn_ge0 //; case/andP: ab01.
 Qed.
 
 (** Noise of the higher level plus an independent tightening step is noise of the lower level. *)
-Corollary tighten_law b a k : 0 < b -> b < a -> a < 1 ->
+Corollary tighten_distribution b a k : 0 < b -> b < a -> a < 1 ->
   sums_to (fun j => tsg b j * tighten b a (k - j)) (tsg a k).
 Proof.
 move=> b0 ba a1; rewrite -tighten0; apply: eq_sums_to (tighten_chain k (lexx 0) b0 ba a1) => j.

@@ -149,7 +149,7 @@ Qed.
 Lemma proper_blocks u t : proper (blocks u t) = proper t.
 Proof. by rewrite /proper /blocks all_map -map_comp. Qed.
 
-(** A place is kept: a law of blocks, over the responses that are alike, has the mass that it had. *)
+(** A place is kept: a distribution of blocks, over the responses that are alike, has the mass that it had. *)
 Lemma sums_to_class (f : int -> F) u y0 m : (forall k, 0 <= f k) -> sums_to f m ->
   sums_to (fun y => f (block (y - u)) * (alike y y0)%:R) m.
 Proof.

@@ -19,7 +19,7 @@ Implicit Types (x a : F) (k : int) (p q : response) (s : seq response).
 (** P(response q at the lower level | response p at the higher one). *)
 Definition link p q : F := tighten p.1 q.1 (q.2 - p.2).
 
-(** The law that the ledger draws from: P(k at level x | all answers so far), p being what stands before s. *)
+(** The distribution that the ledger draws from: P(k at level x | all answers so far), p being what stands before s. *)
 Fixpoint draw p s x k : F :=
   match s with
   | [::] => link p (x, k)
@@ -63,7 +63,7 @@ case/andP=> pq qs fx; case: ifP => xq /=.
 by rewrite pq /=; apply: IH (fresh_cons fx xq).
 Qed.
 
-(** What is drawn is the conditional law of the chain, *)
+(** What is drawn is the conditional distribution of the chain, *)
 Lemma joint_insert p s x k : 0 <= p.1 -> rising p s -> fresh p s x ->
   joint p (insert s x k) = joint p s * draw p s x k.
 Proof.
@@ -73,7 +73,7 @@ case: ifP => xq /=; last by rewrite IH // ?mulrA //; apply: fresh_cons fx xq.
 have := link_gt0 p0 pq; move: (link p q) (joint q s) => A B A0; field; by rewrite gt_eqF.
 Qed.
 
-(** and it is a law: its mass is 1. *)
+(** and it is a distribution: its mass is 1. *)
 Theorem draw_sums p s x : 0 <= p.1 -> rising p s -> fresh p s x -> sums_to (draw p s x) 1.
 Proof.
 elim: s p => [|q s IH] p p0 /=.
@@ -148,7 +148,7 @@ elim: t => //= -[x k] t IH; rewrite /proper /= => /andP[/andP[x01 t01] /andP[xt 
 apply: rising_insert; [by apply: IH; rewrite /proper t01 ut|exact: fresh_known].
 Qed.
 
-(** The order of requests does not matter: what was said has the law of the chain. *)
+(** The order of requests does not matter: what was said has the distribution of the chain. *)
 Theorem any_order u t : proper t -> chance u t = requests t * joint (0, u) (known t).
 Proof.
 elim: t => [|[x k] t IH] /=; first by rewrite mulr1.
@@ -174,7 +174,7 @@ apply: le_trans (joint_private v (rt u)); rewrite ler_wpmul2r //; first by rewri
 by rewrite ler_expn2r // nnegrE // (le_trans a0 aq).
 Qed.
 
-(** A first response has the law of its level. *)
+(** A first response has the distribution of its level. *)
 Lemma alone u x k : draw (0, u) [::] x k = tsg x (k - u).
 Proof. exact: tighten0. Qed.
 

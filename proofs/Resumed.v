@@ -49,7 +49,7 @@ move=> pt; rewrite any_order // mulr_gt0 //; last by rewrite joint_gt0 // rising
 by elim: {pt} t => [|[x k] t IH] /=; rewrite ?mulr1 ?ltr01.
 Qed.
 
-(** The law of the whole is the product of both continuations over what they share. *)
+(** The distribution of the whole is the product of both continuations over what they share. *)
 Lemma shared_once (C W S tu tv lu lv ru rv : F) : 0 < tu -> 0 < tv -> 0 <= W -> 0 <= S -> 0 < lu -> 0 < ru ->
   C * tv <= tu -> W * (tu * lu) <= tv * lv -> S * (tu * ru) <= tv * rv ->
   C * W * S * (tu * lu * ru) <= tv * lv * rv.

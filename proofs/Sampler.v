@@ -1,9 +1,9 @@
-(** The sampler: an index that is drawn from certified thresholds and fair bits has exactly the law that was stated.
+(** The sampler: an index that is drawn from certified thresholds and fair bits has exactly the distribution that was stated.
 
     The thresholds 0 = T_0 <= T_1 <= ... <= T_k <= T_(k+1) = 1 cut [0, 1); index j is to have the chance T_(j+1) - T_j.
     A threshold is known through intervals of integers, and a uniform U through its first bits. `Thresholds.decide` of
     src/utmost/core/sampling/categorical.py takes further bits until an index is certain; here is that loop, with every
-    interval that it may be given, and its law: the chance that j was returned after t rounds never passes
+    interval that it may be given, and its distribution: the chance that j was returned after t rounds never passes
     T_(j+1) - T_j, and comes as near to it as one wishes. Then the two stages of `Categorical`.
 
     Assumed: bits are independent and fair, so that all first b bits of U are equally likely; intervals hold their
@@ -190,13 +190,13 @@ by rewrite natrM ler_pmul2r ?words_gt0 // -addn1 natrD.
 Qed.
 
 (** The chance that index j was returned by round t, and that none was. *)
-Definition law t j : F := chance F (bits t) (fun u => returned t u == Some j).
+Definition distribution t j : F := chance F (bits t) (fun u => returned t u == Some j).
 Definition open t : F := chance F (bits t) (fun u => returned t u == None).
 
 (** 1. No index is returned too often. *)
-Theorem never_too_often t j : (j <= k)%N -> law t j <= T j.+1 - T j.
+Theorem never_too_often t j : (j <= k)%N -> distribution t j <= T j.+1 - T j.
 Proof.
-move=> jk; rewrite /law /chance ler_pdivr_mulr // mulrBl.
+move=> jk; rewrite /distribution /chance ler_pdivr_mulr // mulrBl.
 apply: le_trans (count_between (word t) _); last by rewrite ler_pmul2r // T_rises.
 rewrite ler_nat; apply: sub_in_count => u; rewrite mem_iota add0n => /andP[_ uw] /eqP.
 by case/(returned_inside uw) => _ -> ->.
@@ -213,19 +213,19 @@ have [jk _ _] := returned_inside uw E; rewrite addn0 (bigD1_seq j) ?iota_uniq //
 by rewrite eqxx big1 // => i ij; rewrite (inj_eq (@Some_inj _)) eq_sym (negbTE ij).
 Qed.
 
-Lemma law_open t : \sum_(0 <= j < k.+1) law t j + open t = 1.
+Lemma distribution_open t : \sum_(0 <= j < k.+1) distribution t j + open t = 1.
 Proof.
-rewrite /law /open /chance -mulr_suml -mulrDl -natr_sum -natrD count_all; last first.
+rewrite /distribution /open /chance -mulr_suml -mulrDl -natr_sum -natrD count_all; last first.
   by apply/allP => u; rewrite mem_iota.
 by rewrite size_iota divff // gt_eqF.
 Qed.
 
 (** so no index lacks more than what is open. *)
-Theorem never_too_rarely t j : (j <= k)%N -> T j.+1 - T j - open t <= law t j.
+Theorem never_too_rarely t j : (j <= k)%N -> T j.+1 - T j - open t <= distribution t j.
 Proof.
 move=> jk; rewrite ler_subl_addr -ler_subl_addl.
-have all_mass : \sum_(0 <= i < k.+1) (T i.+1 - T i - law t i) = open t.
-  by rewrite sumrB telescope_sumr // T0 Tk subr0 -(law_open t) addrAC subrr add0r.
+have all_mass : \sum_(0 <= i < k.+1) (T i.+1 - T i - distribution t i) = open t.
+  by rewrite sumrB telescope_sumr // T0 Tk subr0 -(distribution_open t) addrAC subrr add0r.
 rewrite -all_mass (bigD1_seq j) ?iota_uniq ?mem_index_iota //= ler_addl big_seq_cond.
 by apply: sumr_ge0 => i /andP[]; rewrite mem_index_iota => ik _; rewrite subr_ge0 never_too_often.
 Qed.
@@ -283,7 +283,7 @@ rewrite intrD !intrM -!pmulrn !mulrDl; apply: ler_add.
 by rewrite -mulrDl ler_pmul2r.
 Qed.
 
-(** * The law is exact
+(** * The distribution is exact
 
     Whatever the intervals are, if they become as short as one wishes and U is known as well as one wishes, an index is
     returned in the end with probability one, and j with the chance T_(j+1) - T_j: neither more nor less. *)
@@ -299,8 +299,8 @@ have -> : k%:R * (e / (2 * k.+1)%:R + e / (2 * k.+1)%:R) = e * (2 * k)%:R / (2 *
 by rewrite ler_pdivr_mulr // ler_pmul2l // ler_nat leq_pmul2l.
 Qed.
 
-Theorem exact_law j : (j <= k)%N ->
-  (forall t, law t j <= T j.+1 - T j) /\ (forall e, 0 < e -> exists t, T j.+1 - T j - e <= law t j).
+Theorem exact_distribution j : (j <= k)%N ->
+  (forall t, distribution t j <= T j.+1 - T j) /\ (forall e, 0 < e -> exists t, T j.+1 - T j - e <= distribution t j).
 Proof.
 move=> jk; split=> [t|e e0]; first exact: never_too_often.
 have [t te] := ends_surely e0; exists t; apply: le_trans (never_too_rarely t jk).
@@ -311,7 +311,7 @@ End Thresholds.
 (** * Whole cells first: the two stages of `Categorical`
 
     Of the 2^b words of a first look, index j takes n_j for its own, in order; whoever meets one of those left over draws
-    again, from the law of the rest. The numbers n_j decide how often that happens and nothing else. *)
+    again, from the distribution of the rest. The numbers n_j decide how often that happens and nothing else. *)
 Section TwoStages.
 Variable F : archiFieldType.
 Variables (k b : nat) (T : nat -> F) (n : nat -> nat).
@@ -372,7 +372,7 @@ rewrite -(count_range taken_fits (leqnn (2 ^ b)%N)); congr (_%:R / _).
 by apply: eq_in_count => u; rewrite mem_iota add0n => /andP[_ ->]; rewrite andbT.
 Qed.
 
-(** Both stages together have the law, whatever the n_j are. *)
+(** Both stages together have the distribution, whatever the n_j are. *)
 Theorem two_stages j : (j <= k)%N -> own j + again * (rest_cut j.+1 - rest_cut j) = T j.+1 - T j.
 Proof.
 move=> jk; rewrite own_is // again_is rest_step; have := words_gt0 F b; have := some_left.
@@ -388,11 +388,11 @@ Theorem exact_draw bits precision low high fresh j :
   (forall e : F, 0 < e -> exists t,
     (forall i, (i < k)%N -> (high t i - low t i)%:~R <= e * (2 ^ precision t)%:R) /\ 2%:R <= e * (2 ^ bits t)%:R) ->
   (j <= k)%N ->
-  let drawn t := own j + again * law F k bits precision low high fresh t j in
+  let drawn t := own j + again * distribution F k bits precision low high fresh t j in
   (forall t, drawn t <= T j.+1 - T j) /\ (forall e, 0 < e -> exists t, T j.+1 - T j - e <= drawn t).
 Proof.
 move=> grow lo hi shrink jk drawn.
-have [often rarely] := exact_law rest_0 rest_1 rest_rises grow lo hi shrink jk.
+have [often rarely] := exact_distribution rest_0 rest_1 rest_rises grow lo hi shrink jk.
 have again_gt0 : 0 < again by rewrite again_is divr_gt0 ?words_gt0.
 split=> [t|e e0]; first by rewrite -two_stages // ler_add2l ler_pmul2l.
 have [t near] := rarely _ (divr_gt0 e0 again_gt0); exists t.
@@ -407,7 +407,7 @@ Section Parts.
 Variable F : archiFieldType.
 Implicit Types a : F.
 
-(** P(K = k) on the natural numbers, and the law of one group of digits, which has M values. *)
+(** P(K = k) on the natural numbers, and the distribution of one group of digits, which has M values. *)
 Definition one_sided a k : F := (1 - a) * a ^+ k.
 Definition digits (M : nat) a d : F := one_sided a d / (1 - a ^+ M).
 

@@ -73,7 +73,7 @@ Qed.
 
 (** So the level of the release is decided by its corners, exactly. *)
 Theorem signed_exact bound :
-  (forall d, inside d -> forall x y, bound * law w alpha x y <= law w alpha (moved x d) y) <->
+  (forall d, inside d -> forall x y, bound * distribution w alpha x y <= distribution w alpha (moved x d) y) <->
   (forall c, corner c -> bound <= charge w alpha c).
 Proof.
 split=> [H|at_corners]; last first.

@@ -19,7 +19,7 @@ Implicit Types (x d : 'I_n -> int) (y : rows -> int).
 
 (** The value of a row, and what all rows say with noise on each. *)
 Definition row_value x (i : rows) : int := \sum_c w i c * x c.
-Definition law x y : F := \prod_i tsg (alpha i) (y i - row_value x i).
+Definition distribution x y : F := \prod_i tsg (alpha i) (y i - row_value x i).
 Definition moved x d c : int := x c + d c.
 
 (** exp(-charge) of one contribution. *)
@@ -28,32 +28,32 @@ Definition charge d : F := \prod_i alpha i ^+ `|row_value d i|%N.
 Lemma row_moved x d i : row_value (moved x d) i = row_value x i + row_value d i.
 Proof. by rewrite /row_value -big_split /=; apply: eq_bigr => c _; rewrite /moved mulrDr. Qed.
 
-Lemma law_gt0 x y : 0 < law x y.
+Lemma distribution_gt0 x y : 0 < distribution x y.
 Proof. by apply: prodr_gt0 => i _; apply: tsg_gt0. Qed.
 
-Theorem rows_private x d y : charge d * law x y <= law (moved x d) y.
+Theorem rows_private x d y : charge d * distribution x y <= distribution (moved x d) y.
 Proof.
-rewrite /charge /law -big_split /=; apply: ler_prod => i _; have /andP[a0 a1] := alpha01 i.
+rewrite /charge /distribution -big_split /=; apply: ler_prod => i _; have /andP[a0 a1] := alpha01 i.
 rewrite mulr_ge0 ?exprn_ge0 ?(ltW a0) ?(ltW (tsg_gt0 _ (alpha01 i))) //=.
 by rewrite row_moved opprD addrA; apply: tsg_private; rewrite (ltW a0) a1.
 Qed.
 
 (** The outcome where every row says its true value. *)
-Theorem rows_attained x d : exists y, law (moved x d) y = charge d * law x y.
+Theorem rows_attained x d : exists y, distribution (moved x d) y = charge d * distribution x y.
 Proof.
-exists (row_value x); rewrite /charge /law -big_split /=; apply: eq_bigr => i _.
+exists (row_value x); rewrite /charge /distribution -big_split /=; apply: eq_bigr => i _.
 by rewrite row_moved opprD addrA subrr tsg_attained.
 Qed.
 
 (** A level holds for all contributions of a set exactly if it is at least the charge of each. *)
 Theorem charge_exact (contributions : ('I_n -> int) -> Prop) (bound : F) :
-  (forall d, contributions d -> forall x y, bound * law x y <= law (moved x d) y) <->
+  (forall d, contributions d -> forall x y, bound * distribution x y <= distribution (moved x d) y) <->
   (forall d, contributions d -> bound <= charge d).
 Proof.
 split=> H d cd.
   have [y E] := rows_attained (fun=> 0) d; have := H d cd (fun=> 0) y.
-  by rewrite E ler_pmul2r // law_gt0.
-by move=> x y; apply: le_trans (rows_private x d y); rewrite ler_pmul2r ?law_gt0 ?H.
+  by rewrite E ler_pmul2r // distribution_gt0.
+by move=> x y; apply: le_trans (rows_private x d y); rewrite ler_pmul2r ?distribution_gt0 ?H.
 Qed.
 End Strategy.
 

@@ -45,7 +45,7 @@ Implicit Types (c d x : 'I_n -> int).
 Definition weight (r : family * group) (a : 'I_n) : int := (put r.1 a == r.2)%:Z.
 Definition level_of (r : family * group) : F := alpha r.1.
 Notation cost := (charge weight level_of).
-Notation said := (law weight level_of).
+Notation said := (distribution weight level_of).
 
 (** exp(-R) and exp(-e_0): the levels of all families but the total, added up, and that of the total. *)
 Definition rest : F := \prod_(f | ~~ is_total f) alpha f.
@@ -136,7 +136,7 @@ Qed.
 Lemma private_if d bound : bound <= cost d -> forall x y, bound * said x y <= said (moved x d) y.
 Proof.
 move=> le x y; apply: le_trans (rows_private weight _ x d y); last by move=> r; apply: alpha01.
-by rewrite ler_pmul2r // law_gt0 // => r; apply: alpha01.
+by rewrite ler_pmul2r // distribution_gt0 // => r; apply: alpha01.
 Qed.
 
 (** * One individual *)
@@ -296,7 +296,7 @@ Theorem added_exact bound :
   (forall c, counted c -> forall x y, bound * said x y <= said (moved x c) y) <-> bound <= (rest * whole) ^+ reach.
 Proof.
 split=> [H|le c cc x y]; last first.
-  by apply: le_trans (added_private cc x y); rewrite ler_pmul2r // law_gt0 // => r; apply: alpha01.
+  by apply: le_trans (added_private cc x y); rewrite ler_pmul2r // distribution_gt0 // => r; apply: alpha01.
 rewrite -full_size -cost_up //; have [+ _] := @charge_exact F n _ weight level_of (fun r => alpha01 r.1) counted bound.
 by move/(_ H full full_counted).
 Qed.
@@ -306,7 +306,7 @@ Theorem replaced_exact bound :
   bound <= (rest * whole) ^+ (2 * reach).
 Proof.
 split=> [H|le c c' cc cc' x y]; last first.
-  by apply: le_trans (replaced_private cc cc' x y); rewrite ler_pmul2r // law_gt0 // => r; apply: alpha01.
+  by apply: le_trans (replaced_private cc cc' x y); rewrite ler_pmul2r // distribution_gt0 // => r; apply: alpha01.
 pose minus a := - full a; have down : counted minus.
   have [few small inall] := full_counted; split=> [|a|].
   - by apply: leq_trans few; apply: subset_leq_card; apply/subsetP => a; rewrite !inE /minus oppr_eq0.

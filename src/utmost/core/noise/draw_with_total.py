@@ -54,11 +54,10 @@ class DrawWithTotal(Display):
 
     >>> from utmost.exact import level
     >>> from utmost.noise import CellsDraw
-    >>> distribution = DrawWithTotal.at_share(lambda at: CellsDraw(at, cells=10, changed=5), level(1), Fraction(61,
-    100))
-    >>> distribution.total, distribution.weight
+    >>> noise = DrawWithTotal.at_share(lambda at: CellsDraw(at, cells=10, changed=5), level(1), Fraction(61, 100))
+    >>> noise.total, noise.weight
     (DiscreteStaircase(epsilon='61/100', sensitivity=5, step=3), Fraction(979, 1000))
-    >>> round(distribution.variance_of([1, *[0] * 9])), round(distribution.variance_of([1] * 10))  # a cell, the total
+    >>> round(noise.variance_of([1, *[0] * 9])), round(noise.variance_of([1] * 10))  # a cell, the total
     (79, 130)
     """
 

@@ -54,9 +54,9 @@ class TablesDraw(DrawDistribution):
     Source:  the K-norm mechanism [hardt2010], [awan2021]; on the integers: proofs/theory/one-draw.md. No better noise
         is known; optimality is not claimed.
 
-    >>> distribution = TablesDraw(1, [5], "change-one")  # one table of five cells; a record is replaced
-    >>> distribution.variance, distribution.total_variance, distribution.margin("0.95"),
-    distribution.total_margin("0.95") (5.066..., 5.066..., 5, 5)
+    >>> noise = TablesDraw(1, [5], "change-one")  # one table of five cells; a record is replaced
+    >>> noise.variance, noise.total_variance, noise.margin("0.95"), noise.total_margin("0.95")
+    (5.066..., 5.066..., 5, 5)
     >>> TablesDraw(1, [5] * 10).variance
     75.328...
     """

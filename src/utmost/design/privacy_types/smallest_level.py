@@ -132,8 +132,8 @@ def smallest_level(distribution: Distribution, shift: Number | None = None) -> L
     Source: [geng2012], (24) and (76); shifts beyond the sensitivity: proofs/theory/trade-off.md.
 
     >>> from utmost.noise import DiscreteStaircase, Geometric
-    >>> [smallest_level(distribution(epsilon=1, sensitivity=3), shift=4) for distribution in (DiscreteStaircase,
-    Geometric)] [level(epsilon=2), level(epsilon='4/3')]
+    >>> [smallest_level(noise(epsilon=1, sensitivity=3), shift=4) for noise in (DiscreteStaircase, Geometric)]
+    [level(epsilon=2), level(epsilon='4/3')]
     """
     instance(distribution, Distribution, "distribution")
     smallest = distribution.worst_level(curve_distance(distribution, shift))
