@@ -170,7 +170,7 @@ def _alpha_interval(level: Level, bits: int) -> Interval:
 
 
 def level(epsilon: Number | Level | None = None, alpha: Number | None = None) -> Level:
-    """The level of exactly one of ``epsilon`` and ``alpha``.
+    """The level with this epsilon, or with this alpha; give exactly one of the two.
 
     Args:
         epsilon: Positive number, or a `Level`, which is returned.

@@ -66,9 +66,9 @@ def losslessness(lower: Any, higher: Any) -> Losslessness:
 
     Raises:
         OutOfRange: for any other distribution, and for one on the integers together with one on the reals.
-        Unsupported: if intervals do not decide at the precision in use. Also for staircases on the reals whose common
-            grid has more than 4096 cells a period, or whose gamma is not known to be rational or irrational, if no
-            zero of V_2 was found that V_1 lacks.
+        Unsupported: if intervals do not decide at the precision in use. Also if no zero of V_2 was found that V_1
+            lacks, for staircases on the reals whose common grid has more than 4096 cells a period, or whose gamma is
+            not known to be rational or irrational.
 
     Source: the conjecture in Section 5 of [koufogiannis2015], which this function refutes for staircases.
 

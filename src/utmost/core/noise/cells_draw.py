@@ -41,7 +41,8 @@ _HALF, _SIXTH = Fraction(1, 2), Fraction(1, 6)
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class CellsDraw(DrawDistribution):
-    r"""P(X = x) proportional to q^d(x). At least d(x) individuals move a point with all \|x_i\| < step to x.
+    r"""P(X = x) proportional to q^d(x). It takes at least d(x) individuals to move a point with all \|x_i\| < step to
+    x.
 
     Args:
         epsilon: Level of all cells together, or alpha = exp(-epsilon) instead.

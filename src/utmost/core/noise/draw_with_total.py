@@ -39,7 +39,7 @@ COMBINED = (
 
 @dataclass(frozen=True, slots=True, repr=False)
 class DrawWithTotal(Display):
-    """Noise of cells from one draw, corrected so that the cells add up to a better total with separate noise.
+    """Noise of cells from one draw, corrected to add up to a better total: averaged with one that has separate noise.
 
     Args:
         draw: Noise of all cells in one draw, at a share of the level.

@@ -203,11 +203,10 @@ class IntegerDistribution(Distribution):
     def worst_place(self, distance: int) -> int | None:
         """A y >= 0 at which P(X = y) / P(X = y + distance) is largest, for a distance of at least 1.
 
-        A subclass whose ratio tends to its level and attains it nowhere returns None, and overrides `worst_level`.
-
-        This is the largest ratio of all shifts up to the distance, since probabilities never grow with |x|. The search
-        covers all y with P(X = y + distance) >= 1e-280. Ratios that agree to 1e-11 are compared to 4096 bits, at no
-        more than 16 places.
+        The ratio there is the largest one for all shifts up to the distance, since probabilities never grow with |x|. A
+        subclass whose ratio tends to its level and attains it nowhere returns None, and overrides `worst_level`. The
+        search covers all y with P(X = y + distance) >= 1e-280. Ratios that agree to 1e-11 are compared to 4096 bits, at
+        no more than 16 places.
 
         Raises:
             Unsupported: if the ratio still grows at the end of that range, or the range has more than 2^22 integers.

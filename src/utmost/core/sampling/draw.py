@@ -164,7 +164,7 @@ def sample(  # type: ignore[misc]  # for noise the second argument is the shape,
     Args:
         distribution: Noise on the integers, drawn as integers; or noise on the reals, such as `Laplace` or `Staircase`,
             drawn as floats that are multiples of a power of two, with exactly the distribution of `on_grid`; or a
-        `Channel`.
+            `Channel`.
         secret: Secret, or array of secrets, that a mechanism answers. Noise takes no secret.
         shape: Shape of the result; () or None for a single draw.
         randomness: Source of the bits; by default the operating system.

@@ -117,8 +117,9 @@ def exponential_mechanism(
         epsilon, alpha: Level of one unit of distance; give one of the two.
         space: n secrets; all at distance 1 from each other (`discrete`) when left out.
         base: (m,) positive weights of the outcomes; all 1 when left out.
-        tails: Tails of a countable range, see `Tails`: (left, right), the cost that each further outcome before the
-            first and after the last column adds, at the same base weight; None or 0 where the range ends.
+        tails: Tails (left, right) of a countable range, see `Tails`. Each outcome further to the left of the first
+            column adds the cost ``left``, each outcome further to the right of the last column adds ``right``, at the
+            same base weight. None or 0 where the range ends.
 
     Returns:
         (n, m), exact if costs, tails and base are exact and every power is rational, else float64. Each tail is one
@@ -164,8 +165,9 @@ def abstract_staircase(
             attained.
         space: n secrets at integer distances; all at distance 1 from each other (`discrete`) when left out.
         base: (m,) positive weights of the outcomes; all 1 when left out.
-        tails: Tails of a countable range, see `Tails`: (left, right), the cost that each further outcome before the
-            first and after the last column adds, at the same base weight; None or 0 where the range ends.
+        tails: Tails (left, right) of a countable range, see `Tails`. Each outcome further to the left of the first
+            column adds the cost ``left``, each outcome further to the right of the last column adds ``right``, at the
+            same base weight. None or 0 where the range ends.
 
     Returns:
         (n, m), exact if costs, tails and base are exact and alpha (or its root) is rational, else float64. Each tail

@@ -65,8 +65,7 @@ def refines(
     - "refinement": is there a remap P with better @ P == worse? The verdict contains P as ``remap``, or a ``consumer``
       who loses strictly less with the worse channel, with a uniform prior and short integer losses.
     - "max-case": is every posterior of the worse channel a mixture of posteriors of the better one? The verdict
-    contains
-      ``weights``, or an ``outcome`` and a ``separator`` (see `MaxCaseVerdict`). Refinement implies this order.
+      contains ``weights``, or an ``outcome`` and a ``separator`` (see `MaxCaseVerdict`). Refinement implies this order.
     - "privacy": does the worse channel satisfy every metric privacy level that the better one satisfies? If not, the
       verdict contains a ``pair`` of secrets that the worse channel distinguishes more (see `PrivacyOrderVerdict`). The
       max-case order implies this order.

@@ -24,7 +24,7 @@ class Automorphisms(Display):
     Attributes:
         size: Number n of secrets.
         transversals: For each secret i, one automorphism that fixes 0, ..., i-1 and maps i to j, for every j for which
-            there is one (including the identity). Every automorphism is a product of one from each.
+            there is one (including the identity). Every automorphism is a product of one automorphism from each tuple.
     """
 
     size: int

@@ -256,7 +256,7 @@ def vertex_blocks(ptype: PrivacyType, rows: int = 1 << 16) -> Iterator[Vertices]
 
 @progress_bar("Counting vertices")
 def count_vertices(where: PrivacyType | Space) -> int:
-    """Return the number of vertices of a privacy type, or of a space, because it does not depend on the level.
+    """Return the number of vertices of a privacy type, or of a space: the number does not depend on the level.
 
     The essential graph is divided into blocks, whose counts multiply. An edge has 2 vertices, k secrets at equal
     distance have 2^k - 2, a bipartite block is counted by a transfer matrix, and any other block is listed by reverse

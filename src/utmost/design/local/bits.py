@@ -81,7 +81,7 @@ def check_same_shape(bits: Bits, responses: Bits) -> None:
 
 @dataclass(frozen=True, slots=True)
 class BitResponse:
-    """A response that is 1 with probability ``one`` if the bit is 1, and ``zero`` if the bit is 0.
+    """A response that is 1 with probability ``one`` if the bit is 1, and with probability ``zero`` if the bit is 0.
 
     Args:
         one: P(response = 1) for bit 1, beta in the paper.

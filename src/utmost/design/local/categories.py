@@ -131,7 +131,7 @@ class CategoryReport(ABC, Display):
     def tightened(
         self, reports: NDArray[np.int64], higher: "CategoryReport", stays: NDArray[np.bool_], randomness: Randomness
     ) -> NDArray[np.int64]:
-        """Return reports drawn from ``reports`` at a higher epsilon: near the report where ``stays``, else random."""
+        """Draw a report at this epsilon from each report at the higher one: near it where ``stays``, else random."""
 
     @abstractmethod
     def relaxed(
@@ -143,7 +143,7 @@ class CategoryReport(ABC, Display):
         keeps: NDArray[np.bool_],
         randomness: Randomness,
     ) -> NDArray[np.int64]:
-        """Return reports drawn from ``reports`` at a lower epsilon: near the report where ``near``, else ``fresh``."""
+        """Draw a report at this epsilon from each report at the lower one: near it where ``near``, else ``fresh``."""
         # ``near``: the new report contains the old one, or is contained in it. ``keeps``: the new report contains the
         # category in ``values``; this matters only where the old report leaves it open.
 

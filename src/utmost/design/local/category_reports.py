@@ -124,8 +124,8 @@ class CategoryCoupling:
         higher: Kind of the reports of the same categories at the higher epsilon.
 
     Raises:
-        OutOfRange: if there is none, so that ``lower`` cannot be relaxed to ``higher`` without loss; and for blocks of
-            two different families.
+        OutOfRange: if there is no such distribution, so that ``lower`` cannot be relaxed to ``higher`` without loss;
+            and for blocks of two different families.
 
     >>> from utmost.local import SubsetSelection
     >>> CategoryCoupling(SubsetSelection(5, 2, 1), SubsetSelection(5, 2, 2)).stays

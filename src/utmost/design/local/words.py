@@ -36,7 +36,7 @@ class Bloom:
         bits: Number of places in a filter.
         hashes: Number of hash functions in a cohort; each word sets at most this many bits.
         cohorts: Number of cohorts.
-        key: Up to 64 bytes, without which filters cannot be precomputed.
+        key: Key of up to 64 bytes. Whoever does not have it cannot precompute the filters.
 
     Raises:
         OutOfRange: for a number below 1, more hashes than bits, and a key of more than 64 bytes.

@@ -132,7 +132,7 @@ class Reading(Display):
 def read(
     noise: Level | IntegerDistribution, consumer: Consumer, response: int, confidence: Number = DEFAULT_CONFIDENCE
 ) -> Reading:
-    """Return the answer of least posterior loss to a noisy count, for counts 0..n.
+    """Return the answer that has the least posterior loss, given a noisy count; the true count is in 0..n.
 
     For geometric noise, clamped or not, the posterior of count i is proportional to p_i alpha^|i - z|; a response z
     outside 0..n is equivalent to the nearest end. For other integer noise, such as the discrete staircase, the response
@@ -193,10 +193,11 @@ def check_reachable(noise: Level | IntegerDistribution, response: int, size: int
 
 
 def equivalent_response(noise: Level | IntegerDistribution, response: int, size: int) -> int:
-    """Return the equivalent response nearest to the counts: an end for geometric noise, else within one period.
+    """Return the response nearest to the counts that leads to the same posterior as this response.
 
-    Beyond an end all counts lie on one side of the response, and one period farther out all likelihoods are multiplied
-    by alpha. For noise without a period, only the response itself is equivalent.
+    This is an end for geometric noise, and otherwise a response within one period beyond an end. Beyond an end all
+    counts lie on one side of the response, and one period farther out all likelihoods are multiplied by alpha. For
+    noise without a period, only the response itself is equivalent.
 
     Args:
         noise, response: Arguments of `read`.

@@ -135,7 +135,10 @@ def gradual_loss(
     keep: Literal["lower", "higher"] | None = None,
     reach: Number = 4,
 ) -> float:
-    """Return the least t such that some private pair costs at most 1 + t times the optimum at each of two levels.
+    """Return the least t such that some relaxable pair of noises costs at most 1 + t times the optimum at each level.
+
+    The pair has a noise at each of two levels. Each noise is private at its level, and both together are private at the
+    higher one.
 
     Args:
         sensitivity: D, at least 1.

@@ -52,12 +52,12 @@ def opendp_measurement(distribution: Distribution) -> Any:
 
 
 def gradual_measurement(distribution: Geometric) -> Any:
-    """One integer answered at any levels in any order at the cost of the distribution's level, for OpenDP.
+    """A measurement of OpenDP that answers one integer at many levels, at the cost of the distribution's level.
 
-    The release is a queryable. A query is an epsilon (or a `Level`) per ``distribution.sensitivity``, at most that of
-    ``distribution``. Its answer is the response of a `utmost.releases.GradualRelease`. A repeated level has the same
-    answer. All answers together cost as much as the largest level alone, so the privacy map is that of one response at
-    the distribution's level.
+    The release is a queryable, with levels in any order. A query is an epsilon (or a `Level`) per
+    ``distribution.sensitivity``, at most that of ``distribution``. Its answer is the response of a
+    `utmost.releases.GradualRelease`. A repeated level has the same answer. All answers together cost as much as the
+    largest level alone, so the privacy map is that of one response at the distribution's level.
 
     Raises:
         Unsupported: where OpenDP is not installed.

@@ -163,8 +163,8 @@ class RemoteLedger:
         """Propose to publish or to relax a release; the table is sent after a second person's approval.
 
         Args:
-            proposed: Request to publish, or to answer a release at another level; without a version, of the first
-                version.
+            proposed: Request to publish, or to answer a release at another level. A request without a version is for
+                version 1.
             reason: Reason, for the person who decides.
             anyone: Whether any curator may use the approval, not only the proposer.
             request: Name under which the same proposal can be repeated.

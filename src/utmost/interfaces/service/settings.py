@@ -24,7 +24,7 @@ class Settings:
 
     Attributes:
         ledger: A path, "sqlite:///path" or "postgresql://user@host/database"; `Ledger.open` finds its key.
-        key_file: Path of the key file; if empty that of the environment, else the usual place.
+        key_file: Path of the key file; if empty, the one that the environment names, or else the usual one.
         witness: Path of the witness file; empty for the usual place.
         host, port: Address and port to listen at.
         workers: Number of processes that answer; more than one needs PostgreSQL.

@@ -114,7 +114,7 @@ def seeded_planar_release(
 def seeded_workload_release(
     table: Any, plan: Plan, seed: int | str | bytes, *, epsilon: Number = 1, confidence: Number = DEFAULT_CONFIDENCE
 ) -> NoisySums:
-    """Noisy sums by a plan, as `utmost.release` draws them, with bits from a seed. Not private: it reveals the noise.
+    """Noisy sums by a plan, as by `utmost.release`, with bits from a seed. Not private: the seed reveals the noise.
 
     >>> from utmost.workloads import Domain
 
@@ -145,7 +145,7 @@ def seeded_ledger(
 
     Args:
         place, create, key, witness, sealed, derived, timeout: Arguments of `Ledger.open`.
-        seed: an int, text or bytes.
+        seed: An int, text or bytes.
 
     >>> from tempfile import TemporaryDirectory
     >>> from utmost.promises import Promise

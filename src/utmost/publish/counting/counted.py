@@ -216,7 +216,7 @@ class CountedTable(CountedFacts, Display):
     def table(self, marginal: str | Sequence[str] | Marginal = (), column: str | None = None) -> LabelledTable:
         """The true sums of one marginal as a table: columns of labels, and a column of sums.
 
-        Where sums and counts have one noise, there are two columns of values: "count", and for example "paid_sum".
+        Where sums and counts share noise, there are two columns of values: "count", and for example "paid_sum".
 
         Args:
             marginal: Levels of the marginal; () for the total.

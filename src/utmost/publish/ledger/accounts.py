@@ -142,6 +142,9 @@ class Accounts:
         Returns:
             The sum of the largest levels of these releases, rounded up if it has no exact form; None if nothing is
             spent.
+
+        Raises:
+            OutOfRange: unless exactly one of ``name`` and ``dataset`` is given.
         """
         if (name is None) == (dataset is None):
             remedy = 'Pass ledger.spent("admissions"), or ledger.spent(dataset="students").'

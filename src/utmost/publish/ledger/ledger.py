@@ -113,12 +113,12 @@ class Ledger(Responding, Accounts, Display):
                 SQLite, the ledger's path with ``.key`` appended, made with mode 0600 when the ledger is made.
             witness: Path of the witness file, which detects that the ledger was replaced by an older copy. If left out,
                 the one that a secret file names; otherwise, for SQLite, the ledger's path with ``.witness`` appended,
-                and for PostgreSQL a file beside the key file. Keep it where the store cannot write. False makes a new
-                ledger without a witness, permanently.
+                and for PostgreSQL a file beside the key file. Keep it where whoever can write to the database cannot
+                write. False makes a new ledger without a witness, permanently.
             sealed: Whether a new ledger encrypts its responses, each level under its own key.
-            derived: Whether a new ledger derives its noise from the key, so that an older copy of the ledger repeats
-                its answers; with noise keyed by identifier only if levels are asked for in the same order. Protect the
-                key like the data then.
+            derived: Whether a new ledger derives its noise from the key. An older copy of the ledger then repeats its
+                answers; if the noise is keyed by identifier, only when levels are requested in the same order. Whoever
+                has the key can then remove the noise: protect the key like the data.
             timeout: Seconds to wait for other writers.
             randomness: Source of random bits, the operating system's if left out; a seeded source is refused.
 
@@ -126,7 +126,8 @@ class Ledger(Responding, Accounts, Display):
             KeyRefused: if the key is missing, wrong, or readable by others.
             LedgerDamaged: if the stored data were changed.
             LedgerUnavailable: if there is no ledger, or the store is locked or cannot be reached.
-            OutOfRange: for ``witness=False`` if the ledger has a witness; or if the witness needs a path.
+            OutOfRange: for ``witness=False`` if the ledger has a witness; if PostgreSQL and no key file leave no place
+                for the witness; for an invalid place, timeout or flag.
             Unsupported: for a ledger of a later version.
         """
         read_key = given_key(key)
@@ -155,7 +156,7 @@ class Ledger(Responding, Accounts, Display):
         independent: bool = False,
         progress: Progress | None = None,
     ) -> Answer[Any]:
-        """Publish columns of a table at a first level; with a promise with `within`, at the first accurate level.
+        """Publish columns of a table at a first level; if the promise has a rule `within`, at the first accurate level.
 
         A repeated call with the same values, promise and level returns the same answer.
 
@@ -228,7 +229,7 @@ class Ledger(Responding, Accounts, Display):
             Quarantined: if the ledger was rolled back, or the release lost responses in a rollback.
 
         Warns:
-            RowsRenamed: if texts beside the values differ from those at publication, without an ``id_column``.
+            RowsRenamed: if there is no ``id_column``, and texts beside the values differ from those at publication.
         """
         at = level(epsilon)
         if is_engine_table(table):
@@ -256,8 +257,8 @@ class Ledger(Responding, Accounts, Display):
     def difference(self, name: str, table: Any, *, version: int | None = None) -> str | None:
         """The first difference between a table and the published one, in words without a value; None if there is none.
 
-        For the curator alone: a caller who may test guesses finds every published value. The error `DataChanged` says
-        only that the table is another one, and the service never calls this method.
+        For the curator alone: whoever can call this method with guessed tables finds every true value. The error
+        `DataChanged` says only that the table is another one, and the service never calls this method.
 
         Args:
             name, version: Release; the newest version if left out.
@@ -278,9 +279,9 @@ class Ledger(Responding, Accounts, Display):
     def equal_values(self, name: str, *, version: int | None = None) -> tuple[str, ...]:
         """Names of releases that have a column with the values of a released column of this one, sorted.
 
-        For the curator alone, like `difference`. The levels of such releases add up, although their numbers are the
-        same: one file may have been published for two nights. The name of this release is among them if another
-        version of it has the values. Columns whose cells are all equal are not compared.
+        For the curator alone, like `difference`. The levels of such releases add up, although the values are the same:
+        one file may have been published by mistake as the data of two nights. The name of this release is among them if
+        another version of it has the values. Columns whose cells are all equal are not compared.
 
         Args:
             name, version: Release; the newest version if left out.

@@ -292,8 +292,9 @@ def read_sealed(path: str | Path, name: str, key: bytes, *, version: int | None 
     """The released columns at one level, from a copy of an encrypted ledger and the key of the level.
 
     The key opens its level and no other, and only if every public fact about the release is as published: the names and
-    order of the columns, the rows, the grid, the unit of privacy, the level. A recipient who may also read a smaller
-    epsilon can add noise to these values; to see the same response as others there, the key of that level is needed.
+    order of the columns, the rows, the grid, the unit of privacy, the level. The recipient can compute values at a
+    smaller epsilon by adding noise to these values. To read the response that other recipients see at the smaller
+    epsilon, the recipient needs the key of that level.
 
     Args:
         path: Path of an SQLite ledger, or of a backup of any ledger.

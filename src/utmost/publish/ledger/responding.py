@@ -52,8 +52,10 @@ class Responding:
             mechanism: Mechanism with a checked level: `utmost.local.read_mechanism` of a design, or of a channel of
                 Fractions and its space.
             secrets: Secret of each person, by number or by name; None for a person who has an answer.
-            dataset: Dataset whose budget is spent; the name if left out. All designs in it must be over one space.
-            independent: Whether a dataset without a limit is intended while a limit is set on an unused dataset.
+            dataset: Dataset whose budget is spent; the name if left out. All mechanisms of a dataset must have the same
+                space.
+            independent: True confirms that a dataset without a limit is intended, although a limit is set on another
+                dataset that nothing uses yet.
             version: Version; the newest if left out. The next number begins a version, in which everybody is answered
                 anew.
 

@@ -31,8 +31,8 @@ def shared_requests(
 ) -> list[PublishRequest]:
     """Requests to publish several measures of the same individuals, each by its plan at its share of one level.
 
-    `Ledger.publish_measures` publishes them in one transaction, all or none; so does a service, and `RemoteLedger`
-    proposes each of them to a second person.
+    `publish_measures` of a `Ledger` or of a service's client publishes them in one transaction, all or none. If the
+    service requires approval, `propose` of the client first proposes each of them to a second person.
 
     Args:
         tables: Tables by the name of the release, as `count_measures` returns them.

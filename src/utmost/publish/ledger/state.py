@@ -123,7 +123,7 @@ class Published(Display):
 
     @cached_property
     def request(self) -> PublishRequest:
-        """The request that published the release, with the version that was made, and the columns as in the table.
+        """The request that published the release, with its version, and with the columns in the order of the table.
 
         Whether the data were declared independent is not stored.
 
@@ -144,7 +144,7 @@ class Published(Display):
 
     @property
     def promise(self) -> Promise:
-        """The promise about the table, with the columns as in the table."""
+        """The promise about the table, with the columns in the order of the table."""
         return self.request.promise
 
     @property

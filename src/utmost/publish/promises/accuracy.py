@@ -49,16 +49,16 @@ def epsilon_for(
 ) -> Fraction:
     """The least epsilon, to ``digits`` significant digits, at which a release's margin of error is at most ``margin``.
 
-    The margin is that of the noise which `release` uses with ``once=True``, so the returned epsilon always satisfies
-    it. The search bisects: it returns the least epsilon if the margin never increases with epsilon, which is proved for
-    geometric and Laplace noise. The margin of a staircase jumps up where its step changes: if there are few steps, each
-    interval with a constant step is bisected separately. That the step never increases with epsilon is proved for the
-    cost |x|, and assumed for other costs. For staircases on the reals, or with more than a thousand steps, the result
-    may not be the least.
+    The margin is that of the noise which `release` uses with ``once=True``, so a release at the returned epsilon never
+    has a larger margin than ``margin``. The search bisects: it returns the least epsilon if the margin never increases
+    with epsilon, which is proved for geometric and Laplace noise. The margin of a staircase jumps up where its step
+    changes: if there are few steps, each interval with a constant step is bisected separately. That the step never
+    increases with epsilon is proved for the cost |x|, and assumed for other costs. For staircases on the reals, or with
+    more than a thousand steps, the result may not be the least.
 
     Args:
-        margin: Required distance between released and true cell, >= 0; > 0 on the reals.
-        confidence: Probability of the margin.
+        margin: Largest allowed distance between released and true cell, >= 0; > 0 on the reals.
+        confidence: Probability with which the margin holds.
         unit: Unit of privacy, what one individual changes.
         digits: Number of significant digits, 1 to 12.
         cost, numbers, relaxable, grid: Arguments of `cell_noise_at`; they choose the noise.

@@ -293,8 +293,8 @@ def key_noise(columns: Sequence[str] = KEYS, *, delta: Number, keys: int = 1, sh
     Args:
         columns: Columns of the key, or of its parts, and last the column of the number of individuals who hold it, as
             from `count_keys`. Keys are text, integers or dates.
-        delta: Probability of selecting a key that one individual alone holds, for all keys together, strictly between 0
-            and 1.
+        delta: Delta of the whole list, strictly between 0 and 1. A key that one individual alone holds is selected with
+            probability delta/keys.
         keys: Largest number of keys of one individual, who adds at most 1 to the count of each.
         shares: Number of shares, from ``keys`` to 10^6, that one individual divides among their keys in any way. The
             counts are then sums of shares, as from ``count_keys(..., shares=...)``. An individual with few keys then
@@ -305,8 +305,7 @@ def key_noise(columns: Sequence[str] = KEYS, *, delta: Number, keys: int = 1, sh
         OutOfRange, NotANumber: for an invalid argument, and for fewer shares than keys.
 
     Guarantee: (epsilon, delta) for one individual added or removed. If one is replaced by another, up to 2k keys
-    change:
-        pass keys=2*k, and twice the shares.
+        change: pass keys=2*k, and twice the shares.
 
     Cost: some 50 microseconds a key, most of it to recognise the table; a millisecond each if epsilon/keys, or
         epsilon/shares, is below about 1/200.

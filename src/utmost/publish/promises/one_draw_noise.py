@@ -249,16 +249,17 @@ _TOTAL_SHARE = form("share of the level for the total by itself", write=str, rea
 @dataclass(frozen=True, slots=True, init=False)
 class OneDraw(ColumnNoise):
     """Noise of all cells in one draw, for a single release: much less than separate noise if one individual changes
-    many.
+    many cells.
 
-    The probability of a noise value decreases with the number of individuals who could have caused this difference. The
+    The more individuals it takes to cause a difference, the smaller is the probability of this difference as noise. The
     noise is made for one level, so no ledger stores it and the release cannot be made more accurate later; for that use
     `CellNoise`.
 
     Args:
         unit: Unit of privacy; ``nonnegative``, ``in_total`` and ``exactly`` reduce the noise.
         released_cells: Number of cells that are released, over all columns, at most 1000.
-        step: First step, as of `CellsDraw`; the one of least variance at the level of the release if left out.
+        step: Width of the first step, see `CellsDraw`; if left out, the one of least variance at the level of the
+            release.
         total_share: Share of the level for separate noise of the total, at least 0 and below 1; 0 if left out. With a
             share, the cells add up to a total of smaller error: `Plan.total_share` returns the share that is best for
             both.
@@ -356,7 +357,7 @@ class OneDraw(ColumnNoise):
             raise OutOfRange(required, came="a table without that proof", remedy=remedy)
 
     def check_size(self, rows: int, columns: int) -> None:
-        """Check that the number of released cells is the one of the noise."""
+        """Check that the table has as many released cells as the noise was made for."""
         check_size(self.unit, rows, columns)
         if rows * columns != self.released_cells:
             raise OutOfRange(
@@ -390,8 +391,8 @@ class OneWayDraw(ColumnNoise):
     """Noise of all one-way tables of a domain and of their total, in one draw, for a release made once.
 
     A counted table is released as one table of three columns: the name of each one-way table, its groups, and their
-    counts, first the total. One individual is in one group of each. The noise is made for one level, so that no ledger
-    stores it; a plan (`choose_plan`) can be relaxed.
+    counts, first the total. One individual is in one group of each table. The noise is made for one level, so that no
+    ledger stores it; a plan (`choose_plan`) can be relaxed.
 
     Args:
         domain: Domain of the counted table; the finest level of each axis is released.

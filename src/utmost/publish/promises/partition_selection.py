@@ -59,11 +59,11 @@ class SelectedKeys(Display):
 
 
 class KeySelection(Display, ProcessMemory):
-    """Select keys at increasing deltas and one epsilon, without counts: a list at a small delta costs nothing later.
+    """Select keys at increasing deltas and one epsilon, without counts; all lists together cost as much as the last.
 
-    A list only grows: a key that was not selected before is selected with the conditional probability. All lists
-    together cost as much as the last one, and the same delta always returns the same list. The lists are stored in
-    memory: a new object for the same data is another release, and the costs of both add up.
+    A list contains all lists at smaller deltas. A key that was not selected there is selected with the probability
+    conditional on that. The same delta always returns the same list. The lists are stored in memory: a new object for
+    the same data is another release, and the costs of both add up.
 
     Args:
         counts: Number of individuals who hold each key, by key; or a table of two columns, keys and counts. Keys are

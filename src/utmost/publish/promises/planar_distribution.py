@@ -114,14 +114,14 @@ def planar_epsilon_for(
     grid: Number | None = None,
     digits: int = 3,
 ) -> Fraction:
-    """The least epsilon, to ``digits`` significant digits, with this margin of a `PlanarRelease`.
+    """The least epsilon, to ``digits`` significant digits, with at most this margin of a `PlanarRelease`.
 
     The search bisects: the margin never increases with the level, since neither the margin of the noise nor the grid
     does.
 
     Args:
-        margin: Required distance between answer and point.
-        confidence: Probability of the margin.
+        margin: Largest allowed distance between answer and point.
+        confidence: Probability with which the margin holds.
         per, grid: Arguments of `PlanarRelease`; the result is the level for each ``per``.
         dimensions: Number of coordinates of a point.
         digits: Number of significant digits.

@@ -115,7 +115,7 @@ class PointNoise(Noise):
         return self.distribution(level).margin(read_confidence(confidence))
 
     def check_served(self) -> None:
-        """Refuse: at a level of 1e30 the path of a point takes minutes, too long for a service."""
+        """Refuse points: at a level such as 1e30 the path of a point takes minutes, too long for a service."""
         raise OutOfRange("a service publishes tables and sums", came="per", where="terms")
 
     def check_tightened(self, level: Level, where: str) -> None:

@@ -252,8 +252,8 @@ class Promise(Display):
     ) -> dict[str, int | float]:
         """The margins by name, before anything is drawn; for a plan, the 48 largest margins of its measured tables.
 
-        The number for a mean is its margin times the number of events: in a group of 100 events the margin is a
-        hundredth of it.
+        The number for a mean is the margin of the mean times the number of events: divide it by 100 for a group of 100
+        events.
 
         >>> import utmost as ut
         >>> people = {"region": ["N", "N", "S"], "income": [20, 40, 30]}

@@ -212,9 +212,9 @@ class Until(Display):
     def cell_confidence(self, noise: PlannedNoise, levels: Sequence[Level], confidence: Fraction) -> Fraction:
         """The confidence at each level, so high that margins have ``confidence`` where the rule stops.
 
-        For noise on the integers it follows from the tails at each level: for a share of 10 %, the
-        probability of a miss at one level counts about 1.5 times. For other noise, the probabilities of all levels add
-        up.
+        For noise on the integers this confidence follows from the tails at each level: for a share of 10 %, the
+        probability of a miss where the rule stops is about 1.5 times the probability of a miss at one level. For other
+        noise, the probabilities of a miss at all levels add up.
 
         Source: proofs/theory/accuracy-first.md.
 
@@ -268,7 +268,7 @@ class LadderStep:
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """The facts of an answer to a promise with a stopping rule: did it stop at this level, or did somebody ask for it?
+    """The facts of an answer under a stopping rule: whether the rule stopped here, or a user chose the level.
 
     Attributes:
         levels: Levels of the rule, smallest first; the last one was promised beforehand.
@@ -304,9 +304,10 @@ def within(share: Number, where: "Where | None" = None, *, steps: int = 7) -> Un
 
     Pass it as ``until`` to a `Promise`. A release then answers epsilon / 64, epsilon / 32, ... in turn. It stops as
     soon as the 95 % margin of each chosen cell is at most this share of its released value, and at epsilon in any case.
-    Only the level at which it stops is spent. Margins are wider than at a level chosen beforehand, so that over all
-    releases by the rule they hold with their confidence, wherever each stops. Among the releases that stop unusually
-    early, more margins are missed: lucky noise stopped them.
+    Only the level at which it stops is spent. Margins are wider than at a level chosen beforehand, because the rule
+    chooses the level: each margin holds with its confidence, averaged over all levels at which the release may stop.
+    Among the releases that stop unusually early, more true values lie outside their margins: lucky noise stopped these
+    releases.
 
     Args:
         share: Required margin, as a share of the released value: "10 %" or 0.1.

@@ -249,8 +249,8 @@ def select_cells(
     """Select cells of a declared universe of any size, with epsilon alone: words, pages, cells of a long table.
 
     Each cell, also one with count 0, gets two-sided geometric noise at the level epsilon/keys; those above the
-    threshold are published. The implementation draws the noise of the cells in ``counts``, and the selected ones of the
-    others.
+    threshold are published. Noise is drawn only for the cells in ``counts``, and for those other cells that are
+    selected.
 
     Args:
         counts: Number of individuals who hold each key, by key; or a table of two columns, keys and counts. Every key

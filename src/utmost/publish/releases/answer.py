@@ -53,13 +53,13 @@ class Answer(Display, Generic[TableT_co]):
 
     Attributes:
         table: The released and the public columns: a `Table`, or a dataframe of the kind of the input. Each released
-            column keeps its name, and a column ``<name>_margin`` with its margins follows it; the coordinates of a
-            point have one column of margins together. For a plan the `NoisySums`; for keys a table of the selected
-            keys.
-        promise: Promise, with columns and public columns as in the table.
+            column keeps its name, and a column ``<name>_margin`` with its margins follows it; all coordinates of a
+            point have one common column of margins. For a plan the table is a `NoisySums`; for a selection of keys it
+            has the selected keys.
+        promise: Promise; its columns and public columns are those of the table, in the same order.
         noise: Level, unit, distribution and margin of the noise: a `NoiseAtLevel`.
         rows: Number of rows.
-        ledger_facts: Fields that a ledger adds to the statement; None without history.
+        ledger_facts: Name, version and levels of the release, for the statement; None if the release is made once.
 
     >>> import utmost as ut
     >>> promise = ut.Promise("admitted", public="department", unit=ut.Unit(1, 1))
@@ -186,14 +186,15 @@ class Answer(Display, Generic[TableT_co]):
 
     @property
     def memory_identity(self) -> str | None:
-        """The random name of the memory with the history, if it is known; None for other answers."""
+        """The random name of the ledger or process that remembers the release; None if there is none, or if unknown."""
         return None if self._release is None else self._release.memory_identity
 
     def margin(self, confidence: Number | None = None) -> int | float:
         """The margin of error of the noisiest column: a released value lies this close to the true one.
 
         Args:
-            confidence: Probability of the margin; if left out, that of the margins in the table (95 % by default).
+            confidence: Probability with which the margin holds; if left out, that of the margins in the table (95 % by
+                default).
 
         >>> from utmost import Promise, Unit, release
         >>> answer = release({"n": [7]}, Promise(columns="n", unit=Unit(1, 1)), epsilon=1)
@@ -357,7 +358,8 @@ class Answer(Display, Generic[TableT_co]):
         over_column: str | None = None,
         confidence: Number | None = None,
     ) -> "RatioBar":
-        """An interval that contains the true ratio of two sums: of a selection, divided by another or by everything.
+        """An interval that contains the true ratio of two sums: the sum of ``where`` over that of ``over``, or of all
+        cells.
 
         For a plan of counts and amounts together it is a ratio of counts; ``column`` names an amount to divide instead.
         The arguments and errors are those of `total`.
@@ -388,7 +390,8 @@ class Answer(Display, Generic[TableT_co]):
             marginal: Name of the table; "" for the total.
 
         Raises:
-            NotDetermined, OutOfRange: as for one table, and for a plan of counts only or of sums only.
+            NotDetermined, OutOfRange: for a table that the plan does not determine, and for a plan of counts only or of
+                sums only.
         """
         return self._sums("a table with means").with_means(marginal)
 
@@ -414,7 +417,7 @@ class Answer(Display, Generic[TableT_co]):
                 amounts that share noise with their counts.
             where: Selection; everything if left out.
             values: A number for each label, in order or by label; for bins, their midpoints.
-            sums: Answer with the sums of the number, over a domain that has the selection.
+            sums: Another answer, with the sums of the number, over a domain that has the levels of the selection.
             confidence: Confidence of the interval; that of the answer if left out.
 
         Raises:

@@ -38,15 +38,15 @@ class GradualRelease(Display, ProcessMemory):
         grid: Width of the grid for reals, a power of two. If left out it is chosen by the sensitivity alone, and loses
             less than a millionth of the accuracy up to epsilon 16.
         half_step: Whether to use half-step staircase noise, for odd sensitivities above 1: less noise than geometric
-            noise up to a level of 2.5 a cell, and relaxable without loss. The loss is then counted per cell, not by the
-            l1 distance.
+            noise up to a level of 2.5 a cell, and relaxable without loss. The privacy loss then grows with the number
+            of changed cells, not with the l1 distance.
         randomness: Source of random bits, the operating system's if left out; a seeded source is refused.
         method: "constant" or "table", as for `sample`.
 
     Raises:
         NotANumber, BadTable: for a value that cannot be released, with its place; nothing was drawn then. This error
             depends on the data, and is for the curator alone.
-        OutOfRange: for a sensitivity or number of cells below 1, and for unknown ``numbers``.
+        OutOfRange: for a sensitivity that is not positive, a number of cells below 1, and unknown ``numbers``.
 
     Guarantee: all answers together satisfy the level `spent`. Choose each level from answers, budgets and costs; a
     level chosen by looking at the true error is not covered.

@@ -285,7 +285,7 @@ class MeasuresTable:
         )
 
     def ratio(self, where: Where, over: Where | None = None, *, confidence: Number | None = None) -> RatioBar:
-        """The number of events of a selection, divided by that of another, or of all: interval, see `NoisySums.ratio`.
+        """An interval for the number of events in one selection over that in another, or in all; see `NoisySums.ratio`.
 
         >>> import utmost as ut
         >>> people = {"region": ["N", "N", "S"], "income": [20, 40, 30], "rent": [5, 9, 7]}

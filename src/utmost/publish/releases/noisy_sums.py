@@ -581,7 +581,8 @@ class NoisySums(Display):
             marginal: Name of the table; "" for the total.
 
         Raises:
-            NotDetermined, OutOfRange: as for one table, and for a release of counts only or of sums only.
+            NotDetermined, OutOfRange: for a table that the release does not determine, and for a release of counts only
+                or of sums only.
 
         Cost: an interval for each row, 50 ms.
         """

@@ -212,7 +212,7 @@ class NoisyTable(SavedTable):
 
     @property
     def guarantee(self) -> str:
-        """The sentences that utmost gives no guarantee, and what was declared."""
+        """Sentences for readers: utmost gives no guarantee; the noise and the claim that were declared."""
         return self.declaration.guarantee
 
     def margin(self, confidence: Number | None = None) -> int | float:
@@ -280,7 +280,8 @@ class NoisyTable(SavedTable):
         over_column: str | None = None,
         confidence: Number | None = None,
     ) -> RatioBar:
-        """An interval that contains the true ratio of two sums: of a selection, divided by another or by everything.
+        """An interval that contains the true ratio of two sums: the sum of ``where`` over that of ``over``, or of all
+        cells.
 
         Args:
             where, over: Two selections, as for `total`.

@@ -100,11 +100,12 @@ class PlanarRelease(Display, ProcessMemory):
 
         Args:
             epsilon: Privacy level for each ``per`` of distance.
-            places: Allowed places, shape (k, n): the result is then the number of the place nearest to each answer, an
-                array of the shape of the points without its last axis; the first of several nearest ones.
+            places: Allowed places, shape (k, n). Each answer is then replaced by the number of its nearest place (the
+                first one, if several are nearest).
 
         Returns:
-            float64 of the shape of the points: the floats nearest to the points of the grid.
+            float64 of the shape of the points: the floats nearest to the points of the grid. With ``places``, integers
+            of this shape without its last axis.
 
         Raises:
             NotALevel: for an invalid level; nothing is spent then.
@@ -153,7 +154,7 @@ class PlanarRelease(Display, ProcessMemory):
         """The margin of error: an answer lies this close to its point with this confidence, including rounding.
 
         Args:
-            confidence: Probability of the margin, for each point alone.
+            confidence: Probability with which the margin holds, for each point alone.
             epsilon: Level of the answer; required if several levels were answered.
 
         Raises:

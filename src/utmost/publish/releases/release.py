@@ -34,13 +34,13 @@ class Memory(Protocol):
 
 
 class Release(Display):
-    """The history of all answers to one promise about one table; ``ledger[name]``, ``client[name]``, `Answer.release`.
+    """The history of all answers to one promise about one table, from `Answer.release` or ``ledger[name]``.
 
-    It has no values of its own: `at` returns the answer at a level. Answers at all levels have one joint distribution,
-    and together cost the largest level.
+    A client of a service returns one, too: ``client[name]``. A release has no values of its own: `at` returns the
+    answer at a level. Answers at all levels have one joint distribution, and together cost the largest level.
 
     Args:
-        memory: Memory in which the release is stored.
+        memory: Ledger, or client of a service, that stores the release.
         name, version: Name and version of the release there.
         table: True values, if available. Without them, a level above the largest one answered needs the table again.
 
@@ -76,15 +76,16 @@ class Release(Display):
     def at(self, epsilon: Number | Level | None = None, *, table: Any = None) -> Answer[Any]:
         """The answer at a level; a repeated call returns the same answer.
 
-        A level up to the largest one answered costs nothing more, and needs no table.
+        A level up to the largest one answered costs nothing more. It needs no table either, except for a promise of
+        points, where every new level needs the table.
 
         Args:
             epsilon: Level; if left out, the level of the only answer.
             table: True values, if the release does not hold them.
 
         Raises:
-            NotALevel: for an invalid level; without a level, if there are no answers or several.
-            NeedsTable: above the largest level, without the table.
+            NotALevel: for an invalid level; if no level is given, and there are no answers or several.
+            NeedsTable: without the table, for a level above the largest one; for points, for every new level.
             DataChanged: for other values than those released.
             BudgetExceeded: if the limit of the dataset does not allow the level.
         """
@@ -103,7 +104,7 @@ class Release(Display):
             epsilon: Level.
 
         Raises:
-            NeedsTable: above the largest level, if the release holds no values.
+            NeedsTable: as for `at`, if the release holds no values.
             DataChanged, BudgetExceeded: as for `at`.
         """
         return self.at(level(epsilon), table=table)
@@ -115,7 +116,7 @@ class Release(Display):
             epsilon: Level.
 
         Raises:
-            NeedsTable: above the largest level.
+            NeedsTable: for a level above the largest one; for points, for every new level.
         """
         return self._kept(self._memory.view(self.name, epsilon=level(epsilon), version=self.version))
 

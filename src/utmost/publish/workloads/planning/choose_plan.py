@@ -33,9 +33,9 @@ def choose_plan(
 ) -> Plan:
     """Search for a plan for a workload: the sums to measure, and the budget share of each.
 
-    A search for each kind of sums that applies finds a plan; the plan with the least error at the highest level is
-    returned, and of equal errors the plan with the simplest sums. The search of marginals exchanges shares between
-    pairs of marginals from several starts. It is never worse than measuring the cells only, than equal shares of the
+    Each kind of sums that applies has its own search. The plan with the least error at the highest level is returned;
+    among plans of equal error, the one with the simplest sums. The search of marginals exchanges shares between pairs
+    of marginals from several starts. Its plan is never worse than measuring the cells only, than equal shares of the
     wanted tables, and than equal shares of all candidates. The plan may not be optimal: compare its error with lower
     bounds. Shares of marginals are multiples of 1/1000 (of smaller steps for more than 50 marginals), or equal shares.
 
@@ -46,9 +46,10 @@ def choose_plan(
         up_to: Highest level to which the release will ever be relaxed, as a number or a `Level`. The shares are
             optimized for this level.
         candidates: Marginals that may be measured; None for all that can be of use.
-        aim: "each": the least weighted sum of mean variances such that **each** table has at most the error of noise
-            on that table alone at a budget share proportional to weight^(1/3). "mean": the least sum without such
-            limits. "largest": the least maximum over the parts of weighted mean variance.
+        aim: "each": the least weighted sum of mean variances for which **each** table stays within a limit. The limit
+            is the error of separate noise on this table alone, at a budget share proportional to weight^(1/3). "mean":
+            the least sum without such limits. "largest": the least value of the largest weighted mean variance among
+            the parts.
         together: Axis of two values, where one individual changes **both cells of a row and no others**, in
             ``unit.cells / 2`` rows; only counting can prove this. Sums and differences of the two cells are measured
             if their error is smaller, see `Plan`. Or an axis of three to five values, for a unit with

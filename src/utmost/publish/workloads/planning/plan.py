@@ -240,7 +240,7 @@ class Plan(Display):
 
     @property
     def amount_pair(self) -> AmountPair | None:
-        """Axis that has the parts of an amount, where sums and counts have one noise; else None."""
+        """Axis that has the parts of an amount, if sums and counts share noise; else None."""
         return AmountPair.of(self.domain, self.unit)
 
     @property
@@ -365,8 +365,8 @@ class Plan(Display):
     def variances_at(self, level: Level) -> dict[str, float]:
         """The mean variance of each wanted part's answers, by least squares from a release at this level.
 
-        For amounts, the variances are in the amount's unit squared, while `value` and its bounds are in steps. Where
-        sums and counts have one noise, the variances are of the sums; see `count_variances_at` for the counts.
+        For amounts, the variances are in the amount's unit squared, while `value` and its bounds are in steps. If sums
+        and counts share noise, the variances are of the sums; see `count_variances_at` for the counts.
 
         Raises:
             OutOfRange: for a plan without a workload.
@@ -385,7 +385,7 @@ class Plan(Display):
         return {name: square * variance for name, variance in self._variances(level).items()}
 
     def count_variances_at(self, level: Level) -> dict[str, float]:
-        """The mean variance of each wanted part's counts, where sums and counts have one noise.
+        """The mean variance of each wanted part's counts, if sums and counts share noise.
 
         Raises:
             OutOfRange: for a plan without a workload, and for a plan of counts only or of sums only.
@@ -507,7 +507,7 @@ class Plan(Display):
         Raises:
             NotDetermined: for distinct counts, and where the measured sums do not determine the cells and there are
                 more than 65 536 cells, or hat functions are measured.
-            Unsupported: for sums and counts with one noise, and where other sums than groups, rotated sums and hat
+            Unsupported: for sums and counts with shared noise, and where other sums than groups, rotated sums and hat
                 functions are measured.
 
         >>> Plan(Domain(sex=["men", "women"]), Unit(1, 1), {"": 1}).check_clean()
@@ -567,10 +567,10 @@ class Plan(Display):
     def once_errors(self) -> dict[str, float]:
         """The weighted error of noise for a single release (``once=True``), by the kind of noise.
 
-        This is noise of at most 50 cells, whose sums are the wanted tables; or noise of one-way tables in one draw,
-        with separate noise for the other wanted tables: at least 8 tables of at most 200 groups together, or fewer
-        tables of at most 60. The mapping is empty where neither noise has a closed form, or where a plan has the same
-        noise.
+        The kinds are a staircase for each cell, if the sensitivity is above 1; one draw of all cells, for at most 50
+        cells; and one draw of all one-way tables, with separate noise for the other wanted tables. The last kind is for
+        at most 200 groups in all: of at least 8 tables, or of so few that groups minus tables is at most 60. The
+        mapping is empty where no kind has a closed form, or where a plan has the same noise.
 
         >>> from utmost.workloads import choose_plan
         >>> wanted = Workload(Domain(sex=["men", "women"]), {"sex": 1})
