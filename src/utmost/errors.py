@@ -25,7 +25,7 @@
     │   ├── NotPublished      no release, or no dataset, of this name is in the ledger
     │   ├── AlreadyPublished  the ledger has this release already, made with other arguments
     │   ├── DataChanged       the values differ from those that were published
-    │   ├── NeedsTable        an epsilon above the largest published one needs the table
+    │   ├── NeedsTable        the answer does not follow from stored ones: pass the table
     │   ├── KeyRefused        the ledger's key is missing, wrong, or open to others
     │   ├── Quarantined       the ledger has been rolled back or restored
     │   ├── LedgerDamaged     the stored bytes differ from those written
@@ -197,7 +197,7 @@ class DataChanged(LedgerError):
 
 
 class NeedsTable(LedgerError):
-    """An epsilon above the largest published one was requested without the table."""
+    """The answer needs the table: for an epsilon above the largest published one, and for any new level of points."""
 
 
 class KeyRefused(LedgerError):

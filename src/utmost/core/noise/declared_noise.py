@@ -298,7 +298,7 @@ def ratio_of_sums(
     shared: Sequence[Fraction],
     confidence: Fraction,
 ) -> RatioBar:
-    """An interval with the true ratio of two sums of noisy cells, or "not determined".
+    """An interval that contains the true ratio of two sums of noisy cells, or "not determined".
 
     Args:
         top, bottom: Sum, noise, and the sizes of the noise of the cells that only this sum has.

@@ -1,9 +1,10 @@
-"""Exact draws for items, the rows of a table with identifiers: geometric noise, and the steps between levels, as
-functions of each item's words. **Inversion.** Each draw is the index of a uniform number among ascending thresholds:
-the number of thresholds that are at most the uniform number. An item's uniform number is read word by word: the first
-32 bits give one of 2^32 cells, and all but a few cells lie certainly between two thresholds, by integers rounded
-outward. In the few other cells, further bits of the item's number are read until they decide. So a draw depends only on
-the item's words and the distribution, and not on floats, precision or other items. The distribution is exact.
+"""Exact draws for items (rows with identifiers): geometric noise, and steps between levels, as functions of item words.
+
+**Inversion.** Each draw is the index of a uniform number among ascending thresholds: the number of thresholds that are
+at most the uniform number. An item's uniform number is read word by word: the first 32 bits give one of 2^32 cells, and
+all but a few cells lie certainly between two thresholds, by integers rounded outward. In the few other cells, further
+bits of the item's number are read until they decide. So a draw depends only on the item's words and the distribution,
+and not on floats, precision or other items. The distribution is exact.
 
 **Geometric variables.** K ~ Geom(a) is K = Q 2^m + D with Q ~ Geom(a^(2^m)) and independent binary digits of D. The
 digits are drawn in groups of eight; the group that starts at bit s has P(d) proportional to a^(d 2^s). m is the least

@@ -52,7 +52,7 @@ from utmost.errors import OutOfRange, Unsupported
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class VertexCertificate(Display):
-    """A proof that no mechanism of a type leaks more by a measure at a prior."""
+    """A proof that no mechanism of a type leaks more than ``upper``, by one measure at one prior."""
 
     ptype: PrivacyType
     measure: Measure

@@ -1,8 +1,8 @@
 """The evidence of a capacity: a mechanism that leaks this much, a dual that proves the bound, and the check of both.
 
-The check does not depend on how they were found. Let C be the cone of columns v >= 0 with v_x >= alpha^d(x,y) v_y. The
-mechanism M has nonnegative columns in C that sum to 1 in every row, exactly. The dual is a vector z such that for every
-secret j and every v in C
+The check does not depend on how mechanism and dual were found. Let C be the cone of columns v >= 0 with v_x >=
+alpha^d(x,y) v_y. The mechanism M has nonnegative columns in C that sum to 1 in every row, exactly. The dual is a vector
+z such that for every secret j and every v in C
 
     multiplicative:  sum_x z_x v_x >= v_j;  then  sum_y max_x M[x, y] <= sum_x z_x  for every M of the type;
     additive:        sum_x z_x v_x <= v_j;  then  sum_y min_x M[x, y] >= sum_x z_x  for every M of the type.

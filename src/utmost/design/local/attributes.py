@@ -1,4 +1,4 @@
-r"""Reports of several attributes: of all attributes with a part of epsilon each, or of one random one with all of it.
+r"""Reports of several attributes: of all, each with a part of epsilon, or of one random attribute with all of epsilon.
 
 Let m be the number of attributes, and V_j(epsilon) the sum of the variances of the counts of attribute j, per client.
 *Sharing* epsilon has the total variance sum_j V_j(epsilon/m). *Sampling* attribute j with probability s_j,

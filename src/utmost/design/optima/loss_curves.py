@@ -1,4 +1,4 @@
-"""Several designs on one space, each started from the one before; and the least loss as a curve over levels.
+"""Several designs on one space, each search started from the one before; and the least loss as a curve over levels.
 
 A search for a design ends with extreme rays, a tree for each action, and a price for each place. The same rays and
 trees are valid at another level, or for another prior or loss: at t times the level, the ray of a tree is its power t.

@@ -196,7 +196,7 @@ class RemoteLedger:
         return self._listed("/v1/waiting")
 
     def decide(self, proposal: str, state: str, reason: str = "") -> dict[str, Any]:
-        """Decide a proposal: "approved", or "refused" for a reason that the proposer reads."""
+        """Decide a proposal: ``state`` is "approved" or "refused"; the proposer reads the reason."""
         body = {"state": state, "reason": reason}
         return self._post(f"/v1/proposals/{path_part(proposal)}/decision", None, body)
 
@@ -332,7 +332,7 @@ class RemoteLedger:
         self._post("/v1/receipt/check", None, {"receipt": receipt})
 
     def trail(self, after: str = "", most: int | None = None) -> list[dict[str, Any]]:
-        """Return the trail of the service, oldest first: all entries after one named `after`, or at most `most`."""
+        """Return the trail of the service, oldest first: entries after the one named ``after``, at most ``most``."""
         return self._listed("/v1/trail", after, most)
 
     def export_trail(self, path: Path | str) -> int:

@@ -1,7 +1,7 @@
 """The queue of waiting proposals: a short record for each, written when waiting begins, deleted when it ends.
 
-It is written in the transaction that proposes or decides, so it always agrees with the other records. No page has to
-open all proposals to count those that wait.
+A record is written in the transaction that proposes or decides, so the queue always agrees with the other records. No
+page has to open all proposals to count those that wait.
 """
 
 from dataclasses import dataclass

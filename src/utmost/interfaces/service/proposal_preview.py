@@ -1,4 +1,4 @@
-"""The outcome of a publication or an approval beforehand: margins, budget before and after, and warnings."""
+"""A preview of a publication or an approval: its margins, the budget before and after, and warnings."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace

@@ -1,8 +1,7 @@
 """The records of a service beside its ledger: tokens, proposals, and the trail, each a sealed document.
 
 A document is JSON under a kind and a name. It is encrypted, padded to 512 bytes times a power of two, and has a MAC
-over
-all three: whoever has the database without the ledger's key can read no owner, reason or request, and can make or
+over all three: whoever has the database without the ledger's key can read no owner, reason or request, and can make or
 change no record. They can put back an *older* record. The ledger, which has a witness, would detect that; these records
 would not, and the security page says so.
 

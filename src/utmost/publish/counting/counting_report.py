@@ -81,7 +81,7 @@ class CountingReport:
 
     @property
     def keeps_half(self) -> bool:
-        """Whether the bounds keep at least half; where events of a person in a cell count as one, of these pairs."""
+        """Whether the bounds keep at least half; if a person counts once in a cell, half of (person, cell) pairs."""
         if self.counts_once:
             return 2 * self.removed <= self.pairs
         return 2 * self.kept >= self.counted

@@ -524,7 +524,7 @@ class Ledger(Responding, Accounts, Display):
         return answers
 
     def __getitem__(self, key: str | tuple[str, int]) -> Release:
-        """The history of a release: of its newest version, or of a pair (name, version).
+        """The history of a release, by its name (newest version) or by a pair (name, version).
 
         Raises:
             NotPublished: if there is no such release.

@@ -23,7 +23,7 @@ level in the ledger after new answers (s = c for a ledger that was quarantined a
 The last line: f(v_c, v_w) f(v_c, v_s) / f(v_c) is the distribution of the common response and its two continuations,
 and one individual changes the factors by at most exp(w), exp(s) and exp(c); s is charged already.
 
-A mechanism that answers each person once and lost answers is closed: it repeats stored answers and answers no new
+A mechanism that answers each person once is closed if it lost answers: it repeats stored answers and answers no new
 person, which costs nothing. If the ledger has answered persons since p, a person may have two answers: its level is
 charged again.
 """

@@ -89,7 +89,7 @@ class NoiseAtLevel(Protocol):
 
     @property
     def confidence(self) -> Fraction:
-        """The probability of the margin."""
+        """The probability with which the margin holds."""
 
     def with_confidence(self, confidence: Fraction) -> "NoiseAtLevel":
         """The same noise with margins of another confidence."""
@@ -371,9 +371,7 @@ _SURE = Fraction(19, 20)
 
 
 def weakness_of(level: Level, distribution: "Distribution | DrawDistribution") -> str:
-    """The reason why a level protects practically nobody: epsilon above 10, or 19 in 20 true cells; empty if it
-    protects.
-    """
+    """Why a level protects practically nobody (epsilon above 10, or 19 in 20 released cells are true); "" otherwise."""
     if level.epsilon_interval(64).lower > _WEAK:
         said = f"epsilon is above {_WEAK}, so the odds of any guess about an individual may grow more than 22 000-fold"
     elif distribution.numbers == "integers" and distribution.margin(_SURE) == 0:

@@ -458,7 +458,7 @@ def cells_of(answer: Answer[Any]) -> IndependentCells | OneDrawCells:
     """The cells of an answer as numbers.
 
     Raises:
-        Unsupported: without noise of sums of cells, and for a table that is not in memory.
+        Unsupported: for noise without margins of sums of cells, and for a table that is drawn while it is written.
     """
     noise, table, names = answer.noise, answer.table, answer.columns
     if not isinstance(noise, CellNoiseAtLevel | OneDrawAtLevel):

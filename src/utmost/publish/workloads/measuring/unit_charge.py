@@ -142,8 +142,9 @@ def is_total(domain: Domain, marginal: Marginal) -> bool:
 def is_exact(domain: Domain, unit: Unit, marginals: Iterable[Marginal]) -> bool:
     """Whether `charge_of` is the exact privacy loss for all shares of these marginals.
 
-    A replaced record leaves some cells and enters others. The loss is exact if as many cells lie on two sides of a
-    line through each axis, such that only the total has a group with cells of both sides.
+    A replaced record leaves some cells and enters others. The loss is exact if each axis can be cut into two sides,
+    such that only the total has a group with cells of both sides, all cells that the record leaves fit on one side of
+    every cut, and all cells that it enters fit on the other.
     """
     present, left = _cells_entered_and_left(unit, domain.size)
     if not (unit.leaves_totals and left):
