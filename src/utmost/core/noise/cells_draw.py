@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from math import comb, factorial
+from math import comb, factorial, prod
 from typing import Any, Literal
 
 from utmost.core.exact.arguments import one_of, truth
@@ -59,7 +59,8 @@ class CellsDraw(DrawDistribution):
         OutOfRange: for a number outside its range.
 
     Promise: epsilon-DP for n integers with these bounds on one individual; attained. It cannot be relaxed.
-    Cost:    closed forms of n^2 or n^3 terms: 0.1 s for 10 cells, seconds for 50.
+    Cost:    closed forms of n^2 terms if one individual may change all cells (seconds for 100), else of n^3 or n^4
+        (0.1 s for 10 cells, seconds for 50, minutes beyond 100).
     Source:  the K-norm mechanism [hardt2010], [awan2021]; on the integers, with steps: proofs/theory/one-draw.md. No
         better noise is known; optimality is not claimed.
 
@@ -336,6 +337,9 @@ class _Body:
         width, bound = self.width, self.bound
         start = -(-least // width)
         degree = a if others is None else self.cells
+        if bound >= a * width:  # the bound on the sum excludes no vector
+            whole = [(j * width - least + 1) * (j * width) ** (a - 1) for j in range(start, start + degree + 1)]
+            return _times_others(whole, start, others).at(q)
         starts: dict[int, list[int]] = {}
         for i in range(a):
             slope = bound - i * width
@@ -351,15 +355,16 @@ class _Body:
                     (-1) ** i * comb(a - 1, i) * falling((bound - i * width) * j - least + 1, a)
                     for i in starts.get(first, ())
                 )
-                if first == start:
-                    value -= sum(
-                        (-1) ** i * comb(a - 1, i) * falling((bound - (i + 1) * width) * j, a)
-                        for i in range(a)
-                        if bound > (i + 1) * width
-                    )
-                values.append(value * (1 if others is None else others.count(j)))
-            total = total + ShellSeries.of(values, first).at(q)
+                values.append(value - (_cut_off(self, a, j) if first == start else 0))
+            total = total + _times_others(values, first, others).at(q)
         return total
+
+
+@lru_cache(maxsize=1 << 16)
+def _cut_off(body: _Body, a: int, j: int) -> int:
+    """The vectors of ``a`` cells, the first beyond the shell's width, that `_Body.beyond` subtracts in shell j."""
+    slopes = ((i, body.bound - (i + 1) * body.width) for i in range(a))
+    return sum((-1) ** i * comb(a - 1, i) * falling(slope * j, a) for i, slope in slopes if slope > 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -376,6 +381,11 @@ class _Others:
             _weight(self.body, self.raised, b, self.step) * _joined_count(self.body, b, j)
             for b in range(self.body.cells - self.raised + 1)
         )
+
+
+def _times_others(values: list[int], first: int, others: _Others | None) -> ShellSeries:
+    points = values if others is None else [n * others.count(j) for j, n in enumerate(values, first)]
+    return ShellSeries.of(points, first)
 
 
 @lru_cache(maxsize=1 << 16)
@@ -414,6 +424,8 @@ def _body_series(body: _Body, a: int, orders: tuple[int, ...]) -> ShellSeries:
 
 def chunk_points(a: int, most: int, in_total: int, orders: tuple[int, ...] = ()) -> int:
     """The sum over y in {1..most}^a, sum(y) <= in_total, of the product of C(y_i, orders_i) for the first cells."""
+    if in_total >= a * most:  # the bound on the sum excludes no vector
+        return most ** (a - len(orders)) * prod(comb(most + 1, order + 1) for order in orders)
     # By generating functions. Each cell is cut off at ``most``: the series of larger values is subtracted.
     terms = [(1, 0, 1)]
     for order in orders:
