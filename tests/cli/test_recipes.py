@@ -147,13 +147,13 @@ def test_a_recipe_has_no_password_and_no_address_of_another_kind(run, job, monke
 
 
 @pytest.mark.parametrize(
-    ("key_file", "remedy"),
-    [("k.secret.toml", "Leave out --key-file"), ("k.key", "--count-key"), (None, "another file")],
+    ("key_file", "remedy"), [("k.secret.toml", "Leave out --key-file"), (None, "--key-file NAME.secret.toml")]
 )
 def test_a_recipe_that_no_run_could_count_by_is_refused(run, job, key_file, remedy):
     """Such a recipe was written, and its first night was sent back to `utmost init`."""
-    (job / "k.key").write_bytes(bytes(32))
-    named = ["--ledger", new_ledger("l.db"), "--name", "a", *(["--key-file", key_file] if key_file else [])]
+    ran(run, "init", *COUNT, "--epsilon", 1, "--ledger", "l.db", "--out", "of_another.toml")
+    ran(run, "ledger", "create", "l.db", "--key-file", "of_another.secret.toml")
+    named = ["--ledger", "l.db", "--name", "a", *(["--key-file", key_file] if key_file else [])]
     code, _, err = run("init", *COUNT, "--epsilon", 1, *named, "--out", "r.toml")
     assert (code, remedy in err, (job / "r.toml").exists()) == (2, True, False)
 
@@ -185,11 +185,27 @@ def test_the_witness_of_a_recipe_is_made_where_the_recipe_says(run, job):
     ran(run, "ledger", "verify", "--ledger", "n.db", "--key-file", "night.secret.toml")
 
 
-def test_a_ledger_counts_persons_by_a_key_alone(run, job):
-    code, _, err = run("release", "e.csv", *COUNT, "--epsilon", 1, "--ledger", new_ledger("l.db"), "--name", "a")
-    assert code == 2
-    assert "--count-key" in err
-    assert "utmost init" in err
+def test_persons_are_counted_by_a_key_derived_from_that_of_the_ledger(run, job, monkeypatch):
+    """With and without a recipe, for `relax`, and for a key in the environment; it was refused, with two ways on."""
+    place = ["--ledger", new_ledger("l.db"), "--name", "a"]
+    asked = ["release", "e.csv", *COUNT, *place, "--epsilon", 1]
+    ran(run, *asked, "--out", "a.csv")
+    ran(run, "init", *COUNT, "--epsilon", 1, *place, "--out", "r.toml")
+    assert not (job / "r.secret.toml").exists()
+    ran(run, "release", "e.csv", "--recipe", "r.toml", "--out", "b.csv")
+    ran(run, "relax", "e.csv", *COUNT, *place, "--epsilon", 2, "--out", "c.csv")
+    monkeypatch.setenv("UTMOST_LEDGER_KEY", (job / "l.db.key").read_text().strip())
+    ran(run, *asked, "--out", "d.csv")
+    assert (job / "a.csv").read_bytes() == (job / "b.csv").read_bytes() == (job / "d.csv").read_bytes()
+    with ut.Ledger.open("l.db") as ledger:
+        assert ledger.spent("a") == ut.level(2)
+
+
+def test_a_ledger_that_is_not_there_is_refused_before_anybody_is_counted(run, job):
+    """Counting takes minutes."""
+    (job / "broken.csv").write_text("nothing\n")
+    code, _, err = run("release", "broken.csv", *COUNT, "--epsilon", 1, "--ledger", "no.db", "--name", "a")
+    assert (code, "utmost ledger create no.db" in err) == (1, True)
 
 
 def test_the_environment_may_name_the_secret_file(run, job, monkeypatch):

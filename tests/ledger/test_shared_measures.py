@@ -231,7 +231,6 @@ def test_utmost_share_releases_them_once_or_in_a_ledger(run, tmp_path, monkeypat
         ([*both, "--relax", "counted.json"], "only one of --publish and --relax"),
         ([*both[:5], "--dry-run"], "--dry-run needs --publish"),
         ([*both[:-1], "other.json"], "does not exist"),
-        (["release", "sales.csv", *people[:-4], "--epsilon", 1, "--ledger", "releases.db"], "needs a counting key"),
     )
     for words, message in refusals:
         code, _, error = run(*words)

@@ -234,6 +234,12 @@ def test_each_run_tells_the_curator_which_bounds_take_something(run, tmp_path):
     assert "not everything" not in out.read_text()
     cut = run("release", events, *asked[1:5], "--at-most", "1", "--epsilon", "1")[2]
     assert "because of --at-most" in cut
+    events.write_text("who,page\n" + "".join(f"a,{page}\n" for page in "xyz"))
+    domain.write_text('{"page": ["x", "y", "z"]}')
+    cut = run("release", events, *asked[1:5], "--at-most", "1", "--epsilon", "1")[2]
+    lines = [line for line in cut.splitlines() if line.startswith("utmost: ")]
+    assert [line.partition(". ")[0] for line in lines] == ["utmost: less than half is counted, because of --at-most"]
+    assert "`utmost bounds`" in lines[0]
 
 
 @pytest.mark.parametrize(
@@ -261,7 +267,7 @@ def test_two_events_of_a_person_in_a_cell_are_a_loss_where_more_than_persons_is_
     (tmp_path / "persons.json").write_text('{"persons": {}}')
     asked = ["count", "e.csv", "--person", "who", "--at-most", "1", "--domain", "d.json", "--out", "c.json"]
     code, _, err = run(*asked, *options)
-    assert (code, re.findall("not everything is counted, because of (.*?)\\. ", err)) == (0, [cause] if cause else [])
+    assert (code, re.findall(" is counted, because of (.*?)\\. ", err)) == (0, [cause] if cause else [])
 
 
 def test_an_amount_that_a_mean_clips_is_named_by_the_mean(run, tmp_path):

@@ -362,6 +362,8 @@ def named_command(
         if table.suffix.lower() == ".json" and error.remedy is not None:  # a counted table
             again = "If the same events were counted again: release the file of the first count, or count by its"
             error.remedy = f"{again} --count-key. {error.remedy}"
+        elif counting[0].are_events and error.remedy is not None:
+            error.remedy = f"If `utmost count` counted these events before, release its file. {error.remedy}"
         raise
     except AlreadyPublished as error:
         if not error.at_other_level:

@@ -64,6 +64,18 @@ class LedgerPlaceOptions:
                         error.add_note(f"The ledger is in quarantine, too: {reason}.")
                 raise
 
+    def counting_key(self) -> bytes:
+        """Return the key by which persons are counted: of the secret file, else derived from the ledger's key."""
+        if (secrets := secret_file_of(self.key_file)) is not None:
+            from utmost.tables.files.secret_file import counting_key
+
+            return counting_key(secrets)
+        from utmost.publish.ledger.key import found_key, given_key
+
+        with self.opened():  # refuses a ledger or key that is not there, before minutes of counting
+            beside = None if self.path is None else self.path.with_name(f"{self.path.name}.key")
+            return found_key(given_key(self.key), beside, fresh=False).derived("counting")
+
     @property
     def key(self) -> str | None:
         return None if self.key_file is None else os.fspath(self.key_file)
@@ -88,11 +100,6 @@ class LedgerBudgetOptions:
     @property
     def place(self) -> LedgerPlaceOptions:
         return LedgerPlaceOptions(str(self.ledger), self.key_file, self.witness)
-
-    @property
-    def secret_file(self) -> Path | None:
-        """The key file, if it is a secret file, which has a counting key, too."""
-        return secret_file_of(self.key_file)
 
 
 @dataclass(frozen=True, slots=True)

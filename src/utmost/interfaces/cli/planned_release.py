@@ -13,7 +13,9 @@ from utmost.tables.axes.domain import Domain
 from utmost.tables.cells.spelling import Spelling
 
 
-def planned_table(table: Path, people: CountingOptions, spelling: Spelling, plan: Plan) -> CountedTable:
+def planned_table(
+    table: Path, people: CountingOptions, spelling: Spelling, plan: Plan, key: bytes | None
+) -> CountedTable:
     """Read a counted table, or count events over the plan's domain; the default bounds are those of the plan."""
     if people.are_events and plan.unit.is_distinct:
         remedy = "Count first: utmost count TABLE --measures FILE --out counted.json, and release the file."
@@ -39,7 +41,8 @@ def planned_table(table: Path, people: CountingOptions, spelling: Spelling, plan
                 people = replace(people, values=unit.amount.name, step=unit.text(1))
             if unit.amount is not None and unit.amount.missing:
                 people = replace(people, leave_out=[*(people.leave_out or []), "amounts"])
-        counted: CountedTable = people.counted(table, declared, plan.unit.neighbours, spelling, together=plan.together)
+        neighbours = plan.unit.neighbours
+        counted: CountedTable = people.counted(table, declared, neighbours, spelling, together=plan.together, key=key)
         return counted
     refuse("is for events: a counted table has its domain", CountingOptions(domain=people.domain))
     if table.suffix.lower() != ".json":

@@ -99,7 +99,7 @@ def publish_in_one_draw(table: Path, request: ReleaseOptions) -> None:
     if promised.stated is not None:
         required = "only one of --promise and --once may be given"
         raise OutOfRange(required, came="both", remedy="Leave out --once.")
-    counted = counted_table(table, request.people, request.neighbours, request.spelling.cells, request.count_key)
+    counted = counted_table(table, request.people, request.neighbours, request.spelling.cells, request.counting_key())
     if isinstance(counted, dict):
         remedy = "Leave out --once, or leave out all but one --mean."
         raise OutOfRange("--once needs counts, or one amount", came="several --mean", remedy=remedy)
@@ -151,15 +151,12 @@ def publish_by_plan(table: Path, request: ReleaseOptions) -> None:
     answer, promised, once = request.answer, request.promised, request.once
     if not request.is_repeatable:
         check_document(answer.file, answer.sign, draws=request.memory.ledger is None)
-    if request.memory.ledger is not None:
-        check_counting_key(request.people, request.count_key)
     unread = UnitOptions() if request.people.are_events else promised.protected
     measured = PersonOptions(mean=request.people.mean, neighbours=request.people.neighbours)
     refuse("cannot be chosen with --plan", TableAnswer(form=answer.form), once, unread, measured)
     plan = promised.plan
     assert plan is not None, "there is a plan"
-    people = replace(request.people.people, count_key=request.count_key)
-    counted = planned_table(table, people, request.spelling.cells, plan)
+    counted = planned_table(table, request.people.people, request.spelling.cells, plan, request.counting_key())
     if request.memory.ledger is not None:
         return publish_in_named_ledger(table, request, counted)
     check_needs_no_ledger(request, counted)
@@ -204,10 +201,9 @@ def publish_wanted_tables(table: Path, request: ReleaseOptions, wanted: list[str
             check_document(answer.file, answer.sign, draws=True)
     else:
         refuse("cannot be chosen with --ledger", request.once)
-        check_counting_key(request.people, request.count_key)
         if not request.is_repeatable:
             check_document(answer.file, answer.sign)
-    counted = counted_table(table, request.people, request.neighbours, request.spelling.cells, request.count_key)
+    counted = counted_table(table, request.people, request.neighbours, request.spelling.cells, request.counting_key())
     if isinstance(counted, dict):
         remedy = "Leave out --want: any total or mean follows from the one table (utmost total). Or keep one --mean."
         raise OutOfRange("--want needs counts, or one --mean", came="several --mean", remedy=remedy)
@@ -242,9 +238,7 @@ def publish_columns(table: Path, request: ReleaseOptions) -> None:
     # Before counting, which may take a minute.
     if request.people.are_events and not request.is_repeatable and not is_document:
         request.check_free(table, draws=request.memory.ledger is None)
-    if request.memory.ledger is not None:
-        check_counting_key(request.people, request.count_key)
-    counted = counted_table(table, request.people, request.neighbours, request.spelling.cells, request.count_key)
+    counted = counted_table(table, request.people, request.neighbours, request.spelling.cells, request.counting_key())
     if counted is None:
         promised.check_columns("columns", "sensitivity", "cells")
     elif isinstance(counted, dict):
@@ -405,27 +399,11 @@ def check_needs_no_ledger(request: ReleaseOptions, counted: "CountedTable | None
     promise.check(counted)
 
 
-def check_counting_key(people: PersonOptions, key: Path | None) -> None:
-    """Check that a ledger with persons gets a counting key, or a counted table: a repeated count must agree."""
-    if people.person is not None and key is None:
-        remedy = (
-            "Write `utmost init` in place of `utmost release TABLE`, with the same options: it makes a counting key. "
-            "Then utmost release TABLE --recipe release.toml. Or make a key yourself, and count first: "
-            "`head -c 32 /dev/urandom > count.key`, then utmost count TABLE --person ... --count-key count.key "
-            "--out counted.json; and release counted.json."
-        )
-        raise OutOfRange(
-            "--ledger with --person needs a counting key, so that the same rows of a person count each time",
-            came="none",
-            remedy=remedy,
-        )
-
-
 def counted_table(
-    table: Path, persons: PersonOptions, neighbours: str, spelling: "Spelling", key: Path | None = None
+    table: Path, persons: PersonOptions, neighbours: str, spelling: "Spelling", key: bytes | None = None
 ) -> "CountedTable | dict[str, CountedTable] | None":
     """Count the events of the file, or read the file of `utmost count`; return None for another file."""
-    # `key` is the file of the counting key, so that a repeated count keeps the same rows.
+    # With `key`, a repeated count keeps the same rows of a person.
     if persons.are_events:
         if persons.domain is None:
             from utmost.interfaces.cli.commands.count_command import DOMAIN_REMEDY
@@ -435,8 +413,7 @@ def counted_table(
         from utmost.publish.statements.counted_files import read_domain
 
         counted: CountedTable | dict[str, CountedTable]
-        people = replace(persons.people, count_key=key)
-        counted = people.counted(table, read_domain(persons.domain), neighbours, spelling)
+        counted = persons.people.counted(table, read_domain(persons.domain), neighbours, spelling, key=key)
         return counted
     for option in options.typed_options(persons):
         remedy = "Say who is one person: add --each-row if each row is another person, or --person COLUMN."

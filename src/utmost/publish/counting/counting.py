@@ -9,7 +9,7 @@ from utmost.core.exact.arguments import integer, optional, text, truth, wrong_ki
 from utmost.errors import OutOfRange
 from utmost.publish.counting.counted_facts import EACH_ROW
 from utmost.publish.counting.counted_measures import LARGEST_DOMAIN, MeasureSpec
-from utmost.tables.files.secret_file import counting_key
+from utmost.tables.files.secret_file import LEAST_BYTES, counting_key
 
 KEY_BYTES = 32
 _LONGEST_NAME = 100
@@ -29,14 +29,14 @@ class Counting:
             row; for each person all cells of a row are kept, or none. A plan can then measure sums and differences of
             the values, see `Plan`.
         neighbours: Neighbouring relation, "add-remove" or "change-one", see `Unit`.
-        key: Key of the hashes: bytes, or the path of a file with the key, such as a recipe's secret file. The same key
-            and events keep the same cells. None for new random bytes. The proof of privacy needs neither a secret key
-            nor a good hash; but someone who knows the key can choose names of persons so that certain cells of theirs
-            are kept.
+        key: Key of the hashes: 16 bytes or more, or the path of a file with the key, such as a recipe's secret file.
+            The same key and events keep the same cells. None for new random bytes. The proof of privacy needs neither a
+            secret key nor a good hash; but someone who knows the key can choose names of persons so that certain cells
+            of theirs are kept.
 
     Raises:
-        OutOfRange: unless exactly one of ``person`` and ``each_row`` is given; for ``at_most`` below 1; and for
-            ``at_most`` or ``together`` with ``each_row``.
+        OutOfRange: unless exactly one of ``person`` and ``each_row`` is given; for ``at_most`` below 1; for
+            ``at_most`` or ``together`` with ``each_row``; and for a key below 16 bytes.
         WrongKind: for a value of another type.
 
     Source: bounded contributions, proofs/theory/counting.md.
@@ -60,8 +60,9 @@ class Counting:
         text(self.neighbours, "neighbours")
         if self.key is not None and not isinstance(self.key, bytes | str | Path):
             raise wrong_kind("key", "bytes, or the path of a key file", self.key)
-        if self.key == b"":
-            raise OutOfRange("key must have at least one byte", came="none", remedy="Pass 32 random bytes.")
+        if isinstance(self.key, bytes) and len(self.key) < LEAST_BYTES:
+            required, remedy = f"key must have {LEAST_BYTES} bytes or more", "Pass secrets.token_bytes(32)."
+            raise OutOfRange(required, came=len(self.key), remedy=remedy)
         if person is None and not each_row:
             remedy = (
                 'Pass person="user", the column of the events\' owners; or each_row=True if each row is one person.'
@@ -81,7 +82,7 @@ class Counting:
         """The bytes of the key; without a key, new random bytes at each call.
 
         Raises:
-            KeyRefused: for a missing or empty file, and for a secret file without a counting key.
+            KeyRefused: for a missing file, a shorter key, and a secret file without a counting key.
         """
         if self.key is None:
             # With a key that is thrown away, nobody can repeat the choice, nor infer from a table which cells were

@@ -10,6 +10,8 @@ from utmost.errors import KeyRefused
 SECRET_ENDING = ".toml"
 LEDGER_KEY, COUNT_KEY, WITNESS = "ledger-key", "count-key", "witness"
 _BYTES = 32
+LEAST_BYTES = 16
+"""Fewest bytes of a counting key: nobody can try all keys of 128 bits."""
 _HEAD = """\
 # Secrets of a job. Whoever has this file and the ledger can read every answer: keep it as safe as the data, back it up
 # once, and keep it out of version control. A lost ledger-key cannot be replaced.
@@ -52,10 +54,11 @@ def counting_key(path: Path) -> bytes:
         raise secrets_lost(path)
     try:
         key = bytes.fromhex(secret(path, COUNT_KEY) or "-") if is_secret_file(path) else path.read_bytes()
-        if key:
+        if len(key) >= LEAST_BYTES:
             return key
         remedy = f"Restore the key, or write a new one: head -c 32 /dev/urandom > {path}"
-        refused = KeyRefused("the key file must not be empty", came="no bytes", where=str(path), remedy=remedy)
+        required = f"a counting key must have {LEAST_BYTES} bytes or more"
+        refused = KeyRefused(required, came=len(key), where=str(path), remedy=remedy)
     except OSError as error:
         remedy = "Correct the name."
         refused = KeyRefused("the key file must exist", came=error.strerror, where=str(path), remedy=remedy)

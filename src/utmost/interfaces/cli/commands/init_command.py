@@ -10,7 +10,7 @@ import click
 
 from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.errors import OutOfRange
-from utmost.interfaces.cli.ledger_place import LedgerOptions, check_place, is_server, secret_file_of
+from utmost.interfaces.cli.ledger_place import LedgerOptions, check_place, is_server
 from utmost.interfaces.cli.options import file_options
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import option
@@ -21,6 +21,7 @@ from utmost.interfaces.cli.options.table_options import NumberSpelling
 from utmost.interfaces.cli.screens.screen import facts, screen
 from utmost.interfaces.cli.screens.terminal import ScreenGroup, ScreenText
 from utmost.interfaces.documents.reports import print_json
+from utmost.publish.ledger.key import FILE_VARIABLE, KEY_VARIABLE
 from utmost.publish.statements.counted_files import read_domain
 from utmost.tables.axes.domain import Domain
 from utmost.tables.files.atomic import check_absent, write_together
@@ -138,7 +139,7 @@ def init(
 
 
 def _new_secret_file(given: dict[str, Any], file: Path | None, folder: Path) -> Path | None:
-    """The secret file to write for a new ledger without a named key. Refuse keys by which no run can count."""
+    """The secret file to write for a new ledger without a named key."""
     place = given.get("ledger")
     if place is None:
         return None
@@ -147,21 +148,13 @@ def _new_secret_file(given: dict[str, Any], file: Path | None, folder: Path) -> 
     if key is not None and is_secret_file(key) and not key.exists():
         remedy = "Leave out --key-file: for a new ledger, this command writes a secret file. Else correct the name."
         raise OutOfRange("--key-file must name a file", came=f"no file {key}", remedy=remedy)
-    variables = [name for name in ("UTMOST_LEDGER_KEY", "UTMOST_LEDGER_KEY_FILE") if os.environ.get(name)]
-    is_there = not is_server(place) and (folder / place).exists()
-    if key is not None or variables or is_there:
-        if "person" in given and secret_file_of(key) is None:
-            new = (
-                f"leave out --key-file {key}" if key else f"unset {variables[0]}" if variables else "name another file"
-            )
-            remedy = (
-                f"For a new ledger {new}: this command then writes a secret file. For a ledger with a secret file add "
-                "--key-file NAME.secret.toml. For one with another key: `head -c 32 /dev/urandom > count.key`, count "
-                "each table by utmost count --count-key count.key --out counted.json, and release counted.json."
-            )
-            came = "no secret file" if key is None else f"--key-file {key}"
-            required = "a recipe with --person and --ledger needs a secret file, which has a counting key"
-            raise OutOfRange(required, came=came, remedy=remedy)
+    if key is not None or any(os.environ.get(name) for name in (KEY_VARIABLE, FILE_VARIABLE)):
+        return None
+    path = None if is_server(place) else folder / place
+    if path is not None and path.exists():
+        if not path.with_name(f"{path.name}.key").exists():
+            remedy = "Add --key-file NAME.secret.toml, the secret file of the recipe that made this ledger."
+            raise OutOfRange(f"a recipe must name the key of {place}", came=f"no {place}.key", remedy=remedy)
         return None
     if file is None:
         remedy = "Write --out release.toml: the secret file goes beside it."

@@ -10,14 +10,14 @@ from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.privacy.unit import Unit
 from utmost.errors import BadTable, DataChanged, OutOfRange
 from utmost.interfaces.cli.ledger_answers import Question, show_spending
-from utmost.interfaces.cli.ledger_place import LedgerPlaceOptions, secret_file_of
+from utmost.interfaces.cli.ledger_place import LedgerPlaceOptions
 from utmost.interfaces.cli.means_in_ledger import relax_means_in_ledger
 from utmost.interfaces.cli.options import file_options, table_options
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.people_options import PersonOptions
 from utmost.interfaces.cli.options.release_options import RecipeFile
 from utmost.interfaces.cli.planned_release import planned_table
-from utmost.interfaces.cli.release_ways import check_counting_key, counted_table
+from utmost.interfaces.cli.release_ways import counted_table
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger.means_names import releases_of_means
 from utmost.publish.ledger.state import Published
@@ -72,8 +72,7 @@ def relax(
             question.check_repeats(opened, file, at)
         if people.are_events and people.mean is not None and len(people.mean) > 1:
             with options.refusing_weak_levels(yes):
-                key = secret_file_of(ledger.key_file)
-                check_counting_key(people, key)
+                key = None if people.person is None else ledger.counting_key()
                 tables = counted_table(table, people, people.neighbours or "add-remove", spelling.cells, key)
                 assert isinstance(tables, dict), "several means are counted"
                 plans = [cells_plan(one.domain, one.unit) for one in tables.values()]
@@ -97,7 +96,7 @@ def relax(
             )
         question.check_kind(None if kept is None else kept.noise)
         with progress_bar(f"Checking {table.name}"):
-            values = _table_to_relax(table, kept, people, spelling, secret_file_of(ledger.key_file))
+            values = _table_to_relax(table, kept, people, spelling, ledger)
             if kept is not None:
                 table_options.check_fits(question.answer, table_before_draw(values, kept.promise))
         with _named_counting(kept, people):
@@ -111,19 +110,22 @@ def relax(
 
 
 def _table_to_relax(
-    table: Path, kept: Published | None, people: PersonOptions, spelling: table_options.NumberSpelling, key: Path | None
+    table: Path,
+    kept: Published | None,
+    people: PersonOptions,
+    spelling: table_options.NumberSpelling,
+    ledger: LedgerPlaceOptions,
 ) -> Any:
     """Return the table to relax; count events again, by default over the domain of the plan."""
     noise, column = (None, None) if kept is None else (kept.noise, kept.columns[0])
-    if people.are_events:
-        check_counting_key(people, key)
+    key = None if people.person is None else ledger.counting_key()
     if kept is not None and isinstance(noise, SumNoise) and people.domain is None:
         options.refuse("needs --domain", PersonOptions(by=people.by, mean=people.mean))
         if not people.are_events and table.suffix.lower() != ".json":
             raise _counted_otherwise(
                 _published_options(kept, at_most=noise.unit.cells > 1), "neither --person nor --each-row"
             )
-        counted = planned_table(table, replace(people.people, count_key=key), spelling.cells, noise.plan)
+        counted = planned_table(table, people.people, spelling.cells, noise.plan, key)
         _check_counted_alike(kept, counted)
         return counted
     neighbours = people.neighbours or ("add-remove" if kept is None else kept.promise.unit.neighbours)
@@ -165,8 +167,9 @@ def _named_counting(kept: Published | None, people: PersonOptions) -> Iterator[N
             raise
         words = options.typed_again(_published_options(kept, at_most=people.person is not None))
         error.remedy = (
-            f"The data or the counting options differ. The release was counted with {words}: repeat all of these. "
-            "Only changed data are a new version (--data-version), which adds its epsilon."
+            f"The data or the counting options differ. The release was counted with {words}: repeat all of these, or "
+            "give the file of `utmost count`. Only changed data are a new version (--data-version), which adds its "
+            "epsilon."
         )
         raise
 

@@ -107,7 +107,7 @@ class CountingOptions(PersonOptions):
         Path | None,
         option(
             "FILE",
-            "File of random bytes: a re-run keeps the same rows.",
+            "File of 32 random bytes: a re-run keeps the same rows.",
             exists=True,
             dir_okay=False,
         ),
@@ -129,9 +129,11 @@ class CountingOptions(PersonOptions):
         spelling: "Spelling",
         part: str | None = None,
         together: str | None = None,
+        key: bytes | None = None,
     ) -> Any:
         """Count the events of a file over a domain; return a table, or tables by label of a part."""
         # `together` is an axis of two to five values along which a person's cells are kept by rows, see `count_table`.
+        # `key` is the counting key of a ledger; None for that of --count-key, if any.
         from utmost.core.exact.progress_bar import progress_bar
         from utmost.publish.counting.counted_events import count_measures, count_table
         from utmost.publish.counting.counting import Counting
@@ -150,13 +152,15 @@ class CountingOptions(PersonOptions):
                     else "Add --at-most 1, say, the number of cells that one person may change."
                 )
                 raise OutOfRange("counting people needs --person and --at-most", came=f"no {name}", remedy=remedy)
-        counting = Counting(self.person, self.each_row, self.at_most, together, neighbours, self.key)
+        counting = Counting(self.person, self.each_row, self.at_most, together, neighbours, key or self.key)
         by = None if self.by is None else split_names(self.by)
         with (
             progress_bar(f"Counting {events.name}") as progress,
             self._in_words_of_options(),
             warnings.catch_warnings(record=self.is_strict) as lost,
         ):
+            if not self.is_strict:
+                warnings.filterwarnings("ignore", category=FewEventsKept)  # `show_report` says it
             if self.outside is None:
                 # A table without events is a day on which nothing happened: it is published, with the warning.
                 warnings.filterwarnings("error", "Every event lies outside", NothingCounted)
@@ -468,12 +472,15 @@ def show_report(counted: "CountedTable", measure: str, amount_bound: str, sum_bo
     if counted.report is None:
         return
     named = f"{measure}: " if measure else ""
+    some, hint = "not everything", ""
+    if not counted.report.keeps_half:
+        some, hint = "less than half", " `utmost bounds` tests larger bounds."
     terminal = screen(stderr=True)
     if terminal.is_terminal and sys.stderr.isatty():
-        terminal.print(ScreenText(f"{named}{counted.report.notice}", style="bold"), facts(counted.report.rows))
+        terminal.print(ScreenText(f"{named}{counted.report.notice}{hint}", style="bold"), facts(counted.report.rows))
     elif losses := counted.report.losses(amount_bound, sum_bound):  # a pipe may end in logs, so no number
-        line = harmless(f"{named}not everything is counted, because of {', '.join(losses)}")
-        sys.stderr.write(f"utmost: {line}. `utmost count --report FILE` shows how much.\n")
+        line = harmless(f"{named}{some} is counted, because of {', '.join(losses)}")
+        sys.stderr.write(f"utmost: {line}. `utmost count --report FILE` shows how much.{hint}\n")
 
 
 def split_names(texts: list[str]) -> list[str]:

@@ -137,10 +137,11 @@ class ReleaseOptions:
         """The neighbouring relation for counting events."""
         return self.people.neighbours or self.promised.neighbours
 
-    @property
-    def count_key(self) -> Path | None:
-        """The file with the counting key, if the ledger's key is in a secret file."""
-        return self.memory.secret_file
+    def counting_key(self) -> bytes | None:
+        """Return the key by which persons are counted for a ledger, so that a re-run keeps the same rows."""
+        if self.memory.ledger is None or self.people.person is None:
+            return None
+        return self.memory.place.counting_key()
 
     @property
     def is_repeatable(self) -> bool:

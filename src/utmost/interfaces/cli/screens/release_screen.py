@@ -9,7 +9,6 @@ from utmost.interfaces.cli.screens.screen import (
     ADDS_UP,
     DRY,
     NOT_REMEMBERED,
-    NOT_REMEMBERED_OF_PEOPLE,
     grid,
     number,
     screen,
@@ -138,7 +137,7 @@ def _next(facts: ReleaseFacts) -> str:
     # Noise of cells at one level has it in a ledger, where it is promised as `CellNoise`.
     if facts.promise is None or not isinstance(facts.promise.noise, Noise | OnceCells):
         return ADDS_UP
-    return NOT_REMEMBERED_OF_PEOPLE if facts.is_proved else NOT_REMEMBERED
+    return NOT_REMEMBERED
 
 
 def _in_words(statement: Mapping[str, Any]) -> ReleaseFacts:

@@ -25,11 +25,6 @@ NOT_REMEMBERED = (
     "Nothing remembers this release: every other release of the same people adds its epsilon to this one. In a ledger "
     "(utmost ledger create FILE, then --ledger FILE --name N) a more accurate one costs the larger epsilon alone."
 )
-NOT_REMEMBERED_OF_PEOPLE = (
-    "Nothing remembers this release: every other release of the same people adds its epsilon to this one. In a ledger "
-    "a more accurate one costs the larger epsilon alone: write `utmost init` in place of `utmost release TABLE`, "
-    "with the same options and --ledger FILE --name N; `utmost init` prints the commands that follow."
-)
 ADDS_UP = "This release is not remembered: another release of the same people adds its epsilon."
 _IN_STATEMENT = frozenset({"level", "noise", "how it was drawn", "why this noise"})
 """Facts that the screen leaves out if a statement is written."""

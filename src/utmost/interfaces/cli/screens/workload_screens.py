@@ -24,7 +24,6 @@ from utmost.interfaces.cli.screens.screen import (
     ADDS_UP,
     DRY,
     NOT_REMEMBERED,
-    NOT_REMEMBERED_OF_PEOPLE,
     grid,
     number,
     percent,
@@ -471,7 +470,7 @@ def _said(release: NoisySums, headline: str, written: str = "", more: Mapping[st
             rows["stops as soon as"] = f"{release.promise.until.words}; less is spent then"
     facts = sums_in_words(release.statement, release)
     is_whole = not written and release.ledger_facts is None
-    then = "" if release.ledger_facts is not None else NOT_REMEMBERED_OF_PEOPLE if facts.is_proved else NOT_REMEMBERED
+    then = "" if release.ledger_facts is not None else NOT_REMEMBERED
     return shown_facts(headline, facts, more=rows, written=written, is_whole=is_whole, then=then)
 
 
