@@ -30,7 +30,7 @@ def section() -> str:
             users[name(parameter), help_of(parameter)].append(words)
     shared = {one for one, by in users.items() if len(by) >= MANY and one[0].startswith("`--")}
     lines = [START, *(f"- {option}: {text}" for option, text in users if (option, text) in shared)]
-    lines += ["", "Losses by name:", "", *(f"- `{row.form}`: {row.meaning}" for row in LOSSES.values())]
+    lines += ["", "Losses by name:", "", *(f"- `{row.example}`: {row.meaning}" for row in LOSSES.values())]
     measures = [f"`{key}` ({row.name})" for key, row in MEASURES.items()]
     lines += ["", f"Measures of leakage by name: {', '.join(measures)}.", ""]
     heads = set()
@@ -48,7 +48,7 @@ def section() -> str:
             lines += [*(f"- {name(each)}: {help_of(each)}" for each in own), ""]
         also = [name(each).partition(" ")[0].rstrip(",") for each in shown(command) if each not in own]
         if also:
-            lines += [f"Options explained once, at the top: {', '.join(dict.fromkeys(also))}.", ""]
+            lines += [f"Shared options: {', '.join(dict.fromkeys(also))}.", ""]
         if keys := [f"`{each.opts[-1].removeprefix('--')}`" for each in getattr(command, "recipe_keys", ())]:
             lines += [f"Only in a recipe, as [`utmost init`](#utmost-init) explains them: {', '.join(keys)}.", ""]
     return "\n".join(lines)

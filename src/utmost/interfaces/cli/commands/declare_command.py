@@ -48,7 +48,7 @@ def declare(
 
     utmost declare counts.csv --noise count=discrete-laplace:scale=2 --source "OpenDP 0.12" --out declared.csv
 
-    utmost promises nothing about the table.
+    Nothing is promised about the table.
 
     More: docs/howto/from-other-packages.md
     """
