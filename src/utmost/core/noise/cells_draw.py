@@ -45,7 +45,7 @@ class CellsDraw(DrawDistribution):
     x.
 
     Args:
-        epsilon: Level of all cells together, or alpha = exp(-epsilon) instead.
+        epsilon, alpha: Level of all cells together; give one of the two (alpha = exp(-epsilon)).
         cells: Number n of cells.
         changed: Number k of cells that one individual changes, at most n.
         sensitivity: Largest change s of a cell by one individual, an integer >= 1.

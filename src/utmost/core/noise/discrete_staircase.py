@@ -105,7 +105,7 @@ class DiscreteStaircase(ProfileDistribution):
     r"""p(i) = a b^floor((|i| + D - r)/D) on the integers, with b = exp(-epsilon), sensitivity D and step r in 1..D.
 
     Args:
-        epsilon: Privacy level, or alpha = exp(-epsilon) instead.
+        epsilon, alpha: Privacy level; give one of the two (alpha = exp(-epsilon)).
         sensitivity: Largest change D of the query by one individual, an integer >= 1.
         cost: Cost that chooses the step, unless ``step`` is passed.
         step: First step r.

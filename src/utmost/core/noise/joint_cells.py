@@ -33,7 +33,7 @@ class JointCells(BallMixture):
     r"""P(X = x) proportional to q^max(|x_1|, ..., |x_k|) on k integers, with q = exp(-epsilon / sensitivity).
 
     Args:
-        epsilon: Level of all cells together, or alpha = exp(-epsilon) instead.
+        epsilon, alpha: Level of all cells together; give one of the two (alpha = exp(-epsilon)).
         cells: Number k of cells that one individual changes together, at least 1.
         sensitivity: Largest change of each of them by one individual, an integer >= 1.
 
@@ -96,7 +96,7 @@ class RotatedPair:
     r"""The noise (G_1 + G_2)/2 of one cell, (G_1 - G_2)/2 of the other: geometric, q = exp(-epsilon / (2 sensitivity)).
 
     Args:
-        epsilon: Level of both cells together, or alpha = exp(-epsilon) instead.
+        epsilon, alpha: Level of both cells together; give one of the two (alpha = exp(-epsilon)).
         sensitivity: Largest change of each of the two by one individual, an integer >= 1.
 
     Promise: epsilon-DP for two integers, each changed by at most the sensitivity, attained. It can be relaxed.

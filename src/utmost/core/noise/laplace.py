@@ -26,7 +26,7 @@ class Laplace(RealDistribution):
     r"""f(x) = (rate/2) exp(-rate |x|) on the reals, with rate = epsilon / sensitivity.
 
     Args:
-        epsilon: Privacy level, or alpha = exp(-epsilon) instead.
+        epsilon, alpha: Privacy level; give one of the two (alpha = exp(-epsilon)).
         sensitivity: Largest change of the query by one individual, a positive number.
 
     Raises:

@@ -182,7 +182,7 @@ class Staircase(RealDistribution):
     The density is a on |x| < gamma D, a b from there to D, and is multiplied by b from each period to the next.
 
     Args:
-        epsilon: Privacy level, or alpha = exp(-epsilon) instead.
+        epsilon, alpha: Privacy level; give one of the two (alpha = exp(-epsilon)).
         sensitivity: Largest change D of the query by one individual, a positive number.
         cost: Cost that chooses gamma, unless ``gamma`` is passed.
         gamma: Width of the first step as a fraction of D, in [0, 1].

@@ -38,7 +38,7 @@ class TablesDraw(DrawDistribution):
     r"""P(X = x) proportional to q^d(x) on the cells of all tables, table after table, if all tables have one total.
 
     Args:
-        epsilon: Level of all tables together, or alpha = exp(-epsilon) instead.
+        epsilon, alpha: Level of all tables together; give one of the two (alpha = exp(-epsilon)).
         sizes: Number of cells of each table.
         neighbours: "add-remove", or "change-one" if a record is replaced.
         exactly: Whether everybody is counted, so that the total is public and has no noise. This needs "change-one".

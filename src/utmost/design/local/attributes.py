@@ -120,7 +120,7 @@ def best_attributes(
 
     Args:
         categories: Number of categories of each attribute.
-        epsilon: Level of everything that a client sends, or alpha = exp(-epsilon) instead.
+        epsilon, alpha: Level of everything that a client sends; give one of the two (alpha = exp(-epsilon)).
 
     Raises:
         NotALevel, OutOfRange: for an invalid level, an empty list, and fewer than two categories.

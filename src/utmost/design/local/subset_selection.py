@@ -173,7 +173,7 @@ def best_report(
 
     Args:
         categories: k >= 2.
-        epsilon: Level of a report, or alpha = exp(-epsilon) instead.
+        epsilon, alpha: Level of a report; give one of the two (alpha = exp(-epsilon)).
 
     Raises:
         NotALevel, OutOfRange: for an invalid level, and fewer than two categories.

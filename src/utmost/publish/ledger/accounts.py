@@ -129,7 +129,11 @@ class Accounts:
         return rehearsed_publication(self._log, requests, by_release(name, tables))
 
     def levels(self, name: str, version: int | None = None) -> tuple[Level, ...]:
-        """The levels of a release with a stored response, smallest epsilon first."""
+        """The levels of a release with a stored response, smallest epsilon first.
+
+        Raises:
+            NotPublished: if the ledger has no such release.
+        """
         return self._look(lambda state: state.release(name, version).levels)
 
     def has_request(self, request: str) -> bool:
@@ -145,6 +149,7 @@ class Accounts:
 
         Raises:
             OutOfRange: unless exactly one of ``name`` and ``dataset`` is given.
+            NotPublished: if the ledger has no release of this name.
         """
         if (name is None) == (dataset is None):
             remedy = 'Pass ledger.spent("admissions"), or ledger.spent(dataset="students").'
@@ -226,6 +231,9 @@ class Accounts:
     ) -> int | float:
         """The margin of error of a release at a level: with this confidence a noisy value lies this close to the true
         one.
+
+        Raises:
+            NotPublished: if the ledger has no such release.
         """
         return self.release(name, version).margin(level(epsilon), confidence)
 
