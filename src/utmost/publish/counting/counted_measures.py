@@ -303,7 +303,7 @@ class CountedMeasure:
         return 1 if self.most_events is None or self.each is None else self.each[1] - self.each[0]
 
     def unit(self, cells: int, neighbours: str, *, in_parts: bool, must_not_lower: bool = False) -> Unit:
-        """The proved unit; ``must_not_lower`` if a plan relies on it that no person lowers a cell."""
+        """The proved unit; ``must_not_lower`` is True for a plan that needs that no person lowers a cell."""
         matters = not in_parts if neighbours == "change-one" else must_not_lower
         promised = matters and self.ends[0] >= 0 and self.most_events is None
         if self.in_total is None:

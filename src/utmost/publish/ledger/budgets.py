@@ -72,7 +72,7 @@ def check_names_differ(state: State, dataset: str) -> None:
 
 
 def check_no_release(state: State, dataset: str) -> None:
-    """Refuse the name of a release, table of means or mechanism as a dataset if that is charged to another one."""
+    """Refuse the name of a release, table of means or mechanism for a dataset, if another dataset is charged for it."""
     if dataset in state.datasets:
         return
     charged = {release.dataset for (name, _), release in state.releases.items() if name == dataset}

@@ -81,7 +81,7 @@ def variance_below(level: Level) -> Fraction:
 
 
 def answer_below(level: Level, sensitivity: Fraction, whole: bool) -> Fraction:
-    """A rational just below the worst-case mean squared error of one answer that the best mechanism has."""
+    """A rational just below the worst-case mean squared error that the best mechanism has for one answer."""
     # D^2/(cosh epsilon - 1) is always a lower bound. If the answer takes every integer, and integers at most D apart
     # belong to neighbours (`whole`), the variance of the staircase on the reals minus 1/12 is a lower bound, too.
     steps = sensitivity**2 * variance_below(level)
