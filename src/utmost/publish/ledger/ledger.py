@@ -325,6 +325,7 @@ class Ledger(Responding, Accounts, Display):
             NotPublished: if there is no such release.
             NeedsTable: for an epsilon above the largest stored one; for a promise of points, for any epsilon that is
                 not stored.
+            Unsupported: without ``table``, if an engine answers the release.
         """
         at = level(epsilon)
         if is_engine_table(table):

@@ -76,8 +76,8 @@ class Release(Display):
     def at(self, epsilon: Number | Level | None = None, *, table: Any = None) -> Answer[Any]:
         """The answer at a level; a repeated call returns the same answer.
 
-        A level up to the largest one answered costs nothing more. It needs no table either, except for a promise of
-        points, where every new level needs the table.
+        A level up to the largest one answered costs nothing more. It needs no table either, with two exceptions: points
+        need the table at every new level, and an engine's frame is needed at every level.
 
         Args:
             epsilon: Level; if left out, the level of the only answer.
@@ -86,6 +86,7 @@ class Release(Display):
         Raises:
             NotALevel: for an invalid level; if no level is given, and there are no answers or several.
             NeedsTable: without the table, for a level above the largest one; for points, for every new level.
+            Unsupported: without the frame, if an engine answers the release.
             DataChanged: for other values than those released.
             BudgetExceeded: if the limit of the dataset does not allow the level.
         """
@@ -104,7 +105,7 @@ class Release(Display):
             epsilon: Level.
 
         Raises:
-            NeedsTable: as for `at`, if the release holds no values.
+            NeedsTable, Unsupported: as for `at`, if the release holds no values.
             DataChanged, BudgetExceeded: as for `at`.
         """
         return self.at(level(epsilon), table=table)
@@ -117,6 +118,7 @@ class Release(Display):
 
         Raises:
             NeedsTable: for a level above the largest one; for points, for every new level.
+            Unsupported: if an engine answers the release: call `at` with the frame.
         """
         return self._kept(self._memory.view(self.name, epsilon=level(epsilon), version=self.version))
 
