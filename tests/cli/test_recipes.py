@@ -316,7 +316,7 @@ def test_a_job_is_rehearsed_relaxed_and_refused_as_it_runs(run, job):
     assert "more than 2 released cells" in " ".join(out.split())
     assert "the sum of the counted contributions is from" in ran(run, "total", "a.csv")
     assert "the sum of the counted contributions is from" in ran(run, "read", "a.csv", "--where", "region=west")
-    beyond = "what one individual has in more than 2 released cells, or beyond 1 in any"
+    beyond = "what one individual has in more than 2 released cells, or beyond 1 in any cell"
     for command in (("total", "a.csv"), ("read", "a.csv"), ("read", "a.csv", "--where", "region=west")):
         assert beyond in json.loads(ran(run, *command, "--json"))["not_counted"], command
     assert beyond in " ".join(ran(run, "statement", "a.csv", "--out", "-").split())
@@ -432,8 +432,8 @@ def test_python_takes_the_secret_file_of_a_job_and_publishes_its_release_again(r
         plan = ut.choose_plan(ut.Workload(domain, {"region age": 1}), counted.unit, epsilon=1)
         with pytest.raises(AlreadyPublished) as caught:
             ledger.publish("a", counted, ut.Promise(noise=plan), epsilon=1)
-        own = {"individual": "one value of the column who, with all its rows", "proved": True}
-        assert "got individual=None, proved=False, published with individual='one value" in str(caught.value)
+        own = {"individual": "all rows with the same value of the column who", "proved": True}
+        assert "got individual=None, proved=False, published with individual='all rows" in str(caught.value)
         assert f"Promise it with individual={own['individual']!r}, proved=True" in str(caught.value)
         again = ledger.publish("a", counted, ut.Promise(noise=plan, **own), epsilon=1)
         assert ledger.publish("a", counted, plan, epsilon=1).table.measured.keys() == again.table.measured.keys()

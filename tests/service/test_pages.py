@@ -279,7 +279,8 @@ def test_sums_that_agree_by_forms(visitor, service):
     made = ada.fill(ada.get("/publish"), "/proposals", {"kind": "plan"}, {"plan": plan}, name="applicants")
     assert "waits for a second person" in made.text
     page = grace.proposal()
-    assert "measured" in page.text
+    assert "sums published with noise" in page.text.lower()
+    assert "columns published with noise" not in page.text.lower()
     assert "of the level" in page.text
     assert "Publish applicants at ε = 0.5" in page.text
     grace.fill(page, "/proposals/decision", {"state": "approved"})

@@ -88,7 +88,7 @@ CELLS_ONCE = CELLS.with_noise(CellNoise(ut.Unit(3, 2)))  # a largest value is th
 OF_EVENTS = [
     ut.Promise("count", public="sex", unit=ut.Unit(1, 1), individual=individual, proved=individual != "one household")
     for individual in (
-        "one value of the column who, with all its rows",
+        "all rows with the same value of the column who",
         ut.Counting(each_row=True).individual,
         "one household",
     )

@@ -278,14 +278,16 @@ class Unit(PickledByFields):
         times = self.cells if in_total is None else min(self.cells, int(in_total))
         return "people" if times == 1 else f"people (each up to {times} times)"
 
-    def uncounted_text(self, cell: str) -> str:
-        """The part of one individual's data that the table does not count, in words.
+    def uncounted_text(self, cell: str, size: int | None) -> str:
+        """The part of one individual's data that a table of ``size`` cells does not count, in words; "" if none.
 
         Bounds that others imply are omitted. So are further events that have an amount: see `averaged_text`.
 
-        >>> Unit(1, 2).uncounted_text("cell")
-        'what one individual has in more than 2 cells, or beyond 1 in any'
-        >>> Unit(20, 20, in_total=20).uncounted_text("cell")
+        >>> Unit(1, 2).uncounted_text("cell", 4)
+        'what one individual has in more than 2 cells, or beyond 1 in any cell'
+        >>> Unit(1, 2).uncounted_text("cell", 2)
+        'what one individual has beyond 1 in any cell'
+        >>> Unit(20, 20, in_total=20).uncounted_text("cell", 100)
         'what one individual has beyond 20 in total'
         """
         each, in_total, each_text = self.sensitivity, self.in_total, self.largest_change_named
@@ -297,10 +299,12 @@ class Unit(PickledByFields):
         elif in_total is not None:
             each_text = self.text(each)
         # Changes are whole numbers: an individual in more than in_total cells changes more than in_total together.
-        bounds = [f"in more than {self.cells_text(cell)}"] if in_total is None or in_total > self.cells else []
-        bounds += [f"beyond {each_text} in any"] if not is_averaged and (in_total is None or in_total > each) else []
+        is_of_cells = (size is None or self.cells < size) and (in_total is None or in_total > self.cells)
+        bounds = [f"in more than {self.cells_text(cell)}"] if is_of_cells else []
+        if not is_averaged and (in_total is None or in_total > each):
+            bounds.append(f"beyond {each_text} in any {'group' if self.is_shared else 'cell'}")
         bounds += [] if in_total is None else [f"beyond {in_total_text} in total"]
-        return f"what one individual has {', or '.join(bounds)}"
+        return f"what one individual has {', or '.join(bounds)}" if bounds else ""
 
     def averaged_text(self, cell: str) -> str:
         """How several events of one individual in one cell count, in words; "" if no amount is summed beside them.

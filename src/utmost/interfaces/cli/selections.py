@@ -83,13 +83,15 @@ def quantity(published: NoisySums | MeasuresTable, amount: str | None = None) ->
 def uncounted(published: Any) -> str:
     """Return in words the contributions that no figure of a release includes; empty if utmost removed none."""
     if isinstance(published, DetailedSums):
-        promise, cell = published.first.promise, "cell"
+        promise, cell, size = published.first.promise, "cell", None
     elif isinstance(published, MeasuresTable):
-        promises = [release.promise for release in published.releases.values()]
-        words = [beyond_unit(promise, promise.unit, "cell") for promise in promises if promise.proved]
+        releases = [release for release in published.releases.values() if release.promise.proved]
+        words = [beyond_unit(each.promise, each.promise.unit, "cell", each.domain.size) for each in releases]
         return "; ".join(dict.fromkeys(words))
     elif isinstance(published, Answer) and getattr(published.noise, "grid", None) is None:
-        promise, cell = published.promise, "cell" if published.is_by_plan else "released cell"
+        promise, is_by_plan = published.promise, published.is_by_plan
+        cell = "cell" if is_by_plan else "released cell"
+        size = published.table.domain.size if is_by_plan else published.rows * len(promise.columns)
     else:
         return ""
-    return beyond_unit(promise, promise.unit, cell) if promise.proved else ""
+    return beyond_unit(promise, promise.unit, cell, size) if promise.proved else ""

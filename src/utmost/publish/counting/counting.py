@@ -42,7 +42,7 @@ class Counting:
     Source: bounded contributions, proofs/theory/counting.md.
 
     >>> Counting("user", at_most=2).individual, Counting(each_row=True).individual
-    ('one value of the column user, with all its rows', 'one row: for a person with k rows epsilon is k times as large')
+    ('all rows with the same value of the column user', 'one row: for a person with k rows epsilon is k times as large')
     >>> Counting("user", at_most=2), Counting(each_row=True).at_most
     (Counting(person='user', each_row=False, at_most=2, together=None, neighbours='add-remove'), 1)
     """
@@ -97,7 +97,7 @@ class Counting:
             return EACH_ROW
         name = "".join(sign if sign.isprintable() else "?" for sign in self.person)
         name = name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
-        return f"one value of the column {name}, with all its rows"
+        return f"all rows with the same value of the column {name}"
 
     def most_cells(self, measures: Iterable[MeasureSpec]) -> int:
         """The largest number of cells that one person may change, with these measures.

@@ -111,7 +111,7 @@ def _of_one_draw(statement: Statement, at_level: OneDrawAtLevel) -> NoiseWords:
         why=at_level.theorem,
         before=COUNTED_WITHIN if statement.promise.proved else NO_CHANGE,
         after=ONE_TOTAL if at_level.rows else AS_DRAWN,
-        beyond=beyond_unit(statement.promise, unit, cell),
+        beyond=beyond_unit(statement.promise, unit, cell, statement.rows * len(columns)),
         composition=composition,
         on_trust=trust_of_cells(statement.promise),
         domain=table_domain(statement, statement.promise.noise.subject),

@@ -218,7 +218,7 @@ def sums_in_words(statement: Mapping[str, Any], release: "NoisySums") -> Release
         unprotected=NOTHING_UNPROTECTED,
         noises=noises,
         why=str(statement["noise"]["theorem"]),
-        beyond=beyond_unit(release.promise, release.unit, "cell"),
+        beyond=beyond_unit(release.promise, release.unit, "cell", release.domain.size),
         before=f"{rounded(release.unit, 'cell')}{before}",
         after=after,
         composition=f"{split}{adds or ADDS_UP}{part}",

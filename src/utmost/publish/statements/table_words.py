@@ -111,7 +111,9 @@ def words_of_cells(statement: Statement, at_level: CellNoiseAtLevel) -> NoiseWor
         why=at_level.theorem,
         before=before,
         after=AS_DRAWN,
-        beyond=beyond_unit(statement.promise, unit, "released cell") if at_level.grid is None else "",
+        beyond=beyond_unit(statement.promise, unit, "released cell", statement.rows * len(columns))
+        if at_level.grid is None
+        else "",
         composition=composition,
         on_trust=trust_of_cells(statement.promise),
         domain=table_domain(statement, numbers),
@@ -154,17 +156,17 @@ def counted_on_trust(promise: Promise) -> tuple[str, ...]:
     return _ROWS_ON_TRUST if promise.individual == EACH_ROW else (_COUNTED_ON_TRUST,)
 
 
-def beyond_unit(promise: Promise, unit: Unit, cell: str) -> str:
+def beyond_unit(promise: Promise, unit: Unit, cell: str, size: int | None) -> str:
     """The sentence about contributions beyond the bounds; or that the publisher declared the bounds."""
+    # `size` is the number of cells of the table, if it is known: nobody is in more cells.
     # It depends on the unit, which is public, and not on the data.
     if not promise.proved:
         return "how much one individual changes: nothing here shows that utmost counted this table; ask who counted"
-    if promise.individual == EACH_ROW:
-        return "rows with values outside the declared lists: they are in no figure, and no margin covers them"
-    averaged = unit.averaged_text("group")
+    uncounted = "" if promise.individual == EACH_ROW else unit.uncounted_text(cell, size)
+    averaged = "" if promise.individual == EACH_ROW else unit.averaged_text("group")
     more = f". {averaged[0].upper()}{averaged[1:]}" if averaged else ""
-    lost = f"{unit.uncounted_text(cell)}, and rows with values outside the declared lists"
-    return f"{lost}: they are in no figure, and no margin covers them{more}"
+    lost = f"{uncounted}, and " if uncounted else ""
+    return f"{lost}rows with values outside the declared lists: they are in no figure, and no margin covers them{more}"
 
 
 def neighbours_in_words(unit: Unit) -> str:

@@ -27,6 +27,7 @@ from utmost.publish.ledger.state import Published
 from utmost.publish.promises.noise_kinds import KINDS, kind_named
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.promised_noise import Noise
+from utmost.publish.promises.sum_noise import MEASURED
 from utmost.publish.promises.until import Until
 
 _YES = {True: "yes", False: "no"}
@@ -112,6 +113,8 @@ def _shown_promise(
     for name in ("nonnegative", "exactly"):  # a plan repeats these fields of its unit
         if name in plan and plan[name] == unit.get(name):
             del plan[name]
+    if "shares" in plan and left.get("columns") == [MEASURED]:
+        del left["columns"]  # `_measured_lists` names what is published with noise
     kind = noise.get("kind")
     drawn = kind_named(kind) if isinstance(kind, str) and kind in KINDS else Noise
     asked = dict(request)
@@ -229,7 +232,7 @@ def _measured_lists(of_plan: dict[str, Any]) -> Iterator[Listed]:
         for names, share in shares:
             name = " ".join(map(visible, names)) if isinstance(names, list) else _in_one_line(names)
             measured.append(f"{name or 'total'}, with {_in_one_line(share)} of the level")
-        yield Listed("what is measured", tuple(measured))
+        yield Listed("sums published with noise", tuple(measured))
     domain = of_plan.get("domain")
     if isinstance(domain, Mapping):
         of_plan.pop("domain")
