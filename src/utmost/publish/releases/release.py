@@ -137,7 +137,7 @@ class Release(Display):
         """The cost of all answers to this version together: the largest level."""
         levels = self.levels
         if not levels:
-            remedy = "Call answer() with the table first."
+            remedy = "Answer it first: release.at(epsilon, table=table)."
             raise NeedsTable(
                 "spent needs an answer", came="none that you may see", where=repr(self.name), remedy=remedy
             )
