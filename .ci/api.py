@@ -19,7 +19,7 @@ def section() -> str:
     lists = {"ut": utmost.__all__}
     lists |= {f"ut.{name}": dir(import_module(f"utmost.{name}")) for name in sorted(utmost._MODULES)}
     rows = [f"| `{where}` | {', '.join(f'`{name}`' for name in sorted(names))} |" for where, names in lists.items()]
-    first = "Written by `.ci/api.py`. `help(ut.spaces.grid)`, say, shows formula, units, errors, source and example."
+    first = "Written by `.ci/api.py`."
     return "\n".join((START, first, "", "| module | names |", "|---|---|", *rows, ""))
 
 

@@ -160,7 +160,7 @@ def design(
     program: Annotated[bool, flag("Solve the linear program even if a theorem gives the answer.")] = False,
     gap: Annotated[
         str | None,
-        option("SHARE", "Allowed relative excess of the loss, for many places; 1e-7."),
+        option("SHARE", "Allowed relative excess of loss, for many places; default 1e-7."),
     ] = None,
     out: Annotated[
         Path | None,

@@ -87,10 +87,10 @@ def plan(
     weightings: Annotated[bool, flag("Also plan for other weights of the same tables.")] = False,
     choose: Annotated[str | None, option("NAME", "Plan to take from --weightings, by its name.")] = None,
     at_most: Annotated[int | None, option("K", "Number of cells that one person may change.")] = None,
-    per_cell: Annotated[str | None, option("S", "Most by which one person changes a cell; 1.")] = None,
+    per_cell: Annotated[str | None, option("S", "Most by which a person changes a cell; default 1.")] = None,
     in_total: Annotated[str | None, option("S", "Most by which one person changes all cells together.")] = None,
     values: Annotated[str | None, option("COLUMN", "Column of the amounts to sum.")] = None,
-    step: Annotated[str | None, option("STEP", "Step of the amounts; 1.")] = None,
+    step: Annotated[str | None, option("STEP", "Step of amounts; default 1.")] = None,
     neighbours: Annotated[
         str | None, option("NAME", "Neighbours: add-remove (default), or change-one (twice the noise).")
     ] = None,

@@ -28,7 +28,7 @@ LeftOut = Annotated[
     option(
         "WHAT",
         "Leave out: outside (undeclared or missing values), amounts (missing amounts; persons still count), or "
-        "nothing (refuse both, and bounds that keep under half; other losses are reported).",
+        "nothing (refuse both, and bounds that keep under half the events; other losses are reported).",
     ),
 ]
 

@@ -66,13 +66,14 @@ def databases(
     *,
     values: Annotated[int, option("K", "Number of values that a row may take.")] = 2,
     rows: Annotated[int, option("N", "Number of rows of a database.")] = 3,
-    satisfying: Annotated[list[str] | None, option("VALUES", "Values of 0..K-1 that are counted; 1.")] = None,
+    satisfying: Annotated[list[str] | None, option("VALUES", "Counted values of 0..K-1; default 1.")] = None,
     prior: options.PriorName = "uniform",
     loss: options.LossName = "absolute",
     level: options.LevelOptions,
     conflict: Annotated[bool, flag("Two consumers of Theorem 6.3, whom no mechanism serves.")] = False,
     tilt: Annotated[
-        str | None, option("NUMBER", "With --conflict: chance that each consumer gives to its fourth database; 1/100.")
+        str | None,
+        option("NUMBER", "With --conflict: chance that each consumer gives to its fourth database; default 1/100."),
     ] = None,
     answer: options.Output,
 ) -> None:

@@ -56,7 +56,7 @@ def minimax(
 ) -> None:
     """Find the best private mechanism for the worst secret, without a prior, with proof.
 
-    With the worst prior, every private mechanism loses at least as much.
+    Under the worst prior, no private mechanism has a smaller expected loss.
 
     More: docs/theory/designs.md
     """
