@@ -195,8 +195,12 @@ class DeclaredSum(Display):
         if self.kind == "laplace" and self.count == 1:
             return Laplace(1 / self.terms[0][0]).margin(1 - miss)
         if self.kind == "laplace":
-            # An exact decomposition: Laplace noise is h G + R for any h > 0, see `_laplace_steps`.
-            step = _laplace_steps(self.variance, self.count)
+            # An exact decomposition, for any h > 0. A Laplace variable of scale b is E - E' for exponential E, and
+            # E = h K + R with a geometric K of ratio exp(-h/b) and an independent R in [0, h). So it is h G + (R - R')
+            # with G two-sided geometric at level h/b and |R - R'| < h: the sum is h times a sum of G, with an error of
+            # less than h for each cell.
+            finest = exact(math.sqrt(self.variance)) / (self.count * _FINENESS)
+            step = finest.limit_denominator(10**30) or finest
             levels = [Level.of_epsilon(step / size) for size, _ in self.terms]
             steps = Combination([1] * len(levels), levels, [count for _, count in self.terms]).margin_for_miss(miss)
             return round_up((Fraction(steps) + self.count) * step)
@@ -212,15 +216,6 @@ class DeclaredSum(Display):
 
 def _geometric(scale: Fraction) -> Geometric:
     return Geometric(1 / scale)
-
-
-def _laplace_steps(variance: float, count: int) -> Fraction:
-    """The step h of the integer noise that stands for a sum of continuous Laplace noises."""
-    # A Laplace variable of scale b is E - E' for exponential E, and E = h K + R with a geometric K of ratio exp(-h/b)
-    # and an independent R in [0, h). So it is h G + (R - R') with G two-sided geometric at level h/b and |R - R'| < h:
-    # the sum is h times a sum of G, with an error of less than h for each cell.
-    deviation = exact(math.sqrt(variance))
-    return Fraction(deviation / (count * _FINENESS)).limit_denominator(10**30) or deviation / (count * _FINENESS)
 
 
 def normal_margin(variance: Fraction, miss: Fraction) -> float:

@@ -46,7 +46,37 @@ class Folded:
         """Read and fold a cost. Its expectation must be finite, with a tail that floats can sum."""
         powers, width = FloatPowers(level), float(period)
         read = read_cost(cost, width, integers=integers)
-        return cls(powers, width, read, _last_that_matters(powers, width, read))
+        # Find the last k that matters: the terms beyond it add less than one part in 10^17, for any cost that never
+        # decreases. The terms from k to n add at most b^k L((n + 1) D), and the terms from k on at least b^k L(k D).
+        # Beyond b^k = e^-700 the terms are assumed to decrease as fast as they do there.
+        epsilon = float(powers.epsilon.high)
+        if epsilon < _LEAST_EPSILON:
+            raise Unsupported(
+                f"a cost that is a function needs an epsilon of at least {_LEAST_EPSILON} for each period of the noise",
+                came=epsilon,
+                remedy="Count in larger units, or use a moment of integer order.",
+            )
+        k = np.unique(np.concatenate([np.ceil(_DEPTHS / epsilon).astype(np.int64), np.arange(4)]))
+        weights = powers.power(k)
+        sizes: NDArray[np.float64] = k * np.float64(width)
+        with np.errstate(over="ignore", invalid="ignore"):
+            costs = read(sizes)
+            check_cost(sizes, costs)
+            least = float(np.max(weights * costs))
+            parts = weights[:-1] * read(sizes[1:] + width)
+            before, last = (weights[-2:] * read(sizes[-2:] + width)).tolist()
+        # Suppose that the terms keep falling by the ratio last / before: the sum of this geometric series must be
+        # negligible.
+        falls = 0 <= last < before
+        rest = last / (1 - last / before) if falls else last
+        if not (math.isfinite(before + last) and (falls or before == 0) and rest <= _NEGLIGIBLE * least):
+            raise Unsupported(
+                "the expected cost must be finite, and its sum must converge before exp(-epsilon k) is 0 in floats",
+                came="a cost that grows about as fast as the probabilities fall",
+                remedy="Use a cost that grows more slowly.",
+            )
+        beyond = np.append(np.cumsum(parts[::-1])[::-1], 0.0)
+        return cls(powers, width, read, int(k[np.argmax(beyond <= 1e-17 * least)]))
 
     @property
     def at_zero(self) -> float:
@@ -98,40 +128,6 @@ class Folded:
             return self(np.clip(u * self.period, first, last))
 
         return float(integral(inside, [(low, high)], scale=scale).value)
-
-
-def _last_that_matters(powers: FloatPowers, period: float, cost: ReadCost) -> int:
-    """A k beyond which the terms add less than one part in 10^17, for any cost that never decreases."""
-    # The terms from k to n add at most b^k L((n + 1) D), and the terms from k on at least b^k L(k D). Beyond b^k =
-    # e^-700 the terms are assumed to decrease as fast as they do there.
-    epsilon = float(powers.epsilon.high)
-    if epsilon < _LEAST_EPSILON:
-        raise Unsupported(
-            f"a cost that is a function needs an epsilon of at least {_LEAST_EPSILON} for each period of the noise",
-            came=epsilon,
-            remedy="Count in larger units, or use a moment of integer order.",
-        )
-    k = np.unique(np.concatenate([np.ceil(_DEPTHS / epsilon).astype(np.int64), np.arange(4)]))
-    weights = powers.power(k)
-    sizes: NDArray[np.float64] = k * np.float64(period)
-    with np.errstate(over="ignore", invalid="ignore"):
-        costs = cost(sizes)
-        check_cost(sizes, costs)
-        least = float(np.max(weights * costs))
-        parts = weights[:-1] * cost(sizes[1:] + period)
-        before, last = (weights[-2:] * cost(sizes[-2:] + period)).tolist()
-    # Suppose that the terms keep falling by the ratio last / before: the sum of this geometric series must be
-    # negligible.
-    falls = 0 <= last < before
-    rest = last / (1 - last / before) if falls else last
-    if not (math.isfinite(before + last) and (falls or before == 0) and rest <= _NEGLIGIBLE * least):
-        raise Unsupported(
-            "the expected cost must be finite, and its sum must converge before exp(-epsilon k) is 0 in floats",
-            came="a cost that grows about as fast as the probabilities fall",
-            remedy="Use a cost that grows more slowly.",
-        )
-    beyond = np.append(np.cumsum(parts[::-1])[::-1], 0.0)
-    return int(k[np.argmax(beyond <= 1e-17 * least)])
 
 
 _FALLING = 1e-9

@@ -179,9 +179,27 @@ class _KeyReader:
     def counts(self, pairs: Pairs, persons: Sequence[str]) -> Iterator[tuple[str, int]]:
         """For each key that some person keeps, the number of these persons, or their shares."""
         names = list(self.texts)
-        cells, sizes = _kept(pairs, self.most, persons, names, self.key)
+        sizes = np.bincount(pairs.persons) if len(pairs.persons) else np.zeros(0, dtype=np.int64)
+        # Persons with too many keys keep some of them: by hash, ties by name, so that the order of events does not
+        # matter.
+        many = sizes > self.most
+        rows = np.flatnonzero(many[pairs.persons])
+        of_many, cells = sizes[many], pairs.cells[rows]
+        used, keys = np.unique(cells, return_inverse=True)
+        texts = [names[cell].encode("utf-8", "surrogatepass") for cell in used.tolist()]
+        ranks = np.empty(len(used), dtype=np.int64)
+        ranks[sorted(range(len(used)), key=texts.__getitem__)] = np.arange(len(used))
+        secret = marking_secret(b"key", self.key)
+        tags = item_tags(secret, [Identifiers.of(texts)])[keys]
+        marks = pair_marks(secret, identified(persons, np.flatnonzero(many)), of_many, tags)
+        order = np.lexsort((ranks[keys], marks, pairs.persons[rows]))
+        first = np.arange(len(rows)) - np.repeat(np.cumsum(of_many) - of_many, of_many) < self.most
+        # The kept keys, one entry for each person that keeps a key; and the number of keys that this person keeps.
+        whole = ~many[pairs.persons]
+        kept = np.concatenate([pairs.cells[whole], cells[order[first]]])
+        held = np.append(sizes[pairs.persons[whole]], np.full(int(first.sum()), self.most))
         counts = np.zeros(len(names), dtype=np.int64)
-        np.add.at(counts, cells, 1 if self.shares is None else self.shares // sizes)
+        np.add.at(counts, kept, 1 if self.shares is None else self.shares // held)
         return ((name, int(count)) for name, count in zip(names, counts, strict=True) if count)
 
     def table(self, found: Mapping[str, int], counts: str) -> Table:
@@ -195,23 +213,3 @@ class _KeyReader:
         counted_keys = dict(self.counts(pairs[0][0], texts))
         counts = np.array(list(counted_keys.values()), dtype=np.int64)
         return arrow.record_batch({_KEY: arrow.array(list(counted_keys), arrow.string()), TOTAL: wide_integers(counts)})
-
-
-def _kept(pairs: Pairs, most: int, persons: Sequence[str], names: Sequence[str], secret: bytes) -> tuple[Any, Any]:
-    """The kept keys, one entry for each person that keeps a key; and the number of keys that this person keeps."""
-    sizes = np.bincount(pairs.persons) if len(pairs.persons) else np.zeros(0, dtype=np.int64)
-    many = sizes > most
-    rows = np.flatnonzero(many[pairs.persons])
-    counts, cells = sizes[many], pairs.cells[rows]
-    used, keys = np.unique(cells, return_inverse=True)
-    texts = [names[cell].encode("utf-8", "surrogatepass") for cell in used.tolist()]
-    ranks = np.empty(len(used), dtype=np.int64)
-    ranks[sorted(range(len(used)), key=texts.__getitem__)] = np.arange(len(used))
-    tags = item_tags(marking_secret(b"key", secret), [Identifiers.of(texts)])[keys]
-    marks = pair_marks(marking_secret(b"key", secret), identified(persons, np.flatnonzero(many)), counts, tags)
-    # By hash, ties by name, so that the order of events does not matter.
-    order = np.lexsort((ranks[keys], marks, pairs.persons[rows]))
-    first = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts) < most
-    whole = ~many[pairs.persons]
-    held = sizes[pairs.persons[whole]]
-    return np.concatenate([pairs.cells[whole], cells[order[first]]]), np.append(held, np.full(int(first.sum()), most))

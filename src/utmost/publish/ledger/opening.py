@@ -134,7 +134,14 @@ def store_at(place: StorePlace, timeout: float) -> Store:
         remedy = 'Pass a path, "releases.db", or "postgresql://...".'
         raise OutOfRange("the place of a ledger must be a path or an address", came=came, remedy=remedy)
     if place.startswith(_POSTGRES):
-        return _postgres(place, timeout)
+        try:
+            import psycopg  # noqa: F401
+        except ImportError:
+            remedy = 'Run: pip install "utmost[postgres]"'
+            raise Unsupported("a ledger in PostgreSQL needs the package psycopg", came="none", remedy=remedy) from None
+        from utmost.publish.ledger.postgres_store import PostgresStore
+
+        return PostgresStore(place, timeout)
     if place.startswith("sqlite:///"):
         return _file(Path(place.removeprefix("sqlite:///")), timeout)
     if "://" in place:
@@ -153,17 +160,6 @@ def _file(path: Path, timeout: float) -> Store:
         raise OutOfRange("the place of a ledger must name a file", came=str(path), remedy='Pass "releases.db".')
     arguments.path(path, "place")
     return SqliteStore(path, timeout)
-
-
-def _postgres(address: str, timeout: float) -> Store:
-    try:
-        import psycopg  # noqa: F401
-    except ImportError:
-        remedy = 'Run: pip install "utmost[postgres]"'
-        raise Unsupported("a ledger in PostgreSQL needs the package psycopg", came="none", remedy=remedy) from None
-    from utmost.publish.ledger.postgres_store import PostgresStore
-
-    return PostgresStore(address, timeout)
 
 
 def witness_finder(

@@ -46,16 +46,6 @@ class AnswerIndex:
 
     def found(self, transaction: Transaction, item: ReleaseKey, tags: Mapping[str, bytes]) -> AnswerNumbers:
         """The stored answers of these persons in the history of the transaction, without persons who have none."""
-        read, numbers = self._up_to_now(transaction, item), {}
-        for person, tag in tags.items():
-            where, number = read.get(tag, (None, 0))
-            if where is not None and transaction.state.draws.get(where.event) == where:
-                transaction.repeated.add(where.event)
-                numbers[person] = number
-        return numbers
-
-    def _up_to_now(self, transaction: Transaction, item: ReleaseKey) -> Mapping[bytes, tuple[DrawnAnswers, int]]:
-        """All answers of a mechanism up to this transaction, and perhaps later ones that another thread has read."""
         draws, before = transaction.state.draws, self._read.get(item)
         if before is None or (before.last is not None and draws.get(before.last.event) != before.last):
             # The last event that was read is not in this history, which may be rolled back: read everything again.
@@ -70,7 +60,14 @@ class AnswerIndex:
             )
             before = _Found(draw, before.answers)
         self._read[item] = before
-        return before.answers
+        numbers: AnswerNumbers = {}
+        for person, tag in tags.items():
+            # The answers may have later ones that another thread has read.
+            where, number = before.answers.get(tag, (None, 0))
+            if where is not None and draws.get(where.event) == where:
+                transaction.repeated.add(where.event)
+                numbers[person] = number
+        return numbers
 
 
 @runtime_checkable
@@ -298,15 +295,11 @@ def _records(rows: Rows, draw: DrawnAnswers, mechanism: StoredMechanism, seal: S
     if len(content) != width * draw.persons:
         required = "answers must have the length that their event states"
         raise LedgerDamaged(required, came=len(content), where=f"event {draw.event}")
-    return ((record[:_TAG], _number(record[_TAG:], mechanism, draw.event)) for record in records)
-
-
-def _number(content: bytes, mechanism: StoredMechanism, event: int) -> int:
-    number = int.from_bytes(content, "big")
+    numbers = [int.from_bytes(record[_TAG:], "big") for record in records]
     # Only a ledger without encryption needs this check: encrypted bytes that can be decrypted are authentic.
-    if number >= mechanism.outcomes:
-        raise LedgerDamaged("an answer must be one of the outcomes", came="another", where=f"event {event}")
-    return number
+    if max(numbers, default=0) >= mechanism.outcomes:
+        raise LedgerDamaged("an answer must be one of the outcomes", came="another", where=f"event {draw.event}")
+    return zip((record[:_TAG] for record in records), numbers, strict=True)
 
 
 def _seal(key: Key, state: State, mechanism: StoredMechanism) -> Seal:

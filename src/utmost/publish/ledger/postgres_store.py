@@ -5,6 +5,7 @@ import random
 import re
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import chain
 from typing import Any, TypeVar
@@ -185,22 +186,9 @@ class PostgresStore:
         return self._idle[1]
 
     def _taken(self) -> Any:
-        try:
+        """An idle connection of this process; if there is none, a new one."""
+        with suppress(IndexError):
             return self._own().pop()
-        except IndexError:
-            return self._connect()
-
-    def _left(self, connection: Any, is_sound: bool) -> None:
-        """Keep a sound connection for reuse; close one whose transaction was interrupted: it may hold the lock."""
-        if connection is None:
-            return
-        # Sound only after a commit or an error of this package; other errors may leave a transaction open.
-        if is_sound and not connection.broken:
-            self._own().append(connection)
-        else:
-            connection.close()
-
-    def _connect(self) -> Any:
         import psycopg
 
         connection = psycopg.connect(
@@ -220,6 +208,16 @@ class PostgresStore:
             connection.close()
             raise
         return connection
+
+    def _left(self, connection: Any, is_sound: bool) -> None:
+        """Keep a sound connection for reuse; close one whose transaction was interrupted: it may hold the lock."""
+        if connection is None:
+            return
+        # Sound only after a commit or an error of this package; other errors may leave a transaction open.
+        if is_sound and not connection.broken:
+            self._own().append(connection)
+        else:
+            connection.close()
 
     def _check_server(self, connection: Any) -> None:
         """Check the version of the server, and that it writes commits to its disk."""

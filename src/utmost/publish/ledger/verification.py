@@ -4,7 +4,6 @@ import hmac
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any
 
 from utmost.core.exact.arguments import wrong_kind
 from utmost.core.exact.display import Display
@@ -23,7 +22,6 @@ from utmost.publish.ledger.responses import labels_of, stored_blocks
 from utmost.publish.ledger.spending import Budget, Spending
 from utmost.publish.ledger.state import Published, State, folded
 from utmost.publish.ledger.store import VERSION
-from utmost.publish.ledger.witness import RollbackLoss
 from utmost.publish.promises.level_steps import Step
 
 
@@ -263,30 +261,21 @@ def end_quarantine(
         # Limits that the rollback has lost are restored before anything else is charged.
         for dataset, limit in ({} if known is None else known.limits).items():
             transaction.append("budgeted", {"dataset": dataset, "limit": level_text(limit)})
-        facts = _facts(reason, transaction.state, known, levels_missing)
-        transaction.append("resumed", facts)
-        return {name: tuple(map(level_from_text, texts)) for name, texts in facts["missing"].items() if texts}
+        lost = {} if known is None else {dataset: list(levels) for dataset, levels in known.missing.items()}
+        for dataset, spent in levels_missing.items():
+            lost.setdefault(dataset, []).append(spent)
+        state = transaction.state
+        # Without a witness all releases are closed.
+        closed = [*state.releases, *state.mechanisms] if known is None else list(known.closed)
+        # A ledger with derived noise repeats lost answers exactly, so that its releases stay open; noise keyed by
+        # identifier repeats only if levels are asked for in the same order.
+        if state.is_derived:
+            closed = [item for item in closed if item in state.mechanisms or state.releases[item].items is not None]
+        texts = {dataset: [level_text(spent) for spent in levels] for dataset, levels in lost.items()}
+        transaction.append("resumed", {"reason": reason, "missing": texts, "closed": [list(item) for item in closed]})
+        return {dataset: tuple(map(level_from_text, levels)) for dataset, levels in texts.items() if levels}
 
     return log.write(work, quarantined=True, replace_witness=True)
-
-
-def _facts(
-    reason: str, state: State, known: RollbackLoss | None, levels_missing: Mapping[str, Level]
-) -> dict[str, Any]:
-    """The facts of the event that ends a quarantine; without a witness it closes all releases."""
-    missing = {} if known is None else {dataset: list(levels) for dataset, levels in known.missing.items()}
-    for dataset, spent in levels_missing.items():
-        missing.setdefault(dataset, []).append(spent)
-    closed = (*state.releases, *state.mechanisms) if known is None else known.closed
-    # A ledger with derived noise repeats lost answers exactly, so that its releases stay open; noise keyed by
-    # identifier repeats only if levels are asked for in the same order.
-    if state.is_derived:
-        closed = tuple(item for item in closed if item in state.mechanisms or state.releases[item].items is not None)
-    return {
-        "reason": reason,
-        "missing": {dataset: [level_text(spent) for spent in levels] for dataset, levels in missing.items()},
-        "closed": [list(item) for item in closed],
-    }
 
 
 def _signed(key: Key, text: str) -> str:

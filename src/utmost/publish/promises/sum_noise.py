@@ -229,7 +229,27 @@ class SumNoise(LatticeNoise):
 
     def guarantee(self, level: Level, columns: Sequence[str]) -> str:
         """The guarantee at a level, in plain words, with its assumptions."""
-        return f"{promise(level, self.unit, 'the released sums', 'cell')} {_assumed(self.plan)}{LISTS_ASSUMED}"
+        plan = self.plan
+        # Beside the sentence of the unit: no negative numbers, and which cells change together
+        amount, assumed = plan.unit.amount, ""
+        if amount is not None and amount.clipped is not None:
+            assumed += f"In sums and means, {amount.clipped}. "
+        if plan.unit.nonnegative:
+            assumed += "The promise also assumes that no individual lowers the number of any cell. "
+        if plan.unit.exactly:
+            assumed += (
+                "The promise also assumes that every individual changes exactly so many cells by all of that, and that "
+                "nobody is left out: the total is public. "
+            )
+        if plan.together is not None:
+            whole = WholeRows.of(plan.domain, plan.together)
+            rows, count = plan.unit.cells // whole.values, ("two", "three", "four", "five")[whole.values - 2]
+            which = f"the {count} cells of one row" if rows == 1 else f"the cells of at most {rows} rows"
+            assumed += (
+                f"The promise also assumes that these are {which}, a row having a cell for {whole.words} of "
+                f"{plan.together!r}, and that no other cell changes. "
+            )
+        return f"{promise(level, self.unit, 'the released sums', 'cell')} {assumed}{LISTS_ASSUMED}"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -260,27 +280,6 @@ class SumsAtLevel(AnyNoiseAtLevel):
             "confidence": float(self.confidence),
         }
         return AnyNoiseAtLevel.facts(self) | about
-
-
-def _assumed(plan: Plan) -> str:
-    """The assumptions that the unit's own sentence leaves out: no negative numbers, and which cells change together."""
-    amount = plan.unit.amount
-    lowers = "" if amount is None or amount.clipped is None else f"In sums and means, {amount.clipped}. "
-    lowers += "The promise also assumes that no individual lowers the number of any cell. " * plan.unit.nonnegative
-    if plan.unit.exactly:
-        lowers += (
-            "The promise also assumes that every individual changes exactly so many cells by all of that, and that "
-            "nobody is left out: the total is public. "
-        )
-    if plan.together is None:
-        return lowers
-    whole = WholeRows.of(plan.domain, plan.together)
-    rows, count = plan.unit.cells // whole.values, ("two", "three", "four", "five")[whole.values - 2]
-    which = f"the {count} cells of one row" if rows == 1 else f"the cells of at most {rows} rows"
-    return lowers + (
-        f"The promise also assumes that these are {which}, a row having a cell for {whole.words} of "
-        f"{plan.together!r}, and that no other cell changes. "
-    )
 
 
 def check_level_names(domain: Domain, unit: Unit) -> None:

@@ -375,29 +375,24 @@ class DetailedSums(Display):
         fine = None if document.get("fine") is None else NoisySums.of_facts(stated_field(document, "fine", dict))
         facts = stated_field(document, "rule", dict)
         rule = DetailRule(stated_field(facts, "group", str), stated_field(facts, "details", dict))
-        release = cls(rule, first, fine, level_from_facts(document), exact(stated_field(document, "share", str)))
-        release._check_stages()
-        return release
-
-    def _check_stages(self) -> None:
-        """Check that the second stage is the one that the rule determines from the first."""
-        rule, first, fine = self.rule, self.first, self.fine
+        level, share = level_from_facts(document), exact(stated_field(document, "share", str))
+        # The second stage must be the one that the rule determines from the first.
         chosen, domain = rule.chosen(first), first.domain
-        if not 0 < self.share < 1 or first.level != self.level.scaled(self.share):
+        if not 0 < share < 1 or first.level != level.scaled(share):
             raise does_not_follow("share")
         if first.plan.shares != {domain.marginal(rule.group): 1}:
             raise does_not_follow("first")
         if (fine is None) != (not chosen):
             raise does_not_follow("fine")
-        if fine is None:
-            return
-        same = fine.domain.same_as(rule.domain_of(domain, chosen)) and fine.unit == detailed_unit(first.unit)
-        plain = (
-            fine.plan.shares == {fine.domain.finest: 1}
-            and fine.promise.with_noise(first.promise.noise) == first.promise
-        )
-        if not (same and plain and fine.level == self.level.scaled(1 - self.share)):
-            raise does_not_follow("fine")
+        if fine is not None:
+            same = fine.domain.same_as(rule.domain_of(domain, chosen)) and fine.unit == detailed_unit(first.unit)
+            plain = (
+                fine.plan.shares == {fine.domain.finest: 1}
+                and fine.promise.with_noise(first.promise.noise) == first.promise
+            )
+            if not (same and plain and fine.level == level.scaled(1 - share)):
+                raise does_not_follow("fine")
+        return cls(rule, first, fine, level, share)
 
     def save(self, path: Path | str, *, sign: Path | str | None = None, overwrite: bool = False) -> dict[str, Any]:
         """Write the release as one .json file; see `saved`."""

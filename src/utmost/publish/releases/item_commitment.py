@@ -226,7 +226,13 @@ def value_sums(secret: bytes, column: Integers, exponent: int | None) -> NDArray
     for start in range(0, column.size, _AT_ONCE):
         some = column[start : start + _AT_ONCE]
         if some.dtype.kind == "f" or isinstance(some[0], Fraction):
-            tags = _tags_of_numbers(secret, [Fraction(cell) for cell in some.tolist()])
+            # The denominator of a float is a power of two; any other rational is tagged by its text.
+            numbers = [Fraction(cell) for cell in some.tolist()]
+            shift = np.array([number.denominator.bit_length() - 1 for number in numbers], np.int64)
+            tags = _tags_in_terms(secret, narrowed(objects(number.numerator for number in numbers)), shift)
+            others = [at for at, number in enumerate(numbers) if number.denominator & (number.denominator - 1)]
+            if others:
+                tags[others] = item_tags(secret, [Identifiers.of([str(numbers[at]) for at in others])])
         else:
             tags = _tags_in_terms(secret, *_lowest_terms(some, exponent or 0))
         sums[1:] += tags.astype("<u8", copy=False).view("<u2").reshape(-1, _LIMBS).sum(axis=0, dtype=np.int64)
@@ -253,16 +259,6 @@ def _tags_in_terms(secret: bytes, odd: Integers, shift: NDArray[np.int64]) -> Ta
     broken = np.flatnonzero(shift)
     if broken.size:
         tags[broken] = compound_tags(secret, [tags[broken], item_tags(secret, [Identifiers.of(shift[broken])])])
-    return tags
-
-
-def _tags_of_numbers(secret: bytes, numbers: list[Fraction]) -> Tags:
-    """The tags of rationals; equal to `_tags_in_terms` if the denominator is a power of two."""
-    shift = np.array([number.denominator.bit_length() - 1 for number in numbers], np.int64)
-    tags = _tags_in_terms(secret, narrowed(objects(number.numerator for number in numbers)), shift)
-    others = [at for at, number in enumerate(numbers) if number.denominator & (number.denominator - 1)]
-    if others:
-        tags[others] = item_tags(secret, [Identifiers.of([str(numbers[at]) for at in others])])
     return tags
 
 

@@ -135,12 +135,16 @@ class MeasuresTable:
 
         Cost: an interval for each mean, 50 ms.
         """
-        first, columns = self._first, dict[str, list[Any]]()
+        first, noise, counts = self._first, self._count_noise, []
+        for group in range(prod(first.domain.group_shape(self._seen_marginal))):
+            persons = [of.reconstruction.value(of.measured, form) for of, form in self._count_forms(group)]
+            counts.append(estimate_of(sum(persons, Fraction(0)) / len(self.releases), noise, first.confidence))
+        columns = dict[str, list[Any]]()
         for name, release in self.releases.items():
             shown = as_columns(release.with_means(self._marginal))
             if not columns:
                 columns = {label: list(shown[label]) for label in first.domain.group_labels(self._seen_marginal)}
-                columns |= self._counts()
+                columns |= {"count": [one.value for one in counts], "count_margin": [one.margin for one in counts]}
             added = {column: list(cells) for column, cells in shown.items() if column.startswith(f"{name}_")}
             if set(added) & set(columns):
                 came = repr(min(set(added) & set(columns)))
@@ -248,17 +252,6 @@ class MeasuresTable:
             (own,) = release.column_bars(self._marginal).values()
             margins |= {name: margin for name, margin in own.items() if name != "count"}
         return margins
-
-    def _counts(self) -> dict[str, list[Any]]:
-        """The mean number of persons by group over all releases, with its margin."""
-        groups, noise = prod(self._first.domain.group_shape(self._seen_marginal)), self._count_noise
-        values = [
-            sum((of.reconstruction.value(of.measured, form) for of, form in self._count_forms(group)), Fraction(0))
-            / len(self.releases)
-            for group in range(groups)
-        ]
-        shown = [estimate_of(value, noise, self._first.confidence) for value in values]
-        return {"count": [one.value for one in shown], "count_margin": [one.margin for one in shown]}
 
     def total(self, where: Where | None = None, *, confidence: Number | None = None) -> Estimate:
         """The number of events in a selection, with its margin: the mean of the counts that all amounts have.

@@ -21,7 +21,6 @@ from datetime import datetime
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
 from utmost.core.exact.display import Display
 from utmost.core.exact.numbers import Number, between_0_and_1
@@ -69,7 +68,15 @@ def quantile_bar(
     share = between_0_and_1(q, "q", "quantile")
     labels, group_of, starts = axis.labels[level], axis.group_of(level), axis.group_starts(level).tolist()
     last = len(labels) - len(axis.extras) - 1
-    cuts = measured([_cut(selection, place, group_of, at, last, share) for at in range(last)])
+    # c_i - q n as forms: 1 - q for the groups up to i, -q for those up to the last one with a value, 0 after it. Python
+    # integers: a share with many digits overflows NumPy's types.
+    coefficients = np.array([0, -share.numerator, share.denominator - share.numerator], dtype=object)
+    forms, is_ordered = [], (group_of <= last).astype(np.int64)
+    for at in range(last):
+        factors = list(selection.factors)
+        factors[place] = factors[place] * coefficients[is_ordered + (group_of <= at)]
+        forms.append(ProductForm(selection.domain, tuple(factors), selection.denominator * share.denominator))
+    cuts = measured(forms)
     first = next((at for at, (value, is_out) in enumerate(cuts) if value >= 0 or not is_out), last)
     furthest = max((at + 1 for at, (value, is_out) in enumerate(cuts) if value <= 0 or not is_out), default=0)
     estimate = next((at for at, (value, _) in enumerate(cuts) if value >= 0), last)
@@ -105,15 +112,3 @@ def _ordered(domain: Domain, level_name: str) -> tuple[int, int, Axis, Sequence[
             remedy=f"Ask for one that has them: {', '.join(map(repr, ordered))}." if ordered else remedy,
         )
     return place, level, axis, axis.edges
-
-
-def _cut(
-    selection: ProductForm, place: int, group_of: NDArray[np.intp], at: int, last: int, share: Fraction
-) -> ProductForm:
-    """c_i - q n as a form: 1 - q for the groups up to ``at``, -q for those up to ``last``, 0 after it."""
-    below, above = share.denominator - share.numerator, -share.numerator
-    factors = list(selection.factors)
-    # Python integers: a share with many digits overflows NumPy's types.
-    weights = np.array([0, above, below], dtype=object)[(group_of <= last).astype(np.int64) + (group_of <= at)]
-    factors[place] = factors[place] * weights
-    return ProductForm(selection.domain, tuple(factors), selection.denominator * share.denominator)

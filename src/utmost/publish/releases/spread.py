@@ -48,39 +48,26 @@ def variance_bar(points: Sequence[Fraction], confidence: Fraction, mean_of: Mean
     estimate = max(0.0, float(squares.estimate - (middle - near[0]) ** 2))
     if last - first >= _MOST:
         return RatioBar(estimate, 0.0, round_up(largest), confidence)
-    grid = list[tuple[FiellerSet, Fraction, Fraction]]()
+    grid = list[tuple[FiellerSet, Fraction, Fraction, Fraction]]()
     for about in near:
         squares = mean_of([(point - about) ** 2 for point in points], each)
         # The least and the largest distance of a point from the mean, within half a step
         begin, end = max(least, about - step / 2), min(most, about + step / 2)
         close, far = max(begin - about, about - end, Fraction(0)), max(about - begin, end - about)
-        grid.append((squares, close**2, far**2))
+        assert squares.estimate is not None, "a mean that is determined has a count"
+        grid.append((squares, squares.estimate, close**2, far**2))
     # The intervals of most grid points lie within another one's, which a single test shows.
     lower, upper = largest, Fraction(0)
-    for squares, _, far in grid:
-        lower = _least(squares, lower, far) if lower > 0 else lower
-    for squares, close, _ in reversed(grid):
-        upper = _largest(squares, upper, close, largest) if upper < largest else upper
+    for squares, centre, _, far in grid:
+        if lower > 0 and not (lower + far < centre and squares.is_beyond(lower + far)):
+            start = squares.end(-1)
+            lower = Fraction(0) if start is None else min(lower, start - far)
+    for squares, centre, close, _ in reversed(grid):
+        if upper < largest and not (upper + close > centre and squares.is_beyond(upper + close)):
+            stop = squares.end(1)
+            upper = largest if stop is None else max(upper, stop - close)
     lower, upper = max(lower, Fraction(0)), min(upper, largest)
     return RatioBar(estimate, round_down(min(lower, upper)), round_up(upper), confidence)
-
-
-def _least(squares: FiellerSet, lower: Fraction, off: Fraction) -> Fraction:
-    """The smaller of a bound and the least R - off of a set."""
-    assert squares.estimate is not None, "a mean that is determined has a count"
-    if lower + off < squares.estimate and squares.is_beyond(lower + off):
-        return lower
-    end = squares.end(-1)
-    return Fraction(0) if end is None else min(lower, end - off)
-
-
-def _largest(squares: FiellerSet, upper: Fraction, off: Fraction, any_is: Fraction) -> Fraction:
-    """The larger of a bound and the largest R - off of a set; ``any_is`` if the set is unbounded."""
-    assert squares.estimate is not None, "a mean that is determined has a count"
-    if upper + off > squares.estimate and squares.is_beyond(upper + off):
-        return upper
-    end = squares.end(1)
-    return any_is if end is None else max(upper, end - off)
 
 
 def deviation_bar(variance: RatioBar) -> RatioBar:

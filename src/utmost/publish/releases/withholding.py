@@ -214,8 +214,14 @@ class NoiseTails:
             above = values >= float(least) - _BLUR * values[-1]
             return float(values[above] @ chances[above])
         steps = math.ceil(least / (step or 1))
-        beyond = self._beyond(abs(steps)) + max(0, -steps)
-        return float(step or 1) * (steps * self.probability_from(least) + beyond)
+        far = abs(steps)
+        if isinstance(self.distribution, IntegerDistribution):
+            beyond = self.distribution.mean_beyond(far)
+        else:
+            assert step is not None, "noise that is not on a lattice has no steps"
+            last = far + math.ceil(_FAR * float(self.distribution.variance) ** 0.5 / float(step))
+            beyond = sum(self.distribution.tail((place + _HALF) * step) for place in range(far, last)) / 2
+        return float(step or 1) * (steps * self.probability_from(least) + (beyond + max(0, -steps)))
 
     @property
     def _step(self) -> Fraction | None:
@@ -224,15 +230,6 @@ class NoiseTails:
             return self.grid
         step = self.distribution.step
         return None if step is None or float(step) * _FINE < float(self.distribution.variance) ** 0.5 else step
-
-    def _beyond(self, steps: int) -> float:
-        """E max(N - c, 0) in steps, for c >= 0."""
-        distribution, step = self.distribution, self._step
-        if isinstance(distribution, IntegerDistribution):
-            return distribution.mean_beyond(steps)
-        assert step is not None, "noise that is not on a lattice has no steps"
-        last = steps + math.ceil(_FAR * float(distribution.variance) ** 0.5 / float(step))
-        return sum(distribution.tail((place + _HALF) * step) for place in range(steps, last)) / 2
 
 
 @lru_cache(maxsize=16)

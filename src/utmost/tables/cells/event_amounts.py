@@ -45,16 +45,14 @@ def rounded_amounts(
     if is_listed:
         with suppress(TypeError):  # a signalling NaN has no hash
             few = dict.fromkeys(cells)
-    if few is not None and all(isinstance(cell, int) or _is_short(cell) for cell in few):
+    if few is not None and all(
+        isinstance(cell, int) or (cell.is_finite() and abs(cell.adjusted()) <= _LONGEST) for cell in few
+    ):
         steps = {cell: _nearest(*cell.as_integer_ratio(), step) for cell in few}
         fits = all(abs(whole) < _FITS for whole in steps.values())
         return np.array(list(map(steps.__getitem__, cells)), dtype=np.int64 if fits else object)
     read = real_column(cells, name, lambda row: f"row {before + row + 1}")
     return _binary(read, step) if read.dtype.kind == "f" else _packed(round(number / step) for number in read)
-
-
-def _is_short(number: Decimal) -> bool:
-    return number.is_finite() and abs(number.adjusted()) <= _LONGEST
 
 
 def _nearest(numerator: int, denominator: int, step: Fraction) -> int:
@@ -102,22 +100,15 @@ def _plain(column: Any, step: Fraction) -> tuple[Any, Fraction]:
     if column.null_count == 0 and (kinds.is_integer(column.type) or kinds.is_floating(column.type)):
         numbers = np.asarray(column.to_numpy(zero_copy_only=False))
         return (numbers.astype(np.float64) if kinds.is_floating(column.type) else numbers), step
-    if column.null_count == 0 and kinds.is_decimal128(column.type):
-        units = _units(column)
-        if units is not None:
-            return units, step * Fraction(10) ** column.type.scale
+    if column.null_count == 0 and kinds.is_decimal128(column.type) and len(column):
+        # In units of the last digit, if 64 bits suffice
+        whole = column.combine_chunks() if hasattr(column, "combine_chunks") else column
+        pieces = whole.chunks if hasattr(whole, "chunks") else [whole]
+        words = [np.frombuffer(part.buffers()[1], "<i8").reshape(-1, 2)[part.offset :][: len(part)] for part in pieces]
+        low, high = np.concatenate(words).T
+        if bool((high == low >> 63).all()):
+            return low.copy(), step * Fraction(10) ** column.type.scale
     return column.to_pylist(), step
-
-
-def _units(column: Any) -> NDArray[np.int64] | None:
-    """The integers of an Arrow column of decimals, in units of their last digit; None if 64 bits are too few."""
-    whole = column.combine_chunks() if hasattr(column, "combine_chunks") else column
-    if len(whole) == 0:
-        return np.zeros(0, dtype=np.int64)
-    pieces = whole.chunks if hasattr(whole, "chunks") else [whole]
-    words = [np.frombuffer(piece.buffers()[1], "<i8").reshape(-1, 2)[piece.offset :][: len(piece)] for piece in pieces]
-    low, high = np.concatenate(words).T
-    return low.copy() if bool((high == low >> 63).all()) else None
 
 
 def _whole(numbers: NDArray[Any], step: Fraction) -> NDArray[Any]:

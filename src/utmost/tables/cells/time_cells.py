@@ -111,7 +111,10 @@ def _typed_times(column: Any, axis: Axis, name: str) -> tuple[NDArray[np.int64],
         if unit not in (*_PER_SECOND, *_SECONDS) or step != 1:
             return None
         if unit in _SECONDS:
-            return _in_seconds(column.astype(np.int64), _SECONDS[unit]), _SECONDS[unit], np.isnat(column)
+            # Days, hours or minutes that no int64 holds in seconds stay far outside every axis.
+            length = _SECONDS[unit]
+            most = np.iinfo(np.int64).max // (2 * length)
+            return np.clip(column.astype(np.int64), -most, most) * length, length, np.isnat(column)
         return column.astype("datetime64[s]").astype(np.int64), 1, np.isnat(column)
     if not hasattr(column, "dictionary_encode"):
         return None
@@ -142,12 +145,6 @@ def _typed_times(column: Any, axis: Axis, name: str) -> tuple[NDArray[np.int64],
         finite = [int(edge) for edge in edges if isinstance(edge, Fraction)]
         seconds = clock.moved(seconds, finite[0], finite[-1])
     return seconds, 1, gone
-
-
-def _in_seconds(ticks: NDArray[np.int64], length: int) -> NDArray[np.int64]:
-    """Days, hours or minutes as seconds; those that no int64 holds stay far outside every axis."""
-    most = np.iinfo(np.int64).max // (2 * length)
-    return np.clip(ticks, -most, most) * length
 
 
 def _refused_time(cell: Any, name: str, axis: Axis, spelling: Spelling) -> BadTable:

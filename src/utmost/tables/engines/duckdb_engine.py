@@ -100,12 +100,9 @@ class _Stream:
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         arrow = extra("pyarrow", "tables")
-        reader = arrow.RecordBatchReader.from_batches(self._schema, self._made())
+        batches = map(self._work, _batches(_on_new_cursor(self._relation)))
+        reader = arrow.RecordBatchReader.from_batches(self._schema, batches)
         return reader.__arrow_c_stream__(requested_schema)
-
-    def _made(self) -> Batches:
-        for batch in _batches(_on_new_cursor(self._relation)):
-            yield self._work(batch)
 
 
 def _on_new_cursor(relation: Any) -> Any:

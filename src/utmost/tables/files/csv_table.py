@@ -5,6 +5,7 @@
 
 import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from pathlib import Path
@@ -68,11 +69,22 @@ def read(path: Path | str) -> CsvTable:
     # A column without a name, such as R's row numbers, is named by its place.
     names = [name if name.strip() else f"column {at}" for at, name in enumerate(first, 1)]
     header = distinct_names(names, f"{path}, line 1")
-    try:
+    with suppress(NotInBlocks):
         rows = sum(block.rows for block in read_blocks(path, len(header), delimiter_of(path)))
         return CsvTable(path, tuple(header), rows, in_blocks=True)
-    except NotInBlocks:
-        return CsvTable(path, tuple(header), _rows_counted(lines, len(header), path))
+    rows = 0
+    for line, record in lines:
+        rows += 1
+        if len(record) != len(header):
+            raise BadTable(
+                f"every row must have {len(header)} cells",
+                came=f"{len(record)} cells",
+                where=f"{path}, {_place(rows - 1, line)}",
+                remedy="Declare a name for every column, separated by commas."
+                if _is_headed(path)
+                else "Quote cells with the separator or a line break, or name the separator: --separator.",
+            )
+    return CsvTable(path, tuple(header), rows)
 
 
 def write(table: CsvTable, file: BinaryIO, *, delimiter: str = ",") -> None:
@@ -335,23 +347,6 @@ def records(path: Path) -> Iterator[tuple[int, list[str]]]:
                 remedy = "Check whether a quote is not closed, or leave out the column."
                 raise BadTable(required, came=came, where=f"{path}, line {start}", remedy=remedy) from None
             raise BadTable("a CSV file must be well formed", came=str(error), where=f"{path}, line {start}") from None
-
-
-def _rows_counted(lines: Iterator[tuple[int, list[str]]], width: int, path: Path) -> int:
-    """Count the records after the header, and check that each has ``width`` cells."""
-    rows = 0
-    for line, record in lines:
-        rows += 1
-        if len(record) != width:
-            raise BadTable(
-                f"every row must have {width} cells",
-                came=f"{len(record)} cells",
-                where=f"{path}, {_place(rows - 1, line)}",
-                remedy="Declare a name for every column, separated by commas."
-                if _is_headed(path)
-                else "Quote cells with the separator or a line break, or name the separator: --separator.",
-            )
-    return rows
 
 
 def _is_headed(path: Path) -> bool:

@@ -41,11 +41,6 @@ _FACTS = (
 )
 
 
-def _columns(release: Mapping[str, Any]) -> str | list[str]:
-    """Return the columns of a release; for the sums of a plan, the columns that were counted."""
-    return f"sums by {', '.join(release['counted'])}" if release["counted"] else release["columns"]
-
-
 def show_status(status: Mapping[str, Any], headline: str | None) -> None:
     sealed = "sealed: each level under its own key" if status["sealed"] else "open: stored as they are"
     rows = {
@@ -60,13 +55,14 @@ def show_status(status: Mapping[str, Any], headline: str | None) -> None:
     shown.append(facts(rows))
     budgets = [ledger_answers.budget_rows(row) for row in status["datasets"]]
     budgets = [{title: cell.removeprefix("epsilon = ") for title, cell in row.items()} for row in budgets]
-    tables = (_RELEASE, status["releases"]), (_MECHANISM, status["mechanisms"]), (_BUDGET, budgets)
-    for titles, entries in tables:
+    # For the sums of a plan, the columns that were counted are shown.
+    releases = [
+        row | {"columns": f"sums by {', '.join(row['counted'])}"} if row["counted"] else row
+        for row in status["releases"]
+    ]
+    for titles, entries in ((_RELEASE, releases), (_MECHANISM, status["mechanisms"]), (_BUDGET, budgets)):
         if entries:
-            rows_of_cells = [
-                [_cell(_columns(row) if title == "columns" else row[title]) for title in titles] for row in entries
-            ]
-            shown.append(grid(titles, rows_of_cells))
+            shown.append(grid(titles, [[_cell(row[title]) for title in titles] for row in entries]))
     spent = [float(Fraction(row["spent"])) for row in status["datasets"] if row["spent"] is not None]
     if len(spent) > 1:
         together = f"epsilon = {short_bar(sum(spent))}, for people who are in every dataset; no limit applies to it"

@@ -184,7 +184,10 @@ def proposal_page(request: Request, service: Served, viewer: Viewer, name: NameQ
         "promise": promise,
         "fixed": fixed,
         "sees_all": viewer.may("list"),
-        **_complete_request(service, proposal, facts),
+        "exact": exact_text(facts) if facts else "",
+        "size": proposal.size,
+        "digest": proposal.digest,
+        "answered": service.proposals.answered(proposal),  # the levels answered so far, for a relaxation
         "seen": _preview(service, viewer, proposal, facts) if proposal.state == PROPOSED else None,
         "decides": decides,
         "is_own": bool(_own_names(service, viewer, [proposal])),
@@ -193,12 +196,6 @@ def proposal_page(request: Request, service: Served, viewer: Viewer, name: NameQ
         "visible": visible,
     }
     return render(request, "proposal.html", viewer, **shown)
-
-
-def _complete_request(service: Service, proposal: Proposal, facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the complete request; for a relaxation, the release's promise and the levels answered so far."""
-    about = {"size": proposal.size, "digest": proposal.digest, "answered": service.proposals.answered(proposal)}
-    return {"exact": exact_text(facts) if facts else "", **about}
 
 
 def _preview(service: Service, viewer: Token, proposal: Proposal, facts: Mapping[str, Any]) -> ProposalPreview:

@@ -7,6 +7,7 @@ unchanged, with its digest.
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -109,7 +110,10 @@ def _shown_promise(
     noise = dict(left.pop("noise")) if isinstance(left.get("noise"), Mapping) else {}
     plan = dict(noise.pop("plan")) if isinstance(noise.get("plan"), Mapping) else {}
     unit = dict(plan.pop("unit")) if isinstance(plan.get("unit"), Mapping) else _pop_facts(noise, json_forms(Unit))
-    unit = _in_unit_of_amount(unit)
+    with suppress(UtmostError, *_UNREADABLE):  # a unit that cannot be read is shown as it is
+        amount = Amount.of(unit["amount"])
+        changes = {name: written_number(unit[name], name) for name in ("sensitivity", "in_total") if name in unit}
+        unit |= {name: f"{amount.text(steps)} of {amount.name}, {steps} steps" for name, steps in changes.items()}
     for name in ("nonnegative", "exactly"):  # a plan repeats these fields of its unit
         if name in plan and plan[name] == unit.get(name):
             del plan[name]
@@ -137,17 +141,6 @@ def _shown_promise(
     lists = tuple(row for row in rows if isinstance(row, Listed))
     experts = tuple(row for row in of_noise if isinstance(row, Line))
     return ShownPromise(guarantee, lines, experts, lists, request_digest(whole))
-
-
-def _in_unit_of_amount(unit: dict[str, Any]) -> dict[str, Any]:
-    """Return a unit with its changes as amounts; a unit that cannot be read is returned unchanged."""
-    try:
-        amount = Amount.of(unit["amount"])
-        changes = {name: written_number(unit[name], name) for name in ("sensitivity", "in_total") if name in unit}
-        words = {name: f"{amount.text(steps)} of {amount.name}, {steps} steps" for name, steps in changes.items()}
-    except (UtmostError, *_UNREADABLE):
-        return unit
-    return unit | words
 
 
 def _with_plan(facts: Mapping[str, Any]) -> dict[str, Any]:

@@ -39,7 +39,12 @@ class ProductForm:
     @property
     def marginal(self) -> Marginal:
         """The coarsest marginal whose groups each have one coefficient for all their cells."""
-        return tuple(_level(axis, factor) for axis, factor in zip(self.domain.axes, self.factors, strict=True))
+        coarsest = []
+        for axis, factor in zip(self.domain.axes, self.factors, strict=True):
+            levels = range(len(axis.levels), 0, -1)
+            even = (at for at in levels if (factor[axis.group_starts(at)][axis.group_of(at)] == factor).all())
+            coarsest.append(next(even, 0))
+        return tuple(coarsest)
 
     @property
     def is_one_cell(self) -> bool:
@@ -181,10 +186,3 @@ def _selection_of_known(axis: Axis, level: int, known: Sequence[Fraction | None]
 
 
 _NAMED, _SHOWN = 3, 12
-
-
-def _level(axis: Axis, factor: NDArray[Any]) -> int:
-    for level in range(len(axis.levels), 0, -1):
-        if (factor[axis.group_starts(level)][axis.group_of(level)] == factor).all():
-            return level
-    return 0

@@ -105,9 +105,15 @@ class _RowProblem:
         value = np.inf
         for _ in range(_ROUNDS):
             for place in self.searched:
-                known[place] = _improved(self._gram_along(place, inverses), known.get(place))
-                rows = known[place]
-                inverses[place] = _inverse(rows)
+                gram = self._gram_along(place, inverses)
+                scaled = gram / gram.trace()
+                if place in known:
+                    start = known[place]
+                    rows = real_rows(scaled, len(start.rows), 1.0, exact=False, steps=100, start=start)
+                else:
+                    tried = (real_rows(scaled, count, 1.0, exact=False, steps=150) for count in _counts(len(gram)))
+                    rows = min(tried, key=_error)
+                known[place], inverses[place] = rows, _inverse(rows)
             before, value = value, float(self.errors.weights @ np.prod(self._traces(inverses), axis=1))
             if value > before * (1 - _GAIN):
                 break
@@ -177,15 +183,6 @@ def _best_of_starts(gram: Floats, level: float) -> list[RealRows]:
 
 def _error(rows: RealRows) -> float:
     return rows.error
-
-
-def _improved(gram: Floats, before: RealRows | None) -> RealRows:
-    """Real rows along one axis, starting from the rows of the last round."""
-    scaled = gram / gram.trace()
-    if before is not None:
-        return real_rows(scaled, len(before.rows), 1.0, exact=False, steps=100, start=before)
-    tried = [real_rows(scaled, count, 1.0, exact=False, steps=150) for count in _counts(len(gram))]
-    return min(tried, key=_error)
 
 
 def _counts(values: int) -> list[int]:

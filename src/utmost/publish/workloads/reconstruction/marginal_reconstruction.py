@@ -162,12 +162,6 @@ class MarginalReconstruction:
             self._common.clear()
         if space in self._common:
             return self._common[space], largest_size(self._common[space])
-        part = self._collected(measured, space)
-        if len(self._spaces.covers[space]) > 1:
-            self._common[space] = part
-        return part, largest_size(part)
-
-    def _collected(self, measured: Mapping[Marginal, NDArray[Any]], space: MarginalSpace) -> NDArray[Any]:
         sides: dict[tuple[int, ...], NDArray[Any]] = {}
         for place, share in self._shares(space).items():
             shown, differing = self._shown(measured, place, dict(space))
@@ -194,7 +188,10 @@ class MarginalReconstruction:
                     centred: NDArray[Any] = blocks * ratio - blocks.sum(axis=at + 1, keepdims=True)
                     part = centred.reshape(part.shape)
             total = total + part
-        return np.asarray(total)
+        whole = np.asarray(total)
+        if len(self._spaces.covers[space]) > 1:
+            self._common[space] = whole
+        return whole, largest_size(whole)
 
     def _shown(
         self, measured: Mapping[Marginal, NDArray[Any]], place: int, levels: Mapping[int, int]

@@ -94,10 +94,17 @@ def nonnegative_least_squares(
             where="given",
             remedy="Compare the fact with the released sum; if amounts are so large, count them in larger steps.",
         ) from None
+    shown = whole, rest
+    if whole.max(initial=0) >= _DIGITS:
+        # A cell that ended at a bound is set exactly to the bound, without rounding errors.
+        low, high = (0, inf) if facts is None else facts.ends
+        lowest, highest = rest <= program.lower, rest >= program.upper
+        exactly = np.where(lowest, low, np.where(highest, high, whole.astype(object)))
+        shown = exactly, np.where(lowest | highest, 0.0, rest)
     gradient = program.gradient(rest)
     scale = program.largest
     return NonNegative(
-        *(_at_their_ends(whole, program, rest, facts) if whole.max(initial=0) >= _DIGITS else (whole, rest)),
+        *shown,
         scale * program.objective(rest),
         scale * program.gap(rest, gradient),
         program.residual(rest, gradient),
@@ -152,16 +159,6 @@ def _of_a_tree(reconstruction: SumSquares, measured: Mapping[Marginal, NDArray[A
     whole = [math.floor(cell) for cell in cells]
     rest = [float(cell - base) for cell, base in zip(cells, whole, strict=True)]
     return NonNegative(narrowed(np.array(whole, dtype=object)), np.array(rest), float(squares), 0.0, 0.0)
-
-
-def _at_their_ends(
-    whole: NDArray[Any], program: "_Squares", rest: Floats, facts: PublicFacts | None
-) -> tuple[NDArray[Any], Floats]:
-    """The cells; a cell that ended at a bound is set exactly to the bound, without rounding errors."""
-    low, high = (0, inf) if facts is None else facts.ends
-    lowest, highest = rest <= program.lower, rest >= program.upper
-    whole = np.where(lowest, low, np.where(highest, high, whole.astype(object)))
-    return whole, np.where(lowest | highest, 0.0, rest)
 
 
 def _rounded_estimates(

@@ -47,9 +47,22 @@ class RotatedSearch:
             for side in pair.sides(request.workload)
         )
         found = FoundSums(pair.joined(sums, differences), pair.name)
-        return (
-            mixed_within(request, found, _split(request, pair), table_limits(request)) if request.has_limits else found
-        )
+        if not request.has_limits:
+            return found
+        # Limits are met by a mixture with the sums and the differences that determine each wanted part, both at the
+        # part's budget share.
+        budget = budget_shares(request.workload)
+        halves: tuple[dict[Marginal, Fraction], dict[Marginal, Fraction]] = ({}, {})
+        for part in request.workload.parts:
+            sides = pair.sides(Workload.of_parts(request.workload.domain, [part]))
+            for half, side in zip(halves, sides, strict=True):
+                if side is not None:
+                    marginal = coarsest(side)
+                    half[marginal] = half.get(marginal, Fraction(0)) + budget[part.name]
+        for half in halves:  # the shares of parts without sums, or without differences, go to the others
+            spent = sum(half.values(), Fraction(0))
+            half.update({marginal: share / spent * condition.scale for marginal, share in half.items()})
+        return mixed_within(request, found, pair.joined(*halves), table_limits(request))
 
 
 def rows_alone(pair: PairAxis, workload: Workload, unit: Unit) -> Shares:
@@ -57,19 +70,3 @@ def rows_alone(pair: PairAxis, workload: Workload, unit: Unit) -> Shares:
     scale = condition_of_rows(unit, pair.rows.size).scale
     sums, differences = ({} if side is None else {coarsest(side): scale} for side in pair.sides(workload))
     return pair.joined(sums, differences)
-
-
-def _split(request: PlanRequest, pair: PairAxis) -> Shares:
-    """The sums and the differences that determine each wanted part, both at the part's budget share."""
-    scale, budget = condition_of_rows(request.unit, pair.rows.size).scale, budget_shares(request.workload)
-    halves: tuple[dict[Marginal, Fraction], dict[Marginal, Fraction]] = ({}, {})
-    for part in request.workload.parts:
-        sides = pair.sides(Workload.of_parts(request.workload.domain, [part]))
-        for half, side in zip(halves, sides, strict=True):
-            if side is not None:
-                marginal = coarsest(side)
-                half[marginal] = half.get(marginal, Fraction(0)) + budget[part.name]
-    for half in halves:  # the shares of parts without sums, or without differences, go to the others
-        spent = sum(half.values(), Fraction(0))
-        half.update({marginal: share / spent * scale for marginal, share in half.items()})
-    return pair.joined(*halves)
