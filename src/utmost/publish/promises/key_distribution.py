@@ -158,18 +158,15 @@ def selection_distribution(
     # A larger level is replaced by the largest one, which is more private: a^K must stay computable.
     level = total if total.epsilon_float <= _LARGEST_EPSILON else Level.of_epsilon(_LARGEST_EPSILON)
     ratio = _ratio_below(level.scaled(Fraction(1, shares)))
-    return SelectionDistribution(ratio, _delta_of_a_share(delta, ratio, shares))
-
-
-def _delta_of_a_share(delta: Fraction, ratio: Fraction, shares: int) -> Fraction:
-    """A rational of few bits, at most delta (a - 1)/(a^K - 1) and within 2^-90 of it: K shares add up to delta."""
+    # Its delta is a rational of few bits, at most delta (a - 1)/(a^K - 1) and within 2^-90 of it: K shares add up to
+    # delta.
     bits = 256 + shares.bit_length()
     while True:
         shrunk = Interval.of(1 / ratio, bits) ** shares
         around = Interval.of(delta * (ratio - 1), bits) * shrunk / (1 - shrunk)
         if around.low.bit_length() > 160:
             shift = around.low.bit_length() - 96
-            return Fraction(around.low >> shift << shift, 1 << bits)
+            return SelectionDistribution(ratio, Fraction(around.low >> shift << shift, 1 << bits))
         bits *= 2
 
 

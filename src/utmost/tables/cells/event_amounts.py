@@ -38,7 +38,12 @@ def rounded_amounts(
     """Read a column of amounts in steps, as int64 or Python integers; ``before`` is the number of earlier rows."""
     cells, step = _plain(number_cells(column, spelling, known), amount.step)
     if isinstance(cells, np.ndarray) and cells.dtype.kind in "iu" and not is_masked_array(cells):
-        return _whole(cells, step)
+        over, under = step.denominator, step.numerator
+        if largest_size(cells) * over >= _FITS or under >= _FITS:
+            return _packed(round(Fraction(number * over, under)) for number in cells.tolist())
+        whole, rest = np.divmod(cells.astype(np.int64) * over, under)
+        is_over = (2 * rest > under) | ((2 * rest == under) & (whole % 2 == 1))
+        return np.asarray(whole + is_over, dtype=np.int64)
     # The distinct cells of a list of integers and decimals (amounts of money have few); None for other columns.
     is_listed = isinstance(cells, list) and set(map(type, cells)) <= {int, Decimal}
     few: Iterable[int | Decimal] | None = None
@@ -109,17 +114,6 @@ def _plain(column: Any, step: Fraction) -> tuple[Any, Fraction]:
         if bool((high == low >> 63).all()):
             return low.copy(), step * Fraction(10) ** column.type.scale
     return column.to_pylist(), step
-
-
-def _whole(numbers: NDArray[Any], step: Fraction) -> NDArray[Any]:
-    """Round integers to steps, exactly."""
-    over, under = step.denominator, step.numerator
-    largest = largest_size(numbers)
-    if largest * over >= _FITS or under >= _FITS:
-        return _packed(round(Fraction(number * over, under)) for number in numbers.tolist())
-    steps, rest = np.divmod(numbers.astype(np.int64) * over, under)
-    is_over = (2 * rest > under) | ((2 * rest == under) & (steps % 2 == 1))
-    return np.asarray(steps + is_over, dtype=np.int64)
 
 
 def _binary(numbers: NDArray[np.float64], step: Fraction) -> NDArray[Any]:

@@ -123,11 +123,8 @@ def _unpacked(stored: BinaryIO, suffix: str, where: str) -> Any:
         import lzma
 
         return lzma.LZMAFile(stored)
-    return _only_file(stored, where) if suffix == ZIP else stored
-
-
-def _only_file(stored: BinaryIO, where: str) -> Any:
-    """The only file of a .zip archive."""
+    if suffix != ZIP:
+        return stored
     import zipfile
 
     try:

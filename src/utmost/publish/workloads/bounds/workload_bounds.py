@@ -368,8 +368,14 @@ def _matrix_roots(parts: Sequence[MatrixPart]) -> MatrixRoots:
         # A weight of 0 would stay 0.
         best, y = value, np.maximum(diagonal, 1e-12 * value) / np.maximum(diagonal, 1e-12 * value).sum()
     q = np.maximum(1, np.rint(np.sqrt(best_weights / best_weights.max()) * (1 << 20)))
-    scaled = [_integers(_root(matrix, q)) for matrix in matrices]
-    return MatrixRoots(tuple(int(w) for w in q), tuple(root for root, _ in scaled), tuple(bits for _, bits in scaled))
+    integers, bits = list[Array](), list[int]()
+    for matrix in matrices:
+        root = _root(matrix, q)
+        # In units of 2^-bits, in which the largest entry has about 60 bits
+        bits.append(max(0, 60 - int(np.frexp(np.abs(root).max())[1])))
+        integers.append(np.empty(root.shape, dtype=object))
+        integers[-1][:] = [[int(entry) for entry in row] for row in (root * ldexp(1.0, bits[-1])).tolist()]
+    return MatrixRoots(tuple(int(w) for w in q), tuple(integers), tuple(bits))
 
 
 def _root(matrix: Floats, q: Floats) -> Floats:
@@ -378,11 +384,3 @@ def _root(matrix: Floats, q: Floats) -> Floats:
     values, vectors = np.linalg.eigh(q[:, None] * matrix * q)
     root = (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T
     return np.asarray((root + root.T) / 2)
-
-
-def _integers(root: Floats) -> tuple[Array, int]:
-    """A matrix in units of 2^-bits, and bits; its largest entry has about 60 bits."""
-    bits = max(0, 60 - int(np.frexp(np.abs(root).max())[1]))
-    integers = np.empty(root.shape, dtype=object)
-    integers[:] = [[int(entry) for entry in row] for row in (root * ldexp(1.0, bits)).tolist()]
-    return integers, bits

@@ -86,7 +86,14 @@ class Reconstruction:
         object.__setattr__(self, "weights", read_weights(mapping(self.weights, "weights")))
         object.__setattr__(self, "_sizes", {})
         object.__setattr__(self, "_classed", {})
-        object.__setattr__(self, "_chains", tuple(self._chain(a) for a in range(len(self.domain.axes))))
+        chains = []
+        for axis in range(len(self.domain.axes)):
+            # The measured levels of the axis, and the finest level
+            levels = {0, *(self._canonical(axis, marginal[axis]) for marginal in self.weights)}
+            for level in levels:
+                self._block(axis, level)
+            chains.append(tuple(sorted(levels)))
+        object.__setattr__(self, "_chains", tuple(chains))
         object.__setattr__(self, "_totals", {})
         measured = ((self.canonical(marginal), self.cells_in(marginal) * q) for marginal, q in self.weights.items())
         object.__setattr__(self, "_measured", tuple(measured))
@@ -344,13 +351,6 @@ class Reconstruction:
                 return np.asarray(groups.sum(axis=place, keepdims=True))
             return np.add.reduceat(groups, np.searchsorted(values.group_starts(source), starts), axis=place)
         return np.take(groups, values.group_of(source)[starts], axis=place)
-
-    def _chain(self, axis: int) -> tuple[int, ...]:
-        """The measured levels of an axis, and the finest level."""
-        used = {0, *(self._canonical(axis, marginal[axis]) for marginal in self.weights)}
-        for level in used:
-            self._block(axis, level)
-        return tuple(sorted(used))
 
     def _canonical(self, axis: int, level: int) -> int:
         """The finest level with the same groups."""
