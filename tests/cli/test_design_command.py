@@ -77,7 +77,7 @@ def test_places_with_a_prior_file_are_designed_written_and_checked_again(run, fi
     """A prior without symmetry on a Euclidean grid: found by column generation, with multipliers as a list."""
     weights = file("".join(f"{k},{k * k % 17}\n" for k in range(48)), "weights.csv")
     out = tmp_path / "design.json"
-    asked = ["design", "--space", "grid:7x7", "--prior", f"weights:{weights}", "--loss", "distance", "--epsilon", 2]
+    asked = ["design", "--space", "grid:7x7", "--prior", f"weights:{weights}", "--loss", "distance", "--epsilon", 4]
     code, shown, err = run(*asked, "--out", out)
     assert (code, err) == (0, "")
     assert re.search(r"found by\s+column generation", shown)

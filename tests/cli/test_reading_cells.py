@@ -223,8 +223,8 @@ def dated(tmp_path_factory):
 
 @pytest.mark.parametrize(
     ("kind", "unit"),
-    [(kind, unit) for kind in ("table", "relaxed", "view", "plan") for unit in ("month", "day", "quarter")]
-    + [("means", "few quarters")],
+    [(kind, unit) for kind in ("table", "plan") for unit in ("month", "day", "quarter")]
+    + [("relaxed", "month"), ("view", "quarter"), ("means", "few quarters")],
 )
 def test_a_period_and_a_range_are_named_in_every_kind_of_release(run, dated, tmp_path, unit, kind):
     """A quarter of months or days, a year of quarters, a range of bins by its label: the edges give the same sum."""

@@ -100,8 +100,15 @@ def test_a_nightly_job_repeats_itself_and_refuses_other_data(run, job, monkeypat
     ran(run, "ledger", "verify", *place)
 
 
-@pytest.mark.parametrize("means", [[], ["paid=0,10,0.01"], ["paid=0,10,0.01", "hours=0,9"]], ids=len)
-@pytest.mark.parametrize("people", [["--dataset", "d"], ["--independent"]], ids=["same", "other"])
+@pytest.mark.parametrize(
+    ("people", "means"),
+    [
+        (["--dataset", "d"], []),
+        (["--dataset", "d"], ["paid=0,10,0.01", "hours=0,9"]),
+        (["--independent"], ["paid=0,10,0.01"]),
+    ],
+    ids=["counts", "two means", "other people"],
+)
 def test_a_file_that_came_twice_is_named(run, job, means, people):
     """Each night spends its level; the second one, with the values of the first, did so without a word."""
     header, *rows = (job / "e.csv").read_text(encoding="utf-8").splitlines()
