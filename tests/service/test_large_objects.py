@@ -35,10 +35,10 @@ from utmost.workloads import Domain, Plan
 ONE_STORE = True
 
 ONE = level(1)
-ROWS, LABELS, PROPOSALS, TOKENS = 30_000, 2_000, 40, 100
-"""A fifth of what users have met."""
+ROWS, LABELS, PROPOSALS, TOKENS = 15_000, 1_000, 20, 50
+"""A tenth of what users have met."""
 ROLES = ("recipient", "curator", "approver", "auditor", "admin")
-SECONDS, BYTES, SILENCE, LONGEST = 1.5, 20 << 20, 1.5, 2 << 20
+SECONDS, BYTES, SILENCE, LONGEST = 1, 10 << 20, 1.5, 1 << 20
 """What one GET may take of the processor and of memory in the server, how long /health is silent, an answer."""
 
 
@@ -90,7 +90,7 @@ def asked(service):
         "/v1/status": ["/v1/status"], "/v1/receipt": ["/v1/receipt"], "/v1/trail": ["/v1/trail"],
         "/v1/trail/lines": ["/v1/trail/lines"], "/v1/openapi.json": ["/v1/openapi.json"],
         "/": ["/"], "/static/{name}": ["/static/htmx.min.js"], "/releases": ["/releases"],
-        "/release": ["/release?name=long", "/release?name=long&below=20000", "/release?name=sums&below=1"],
+        "/release": ["/release?name=long", "/release?name=long&below=10000", "/release?name=sums&below=1"],
         "/waiting": ["/waiting"], "/proposals": ["/proposals"], "/proposal": [f"/proposal?name={proposal}"],
         "/verify": ["/verify"], "/history": ["/history"], "/budgets": ["/budgets"],
         "/tokens": ["/tokens"], "/trail": ["/trail"], "/trail.jsonl": ["/trail.jsonl"], "/publish": ["/publish"],
@@ -223,8 +223,8 @@ def test_pieces_of_a_file_are_the_file(large, monkeypatch):
     bo = Visitor(application(service, OPEN), presented["recipient"])
     whole = bo.get("/release/table.csv?name=long&at=1").content
     assert whole.count(b"\n") == ROWS + 1
-    monkeypatch.setattr(downloads, "_TOGETHER", 30_001)
-    monkeypatch.setattr(downloads, "_LONGEST", 100_000)
+    monkeypatch.setattr(downloads, "_TOGETHER", 15_001)
+    monkeypatch.setattr(downloads, "_LONGEST", 50_000)
     again = Visitor(application(service, OPEN), presented["recipient"])
     assert again.get("/release/table.csv?name=long&at=1").content == whole
 

@@ -73,7 +73,8 @@ def app(opened):
     return application(opened(approvals=False), OPEN)
 
 
-REFUSED_BEFORE_THE_STORE = pytest.mark.parametrize("place", ["sqlite"], indirect=True)
+ON_ONE_STORE = pytest.mark.parametrize("place", ["sqlite"], indirect=True)
+"""For what is refused before the store is asked."""
 
 
 @pytest.fixture
@@ -140,7 +141,7 @@ def test_bad_bodies(callers, doses):
             check(callers[role](method, path, key=f"{turn} {number}", content=text, headers=JSON))
 
 
-@REFUSED_BEFORE_THE_STORE
+@ON_ONE_STORE
 def test_what_is_no_json(app, callers):
     """Texts that are no JSON, or say what no answer could repeat: the wrong shape, at every operation with a body."""
     for path, method, operation in operations(app.inside.openapi()):
@@ -158,6 +159,7 @@ def test_what_is_no_json(app, callers):
                 assert all(len(one) < 200 for one in told["wrong"])
 
 
+@ON_ONE_STORE
 def test_a_column_that_stands_twice_is_not_lost(callers):
     """Python would take the last of two, in silence; so would it of two levels that a gateway read otherwise."""
     for twice in ('"table": {"n": [1], "n": [2]}', '"level": "1", "level": "2", "table": {"n": [1]}'):
@@ -166,6 +168,7 @@ def test_a_column_that_stands_twice_is_not_lost(callers):
         assert told["title"] == "WrongShape"
 
 
+@ON_ONE_STORE
 def test_a_parameter_that_stands_twice_in_an_address_is_refused(callers, app):
     """Of two levels in one address the last would be taken, in silence; a stranger is not told."""
     view = "/v1/releases/admissions/view?epsilon=1/8&epsilon=1/4"
@@ -177,6 +180,7 @@ def test_a_parameter_that_stands_twice_in_an_address_is_refused(callers, app):
     assert callers["curator"]("GET", "/release?name=a&name=b", headers={"accept": "text/html"}).status_code == 422
 
 
+@ON_ONE_STORE
 def test_a_parameter_that_no_path_takes_is_named(callers, app):
     """Misspelt, or of another path, it would be ignored in silence; hostile names are not repeated."""
     for path, wrong in (
@@ -252,6 +256,7 @@ def test_names_with_slashes_are_parts_of_paths(callers):
         assert check(curator("GET", f"/v1/datasets/{part}/budget"), 200)["dataset"] == name
 
 
+@ON_ONE_STORE
 def test_a_stranger_is_refused_before_a_body_is_read(app):
     """Without a token that is valid, no byte of the body is asked for."""
     read = []
@@ -265,6 +270,7 @@ def test_a_stranger_is_refused_before_a_body_is_read(app):
     assert read == []
 
 
+@ON_ONE_STORE
 def test_what_nobody_thought_of_is_a_problem_too(app, callers, monkeypatch):
     """A fault in the service itself: status 500 by name, and not a word of it to the client."""
 
@@ -284,6 +290,7 @@ def test_a_plan_that_is_none(text):
         Terms.read({"noise": {"kind": "sums", "plan": text}})
 
 
+@ON_ONE_STORE
 def test_half_a_letter_in_a_refusal_is_written_out(callers):
     """What a refusal quotes may be no text that an answer can hold."""
     units = {"neighbours": "\ud800"}, {"sensitivity": "\ud800"}
@@ -296,7 +303,7 @@ def test_half_a_letter_in_a_refusal_is_written_out(callers):
         check(answer, 422)
 
 
-@REFUSED_BEFORE_THE_STORE
+@ON_ONE_STORE
 def test_shares_that_take_minutes_to_add_are_refused(callers):
     """Coprime denominators of four thousand digits: refused by their digits, before anything is added."""
     shares = [[[f"a~{n}"], f"1/1{str(n).zfill(3990)}"] for n in range(2, 2000)]
@@ -309,6 +316,7 @@ def test_shares_that_take_minutes_to_add_are_refused(callers):
     assert answer.elapsed.total_seconds() < 5
 
 
+@ON_ONE_STORE
 def test_a_plan_that_takes_seconds_to_read_is_refused_by_its_length(callers):
     terms = {"noise": {"kind": "sums", "plan": " " * (2 << 20) + "{}"}}
     asked = {"publication": body("zz", "1", terms)}
