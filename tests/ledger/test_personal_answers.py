@@ -275,7 +275,9 @@ with Ledger.open(place, create=True, key=bytes(range(32)), witness=witness) as l
 """
 
 
+@pytest.mark.parametrize("place", ["sqlite"], indirect=True)
 def test_processes_get_one_answer(place, tmp_path):
+    """On the other store threads do so above, and processes with whole tables in test_many_writers.py."""
     with ThreadPoolExecutor(2) as pool:
         runs = [pool.submit(python, "-c", CLIENT, place, tmp_path / "witness", number) for number in range(2)]
         lines = [sorted(run.result().stdout.splitlines()) for run in runs]

@@ -42,7 +42,7 @@ def test_ages_are_exact_on_and_beside_birthdays(on):
     day = dt.date.fromisoformat(on)
     near = [
         dt.date(day.year - years, month, number)
-        for years in range(100)
+        for years in (*range(12), 60, 99)
         for month, number in ((2, 27), (2, 28), (3, 1), (3, 2), (1, 1), (12, 31))
     ]
     leap = [dt.date(year, 2, 29) for year in range(1924, 2025, 4)]

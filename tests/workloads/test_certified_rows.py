@@ -64,25 +64,28 @@ def test_no_levels_of_any_such_rows_are_two_hundredths_better(cells, largest, ep
     assert found.value >= bounds_of(table, counts, epsilon, together="kind").any_integer_plan.value
 
 
-@pytest.mark.parametrize("unit", UNITS, ids=repr)
-def test_no_levels_that_keep_the_level_are_below_the_bound(unit):
+EPSILONS = (0.1, 3.0, 3.0, 0.1, 3.0, 0.1, 0.1, 3.0, 0.1, 3.0, 3.0, 0.1)
+"""Every relation, nonnegative or not, is tried at both."""
+
+
+@pytest.mark.parametrize(("unit", "epsilon"), [*zip(UNITS, EPSILONS, strict=True)])
+def test_no_levels_that_keep_the_level_are_below_the_bound(unit, epsilon):
     """Levels drawn by lot, scaled to what all pairs of records leave room for; dense least squares."""
     random, records = np.random.default_rng(3), np.array(records_of(unit, 3))
     changes = (records[:, None] - records).reshape(-1, 3) if unit.neighbours == "change-one" else records
-    for epsilon in (0.1, 3.0):
-        rows = [*ALL_THREE, (0, 1, 2)]
-        found = certified_rows(rows, unit, epsilon, weights=[1, 2, "1/2"], tolerance="1/5")
-        assert found.is_certified
-        A, gram = np.array(rows), np.diag([1, 2, 0.5])
-        for _ in range(40):
-            levels = random.gamma(0.3, size=4) + 1e-9
-            levels *= epsilon / (np.abs(changes @ A.T) @ levels).max()
-            X = A.T @ (precision(levels)[:, None] * A)
-            assert np.trace(gram @ np.linalg.pinv(X)) >= found.bound
-        shares = np.array(list(found.shares.values()))
-        assert (np.abs(changes @ A.T) @ shares).max() == pytest.approx(1)
-        X = A.T @ (precision(shares * epsilon)[:, None] * A)
-        assert np.trace(gram @ np.linalg.inv(X)) == pytest.approx(found.value, rel=1e-9)
+    rows = [*ALL_THREE, (0, 1, 2)]
+    found = certified_rows(rows, unit, epsilon, weights=[1, 2, "1/2"], tolerance="1/5")
+    assert found.is_certified
+    A, gram = np.array(rows), np.diag([1, 2, 0.5])
+    for _ in range(40):
+        levels = random.gamma(0.3, size=4) + 1e-9
+        levels *= epsilon / (np.abs(changes @ A.T) @ levels).max()
+        X = A.T @ (precision(levels)[:, None] * A)
+        assert np.trace(gram @ np.linalg.pinv(X)) >= found.bound
+    shares = np.array(list(found.shares.values()))
+    assert (np.abs(changes @ A.T) @ shares).max() == pytest.approx(1)
+    X = A.T @ (precision(shares * epsilon)[:, None] * A)
+    assert np.trace(gram @ np.linalg.inv(X)) == pytest.approx(found.value, rel=1e-9)
 
 
 def test_the_rotated_pair_is_the_best_of_two_rows_by_a_grid():
