@@ -27,8 +27,8 @@ LeftOut = Annotated[
     list[str] | None,
     option(
         "WHAT",
-        "Leave out: outside (undeclared or missing values), amounts (missing amounts; persons still count), or "
-        "nothing (refuse both, and bounds that keep under half the events; other losses are reported).",
+        "Leave out: outside (undeclared or missing values), amounts (missing; persons still count), or "
+        "nothing (refuse both, and bounds that keep under half the events; report other losses).",
     ),
 ]
 
