@@ -274,9 +274,24 @@ class Combination(Display):
                 fits = self._exceeded(Fraction(middle) * self._unit, chance) <= chance
                 below, above = (below, middle) if fits else (middle, above)
             return round_up(Fraction(above) * self._unit)
-        # Chernoff's margin is certified: the least margin is at most that.
-        most = max(1, math.ceil(self._chernoff.margin(_log(miss)))) if self.counts else 0
-        return _number(_least_below(most, lambda k: self._exceeded(k * step, chance), chance) * step, self.coefficients)
+        # Chernoff's margin is certified: the least margin is at most that. Tails fall like exponentials, so that a line
+        # through two logarithms finds the number of steps quickly. A search step that leaves more than half of the
+        # interval is followed by one from its middle.
+        low, high, is_slow = -1, max(1, math.ceil(self._chernoff.margin(_log(miss)))) if self.counts else 0, False
+        at_low, at_high = 0.0, -math.inf
+        target = math.log(chance) if chance > 0 else -math.inf
+        while high - low > 1:
+            tried, width = (low + high) // 2, high - low
+            if not is_slow and -math.inf < min(at_high, target) and at_high < at_low:
+                tried = min(max(low + round(width * (at_low - target) / (at_low - at_high)), low + 1), high - 1)
+            value = self._exceeded(tried * step, chance)
+            log_value = math.log(value) if value > 0 else -math.inf
+            if value <= chance:
+                high, at_high = tried, log_value
+            else:
+                low, at_low = tried, log_value
+            is_slow = 2 * (high - low) > width
+        return _number(high * step, self.coefficients)
 
     def _exceeded(self, margin: Fraction, miss: float | None, *, once: bool = False) -> float:
         """An upper bound of P(|S| > margin) for margin >= 0: the best of the three bounds."""
@@ -362,27 +377,6 @@ class Combination(Display):
     @cached_property
     def _smoothed(self) -> Smoothed:
         return Smoothed.of(self._groups, self._chernoff)
-
-
-def _least_below(most: int, missed: Callable[[int], float], chance: float) -> int:
-    """The least k in 0..most at which a decreasing probability is at most ``chance``; at k = ``most`` it must be."""
-    # Tails fall like exponentials, so that a line through two logarithms finds k in a few steps. Each step that leaves
-    # more than half of the interval is followed by one from its middle.
-    low, high, is_slow = -1, most, False
-    at_low, at_high = 0.0, -math.inf
-    target = math.log(chance) if chance > 0 else -math.inf
-    while high - low > 1:
-        middle, width = (low + high) // 2, high - low
-        if not is_slow and -math.inf < min(at_high, target) and at_high < at_low:
-            middle = min(max(low + round(width * (at_low - target) / (at_low - at_high)), low + 1), high - 1)
-        value = missed(middle)
-        log_value = math.log(value) if value > 0 else -math.inf
-        if value <= chance:
-            high, at_high = middle, log_value
-        else:
-            low, at_low = middle, log_value
-        is_slow = 2 * (high - low) > width
-    return high
 
 
 def simultaneous_margins(

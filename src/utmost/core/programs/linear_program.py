@@ -49,8 +49,17 @@ class LinearProgram(PickledByFields):
             object.__setattr__(self, name, frozen(np.array(getattr(self, name), dtype=np.int64)))
         exact = any(is_exact(np.asarray(getattr(self, name))) for name in ("cost", "values", "lower", "upper"))
         for name in ("cost", "values", "lower", "upper", "column_lower", "column_upper"):
-            bound = name not in ("cost", "values")
-            object.__setattr__(self, name, frozen(_numbers(getattr(self, name), name, exact, bound)))
+            is_bound, vector = name not in ("cost", "values"), np.asarray(getattr(self, name))
+            if vector.ndim != 1:
+                raise OutOfRange(f"{name} must have one dimension", came=vector.shape, where="LinearProgram")
+            numbers: Vector = np.array(vector, dtype=np.float64)
+            if np.isnan(numbers).any() or (not is_bound and np.isinf(numbers).any()):
+                required = f"{name} must hold {'numbers' if is_bound else 'finite numbers'}"
+                raise NotANumber(required, where="LinearProgram")
+            if exact:
+                pairs = zip(vector.tolist(), np.isfinite(numbers), strict=True)
+                numbers = objects(Fraction(x) if is_finite else float(x) for x, is_finite in pairs)
+            object.__setattr__(self, name, frozen(numbers))
         m, n = self.shape
         for name, length in {"starts": m + 1, "upper": m, "column_lower": n, "column_upper": n}.items():
             if len(getattr(self, name)) != length:
@@ -203,17 +212,3 @@ def _as_array(numbers: Any) -> Vector:
         return numbers
     listed = list(numbers)
     return np.array(listed, dtype=object if any(isinstance(x, Fraction) for x in listed) else np.float64)
-
-
-def _numbers(numbers: Vector, name: str, exact: bool, is_bound: bool) -> Vector:
-    """Convert a vector to the program's kind of numbers, without NaN, and finite unless it is a bound."""
-    vector = np.asarray(numbers)
-    if vector.ndim != 1:
-        raise OutOfRange(f"{name} must have one dimension", came=vector.shape, where="LinearProgram")
-    near = np.asarray(vector, dtype=np.float64)
-    if np.isnan(near).any() or (not is_bound and np.isinf(near).any()):
-        raise NotANumber(f"{name} must hold {'numbers' if is_bound else 'finite numbers'}", where="LinearProgram")
-    if not exact:
-        return near.copy()
-    finite = np.isfinite(near)
-    return objects(Fraction(x) if ok else float(x) for x, ok in zip(vector.tolist(), finite, strict=True))

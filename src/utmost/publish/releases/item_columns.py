@@ -56,21 +56,6 @@ def released_type(field: Any, numbers: str) -> Any:
     return arrow.decimal128(38, 0) if kinds.is_decimal(kind) and is_declared else arrow.int64()
 
 
-def _written(numbers: NDArray[Any], kind: Any, name: str) -> Any:
-    arrow = extra("pyarrow", "tables")
-    try:
-        if not arrow.types.is_decimal(kind):
-            return arrow.array(numbers, kind)
-        return arrow.array([Decimal(int(number)) for number in numbers], kind)
-    except (arrow.ArrowInvalid, OverflowError):
-        raise OutOfRange(
-            "a released value must fit the type of its column",
-            came="a larger one",
-            where=f"column {name!r}",
-            remedy="Cast the column to decimal(38, 0).",
-        ) from None
-
-
 class ReleaseItems(Protocol):
     """A function from identifiers and numbers of some rows to released columns."""
 
@@ -96,10 +81,21 @@ class ItemNoiseMap:
         responses = self.answer(self.release, items, numbers)
         columns = []
         for field in self.schema:
-            if field.name in responses:
-                columns.append(_written(responses[field.name], field.type, field.name))
-            else:
+            if field.name not in responses:
                 columns.append(batch.column(field.name).cast(field.type))
+                continue
+            released: Any = responses[field.name]
+            try:
+                if arrow.types.is_decimal(field.type):
+                    released = [Decimal(int(number)) for number in released]
+                columns.append(arrow.array(released, field.type))
+            except (arrow.ArrowInvalid, OverflowError):
+                raise OutOfRange(
+                    "a released value must fit the type of its column",
+                    came="a larger one",
+                    where=f"column {field.name!r}",
+                    remedy="Cast the column to decimal(38, 0).",
+                ) from None
         return arrow.record_batch(columns, schema=self.schema)
 
 

@@ -119,7 +119,16 @@ def read_source(
     identifiers, items = None, None
     if id_column is not None:
         if by_item:
-            items = _read_items(adapter, table, id_column)
+            from utmost.core.sampling.item_words import Identifiers
+            from utmost.tables.frames.arrow_identifiers import text_identifiers
+
+            # None is missing; `Source.check_distinct` finds repeated ones by their tags.
+            items = text_identifiers(table, id_column)
+            if items is None:
+                column = adapter.column(table, id_column)
+                if not is_plainly_there(column):
+                    check_distinct(column, id_column, place)
+                items = Identifiers.of(column)
         else:
             keys = adapter.column(table, id_column)
             check_distinct(keys, id_column, place)
@@ -132,20 +141,6 @@ def read_source(
     order = [name for name in names if name in values or name in public] if found.public else chosen
     made = adapter.kind(table, order) if kind is None else kind
     return Source(table, adapter, found, made, values, identifiers, items, rows[chosen[0]], names, order)
-
-
-def _read_items(adapter: TableAdapter, table: Any, name: str) -> "Identifiers":
-    """The identifiers of the rows, none missing; `Source.check_distinct` finds repeated ones by their tags."""
-    from utmost.core.sampling.item_words import Identifiers
-    from utmost.tables.frames.arrow_identifiers import text_identifiers
-
-    texts = text_identifiers(table, name)
-    if texts is not None:
-        return texts
-    column = adapter.column(table, name)
-    if not is_plainly_there(column):
-        check_distinct(column, name, partial(adapter.place, table))
-    return Identifiers.of(column)
 
 
 def checked_source(table: Any, rows: Any, promise: Promise, read: ReadColumn, *, by_item: bool = False) -> Source:
