@@ -43,21 +43,21 @@ def precision_weights(levels: Mapping[Marginal, Level]) -> dict[Marginal, int]:
     """Integers without common divisor, proportional to the precisions of geometric noise within 2^-25."""
     # Each level is that of one unit of noise: P(x + 1) = exp(-level) P(x). At level 100 noise is 0 except once in
     # e^100.
-    precisions = {marginal: _precision(max(_LOUDEST, min(level, _SILENT))) for marginal, level in levels.items()}
+    precisions = {}
+    for marginal, level in levels.items():
+        near = max(_LOUDEST, min(level, _SILENT))
+        # 1/variance = (1 - alpha)^2 / (2 alpha), with a relative error below 2^-60: alpha is above 2^-145, and
+        # 1 - alpha is above 2^-small / 2.
+        small = max(0, -math.frexp(near.epsilon_float)[1])
+        interval = near.alpha_interval(256 + small)
+        alpha = near.base if near.base and near.power == 1 else (interval.lower + interval.upper) / 2
+        precisions[marginal] = (1 - alpha) ** 2 / (2 * alpha)
     least = min(precisions.values())
     ratios = {marginal: _rounded(precise / least) for marginal, precise in precisions.items()}
     common = math.lcm(*(ratio.denominator for ratio in ratios.values()))
     whole = {marginal: int(ratio * common) for marginal, ratio in ratios.items()}
     divisor = math.gcd(*whole.values())
     return {marginal: weight // divisor for marginal, weight in whole.items()}
-
-
-def _precision(level: Level) -> Fraction:
-    """1/variance = (1 - alpha)^2 / (2 alpha), with a relative error below 2^-60."""
-    small = max(0, -math.frexp(level.epsilon_float)[1])
-    interval = level.alpha_interval(256 + small)  # alpha is above 2^-145, and 1 - alpha above 2^-small / 2
-    alpha = level.base if level.base and level.power == 1 else (interval.lower + interval.upper) / 2
-    return (1 - alpha) ** 2 / (2 * alpha)
 
 
 def _rounded(ratio: Fraction) -> Fraction:

@@ -63,7 +63,18 @@ class TreeReconstruction:
 
     def terms(self, *forms: ProductForm) -> dict[Marginal, dict[tuple[Fraction, ...], int]]:
         terms: dict[Marginal, dict[tuple[Fraction, ...], int]] = {marginal: {} for marginal in self.weights}
-        columns = [self._shares(form) for form in forms]
+        # A form's coefficients in every measured sum are q_S A_S (A'QA)^-1 w. Here (A'QA)^-1 w is the estimate from w/q
+        # at the finest level and zeros elsewhere.
+        finest, columns = self._finest, []
+        for form in forms:
+            sums: list[Any] = [
+                [Fraction(0)] * groups if (level,) in self.weights else None
+                for level, groups in enumerate(self._tree.groups)
+            ]
+            sums[finest] = [coefficient / self.weights[(finest,)] for coefficient in self._coefficients(form)]
+            solutions = estimates_of_groups(self._tree, sums, self._weights(Fraction))
+            rows = [[] if solution is None else solution.tolist() for solution in solutions]
+            columns.append({marginal: [q * row for row in rows[marginal[0]]] for marginal, q in self.weights.items()})
         for marginal in self.weights:
             for key in zip(*(column[marginal] for column in columns), strict=True):
                 if any(key):
@@ -109,20 +120,6 @@ class TreeReconstruction:
         """A form's coefficients in the sums of the finest measured level."""
         starts = self.domain.axes[0].group_starts(self._finest)
         return [Fraction(int(factor), form.denominator) for factor in form.factors[0][starts]]
-
-    def _shares(self, form: ProductForm) -> dict[Marginal, list[Fraction]]:
-        """A form's coefficients in every measured sum: q_S A_S (A'QA)^-1 w."""
-        # (A'QA)^-1 w is the estimate from w/q at the finest level and zeros elsewhere.
-        finest = self._finest
-        weight = self.weights[(finest,)]
-        sums: list[Any] = [
-            [Fraction(0)] * groups if (level,) in self.weights else None
-            for level, groups in enumerate(self._tree.groups)
-        ]
-        sums[finest] = [coefficient / weight for coefficient in self._coefficients(form)]
-        solutions = estimates_of_groups(self._tree, sums, self._weights(Fraction))
-        rows = [[] if solution is None else solution.tolist() for solution in solutions]
-        return {marginal: [weight * row for row in rows[marginal[0]]] for marginal, weight in self.weights.items()}
 
 
 def _numbered(keys: list[Any]) -> list[int]:
