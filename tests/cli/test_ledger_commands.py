@@ -527,3 +527,12 @@ def test_the_command_that_init_prints_can_be_run(run, tmp_path, monkeypatch):
     line = " ".join(out.split()).split("release utmost ")[1].replace("DATA.csv", "p.csv").split()
     code, _, err = run(*line)
     assert code == 0, err
+
+
+def test_a_limit_is_removed_by_none(run, tmp_path):
+    place = ["--ledger", new_ledger(tmp_path / "l.db"), "--dataset", "studnets"]
+    assert run("ledger", "budget", *place, "--limit", "2")[0] == 0
+    code, out, _ = run("ledger", "budget", *place, "--limit", "none", "--json")
+    assert (code, json.loads(out)["limit"]) == (0, None)
+    code, _, err = run("ledger", "budget", *place, "--limit", "none")
+    assert (code, "a dataset must be in the ledger" in err) == (1, True)

@@ -77,6 +77,8 @@ def test_a_nightly_job_repeats_itself_and_refuses_other_data(run, job, monkeypat
     assert f"Answered.\n{spent}" in ran(run, "release", "e.csv", *night, "--out", "o.csv")
     first = (job / "o.csv").read_bytes(), (job / "o.csv.json").read_bytes()
     assert f"Answered again: nothing was spent.\n{spent}" in ran(run, "release", "e.csv", *night, "--out", "o.csv")
+    printed = json.loads(ran(run, "release", "e.csv", *night, "--out", "o.csv", "--json"))
+    assert printed == {**json.loads(first[1]), "repeated": True}
     for _ in range(2):  # the next night, with the data of the night before: the answer that is there
         ran(run, "release", "e.csv", *night[:3], "tuesday", "--out", "p.csv")
     assert (job / "p.csv").read_bytes() == first[0]
@@ -206,6 +208,38 @@ def test_persons_are_counted_by_a_key_derived_from_that_of_the_ledger(run, job, 
     assert (job / "a.csv").read_bytes() == (job / "b.csv").read_bytes() == (job / "d.csv").read_bytes()
     with ut.Ledger.open("l.db") as ledger:
         assert ledger.spent("a") == ut.level(2)
+
+
+def test_json_says_whether_an_answer_was_repeated(run, job):
+    """A program could not tell whether its call had spent anything; each form of an answer says it."""
+    forms = {
+        "cells": ["--out", "a.csv"],
+        "shown": [],
+        "sums": ["--want", "region", "--want", "age", "--out", "s.json"],
+        "means": ["--mean", "paid=0,9,0.01", "--out", "m.csv"],
+    }
+    new_ledger("l.db")
+    for name, more in forms.items():
+        asked = [
+            "release",
+            "e.csv",
+            *COUNT,
+            "--ledger",
+            "l.db",
+            "--name",
+            name,
+            "--dataset",
+            "d",
+            "--epsilon",
+            1,
+            *more,
+        ]
+        found = [json.loads(ran(run, *asked, "--json"))["repeated"] for _ in range(2)]
+        assert found == [False, True], name
+    relax = ["relax", "e.csv", *COUNT, "--ledger", "l.db", "--name", "cells", "--epsilon", 2, "--json"]
+    assert [json.loads(ran(run, *relax))["repeated"] for _ in range(2)] == [False, True]
+    assert "repeated" not in json.loads((job / "a.csv.json").read_text())
+    ran(run, "verify", "a.csv")
 
 
 def test_a_ledger_that_is_not_there_is_refused_before_anybody_is_counted(run, job):

@@ -22,7 +22,7 @@ THREE = PrivacyType(counts(3), alpha="1/2")
 @pytest.mark.parametrize(("loss", "value"), [("absolute", F(28, 39)), ("squared", F(5, 4)), ("binary", F(5, 9))])
 def test_known_values(loss, value):
     found = minimax_mechanism(THREE, getattr(losses, loss))
-    assert (found.loss, found.lower, found.gap) == (value, value, 0)
+    assert (found.loss, found.lower, found.gap, found.method) == (value, value, 0, "program")
     assert found.verify()
 
 

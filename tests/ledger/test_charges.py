@@ -7,7 +7,7 @@ import pytest
 
 import utmost as ut
 from running import called, new_ledger
-from utmost.errors import AlreadyPublished, BudgetExceeded, NotALevel, OutOfRange, Quarantined
+from utmost.errors import AlreadyPublished, BudgetExceeded, NotALevel, NotPublished, OutOfRange, Quarantined
 from utmost.ledger import Ledger
 
 KEY = bytes(range(32))
@@ -34,6 +34,26 @@ def test_one_budget_holds_for_all_tools(ledger):
     assert ledger.budget("d").remaining == 0
     assert ledger.verify().spent["d"].level == ut.level(2)
     assert ledger.history(dataset="d")[-2].facts == {"dataset": "d", "level": "1/2", "what": WHAT}
+
+
+def test_the_limit_of_a_misspelt_dataset_can_be_removed(ledger):
+    """It stood for good, and each release of another dataset needed independent=True."""
+    ledger.budget("studnets", limit=2)
+    with pytest.raises(OutOfRange):
+        ledger.publish("r", {"n": [1]}, PROMISE, epsilon=1, dataset="students")
+    ledger.remove_limit("studnets")
+    ledger.budget("students", limit=2)
+    ledger.publish("r", {"n": [1]}, PROMISE, epsilon=1, dataset="students")
+    assert [budget.dataset for budget in ledger.status().datasets] == ["students"]
+    limits = [event.facts for event in ledger.history() if event.kind == "budgeted"]
+    assert [facts["limit"] for facts in limits if facts["dataset"] == "studnets"] == ["2", None]
+    assert ledger.verify().spent["students"].level == ut.level(1)
+    ledger.charge("other", epsilon=1, what=WHAT, independent=True)
+    for dataset, error in (("students", OutOfRange), ("other", OutOfRange), ("studnets", NotPublished)):
+        before = ledger.budget("students").spent
+        with pytest.raises(error):  # nothing that was spent is hidden
+            ledger.remove_limit(dataset)
+        assert ledger.budget("students").spent == before
 
 
 def test_a_charge_counts_once(ledger):

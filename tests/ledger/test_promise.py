@@ -82,6 +82,7 @@ WRONG = [
     {"columns": "a", "unit": UNIT, "keyed_by_id": "yes", "id_column": "b"},
     {"columns": "a", "unit": UNIT, "id_column": ["b", "b"]},
     {"columns": "a", "unit": UNIT, "id_column": 7},
+    {"noise": PLAN, "rows": "observed"},
     {"columns": "a", "unit": UNIT, "part": ("only",)},
     {"columns": "a", "unit": UNIT, "noise": CellNoise(UNIT)},
     {"columns": "a"},

@@ -63,6 +63,11 @@ class MinimaxOptimum(Display):
         return Channel(self.matrix)
 
     @property
+    def method(self) -> str:
+        """ "program": a linear program in channels, or, on counts, in remaps of the geometric mechanism."""
+        return "program"
+
+    @property
     def prior(self) -> Array:
         """A worst prior, which is zero outside the possible secrets."""
         return self.certificate.consumer.prior

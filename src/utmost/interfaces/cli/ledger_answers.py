@@ -31,7 +31,7 @@ from utmost.interfaces.cli.screens.workload_screens import (
     planned_ladder,
     planned_margins,
 )
-from utmost.interfaces.documents.reports import print_json
+from utmost.interfaces.documents.reports import print_json, with_repeated
 from utmost.interfaces.documents.statement_readers import stated_release
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger.event_log import refused_in_quarantine
@@ -263,7 +263,9 @@ class Question:
         found = [kept for kept in ledger.releases if kept.name == self.name and self.version in (None, kept.version)]
         return found[-1] if found else None
 
-    def give(self, answered: Answer[Any], signer: Signer | None, headline: str = "Answered.") -> None:
+    def give(
+        self, answered: Answer[Any], signer: Signer | None, *, repeated: bool | None = None, headline: str = "Answered."
+    ) -> None:
         """Write the table and its statement, and print them as JSON or on a screen."""
         # Files that exist as this answer stay. If writing fails, the error says that the ledger keeps the answer.
         try:
@@ -274,15 +276,17 @@ class Question:
             if isinstance(table, NoisySums):
                 is_document = as_json if out is None else out.suffix.lower() == ".json"
                 if is_document or not is_of_cells(table.plan):
-                    return give_workload(table, out, signer, as_json=as_json, again=True, headline=headline)
-                return give_cells(table, self.answer, signer, again=True, headline=headline)
+                    return give_workload(
+                        table, out, signer, as_json=as_json, again=True, headline=headline, repeated=repeated
+                    )
+                return give_cells(table, self.answer, signer, again=True, headline=headline, repeated=repeated)
             if out is None:
                 statement = report(cells_digest(table))
             else:
                 statement = sidecars.publish_again(table, report, out, watched, signer)
             if as_json:
                 whole = {"statement": statement, "table": files.columns(table)}
-                return print_json(statement if out is not None else whole)
+                return print_json(with_repeated(statement if out is not None else whole, repeated))
             if out is None:
                 table_options.give_table(table, self.answer.form)
             screen(stderr=out is None).print(shown_facts(headline, stated_release(statement), out))
@@ -348,7 +352,7 @@ def publish_in_ledger(
             )
         if not repeated:
             question.warn_of_equal_values(opened)
-        question.give(answered, signer, question.headline(opened, repeated=repeated))
+        question.give(answered, signer, repeated=repeated, headline=question.headline(opened, repeated=repeated))
 
 
 @contextmanager

@@ -48,7 +48,7 @@ def publish_means_in_ledger(
             return _show_rehearsal(question, tables, made)
         if not repeated:
             question.warn_of_equal_values(opened)
-        give_means(question, made, signer, question.headline(opened, repeated=repeated))
+        give_means(question, made, signer, repeated=repeated, headline=question.headline(opened, repeated=repeated))
 
 
 def relax_means_in_ledger(
@@ -61,14 +61,22 @@ def relax_means_in_ledger(
     repeated = question.is_answered(ledger, question.at)
     with progress_bar("Relaxing"):
         measures = ledger.relax_means(question.name, tables, epsilon=question.at, version=question.version)
-    give_means(question, measures, signer, question.headline(ledger, repeated=repeated))
+    headline = question.headline(ledger, repeated=repeated)
+    give_means(question, measures, signer, repeated=repeated, headline=headline)
 
 
-def give_means(question: Question, measures: MeasuresTable, signer: Signer | None, headline: str = "Answered.") -> None:
+def give_means(
+    question: Question,
+    measures: MeasuresTable,
+    signer: Signer | None,
+    *,
+    repeated: bool | None = None,
+    headline: str = "Answered.",
+) -> None:
     """Write the table of several amounts and its statement, and print; an error names the way to the answer."""
     try:
         shown = measures.with_confidence(question.answer.confidence)
-        give_measures(shown, question.answer, signer, again=True, headline=headline)
+        give_measures(shown, question.answer, signer, again=True, headline=headline, repeated=repeated)
     except (OSError, UtmostError) as error:
         error.add_note(IN_LEDGER)
         raise

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
@@ -32,6 +32,11 @@ if TYPE_CHECKING:  # importing designs would delay every release
 
 CONFIDENCES = ("0.5", "0.8", "0.9", "0.95", "0.99", "0.999")
 _LARGEST_MATRIX = 1_001
+
+
+def with_repeated(printed: Mapping[str, Any], repeated: bool | None) -> dict[str, Any]:
+    """Add to the JSON of a ledger's answer whether it was given again, so that nothing was spent."""
+    return dict(printed) if repeated is None else {**printed, "repeated": repeated}
 
 
 def print_json(value: Any) -> None:

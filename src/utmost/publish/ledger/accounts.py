@@ -11,7 +11,7 @@ from utmost.core.exact.progress_bar import progress_bar
 from utmost.errors import OutOfRange
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.counting.counted_facts import Part
-from utmost.publish.ledger.budgets import budget_after, check_known, set_limit, write_charge
+from utmost.publish.ledger.budgets import budget_after, check_known, remove_limit, set_limit, write_charge
 from utmost.publish.ledger.event_log import EventLog
 from utmost.publish.ledger.events import Event, check_name
 from utmost.publish.ledger.means_tables import (
@@ -143,6 +143,10 @@ class Accounts:
     def spent(self, name: str | None = None, *, dataset: str | None = None) -> Level | None:
         """The level spent by all versions of a release, or by all releases of a dataset.
 
+        Args:
+            name: Name of a release. A dataset of the same name may have other releases, too.
+            dataset: Name of a dataset.
+
         Returns:
             The sum of the largest levels of these releases, rounded up if it has no exact form; None if nothing is
             spent.
@@ -165,7 +169,7 @@ class Accounts:
         """The budget of a dataset, after setting its limit if one is given.
 
         A limit below the spent level stops all further spending. While a dataset has a limit and no releases, the
-        ledger refuses releases in datasets without a limit.
+        ledger refuses releases in datasets without a limit; `remove_limit` removes the limit of a misspelt dataset.
 
         Raises:
             NotPublished: if no limit is given and the ledger has no dataset of this name.
@@ -183,6 +187,18 @@ class Accounts:
 
             return self._look(known)
         return set_limit(self._log, dataset, level(limit))
+
+    def remove_limit(self, dataset: str) -> None:
+        """Remove the limit of a dataset that has spent nothing, such as one with a misspelt name.
+
+        The events stay in the history.
+
+        Raises:
+            NotPublished: if the ledger has no dataset of this name.
+            OutOfRange: if the dataset has spent something: set another limit.
+        """
+        check_name(dataset, "dataset")
+        remove_limit(self._log, dataset)
 
     def charge(self, dataset: str, *, epsilon: Number | Level, what: str, independent: bool = False) -> Budget:
         """Charge a dataset with the level that another tool has spent, so that one budget covers all tools.

@@ -177,6 +177,20 @@ def set_limit(log: EventLog, dataset: str, limit: Level) -> Budget:
     return budget
 
 
+def remove_limit(log: EventLog, dataset: str) -> None:
+    def work(transaction: Transaction) -> None:
+        state = transaction.state
+        check_known(state, dataset)
+        if dataset in state.accounts or state.spending(dataset) != Spending():
+            remedy = "Set a larger limit."
+            required = "only the limit of a dataset that has spent nothing can be removed"
+            raise OutOfRange(required, came="releases or charges", where=f"dataset {dataset!r}", remedy=remedy)
+        log.check_writable(transaction)
+        transaction.append("budgeted", {"dataset": dataset, "limit": None})
+
+    log.write(work)
+
+
 def write_charge(log: EventLog, dataset: str, level: Level, what: str, *, is_independent: bool) -> Budget:
     """Write another tool's spending into the ledger, once; return the budget after it."""
 

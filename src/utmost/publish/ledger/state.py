@@ -401,7 +401,9 @@ def folded(state: State, events: Iterable[tuple[Event, bytes]]) -> State:
                 item = draws[event.number].item
                 mechanisms[item] = replace(mechanisms[item], persons=mechanisms[item].persons + facts["persons"])
             elif event.kind == "budgeted":
-                limits[facts["dataset"]] = level_from_text(facts["limit"])
+                limits.pop(facts["dataset"], None)  # without a limit if it was removed
+                if facts["limit"] is not None:
+                    limits[facts["dataset"]] = level_from_text(facts["limit"])
             elif event.kind == "charged":
                 charge, spent = (facts["dataset"], facts["what"]), level_from_text(facts["level"])
                 if charge in charges:
@@ -470,7 +472,7 @@ _TYPES: Mapping[str, Mapping[str, tuple[type, ...]]] = {
     "stopped": {"name": _TEXT, "version": _NUMBER, "level": _TEXT, "promised": _TEXT, "met": (bool,)},
     "offered": OFFERED,
     "drawn": DRAWN,
-    "budgeted": {"dataset": _TEXT, "limit": _TEXT},
+    "budgeted": {"dataset": _TEXT, "limit": (str, type(None))},
     "charged": {"dataset": _TEXT, "level": _TEXT, "what": _TEXT},
     "quarantined": {"reason": _TEXT},
     "resumed": {"missing": (dict,), "closed": (list,)},

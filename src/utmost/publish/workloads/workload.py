@@ -146,12 +146,15 @@ class Workload(Display):
     ) -> "Workload":
         """The sums of the first 1, 2, ... values of an axis, for each group of the marginal ``by`` of other axes.
 
-        With several axes: the sums over all boxes that contain the first value of each axis.
+        With several axes: the sums over all boxes that contain the first value of each axis. The only axis of a domain
+        need not be named.
 
         >>> from utmost.workloads import bins
-        >>> Workload.prefixes(Domain(age=bins(4)), "age", weight=2)
+        >>> Workload.prefixes(Domain(age=bins(4)), weight=2)
         Workload(prefixes of age: 4 answers, weight 2)
         """
+        if not axes and len(instance(domain, Domain, "domain").columns) == 1:
+            axes = domain.columns
         return _along(
             domain, dict.fromkeys(sequence_of(axes, text, "axes"), Prefixes()), "prefixes", weight, by, per_answer
         )

@@ -162,7 +162,9 @@ def budget(
     *,
     place: LedgerPlaceOptions,
     dataset: Annotated[str, option("NAME", "Dataset in the ledger.")],
-    limit: Annotated[str | None, option("NUMBER", "Limit: most epsilon that the dataset's releases may spend.")] = None,
+    limit: Annotated[
+        str | None, option("NUMBER", "Most epsilon that the dataset's releases may spend; or none.")
+    ] = None,
     answer: options.Output,
 ) -> None:
     """Show what a dataset has spent and may still spend, or set its limit.
@@ -170,6 +172,13 @@ def budget(
     utmost ledger budget --ledger releases.db --dataset students --limit 2
     """
     most: Level | None = None
+    if limit == "none":
+        with place.opened() as opened:
+            opened.remove_limit(dataset)
+        report = {"dataset": dataset, "limit": None, "spent": "0", "remaining": None}
+        if answer.give(report):
+            screen().print(facts(ledger_answers.budget_rows(report)))
+        return
     if limit is not None:
         try:
             most = options.written_level(limit)

@@ -106,7 +106,8 @@ def relax(
             repeated = question.is_answered(opened, at)
             with options.refusing_weak_levels(yes), progress_bar("Relaxing") as progress:
                 relaxed = opened.relax(question.name, values, epsilon=at, version=question.version, progress=progress)
-        return question.give(relaxed, signer, question.headline(opened, repeated=repeated))
+        headline = question.headline(opened, repeated=repeated)
+        return question.give(relaxed, signer, repeated=repeated, headline=headline)
 
 
 def _table_to_relax(

@@ -33,7 +33,7 @@ from utmost.interfaces.cli.screens.screen import (
     watched,
 )
 from utmost.interfaces.cli.screens.terminal import ScreenGroup, ScreenTable, ScreenText
-from utmost.interfaces.documents.reports import print_json
+from utmost.interfaces.documents.reports import print_json, with_repeated
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.promised_noise import CONFIDENCE
@@ -289,6 +289,7 @@ def give_workload(
     as_json: bool,
     again: bool = False,
     headline: str = "Released.",
+    repeated: bool | None = None,
 ) -> None:
     """Write document and signature, both or none; then print."""
     # With `again`, the document may exist as the answer of a repeated request, and is compared.
@@ -296,7 +297,7 @@ def give_workload(
     if writers:
         write_together(writers)
     if as_json or out is None:
-        print_json(release.facts())
+        print_json(with_repeated(release.facts(), repeated if as_json else None))
     if not as_json:
         shown = _said(release, headline, ", ".join(map(str, writers)) or str(out or ""))
         tables = _fitting(shown_tables(release)) if out is not None else []
@@ -310,6 +311,7 @@ def give_cells(
     *,
     again: bool = False,
     headline: str = "Released.",
+    repeated: bool | None = None,
 ) -> None:
     """Write the table of a release's cells and its statement, with means of amounts; then print."""
     # With `again`, the file may exist as the answer of a repeated request, and is compared.
@@ -321,7 +323,7 @@ def give_cells(
     out = answer.file
     more = undetermined_means(table)
     facts = _said(release, headline, "" if out is None else f"{out} and {out}.json", more)
-    _give(table, statement_with, facts, answer, signer, again=again)
+    _give(table, statement_with, facts, answer, signer, again=again, repeated=repeated)
 
 
 def _give(
@@ -332,6 +334,7 @@ def _give(
     signer: Signer | None,
     *,
     again: bool,
+    repeated: bool | None,
 ) -> None:
     """Write a table and its statement, then print them with the promise."""
     out = answer.file
@@ -339,7 +342,8 @@ def _give(
     if out is not None:
         written = (publish_again if again else publish)(table, statement_with, out, watched, signer)
     if answer.as_json:
-        return print_json(written or {"statement": statement_with(None), "table": files.columns(table)})
+        printed = written or {"statement": statement_with(None), "table": files.columns(table)}
+        return print_json(with_repeated(printed, repeated))
     if out is None:
         give_table(table, answer.form)
         return screen(stderr=True).print(ScreenText(), facts)
@@ -368,13 +372,14 @@ def give_measures(
     *,
     again: bool = False,
     headline: str = "Released.",
+    repeated: bool | None = None,
 ) -> None:
     """Write the table of several amounts and its statement; then print."""
     # With `again`, the file may exist as the answer of a repeated request, and is compared.
     then = "" if measures.is_in_ledger else ADDS_UP
     more = undetermined_means(measures.table)
     facts = shown_facts(headline, measures_in_words(measures.statement), answer.file, more=more, then=then)
-    _give(measures.table, measures.statement_with, facts, answer, signer, again=again)
+    _give(measures.table, measures.statement_with, facts, answer, signer, again=again, repeated=repeated)
 
 
 def give_promised_measures(measures: MeasuresTable, answer: TableAnswer) -> None:
