@@ -282,6 +282,18 @@ def test_rows_that_were_renamed_are_told(ledger):
         ledger.relax("second", TABLE | {"who": ["b", "a", "c"]}, epsilon=2)
 
 
+@pytest.mark.parametrize("keyed", [False, True], ids=["stored", "keyed"])
+def test_identifiers_of_a_csv_are_what_the_file_spells(ledger, tmp_path, keyed):
+    """010 and 10 are two persons, in the file and in a frame; a column of plain integers is that of a frame."""
+    promise = ut.Promise("n", id_column="id", drop="id", unit=ut.Unit(1, 1), keyed_by_id=keyed)
+    for name, ids in {"texts": ["010", "10", "1.50"], "integers": [7, -2, 10**20]}.items():
+        file = tmp_path / f"{name}.csv"
+        file.write_text("id,n\n" + "".join(f"{one},{n}\n" for n, one in enumerate(ids)))
+        ledger.publish(name, file, promise, epsilon=1, dataset=name, independent=True)
+        frame = ledger.relax(name, {"id": ids, "n": [0, 1, 2]}, epsilon=2)
+        assert frame.table["n"] == list(map(int, ledger.relax(name, file, epsilon=2).table.released["n"]))
+
+
 def test_after_a_restart_the_same_data_are_told_too(tmp_path):
     """The ledger stores the digests encrypted; with another key they are reported as damage, not ignored."""
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:

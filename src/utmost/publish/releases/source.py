@@ -96,7 +96,7 @@ class Source:
 
             with suppress(BadTable):  # reported below, with the names of the rows
                 return check_unique(tags)
-        column = self.adapter.column(self.table, id_column)
+        column = self.adapter.identifiers(self.table, id_column)
         return check_distinct(column, id_column, partial(self.adapter.place, self.table))
 
 
@@ -125,12 +125,12 @@ def read_source(
             # None is missing; `Source.check_distinct` finds repeated ones by their tags.
             items = text_identifiers(table, id_column)
             if items is None:
-                column = adapter.column(table, id_column)
+                column = adapter.identifiers(table, id_column)
                 if not is_plainly_there(column):
                     check_distinct(column, id_column, place)
                 items = Identifiers.of(column)
         else:
-            keys = adapter.column(table, id_column)
+            keys = adapter.identifiers(table, id_column)
             check_distinct(keys, id_column, place)
             identifiers = objects(map(str, plain_cells(keys)))
     values = {name: read(adapter.column(table, name), name, place) for name in chosen}

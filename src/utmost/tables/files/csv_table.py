@@ -8,12 +8,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
+from operator import eq
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.arrays import plain_cells
 from utmost.core.sampling.item_words import Identifiers
 from utmost.errors import BadTable
 from utmost.tables.cells.spelling import PLAIN, Spelling
@@ -188,6 +190,14 @@ class _CsvAdapter:
         if table.in_blocks:
             return list(chain.from_iterable(block.texts(at) for block in _blocks(table)))
         return [record[at] for record in _body(table)]
+
+    def identifiers(self, table: CsvTable, name: str) -> Column:
+        """Integers if every cell is written as Python writes its integer; else texts, so that 010 and 10 differ."""
+        read = self.column(table, name)
+        cells, texts = plain_cells(read), self.label(table, name)
+        if set(map(type, cells)) == {int} and all(map(eq, map(str, cells), texts)):
+            return read
+        return [None if cell is None else text for cell, text in zip(cells, texts, strict=True)]
 
     def place(self, table: CsvTable, row: int) -> str:
         lines = records(table.path)

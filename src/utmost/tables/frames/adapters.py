@@ -39,6 +39,10 @@ class TableAdapter(Protocol):
         """One public column, cell for cell as it is published."""
         return self.column(table, name)
 
+    def identifiers(self, table: Any, name: str) -> Column:
+        """One column of identifiers, as a table spells them."""
+        return self.column(table, name)
+
     def place(self, table: Any, row: int) -> str:
         """The name of a row in messages, for its position counted from 0."""
         return f"row {row + 1} (index {row})"
