@@ -161,6 +161,26 @@ def test_decimals_are_grouped_by_whole_numbers_where_they_reach_over_five(run, t
         assert '"outside": 0' in out
 
 
+def test_the_check_counts_unreadable_cells_and_shows_the_first(run, tmp_path):
+    """It refused at the first one, and showed nothing of the other columns."""
+    rows = ["men,12,2024-01-03", "women,old,2024-02-30", "x,?,2024-01-09", "men,15,n", "women,?,2024-01-01"]
+    (tmp_path / "p.csv").write_text("\n".join(["sex,age,day", *rows, "x,1,2024-01-01", ",2,"]) + "\n")
+    domain = {"sex": ["men"], "age": {"bins": [0, 99], "width": 9}, "day": {"months": ["2024-01", "2024-03"]}}
+    (tmp_path / "d.json").write_text(json.dumps(domain))
+    asked = ["domain", "check", tmp_path / "p.csv", "--domain", tmp_path / "d.json"]
+    code, out, err = run(*asked, "--json")
+    assert code == 0, err
+    report = json.loads(out)
+    age, day = report["unreadable"]["age"], report["unreadable"]["day"]
+    assert (age["cells"], age["first_rows"], day["cells"], day["first_rows"]) == (3, [2, 3, 5], 2, [2, 4])
+    assert "must be numbers" in age["problem"]
+    assert "--missing-marks" in age["problem"]
+    assert (report["rows"], report["axes"]["sex"], report["outside_domain"]) == (7, {"outside": 1, "missing": 1}, 2)
+    shown = " ".join(run(*asked)[1].split())
+    assert "7, of which 4 have unreadable cells" in shown
+    assert "3 (row 2, 3, 5): " in shown
+
+
 def test_the_check_names_respelled_values_and_counts_blanks_under_their_label(run, tmp_path):
     """Blanks that a label takes showed as 0 missing."""
     rows = ["A,1980-01-01", " A,", "a ,1990-01-01", "Á,1990-01-01", "B,1990-01-01", "C,1990-01-01"]

@@ -6,7 +6,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Annotated, Any
 
-from utmost.errors import OutOfRange, PrivacyWarning
+from utmost.errors import BadTable, OutOfRange, PrivacyWarning
 from utmost.interfaces.cli.options import file_options, table_options
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import option
@@ -20,6 +20,7 @@ from utmost.publish.counting.counting_report import CountingReport, percent_lost
 from utmost.publish.statements.counted_files import read_domain
 from utmost.tables.axes.axes import Axis
 from utmost.tables.axes.domain import Domain
+from utmost.tables.cells.axis_places import reader_of
 from utmost.tables.cells.event_batches import read_events
 from utmost.tables.files.atomic import check_absent, write_together
 from utmost.tables.files.codebooks import read_codebook
@@ -37,7 +38,7 @@ def check(
     out: Annotated[Path | None, option("FILE", "File for the report (.json), for the owner alone.")] = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Show, for each declared column, what share of a file's rows is outside the domain or empty.
+    """Show, for each declared column, the share of rows that are unreadable, outside the domain or empty.
 
     utmost domain check persons.csv --domain domain.json
 
@@ -58,10 +59,20 @@ def check(
     axes = dict(zip(declared.columns, declared.axes, strict=True))
     if by is not None:
         axes = {name: axes[declared.columns[declared.level_named(name)[0]]] for name in split_names(by)}
+    unreadable: dict[str, dict[int, BadTable]] = {}
+    left_out: set[int] = set()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyWarning)
         counting = Counting(each_row=True)
-        counted = count_table(table, Domain(axes), counting, spelling=spelling.cells, outside="leave out")
+        try:
+            counted = count_table(table, Domain(axes), counting, spelling=spelling.cells, outside="leave out")
+        except BadTable:
+            unreadable = {name: found for name, axis in axes.items() if (found := _unreadable(table, axis, spelling))}
+            if not unreadable:
+                raise
+            left_out = {row for found in unreadable.values() for row in found}
+            table = _readable(table, axes, left_out, spelling)
+            counted = count_table(table, Domain(axes), counting, spelling=spelling.cells, outside="leave out")
         assert counted.report is not None, "events were counted"
         whole = counted.report
         # Rows that the label for other values includes, among them missing values without a label.
@@ -85,8 +96,12 @@ def check(
     report: dict[str, Any] = {
         "kind": "utmost domain check",
         "warning": CountingReport.notice,
-        "rows": whole.events,
+        "rows": whole.events + len(left_out),
         "outside_domain": whole.outside_domain,
+        "unreadable": {
+            name: {"cells": len(found), "first_rows": sorted(found)[:_FIRST_ROWS], "problem": _problem(found)}
+            for name, found in unreadable.items()
+        },
         "axes": {
             name: {"outside": whole.outside.get(name, 0), "missing": missing[name]}
             | ({"other": taken[name]} if name in taken else {})
@@ -103,13 +118,75 @@ def check(
         for name, found in report["axes"].items()
     ]
     table_of_axes = grid(["column", "outside", "missing", 'in "other"'], rows, left=1)
-    shown = {"rows": str(whole.events), "outside on some column": _share(whole.outside_domain, whole.events)}
+    rest = f", of which {len(left_out)} have unreadable cells; all shares are of the others" if left_out else ""
+    shown = {
+        "rows": f"{report['rows']}{rest}",
+        "outside on some column": _share(whole.outside_domain, whole.events),
+    }
+    for name, found in report["unreadable"].items():
+        first = ", ".join(map(str, found["first_rows"])) + ", ..." * (found["cells"] > _FIRST_ROWS)
+        shown[f"{name} unreadable"] = f"{found['cells']} (row {first}): {found['problem']}"
     for name, count in similar.items():
         if count:
             share = _share(count, whole.events)
             text = f"{share} differ from declared values only by blanks, capitals or accents: correct them"
             shown[f"{name} outside"] = text
     screen().print(ScreenGroup(ScreenText(CountingReport.notice, style="bold"), table_of_axes, facts(shown)))
+
+
+_FIRST_ROWS = 3
+
+
+def _unreadable(table: Any, axis: Axis, spelling: table_options.NumberSpelling) -> dict[int, BadTable]:
+    """Return the rows with a cell that the axis cannot read, and the problem of each."""
+    reader = reader_of(axis, spelling.cells)
+
+    def refused(cells: list[Any]) -> dict[Any, BadTable]:
+        try:
+            reader(dict(zip(axis.columns, map(list, zip(*cells, strict=True)), strict=True)))
+        except BadTable as error:
+            half = len(cells) // 2
+            return {cells[0]: error} if len(cells) == 1 else refused(cells[:half]) | refused(cells[half:])
+        return {}
+
+    found: dict[int, BadTable] = {}
+    problems: dict[Any, BadTable] = {}
+    known, before = set[Any](), 0
+    for batch in read_events(table, axis.columns, (), spelling.cells).batches():
+        cells = list(zip(*(_listed(batch[name]) for name in axis.columns), strict=True))
+        new = [cell for cell in dict.fromkeys(cells) if cell not in known]
+        known.update(new)
+        problems |= refused(new) if new else {}
+        found |= {row: problems[cell] for row, cell in enumerate(cells, before + 1) if cell in problems}
+        before += len(cells)
+    return found
+
+
+def _readable(
+    table: Any, axes: dict[str, Axis], rows: set[int], spelling: table_options.NumberSpelling
+) -> dict[str, list[Any]]:
+    """Return the columns of the axes without some rows."""
+    names = list(dict.fromkeys(name for axis in axes.values() for name in axis.columns))
+    columns: dict[str, list[Any]] = {name: [] for name in names}
+    before = 0
+    for batch in read_events(table, names, (), spelling.cells).batches():
+        cells = {name: _listed(batch[name]) for name in names}
+        for name in names:
+            columns[name] += [cell for row, cell in enumerate(cells[name], before + 1) if row not in rows]
+        before += len(cells[names[0]])
+    return columns
+
+
+def _listed(column: Any) -> list[Any]:
+    return column.to_pylist() if hasattr(column, "to_pylist") else list(column)
+
+
+def _problem(found: dict[int, BadTable]) -> str:
+    """Return the problem of the first unreadable cell, in words of options."""
+    from utmost.interfaces.cli.main import in_words
+
+    error = found[min(found)]
+    return in_words(BadTable(error.required, came=error.came, remedy=error.remedy))
 
 
 def _similar(table: Any, axis: Axis, spelling: table_options.NumberSpelling) -> int:
@@ -123,8 +200,7 @@ def _similar(table: Any, axis: Axis, spelling: table_options.NumberSpelling) -> 
     like, (column,) = set(map(plain, declared)), axis.columns
     cells = Counter[Any]()
     for batch in read_events(table, [column], (), spelling.cells).batches():
-        read = batch[column]
-        cells.update(read.to_pylist() if hasattr(read, "to_pylist") else read)
+        cells.update(_listed(batch[column]))
     texts = {cell: count for cell, count in cells.items() if isinstance(cell, str)}
     return sum(count for text, count in texts.items() if text not in declared and plain(text) in like)
 
