@@ -51,7 +51,8 @@ def check(
         from utmost.interfaces.cli.commands.count_command import DOMAIN_REMEDY
 
         raise OutOfRange("--domain must name the declared domain", came="none", remedy=DOMAIN_REMEDY)
-    table, declared = spelling.of(events, is_counted=True), read_domain(domain)
+    table: Any = spelling.of(events, is_counted=True)
+    declared = read_domain(domain)
     file = file_options.file_of(out)
     if file is not None:
         check_absent(file)
