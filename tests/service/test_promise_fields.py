@@ -9,6 +9,7 @@ import pickle
 import re
 import warnings
 from dataclasses import fields, replace
+from pathlib import Path
 
 import pytest
 
@@ -97,7 +98,7 @@ ITEMS_ONCE = ITEMS.with_noise(CELLS_ONCE.noise)
 WHOLE = ut.Promise(noise=PLAN, individual=PART.individual, proved=True)
 UNPUBLISHED = {"drop", "id_column", "keyed_by_id"}
 """The names of columns that nobody sees: no statement tells them."""
-WORDS = ["individual", *TEXTS]
+WORDS = [each.name for each in fields(ut.Promise) if each.metadata["form"].hint]
 """The fields that are words for people."""
 
 
@@ -579,6 +580,27 @@ def test_each_field_has_a_value_that_is_not_its_default():
     plain = ut.Promise(noise=CellNoise(ut.Unit(1, 1)))
     for name in FIELDS:
         assert any(getattr(promise, name) != getattr(plain, name) for promise in (CELLS, ITEMS, SUMS, STOPPING)), name
+
+
+def test_each_field_is_on_the_page_of_statements_and_has_a_type_in_the_api(tmp_path, run):
+    page = (Path(__file__).parents[2] / "docs/reference/statement.md").read_text(encoding="utf-8")
+    world = World(tmp_path / "w", run)
+    with world.opened() as ledger:
+        described = world.people(ledger)[0][0].inside.openapi()["components"]["schemas"]
+    typed = described["PublishBody"]["properties"]["promise"]["properties"]
+    assert [*typed] == FIELDS
+    for name in FIELDS:
+        assert {"type", "anyOf", "oneOf"} & {*typed[name]}, name
+        assert re.search(rf"`[a-z.]*{name}`", page), name
+
+
+@pytest.mark.parametrize("name", WORDS)
+def test_an_empty_text_is_refused_by_the_name_of_its_option(name, run):
+    with pytest.raises(OutOfRange):
+        ut.Promise("n", unit=ut.Unit(1, 1), **{name: ""})
+    option = f"--{name.replace('_', '-')}"
+    code, shown, said = run("promise", "--columns", "n", "--sensitivity", 1, "--cells", 1, option, "")
+    assert (code, shown, option in said) == (2, "", True), said
 
 
 def remedied(error):

@@ -15,6 +15,7 @@ from utmost.interfaces.cli.options import file_options
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import option
 from utmost.interfaces.cli.options.people_options import PersonOptions, split_names
+from utmost.interfaces.cli.options.promise_options import TEXT_OPTIONS
 from utmost.interfaces.cli.options.recipe_options import named_by_date, recipe_text
 from utmost.interfaces.cli.options.release_options import EverydayPromiseOptions, OnceOptions
 from utmost.interfaces.cli.options.table_options import NumberSpelling
@@ -36,7 +37,7 @@ AS_IN = {
     )
 }
 RARE = (
-    *("--individual", "--numbers", "--in-total", "--per-cell", "--neighbours", "--cost", "--independent"),
+    *(*TEXT_OPTIONS, "--numbers", "--in-total", "--per-cell", "--neighbours", "--cost", "--independent"),
     *("--once", "--dataset", "--data-version"),
 )
 ELSEWHERE = dict.fromkeys(

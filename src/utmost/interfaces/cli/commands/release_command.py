@@ -2,12 +2,13 @@
 
 from utmost.interfaces.cli.options import file_options
 from utmost.interfaces.cli.options import shared_options as options
+from utmost.interfaces.cli.options.promise_options import TEXT_OPTIONS
 from utmost.interfaces.cli.options.release_options import ReleaseOptions
 
 FIRST = ("--recipe", "--epsilon", "--ledger", "--out", "--dry-run")
 
 IN_RECIPE = (
-    *("--per-cell", "--in-total", "--neighbours", "--individual", "--numbers", "--cost"),
+    *("--per-cell", "--in-total", "--neighbours", "--numbers", "--cost", *TEXT_OPTIONS),
     *("--independent", "--key-file", "--witness"),
     *("--separator", "--encoding", "--decimal", "--thousands", "--currency"),
     *("--format", "--sign", "--confidence"),

@@ -98,6 +98,10 @@ class PromiseTexts:
         return {each.name: words for each in fields(self) if (words := getattr(self, each.name)) is not None}
 
 
+TEXT_OPTIONS = tuple(f"--{each.name.replace('_', '-')}" for each in fields(PromiseTexts))
+"""Options for words for people: a release takes them from its recipe or its promise."""
+
+
 @dataclass(frozen=True, slots=True)
 class EverydayNoiseOptions:
     """Which noise is drawn: on integers, on reals, or on the sums of a plan."""

@@ -145,14 +145,16 @@ class NewToken(RequestModel):
 
 
 _NAMES = {"type": "array", "items": {"type": "string"}}
+_TEXT = {"type": ["string", "null"]}
 _PROMISE_TYPES: dict[str, dict[str, Any]] = {
     **dict.fromkeys(("public", "columns", "drop", "id_column"), _NAMES),
     "rows": {"type": "string", "enum": ["declared", "observed"]},
     "keyed_by_id": {"type": "boolean"},
+    "proved": {"type": "boolean"},
     "part": {"anyOf": [_NAMES | {"minItems": 2, "maxItems": 2}, {"type": "null"}]},
-    "individual": {"type": ["string", "null"]},
+    "until": {"type": ["object", "null"]},
 }
-"""JSON types of the fields of a promise, for generated clients; the promise itself reads and checks them."""
+"""JSON types of the fields of a promise but its texts, for generated clients; the promise itself checks them."""
 
 
 def _promise_schema() -> dict[str, Any]:
@@ -170,7 +172,8 @@ def _promise_schema() -> dict[str, Any]:
         for name, kind in KINDS.items()
     ]
     properties: dict[str, Any] = {
-        name: {"description": form.title, **_PROMISE_TYPES.get(name, {})} for name, form in json_forms(Promise).items()
+        name: {"description": form.title, **(_TEXT if form.hint else _PROMISE_TYPES.get(name, {}))}
+        for name, form in json_forms(Promise).items()
     }
     properties["noise"] = {"description": "noise, and whom it protects", "oneOf": kinds}
     return {"type": "object", "additionalProperties": False, "properties": properties}
