@@ -13,7 +13,7 @@ from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.promise_options import PromiseOptions, UnitOptions
 from utmost.interfaces.cli.screens.screen import facts, percent, screen
 from utmost.interfaces.cli.screens.terminal import ScreenText
-from utmost.publish.promises.promise import PROMISE_FORM
+from utmost.publish.promises.promise import PROMISE_FORM, Promise
 from utmost.publish.releases.release_facts import short_bar
 from utmost.publish.statements.counted_files import measured_table
 
@@ -58,10 +58,11 @@ def promise(
     noise = stated.lasting_noise
     said = noise.facts() | {name: fact for name, fact in stated.facts().items() if name not in ("columns", "noise")}
     shown = said.keys() - json_forms(Unit) - {"kind", "plan", "signed_sums"}
+    texts = {name: form.title for name, form in json_forms(Promise).items() if form.hint}
     rows = {
         "released": f"{', '.join(stated.columns)}: {noise.subject}",
         "protects": f"{noise.whom} ({noise.relation})",
-        **{name.replace("_", " "): _text(fact) for name, fact in said.items() if name in shown},
+        **{texts.get(name, name.replace("_", " ")): _text(fact) for name, fact in said.items() if name in shown},
         "digest": stated.digest,
     }
     if "guarantee" in report:
