@@ -206,6 +206,28 @@ def test_what_ledgers_domains_and_counts_refuse_is_told_without_python(run, file
         assert spoken in in_words(OutOfRange("it must", remedy=text))
 
 
+def test_a_refusal_names_the_option_that_was_written(run, file, tmp_path):
+    events, domain = file("u,t,n\n1,a,2\n"), tmp_path / "domain.json"
+    domain.write_text('{"t": ["a", "b"]}')
+    count, bound = ["count", events, "--domain", domain], ["--at-most", 1]
+    for asked, said in (
+        ([*count, "--person", "u", *bound, "--mean", "n=5,0"], "--mean: LOW, HIGH and STEP must be numbers"),
+        ([*count, "--person", "u", *bound, "--mean", "n=0,x"], "Write --mean income=0,200000"),
+        ([*count, "--person", "u", *bound, "--values", "n", "--each", "5,0"], "--each 1000 or --each 0,1000."),
+        ([*count, "--person", "u", "--contributions", "at-most=5,1"], "Write --contributions at-most=1,2,5,10, say."),
+        ([*count, "--each-row", "--contributions", "at-most=1,5"], "Write --contributions per-cell=10,100"),
+        ([*count, "--each-row", "--at-most", 2], "got --at-most 2."),
+        (["count", events, "--person", "u", *bound, "--unknown-keys", "u", "--epsilon", 1, "--delta", "1e-6"],
+         "--person and --unknown-keys must name different columns"),
+        (["trust", file("a,b\n", "edges.csv"), "--owner", "a", "--at", "1"], "--at must be DISTANCE=EPSILON"),
+        (["trust", file("a,b\n", "edges.csv"), "--owner", "a", "--at", "1=x"], "Write --at 1=1 --at 2=1/4, say."),
+        (["release", events, *SILENT, "--until", "ten"], 'Write --until "10 %".'),
+        ([*count, "--each-row", "u"], "--each-row takes no value: leave it out."),
+    ):  # fmt: skip
+        code, _, err = run(*asked)
+        assert (code, said in err) == (2, True), err
+
+
 def test_messages_are_in_the_words_of_the_command_line(run, file):
     table = file("n\n1\n")
     code, _, err = run("release", table, *changed(SILENT, "--sensitivity", "5/2"))

@@ -409,7 +409,7 @@ def test_only_what_utmost_counted_was_left_out_of():
         ), name
     with pytest.raises(OutOfRange) as refused:
         ut.release({"town": ["x", "y"], "n": [3, 4]}, replace(elsewhere, proved=True), epsilon=1)
-    assert "Leave proved= out" in refused.value.remedy
+    assert "without proved=True" in refused.value.remedy
 
 
 def test_the_page_of_means_has_each_margin_once():

@@ -142,7 +142,7 @@ def test_other_counts_and_other_shares_are_another_release(ledger):
     ledger.publish("r", counted(), ut.Promise(noise=choose_plan()), epsilon="1/2")
     with pytest.raises(DataChanged):
         ledger.relax("r", counted(CELLS + 1), epsilon=1)
-    with pytest.raises(AlreadyPublished, match="another noise"):
+    with pytest.raises(AlreadyPublished, match="another value of noise"):
         ledger.publish("r", counted(), ut.Promise(noise=Plan(DOMAIN, Unit(1, 1), {"sex": 1})), epsilon="1/2")
 
 

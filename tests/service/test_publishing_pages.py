@@ -91,6 +91,14 @@ def test_a_part_of_a_page_is_answered_or_the_whole(visitor):
     assert (wrong.status_code, 'role="alert"' in wrong.text) == (422, True)
 
 
+def test_a_refusal_names_the_fields_of_the_page(visitor):
+    ada = visitor("Ada", "curator")
+    page = ada.get("/publish")
+    wrong = looked(ada, page, **ASKED | {"epsilon": "0"})
+    assert "Write 1 in the field “Level ε”, say." in wrong.text
+    assert '<label for="epsilon">Level ε</label>' in page.text
+
+
 def test_who_may_not_publish_may_not_look(visitor):
     bo = visitor("Bo", "recipient")
     assert looked(bo, bo.get("/releases"), **ASKED).status_code == 403

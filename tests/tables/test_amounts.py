@@ -156,7 +156,7 @@ REFUSED = {
     "no bound on a person": ({"per_cell": None}, "per_cell must bound the change"),
     "a third": ({"step": "1/3"}, "the step of amounts must be a positive decimal"),
     "no amounts": ({"values": None}, "step= needs values="),
-    "ends that cross": ({"each": (2, 1)}, "each must allow a change"),
+    "ends that cross": ({"each": (2, 1)}, "each must be positive, or a lowest number"),
 }
 
 

@@ -82,7 +82,7 @@ def test_only_what_was_measured_is_a_table():
     ):
         with pytest.raises(NotDetermined):
             ask()
-    assert "all measured sums of them were those of the nearest table" in clean.words
+    assert "those of the non-negative table nearest to the released sums" in clean.words
 
 
 def test_public_facts_hold_and_one_that_is_mistyped_is_warned_about():

@@ -214,7 +214,7 @@ class Question:
         }
         if found:
             text = f"{', '.join(sorted(found))} {'has' if len(found) == 1 else 'have'} values of this release, too. "
-            warn(f"{text}If one file came twice, its people are in all of them, and the levels add up.", PrivacyWarning)
+            warn(f"{text}If these releases are of the same people, their levels add up.", PrivacyWarning)
 
     def _check_free(self, source: Path | None) -> None:
         answer, out = self.answer, self.answer.file
@@ -364,7 +364,9 @@ def named_command(
         yield
     except DataChanged as error:
         if table.suffix.lower() == ".json" and error.remedy is not None:  # a counted table
-            again = "If the same events were counted again: release the file of the first count, or count by its"
+            again = (
+                "If the same events were counted again: release the file of the first count, or count again with its"
+            )
             error.remedy = f"{again} --count-key. {error.remedy}"
         elif counting[0].are_events and error.remedy is not None:
             error.remedy = f"If `utmost count` counted these events before, release its file. {error.remedy}"

@@ -15,7 +15,7 @@ import signal
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from difflib import get_close_matches
 from functools import cache, partial
@@ -254,11 +254,22 @@ class _Command(click.Command):
             raise click.NoSuchOption(error.option_name, message, ctx=error.ctx) from None
         except click.UsageError as error:
             if "unexpected extra argument" in error.message:
-                remedy = "Run the command once for each file; or join files with the same columns in a pipe: -."
-                if not any(isinstance(parameter, click.Argument) for parameter in self.params):
+                remedy = "Run the command once for each file; or join files of events in a pipe: -."
+                flag = self._flag_before(error.message, words)
+                if flag is not None:
+                    remedy = f"{flag} takes no value: leave it out."
+                elif not any(isinstance(parameter, click.Argument) for parameter in self.params):
                     remedy = f"utmost {self.name} reads no table: leave it out."
                 object.__setattr__(error, "message", f"{error.message}. {remedy}")
             raise
+
+    def _flag_before(self, message: str, words: Sequence[str]) -> str | None:
+        """Return the option without a value that stands before the extra word of a message."""
+        extra = re.search(r"\((.*)\)", message)
+        word = extra[1].split()[0] if extra and extra[1].strip() else None
+        before = words[words.index(word) - 1] if word in words[1:] else None
+        flags = {name for each in self.params if isinstance(each, click.Option) and each.is_flag for name in each.opts}
+        return before if before in flags else None
 
     def get_help_option(self, ctx: Any) -> Any:
         option = super().get_help_option(ctx)
@@ -502,19 +513,23 @@ _SPELLING = re.compile(r"(?:ut\.)?Spelling\(((?:(?:decimal|thousands|currency|mi
 _SELECTED = re.compile(r"where=\{'([^']*)': (?:slice\(([^,()]*), ([^,()]*)\)|\[([^\]]*)\])\}")
 _NUMBERED = re.compile(r"values=\{((?:'[^']*': [\w/.-]+(?:, )?)+)\}")
 _QUOTED, _NUMBER = re.compile(r"'([^']*)'"), re.compile(r"'([^']*)': ([\w/.-]+)")
+_PAIR = re.compile(rf"(?<![(\w])({'|'.join(_OPTIONS)})=\((-?[\d.]+), (-?[\d.]+)\)")
 _BEGINS = re.compile(rf"^({'|'.join(_OPTIONS)})(?= must )")
 _A_NUMBER = re.compile(r"(--[a-z-]+) must be a finite number$")
+_OF_PAIRS = {"--at", "--given", "--missing", "--share", "--values", "--weight"}
+"""Options whose number is only a part of what is written."""
 _LEVEL = re.compile(r"\b(epsilon|alpha)=(?=\d)")
 _LEVEL_SHOWN = re.compile(r"\b[Ll]evel\((epsilon|alpha)=((?:[^()]|\([^()]*\))*)\)")
 _FRACTION = re.compile(r"Fraction\((-?\d+), (\d+)\)")
 _SPECIAL = re.compile(r"[ *?<>#\\]|^[-.:]+$")  # characters that a shell reads
-_NAMED = re.compile(rf"^((?:no )?)({'|'.join(_OPTIONS)})=$")
+_NAMED = re.compile(rf"^((?:no )?)({'|'.join(_OPTIONS)})=(\d*)$")
 _CALLS = {
     "Call relax or view, or publish": "Use utmost relax or utmost view, or publish",
     'alpha="1/2"': "--epsilon alpha=1/2",
     "estimate_kernels (--estimate)": "--estimate",
     "estimate_kernels": "--estimate",
     "create=True (utmost ledger create)": "utmost ledger create",
+    "call ledger.charge": "write utmost ledger charge",
     "call budget(dataset, limit=)": "utmost ledger budget --limit",
     "call resume (utmost ledger resume)": "call utmost ledger resume",
     "and call resume": "and call utmost ledger resume",
@@ -537,6 +552,38 @@ _CALLS = {
     'outside="leave out"': "--leave-out outside",
     'missing="leave out" in ut.mean or ut.sum': "--leave-out amounts",
     'missing="leave out"': "--leave-out amounts",
+    "person and column must be different columns": "--person and --unknown-keys must name different columns",
+    "Pass the column of the keys as column=": "Write --unknown-keys COLUMN, with the column of the keys",
+    "Make the promise from the counted table (Promise.of_counted, utmost promise), or without individual.": (
+        "Make the promise from this counted table: utmost promise COUNTED.json --out promise.json."
+    ),
+    "Make the promise with part=(partition, part), or without part= for a whole table.": (
+        "Make the promise from this counted table: utmost promise COUNTED.json --out promise.json."
+    ),
+    "Pass columns=, public= and unit=; or noise=plan. Promise.of_counted(table) fills them in.": (
+        "Make the promise from this counted table: utmost promise COUNTED.json --out promise.json."
+    ),
+    "(ut.count_table, utmost count); or make the promise without proved=True": (
+        "with utmost count; or make the promise from --columns, not from a counted table"
+    ),
+    "a promise with proved=True": "a promise that was made from a counted table",
+    "Pass, for example, limits=[1, 2, 5, 10]": "Write --contributions at-most=1,2,5,10, say",
+    "limits must be positive": "the bounds of --contributions must be positive",
+    'if each row is a person, bound must be "per_cell" and measure a sum': (
+        "with --each-row, --contributions must compare per-cell bounds of an amount"
+    ),
+    'Pass bound="per_cell" and measure=ut.sum("income"): the limits then bound one amount': (
+        "Write --contributions per-cell=10,100, and name the column of amounts: --values income"
+    ),
+    "Leave measure= out": "Leave --values out",
+    'bound="at_most" counts': "--contributions at-most counts",
+    "bins without other=": 'bins without "other"',
+    "amount must name an amount": "--sum must name an amount",
+    "Leave amount= out": "Leave --sum out",
+    "Pass amount=": "Write --sum ",
+    'Pass an int, a Fraction, a Decimal, a float, or text such as "1/2" or "0.5", in the digits 0 to 9.': (
+        "Write a number such as 1, 0.5 or 1/2, in the digits 0 to 9."
+    ),
     "with None as first and last edge": "with null as first and last edge",
     "add other= to the axis": 'add "other" to the axis in the domain file',
     'missing="not stated" to the axis': '"missing": "not stated" to its axis in the domain file',
@@ -566,10 +613,13 @@ def _spoken_error(error: UtmostError, keys: Collection[str]) -> tuple[str, str |
     remedy = None if error.remedy is None else _spoken(error.remedy, keys)
     number = _A_NUMBER.match(required)
     if number and "with a point" not in (remedy or ""):
-        remedy = f"Write {number[1]} 1, say; fractions are 0.5 or 1/2."
+        written = "a number such as" if number[1] in _OF_PAIRS else number[1]
+        remedy = f"Write {written} 1, say; fractions are 0.5 or 1/2."
     came = error.came
     if isinstance(came, str):
-        came = _NAMED.sub(lambda match: match[1] + _OPTIONS[match[2]], came)
+        came = _NAMED.sub(lambda match: f"{match[1]}{_OPTIONS[match[2]]} {match[3]}".rstrip(), came)
+    if where is not None and required.startswith(f"{where} "):  # the requirement itself names the option
+        where = None
     message = _last_words(str(UtmostError(required, came=came, where=where)), keys)
     return message, None if remedy is None else _last_words(remedy, keys)
 
@@ -615,6 +665,7 @@ def _spoken(text: str, keys: Collection[str]) -> str:
         text = text.replace(call, words)
     text = _SPELLING.sub(lambda match: " ".join(match[1].split(", ")), text)
     text = _NUMBERED.sub(numbered, _SELECTED.sub(selected, text))
+    text = _PAIR.sub(r"\1=\2,\3", text)
     parts = _PYTHON_CALL.split(text)  # every second part is a call of Python, which stays as it is
     text = "".join(part if place % 2 else _ASSIGNED.sub(option, part) for place, part in enumerate(parts))
     return re.sub(rf"{re.escape(in_recipe)} (?=[a-z-]+ = )", " and ", text)

@@ -87,7 +87,7 @@ class CellSelection:
         questions = {"--minus": self.minus is not None, "--over": divided, "--mean": self.mean}
         names = [name for name, wanted in questions.items() if wanted]
         if divided and len(names) > 1:
-            remedy = "Leave one out, and ask for it in a second call: it costs nothing."
+            remedy = "Leave one out, and ask for it in a second call, which costs nothing."
             raise OutOfRange("only one of these options may be given", came=" and ".join(names), remedy=remedy)
 
 

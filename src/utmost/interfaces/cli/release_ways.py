@@ -182,8 +182,12 @@ def publish_wanted_tables(table: Path, request: ReleaseOptions, wanted: list[str
     answer, promised, level = request.answer, request.promised, request.level.read()
     is_once = request.once.once == "tables"
     if request.once.once is not None and not is_once:
-        remedy = "Write --once tables: it takes the noise with the least error for these tables."
-        raise OutOfRange("--want takes --once tables", came=f"--once {request.once.once}", remedy=remedy)
+        remedy = "Write --once tables, which chooses the noise with the least error for these tables."
+        raise OutOfRange(
+            "the noise of --want can be drawn once only by --once tables",
+            came=f"--once {request.once.once}",
+            remedy=remedy,
+        )
     other = replace(request.once, once=None)
     refuse("is for the noise of cells: it does not go with --want", other)
     if is_once:

@@ -131,12 +131,11 @@ def saved_mechanism(path: Path, space: Space | None = None) -> SavedMechanism:
         raise Unsupported(
             "a channel that is drawn from must have rows that sum to exactly 1",
             came="rounded decimals",
-            remedy="Write fractions, those of a level such as alpha=3/8, say; or make the channel exactly private with "
-            "utmost.optima.repair.",
+            remedy="Write fractions; or make the channel exact and private with utmost.optima.repair.",
         )
     epsilon = smallest_epsilon(mechanism, space)
     if epsilon.value == float("inf"):
-        remedy = "Use a channel without zeros beside positive entries of a column."
+        remedy = "Use a channel in which each column is all zeros or all positive."
         raise PromiseBroken("a channel must keep some level", came="an outcome that rules a secret out", remedy=remedy)
     facts = {"epsilon": str(epsilon.value)} if epsilon.level is None else level_facts(epsilon.level)
     outcomes = range(mechanism.shape[1]) if mechanism.outcomes is None else mechanism.outcomes

@@ -65,10 +65,12 @@ def answers_guarantee(epsilon: str, unit: str | None, *, by_ledger: bool, discre
             f"{factor_text(at)} ({level_name(at)}). {KEPT if by_ledger else AGAIN}"
         )
     once = _telling_distance(at)
-    near, far = (f"{_distance(times * once, unit)}, at most {factor_text(at.scaled(times * once))}" for times in (1, 2))
+    near, far = (
+        f"at {_distance(times * once, unit)}, at most {factor_text(at.scaled(times * once))}" for times in (1, 2)
+    )
     return (
-        f"Replacing the secret by another multiplies or divides the chance of any result of one answer, by more "
-        f"the farther the two secrets are apart: {near}; {far} (epsilon = {epsilon} for each "
+        f"Replacing the secret by another multiplies or divides the chance of any result of one answer by a factor "
+        f"that grows with the distance of the two secrets: {near}; {far} (epsilon = {epsilon} for each "
         f"{_distance(Fraction(1), unit)}). {KEPT if by_ledger else AGAIN}"
     )
 

@@ -76,7 +76,7 @@ def _design(facts: Mapping[str, Any]) -> tuple[Certificate, str | None]:
         raise BadTable("prior and dual must have an entry for each secret", came=f"{consumer.secrets} and {len(dual)}")
     if (remap is None) == (matrix is None) or (facts["multipliers"] is None and not on_counts):
         raise BadTable(
-            "a design must have a channel with privacy multipliers, or on counts a remap without multipliers"
+            "a design must have a channel and its privacy multipliers; on counts it may have a remap instead"
         )
     if remap is not None and not (on_counts and len(remap["actions"]) == space.size):
         raise BadTable("a remap must have an action for each count", came=len(remap["actions"]))

@@ -112,7 +112,11 @@ def read_release(
         document = read_json(file, "a release must")
         if not is_whole(document):
             kind = document.get("kind") if isinstance(document, dict) else None
-            remedy = "Name the table: its statement is found beside it."
+            remedy = (
+                "Release this file first, by a plan: utmost plan and utmost release."
+                if kind == "counted"
+                else "Name the table: its statement is found beside it."
+            )
             came = "a document of no kind" if not isinstance(kind, str) else f"one of the kind {kind[:60]!r}"
             raise BadTable("a .json file must be a release by a plan", came=came, where=str(file), remedy=remedy)
         if statement is not None:

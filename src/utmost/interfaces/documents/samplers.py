@@ -58,7 +58,7 @@ class Sampler(Display):
         if len(self.lasts) != len(self.secrets) or {len(row) for row in self.lasts} != {len(self.answers)}:
             raise BadTable("a sampler must have a row for each secret, and in it a number for each answer")
         if len(wholes) != 1 or min(wholes).bit_length() != self.bits:
-            raise BadTable(f"the last number of every row must be one number of {self.bits} bits", came="another")
+            raise BadTable(f"every row must end with the same number, of {self.bits} bits", came="another number")
         if any(row[0] < 0 or any(later < last for last, later in pairwise(row)) for row in self.lasts):
             raise BadTable("the last numbers of a row must ascend", came="a row in which they do not")
         for names in (self.secrets, self.answers):

@@ -92,11 +92,11 @@ def count_contributions(
     one_of(bound, Literal["at_most", "per_cell", "in_total"], "bound")
     if counting != Counting(counting.person, counting.each_row, neighbours=counting.neighbours):
         remedy = "Pass ut.Counting(person=...): limits= takes the place of a bound."
-        raise OutOfRange("counting must have no bounds, only the owner of events", came="a bound", remedy=remedy)
+        raise OutOfRange("counting must say who owns the events, and must have no bound", came="a bound", remedy=remedy)
     if counting.each_row and (bound != PER_CELL or spec.values is None):
         remedy = 'Pass bound="per_cell" and measure=ut.sum("income"): the limits then bound one amount.'
         raise OutOfRange(
-            'bound must be "per_cell" with an amount where each row is a person', came=bound, remedy=remedy
+            'if each row is a person, bound must be "per_cell" and measure a sum', came=bound, remedy=remedy
         )
     if replace(spec, values=None, step=None, each=None, missing=None) != EVENTS:
         remedy = "Leave per_cell=, in_total=, most_events= and distinct values out of the measure."
@@ -114,7 +114,7 @@ def count_contributions(
     bounds = tuple(exact_integer(one, bound) if amount is None else amount.steps(one, bound) for one in limits)
     if not bounds or bounds[0] < 1 or any(low >= high for low, high in pairwise(bounds)):
         remedy = "Pass, for example, limits=[1, 2, 5, 10]."
-        raise OutOfRange(f"the limits of {bound} must be positive and ascending", came=list(limits), remedy=remedy)
+        raise OutOfRange("limits must be positive and ascending", came=list(limits), remedy=remedy)
     axes = tuple(chosen_axes(declared_domain(domain, by), by))
     spelling = spelling_of_table(events, spelling)
     rule = _LimitRule(counting.person, (read,), axes, None, spelling, 1, None, b"", bounds=bounds, of=bound)

@@ -370,7 +370,7 @@ def _warn_of_losses(report: CountingReport, rule: CountingRule, outside: str | N
         warn(f"Some events {' or '.join(lost)}, and are not counted. {remedy}", RowsLeftOut)
     if padded := [name for name, events in report.leading_zeros.items() if events]:
         names = ", ".join(map(repr, padded))
-        text = f"Some values of {names} begin with a zero that is ignored, as 01005 read as 1005. If they are "
+        text = f"Some values of {names} begin with a zero, which is ignored: 01005 is read as 1005. If they are "
         text += f'codes, declare them as text, "{padded[0]}": ["01005", ...]. print(counted.report) shows how many.'
         warn(text, LeadingZerosRead)
     if not report.keeps_half:

@@ -410,8 +410,8 @@ def _ends(bounds: Any, where: str, amount: Amount | None) -> AmountEnds:
     low, high = (exact_integer(end, where) if amount is None else amount.steps(end, where) for end in ends)
     if low > high or low == high == 0:
         raise OutOfRange(
-            f"{where} must allow a change: the lowest below the highest",
-            came=bounds,
-            remedy="Pass the largest change of a cell by one person, 1 or more, or the pair (lowest, highest).",
+            f"{where} must be positive, or a lowest number and a larger highest number",
+            came=", ".join(str(end) for end in ends),
+            remedy=f"Pass, for example, {where}=1000 or {where}=(0, 1000).",
         )
     return low, high

@@ -303,7 +303,7 @@ def check_repeated(
         if release.dataset != request.dataset:
             remedy = f"It stays in its dataset: leave dataset= out. {_SUM_OF_BOTH}"
         required = "a release must keep its columns, promise and dataset, its identifiers and its noise"
-        came = f"another {others[0]}" if others else None
+        came = f"another value of {others[0]}" if others else None
         if others and {*others} <= {"individual", "proved"}:
             said, own = (
                 ", ".join(f"{name}={getattr(promise, name)!r}" for name in others)
@@ -377,7 +377,7 @@ def check_dataset(
         beside=beside[0].promise.lasting_noise.relation if beside else None,
     )
     if request.promise.lasting_noise.delta is not None and (request.dataset in state.accounts or beside):
-        required = "a dataset must hold one release with a delta, since no ledger adds deltas up"
+        required = "a dataset must hold at most one release with a delta, since no ledger adds deltas up"
         remedy = "Pass another name and another dataset=; the deltas of both add up."
         raise OutOfRange(required, came="a second one", where=repr(request.name), remedy=remedy)
     if not is_independent:
@@ -395,7 +395,7 @@ def check_no_duplicate_data(transaction: Transaction, request: PublishRequest, l
                     "the same values must be released in one dataset, where their levels add up",
                     came="values that another dataset holds",
                     where=f"{request.name!r}, dataset {request.dataset!r}",
-                    remedy="Pass dataset= of the release that has them; or independent=True, if nobody is in both.",
+                    remedy="Pass the dataset of that release as dataset=; or independent=True, if nobody is in both.",
                 ).known(
                     f"column {column!r} holds the values of {other.columns[at]!r} in {other.name!r}, version "
                     f"{other.version}, of dataset {other.dataset!r}"

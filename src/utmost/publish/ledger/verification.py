@@ -245,7 +245,7 @@ def end_quarantine(
                 "only a quarantine can be ended",
                 came="a ledger that is in none",
                 where="resume",
-                remedy="Nothing is left to do. To charge more, call ledger.charge or utmost ledger charge.",
+                remedy="Nothing is left to do. To charge more, call ledger.charge.",
             )
         for dataset in levels_missing:
             check_names_differ(transaction.state, dataset)

@@ -39,18 +39,19 @@ def declared_columns(
     for name in names:
         lists = [said for said, of in (("columns", columns), ("public", public), ("drop", drop)) if name in of]
         if len(lists) > 1:
-            remedy = f"Leave it out of {lists[-1]}."
-            raise OutOfRange(f"column {name!r} must be in one list", came=" and ".join(lists), remedy=remedy)
+            required = f"column {name!r} must be in only one of " + " and ".join(f"{each}=" for each in lists)
+            raise OutOfRange(required, came="all of them", remedy=f"Leave it out of {lists[-1]}=.")
     silent = [name for name in names if name not in (*columns, *public, *drop)]
     if silent:
         unnamed = next((name for name in silent if re.fullmatch(r"column \d+", name)), None)
+        them = "it" if len(silent) == 1 else "them"
         hint = "" if unnamed is None else f" A column without a name is called by its place: {unnamed!r}."
         raise NotDeclared(
             "every column must be released, declared public or dropped",
             came=", ".join(map(repr, silent)),
             remedy=(
-                f'Pass drop="{",".join(silent)}" to leave it out, or name it in public= if no cell of it depends on '
-                f"any individual.{hint}"
+                f'Pass drop="{",".join(silent)}" to leave {them} out, or name {them} in public= if no cell of {them} '
+                f"depends on any individual.{hint}"
             ),
         )
     return tuple(name for name in names if name in public), tuple(name for name in names if name in drop)

@@ -263,8 +263,8 @@ class KeyNoise(SelectionNoise):
             count, each = "count of shares", "the largest delta of a share with which all shares together keep delta"
         step = level_name(level.scaled(Fraction(1, self.shares or self.unit.cells)))
         return (
-            f"a key is selected if its {count} reaches a random threshold, drawn separately for each key, at {step} "
-            f"and {each}; its noisy count is published with it, and is always above "
+            f"a key is selected if its {count} reaches a random threshold, which is drawn separately for each key at "
+            f"{step} and {each}; its noisy count is published with it, and is always above "
             f"{self.distribution(level).threshold}, so that rare keys look more frequent than they are"
         )
 

@@ -59,8 +59,8 @@ class PlanarDistribution(Display):
                 "the level for a distance of one grid step must be at most epsilon 1.7",
                 came=f"a width of {width}, and {self.level} for {self.per}",
                 where="grid",
-                remedy="Pass a smaller grid=, or leave grid= out. If all points lie on this grid, separate noise of "
-                'each coordinate is smaller: GradualRelease(numbers="integers") at a share 1/sqrt(n) of the level.',
+                remedy="Pass a smaller grid=, or leave grid= out. If all points lie on this grid, separate noise for "
+                'each of the n coordinates is smaller: GradualRelease(numbers="integers") at 1/sqrt(n) of the level.',
             )
 
     @property

@@ -395,15 +395,17 @@ class Promise(Display):
                 remedy="Make the promise with part=(partition, part), or without part= for a whole table.",
             )
         if counted is not None and counted.individual is not None and self.individual not in (None, counted.individual):
-            required = "individual must be the one that was counted"
-            remedy = f'Write individual="{counted.individual}", or leave it out.'
-            raise OutOfRange(required, came=repr(self.individual), where="individual", remedy=remedy)
+            required = f"the promise must name the individual that was counted, {counted.individual!r}"
+            remedy = (
+                "Make the promise from the counted table (Promise.of_counted, utmost promise), or without individual."
+            )
+            raise OutOfRange(required, came=repr(self.individual), remedy=remedy)
         if self.proved and (counted is None or not counted.proved):
             required, came = (
                 "a promise with proved=True needs a table that utmost counted",
                 "a table that was counted elsewhere",
             )
-            remedy = "Leave proved= out of the promise, or count the people: ut.count_table, utmost count."
+            remedy = "Count the people (ut.count_table, utmost count); or make the promise without proved=True."
             raise OutOfRange(required, came=came, where="proved", remedy=remedy)
         self.noise.check_unit(counted)
         if counted is None or self.noise.is_by_plan or self.noise.labels_rows:

@@ -165,7 +165,7 @@ class Until(Display):
         rows = np.logical_and.reduce([np.isin(column, labels) for column, labels in columns])
         if not rows.any():
             required = "until must choose cells of the table"
-            remedy = "Correct the labels of until."
+            remedy = "Correct the labels in until=."
             raise OutOfRange(required, came=str(_written_labels(self.where)), remedy=remedy)
         return np.asarray(rows)
 

@@ -185,14 +185,15 @@ class CleanTable(Display):
             how = f"every count was rounded to the {whole} below or above it"
         else:
             how = f"no count was changed by more than {_above(self.cell_move)}"
-        near = "the nearest" if not self.residual else f"within {_above(self.residual)} of the nearest"
-        moved = f", public sums to within {_above(self.facts_moved)}" if self.facts_moved else ""
+        within = f"within {_above(self.residual)} of " if self.residual else ""
+        near = f"{within}the non-negative numbers"
+        moved = f", and met public sums to within {_above(self.facts_moved)}" if self.facts_moved else ""
         facts = "" if self.given is None else f" These facts are public, and hold for them: {self.given.words}."
         are = "whole" if self.amount is None else f"multiples of {self.amount.text(1)}"
         before = "they were"
         if self.determined_by is not None:
             before = "all measured sums of them were"
-            near = f"those of the nearest table{'' if not self.residual else f', within {_above(self.residual)},'}"
+            near = f"{within}those of the non-negative table"
         held = ""
         if self.held is not None:
             name = self.domain.marginal_name(self.held)
@@ -203,11 +204,11 @@ class CleanTable(Display):
             )
         return (
             f"These {many} are {are}, not negative, and all sums of them agree. They are biased, for display and for "
-            f"programs that need {many}: a true zero can only be raised, alone by {raised} on average, and larger "
-            f"{many} are lowered in return. The unbiased sums and their error bars are in the release. Before rounding "
-            f"{before} {near} to the released sums that are not negative, by weighted least squares{moved}: the "
-            f"certificate beside them proves it. In rounding, {how}; the largest change of a measured sum was "
-            f"{self.largest_move:.3g}."
+            f"programs that need {many}: a true zero can only be raised (by {raised} on average if only that "
+            f"cell is cut off at zero), and larger {many} are lowered in return. The unbiased sums and their error "
+            f"bars are in the release. Before rounding {before} {near} nearest to the released sums, by weighted least "
+            f"squares{moved}: the certificate beside them proves it. In rounding, {how}; the largest change of a "
+            f"measured sum was {self.largest_move:.3g}."
             f"{facts}{held}"
         )
 

@@ -486,9 +486,9 @@ class NoisySums(Display):
         amount = self.unit.amount
         if amount is None or amount.distinct is not None or amount.name != name:
             there = (
-                "Leave it out: counts alone were released."
+                "Leave amount= out: only counts were released."
                 if amount is None
-                else f"Write {amount.name}, or leave it out."
+                else f"Pass amount={amount.name!r}, or leave amount= out."
             )
             raise OutOfRange("amount must name an amount that was released", came=repr(name), remedy=there)
 

@@ -110,7 +110,9 @@ class ReleasedCells(ABC):
         if not rows or rows & others:
             came = "a row in both" if rows else "none"
             raise OutOfRange(
-                "a mean needs a row, and two means no row in common", came=came, remedy="Select other labels."
+                "a mean needs at least one row, and two means that are compared must have no row in common",
+                came=came,
+                remedy="Select other labels.",
             )
         means = [(Fraction(1, len(rows)), rows)]
         if others:

@@ -110,5 +110,6 @@ def levels_by_distance(
     chosen = {d: level(epsilon(d)) for d in sorted(set(distances.values()) - {0})}
     ordered = list(chosen.values())
     if any(near < far for near, far in pairwise(ordered)):
-        raise OutOfRange("the level must not grow with the distance", came=chosen)
+        remedy = "Give larger distances smaller levels."
+        raise OutOfRange("the level must not grow with the distance", came=chosen, remedy=remedy)
     return {member: chosen[d] for member, d in distances.items() if d}

@@ -479,7 +479,9 @@ def _distinct(labels: Sequence[Any]) -> tuple[Label, ...]:
         raise OutOfRange(
             "the values of an axis must be distinct, text, integers or truth values, at least one",
             came=wrong,
-            remedy="Declare dates and times by ut.workloads.periods.",
+            remedy="Declare dates and times by ut.workloads.periods."
+            if wrong == "another value"
+            else "List each value once.",
         )
     whole = (isinstance(label, int | np.integer) and not _is_truth(label) for label in labels)
     return tuple(int(label) if is_int else str(text) for label, is_int, text in zip(labels, whole, texts, strict=True))

@@ -84,9 +84,9 @@ def bins(
     count = (top - bottom) / step if step > 0 else Fraction(0)
     if count.denominator != 1 or not 1 <= count <= MOST_VALUES:
         raise OutOfRange(
-            f"the bins must be 1 to {MOST_VALUES} of one width, from the lowest edge to the highest",
-            came=f"{brief(count)} from {brief(bottom)} to {brief(top)}",
-            remedy="Choose edges whose distance is a multiple of the width.",
+            f"the width must divide the range into 1 to {MOST_VALUES} bins",
+            came=f"{brief(count)} bins from {brief(bottom)} to {brief(top)}",
+            remedy="Choose a width of which the distance from the lowest to the highest edge is a multiple.",
         )
     if growth < 2:
         raise OutOfRange("fanout must be at least 2", came=growth, remedy="Leave out fanout=.")

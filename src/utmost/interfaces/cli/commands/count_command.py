@@ -95,11 +95,8 @@ def count(
         check_absent(out)
 
     if contributions is not None and (part or together or unknown.column):
-        raise OutOfRange(
-            "--contributions does not go with --part, --together and --unknown-keys",
-            came="one of them",
-            remedy="Leave it out.",
-        )
+        came = "--part" if part else "--together" if together else "--unknown-keys"
+        raise OutOfRange(f"--contributions cannot be combined with {came}", came="both", remedy=f"Leave out {came}.")
 
     if unknown.column is not None:
         if part is not None or together is not None or neighbours != "add-remove":

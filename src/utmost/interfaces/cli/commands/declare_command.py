@@ -63,8 +63,10 @@ def declare(
         for part in listed_sizes.split(","):
             name, equals, size = (piece.strip() for piece in part.partition("="))
             if name not in _SIZES or not equals or not size or name in sizes:
-                remedy = f"Write --noise {column.strip() or 'count'}=discrete-laplace:scale=2, say."
-                raise OutOfRange("--noise must be COLUMN=KIND:SIZE", came=repr(text)[:80], remedy=remedy)
+                known = kind.strip() if kind.strip() in _KINDS else "discrete-laplace"
+                example = "scale=2" if "laplace" in known else "sigma=3"
+                remedy = f"Write --noise {column.strip() or 'count'}={known}:{example}, say."
+                raise OutOfRange("--noise must be COLUMN=KIND:NAME=SIZE", came=repr(text)[:80], remedy=remedy)
             sizes[name] = size
         if kind.strip() not in _KINDS:
             remedy = f"Write --noise {column}=discrete-laplace:scale=2, say."

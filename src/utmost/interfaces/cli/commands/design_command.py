@@ -244,8 +244,8 @@ def _places(optimum: Optimum, path: Path) -> Writer:
     space, prior = certificate.ptype.space, certificate.consumer.prior
     metric = space.metric
     if not isinstance(metric, EuclideanGridMetric | ManhattanGridMetric) and not isinstance(space, Places):
-        remedy = "Leave out --plot, or take a grid or places: --grid 4x4, --space places:towns.csv:name,lat,lon."
-        raise OutOfRange("--plot needs a grid, or places with coordinates", came=repr(metric), remedy=remedy)
+        remedy = "Leave out --plot, or write --space grid:4x4 or --space places:towns.csv:name,lat,lon."
+        raise OutOfRange("--plot needs a grid, or places with coordinates", came="another space", remedy=remedy)
     check_format(path)
     attack = attack_facts(optimum.attack(), space)
     caption = (

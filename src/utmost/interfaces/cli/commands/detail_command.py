@@ -59,7 +59,9 @@ def detail(
     More: docs/reference/tables.md
     """
     at, (name, _, share) = level.read(), group.partition("=")
-    rule = DetailRule(name, named_values(breakdowns, "a detail is written NAMES=NUMBER", "--detail", "'age sex=500'"))
+    rule = DetailRule(
+        name, named_values(breakdowns, "a detail is written NAMES=NUMBER", "--detail", "--detail 'age sex=500'")
+    )
     check_document(answer.file, sign, draws=True)
     if people.mean:
         remedy = "Leave out --mean; utmost release publishes the sums and means of a column."

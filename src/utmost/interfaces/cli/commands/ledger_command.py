@@ -267,7 +267,7 @@ def resume(
 
     utmost ledger resume --ledger restored.db --reason "disk failure" --missing students=3/4
     """
-    charged = options.named_values(missing, _MISSING, "--missing", "admissions=1/2")
+    charged = options.named_values(missing, _MISSING, "--missing", "--missing admissions=1/2")
     if charged and nothing_missing:
         remedy = "Leave out --nothing-missing if anything may have been spent since the backup."
         raise OutOfRange("only one of --missing and --nothing-missing may be given", came="both", remedy=remedy)

@@ -221,7 +221,9 @@ def serve(
             raise
         remedy = "The line above has the reason; if the address is in use, choose another --port."
         where = f"{settings.host}:{settings.port}"
-        raise Unsupported("the service must start", came="nothing", where=where, remedy=remedy) from None
+        raise Unsupported(
+            "the service must start", came="a server that ended at once", where=where, remedy=remedy
+        ) from None
 
 
 def _say_restored(what: str, restored: "Restored") -> None:

@@ -168,7 +168,7 @@ def share(
 
 
 def weights_of(texts: list[str] | None) -> dict[str, str]:
-    return options.named_values(texts, "a weight is written NAME=NUMBER", "--weight", "visits=3")
+    return options.named_values(texts, "a weight is written NAME=NUMBER", "--weight", "--weight visits=3")
 
 
 def report_of(shared: SharedLevel) -> dict[str, Any]:

@@ -108,8 +108,10 @@ def statement(
     """
     if sdmx is not None:
         if as_json or any(file is not None for file in (html, package, out)):
-            remedy = "Write them in a second call."
-            raise OutOfRange("--sdmx must be the only file", came="--html, --package, --out or --json", remedy=remedy)
+            names = {"--html": html is not None, "--package": package is not None, "--out": out is not None}
+            came = next((name for name, is_given in names.items() if is_given), "--json")
+            remedy = f"Leave out {came}, and write it in a second call."
+            raise OutOfRange(f"--sdmx cannot be combined with {came}", came="both", remedy=remedy)
         if sdmx.suffix.lower() != ".csv":
             came, remedy = str(sdmx), f"Write --sdmx {sdmx.with_suffix('.csv')}."
             raise OutOfRange("--sdmx must be a .csv file", came=came, remedy=remedy)

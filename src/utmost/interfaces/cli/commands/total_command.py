@@ -183,7 +183,7 @@ def total(
     questions.update({name: level_name is not None for name, level_name in along.items()})
     names = [name for name, wanted in questions.items() if wanted]
     if len(names) > 1:
-        remedy = "Leave one out, and ask it in a second call: it costs nothing."
+        remedy = "Leave one out, and ask for it in a second call, which costs nothing."
         raise OutOfRange("only one of these options may be given", came=" and ".join(names), remedy=remedy)
     if values is not None and mean is spread is variance is None:
         raise OutOfRange(
@@ -196,7 +196,7 @@ def total(
             raise OutOfRange(
                 "only one of these options may be given",
                 came=f"--sum and {names[0]}",
-                remedy="Leave one out, and ask it in a second call: it costs nothing.",
+                remedy="Leave one out, and ask for it in a second call, which costs nothing.",
             )
         read.check_amount(amount)
 
@@ -399,7 +399,10 @@ def _of_cells(
     """Report a sum or a ratio of the cells of a released table."""
     unknown = [name for name, value in other.items() if value is not None]
     if unknown:
-        remedy = "For means of cells write utmost read --mean; quantiles need a release by a plan (--want)."
+        remedy = (
+            "For the mean of cells write utmost read FILE --where LABELS --mean; quantiles need a release by a plan "
+            "(--want)."
+        )
         raise OutOfRange("utmost total gives sums and ratios of a released table", came=unknown[0], remedy=remedy)
     if "count" in read.cells and read.counted and not isinstance(read, OneDrawCells):  # cells of a counted table
         check_counted(read.labels, [*where, *over], read.units_of_time)

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import exact_integer, spelled
 from utmost.core.exact.written_levels import level_text
-from utmost.errors import BadTable, NotANumber, OutOfRange
+from utmost.errors import BadTable, NotALevel, NotANumber, OutOfRange
 from utmost.interfaces.cli.options import file_options, table_options
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import option
@@ -149,10 +149,14 @@ def _levels(at: list[str] | None, level: options.LevelOptions) -> Callable[[int]
     for text in at:
         distance, _, epsilon = text.partition("=")
         far = spelled(distance)
-        if far is None or far < 1 or far % 1 or int(far) in listed:
+        if not epsilon or far is None or far < 1 or far % 1 or int(far) in listed:
             remedy = "Write --at 1=1 --at 2=1/4, say, each distance once."
             raise OutOfRange("--at must be DISTANCE=EPSILON", came=repr(text), remedy=remedy)
-        listed[int(far)] = options.written_level(epsilon)
+        try:
+            listed[int(far)] = options.written_level(epsilon)
+        except (NotALevel, NotANumber):
+            required, remedy = "--at must give an epsilon above 0 for a distance", "Write --at 1=1 --at 2=1/4, say."
+            raise OutOfRange(required, came=repr(text), remedy=remedy) from None
     if 1 not in listed:
         remedy = "Add --at 1=1, say."
         raise OutOfRange("--at must name the level at distance 1", came=", ".join(at), remedy=remedy)

@@ -340,6 +340,12 @@ class CountingOptions(PersonOptions):
         except UtmostError as error:
             if self.mean is None and self.measures is None:
                 raise
+            if self.mean is not None and error.required.startswith(("each ", "step ", "the step ")):
+                required = (
+                    "LOW, HIGH and STEP must be numbers, LOW below HIGH, and both multiples of STEP (1 if left out)"
+                )
+                remedy = "Write --mean income=0,200000 or --mean income=0,200000,0.01, say."
+                raise OutOfRange(required, came=", ".join(self.mean), where="--mean", remedy=remedy) from None
             remedy = self._with_step(error.remedy or "", error.where or "")
             if self.measures is not None:  # arguments of a measure are keys of its file
                 remedy = _MEASURE_ARGUMENT.sub(r'"\1": \2 in the file of --measures', remedy)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from utmost.core.exact.arguments import one_of
-from utmost.errors import OutOfRange
+from utmost.errors import NotANumber, OutOfRange
 from utmost.interfaces.cli.options import file_options
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import flag, option
@@ -166,9 +166,14 @@ class StopOptions:
         share, _, selections = self.until.partition(" where ")
         where: dict[str, list[str]] = {}
         for selection in selections.split(" and ") if selections else ():
-            name, labels = options.named_value(selection, "cells are COLUMN=LABEL,LABEL", "--until", "sex=women")
+            example = '--until "10 % where sex=women"'
+            name, labels = options.named_value(selection, "cells are COLUMN=LABEL,LABEL", "--until", example)
             where[name.strip()] = split_names([labels])
-        return within(share, where)
+        try:
+            return within(share, where)
+        except NotANumber:
+            required = "a rule begins with a share of the released value"
+            raise OutOfRange(required, came=repr(share), where="--until", remedy='Write --until "10 %".') from None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

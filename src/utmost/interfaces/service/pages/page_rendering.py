@@ -1,5 +1,6 @@
 """Pages: templates that escape all values, and static files whose address changes with their content."""
 
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -63,6 +64,31 @@ PLACES = (
 )
 """Menu of pages: path, title, and the actions of which a viewer needs one."""
 
+FIELDS = {
+    "name": "Name of the release",
+    "dataset": "Spends the budget of",
+    "version": "Version of the data",
+    "columns": "Columns to release",
+    "public": "Public columns",
+    "drop": "Columns to leave out",
+    "epsilon": "Level ε",
+    "sensitivity": "One person changes a cell by at most",
+    "cells": "Most cells that one person changes",
+    "individual": "One individual is",
+    "neighbours": "What is hidden",
+    "rows": "The list of rows",
+    "numbers": "The values",
+    "grid": "Grid of reals",
+    "largest": "Largest true value",
+    "id_column": "Column of identifiers",
+    "half_step": "noise in half steps",
+    "independent": "none of these people is in another dataset of this ledger",
+}
+"""Labels of the fields of a publication, by the arguments of the library."""
+
+_ARGUMENT = re.compile(rf"(?:\b([Pp])ass )?\b({'|'.join(FIELDS)})=(\[[^\]]*\]|\"[^\"]*\"|'[^']*'|[\w/.-]*\w)?")
+_SUBJECT = re.compile(rf"^({'|'.join(FIELDS)})(?=: | must )")
+
 DONE = {
     "proposed": "The proposal waits for a second person.",
     "approved": "Approved.",
@@ -100,6 +126,21 @@ def link(path: str, **query: Any) -> str:
     return f"{path}?{urlencode(filled)}" if filled else path
 
 
+def in_fields(text: str) -> str:
+    """Name the fields of a page where a sentence of the library names arguments."""
+
+    def field(match: re.Match[str]) -> str:
+        begin, value = match[1], (match[3] or "").strip("[]\"'")
+        label = f"“{FIELDS[match[2]]}”"
+        if value == "True":
+            return f"{'T' if begin == 'P' else 't'}ick {label}" if begin else label
+        if begin:
+            return f"{'W' if begin == 'P' else 'w'}rite {value or 'a value'} in the field {label}"
+        return f"{label}: {value}" if value else f"the field {label}"
+
+    return _ARGUMENT.sub(field, _SUBJECT.sub(lambda match: f"“{FIELDS[match[1]]}”", text))
+
+
 def moment(seconds: int | float | str | None) -> str:
     """Return a time in UTC, to the minute."""
     if seconds is None:
@@ -119,8 +160,8 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters |= {"moment": moment, "short": short, "bar": short_bar}
-    environment.filters |= {"level": level_text, "level_words": level_words}
-    environment.globals |= {"static": static_address, "link": link, "release_of_utmost": __version__}
+    environment.filters |= {"level": level_text, "level_words": level_words, "in_fields": in_fields}
+    environment.globals |= {"static": static_address, "link": link, "release_of_utmost": __version__, "fields": FIELDS}
     return environment
 
 

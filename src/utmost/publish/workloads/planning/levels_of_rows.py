@@ -129,7 +129,8 @@ def changes_of(unit: Unit, cells: int) -> NDArray[np.int64]:
             "rows are certified for units without in_total, exactly and between", came=repr(unit), where="unit"
         )
     if unit.cells > cells and unit.cells % cells:
-        raise OutOfRange(f"the unit must have at most {cells} cells, or a multiple", came=repr(unit), where="unit")
+        required = f"one individual must change at most {cells} cells, or a multiple of {cells} cells"
+        raise OutOfRange(required, came=repr(unit), where="unit")
     # With more cells, several whole rows change alike, which spends a multiple.
     several, present = max(1, unit.cells // cells), min(unit.cells, cells)
     records = [np.zeros(cells, dtype=np.int64)]

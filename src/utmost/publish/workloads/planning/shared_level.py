@@ -169,7 +169,7 @@ def share_level(
     whole = _PARTS * max(10, len(read))
     errors = np.array([read[name] * _errors(plan, highest, whole) for name, plan in plans.items()])
     if not np.isfinite(errors).all():
-        raise NotALevel("the errors must be numbers at a 200th of the level", came=highest)
+        raise NotALevel(f"floats must hold the error of each plan at 1/{whole} of the level", came=highest)
     value, parts = _least(errors, whole)
     bound, _ = _least(errors, whole + len(read) - 1)
     shares = {name: Fraction(part, whole) for name, part in zip(read, parts, strict=True)}

@@ -411,10 +411,9 @@ def not_determined(domain: Domain, marginal: Marginal, measured: Iterable[Margin
     names = [repr(domain.marginal_name(known)) for known in measured]
     more = [f"and {len(names) - _NAMED} more"] if len(names) > _NAMED else []
     return NotDetermined(
-        "the measured tables must determine the answer",
+        "the answer must follow from the measured tables: " + ", ".join([*names[:_NAMED], *more]),
         came=f"sums over {name!r}" if name else "the total",
-        where=", ".join([*names[:_NAMED], *more]) + " measured",
-        remedy=f"Measure {name!r} or a finer table with a share of the budget, or ask for a coarser sum.",
+        remedy=f"Ask for a coarser sum; or publish by a plan that measures {name!r} or a finer table.",
     )
 
 

@@ -28,7 +28,7 @@ class RotatedSearch:
     def obstacle(self, request: PlanRequest) -> SearchObstacle | None:
         if request.together is None:
             remedy = "Pass together=, the axis along which one individual changes all cells of a row."
-            return SearchObstacle("rotated sums need an axis of two values, together=", remedy)
+            return SearchObstacle("rotated sums need together=, an axis of two values", remedy)
         if request.together.values != 2:
             return SearchObstacle("rotated sums need an axis of two values", 'Pass method="signed".')
         if request.unit.in_total is not None:

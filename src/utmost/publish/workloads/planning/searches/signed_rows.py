@@ -12,7 +12,7 @@ class SignedSearch:
     def obstacle(self, request: PlanRequest) -> SearchObstacle | None:
         if request.together is None:
             remedy = "Pass together=, the axis along which one individual changes all cells of a row."
-            return SearchObstacle("signed sums need an axis of three to five values, together=", remedy)
+            return SearchObstacle("signed sums need together=, an axis of three to five values", remedy)
         if request.together.values == 2:
             return SearchObstacle("signed sums need an axis of three to five values", 'Pass method="rotated".')
         if not request.unit.nonnegative or request.unit.needs_sizes:
