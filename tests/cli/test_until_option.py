@@ -92,9 +92,9 @@ def test_a_promise_in_a_file_and_a_recipe_keep_the_rule(table, run):
         ((*RULE, "--cost", "squared"), "Leave out cost in the recipe"),
         (("--until", "10 % where town=X"), "--until must name public columns"),
         (("--until", "10 % where department=Z"), "--until must choose cells of the table"),
-        (("--until", "10 % where department"), "Write sex=women"),
+        (("--until", "10 % where department"), "10 % where sex=women"),
         (("--until", "200 %"), "above 0 % and up to 100 %"),
-        (("--until", "many"), "number"),
+        (("--until", "many"), "share of the released value"),
     ],
 )
 def test_what_does_not_go_with_it_is_refused_and_nothing_is_written(table, run, options, said):

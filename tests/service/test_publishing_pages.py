@@ -122,7 +122,7 @@ def test_a_promise_is_brought_as_a_file(visitor, service):
     brought = {"plan": ("promise.json", content, "application/json")}
     page = ada.get("/publish")
     without = ada.fill(page, "/proposals", {"kind": "plan"}, brought, name="fresh")
-    assert (without.status_code, "epsilon" in without.text) == (422, True)
+    assert (without.status_code, "Level ε" in without.text) == (422, True)
     forged = {"plan": ("promise.json", content.replace(b'"cells": 1', b'"cells": 2'), "application/json")}
     assert forged != brought
     assert ada.fill(page, "/proposals", {"kind": "plan"}, forged, name="fresh", epsilon="1").status_code == 422

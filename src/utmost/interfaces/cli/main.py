@@ -471,7 +471,7 @@ _OPTIONS = {
     **{name: f"--{name}" for name in ("epsilon", "grid", "independent", "largest", "loss", "n", "name", "neighbours")},
     **{name: f"--{name}" for name in ("prior", "public", "margin", "relaxable", "response", "sensitivity", "size")},
     **{name: f"--{name}" for name in ("by", "nested", "part", "person", "measures", "share", "step", "values", "want")},
-    **{name: f"--{name}" for name in ("below", "complementary", "mark", "rows")},
+    **{name: f"--{name}" for name in ("below", "complementary", "mark", "rows", "claim", "source")},
     "at_most": "--at-most",
     "each": "--each",
     "individual": "--individual",
@@ -577,6 +577,30 @@ _CALLS = {
     ),
     "Leave measure= out": "Leave --values out",
     'bound="at_most" counts': "--contributions at-most counts",
+    "or other= on the axis": 'or "other" on the axis',
+    'Pass on="2025-01-01"': 'Write "on": "2025-01-01"',
+    'the zone in which you count: zone="America/New_York"': (
+        'on its axis in the domain file the zone in which you count: "zone": "America/New_York"'
+    ),
+    "Leave out whole=": 'Leave out "whole"',
+    "Leave out fanout=": 'Leave out "fanout"',
+    "groups= and fanout=": '"groups" and "fanout"',
+    "Pass missing=, a label for missing values": 'Write "missing": "not stated" on the axis in the domain file',
+    "plan the tables that you want by ut.choose_plan, and release the plan": "write utmost release --want",
+    "plan the tables: ut.choose_plan": "plan the tables: utmost plan",
+    "promise the cells with unit=": "promise the cells with --sensitivity and --cells",
+    "Release the columns with unit=": "Release the columns with --sensitivity and --cells",
+    'Pass within("10 %"), say': 'Write --until "10 %", say',
+    "Count with ut.mean (--mean)": "Count with --mean",
+    "without ut.mean": "without --mean",
+    "with clean() or utmost clean": "with utmost clean",
+    "ut.release(contributions, ut.Promise.of_counted(contributions), epsilon=1)": (
+        "utmost release CONTRIBUTIONS --epsilon 1"
+    ),
+    "a table of ut.count_contributions, or of utmost count": "a table of utmost count",
+    "(neighbours=, per=)": "(--neighbours, --per)",
+    "Pass between(10, 40), between(low=10) or between(high=40)": "Write 10..40, 10.. or ..40",
+    "between needs low, high, or both with low <= high": "bounds must be LOW..HIGH, LOW.. or ..HIGH",
     "bins without other=": 'bins without "other"',
     "amount must name an amount": "--sum must name an amount",
     "Leave amount= out": "Leave --sum out",
@@ -665,9 +689,10 @@ def _spoken(text: str, keys: Collection[str]) -> str:
         text = text.replace(call, words)
     text = _SPELLING.sub(lambda match: " ".join(match[1].split(", ")), text)
     text = _NUMBERED.sub(numbered, _SELECTED.sub(selected, text))
-    text = _PAIR.sub(r"\1=\2,\3", text)
     parts = _PYTHON_CALL.split(text)  # every second part is a call of Python, which stays as it is
-    text = "".join(part if place % 2 else _ASSIGNED.sub(option, part) for place, part in enumerate(parts))
+    text = "".join(
+        part if place % 2 else _ASSIGNED.sub(option, _PAIR.sub(r"\1=\2,\3", part)) for place, part in enumerate(parts)
+    )
     return re.sub(rf"{re.escape(in_recipe)} (?=[a-z-]+ = )", " and ", text)
 
 

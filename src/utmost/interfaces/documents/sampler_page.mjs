@@ -38,7 +38,7 @@ function show(answer, how) {
   at("told").hidden = answer === null;
   at("ask").hidden = answer !== null;
   at("answer").textContent = answer ?? "";
-  at("kept").textContent = answer === null ? "" : `${how} Drawing anew costs the promise once more.`;
+  at("kept").textContent = answer === null ? "" : `${how} A new answer costs the promised level once more.`;
 }
 
 at("guarantee").textContent = table.guarantee;
@@ -51,7 +51,7 @@ at("ask").addEventListener("submit", async (event) => {
   try {
     show(await kept(drawn), "Drawn, and kept on this device.");
   } catch {
-    show(drawn, "Drawn, but this browser keeps nothing: write it down, and send the same again.");
+    show(drawn, "Drawn, but this browser keeps nothing: write the answer down, and send the same answer each time.");
   }
 });
 at("anew").addEventListener("click", async () => {

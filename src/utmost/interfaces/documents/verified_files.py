@@ -67,7 +67,7 @@ def verified(
     if kind == CLEAN_KIND:
         if whole is None:
             required = "a clean table needs --release, from which it was made"
-            raise OutOfRange(required, came="none", remedy="Add --release release.json.")
+            raise OutOfRange(required, came="none", remedy="Name the whole release: --release release.json.")
         _check_unchanged(release, text_file, facts)
         return _clean_report(release, text_file, path, facts, whole, public_key)
     if facts.get("table") is None:

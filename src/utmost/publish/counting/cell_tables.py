@@ -124,7 +124,7 @@ def _nested_axis(nested: Mapping[str, Sequence[str]], domain: Domain) -> tuple[i
             remedy='Pass {"outcome": ["admitted", "applicants"]}.',
         )
     if name not in domain.columns:
-        remedy = f'Declare the axis, as in ut.Domain(..., {name}=["admitted", "rejected"]).'
+        remedy = f'Declare the axis in the domain: "{name}": ["admitted", "rejected"].'
         raise NotDeclared("nested must name an axis of the domain", came=repr(name), remedy=remedy)
     place = domain.columns.index(name)
     if len(columns) != domain.shape[place] or len(set(columns)) < len(columns):

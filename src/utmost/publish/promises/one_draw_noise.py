@@ -369,13 +369,9 @@ class OneDraw(ColumnNoise):
     def guarantee(self, level: Level, columns: Sequence[str]) -> str:
         """The guarantee at a level, in plain words."""
         unit = self.unit
-        many = (
-            f"{unit.cells_text('released cell')}, and that"
-            if unit.cells == 1
-            else f"{unit.cells_text('released cell')}, each"
-        )
+        many = f"{unit.cells_text('released cell')},{' each' * (unit.cells > 1)}"
         signs = ", and lowers none" * unit.nonnegative
-        whole = ", and that every individual is counted so" * unit.exactly
+        whole = ", and that every individual contributes exactly this much" * unit.exactly
         changes = f"at most {many} by at most {unit.largest_change}{signs}{whole}"
         return promise_text(level, unit.neighbours, "the released columns", changes)
 

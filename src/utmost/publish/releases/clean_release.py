@@ -192,7 +192,7 @@ class CleanTable(Display):
         are = "whole" if self.amount is None else f"multiples of {self.amount.text(1)}"
         before = "they were"
         if self.determined_by is not None:
-            before = "all measured sums of them were"
+            before = "all their measured sums were"
             near = f"{within}those of the non-negative table"
         held = ""
         if self.held is not None:
@@ -206,8 +206,8 @@ class CleanTable(Display):
             f"These {many} are {are}, not negative, and all sums of them agree. They are biased, for display and for "
             f"programs that need {many}: a true zero can only be raised (by {raised} on average if only that "
             f"cell is cut off at zero), and larger {many} are lowered in return. The unbiased sums and their error "
-            f"bars are in the release. Before rounding {before} {near} nearest to the released sums, by weighted least "
-            f"squares{moved}: the certificate beside them proves it. In rounding, {how}; the largest change of a "
+            f"bars are in the release. Before rounding, {before} {near} nearest to the released sums, by weighted "
+            f"least squares{moved}: the certificate beside them proves it. In rounding, {how}; the largest change of a "
             f"measured sum was {self.largest_move:.3g}."
             f"{facts}{held}"
         )

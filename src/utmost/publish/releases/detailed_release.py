@@ -86,7 +86,8 @@ class DetailRule(Display):
             raise OutOfRange("details must be breakdowns by name, with a bound each", came="others", where="details")
         bounds = {name: exact(bound, "details") for name, bound in self.details.items()}
         if not bounds or len(set(bounds.values())) < len(bounds):
-            raise OutOfRange("details must have bounds that differ", came="none, or two alike", where="details")
+            came = "two that are equal" if bounds else "none"
+            raise OutOfRange("each breakdown must have its own bound", came=came, where="details")
         object.__setattr__(self, "details", bounds)
 
     def detail_of(self, noisy: Number) -> str | None:

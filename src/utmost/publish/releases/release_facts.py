@@ -171,7 +171,8 @@ class ReleaseFacts(Display):
         # The bound for a person if an attacker knows that the person took part
         if self.promise is not None and self.per is None and self.delta is None:
             steps = 2 if self.promise.unit.neighbours == "add-remove" else 1
-            told = f"the factor between any two values of your record is up to {factor_text(self.level.scaled(steps))}"
+            factor = factor_text(self.level.scaled(steps))
+            told = f"changing your record multiplies or divides the chance of any result by at most {factor}"
             if self.stop is not None:
                 beforehand = factor_text(self.stop.promised.scaled(steps))
                 told = f"{told} for this outcome, {beforehand} as promised beforehand"
@@ -188,7 +189,7 @@ class ReleaseFacts(Display):
             yield Fact("loss of this outcome", f"epsilon = {level_words(self.own_level)}", is_first=True)
             yield Fact("promised beforehand", f"epsilon = {promised}, whatever the outcome", is_first=True)
         if self.delta is not None:
-            yield Fact("delta", f"{self.delta}, the chance that epsilon does not bound", is_first=True)
+            yield Fact("delta", f"{self.delta}, the chance that the bound of epsilon fails", is_first=True)
         if self.answered:
             yield Fact(
                 "answered at",
@@ -244,8 +245,8 @@ class ReleaseFacts(Display):
         cell = self.own_level if facts is None else level_from_facts(facts)
         shared = "" if cell == self.own_level else f"; epsilon = {level_words(cell)} for each cell"
         if (stop := self.stop) is not None:
-            reached = f"{level_words(self.own_level)} was reached"
-            return f"epsilon = {level_words(stop.promised)} promised beforehand, which is approved; {reached}{shared}"
+            reached = f"the level of an approval; {level_words(self.own_level)} was reached"
+            return f"epsilon = {level_words(stop.promised)} promised beforehand, {reached}{shared}"
         return f"epsilon = {level_words(self.own_level)}{shared}"
 
     @property

@@ -231,7 +231,7 @@ def sums_in_words(statement: Mapping[str, Any], release: "NoisySums") -> Release
 def possible_values(columns: Sequence[str]) -> str:
     """The sentence about the domain, which is published without noise."""
     lists = f"list{'s' * (len(columns) > 1)} of possible values"
-    return f"only the {lists} of {', '.join(columns)}, declared beforehand; not who belongs where"
+    return f"only the {lists} of {', '.join(columns)}, declared beforehand; not which individual has which value"
 
 
 def _noised(
@@ -469,7 +469,9 @@ def withheld_in_words(statement: Mapping[str, Any]) -> ReleaseFacts:
 
     described, whole = WITHHELD_FORM.checked(statement), table_in_words(statement["release"])
     facts = ", ".join(f"{name} {'none' if fact is None else fact}" for name, fact in statement["rule"].items())
-    rule = f"{described.words} As facts: {facts}; {described.shown} of {described.cells} cells are shown."
+    rule = (
+        f"{described.words} The arguments of the rule: {facts}; {described.shown} of {described.cells} cells are shown."
+    )
     return replace(
         whole,
         after=f"{whole.after}. Then cells were withheld by a public rule. {rule}",

@@ -84,7 +84,7 @@ def read(path: Path | str) -> CsvTable:
                 where=f"{path}, {_place(rows - 1, line)}",
                 remedy="Declare a name for every column, separated by commas."
                 if _is_headed(path)
-                else "Quote cells with the separator or a line break, or name the separator: --separator.",
+                else "Quote cells with the separator or a line break, or name the separator with separator=.",
             )
     return CsvTable(path, tuple(header), rows)
 

@@ -151,7 +151,7 @@ def no_column(name: str, names: Sequence[Any]) -> BadTable:
 
     >>> print(no_column("admited", ["ward", "admitted"]), no_column("n", ["9876543"]), sep=" ")
     there is no column 'admited'. Did you mean 'admitted'? there is no column 'n'. None of the 1 columns has a name
-    like it: see whether the file begins with a header, or name its columns by --header.
+    like it: see whether the file begins with a header, or name its columns (on the command line by --header).
     """
     # Other names are not shown: in a file without a header they are the cells of the first row.
     texts = [known for known in names if isinstance(known, str)]
@@ -159,7 +159,7 @@ def no_column(name: str, names: Sequence[Any]) -> BadTable:
     near = [known for known in texts if _folded_name(known) == folded] or get_close_matches(name, texts, n=1)
     near = near or [known for known in texts if len(folded) > 3 and folded in _folded_name(known)]
     hint = f"None of the {len(names)} columns has a name like it: see whether the file begins with a header, or name "
-    hint += "its columns by --header."
+    hint += "its columns (on the command line by --header)."
     if near:
         looks_same = normalize("NFKC", near[0]) == normalize("NFKC", name)  # for example by Unicode composition
         hint = f"Did you mean {ascii(near[0]) if looks_same else repr(near[0])}?"

@@ -3,6 +3,7 @@
 from typing import Annotated
 
 from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
+from utmost.core.exact.numbers import between_0_and_1
 from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.exact.written_levels import level_text
 from utmost.errors import OutOfRange
@@ -59,6 +60,8 @@ def detail(
     More: docs/reference/tables.md
     """
     at, (name, _, share) = level.read(), group.partition("=")
+    if share:
+        between_0_and_1(share, "the share in --group")
     rule = DetailRule(
         name, named_values(breakdowns, "a detail is written NAMES=NUMBER", "--detail", "--detail 'age sex=500'")
     )

@@ -86,10 +86,11 @@ def export(
     if as_json:
         return print_json(report)
     unit = "" if report["unit"] is None else f" {report['unit']}"
+    size, tries = (sampler.bits + 7) // 8, 1 / report["accepted"]
     shown = {
         "written": ", ".join(names),
         "table": f"{report['secrets']} secrets, {report['answers']} answers, numbers of {sampler.bits} bits",
-        "a draw": f"{(sampler.bits + 7) // 8} random bytes for each try, {1 / report['accepted']:.3g} tries on average",
+        "a draw": f"{size} random byte{'s' * (size > 1)} for each try; number of tries on average: {tries:.3g}",
         "level": f"epsilon = {report['epsilon']} for secrets at distance 1{unit}",
         "checked": saved.checked,
     }

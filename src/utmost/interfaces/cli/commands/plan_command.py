@@ -37,6 +37,7 @@ from utmost.publish.workloads.planning.branch_and_bound import certified_shares
 from utmost.publish.workloads.planning.candidate_marginals import candidate_marginals
 from utmost.publish.workloads.planning.choose_plan import choose_plan
 from utmost.publish.workloads.planning.plan import Alternatives, Plan
+from utmost.publish.workloads.row_unit import WholeRows
 from utmost.publish.workloads.sums_in_words import TOTAL, read_share, read_wanted
 from utmost.publish.workloads.workload import Workload
 from utmost.tables.axes.domain import Domain
@@ -191,6 +192,8 @@ def _asked(
     relation = neighbours or "add-remove"
     whole = in_total if in_total is None or amount is None else amount.steps(in_total, "in_total")
     unit = Unit(wide, min(at_most, domain.size), relation, amount, in_total=whole, **promised)
+    if together is not None and in_total is None:
+        WholeRows.of(domain, together).check_whole(unit.cells, "at_most")
     return domain, unit, together
 
 

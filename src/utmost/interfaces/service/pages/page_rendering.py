@@ -88,6 +88,11 @@ FIELDS = {
 
 _ARGUMENT = re.compile(rf"(?:\b([Pp])ass )?\b({'|'.join(FIELDS)})=(\[[^\]]*\]|\"[^\"]*\"|'[^']*'|[\w/.-]*\w)?")
 _SUBJECT = re.compile(rf"^({'|'.join(FIELDS)})(?=: | must )")
+_FILES = {
+    re.compile(r"--release( release\.json)?"): "Whole release, as JSON",
+    re.compile("--statement"): "Statement, as JSON",
+}
+"""Labels of the fields of the page that verifies files, by the options of `utmost verify`."""
 
 DONE = {
     "proposed": "The proposal waits for a second person.",
@@ -138,6 +143,8 @@ def in_fields(text: str) -> str:
             return f"{'W' if begin == 'P' else 'w'}rite {value or 'a value'} in the field {label}"
         return f"{label}: {value}" if value else f"the field {label}"
 
+    for option, label in _FILES.items():
+        text = option.sub(f"the field “{label}”", text)
     return _ARGUMENT.sub(field, _SUBJECT.sub(lambda match: f"“{FIELDS[match[1]]}”", text))
 
 

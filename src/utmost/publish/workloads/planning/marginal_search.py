@@ -56,7 +56,7 @@ def marginals(domain: Domain, *columns: int, weight: Number = 1) -> dict[Margina
     tops = [len(axis.levels) for axis in domain.axes]
     counts = [natural(count, "columns", least=0) for count in dict.fromkeys(columns)]
     if any(count > len(tops) for count in counts):
-        raise OutOfRange(f"a table can have at most {len(tops)} axes", came=max(counts), where="columns")
+        raise OutOfRange(f"a wanted table can have at most {len(tops)} columns", came=max(counts))
     if sum(comb(len(tops), count) for count in counts) > _MOST_TABLES:
         raise OutOfRange(
             f"there may be at most {_MOST_TABLES} tables", came="more", remedy="Want tables of fewer axes."
