@@ -389,7 +389,7 @@ def test_a_promise_names_distances_only_where_there_are_several(run, tmp_path):
         assert run("export", tmp_path / "coin.csv", "--space", space, "--out", out)[0] == 0
         sampler = SAMPLER.read(out / "sampler.json")
         guarantee = json.loads((out / "sampler.json").read_text())["guarantee"]
-        assert ("apart" in guarantee, sampler.is_discrete) == (several, not several)
+        assert ("grows with the distance" in guarantee, sampler.is_discrete) == (several, not several)
         assert "(epsilon = -log(3/4)" in guarantee or several
 
 

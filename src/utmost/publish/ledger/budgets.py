@@ -256,7 +256,7 @@ def check_relation(state: State, dataset: str, relation: str, name: str, *, besi
             f"all releases of dataset {dataset!r} must have one neighbouring relation: {other}",
             came=relation,
             where=repr(name),
-            remedy="Levels add up only between releases with one relation (neighbours=, per=).",
+            remedy="Pass neighbours= and per= as these releases have them: other levels do not add up.",
         )
 
 
