@@ -411,9 +411,9 @@ def not_determined(domain: Domain, marginal: Marginal, measured: Iterable[Margin
     names = [repr(domain.marginal_name(known)) for known in measured]
     more = [f"and {len(names) - _NAMED} more"] if len(names) > _NAMED else []
     return NotDetermined(
-        "the answer must follow from the measured tables: " + ", ".join([*names[:_NAMED], *more]),
+        f"the answer must follow from the measured tables ({', '.join([*names[:_NAMED], *more])})",
         came=f"sums over {name!r}" if name else "the total",
-        remedy=f"Ask for a coarser sum; or publish by a plan that measures {name!r} or a finer table.",
+        remedy=f"Ask for a coarser sum; or measure {name!r} or a finer table.",
     )
 
 
