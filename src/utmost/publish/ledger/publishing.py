@@ -395,7 +395,7 @@ def check_no_duplicate_data(transaction: Transaction, request: PublishRequest, l
                     "the same values must be released in one dataset, where their levels add up",
                     came="values that another dataset holds",
                     where=f"{request.name!r}, dataset {request.dataset!r}",
-                    remedy="Pass the dataset of that release as dataset=; or independent=True, if nobody is in both.",
+                    remedy="Pass dataset= of the release that has them; or independent=True, if nobody is in both.",
                 ).known(
                     f"column {column!r} holds the values of {other.columns[at]!r} in {other.name!r}, version "
                     f"{other.version}, of dataset {other.dataset!r}"
