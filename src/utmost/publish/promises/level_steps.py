@@ -9,7 +9,7 @@ import numpy as np
 from utmost.core.exact.arguments import instance
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number
-from utmost.core.gradual.steps import Bridge, Relaxing, Tightening
+from utmost.core.gradual.steps import Bridge, Tightening
 from utmost.core.noise.geometric import Geometric
 from utmost.core.privacy.unit import Unit
 from utmost.core.sampling.draw import DrawMethod, draws
@@ -22,8 +22,6 @@ from utmost.tables.cells.cell_values import CellValues, where_is
 
 if TYPE_CHECKING:
     from utmost.publish.promises.cell_noise import CellNoise
-
-StepDistribution = Geometric | Relaxing | Tightening | Bridge
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,15 +48,15 @@ class Step:
             return "fresh" if self.lower is None else "relax"
         return "tighten" if self.lower is None else "bridge"
 
-    def distribution(self, lattice: Lattice) -> StepDistribution:
+    def distribution(self, lattice: Lattice) -> Geometric | Tightening | Bridge:
         """The conditional distribution of the noise V_to at the new level."""
-        # Relaxing: V_to given V_lower. Tightening: V_to - V_higher. Bridge: V_to - V_higher given V_lower - V_higher.
+        # Tightening: V_to - V_higher. Bridge: V_to - V_higher given V_lower - V_higher; V_higher is 0 without a higher
+        # level.
         to = lattice.of(self.to)
-        if self.higher is None:
-            return Geometric(to) if self.lower is None else Relaxing(lattice.of(self.lower), to)
-        if self.lower is None:
-            return Tightening(to, lattice.of(self.higher))
-        return Bridge(lattice.of(self.lower), to, lattice.of(self.higher))
+        higher = None if self.higher is None else lattice.of(self.higher)
+        if self.lower is not None:
+            return Bridge(lattice.of(self.lower), to, higher)
+        return Geometric(to) if higher is None else Tightening(to, higher)
 
     def drawn(
         self,
@@ -70,20 +68,18 @@ class Step:
         method: DrawMethod | None,
     ) -> Integers:
         """The noise at the new level, in geometric steps, from the noise (or the response) below and above."""
-        # If ``above`` is given, a common shift of ``below`` and ``above`` shifts the result: responses can replace
-        # noise.
-        to = lattice.of(self.to)
-        if self.lower is None and self.higher is None:
-            return joined(draws(Geometric(to), count, randomness=randomness, method=method), count)
-        if self.lower is None or below is None:
-            assert self.higher is not None
-            assert above is not None
-            step = Tightening(to, lattice.of(self.higher))
-            return add(above, tightening_noise(step, count, randomness=randomness, method=method))
-        distribution = Bridge(lattice.of(self.lower), to, None if self.higher is None else lattice.of(self.higher))
-        if above is None:
-            return bridge_noise(distribution, below, randomness=randomness, method=method)
-        return add(above, bridge_noise(distribution, minus(below, above), randomness=randomness, method=method))
+        # A common shift of ``below`` and ``above`` shifts the result: responses can replace noise. With both shifted by
+        # the noise at the higher level, ``above`` is 0, or None.
+        distribution = self.distribution(lattice)
+        if isinstance(distribution, Geometric):
+            return joined(draws(distribution, count, randomness=randomness, method=method), count)
+        if isinstance(distribution, Tightening):
+            noise = tightening_noise(distribution, count, randomness=randomness, method=method)
+        else:
+            assert below is not None
+            apart = below if above is None else minus(below, above)
+            noise = bridge_noise(distribution, apart, randomness=randomness, method=method)
+        return noise if above is None else add(above, noise)
 
 
 def tighten(

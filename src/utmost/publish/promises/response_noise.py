@@ -58,7 +58,7 @@ class DrawnNoise:
         return self.step.drawn(self.lattice, below, None, count, self.randomness, self.method)
 
     def from_higher(self, column: str, block: int, count: int, apart: Integers | None) -> Integers:
-        return self.step.drawn(self.lattice, apart, np.zeros(count, np.int64), count, self.randomness, self.method)
+        return self.step.drawn(self.lattice, apart, None, count, self.randomness, self.method)
 
 
 @dataclass(frozen=True, slots=True)

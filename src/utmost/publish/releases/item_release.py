@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from utmost.core.exact.levels import Level
 from utmost.core.exact.written_levels import level_text
-from utmost.core.gradual.steps import Bridge, Relaxing, Tightening
+from utmost.core.gradual.steps import Tightening
 from utmost.core.noise.geometric import Geometric
 from utmost.core.sampling.integers import Integers, add, joined, minus
 from utmost.core.sampling.item_draws import item_bridge, item_geometric, item_tightening, item_uniform
@@ -242,9 +242,8 @@ def drawn_by_item(step: Step, lattice: Lattice, known: Mapping[Level, Integers],
         return add(known[step.higher], item_tightening(distribution, words))
     assert step.lower is not None
     below = known[step.lower]
-    if isinstance(distribution, Relaxing):
-        return item_bridge(Bridge(distribution.lower, distribution.higher, None), below, words)
-    assert step.higher is not None
+    if step.higher is None:
+        return item_bridge(distribution, below, words)
     above = known[step.higher]
     return add(above, item_bridge(distribution, minus(below, above), words))
 
