@@ -3,7 +3,7 @@
 import io
 import sys
 import time
-from threading import active_count
+from threading import Thread, active_count
 
 import pytest
 
@@ -12,7 +12,7 @@ import utmost as ut
 # The line of progress is drawn by a clock; the test moves the clock.
 # The line of progress is drawn by a clock of the test; no command would wait for it.
 from utmost.core.exact import progress_bar as module
-from utmost.core.exact.progress_bar import ProgressLine, progress_bar, progress_on, shows_progress
+from utmost.core.exact.progress_bar import ProgressLine, progress_bar, progress_on, report_progress, shows_progress
 from utmost.core.sampling import draw
 from utmost.design.optima import evidence
 from utmost.testing import SeededRandomness
@@ -169,3 +169,44 @@ def test_many_draws_and_certificates_tell_what_they_do(seen, monkeypatch):
     consumer = ut.Consumer(ut.priors.uniform(3), ut.losses.distance(space))
     ut.optimal_mechanism(ut.PrivacyType(space, epsilon=1), consumer).certificate.check()
     assert shown[-1] == "Checking a certificate"
+
+
+@pytest.mark.parametrize("line", ["a line", "no line"])
+def test_a_caller_hears_the_reports_of_its_own_task_alone(seen, line):
+    """With and without a terminal; not of a task within, of another thread, or after the task, also if it failed."""
+    heard, within = [], []
+
+    def fails():
+        with progress_bar("Publishing", lambda *numbers: heard.append(numbers)):
+            report_progress(1, 4)
+            with progress_bar("Compiling"):
+                report_progress(2, 9)
+            with progress_bar("Viewing", lambda *numbers: within.append(numbers)):
+                report_progress(3, 3)
+            thread = Thread(target=report_progress, args=(5, 9))
+            thread.start()
+            thread.join()
+            report_progress(4, 4)
+            raise ZeroDivisionError
+
+    with progress_on(seen[2] if line == "a line" else None):
+        with pytest.raises(ZeroDivisionError):
+            fails()
+        report_progress(6, 9)
+    assert heard == [(1, 4), (4, 4)]
+    assert within == [(3, 3)]
+
+
+def test_a_caller_hears_of_every_cell_and_may_ask_meanwhile(tmp_path):
+    """A caller that views the release at each report does not hear of its own views."""
+    table, heard = {"n": [3, 4, 5]}, []
+    with ut.Ledger.open(tmp_path / "l.db", create=True) as ledger:
+        promise = ut.Promise("n", unit=ut.Unit(1, 1))
+
+        def hear(*numbers):
+            heard.append((numbers, len(ledger.view("first", epsilon=1).table["n"])))
+
+        ledger.publish("first", table, promise, epsilon=1, dataset="one")
+        ledger.relax("first", table, epsilon=2, progress=lambda *numbers: heard.append(numbers))
+        ledger.view("first", epsilon=1, progress=hear)
+    assert heard == [(3, 3), ((3, 3), 3)]

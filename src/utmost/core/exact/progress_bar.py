@@ -9,7 +9,7 @@ and a report only stores three numbers.
 import shutil
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from threading import Event, Thread
@@ -142,35 +142,35 @@ class StandardError:
 
 _line: ContextVar[ProgressLine | None] = ContextVar("line", default=None)
 _drawing: list[ProgressLine] = []  # at most one thread draws a line
+_progress: ContextVar[Callable[[Any, Any], object] | None] = ContextVar("progress", default=None)
 
 
 @contextmanager
-def progress_bar(name: str) -> Iterator[Report]:
-    """Run a long task in this context, which returns the function for its reports. Also a decorator."""
-    line = _line.get()
-    if line is not None:
-        with line.task(name) as report:
-            yield report
-        return
-    if _drawing or not shows_progress():
-        yield _ignore
-        return
-    line = ProgressLine(StandardError())
-    _drawing.append(line)
-    before = _line.set(line)
-    try:
-        with line.task(name) as report:
-            yield report
-    finally:
-        _line.reset(before)
-        _drawing.remove(line)
+def progress_bar(name: str, progress: Progress | None = None) -> Iterator[Report]:
+    """Run a long task in this context, which returns the function for its reports. Also a decorator.
+
+    ``progress`` is called at each `report_progress` of this task, with or without a terminal; reports of a task within
+    this one are not for it.
+    """
+    with ExitStack() as stack:
+        if progress is not _progress.get():
+            stack.callback(_progress.reset, _progress.set(progress))
+        line = _line.get()
+        if line is None and not _drawing and shows_progress():
+            line = ProgressLine(StandardError())
+            _drawing.append(line)
+            stack.callback(_drawing.remove, line)
+            stack.callback(_line.reset, _line.set(line))
+        yield _ignore if line is None else stack.enter_context(line.task(name))
 
 
 def report_progress(done: float = 0, total: float | None = None, note: str = "") -> None:
     """Report the progress of the innermost task from a function that did not begin the task."""
-    line = _line.get()
+    line, progress = _line.get(), _progress.get()
     if line is not None and line.tasks:
         line.tasks[-1].report(done, total, note)
+    if progress is not None:
+        progress(done, total)
 
 
 @contextmanager

@@ -39,7 +39,6 @@ AT_MOST, PER_CELL, IN_TOTAL = "at_most", "per_cell", "in_total"
 """The bounds that can be chosen; the bound is the name of the table's axis."""
 
 
-@progress_bar("Counting contributions")
 def count_contributions(
     events: Any,
     domain: Domain | Mapping[str, Any],
@@ -118,7 +117,8 @@ def count_contributions(
     axes = tuple(chosen_axes(declared_domain(domain, by), by))
     spelling = spelling_of_table(events, spelling)
     rule = _LimitRule(counting.person, (read,), axes, None, spelling, 1, None, b"", bounds=bounds, of=bound)
-    flat, kind, report = counted_cells(events, rule, progress, read_outside(outside))
+    with progress_bar("Counting contributions", progress):
+        flat, kind, report = counted_cells(events, rule, read_outside(outside))
     labels: list[Label] = list(bounds)
     if amount is not None:
         labels = [

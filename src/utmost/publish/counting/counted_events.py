@@ -87,7 +87,6 @@ def count_table(
 ) -> dict[Label, CountedTable]: ...
 
 
-@progress_bar("Counting events")
 def count_table(
     events: Any,
     domain: Domain | Mapping[str, Any],
@@ -158,7 +157,8 @@ def count_table(
     ([2, 1, 0], Unit(1, cells=2))
     """
     measures = {None: instance(measure, MeasureSpec, "measure")}
-    tables = _counted(events, domain, counting, measures, by, part, spelling, outside, progress)
+    with progress_bar("Counting events", progress):
+        tables = _counted(events, domain, counting, measures, by, part, spelling, outside)
     if part is None:
         return tables[None][None]
     return {label: table[None] for label, table in tables.items() if label is not None}
@@ -194,7 +194,6 @@ def count_measures(
 ) -> dict[Label, dict[str, CountedTable]]: ...
 
 
-@progress_bar("Counting events")
 def count_measures(
     events: Any,
     domain: Domain | Mapping[str, Any],
@@ -228,7 +227,8 @@ def count_measures(
     {'visits': [2, 1], 'spent': [6, 2]}
     """
     named = read_measures(measures)
-    tables = _counted(events, domain, counting, named, by, part, spelling, outside, progress)
+    with progress_bar("Counting events", progress):
+        tables = _counted(events, domain, counting, named, by, part, spelling, outside)
     if part is None:
         return tables[None]
     return {label: of for label, of in tables.items() if label is not None}
@@ -246,7 +246,6 @@ def _counted(
     part: Parts | None,
     spelling: Spelling,
     outside: str | None,
-    progress: Progress | None,
 ) -> dict[Label | None, dict[MeasureName, CountedTable]]:
     """For each part (None without parts), the tables by the name of the measure."""
     counting, outside = instance(counting, Counting, "counting"), read_outside(outside)
@@ -259,7 +258,7 @@ def _counted(
     rows = None if counting.together is None else whole_rows(axes, counting.together, most)
     key = counting.key_of_hashes()
     rule = CountingRule(counting.person, tuple(read.values()), axes, of_parts, spelling, most, rows, key)
-    flat, kind, report = counted_cells(events, rule, progress, outside)
+    flat, kind, report = counted_cells(events, rule, outside)
     # Each call gives the partition a new random name, because parts of two calls may have persons in common.
     identity, tables = token_hex(16), dict[Label | None, dict[MeasureName, CountedTable]]()
     for (name, measure), first in zip(read.items(), rule.first_tables, strict=True):
@@ -305,9 +304,7 @@ def read_outside(outside: str | None) -> str | None:
     return outside
 
 
-def counted_cells(
-    events: Any, rule: CountingRule, progress: Progress | None, outside: str | None
-) -> tuple[CountedCells, str, CountingReport]:
+def counted_cells(events: Any, rule: CountingRule, outside: str | None) -> tuple[CountedCells, str, CountingReport]:
     """The sum of each cell, the kind of dataframe, and the counting report; warns as `count_table`."""
     try:
         if is_engine_frame(events):
@@ -318,7 +315,7 @@ def counted_cells(
             read = read_events(events, rule.columns, values, rule.spelling)
             if read.folders is not None:
                 read.folders.check_labels((*rule.read, *rule.valued))
-            kept = (rule.chosen(pairs, texts) for pairs, texts in persons_of(rule, read, progress))
+            kept = (rule.chosen(pairs, texts) for pairs, texts in persons_of(rule, read))
             totals = map(added_by_cell, kept if rule.seen is None else map(rule.seen.taken, kept))
             kind = read.kind
         flat = SparseTotals.of(totals) if rule.size > MOST_LAID else gathered_totals(totals, rule.size)

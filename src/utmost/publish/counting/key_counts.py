@@ -66,7 +66,6 @@ def counts_in_shares(column: Any, shares: int | None) -> Any:
     return [cell.shares for cell in cells]
 
 
-@progress_bar("Counting keys")
 def count_keys(
     events: Any,
     *,
@@ -129,18 +128,19 @@ def count_keys(
         raise wrong_kind("key", "bytes", key)
     keys = _KeyReader(person, column, most, token_bytes(KEY_BYTES) if key is None else key, divided, spelling)
     found: dict[str, int] = defaultdict(int)
-    if is_engine_frame(events):
-        # Only the keys and their counts leave the engine.
-        frame = engine_frame(events)
-        check_columns_exist([person, column], frame.schema().names)
-        totals = totals_schema(_KEY, text=True)
-        for batch in frame.select([person, column]).added_up_by(person, PersonsInBuckets(keys), totals):
-            for name, count in zip(batch.column(_KEY).to_pylist(), batch.column(TOTAL).to_pylist(), strict=True):
-                found[name] += int(count)
-    else:
-        for pairs, texts in persons_of(keys, read_events(events, [person, column]), progress):
-            for name, count in keys.counts(pairs[0][0], texts):
-                found[name] += count
+    with progress_bar("Counting keys", progress):
+        if is_engine_frame(events):
+            # Only the keys and their counts leave the engine.
+            frame = engine_frame(events)
+            check_columns_exist([person, column], frame.schema().names)
+            totals = totals_schema(_KEY, text=True)
+            for batch in frame.select([person, column]).added_up_by(person, PersonsInBuckets(keys), totals):
+                for name, count in zip(batch.column(_KEY).to_pylist(), batch.column(TOTAL).to_pylist(), strict=True):
+                    found[name] += int(count)
+        else:
+            for pairs, texts in persons_of(keys, read_events(events, [person, column])):
+                for name, count in keys.counts(pairs[0][0], texts):
+                    found[name] += count
     return keys.table(found, counts)
 
 

@@ -15,7 +15,6 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.core.exact.progress_bar import Progress
 from utmost.core.sampling.item_words import SECRET_BYTES, item_tags
 from utmost.publish.counting.bounding import EventCells, EventSums, Pairs, PairSums
 from utmost.tables.cells.event_batches import Batch, Events
@@ -85,9 +84,9 @@ class RowsAlone:
             before += batch.num_rows
 
 
-def persons_of(reader: EventReader, read: Events, progress: Progress | None = None) -> CompletePersons:
+def persons_of(reader: EventReader, read: Events) -> CompletePersons:
     """All pairs of the persons of a table, some persons at a time; from lists, all persons at once."""
-    batches, before = read.watched(progress), 0
+    batches, before = read.watched(), 0
     if reader.person is None:
         for batch in batches:
             yield row_pairs(reader, batch, before), ()

@@ -142,7 +142,6 @@ class Ledger(Responding, Accounts, Display):
         """Random name of the ledger, assigned when it was made."""
         return self._log.seen.identity
 
-    @progress_bar("Publishing")
     def publish(
         self,
         name: str,
@@ -193,14 +192,14 @@ class Ledger(Responding, Accounts, Display):
         """
         own, promise = name if dataset is None else dataset, promise_for(promise, table)
         asked = PublishRequest(name, promise, level(epsilon), own, version, request, independent)
-        rows = promise.rows_of(table)
-        if is_engine_table(rows):
-            made, frame = engine_ledger.publish_frame(self.items, asked, rows)
-            return self._engine_answer(Release(self, name, made, table), asked.level, frame)
-        (answer,) = self._published([(asked, table, new_source(table, rows, promise))], progress)
-        return answer
+        with progress_bar("Publishing", progress):
+            rows = promise.rows_of(table)
+            if is_engine_table(rows):
+                made, frame = engine_ledger.publish_frame(self.items, asked, rows)
+                return self._engine_answer(Release(self, name, made, table), asked.level, frame)
+            (answer,) = self._published([(asked, table, new_source(table, rows, promise))])
+            return answer
 
-    @progress_bar("Relaxing")
     def relax(
         self,
         name: str,
@@ -232,27 +231,28 @@ class Ledger(Responding, Accounts, Display):
             RowsRenamed: if there is no ``id_column``, and texts beside the values differ from those at publication.
         """
         at = level(epsilon)
-        if is_engine_table(table):
-            level_there = None if table_at is None else level(table_at)
-            made, frame = engine_ledger.relax_frame(self.items, name, table, level_there, at, version)
-            return self._engine_answer(Release(self, name, made), at, frame)
-        if table_at is not None:
-            raise Unsupported(
-                "only a frame that an engine evaluates may hold responses in place of values",
-                came="table_at",
-                remedy="Leave table_at= out: the ledger keeps the responses of other tables itself.",
-            )
-        request = AnswerRequest(name, at, version)
-        release = known_release(self._log.seen, request) or self.release(name, version)
-        while True:
-            try:
-                (answer,) = self._relaxed([Relaxation.of(self._log.key, request, release, table)], progress)
-                return answer
-            except (BadTable, DataChanged):
-                newest = self.release(name, version)
-                if newest.version == release.version:
-                    raise
-                release = newest  # another process has published it since the ledger was read
+        with progress_bar("Relaxing", progress):
+            if is_engine_table(table):
+                level_there = None if table_at is None else level(table_at)
+                made, frame = engine_ledger.relax_frame(self.items, name, table, level_there, at, version)
+                return self._engine_answer(Release(self, name, made), at, frame)
+            if table_at is not None:
+                raise Unsupported(
+                    "only a frame that an engine evaluates may hold responses in place of values",
+                    came="table_at",
+                    remedy="Leave table_at= out: the ledger keeps the responses of other tables itself.",
+                )
+            request = AnswerRequest(name, at, version)
+            release = known_release(self._log.seen, request) or self.release(name, version)
+            while True:
+                try:
+                    (answer,) = self._relaxed([Relaxation.of(self._log.key, request, release, table)])
+                    return answer
+                except (BadTable, DataChanged):
+                    newest = self.release(name, version)
+                    if newest.version == release.version:
+                        raise
+                    release = newest  # another process has published it since the ledger was read
 
     def difference(self, name: str, table: Any, *, version: int | None = None) -> str | None:
         """The first difference between a table and the published one, in words without a value; None if there is none.
@@ -304,7 +304,6 @@ class Ledger(Responding, Accounts, Display):
 
         return self._log.read(look)
 
-    @progress_bar("Viewing")
     def view(
         self,
         name: str,
@@ -328,19 +327,18 @@ class Ledger(Responding, Accounts, Display):
             Unsupported: without ``table``, if an engine answers the release.
         """
         at = level(epsilon)
-        if is_engine_table(table):
-            made, frame = engine_ledger.view_frame(self.items, name, table, level(table_at), at, version)
-            return self._engine_answer(Release(self, name, made), at, frame)
-        request = AnswerRequest(name, at, version)
-        known = known_release(self._log.seen, request)
-        release, response, labels, remembered = self._log.answer(
-            lambda transaction, may_draw: view_release(
-                transaction, request, self._randomness, progress, may_draw=may_draw
-            ),
-            look=known is None or at in known.responses,
-        )
-        answer = answer_without_table(release, at, response, labels, remembered)
-        return replace(answer, _release=Release(self, release.name, release.version))
+        with progress_bar("Viewing", progress):
+            if is_engine_table(table):
+                made, frame = engine_ledger.view_frame(self.items, name, table, level(table_at), at, version)
+                return self._engine_answer(Release(self, name, made), at, frame)
+            request = AnswerRequest(name, at, version)
+            known = known_release(self._log.seen, request)
+            release, response, labels, remembered = self._log.answer(
+                lambda transaction, may_draw: view_release(transaction, request, self._randomness, may_draw=may_draw),
+                look=known is None or at in known.responses,
+            )
+            answer = answer_without_table(release, at, response, labels, remembered)
+            return replace(answer, _release=Release(self, release.name, release.version))
 
     def _engine_answer(self, release: Release, at: Level, frame: Any) -> Answer[Any]:
         """The answer with an engine's frame, whose noise is drawn when the engine evaluates the frame."""
@@ -375,12 +373,10 @@ class Ledger(Responding, Accounts, Display):
             table, promise = table_in_memory(tables[request.name]), request.promise
             promise.check(table)
             wanted.append((request, table, new_source(table, promise.rows_of(table), promise)))
-        answers = self._published(wanted, None)
+        answers = self._published(wanted)
         return {request.name: answer for request, answer in zip(requests, answers, strict=True)}
 
-    def _published(
-        self, wanted: Sequence[tuple[PublishRequest, Any, Source]], progress: Progress | None
-    ) -> list[Answer[Any]]:
+    def _published(self, wanted: Sequence[tuple[PublishRequest, Any, Source]]) -> list[Answer[Any]]:
         """The answers to requests, in one transaction; each request comes with its table and the parsed source."""
         for request, _, _ in wanted:
             warn_of_rows(request.promise.rows)
@@ -389,7 +385,7 @@ class Ledger(Responding, Accounts, Display):
         read = [(request, source) for request, _, source in wanted]
         answers = list[Answer[Any]]()
         for (request, table, source), answered in zip(
-            wanted, publish_together(self._log, read, self._randomness, progress), strict=True
+            wanted, publish_together(self._log, read, self._randomness), strict=True
         ):
             release = Release(self, request.name, answered.facts.data_version, table)
             answers.append(replace(answered.in_table(source), _release=release))
@@ -508,18 +504,16 @@ class Ledger(Responding, Accounts, Display):
         for request in requests:
             table, release = table_in_memory(tables[request.name]), self.release(request.name, request.version)
             wanted.append(Relaxation.of(self._log.key, replace(request, version=release.version), release, table))
-        answers = self._relaxed(wanted, None)
+        answers = self._relaxed(wanted)
         return {request.name: answer for request, answer in zip(requests, answers, strict=True)}
 
-    def _relaxed(self, wanted: Sequence[Relaxation], progress: Progress | None) -> list[Answer[Any]]:
+    def _relaxed(self, wanted: Sequence[Relaxation]) -> list[Answer[Any]]:
         highest = max(wanted, key=lambda relaxation: relaxation.request.level)
         warn_of_weakness(highest.release.promise.at(highest.request.level).weakness())
         for relaxation in wanted:
             warn_of_names(self._log.key, relaxation.release, relaxation.source)
         answers = list[Answer[Any]]()
-        for relaxation, answered in zip(
-            wanted, relax_together(self._log, wanted, self._randomness, progress), strict=True
-        ):
+        for relaxation, answered in zip(wanted, relax_together(self._log, wanted, self._randomness), strict=True):
             release = Release(self, relaxation.release.name, answered.facts.data_version)
             answers.append(replace(answered.in_table(relaxation.source), _release=release))
         return answers

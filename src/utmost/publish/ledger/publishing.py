@@ -6,7 +6,6 @@ from typing import Any
 
 from utmost.core.exact.field_forms import json_forms
 from utmost.core.exact.levels import Level
-from utmost.core.exact.progress_bar import Progress
 from utmost.core.exact.written_levels import level_text
 from utmost.core.sampling.item_words import Tags, item_tags
 from utmost.core.sampling.random_bits import Randomness, entropy
@@ -40,12 +39,12 @@ from utmost.publish.releases.source import Source
 
 
 def publish_together(
-    log: EventLog, wanted: Sequence[tuple[PublishRequest, Source]], randomness: Randomness, progress: Progress | None
+    log: EventLog, wanted: Sequence[tuple[PublishRequest, Source]], randomness: Randomness
 ) -> list[Answered]:
     """Publish one or several tables in one transaction: return stored answers, and draw the others."""
 
     def answers(transaction: Transaction, may_draw: bool) -> list[Answered] | None:
-        found = [stored_publication(transaction, request, source, progress) for request, source in wanted]
+        found = [stored_publication(transaction, request, source) for request, source in wanted]
         new = [asked for asked, answer in zip(wanted, found, strict=True) if answer is None]
         if new and not may_draw:
             return None
@@ -55,8 +54,7 @@ def publish_together(
             draft.check_values(transaction)
         waiting = iter(drafts)
         return [
-            draw_publication(transaction, next(waiting), randomness, progress) if answer is None else answer
-            for answer in found
+            draw_publication(transaction, next(waiting), randomness) if answer is None else answer for answer in found
         ]
 
     return log.answer(answers, look=all(may_be_stored(log.seen, request) for request, _ in wanted))
@@ -74,7 +72,7 @@ def check_publishable(log: EventLog, request: PublishRequest, source: Source) ->
 
 def check_new_or_stored(log: EventLog, transaction: Transaction, request: PublishRequest, source: Source) -> bool:
     """Check that a request would be answered; return whether its answer is stored."""
-    if stored_publication(transaction, request, source, None) is not None:
+    if stored_publication(transaction, request, source) is not None:
         return True
     log.check_writable(transaction)
     for draft in checked_drafts(transaction, [(request, source)]):
@@ -97,9 +95,7 @@ def may_be_stored(state: State, request: PublishRequest) -> bool:
     return request.request in state.requests or (request.name, request.version or 1) in state.releases
 
 
-def stored_publication(
-    transaction: Transaction, request: PublishRequest, source: Source, progress: Progress | None
-) -> Answered | None:
+def stored_publication(transaction: Transaction, request: PublishRequest, source: Source) -> Answered | None:
     """The stored answer of a repeated request; None for a new release."""
     release = requested_version(transaction.state, request)
     if release is None:
@@ -114,7 +110,7 @@ def stored_publication(
     asked = replace(request, promise=source.promise)
     level = check_repeated(transaction.state, release, asked, check, same_rows=same_rows)
     order = RowPermutation.of(transaction, release, source, committed)
-    response = order.as_in_table(stored_response(transaction, release, level, progress))
+    response = order.as_in_table(stored_response(transaction, release, level))
     return Answered(level, response, transaction.state.ledger_facts(release, level))
 
 
@@ -169,9 +165,7 @@ def checked_drafts(transaction: Transaction, new: Sequence[tuple[PublishRequest,
     return drafts
 
 
-def draw_publication(
-    transaction: Transaction, draft: Draft, randomness: Randomness, progress: Progress | None
-) -> Answered:
+def draw_publication(transaction: Transaction, draft: Draft, randomness: Randomness) -> Answered:
     """Draw and write the first answer of a new release; with a stopping rule, every answer up to the accurate one."""
     key, state, kept, source, tags = transaction.key, transaction.state, draft.request, draft.source, draft.tags
     name, ladder, committed, likeness = kept.name, draft.levels, draft.commitment, draft.likeness
@@ -199,9 +193,9 @@ def draw_publication(
     drawing = LedgerResponse(
         transaction, release_of_facts(facts, {}, kept), committed, tags, Step.from_known((), ladder[0]), randomness
     )
-    response = draw_response(drawing, source.columns, progress, "published", facts, parts)
+    response = draw_response(drawing, source.columns, "published", facts, parts)
     if until is not None:
-        return _answer_upwards(transaction, (name, kept.version), source, until, ladder, response, randomness, progress)
+        return _answer_upwards(transaction, (name, kept.version), source, until, ladder, response, randomness)
     release = transaction.state.releases[name, kept.version]
     return Answered(kept.level, response, transaction.state.ledger_facts(release, kept.level))
 
@@ -214,7 +208,6 @@ def _answer_upwards(
     ladder: Sequence[Level],
     response: Response,
     randomness: Randomness,
-    progress: Progress | None,
 ) -> Answered:
     """Answer level after level until the stopping rule is met, in one transaction; ``response`` is the first answer."""
     # The budget was checked for the last level; the level that is reached is charged, and no more.
@@ -222,7 +215,7 @@ def _answer_upwards(
     for level in ladder:
         if level != ladder[0]:
             release = transaction.state.releases[item]
-            response = answer_more(transaction, release, level, source.columns, randomness, progress)
+            response = answer_more(transaction, release, level, source.columns, randomness)
         released = promise.lasting_noise.written(level, response)
         # The rule reads published values only.
         if promise.noise.is_by_plan:

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.levels import Level
-from utmost.core.exact.progress_bar import Progress
 from utmost.core.sampling.integers import Integers
 from utmost.core.sampling.item_words import Tags, item_tags
 from utmost.core.sampling.random_bits import Randomness
@@ -130,13 +129,11 @@ def known_release(state: State, request: AnswerRequest) -> Published | None:
     return state.releases.get((request.name, version))
 
 
-def relax_together(
-    log: EventLog, wanted: Sequence[Relaxation], randomness: Randomness, progress: Progress | None
-) -> list[Answered]:
+def relax_together(log: EventLog, wanted: Sequence[Relaxation], randomness: Randomness) -> list[Answered]:
     """Answer one or several releases in one transaction: return stored answers, and draw the others."""
 
     def answers(transaction: Transaction, may_draw: bool) -> list[Answered] | None:
-        found = [stored_relaxation(transaction, relaxation, progress) for relaxation in wanted]
+        found = [stored_relaxation(transaction, relaxation) for relaxation in wanted]
         if None in found and not may_draw:
             return None
         new = [relaxation for relaxation, answer in zip(wanted, found, strict=True) if answer is None]
@@ -146,7 +143,7 @@ def relax_together(
             [(release.dataset, max(level, release.spent), release.part, release) for level, release in releases],
         )
         return [
-            draw_relaxation(transaction, relaxation, randomness, progress) if answer is None else answer
+            draw_relaxation(transaction, relaxation, randomness) if answer is None else answer
             for relaxation, answer in zip(wanted, found, strict=True)
         ]
 
@@ -159,7 +156,7 @@ def relax_together(
     return log.answer(answers, look=look)
 
 
-def stored_relaxation(transaction: Transaction, relaxation: Relaxation, progress: Progress | None) -> Answered | None:
+def stored_relaxation(transaction: Transaction, relaxation: Relaxation) -> Answered | None:
     """The stored answer; None if the level was not answered. Check the values first."""
     release, level, source = relaxation.now(transaction), relaxation.request.level, relaxation.source
     release.check_kept()
@@ -167,7 +164,7 @@ def stored_relaxation(transaction: Transaction, relaxation: Relaxation, progress
     if level not in release.responses:
         return None
     order = RowPermutation.of(transaction, release, source, relaxation.commitment)
-    response = order.as_in_table(stored_response(transaction, release, level, progress))
+    response = order.as_in_table(stored_response(transaction, release, level))
     return Answered(level, response, transaction.state.ledger_facts(release, level))
 
 
@@ -179,20 +176,18 @@ def check_relaxable_in(log: EventLog, transaction: Transaction, request: AnswerR
     """Check that a table is the published one, as for relaxing; return whether the answer is stored."""
     release = transaction.state.release(request.name, request.version)
     relaxation = Relaxation.of(transaction.key, request, release, table)
-    if stored_relaxation(transaction, relaxation, None) is not None:
+    if stored_relaxation(transaction, relaxation) is not None:
         return True
     log.check_writable(transaction)
     check_answerable(transaction, release, request.level)
     return False
 
 
-def draw_relaxation(
-    transaction: Transaction, relaxation: Relaxation, randomness: Randomness, progress: Progress | None
-) -> Answered:
+def draw_relaxation(transaction: Transaction, relaxation: Relaxation, randomness: Randomness) -> Answered:
     """Draw and write a new answer, from values that were checked to be the published ones."""
     release, level, source = relaxation.now(transaction), relaxation.request.level, relaxation.source
     order = RowPermutation.of(transaction, release, source, relaxation.commitment)
-    response = answer_more(transaction, release, level, order.as_stored(source.columns), randomness, progress)
+    response = answer_more(transaction, release, level, order.as_stored(source.columns), randomness)
     release = relaxation.now(transaction)
     return Answered(level, order.as_in_table(response), transaction.state.ledger_facts(release, level))
 
@@ -201,7 +196,6 @@ def view_release(
     transaction: Transaction,
     request: AnswerRequest,
     randomness: Randomness,
-    progress: Progress | None,
     *,
     may_draw: bool,
 ) -> StoredView | None:
@@ -210,7 +204,7 @@ def view_release(
     release = state.release(request.name, request.version)
     release.check_kept()
     if level in release.responses:
-        response = stored_response(transaction, release, level, progress)
+        response = stored_response(transaction, release, level)
         return release, response, labels_by_ledger_key(transaction, release), state.ledger_facts(release, level)
     if not may_draw:
         return None
@@ -220,7 +214,7 @@ def view_release(
         raise NeedsTable(
             "a level above the largest answered level needs the table", came=level, where=where, remedy=remedy
         )
-    response = answer_more(transaction, release, level, None, randomness, progress)
+    response = answer_more(transaction, release, level, None, randomness)
     now = transaction.state.release(release.name, release.version)
     return now, response, labels_by_ledger_key(transaction, now), transaction.state.ledger_facts(now, level)
 
@@ -231,14 +225,11 @@ def answer_more(
     level: Level,
     values: Mapping[str, Integers] | None,
     randomness: Randomness,
-    progress: Progress | None,
 ) -> Response:
     """Draw and write the response of a release at a further level."""
     check_answerable(transaction, release, level)
     facts = {"name": release.name, "version": release.version}
-    return draw_response(
-        LedgerResponse.of(transaction, release, level, randomness), values, progress, "answered", facts
-    )
+    return draw_response(LedgerResponse.of(transaction, release, level, randomness), values, "answered", facts)
 
 
 def check_answerable(transaction: Transaction, release: Published, level: Level) -> None:

@@ -6,7 +6,7 @@ from hashlib import sha256
 from typing import Any
 
 from utmost.core.exact.levels import Level
-from utmost.core.exact.progress_bar import Progress, report_progress
+from utmost.core.exact.progress_bar import report_progress
 from utmost.core.exact.written_levels import level_text
 from utmost.core.sampling.draw import CONSTANT_UP_TO, DrawMethod
 from utmost.core.sampling.integers import Integers, joined
@@ -102,16 +102,14 @@ def stored_commitment(transaction: Transaction, release: Published) -> bytes:
     return committed
 
 
-def stored_response(
-    transaction: Transaction, release: Published, level: Level, progress: Progress | None
-) -> dict[str, Integers]:
+def stored_response(transaction: Transaction, release: Published, level: Level) -> dict[str, Integers]:
     """The stored response at a level, by column, in steps."""
     transaction.repeated.add(release.responses[level].event)
     blocks, done = [], 0
     for block in _kept_blocks(transaction, release, level):
         blocks.append(block)
         done += block.size
-        _report(progress, done, release.rows * len(release.columns))
+        report_progress(done, release.rows * len(release.columns))
     return by_column(release, blocks)
 
 
@@ -124,7 +122,6 @@ def by_column(release: Published, blocks: Sequence[Integers]) -> dict[str, Integ
 def draw_response(
     drawing: LedgerResponse,
     values: Mapping[str, Integers] | None,
-    progress: Progress | None,
     kind: str,
     facts: Mapping[str, Any],
     before: Sequence[bytes] = (),
@@ -145,7 +142,7 @@ def draw_response(
             parts.append(seal.sealed(event, len(parts), stored(block, word)))
             drawn.append(block)
             done += block.size
-            _report(progress, done, drawing.cells)
+            report_progress(done, drawing.cells)
     for known in (below, above):
         if known is not None:
             next(known, None)  # compares the digest of all parts
@@ -212,9 +209,3 @@ def key_of_level(transaction: Transaction, release: Published, level: Level) -> 
         where = repr(release.name)
         raise Unsupported("only a stored level of an encrypted ledger has a key", came=level, where=where)
     return secret
-
-
-def _report(progress: Progress | None, done: int, size: int) -> None:
-    report_progress(done, size)
-    if progress is not None:
-        progress(done, size)

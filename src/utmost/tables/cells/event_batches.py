@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from utmost.core.exact.arguments import instance
-from utmost.core.exact.progress_bar import Progress, report_progress
+from utmost.core.exact.progress_bar import report_progress
 from utmost.errors import BadTable
 from utmost.tables.cells.spelling import PLAIN, Spelling
 from utmost.tables.engines.engines import engine_frame
@@ -42,15 +42,13 @@ class Events:
     in_memory: bool = True  # whether the rows are in memory before they are read
     folders: FolderColumns | None = None  # columns in the names of the folders of a directory
 
-    def watched(self, progress: Progress | None) -> Iterator[Batch]:
+    def watched(self) -> Iterator[Batch]:
         """Yield the batches, and report each one as done when the next one is requested."""
         done = 0
         for batch in self.batches():
             yield batch
             done += len(next(iter(batch.values())))
             report_progress(done, self.rows)
-            if progress is not None:
-                progress(done, self.rows)
 
 
 def read_events(events: Any, wanted: Sequence[str], values: Sequence[str] = (), spelling: Spelling = PLAIN) -> Events:
