@@ -77,7 +77,7 @@ class EventLog:
         def reading(rows: Rows) -> tuple[Transaction, list[StoredRow], T]:
             transaction = self.transaction(rows)
             answer = work(transaction)
-            return transaction, self._unsettled(transaction) if settle and answer is not None else [], answer
+            return transaction, self._check_repeated(transaction) if settle and answer is not None else [], answer
 
         # The witness settles after the transaction, when the store surely holds the event, and before the answer is
         # returned.
@@ -147,15 +147,15 @@ class EventLog:
             return answer
 
         # Under the lock ``work`` looks again: another process may have answered meanwhile.
-        def writing(transaction: Transaction) -> T:
+        def look_again(transaction: Transaction) -> T:
             found = work(transaction, transaction.reason is None)
             if found is None:
                 raise refused_in_quarantine(self.store.place, str(transaction.reason))
             if not transaction.appended:
-                self._unsettled(transaction)
+                self._check_repeated(transaction)  # `write` has finished and settles all older events itself
             return found
 
-        return self.write(writing)
+        return self.write(look_again)
 
     @property
     def seen(self) -> State:
@@ -242,8 +242,8 @@ class EventLog:
             return None
         return "its witness has seen another history"
 
-    def _unsettled(self, transaction: Transaction) -> list[StoredRow]:
-        """The events that the witness must settle before a response is returned again."""
+    def _check_repeated(self, transaction: Transaction) -> list[StoredRow]:
+        """Check that the witness lets responses be returned again; return the events that it must settle before."""
         if self.witness is None:
             return []
         record = self.witness.record()

@@ -88,17 +88,19 @@ class SqliteStore:
             self._turn = pid, lock = os.getpid(), threading.Lock()
         if not lock.acquire(timeout=self._timeout):
             raise LedgerUnavailable("the ledger must be free to write", came="other writers", where=self.place)
-
-        # Checked in the writing transaction: a trigger or another index that somebody adds would change the rows.
-        def checked(connection: sqlite3.Connection) -> T:
-            if odd := _odd(connection):
-                raise LedgerDamaged(CHANGED, came=odd[0], where=self.place, remedy=MEND_CHANGED)
-            return work(rows_on(connection))
-
         try:
-            return in_transaction(self._path, checked, self._timeout, write=True)
+            return in_transaction(
+                self._path, lambda connection: work(self._checked_rows(connection)), self._timeout, write=True
+            )
         finally:
             lock.release()
+
+    def _checked_rows(self, connection: sqlite3.Connection) -> Rows:
+        """Check that the file has exactly the tables of a ledger; return its rows."""
+        # In the writing transaction: a trigger or another index that somebody adds would change the rows.
+        if odd := _odd(connection):
+            raise LedgerDamaged(CHANGED, came=odd[0], where=self.place, remedy=MEND_CHANGED)
+        return rows_on(connection)
 
     def problems(self) -> list[str]:
         """The faults that SQLite's check of pages and indices finds, and differences from the tables of a ledger."""
