@@ -275,10 +275,15 @@ def on_grid(distribution: Distribution, grid: Number | None = None) -> tuple[Int
     return distribution.on_steps(steps(width, exponent)), exponent
 
 
+def method_for(count: int) -> DrawMethod:
+    """The default method for a number of draws: a table pays for many, and its time depends on the values."""
+    return "constant" if count <= CONSTANT_UP_TO else "table"
+
+
 def plan_for(method: DrawMethod | None, count: int) -> SamplingPlan:
     """The plan for a method, or by default for a number of draws."""
     if method is None:
-        return CONSTANT if count <= CONSTANT_UP_TO else TABLE
+        method = method_for(count)
     plans = {"constant": CONSTANT, "table": TABLE}
     if not isinstance(method, str) or method not in plans:
         raise OutOfRange('method must be "constant" or "table"', came=method, remedy="Leave out method=.")

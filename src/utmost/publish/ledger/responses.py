@@ -8,7 +8,7 @@ from typing import Any
 from utmost.core.exact.levels import Level
 from utmost.core.exact.progress_bar import report_progress
 from utmost.core.exact.written_levels import level_text
-from utmost.core.sampling.draw import CONSTANT_UP_TO, DrawMethod
+from utmost.core.sampling.draw import method_for
 from utmost.core.sampling.integers import Integers, joined
 from utmost.core.sampling.item_words import Tags
 from utmost.core.sampling.random_bits import KeyedRandomness, Randomness
@@ -85,8 +85,7 @@ class LedgerResponse:
             noise = item_release(transaction.key, release, self.commitment, (*release.path, self.level), self.level)
             return ItemNoise(step, noise, self.tags)
         if not transaction.state.is_derived:
-            method: DrawMethod = "constant" if self.cells <= CONSTANT_UP_TO else "table"
-            return DrawnNoise(step, lattice, self.randomness, method)
+            return DrawnNoise(step, lattice, self.randomness, method_for(self.cells))
         check_derived_level(release.responses, self.level)
         name, version, content = self.about
         about = name, str(version), lattice.name_in_keys, sha256(content).hexdigest(), *run

@@ -28,7 +28,7 @@ import numpy as np
 
 from utmost.core.exact.levels import Level
 from utmost.core.exact.written_levels import level_text
-from utmost.core.sampling.draw import CONSTANT_UP_TO, DrawMethod
+from utmost.core.sampling.draw import DrawMethod, method_for
 from utmost.core.sampling.integers import Integers, add, joined, minus
 from utmost.core.sampling.random_bits import KeyedRandomness, Randomness
 from utmost.errors import Unsupported
@@ -86,7 +86,7 @@ class FirstResponse:
         return self.randomness
 
     def on(self, lattice: Lattice, *run: str) -> ResponseNoise:
-        return DrawnNoise(self.step, lattice, self.randomness, "constant" if self.size <= CONSTANT_UP_TO else "table")
+        return DrawnNoise(self.step, lattice, self.randomness, method_for(self.size))
 
 
 @dataclass(frozen=True, slots=True)
