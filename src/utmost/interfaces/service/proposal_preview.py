@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from time import monotonic
 
+from utmost.core.exact.defaults import CONFIDENCE
 from utmost.core.exact.levels import Level
 from utmost.errors import UtmostError
 from utmost.interfaces.service.api.problems import public_words
@@ -19,7 +19,7 @@ from utmost.publish.promises.sum_noise import SumNoise
 from utmost.publish.releases.marginal_tables import wanted_marginals
 from utmost.publish.releases.noisy_sums import NoisySums
 
-_SURE, _MOST_BARS = Fraction(19, 20), 12
+_MOST_BARS = 12
 _STEPS = ("1/4", "1/2", "1", "2", "4")
 _LOOKING = 2.0  # seconds after which no further level is previewed
 UNREADABLE = (ArithmeticError, AttributeError, LookupError, MemoryError, TypeError, ValueError)
@@ -129,12 +129,12 @@ def preview(
 def _published_bars(noise: Noise, level: Level) -> tuple[tuple[tuple[str, int | float], ...], int]:
     """Return the margins of error of the first published tables, and the number of the other published tables."""
     if not isinstance(noise, SumNoise):
-        return noise.named_bars(level, _SURE, _MOST_BARS), 0
+        return noise.named_bars(level, CONFIDENCE, _MOST_BARS), 0
     wanted = wanted_marginals(noise.plan) if noise.plan.rows is None else []
     if not wanted:
-        alone = noise.named_bars(level, _SURE, _MOST_BARS)
+        alone = noise.named_bars(level, CONFIDENCE, _MOST_BARS)
         return tuple((f"{name} (of the noise alone)", margin) for name, margin in alone), 0
-    release, shown = NoisySums.without_data(Promise(noise=noise), level, _SURE), wanted[:_MOST_BARS]
+    release, shown = NoisySums.without_data(Promise(noise=noise), level, CONFIDENCE), wanted[:_MOST_BARS]
     if noise.plan.amount_pair is None:
         bars = [(name or "total", margin) for name, margin in release.bars(*shown).items()]
     else:

@@ -10,6 +10,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from utmost.core.exact.defaults import CONFIDENCE
 from utmost.core.exact.levels import Level
 from utmost.core.exact.progress_bar import progress_bar
 from utmost.core.sampling.item_words import Identifiers
@@ -18,7 +19,6 @@ from utmost.publish.ledger.item_ledger import ItemLedger, check_unstored
 from utmost.publish.ledger.requests import PublishRequest
 from utmost.publish.ledger.state import Published
 from utmost.publish.promises.declared_columns import check_size
-from utmost.publish.promises.promised_noise import CONFIDENCE
 from utmost.publish.releases.engine_release import ReleasableFrame
 from utmost.publish.releases.item_columns import (
     BatchCommitter,

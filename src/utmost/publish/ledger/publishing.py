@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from utmost.core.exact.defaults import CONFIDENCE
 from utmost.core.exact.field_forms import json_forms
 from utmost.core.exact.levels import Level
 from utmost.core.exact.written_levels import level_text
@@ -32,7 +33,7 @@ from utmost.publish.ledger.state import ItemFacts, Published, ReleaseKey, State,
 from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.level_steps import Step
 from utmost.publish.promises.promise import Promise
-from utmost.publish.promises.promised_noise import CONFIDENCE, Response
+from utmost.publish.promises.promised_noise import Response
 from utmost.publish.promises.until import Stop, Until
 from utmost.publish.releases.noisy_sums import sums_in_one_column
 from utmost.publish.releases.source import Source

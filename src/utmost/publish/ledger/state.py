@@ -7,6 +7,7 @@ from functools import cached_property
 from hashlib import sha256
 from typing import Any
 
+from utmost.core.exact.defaults import CONFIDENCE
 from utmost.core.exact.display import Display, few
 from utmost.core.exact.field_forms import json_forms
 from utmost.core.exact.levels import Level
@@ -29,7 +30,7 @@ from utmost.publish.ledger.stored_mechanisms import (
 from utmost.publish.promises.drawing import BLOCK
 from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.promise import Promise
-from utmost.publish.promises.promised_noise import CONFIDENCE, Noise
+from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.promises.until import Stop
 
 ReleaseKey = tuple[str, int]

@@ -16,14 +16,19 @@ from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
 from utmost.core.exact.field_forms import form
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import IntegersOrReals, Number, exact, read_confidence, written_number
-from utmost.core.noise.costs import Cost, Moment, cost_named
+from utmost.core.noise.costs import Cost, Moment, absolute, cost_named
+from utmost.core.noise.discrete_staircase import DiscreteStaircase
+from utmost.core.noise.distribution import Distribution
+from utmost.core.noise.geometric import Geometric
+from utmost.core.noise.integer_distribution import IntegerDistribution
+from utmost.core.noise.laplace import Laplace
 from utmost.core.privacy.unit import Unit, read_unit
 from utmost.core.sampling.grid import unsnapped
 from utmost.errors import OutOfRange, Unsupported
 from utmost.publish.promises.declared_columns import read_numbers
 from utmost.publish.promises.drawing import NewResponse, Responder
 from utmost.publish.promises.lattice import Lattice, lattice_of_cells, width_of
-from utmost.publish.promises.noise_at_level import Margin, NoiseAtLevel, cell_noise_at, cell_noise_of_answer
+from utmost.publish.promises.noise_at_level import CellNoiseAtLevel, Margin, NoiseAtLevel, cell_noise_at
 from utmost.publish.promises.promised_noise import Noise, PlannedNoise, Response
 from utmost.publish.promises.table_statements import promise
 from utmost.tables.cells.columns import integer_column, real_column
@@ -219,8 +224,18 @@ class CellNoise(ColumnNoise, LatticeNoise):
         >>> noise.distribution, noise.margin
         (Geometric(epsilon='1/2', sensitivity=1), 6)
         """
-        sure = read_confidence(confidence)
-        return cell_noise_of_answer(self.unit, self.lattice, level, sure)
+        return _answer_at(self.unit, self.lattice, level, read_confidence(confidence))
+
+
+@lru_cache(maxsize=512)
+def _answer_at(unit: Unit, lattice: Lattice, at: Level, confidence: Fraction) -> CellNoiseAtLevel:
+    """The noise of an answer, cached like `_least_at`."""
+    here, steps = unit.per_cell(at), lattice.sensitivity
+    is_staircase = lattice.block > 1
+    drawn: IntegerDistribution = DiscreteStaircase.half_step(here, steps) if is_staircase else Geometric(here, steps)
+    grid = None if lattice.exponent is None else Fraction(2) ** -lattice.exponent
+    distribution: Distribution = drawn if grid is None or is_staircase else Laplace(here, Fraction(unit.sensitivity))
+    return CellNoiseAtLevel(at, unit, distribution, drawn, absolute, True, confidence, grid)
 
 
 def _read_cost(fact: Any, name: str) -> Cost:

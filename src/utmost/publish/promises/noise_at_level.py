@@ -11,18 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import truth
-from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
+from utmost.core.exact.defaults import CONFIDENCE, DEFAULT_CONFIDENCE
 from utmost.core.exact.display import Display
 from utmost.core.exact.intervals import round_up
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number, read_confidence
 from utmost.core.exact.written_levels import level_facts
-from utmost.core.noise.costs import Cost, Moment, absolute, cost_named
+from utmost.core.noise.costs import Cost, Moment, cost_named
 from utmost.core.noise.discrete_staircase import DiscreteStaircase
 from utmost.core.noise.distribution import THEOREM_11, Distribution
 from utmost.core.noise.geometric import Geometric
 from utmost.core.noise.integer_distribution import IntegerDistribution
-from utmost.core.noise.laplace import Laplace
 from utmost.core.noise.optimal import relaxable_noise
 from utmost.core.noise.staircase import Staircase
 from utmost.core.privacy.unit import Unit, read_unit
@@ -31,7 +30,7 @@ from utmost.core.sampling.grid import FARTHEST, declared_exponent
 from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import LittleProtection, OutOfRange, PromiseBroken, RowsObserved, warn
 from utmost.publish.promises.declared_columns import read_numbers
-from utmost.publish.promises.lattice import Lattice, whole_sensitivity
+from utmost.publish.promises.lattice import whole_sensitivity
 from utmost.publish.promises.table_statements import distribution_parameters
 from utmost.publish.promises.values import noised_by
 from utmost.tables.cells.columns import RowName, integer_column, real_column
@@ -355,26 +354,14 @@ def _check_kept(distribution: Distribution, level: Level, unit: Unit, sensitivit
         raise PromiseBroken(required, came=str(kept), where=where, remedy=remedy)
 
 
-@lru_cache(maxsize=512)
-def cell_noise_of_answer(unit: Unit, lattice: Lattice, at: Level, confidence: Fraction) -> CellNoiseAtLevel:
-    """The noise of an answer at a level; it does not depend on other answers."""
-    here, steps = unit.per_cell(at), lattice.sensitivity
-    is_staircase = lattice.block > 1
-    drawn: IntegerDistribution = DiscreteStaircase.half_step(here, steps) if is_staircase else Geometric(here, steps)
-    grid = None if lattice.exponent is None else Fraction(2) ** -lattice.exponent
-    distribution: Distribution = drawn if grid is None or is_staircase else Laplace(here, Fraction(unit.sensitivity))
-    return CellNoiseAtLevel(at, unit, distribution, drawn, absolute, True, confidence, grid)
-
-
 _WEAK = 10  # the epsilon above which odds change by a factor of more than 22 000
-_SURE = Fraction(19, 20)
 
 
 def weakness_of(level: Level, distribution: "Distribution | DrawDistribution") -> str:
     """Why a level protects practically nobody (epsilon above 10, or 19 in 20 released cells are true); "" otherwise."""
     if level.epsilon_interval(64).lower > _WEAK:
         said = f"epsilon is above {_WEAK}, so the odds of any guess about an individual may grow more than 22 000-fold"
-    elif distribution.numbers == "integers" and distribution.margin(_SURE) == 0:
+    elif distribution.numbers == "integers" and distribution.margin(CONFIDENCE) == 0:
         said = "more than 19 in 20 released cells will be the true ones"
     else:
         return ""

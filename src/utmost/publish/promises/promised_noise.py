@@ -33,9 +33,6 @@ from utmost.publish.promises.table_statements import assumed_line
 from utmost.tables.cells.columns import RowName
 from utmost.tables.frames.any_table import opened_table
 
-CONFIDENCE = Fraction(19, 20)
-"""Default confidence of the margins of a response."""
-
 Response = dict[str, Integers]
 """A response in steps, by column."""
 

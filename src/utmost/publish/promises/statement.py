@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from utmost.core.exact.arguments import instance
+from utmost.core.exact.defaults import CONFIDENCE
 from utmost.core.exact.display import Display
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import exact, read_confidence
@@ -32,7 +33,7 @@ from utmost.publish.promises.codec import (
 from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.noise_at_level import CellNoiseAtLevel, Margin, NoiseAtLevel
 from utmost.publish.promises.promise import Promise
-from utmost.publish.promises.promised_noise import CONFIDENCE, Noise
+from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.promises.statement_kinds import KINDS_BESIDE_TABLES, STATEMENT_KIND
 from utmost.publish.promises.table_statements import cells_digest, outcome_line
 from utmost.tables.files.json_files import read_json

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import instance, mapping, sequence, text, wrong_kind
+from utmost.core.exact.defaults import CONFIDENCE
 from utmost.core.exact.display import Display
 from utmost.core.exact.field_forms import arguments_of, facts_of, form
 from utmost.core.exact.intervals import Interval, round_up
@@ -25,7 +26,7 @@ from utmost.core.noise.integer_distribution import IntegerDistribution
 from utmost.errors import OutOfRange, Unsupported
 from utmost.publish.promises.cell_noise import CellNoise
 from utmost.publish.promises.noise_at_level import NoiseAtLevel
-from utmost.publish.promises.promised_noise import CONFIDENCE, PlannedNoise
+from utmost.publish.promises.promised_noise import PlannedNoise
 from utmost.tables.frames.any_table import adapter_of
 
 if TYPE_CHECKING:  # loaded only for plans: a release of columns does not wait for it

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from utmost.core.exact.arguments import instance, iterable, mapping, optional, text, truth, wrong_kind
 from utmost.core.exact.arguments import path as as_path
 from utmost.core.exact.arrays import frozen
+from utmost.core.exact.defaults import CONFIDENCE
 from utmost.core.exact.display import Display
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, read_confidence
@@ -29,7 +30,6 @@ from utmost.publish.promises.codec import StatementForm, does_not_follow, stated
 from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.noise_at_level import NoiseAtLevel
 from utmost.publish.promises.promise import Promise
-from utmost.publish.promises.promised_noise import CONFIDENCE
 from utmost.publish.promises.statement import Statement
 from utmost.publish.promises.statement_kinds import SUMS_TABLE_KIND, is_of_sums
 from utmost.publish.promises.sum_distributions import noise_distributions

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from utmost.core.exact.defaults import CONFIDENCE
 from utmost.core.exact.levels import Level
 from utmost.core.exact.levels import level as level_of
 from utmost.core.exact.numbers import read_confidence
@@ -36,7 +37,6 @@ from utmost.interfaces.cli.screens.terminal import ScreenGroup, ScreenTable, Scr
 from utmost.interfaces.documents.reports import print_json, with_repeated
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.promises.promise import Promise
-from utmost.publish.promises.promised_noise import CONFIDENCE
 from utmost.publish.promises.sum_noise import SumNoise
 from utmost.publish.promises.until import LadderStep, Until
 from utmost.publish.releases.checked_sums import CheckedSums

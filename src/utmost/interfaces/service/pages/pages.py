@@ -47,7 +47,6 @@ pages = APIRouter(include_in_schema=False, dependencies=[Depends(check_query)])
 pages.include_router(tools)
 pages.include_router(downloads)
 
-_SURE = DEFAULT_CONFIDENCE
 _MOST_ROWS, _MOST_BARS, _MOST_CHARTS, _STEPS = 500, 24, 4, 25
 _A_PAGE = 200
 _NO_DIGEST = {"of": "file", "sha256": "0" * 64}  # shown nowhere; the file of the statement has the digest of the values
@@ -306,7 +305,7 @@ def trail_page(request: Request, service: Served, viewer: Viewer, after: After =
 
 def _summary(release: Published, levels: tuple[Level, ...]) -> dict[str, Any]:
     """Return a release in a line: each level with its margin, drawn to one scale."""
-    margins = [release.margin(at, _SURE) for at in levels]
+    margins = [release.margin(at, DEFAULT_CONFIDENCE) for at in levels]
     longest = max(map(float, margins), default=1.0) or 1.0
     return {
         "release": release,
@@ -377,17 +376,20 @@ def _larger_levels(release: Published, levels: tuple[Level, ...]) -> dict[str, A
     steps = [round(low * (high / low) ** (k / (_STEPS - 1)), 12) for k in range(_STEPS)]
     # The exact fraction of a float has fifty bits, and its powers would take long.
     line = [
-        (step, float(release.noise.margin(Level.of_epsilon(Fraction(step).limit_denominator(10**9)), _SURE)))
+        (
+            step,
+            float(release.noise.margin(Level.of_epsilon(Fraction(step).limit_denominator(10**9)), DEFAULT_CONFIDENCE)),
+        )
         for step in steps
     ]
-    there = [(at.epsilon_float, float(release.margin(at, _SURE)), level_words(at)) for at in levels]
+    there = [(at.epsilon_float, float(release.margin(at, DEFAULT_CONFIDENCE)), level_words(at)) for at in levels]
     points = [(x, y, f"epsilon {said}: within {short(y)}") for x, y, said in there]
     title = "The margin at each level; the points are the answered levels"
     top = max(levels)
     wider = [(factor, top.scaled(factor)) for factor in (1, 2, 4, 8)]
     return {
         "picture": charts.curves(title, {"margin": line}, ("epsilon", "margin, 95 %"), points=points, log_x=True),
-        "rows": [(factor, at, release.margin(at, _SURE)) for factor, at in wider],
+        "rows": [(factor, at, release.margin(at, DEFAULT_CONFIDENCE)) for factor, at in wider],
     }
 
 
