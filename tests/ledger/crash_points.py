@@ -58,13 +58,13 @@ def the_witness_has_no_room(patch):
 
 def nothing_may_be_drawn(patch):
     """Make every draw an error."""
-    patch.setattr(publishing, "draw_publication", None)
+    patch.setattr(publishing.Draft, "draw", None)
     patch.setattr(relaxing, "draw_relaxation", None)
 
 
 def a_draw_fails(patch, number):
     """Make the draw with this number, counted from 1, run out of memory."""
-    draw, calls = publishing.draw_publication, []
+    draw, calls = publishing.Draft.draw, []
 
     def failing(*words):
         calls.append(words)
@@ -72,7 +72,7 @@ def a_draw_fails(patch, number):
             raise MemoryError("cut off")
         return draw(*words)
 
-    patch.setattr(publishing, "draw_publication", failing)
+    patch.setattr(publishing.Draft, "draw", failing)
 
 
 def nothing_may_be_written(patch):

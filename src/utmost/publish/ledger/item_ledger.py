@@ -32,7 +32,7 @@ from utmost.publish.ledger.publishing import (
 from utmost.publish.ledger.relaxing import check_answerable, other_data_remedy
 from utmost.publish.ledger.requests import PublishRequest
 from utmost.publish.ledger.responses import stored_commitment
-from utmost.publish.ledger.state import ItemFacts, Published, published_facts
+from utmost.publish.ledger.state import ItemFacts, Published, event_facts
 from utmost.publish.promises.declared_columns import check_released, check_size
 from utmost.publish.promises.lattice import Lattice
 from utmost.publish.promises.level_steps import Step
@@ -363,7 +363,7 @@ def _publish(
             came=f"sums of {len(commitment.columns)} columns, for {len(request.promise.columns)}",
             remedy="Commit by the key of commitment_key, and pass all blocks and columns to ItemCommitment.of_sums.",
         )
-    kept, likeness, content = (
+    kept, digests, content = (
         replace(request, version=version, independent=False),
         TableDigests.of_items(transaction.key, commitment),
         commitment.content,
@@ -374,14 +374,14 @@ def _publish(
     check_dataset(transaction.state, kept, is_independent=request.independent)
     check_budgets(transaction.state, [(kept.dataset, kept.level, kept.promise.part, None)])
     if not request.independent:
-        check_no_duplicate_data(transaction, kept, likeness)
+        check_no_duplicate_data(transaction, kept, digests)
         warn_of_separate(transaction.state, kept.dataset)
-    facts = published_facts(
+    facts = event_facts(
         kept,
         rows=commitment.rows,
         kind="items",
         commitment=content,
-        values=likeness.sealed(transaction.key, request.name, version),
+        values=digests.sealed(transaction.key, request.name, version),
         items=items,
         labels=None,
     )

@@ -29,7 +29,7 @@ from utmost.publish.ledger.means_names import check_published_whole, releases_of
 from utmost.publish.ledger.relaxing import Answered, RowPermutation, answer_more, check_values
 from utmost.publish.ledger.requests import PublishRequest
 from utmost.publish.ledger.responses import LedgerResponse, draw_response, stored_response
-from utmost.publish.ledger.state import ItemFacts, Published, ReleaseKey, State, published_facts, release_of_facts
+from utmost.publish.ledger.state import ItemFacts, Published, ReleaseKey, State, event_facts, release_of_facts
 from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.level_steps import Step
 from utmost.publish.promises.promise import Promise
@@ -46,7 +46,7 @@ def publish_together(
 
     def answers(transaction: Transaction, may_draw: bool) -> list[Answered] | None:
         found = [stored_publication(transaction, request, source) for request, source in wanted]
-        new = [asked for asked, answer in zip(wanted, found, strict=True) if answer is None]
+        new = [pair for pair, answer in zip(wanted, found, strict=True) if answer is None]
         if new and not may_draw:
             return None
         drafts = checked_drafts(transaction, new)
@@ -54,9 +54,7 @@ def publish_together(
         for draft in drafts:
             draft.check_values(transaction)
         waiting = iter(drafts)
-        return [
-            draw_publication(transaction, next(waiting), randomness) if answer is None else answer for answer in found
-        ]
+        return [next(waiting).draw(transaction, randomness) if answer is None else answer for answer in found]
 
     return log.answer(answers, look=all(may_be_stored(log.seen, request) for request, _ in wanted))
 
@@ -108,8 +106,8 @@ def stored_publication(transaction: Transaction, request: PublishRequest, source
         check_values(transaction, release, committed, source)
 
     same_rows = (source.items is None) == (release.items is None)
-    asked = replace(request, promise=source.promise)
-    level = check_repeated(transaction.state, release, asked, check, same_rows=same_rows)
+    as_read = replace(request, promise=source.promise)
+    level = check_repeated(transaction.state, release, as_read, check, same_rows=same_rows)
     order = RowPermutation.of(transaction, release, source, committed)
     response = order.as_in_table(stored_response(transaction, release, level))
     return Answered(level, response, transaction.state.ledger_facts(release, level))
@@ -123,7 +121,7 @@ class Draft:
     source: Source
     is_independent: bool
     levels: Sequence[Level]  # Levels that may be answered, smallest first; several with a stopping rule
-    likeness: TableDigests
+    digests: TableDigests
     commitment: bytes
     tags: Tags | None
     label_texts: Sequence[bytes]
@@ -142,13 +140,47 @@ class Draft:
         until = source.promise.until
         levels = (kept.level,) if until is None else until.levels(kept.level)
         source.promise.lasting_noise.check_level(levels[0])
-        likeness, texts = TableDigests.of(key, source, public), label_texts(public, source.rows)
-        return cls(kept, source, request.independent, levels, likeness, committed, tags, texts)
+        digests, texts = TableDigests.of(key, source, public), label_texts(public, source.rows)
+        return cls(kept, source, request.independent, levels, digests, committed, tags, texts)
+
+    @property
+    def key_of_release(self) -> ReleaseKey:
+        """The name and version of the release."""
+        assert self.request.version is not None
+        return self.request.name, self.request.version
 
     def check_values(self, transaction: Transaction) -> None:
         """Check that no other dataset has released the values."""
         if not self.is_independent:
-            check_no_duplicate_data(transaction, self.request, self.likeness)
+            check_no_duplicate_data(transaction, self.request, self.digests)
+
+    def draw(self, transaction: Transaction, randomness: Randomness) -> Answered:
+        """Draw and write the first answer; with a stopping rule, every answer up to the accurate one."""
+        request, source, until = self.request, self.source, self.source.promise.until
+        if not self.is_independent:
+            warn_of_separate(transaction.state, request.dataset)
+        parts, items = [self.commitment], None
+        if self.tags is not None:
+            items = ItemFacts(parts_digest(tag_parts(self.tags)), None)
+            parts += tag_parts(self.tags)
+        labels, label_parts = new_labels(transaction.key, transaction.state, self, len(parts))
+        parts += label_parts
+        facts = event_facts(
+            request,
+            rows=source.rows,
+            kind=source.kind,
+            commitment=self.commitment,
+            values=self.digests.sealed(transaction.key, *self.key_of_release),
+            items=items,
+            labels=labels,
+        )
+        release, step = release_of_facts(facts, {}, request), Step.from_known((), self.levels[0])
+        drawing = LedgerResponse(transaction, release, self.commitment, self.tags, step, randomness)
+        response = draw_response(drawing, source.columns, "published", facts, parts)
+        if until is not None:
+            return _answer_upwards(transaction, self, until, response, randomness)
+        release = transaction.state.releases[self.key_of_release]
+        return Answered(request.level, response, transaction.state.ledger_facts(release, request.level))
 
 
 def checked_drafts(transaction: Transaction, new: Sequence[tuple[PublishRequest, Source]]) -> list[Draft]:
@@ -166,55 +198,15 @@ def checked_drafts(transaction: Transaction, new: Sequence[tuple[PublishRequest,
     return drafts
 
 
-def draw_publication(transaction: Transaction, draft: Draft, randomness: Randomness) -> Answered:
-    """Draw and write the first answer of a new release; with a stopping rule, every answer up to the accurate one."""
-    key, state, kept, source, tags = transaction.key, transaction.state, draft.request, draft.source, draft.tags
-    name, ladder, committed, likeness = kept.name, draft.levels, draft.commitment, draft.likeness
-    assert kept.version is not None
-    if not draft.is_independent:
-        warn_of_separate(state, kept.dataset)
-    parts: list[bytes] = [committed]
-    items: ItemFacts | None = None
-    if tags is not None:
-        items = ItemFacts(parts_digest(tag_parts(tags)), None)
-        parts += tag_parts(tags)
-    labels, label_parts = new_labels(key, state, draft, len(parts))
-    parts += label_parts
-
-    facts = published_facts(
-        kept,
-        rows=source.rows,
-        kind=source.kind,
-        commitment=committed,
-        values=likeness.sealed(key, name, kept.version),
-        items=items,
-        labels=labels,
-    )
-    until = source.promise.until
-    drawing = LedgerResponse(
-        transaction, release_of_facts(facts, {}, kept), committed, tags, Step.from_known((), ladder[0]), randomness
-    )
-    response = draw_response(drawing, source.columns, "published", facts, parts)
-    if until is not None:
-        return _answer_upwards(transaction, (name, kept.version), source, until, ladder, response, randomness)
-    release = transaction.state.releases[name, kept.version]
-    return Answered(kept.level, response, transaction.state.ledger_facts(release, kept.level))
-
-
 def _answer_upwards(
-    transaction: Transaction,
-    item: ReleaseKey,
-    source: Source,
-    until: Until,
-    ladder: Sequence[Level],
-    response: Response,
-    randomness: Randomness,
+    transaction: Transaction, draft: Draft, until: Until, response: Response, randomness: Randomness
 ) -> Answered:
     """Answer level after level until the stopping rule is met, in one transaction; ``response`` is the first answer."""
     # The budget was checked for the last level; the level that is reached is charged, and no more.
-    promise, public, stop = source.promise, source.labels(), Stop(tuple(ladder), True, CONFIDENCE)
-    for level in ladder:
-        if level != ladder[0]:
+    source, levels, item = draft.source, draft.levels, draft.key_of_release
+    promise, public, stop = source.promise, source.labels(), Stop(tuple(levels), True, CONFIDENCE)
+    for level in levels:
+        if level != levels[0]:
             release = transaction.state.releases[item]
             response = answer_more(transaction, release, level, source.columns, randomness)
         released = promise.lasting_noise.written(level, response)
@@ -224,9 +216,9 @@ def _answer_upwards(
             is_met = sums_in_one_column(promise, level, released, source.kind, facts).is_within(until)
         else:
             is_met = until.is_met({**public, **released}, tuple(released), promise.at_stop(level, stop))
-        if is_met or level == ladder[-1]:
+        if is_met or level == levels[-1]:
             break
-    words = {"level": level_text(level), "promised": level_text(ladder[-1]), "met": is_met}
+    words = {"level": level_text(level), "promised": level_text(levels[-1]), "met": is_met}
     transaction.append("stopped", {"name": item[0], "version": item[1], **words})
     return Answered(level, response, transaction.state.ledger_facts(transaction.state.releases[item], level))
 
@@ -378,11 +370,11 @@ def check_dataset(
         check_named(state, request.dataset)
 
 
-def check_no_duplicate_data(transaction: Transaction, request: PublishRequest, likeness: TableDigests) -> None:
+def check_no_duplicate_data(transaction: Transaction, request: PublishRequest, digests: TableDigests) -> None:
     """Refuse values that another dataset has released: they must spend one budget."""
     # The refusal names no column and no release: otherwise a caller could confirm guesses column by column.
     # `AlreadyPublished.known_as` holds the names, for the holder of the ledger's key.
-    for digest, column in zip(likeness.columns, request.promise.columns, strict=True):
+    for digest, column in zip(digests.columns, request.promise.columns, strict=True):
         for other, at in transaction.digests.holders(transaction.key, transaction.state.releases, digest):
             if other.dataset != request.dataset:
                 raise AlreadyPublished(

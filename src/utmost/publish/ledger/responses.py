@@ -129,15 +129,15 @@ def draw_response(
     # The true ``values`` are needed only above the largest stored level, and for points.
     transaction, release, level, step = drawing.transaction, drawing.release, drawing.level, drawing.step
     release.noise.check_level(level)
-    answer = release.noise.responder(drawing, values)
+    responder = release.noise.responder(drawing, values)
     event, parts, drawn, done = transaction.state.number + 1, [*before], list[Integers](), 0
     seal = level_seal(
         transaction.key, transaction.state.identity, release, level, is_sealed=transaction.state.is_sealed
     )
     word = release.noise.word(level)
-    below, above = (None if at is None else _kept_blocks(transaction, release, at) for at in answer.known)
+    below, above = (None if at is None else _kept_blocks(transaction, release, at) for at in responder.known)
     for name in release.columns:
-        for block in answer.blocks(name, values, below, above, release.rows):
+        for block in responder.blocks(name, values, below, above, release.rows):
             parts.append(seal.sealed(event, len(parts), stored(block, word)))
             drawn.append(block)
             done += block.size

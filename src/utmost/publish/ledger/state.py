@@ -493,7 +493,7 @@ def bound_facts(facts: Mapping[str, Any]) -> bytes:
     return sha256(json.dumps(bound, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode("ascii")).digest()
 
 
-def published_facts(
+def event_facts(
     request: PublishRequest,
     *,
     rows: int,
