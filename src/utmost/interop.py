@@ -1,7 +1,7 @@
 """Other packages: SciPy, OpenDP and dp-accounting, tables with noise from other tools, data packages, and methods on
 pandas and Polars frames."""
 
-from utmost.core.noise.declared_noise import DeclaredNoise, declared_noise
+from utmost.core.noise.noise_of_others import DeclaredNoise, declared_noise
 from utmost.interfaces.interop.accounting import dp_event, privacy_loss_distribution
 from utmost.interfaces.interop.data_packages import csv_metadata, data_package
 from utmost.interfaces.interop.frame_methods import register_frames

@@ -81,7 +81,7 @@ class Accounts:
         at = level(epsilon)
         if promise is not None and not is_engine_table(table):
             declared = promise_for(promise, table)
-            source = new_source(table, declared.rows_of(table), declared)
+            source = new_source(table, declared)
             own = name if dataset is None else dataset
             check_publishable(self._log, PublishRequest(name, declared, at, own, version, request, independent), source)
             independent = True  # check_publishable has already checked the dataset

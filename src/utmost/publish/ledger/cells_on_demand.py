@@ -157,7 +157,7 @@ class CellLedger:
         """
         room, places = natural(most, "most", most=_MOST), _places(counts, universe)
         promise = Promise(_COUNT, unit=Unit(1, keys_of_one(keys)), id_column=_CELL)
-        asked = PublishRequest(
+        publication = PublishRequest(
             name=name,
             promise=promise,
             level=level(epsilon),
@@ -166,7 +166,7 @@ class CellLedger:
             request=request,
             independent=independent,
         )
-        read = request_by_item(asked)
+        read = request_by_item(publication)
         commitment = _padded(self._items.key_of_request(read), places, room)
         release = self._items.published(read, commitment, universe_facts(universe))
         return self._answered(name, version, universe, release, places)

@@ -26,6 +26,7 @@ from utmost.publish.ledger.key import given_key
 from utmost.publish.ledger.means_tables import by_release, means_answer_requests, means_requests, table_of
 from utmost.publish.ledger.opening import StorePlace, opened_log, restore_backup, write_backup
 from utmost.publish.ledger.personal_answers import AnswerIndex
+from utmost.publish.ledger.persons import Persons
 from utmost.publish.ledger.publishing import publish_together
 from utmost.publish.ledger.relaxing import (
     Relaxation,
@@ -37,7 +38,6 @@ from utmost.publish.ledger.relaxing import (
     where_changed,
 )
 from utmost.publish.ledger.requests import AnswerRequest, PublishRequest, check_one_dataset
-from utmost.publish.ledger.responding import Responding
 from utmost.publish.ledger.responses import answer_without_table, key_of_level
 from utmost.publish.ledger.shared_measures import table_in_memory
 from utmost.publish.ledger.store import Store
@@ -53,7 +53,7 @@ from utmost.publish.workloads.planning.shared_level import SharedLevel, levels_o
 from utmost.tables.frames.any_table import is_engine_table, published_names
 
 
-class Ledger(Responding, Accounts, Display):
+class Ledger(Persons, Accounts, Display):
     """Releases, their responses and their budgets in a database; made by `Ledger.open`.
 
     A release is some columns of a table under a name. It is published at a first level. A noisier copy, at a smaller
@@ -191,13 +191,13 @@ class Ledger(Responding, Accounts, Display):
             NotALevel, NotANumber, OutOfRange: for an invalid argument.
         """
         own, promise = name if dataset is None else dataset, promise_for(promise, table)
-        asked = PublishRequest(name, promise, level(epsilon), own, version, request, independent)
+        publication = PublishRequest(name, promise, level(epsilon), own, version, request, independent)
         with progress_bar("Publishing", progress):
             rows = promise.rows_of(table)
             if is_engine_table(rows):
-                made, frame = engine_ledger.publish_frame(self.items, asked, rows)
-                return self._engine_answer(Release(self, name, made, table), asked.level, frame)
-            (answer,) = self._published([(asked, table, new_source(table, rows, promise))])
+                made, frame = engine_ledger.publish_frame(self.items, publication, rows)
+                return self._engine_answer(Release(self, name, made, table), publication.level, frame)
+            (answer,) = self._published([(publication, table, new_source(table, promise, rows))])
             return answer
 
     def relax(
@@ -372,7 +372,7 @@ class Ledger(Responding, Accounts, Display):
         for request in requests:
             table, promise = table_in_memory(tables[request.name]), request.promise
             promise.check(table)
-            wanted.append((request, table, new_source(table, promise.rows_of(table), promise)))
+            wanted.append((request, table, new_source(table, promise)))
         answers = self._published(wanted)
         return {request.name: answer for request, answer in zip(requests, answers, strict=True)}
 

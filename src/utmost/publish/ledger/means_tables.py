@@ -85,17 +85,16 @@ def rehearsed_publication(
     log: EventLog, requests: Sequence[PublishRequest], tables: Mapping[str, CountedTable]
 ) -> Budget:
     """The budget as it would be after several tables are published together; check everything, draw nothing."""
-    brought = [(tables[asked.name], asked.promise) for asked in requests]
-    sources = [new_source(table, promise.rows_of(table), promise) for table, promise in brought]
+    sources = [new_source(tables[request.name], request.promise) for request in requests]
 
     def check(transaction: Transaction) -> Budget:
         new = [
-            asked
-            for asked, source in zip(requests, sources, strict=True)
-            if not check_new_or_stored(log, transaction, asked, source)
+            request
+            for request, source in zip(requests, sources, strict=True)
+            if not check_new_or_stored(log, transaction, request, source)
         ]
         check_published_whole(transaction.state.releases.values(), new)
-        spends: list[Spends] = [(asked.dataset, asked.level, asked.promise.part, None) for asked in new]
+        spends: list[Spends] = [(request.dataset, request.level, request.promise.part, None) for request in new]
         return _after(transaction, requests[0].dataset, spends)
 
     return log.read(check)
@@ -108,9 +107,9 @@ def rehearsed_relaxation(
 
     def check(transaction: Transaction) -> Budget:
         spends, releases = list[Spends](), [transaction.state.release(of.name, of.version) for of in requests]
-        for asked, release in zip(requests, releases, strict=True):
-            if not check_relaxable_in(log, transaction, asked, tables[asked.name]):
-                spends.append((release.dataset, max(asked.level, release.spent), release.part, release))
+        for request, release in zip(requests, releases, strict=True):
+            if not check_relaxable_in(log, transaction, request, tables[request.name]):
+                spends.append((release.dataset, max(request.level, release.spent), release.part, release))
         return _after(transaction, releases[0].dataset, spends)
 
     return log.read(check)

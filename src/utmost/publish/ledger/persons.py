@@ -19,7 +19,7 @@ from utmost.publish.ledger.personal_answers import (
 from utmost.publish.ledger.stored_mechanisms import StoredMechanism
 
 
-class Responding:
+class Persons:
     """The methods of `Ledger` that answer single persons, once each."""
 
     __slots__ = ()

@@ -181,7 +181,7 @@ def release(
 def promised_statement(table: Any, promise: Promise, at: Level) -> dict[str, Any]:
     """The statement of a release with a stopping rule, as if it went up to its last level; draw nothing."""
     check_release(table, promise, at)
-    source = new_source(table, promise.rows_of(table), promise)
+    source = new_source(table, promise)
     return Statement(source.promise, source.promise.at(at), source.rows, None, None).facts()
 
 
@@ -192,7 +192,7 @@ def check_release(table: Any, promise: Promise, at: Level) -> None:
     if is_engine_frame(native):
         checked_table(table, promise, at)
         return
-    source = new_source(table, native, promise)
+    source = new_source(table, promise, native)
     check_new(source)
     if source.items is not None:
         source.check_distinct(item_tags(entropy(SECRET_BYTES), [source.items]))

@@ -14,7 +14,7 @@ from utmost.core.exact.arguments import mapping
 from utmost.core.exact.arrays import frozen, unpickler
 from utmost.core.exact.display import Display
 from utmost.core.noise.combination import Combination
-from utmost.core.noise.declared_noise import DeclaredSum
+from utmost.core.noise.noise_of_others import DeclaredSum
 from utmost.core.privacy.amount import Amount
 from utmost.core.sampling.integers import narrowed
 from utmost.errors import FactsFarOff, warn

@@ -18,8 +18,8 @@ from utmost.core.exact.display import Display
 from utmost.core.exact.intervals import round_up
 from utmost.core.exact.numbers import Number, exact, read_confidence
 from utmost.core.noise.combination import missed_by_each
-from utmost.core.noise.declared_noise import DeclaredNoise, DeclaredTails, NoiseKind, ratio_of_sums
 from utmost.core.noise.distribution import positive_number
+from utmost.core.noise.noise_of_others import DeclaredNoise, DeclaredTails, NoiseKind, ratio_of_sums
 from utmost.core.noise.ratio_bars import RatioBar
 from utmost.core.privacy.unit import Unit
 from utmost.errors import BadTable, OutOfRange, Unsupported, UtmostError

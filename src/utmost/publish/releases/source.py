@@ -160,8 +160,8 @@ def checked_source(table: Any, rows: Any, promise: Promise, read: ReadColumn, *,
     return source
 
 
-def new_source(table: Any, rows: Any, promise: Promise) -> Source:
-    """`checked_source` for a ledger, with values in steps of the noise."""
-    noise = promise.lasting_noise
+def new_source(table: Any, promise: Promise, rows: Any = None) -> Source:
+    """`checked_source` for a ledger, with values in steps of the noise; ``rows`` if the caller has read them."""
+    noise, rows = promise.lasting_noise, promise.rows_of(table) if rows is None else rows
     noise.check()
     return checked_source(table, rows, promise, noise.cells, by_item=promise.keyed_by_id)

@@ -21,8 +21,8 @@ from utmost.core.exact.intervals import round_up
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, exact, written_number
 from utmost.core.noise.combination import Combination
-from utmost.core.noise.declared_noise import DeclaredTails
 from utmost.core.noise.integer_distribution import IntegerDistribution
+from utmost.core.noise.noise_of_others import DeclaredTails
 from utmost.errors import BadTable, OutOfRange, UtmostError, WrongKind
 
 _LARGEST = Fraction(10**100)

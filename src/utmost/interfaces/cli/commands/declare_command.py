@@ -3,7 +3,7 @@
 from typing import Annotated, Any
 
 from utmost.core.exact.defaults import DEFAULT_CONFIDENCE
-from utmost.core.noise.declared_noise import DeclaredNoise, NoiseKind, declared_noise
+from utmost.core.noise.noise_of_others import DeclaredNoise, NoiseKind, declared_noise
 from utmost.errors import OutOfRange
 from utmost.interfaces.cli.options import file_options, table_options
 from utmost.interfaces.cli.options import shared_options as options
