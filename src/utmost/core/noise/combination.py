@@ -30,7 +30,7 @@ _MOST_LISTED = 10**8
 _LEAST_STEP = Fraction(1, 1 << 40)
 _LEAST_INVERTED = 8e-16
 """The least probability that an inversion resolves; a smaller one would be below its rounding error."""
-_HALVINGS = 24
+_PARTS = 1 << 24  # of Chernoff's margin: the steps of margins of sums without a step of their own
 _ALIASED = 2.0**-30
 """The largest error by aliasing in a bound that is used once, relative to the probability that it is compared with."""
 _FEW_GROUPS, _MOST_MARGINS = 64, 4096
@@ -263,35 +263,31 @@ class Combination(Display):
     def _least_margin(self, miss: Fraction) -> int | float:
         if self._single is not None:
             return _number(self.coefficients[0] * self._single.margin(1 - miss), self.coefficients)
-        chance, step = round_down(miss), self._step
+        # Chernoff's margin is certified: the least margin is at most that. Tails fall like exponentials, so that a line
+        # through two logarithms finds the number of steps quickly. An end that stays twice counts half (the Illinois
+        # rule), and a third time the middle is tried.
+        chance, largest = round_down(miss), self._chernoff.margin(_log(miss)) if self.counts else 0.0
+        low, high, stays = -1, max(1, math.ceil(largest)) if self.counts else 0, 0
+        step = self._step
         if step is None:
-            # By bisection below Chernoff's margin, in units of the largest coefficient.
             if self._exceeded(Fraction(0), chance) <= chance:
                 return 0.0
-            below, above = 0.0, self._chernoff.margin(_log(miss))
-            for _ in range(_HALVINGS):
-                middle = (below + above) / 2
-                fits = self._exceeded(Fraction(middle) * self._unit, chance) <= chance
-                below, above = (below, middle) if fits else (middle, above)
-            return round_up(Fraction(above) * self._unit)
-        # Chernoff's margin is certified: the least margin is at most that. Tails fall like exponentials, so that a line
-        # through two logarithms finds the number of steps quickly. A search step that leaves more than half of the
-        # interval is followed by one from its middle.
-        low, high, is_slow = -1, max(1, math.ceil(self._chernoff.margin(_log(miss)))) if self.counts else 0, False
-        at_low, at_high = 0.0, -math.inf
+            low, high, step = 0, _PARTS, Fraction(largest) * self._unit / _PARTS
         target = math.log(chance) if chance > 0 else -math.inf
+        above, below = -target, -math.inf  # logarithms at both ends, minus the target
         while high - low > 1:
             tried, width = (low + high) // 2, high - low
-            if not is_slow and -math.inf < min(at_high, target) and at_high < at_low:
-                tried = min(max(low + round(width * (at_low - target) / (at_low - at_high)), low + 1), high - 1)
+            if -math.inf < below and above < math.inf and abs(stays) < 3:
+                tried = min(max(low + round(width * above / (above - below)), low + 1), high - 1)
             value = self._exceeded(tried * step, chance)
-            log_value = math.log(value) if value > 0 else -math.inf
+            excess = (math.log(value) if value > 0 else -math.inf) - target
             if value <= chance:
-                high, at_high = tried, log_value
+                high, below, stays = tried, excess, max(stays, 0) + 1
+                above /= 1 + (stays > 1)
             else:
-                low, at_low = tried, log_value
-            is_slow = 2 * (high - low) > width
-        return _number(high * step, self.coefficients)
+                low, above, stays = tried, excess, min(stays, 0) - 1
+                below /= 1 + (stays < -1)
+        return round_up(high * step) if self._step is None else _number(high * step, self.coefficients)
 
     def _exceeded(self, margin: Fraction, miss: float | None, *, once: bool = False) -> float:
         """An upper bound of P(|S| > margin) for margin >= 0: the best of the three bounds."""
