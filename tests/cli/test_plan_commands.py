@@ -10,10 +10,9 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
 import utmost as ut
+from cli.test_verify import key_pair
 from repeated_bits import nothing_is_drawn
 from running import new_ledger, with_recipe
 from utmost import Counting
@@ -274,11 +273,7 @@ def test_clean_tables_stand_beside_what_was_released(run, release, tmp_path):
 
 
 def test_a_signed_release_by_a_plan_is_verified(run, counted, plan, tmp_path):
-    key = Ed25519PrivateKey.generate()
-    private, public, out = (tmp_path / name for name in ("k.pem", "k.pub", "r.json"))
-    private.write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
-    private.chmod(0o600)
-    public.write_bytes(key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo))
+    (private, public), out = key_pair(tmp_path), tmp_path / "r.json"
     assert (
         run(*with_recipe("release", counted, "--plan", plan, "--epsilon", 1, "--out", out, "--sign", private))[0] == 0
     )

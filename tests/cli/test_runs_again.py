@@ -4,9 +4,9 @@ import json
 import os
 
 import pytest
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from cryptography.hazmat.primitives.serialization import load_pem_public_key
 
+from cli.test_verify import key_pair
 from running import new_ledger
 
 EVENTS = [("ann", "north", 3), ("bob", "north", 5), ("cem", "south", 2), ("dora", "south", 9), ("eve", "north", 1)]
@@ -56,6 +56,13 @@ WAYS = {
 }  # fmt: skip
 RUNS = [(way, ending) for way, (_, _, ending) in WAYS.items()]
 RUNS += [("events", ending) for ending in ("parquet", "jsonl", "xlsx", "tsv")] + [("columns", "parquet")]
+
+
+def recipe_that_signs(folder):
+    """Write a recipe with a new private key, and return the public one."""
+    private, public = key_pair(folder, "sign")
+    (folder / "r.toml").write_text(f'sign = "{private.name}"\n')
+    return load_pem_public_key(public.read_bytes())
 
 
 def written(folder):
@@ -121,15 +128,10 @@ def test_a_view_needs_a_level_once_there_are_several(run, events):
     assert not (events / "which.csv").exists()
 
 
-@pytest.mark.parametrize("ending", ["csv", "parquet", "xlsx"])
-@pytest.mark.parametrize("lost", ["table", "statement", "signature"])
+@pytest.mark.parametrize(("ending", "lost"), [("csv", "table"), ("parquet", "statement"), ("xlsx", "signature")])
 def test_a_run_that_was_killed_between_its_files_is_finished(run, events, ending, lost):
     """What is missing is written with the same bytes; the ledger spends nothing more."""
-    private = Ed25519PrivateKey.generate()
-    secret = private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-    (events / "sign.pem").write_bytes(secret)
-    (events / "sign.pem").chmod(0o600)
-    (events / "r.toml").write_text('sign = "sign.pem"\n')
+    recipe_that_signs(events)
     call = ["release", "e.csv", *EACH, *ONCE, *KEPT, "--recipe", "r.toml", "--out", f"o.{ending}"]
     assert run(*call)[0] == 0
     first = {name: content for name, (content, _) in written(events).items()}
@@ -157,10 +159,7 @@ def test_another_statement_beside_the_table_is_never_taken_for_this_one(run, eve
 
 def test_a_missing_signature_is_made_of_the_statement_that_is_there(run, events):
     """Which another version of utmost may have written; and a signature of another statement is refused."""
-    private = Ed25519PrivateKey.generate()
-    (events / "sign.pem").write_bytes(private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
-    (events / "sign.pem").chmod(0o600)
-    (events / "r.toml").write_text('sign = "sign.pem"\n')
+    public = recipe_that_signs(events)
     call = ["release", "e.csv", *EACH, *ONCE, *KEPT, "--recipe", "r.toml", "--out", "o.csv"]
     assert run(*call)[0] == 0
     statement, signature = events / "o.csv.json", events / "o.csv.json.sig"
@@ -169,18 +168,11 @@ def test_a_missing_signature_is_made_of_the_statement_that_is_there(run, events)
     signature.unlink()
     code, _, err = run(*call)
     assert code == 0, err
-    private.public_key().verify(signature.read_bytes(), statement.read_bytes())
+    public.verify(signature.read_bytes(), statement.read_bytes())
     statement.unlink()
     code, _, err = run(*call)
     assert (code, "o.csv.json.sig: an existing file must be identical" in err) == (2, True)
     assert not statement.exists()
-
-
-def recipe_that_signs(folder):
-    private = Ed25519PrivateKey.generate()
-    (folder / "sign.pem").write_bytes(private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
-    (folder / "sign.pem").chmod(0o600)
-    (folder / "r.toml").write_text('sign = "sign.pem"\n')
 
 
 def unsigned(call):
