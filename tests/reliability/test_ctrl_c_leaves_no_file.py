@@ -156,8 +156,7 @@ LONG = {
 """A command, and a step of `utmost.publish` in which it is interrupted."""
 
 
-@pytest.mark.parametrize("as_json", [False, True])
-@pytest.mark.parametrize("way", LONG)
+@pytest.mark.parametrize(("way", "as_json"), [*((way, False) for way in LONG), ("plan", True)])
 def test_an_interrupted_command_ends_with_130_and_writes_nothing(here, run, monkeypatch, way, as_json):
     """Ctrl-C in a step of the work itself: one line on standard error, also as JSON."""
     monkeypatch.chdir(here)
