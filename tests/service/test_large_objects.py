@@ -38,7 +38,7 @@ ONE = level(1)
 ROWS, LABELS, PROPOSALS, TOKENS = 15_000, 1_000, 20, 50
 """A tenth of what users have met."""
 ROLES = ("recipient", "curator", "approver", "auditor", "admin")
-SECONDS, BYTES, SILENCE, LONGEST = 1, 10 << 20, 1.5, 1 << 20
+SECONDS, BYTES, SILENCE, LONGEST = 1.5, 10 << 20, 1.5, 1 << 20
 """What one GET may take of the processor and of memory in the server, how long /health is silent, an answer."""
 
 

@@ -148,20 +148,53 @@ def check_workers_share(address, tokens):
         assert {answer.status_code for answer in pool.map(me, range(24))} == {401}
 
 
+def refused_from_now_on(address):
+    """Wait until nobody new is let in."""
+    last = time.monotonic() + PATIENCE
+    while time.monotonic() < last:
+        try:
+            socket.create_connection(address, timeout=5).close()
+        except ConnectionRefusedError:
+            return
+        except OSError:  # let in by the system, and dropped
+            pass
+        time.sleep(0.02)
+    pytest.fail("somebody new is let in after SIGTERM")
+
+
+def check_what_has_begun_is_answered(process, address, token):
+    """SIGTERM when half a request has come: nobody new is let in, the other half is read, the answer comes, it ends."""
+    host, port = address.removeprefix("http://").split(":")
+    content = json.dumps({**body("late", "1", TERMS), "table": table(1)}).encode()
+    head = f"POST /v1/releases HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n"
+    head += f"Content-Type: application/json\r\nIdempotency-Key: l\r\nContent-Length: {len(content)}\r\n"
+    with socket.create_connection((host, int(port)), timeout=PATIENCE) as line:
+        line.sendall(head.encode() + b"Expect: 100-continue\r\n\r\n" + content[:20])
+        assert line.recv(1000).startswith(b"HTTP/1.1 100"), "the request has begun: its body is waited for"
+        process.send_signal(signal.SIGTERM)
+        refused_from_now_on((host, int(port)))
+        line.sendall(content[20:])
+        assert line.recv(1000).startswith(b"HTTP/1.1 200")
+    assert process.wait(PATIENCE) in (0, -signal.SIGTERM, 128 + signal.SIGTERM)
+
+
 @pytest.mark.parametrize("requests", [48, pytest.param(100_000, marks=pytest.mark.slow)])
 def test_sixteen_clients_get_one_value_for_each_item_and_level(kind, database, tmp_path, requests):
     """Requests, retries and broken lines through all workers at once. UTMOST_REQUESTS sets another large dose."""
     requests = int(os.environ.get("UTMOST_REQUESTS", requests)) if requests > 48 else requests
-    with running(kind, tmp_path, database) as (_, address, tokens):
+    with running(kind, tmp_path, database) as (process, address, tokens):
         callers = Callers(address, tokens["curator"])
         callers.all(requests)
         if kind == "postgres":
             check_workers_share(address, tokens)
+        else:
+            check_what_has_begun_is_answered(process, address, tokens["curator"])
     assert callers.count >= requests
     assert len(callers.answers) >= ITEMS
     witness = tmp_path / "witness" if kind == "postgres" else None
     with Ledger.open(database or tmp_path / "releases.db", key=bytes.fromhex(KEY), witness=witness) as ledger:
         callers.check(ledger)
+        assert kind == "postgres" or ledger.levels("late")
 
 
 @pytest.mark.slow
@@ -188,39 +221,6 @@ def test_killed_under_load_it_loses_and_repeats_nothing(kind, database, tmp_path
     with Ledger.open(database or tmp_path / "releases.db", key=bytes.fromhex(KEY), witness=witness) as ledger:
         assert ledger.status().quarantine is None
         callers.check(ledger)
-
-
-def refused_from_now_on(address):
-    """Wait until nobody new is let in."""
-    last = time.monotonic() + PATIENCE
-    while time.monotonic() < last:
-        try:
-            socket.create_connection(address, timeout=5).close()
-        except ConnectionRefusedError:
-            return
-        except OSError:  # let in by the system, and dropped
-            pass
-        time.sleep(0.02)
-    pytest.fail("somebody new is let in after SIGTERM")
-
-
-def test_what_has_begun_is_answered_before_the_end(tmp_path):
-    """SIGTERM when half a request has come: nobody new is let in, the other half is read, the answer comes, it ends."""
-    with running("sqlite", tmp_path, None) as (process, address, tokens):
-        host, port = address.removeprefix("http://").split(":")
-        content = json.dumps({**body("late", "1", TERMS), "table": table(1)}).encode()
-        head = f"POST /v1/releases HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {tokens['curator']}\r\n"
-        head += f"Content-Type: application/json\r\nIdempotency-Key: l\r\nContent-Length: {len(content)}\r\n"
-        with socket.create_connection((host, int(port)), timeout=PATIENCE) as line:
-            line.sendall(head.encode() + b"Expect: 100-continue\r\n\r\n" + content[:20])
-            assert line.recv(1000).startswith(b"HTTP/1.1 100"), "the request has begun: its body is waited for"
-            process.send_signal(signal.SIGTERM)
-            refused_from_now_on((host, int(port)))
-            line.sendall(content[20:])
-            assert line.recv(1000).startswith(b"HTTP/1.1 200")
-        assert process.wait(PATIENCE) in (0, -signal.SIGTERM, 128 + signal.SIGTERM)
-    with Ledger.open(tmp_path / "releases.db", key=bytes.fromhex(KEY)) as ledger:
-        assert ledger.levels("late")
 
 
 @pytest.mark.parametrize(("behind_proxy", "statuses"), [(False, [401, 429]), (True, [401, 401])])
