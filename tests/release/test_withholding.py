@@ -169,7 +169,7 @@ def test_no_withheld_cell_follows_from_the_shown_ones(case):
     """Random tables; without the further withheld cells some would follow, so the test can fail."""
     domain, names = MARGINALS[case]
     random, betrayed, before = np.random.default_rng(case), 0, 0
-    for _ in range(8):
+    for _ in range(12):
         cells = random.integers(0, 300, domain.shape)
         release = ut.release(cells, Plan(domain, ut.Unit(1, 1), {domain.finest: 1}), epsilon=1, once=True).table
         below = int(random.choice([30, 90, 200]))
