@@ -598,8 +598,6 @@ _CALLS = {
         "utmost release CONTRIBUTIONS --epsilon 1"
     ),
     "a table of ut.count_contributions, or of utmost count": "a table of utmost count",
-    "Pass between(10, 40), between(low=10) or between(high=40)": "Write 10..40, 10.. or ..40",
-    "between needs low, high, or both with low <= high": "bounds must be LOW..HIGH, LOW.. or ..HIGH",
     "bins without other=": 'bins without "other"',
     "amount must name an amount": "--sum must name an amount",
     "Leave amount= out": "Leave --sum out",

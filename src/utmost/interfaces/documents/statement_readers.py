@@ -96,6 +96,8 @@ def stated_release(statement: Mapping[str, Any]) -> ReleaseFacts:
         raise Unsupported(
             f"a statement must have one of these kinds: {known}",
             came=repr(kind[:60]) if isinstance(kind, str) else "a document without a kind",
-            remedy="Check it with utmost verify TABLE --release RELEASE." if kind == "utmost clean table" else None,
+            remedy="Check the table with utmost verify TABLE --release RELEASE."
+            if kind == "utmost clean table"
+            else None,
         )
     return READERS[kind].words(statement)

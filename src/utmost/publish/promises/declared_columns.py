@@ -40,7 +40,9 @@ def declared_columns(
         lists = [said for said, of in (("columns", columns), ("public", public), ("drop", drop)) if name in of]
         if len(lists) > 1:
             required = f"column {name!r} must be in only one of " + " and ".join(f"{each}=" for each in lists)
-            raise OutOfRange(required, came="all of them", remedy=f"Leave it out of {lists[-1]}=.")
+            raise OutOfRange(
+                required, came="both" if len(lists) == 2 else "all of them", remedy=f"Leave it out of {lists[-1]}=."
+            )
     silent = [name for name in names if name not in (*columns, *public, *drop)]
     if silent:
         unnamed = next((name for name in silent if re.fullmatch(r"column \d+", name)), None)

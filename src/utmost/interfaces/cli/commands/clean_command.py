@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from utmost.errors import NotDetermined, OutOfRange, Unsupported
+from utmost.errors import NotANumber, NotDetermined, OutOfRange, Unsupported
 from utmost.interfaces.cli.options import file_options, table_options
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import option
@@ -154,5 +154,9 @@ def _facts(texts: list[str]) -> dict[str, Any]:
         if Path(value).is_file():
             public[name] = files.read(Path(value))
         else:
-            public[name] = between(low or None, high or None) if dots else value
+            try:
+                public[name] = between(low or None, high or None) if dots else value
+            except (NotANumber, OutOfRange):
+                required, remedy = "bounds must be LOW..HIGH, LOW.. or ..HIGH", "Write 10..40, 10.. or ..40, say."
+                raise OutOfRange(required, came=repr(value), where="--given", remedy=remedy) from None
     return public
