@@ -5,6 +5,7 @@ import pytest
 # The line of progress is drawn after a second of work; here at once.
 from utmost.core.exact.progress_bar import ProgressLine, progress_on
 from utmost.interfaces.cli.screens import screen as progress
+from utmost.tables.files.sidecars import publish
 
 ROWS = [["1"], ["2"]]
 PIECES = [(400_000, b"1\n"), (600_000, b"2\n")]
@@ -26,13 +27,28 @@ def lines():
         yield lines, line
 
 
-def test_rows_that_are_written_have_a_bar(lines):
+class InPieces:
+    """A table that is looked at while it is written."""
+
+    rows, names, shown = 1_000_000, ["n"], []
+
+    def __init__(self, look):
+        self.look = look
+
+    def written(self, file):
+        for piece in PIECES:
+            self.look()
+            yield piece
+        self.look()
+
+
+def test_rows_that_are_written_have_a_bar(lines, tmp_path):
     shown, line = lines
-    for piece, kept in zip(progress.watched(PIECES, 1_000_000), PIECES, strict=True):
-        assert piece == kept
-        line.draw()
+    publish(InPieces(line.draw), lambda table: {"table": table}, tmp_path / "t.csv")
+    assert (tmp_path / "t.csv").read_bytes() == b"1\n2\n"
     assert shown[0].startswith("Writing")
     assert "40 %" in shown[1]
+    assert "100 %" in shown[2]
     assert shown[-1] == ""
 
 
@@ -44,8 +60,8 @@ def test_items_without_end_are_tallied(lines):
     assert shown[-1] == ""
 
 
-def test_a_pipe_sees_neither_pieces_nor_tally(capsys):
-    assert list(progress.watched(PIECES, 1_000_000)) == PIECES
+def test_a_pipe_sees_neither_pieces_nor_tally(capsys, tmp_path):
+    publish(InPieces(lambda: None), lambda table: {"table": table}, tmp_path / "t.csv")
     assert list(progress.tallied(ROWS, "written")) == ROWS
     with progress.logged_progress("Searching") as report:
         report(0.5, 1)

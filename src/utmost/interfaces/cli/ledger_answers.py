@@ -19,7 +19,7 @@ from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.release_options import ReleaseLedgerOptions
 from utmost.interfaces.cli.options.table_options import TableAnswer
 from utmost.interfaces.cli.screens.release_screen import ladder_grid, ladder_report
-from utmost.interfaces.cli.screens.screen import facts, percent, screen, shown_facts, warn_of_rule, watched
+from utmost.interfaces.cli.screens.screen import facts, percent, screen, shown_facts, warn_of_rule
 from utmost.interfaces.cli.screens.terminal import ScreenGroup, ScreenText
 from utmost.interfaces.cli.screens.workload_screens import (
     check_document,
@@ -283,7 +283,7 @@ class Question:
             if out is None:
                 statement = report(cells_digest(table))
             else:
-                statement = sidecars.publish_again(table, report, out, watched, signer)
+                statement = sidecars.publish_again(table, report, out, signer)
             if as_json:
                 whole = {"statement": statement, "table": files.columns(table)}
                 return print_json(with_repeated(statement if out is not None else whole, repeated))

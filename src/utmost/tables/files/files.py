@@ -1,13 +1,14 @@
 """Table files: the reader and the writer for each ending."""
 
 import gzip
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from importlib.util import find_spec
 from io import RawIOBase
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
+from utmost.core.exact.progress_bar import report_progress
 from utmost.errors import BadTable, Unsupported
 from utmost.tables.engines.engines import engine_frame, is_engine_frame
 from utmost.tables.files import csv_table, table_formats
@@ -39,9 +40,6 @@ LARGE = 1 << 27
 """Files of at least this number of bytes are read a piece at a time, instead of into memory."""
 
 _CELL = 8
-
-RowProgress = Callable[[Iterable[Piece], int], Iterator[Piece]]
-"""A function that yields the pieces of a file unchanged, and shows progress; its second argument is the row count."""
 
 
 def read(path: Path, *, as_events: bool = False) -> Any:
@@ -120,12 +118,10 @@ def table_or_relation(path: Path, *, by_item: bool = False) -> Any:
     return lake_relation(large.files, large.folders).native
 
 
-def write(
-    table: Any, file: BinaryIO, path: Path, watch: RowProgress | None = None, statement: Mapping[str, Any] | None = None
-) -> None:
+def write(table: Any, file: BinaryIO, path: Path, statement: Mapping[str, Any] | None = None) -> None:
     """Write a table of any kind into an open file, in the format of its later name; workbooks contain the statement."""
     try:
-        _write(table, file, path, watch, statement or {})
+        _write(table, file, path, statement or {})
     except UnicodeEncodeError:
         required = "the text of public columns and of labels must be valid Unicode"
         remedy = "Correct the text in the data, or write .jsonl."
@@ -140,18 +136,17 @@ def check_statement(path: Path, statement: Mapping[str, Any]) -> None:
         spreadsheets.check_statement(path, statement)
 
 
-def _write(table: Any, file: BinaryIO, path: Path, watch: RowProgress | None, statement: Mapping[str, Any]) -> None:
+def _write(table: Any, file: BinaryIO, path: Path, statement: Mapping[str, Any]) -> None:
     if path.suffix.lower() == GZ and ending_of(path) not in (*PARQUET, *FEATHER, *EXCEL):
         with gzip.GzipFile(fileobj=file, mode="wb", filename="", mtime=0) as packed:
-            return _write(table, packed, path.with_suffix(""), watch, statement)  # type: ignore[arg-type]  # it has the methods of a file
+            return _write(table, packed, path.with_suffix(""), statement)  # type: ignore[arg-type]  # it has the methods of a file
     ending = ending_of(path)
     if ending in EXCEL:
         from utmost.tables.files import spreadsheets
 
         spreadsheets.write(_cells(table), file, statement)
     elif isinstance(table, WrittenByPieces):
-        written = table.written(file)
-        _write_pieces(written if watch is None else watch(written, table.rows), file)
+        _write_pieces(table.written(file), file, table.rows)
     elif ending in PARQUET:
         from utmost.tables.files import parquet
 
@@ -165,9 +160,9 @@ def _write(table: Any, file: BinaryIO, path: Path, watch: RowProgress | None, st
     elif ending in JSON_LINES:
         columns_of = table_formats.as_columns(table)
         pieces = table_formats.write_json_lines(list(columns_of), zip(*columns_of.values(), strict=True))
-        _write_pieces(pieces if watch is None else watch(pieces, _rows(table)[2]), file)
+        _write_pieces(pieces, file, _rows(table)[2])
     else:
-        write_text(table, file, separator_for(table, path), watch)
+        write_text(table, file, separator_for(table, path))
 
 
 def separator_for(table: Any, path: Path) -> str:
@@ -177,14 +172,14 @@ def separator_for(table: Any, path: Path) -> str:
     return csv_table.delimiter_of(path)
 
 
-def write_text(table: Any, file: BinaryIO, delimiter: str = ",", watch: RowProgress | None = None) -> None:
+def write_text(table: Any, file: BinaryIO, delimiter: str = ",") -> None:
     """Write a table of any kind as text."""
     if isinstance(table, CsvTable):
         pieces, count = csv_table.pieces(table, delimiter), table.rows
     else:
         names, rows, count = _rows(table)
         pieces = csv_table.pieces_of(names, rows, delimiter)
-    _write_pieces(pieces if watch is None else watch(pieces, count), file)
+    _write_pieces(pieces, file, count)
 
 
 def write_rows(names: list[str], rows: Iterable[list[str]], file: BinaryIO, path: Path) -> None:
@@ -266,9 +261,12 @@ def _cells(table: Any) -> Mapping[str, list[Any]]:
     return columns(table)
 
 
-def _write_pieces(pieces: Iterable[Piece], file: BinaryIO) -> None:
-    for _, text in pieces:
+def _write_pieces(pieces: Iterable[Piece], file: BinaryIO, rows: int | None = None) -> None:
+    done = 0
+    for count, text in pieces:
         file.write(text)
+        done += count
+        report_progress(done, rows)
 
 
 def _rows(table: Any) -> tuple[list[str], Iterable[list[str]], int]:

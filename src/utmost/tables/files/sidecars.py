@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from utmost.core.exact.progress_bar import progress_bar
 from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.tables.files import files
 from utmost.tables.files.atomic import Writer, check_free_name, write_together
@@ -48,7 +49,6 @@ def publish(
     table: Any,
     report: StatementOf,
     out: Path,
-    watch: files.RowProgress | None = None,
     signer: Signer | None = None,
     *,
     owner_only: bool = False,
@@ -57,7 +57,7 @@ def publish(
     """Write the table, its statement and the statement's signature, or no file; return the statement."""
     # ``report`` maps the digest of the written table to the statement, and ``signer`` signs the bytes of its file. With
     # ``overwrite`` the signature of an earlier statement is removed.
-    writers, statement = table_writers(table, report, out, watch, signer)
+    writers, statement = table_writers(table, report, out, signer)
     write_together(writers, owner_only=owner_only, overwrite=overwrite)
     if overwrite and signer is None:
         signature_path(sidecar_path(out)).unlink(missing_ok=True)
@@ -65,7 +65,7 @@ def publish(
 
 
 def table_writers(
-    table: Any, report: StatementOf, out: Path, watch: files.RowProgress | None = None, signer: Signer | None = None
+    table: Any, report: StatementOf, out: Path, signer: Signer | None = None
 ) -> tuple[dict[Path, Writer], dict[str, Any]]:
     """The writers of a table, its statement and its signature, in this order; and the statement, filled by writing."""
     statement: dict[str, Any] = {}
@@ -74,7 +74,8 @@ def table_writers(
     def write_table(file: BinaryIO) -> None:
         # A workbook holds its statement, too, without the digest of the file.
         within = report({}) if files.ending_of(out) in files.EXCEL else {}
-        files.write(table, file, out, watch, {name: fact for name, fact in within.items() if name != "table"})
+        with progress_bar("Writing"):
+            files.write(table, file, out, {name: fact for name, fact in within.items() if name != "table"})
         file.seek(0)
         digest = _sha256(file)
         statement.update(report({"of": "file", "sha256": digest}))
@@ -92,7 +93,6 @@ def publish_again(
     table: Any,
     report: StatementOf,
     out: Path,
-    watch: files.RowProgress | None = None,
     signer: Signer | None = None,
 ) -> dict[str, Any]:
     """Write the files of `publish` that are missing, as after a killed run; check those that exist."""
@@ -100,20 +100,18 @@ def publish_again(
     paths = (out, sidecar_path(out), signature_path(sidecar_path(out)))
     before = [path.exists() for path in paths]
     try:
-        return _published_again(table, report, out, watch, signer)
+        return _published_again(table, report, out, signer)
     except Unsupported:
         if [path.exists() for path in paths] == before:
             raise
-    return _published_again(table, report, out, watch, signer)
+    return _published_again(table, report, out, signer)
 
 
-def _published_again(
-    table: Any, report: StatementOf, out: Path, watch: files.RowProgress | None, signer: Signer | None
-) -> dict[str, Any]:
+def _published_again(table: Any, report: StatementOf, out: Path, signer: Signer | None) -> dict[str, Any]:
     statement_path = sidecar_path(out)
     if not any(path.exists() for path in (out, statement_path, signature_path(statement_path))):
-        return publish(table, report, out, watch, signer)
-    writers, statement = table_writers(table, report, out, watch, signer)
+        return publish(table, report, out, signer)
+    writers, statement = table_writers(table, report, out, signer)
     with tempfile.TemporaryFile(dir=out.parent) as again:
         writers[out](again)
         missing: dict[Path, Writer] = {}

@@ -14,7 +14,6 @@ from utmost.interfaces.cli.screens.screen import (
     screen,
     shown_facts,
     warn_of_rule,
-    watched,
 )
 from utmost.interfaces.cli.screens.terminal import ScreenColumn, ScreenTable, ScreenText
 from utmost.interfaces.documents.reports import print_json
@@ -116,7 +115,7 @@ def give(release: Answer[Any], answer: TableAnswer, signer: Signer | None) -> No
     warn_of_rule(release)
     table, out, written = release.table, answer.file, None
     if out is not None:
-        written = publish(table, release.statement_with, out, watched, signer)
+        written = publish(table, release.statement_with, out, signer)
     if answer.as_json:
         whole = written or release.statement
         return print_json(whole if out else {"statement": whole, "table": files.columns(table)})

@@ -134,16 +134,6 @@ def logged_progress(what: str) -> Iterator[Report]:
         yield report
 
 
-def watched(pieces: Iterable[tuple[int, bytes]], count: int) -> Iterator[tuple[int, bytes]]:
-    """Yield the pieces of a file unchanged, with a progress bar of the written rows."""
-    done = 0
-    with progress_bar("Writing") as report:
-        for rows, text in pieces:
-            yield rows, text
-            done += rows
-            report(done, count)
-
-
 @contextmanager
 def narrowed(what: str, *, ends_at_once: bool) -> Iterator[Callable[[int, float], None]]:
     """Give a function ``progress(rounds, gap)`` that logs a line every ten seconds, and nothing on a terminal."""

@@ -31,7 +31,6 @@ from utmost.interfaces.cli.screens.screen import (
     screen,
     shown_facts,
     warn_of_rule,
-    watched,
 )
 from utmost.interfaces.cli.screens.terminal import ScreenGroup, ScreenTable, ScreenText
 from utmost.interfaces.documents.reports import print_json, with_repeated
@@ -340,7 +339,7 @@ def _give(
     out = answer.file
     written = None
     if out is not None:
-        written = (publish_again if again else publish)(table, statement_with, out, watched, signer)
+        written = (publish_again if again else publish)(table, statement_with, out, signer)
     if answer.as_json:
         printed = written or {"statement": statement_with(None), "table": files.columns(table)}
         return print_json(with_repeated(printed, repeated))
