@@ -16,7 +16,6 @@ from running import python
 # Signals and failures of the solver's own process.
 # Signals come while the solver itself runs; a design would be over before.
 from utmost.core.programs import highs
-from utmost.core.programs.highs import solve_whole
 from utmost.programs import LinearProgram, solve
 
 EASY = LinearProgram.of_triplets([1, 2], [0, 0], [0, 1], [1, 1], lower=[1], upper=[np.inf])
@@ -35,7 +34,7 @@ import os, signal, sys, threading, time
 import highspy
 import numpy as np
 from utmost.core.programs import highs
-from utmost.core.programs.linear_program import LinearProgram
+from utmost.programs import LinearProgram
 
 class Late(Exception):
     pass
@@ -114,7 +113,7 @@ def test_what_goes_wrong_in_a_long_solution_is_said(monkeypatch):
     with pytest.raises(MemoryError):
         solve(long_program(2100, 5))
     with pytest.raises(MemoryError):
-        solve_whole(EASY)
+        highs.solve_whole(EASY)
 
 
 def c_prints(text):

@@ -20,7 +20,6 @@ from utmost.releases import GradualRelease, KeySelection
 
 # The pieces of a file are made by a command alone.
 from utmost.tables.files import csv_table, files
-from utmost.tables.files.csv_table import CsvPieces
 
 ROWS = 3000
 TRUE = 7
@@ -63,7 +62,9 @@ def by_stream(unit, at, half_step):
         pl.DataFrame(table_of(names)).write_csv(folder / "t.csv")
         csv_table.register()
         where = {"columns": names, "drop": "id", "id_column": "id", "unit": unit, "epsilon": at}
-        release = ut.release(CsvPieces(csv_table.read(folder / "t.csv")), **asked(**where, relaxable=True), once=True)
+        release = ut.release(
+            csv_table.CsvPieces(csv_table.read(folder / "t.csv")), **asked(**where, relaxable=True), once=True
+        )
         with (folder / "out.csv").open("w+b") as file:
             files.write(release.table, file, folder / "out.csv")
         block = 1 if isinstance(release.noise.drawn, Geometric) else int(unit.sensitivity)

@@ -17,7 +17,6 @@ from utmost.errors import BadTable, OutOfRange
 # Two readers of one file are compared; which of them reads a file shows in no answer.
 # Each of the two readers by itself; a release takes whichever can.
 from utmost.tables.files import csv_table, files
-from utmost.tables.files.csv_blocks import NotInBlocks, read_blocks
 
 # Everything that a reader may trip over, and in many orders: quotes, line ends of three kinds, separators, numbers.
 bits = [*'aé1-+:/ ,"\n\r\t', "\r\n", '""', ',"', '",', '"\n', "12,", "\n7,8\n"]
@@ -53,7 +52,7 @@ def both(path, delimiter, block):
     """The outcome of each reader: in blocks where that can be, and by records throughout."""
 
     def unlike(*_):
-        raise NotInBlocks
+        raise csv_table.NotInBlocks
 
     with pytest.MonkeyPatch.context() as patch:
         set_sizes(patch, csv_block=block)
@@ -110,7 +109,7 @@ _decimal_cells = st.one_of(
 def test_decimals_of_a_block_are_the_numbers_that_its_cells_spell(tmp_path_factory, cells):
     path = tmp_path_factory.mktemp("decimals") / "t.csv"
     path.write_text("a,b\n" + "".join(f"x,{cell}\n" for cell in cells))
-    (block,) = read_blocks(path, 2, ",")
+    (block,) = csv_table.read_blocks(path, 2, ",")
     read = block.decimals(1)
     plain = [re.fullmatch(r"[+-]?([0-9]+)([.][0-9]+)?", cell) for cell in cells]
     scale = max([len(cell[2] or ".") - 1 for cell in plain if cell], default=0)
@@ -160,7 +159,7 @@ def test_a_record_longer_than_a_block_is_read(tmp_path):
     path.write_text(f"a,b\n{long},1\ny,2\n")
     with pytest.MonkeyPatch.context() as patch:
         set_sizes(patch, csv_block=5_000)
-        assert sum(block.rows for block in read_blocks(path, 2, ",")) == csv_table.read(path).rows == 2
+        assert sum(block.rows for block in csv_table.read_blocks(path, 2, ",")) == csv_table.read(path).rows == 2
         assert next(csv_table.rows(csv_table.read(path))) == [long[1:-1], "1"]
 
 

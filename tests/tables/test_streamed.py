@@ -19,7 +19,6 @@ from utmost.errors import BadTable, NotDeclared, Unsupported
 # Every file is made a large one here, and every piece small.
 # A small file is read as one larger than memory.
 from utmost.publish.releases import streamed
-from utmost.publish.releases.streamed import StreamedTable
 from utmost.tables.files import files
 
 SAY = {"columns": "visits", "public": "ward", "id_column": "ward", "unit": Unit(1, 1), "epsilon": 1}
@@ -197,9 +196,9 @@ def test_parquet_is_large_by_its_cells_where_that_is_asked(tmp_path, monkeypatch
 @pytest.mark.parametrize(("out", "is_pieces"), [("out.parquet", True), ("out.csv", False)])
 def test_the_command_takes_packed_parquet_in_pieces_where_it_stays_parquet(tmp_path, monkeypatch, out, is_pieces):
     """Into another format it is read whole, as before."""
-    path, taken = as_parquet(wards(), tmp_path), []
+    path, taken, table = as_parquet(wards(), tmp_path), [], streamed.StreamedTable
     set_sizes(monkeypatch, large_file=8 * 2 * ROWS)
-    monkeypatch.setattr(streamed, "StreamedTable", lambda *a: taken.append(1) or StreamedTable(*a))
+    monkeypatch.setattr(streamed, "StreamedTable", lambda *a: taken.append(1) or table(*a))
     what, promise = ["--columns", "visits"], ["--sensitivity", "1", "--cells", "1", "--epsilon", "1"]
     made = called("release", path, *what, "--public", "ward", *promise, "--out", tmp_path / out)
     assert made.returncode == 0, made.stderr
