@@ -136,9 +136,9 @@ class Combination(Display):
         >>> Combination([1, -2], Level.of_alpha("1/2")).variance
         Fraction(20, 1)
         """
-        if all(of.is_rational for of in self.levels):
-            alphas = [of.alpha_fraction() for of in self.levels]
-            return sum((w * 2 * a / (1 - a) ** 2 for w, a in zip(self._weights, alphas, strict=True)), Fraction(0))
+        if all(of.is_rational for of in self._weights):
+            alphas = {of.alpha_fraction(): weight for of, weight in self._weights.items()}
+            return sum((weight * 2 * a / (1 - a) ** 2 for a, weight in alphas.items()), Fraction(0))
         return round_up(narrow_interval(self.variance_interval))
 
     def variance_interval(self, bits: int = 128) -> Interval:
@@ -148,12 +148,8 @@ class Combination(Display):
         True
         """
         inner = natural(bits, "bits", least=1, most=1 << 18) + 16 + len(self.counts).bit_length()
-        # One interval for each level: the weights of its terms add up exactly.
-        by_level: dict[Level, Fraction] = {}
-        for weight, of in zip(self._weights, self.levels, strict=True):
-            by_level[of] = by_level.get(of, Fraction(0)) + weight
         total = Interval.of(0, inner)
-        for of, weight in by_level.items():
+        for of, weight in self._weights.items():
             # The variance is multiplied by the weight, and 1 - alpha may be small: both cost bits.
             before_the_point = max(0, weight.numerator.bit_length() - weight.denominator.bit_length() + 1)
             of_one_minus_alpha = 3 * max(0, -math.frexp(min(1.0, of.epsilon_float))[1])
@@ -314,8 +310,16 @@ class Combination(Display):
         return min(sure, distribution.exceeded(near, miss))
 
     @cached_property
-    def _weights(self) -> list[Fraction]:
-        return [c * c * n for c, n in zip(self.coefficients, self.counts, strict=True)]
+    def _weights(self) -> dict[Level, Fraction]:
+        """The sum of c^2 over the terms of each level."""
+        # In integers over one denominator, and levels by identity: Fractions and hashes of levels are slow.
+        below, sums = math.lcm(*(c.denominator for c in self.coefficients)), dict[int, int]()
+        for c, of, count in zip(self.coefficients, self.levels, self.counts, strict=True):
+            sums[id(of)] = sums.get(id(of), 0) + (c.numerator * (below // c.denominator)) ** 2 * count
+        weights: dict[Level, Fraction] = {}
+        for of in {id(of): of for of in self.levels}.values():
+            weights[of] = weights.get(of, Fraction(0)) + Fraction(sums[id(of)], below * below)
+        return weights
 
     @cached_property
     def _single(self) -> Geometric | None:
