@@ -338,7 +338,7 @@ def publish_in_ledger(
     with memory.place.opened() as opened:
         question.check_repeats(opened, file, question.at, memory.request)
         repeated = question.is_answered(opened, question.at)
-        with progress_bar("Publishing") as progress, named_command(opened, table, memory, question, counting):
+        with named_command(opened, table, memory, question, counting):
             answered = opened.publish(
                 question.name,
                 source,
@@ -348,7 +348,6 @@ def publish_in_ledger(
                 dataset=memory.dataset,
                 independent=memory.independent,
                 request=memory.request,
-                progress=progress,
             )
         if not repeated:
             question.warn_of_equal_values(opened)

@@ -4,7 +4,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
-from utmost.core.exact.progress_bar import progress_bar
 from utmost.errors import OutOfRange
 from utmost.interfaces.cli.options import people_options
 from utmost.interfaces.cli.options import shared_options as options
@@ -103,18 +102,16 @@ class UnknownKeys:
         for path in () if out is None else (out, _table_beside(out), sidecar_path(_table_beside(out))):
             check_absent(path, draws=True)
 
-        with progress_bar(f"Counting {events.name}") as progress:
-            counts = count_keys(
-                events,
-                person=people.person,
-                column=column,
-                at_most=people.at_most,
-                shares=self.shares,
-                counts=noise.columns[-1],
-                key=people.key,
-                spelling=spelling,
-                progress=progress,
-            )
+        counts = count_keys(
+            events,
+            person=people.person,
+            column=column,
+            at_most=people.at_most,
+            shares=self.shares,
+            counts=noise.columns[-1],
+            key=people.key,
+            spelling=spelling,
+        )
         if dry_run:
             guarantee, threshold = noise.guarantee(at, noise.columns), noise.distribution(at).threshold
             if as_json:

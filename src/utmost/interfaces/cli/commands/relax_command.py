@@ -104,8 +104,8 @@ def relax(
                 after = opened.rehearse(question.name, epsilon=at, version=question.version, table=values)
                 return show_spending(question, after, None if kept is None else kept.noise, None)
             repeated = question.is_answered(opened, at)
-            with options.refusing_weak_levels(yes), progress_bar("Relaxing") as progress:
-                relaxed = opened.relax(question.name, values, epsilon=at, version=question.version, progress=progress)
+            with options.refusing_weak_levels(yes):
+                relaxed = opened.relax(question.name, values, epsilon=at, version=question.version)
         headline = question.headline(opened, repeated=repeated)
         return question.give(relaxed, signer, repeated=repeated, headline=headline)
 

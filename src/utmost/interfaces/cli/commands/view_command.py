@@ -1,6 +1,5 @@
 """`utmost view`: a noisier copy of a release in a ledger for a recipient, without the data."""
 
-from utmost.core.exact.progress_bar import progress_bar
 from utmost.interfaces.cli.ledger_answers import Question
 from utmost.interfaces.cli.ledger_place import LedgerPlaceOptions
 from utmost.interfaces.cli.means_in_ledger import give_means
@@ -24,6 +23,5 @@ def view(*, ledger: LedgerPlaceOptions, question: Question) -> None:
         if question.means_in(opened):
             return give_means(question, opened.view_means(question.name, epsilon=at, version=question.version), signer)
         question.check_kind(None if kept is None else kept.noise)
-        with progress_bar("Viewing") as progress:
-            seen = opened.view(question.name, epsilon=at, version=question.version, progress=progress)
+        seen = opened.view(question.name, epsilon=at, version=question.version)
         return question.give(seen, signer)

@@ -134,7 +134,6 @@ class CountingOptions(PersonOptions):
         """Count the events of a file over a domain; return a table, or tables by label of a part."""
         # `together` is an axis of two to five values along which a person's cells are kept by rows, see `count_table`.
         # `key` is the counting key of a ledger; None for that of --count-key, if any.
-        from utmost.core.exact.progress_bar import progress_bar
         from utmost.publish.counting.counted_events import count_measures, count_table
         from utmost.publish.counting.counting import Counting
 
@@ -155,7 +154,6 @@ class CountingOptions(PersonOptions):
         counting = Counting(self.person, self.each_row, self.at_most, together, neighbours, key or self.key)
         by = None if self.by is None else split_names(self.by)
         with (
-            progress_bar(f"Counting {events.name}") as progress,
             self._in_words_of_options(),
             warnings.catch_warnings(record=self.is_strict) as lost,
         ):
@@ -174,7 +172,6 @@ class CountingOptions(PersonOptions):
                     part=part,
                     spelling=spelling,
                     outside=self.outside,
-                    progress=progress,
                 )
             else:
                 tables = count_measures(
@@ -186,7 +183,6 @@ class CountingOptions(PersonOptions):
                     part=part,
                     spelling=spelling,
                     outside=self.outside,
-                    progress=progress,
                 )
         first: Any = tables
         while isinstance(first, dict):
@@ -214,7 +210,6 @@ class CountingOptions(PersonOptions):
         self, events: Path, domain: "Domain", neighbours: str, spelling: "Spelling", bounds: str
     ) -> "CountedTable":
         """Count how many persons each bound leaves unchanged, see `count_contributions`; bounds: "at-most=1,2,5"."""
-        from utmost.core.exact.progress_bar import progress_bar
         from utmost.publish.counting.contributions import count_contributions
         from utmost.publish.counting.counting import Counting
 
@@ -233,19 +228,17 @@ class CountingOptions(PersonOptions):
             remedy += "--contributions."
             raise OutOfRange("contributions need persons with events", came="other options", remedy=remedy)
         limits: Any = split_names([listed])
-        with progress_bar(f"Counting {events.name}") as progress:
-            table = count_contributions(
-                events,
-                domain,
-                Counting(self.person, self.each_row, neighbours=neighbours),
-                name.replace("-", "_"),
-                limits,
-                measure=self.measure,
-                by=None if self.by is None else split_names(self.by),
-                spelling=spelling,
-                outside=self.outside,
-                progress=progress,
-            )
+        table = count_contributions(
+            events,
+            domain,
+            Counting(self.person, self.each_row, neighbours=neighbours),
+            name.replace("-", "_"),
+            limits,
+            measure=self.measure,
+            by=None if self.by is None else split_names(self.by),
+            spelling=spelling,
+            outside=self.outside,
+        )
         show_report(table, "", "--each", None)  # contributions are measured without any bound
         return table
 
