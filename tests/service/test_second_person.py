@@ -387,13 +387,15 @@ def test_another_admin_is_made_however_the_first_was_written(service):
 
 def test_what_a_plan_overrules_is_refused():
     """Every word of the terms is published, or refused: an approver reads nothing else than is released."""
-    for beside in ({"dataset": "d"}, {"independent": True}, {"part": ("town", "Bern")}, {"rows": "observed"}):
+    for beside in ({"dataset": "d"}, {"independent": True}, {"part": ("town", "Bern")}):
         stated = Terms.read(PLANNED | beside)
         assert stated.facts() != Terms.read(PLANNED).facts()
         assert Terms.read(stated.facts()) == stated
     for beside in ({"columns": "a"}, {"public": "a"}, {"drop": "a"}, {"id_column": "a"}):
         with pytest.raises(OutOfRange, match=r"noise=plan and \w+="):
             Terms.read(PLANNED | beside)
+    with pytest.raises(OutOfRange, match="rows="):
+        Terms.read(PLANNED | {"rows": "observed"})
     for beside in ({"sensitivity": 1}, {"grid": "1/8"}, {"half_step": True}, {"amount": {"name": "paid"}}):
         with pytest.raises(OutOfRange, match=f"got {next(iter(beside))}"):
             Terms.read({"noise": PLANNED["noise"] | beside})
