@@ -240,6 +240,24 @@ def test_json_says_whether_an_answer_was_repeated(run, job):
     assert [json.loads(ran(run, *relax))["repeated"] for _ in range(2)] == [False, True]
     assert "repeated" not in json.loads((job / "a.csv.json").read_text())
     ran(run, "verify", "a.csv")
+    place = ["--ledger", "l.db", "--name", "sums", "--dataset", "d"]
+    again = ["--want", "region", "--want", "age", *place, "--epsilon", 1, "--json"]
+    (job / "printed.json").write_text(ran(run, "release", "e.csv", *COUNT, *again))
+    assert (job / "printed.json").read_bytes() == (job / "s.json").read_bytes()  # readers refuse any other field
+
+
+def test_a_short_counting_key_in_a_secret_file_is_replaced_alone(run, job):
+    """The remedy wrote random bytes over the file, and so over the ledger's key, which cannot be replaced."""
+    ran(run, "init", *COUNT, "--epsilon", 1, "--ledger", "l.db", "--name", "a", "--out", "r.toml")
+    ran(run, "ledger", "create", "l.db", "--key-file", "r.secret.toml")
+    secrets = job / "r.secret.toml"
+    short = [f'{line[:16]}"' if line.startswith("count-key") else line for line in secrets.read_text().splitlines()]
+    secrets.write_text("\n".join(short) + "\n")
+    code, _, err = run("release", "e.csv", "--recipe", "r.toml", "--out", "a.csv")
+    assert (code, "urandom" in err) == (1, False), err
+    line = " ".join(err.split()).split("Write a line ")[1].split(" with 64 ")[0].replace("...", "ab" * 32)
+    secrets.write_text("\n".join(line if before.startswith("count-key") else before for before in short) + "\n")
+    ran(run, "release", "e.csv", "--recipe", "r.toml", "--out", "a.csv")
 
 
 def test_a_ledger_that_is_not_there_is_refused_before_anybody_is_counted(run, job):

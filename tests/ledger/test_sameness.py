@@ -249,8 +249,13 @@ def test_a_second_dataset_is_warned_about_before_anything_is_drawn(ledger):
         ledger.rehearse("ages", epsilon=1, independent=True)
         published(ledger, "ages", other, independent=True, **PROMISE)
         published(ledger, "ages 2", {"n": [9, 9]}, dataset="ages", **PROMISE)
-        with pytest.raises(AlreadyPublished, match="leave dataset= out"):
+        with pytest.raises(AlreadyPublished, match="dataset= as before, or leave it out as before"):
             published(ledger, "ages", other, dataset="persons", **PROMISE)
+        with pytest.raises(AlreadyPublished, match="dataset= as before"):
+            published(ledger, "ages 2", {"n": [9, 9]}, **PROMISE)
+        with pytest.raises(OutOfRange, match="Pass dataset='ages'"):  # both remedies were to leave it out
+            published(ledger, "ages 2", {"n": [9, 8]}, version=2, **PROMISE)
+        published(ledger, "ages 2", {"n": [9, 8]}, dataset="ages", version=2, **PROMISE)
 
 
 def test_independent_is_true_or_false(ledger):

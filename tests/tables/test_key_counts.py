@@ -81,3 +81,9 @@ def test_what_cannot_be_counted_is_refused(rows, most, error):
     with pytest.raises(OutOfRange, match="Pass counts="):
         count_keys(events, person="who", column="count", at_most=1)
     assert count_keys(events, person="who", column="count", at_most=1, counts="n") == {"count": ["x"], "n": [1]}
+
+
+@pytest.mark.parametrize("size", [0, 15])
+def test_a_key_that_somebody_could_guess_is_refused(size):
+    with pytest.raises(OutOfRange, match="16 bytes"):
+        counted([("a", "x")], 1, bytes(size))

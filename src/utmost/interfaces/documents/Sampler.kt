@@ -35,7 +35,7 @@ class Sampler(
 
     /**
      * A fresh answer for a secret. Cost: (bits + 7) / 8 random bytes and one comparison for each answer a try; fewer
-     * than two tries in the mean, and their number has the same law for each secret.
+     * than two tries in the mean, and their number has the same distribution for each secret.
      */
     fun draw(secret: String): String {
         val at = secrets.indexOf(secret)

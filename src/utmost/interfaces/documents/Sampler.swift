@@ -21,7 +21,7 @@ struct Sampler: Decodable {
     let lasts: [[String]]
 
     /// A fresh answer for a secret. Cost: (bits + 7) / 8 random bytes and one comparison for each answer a try; fewer
-    /// than two tries in the mean, and their number has the same law for each secret.
+    /// than two tries in the mean, and their number has the same distribution for each secret.
     /// `fill` gives so many random bytes: the system's own, which are secure on Apple's systems and on Linux.
     func draw(_ secret: String, fill: (Int) -> [UInt8] = Sampler.systemBytes) throws -> String {
         guard kind == "utmost sampler", format == 1 else { throw SamplerError.notASampler }

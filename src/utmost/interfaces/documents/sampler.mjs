@@ -16,7 +16,7 @@ export class Sampler {
   }
 
   // A fresh answer for a secret. Cost: (bits + 7) / 8 random bytes and one comparison for each answer a try; fewer than
-  // two tries in the mean, and their number has the same law for each secret. BigInt takes no constant time.
+  // two tries in the mean, and their number has the same distribution for each secret. BigInt takes no constant time.
   draw(secret) {
     const row = this.lasts[this.rowOf(secret)];
     for (;;) {

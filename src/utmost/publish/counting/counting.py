@@ -60,9 +60,8 @@ class Counting:
         text(self.neighbours, "neighbours")
         if self.key is not None and not isinstance(self.key, bytes | str | Path):
             raise wrong_kind("key", "bytes, or the path of a key file", self.key)
-        if isinstance(self.key, bytes) and len(self.key) < LEAST_BYTES:
-            required, remedy = f"key must have {LEAST_BYTES} bytes or more", "Pass secrets.token_bytes(32)."
-            raise OutOfRange(required, came=len(self.key), remedy=remedy)
+        if isinstance(self.key, bytes):
+            check_key(self.key)
         if person is None and not each_row:
             remedy = (
                 'Pass person="user", the column of the events\' owners; or each_row=True if each row is one person.'
@@ -119,3 +118,10 @@ class Counting:
             return LARGEST_DOMAIN
         remedy = "Pass, for example, at_most=1; or bound every measure by in_total=."
         raise OutOfRange("at_most must bound the number of cells of one person", came="none", remedy=remedy)
+
+
+def check_key(key: bytes) -> None:
+    """Refuse a counting key that somebody could guess."""
+    if len(key) < LEAST_BYTES:
+        required, remedy = f"key must have {LEAST_BYTES} bytes or more", "Pass secrets.token_bytes(32)."
+        raise OutOfRange(required, came=len(key), remedy=remedy)

@@ -19,7 +19,7 @@ from utmost.core.sampling.item_words import Identifiers, item_tags
 from utmost.errors import BadTable, OutOfRange
 from utmost.publish.counting.bounding import EventCells, Pairs, PairSums, identified, marking_secret, pair_marks
 from utmost.publish.counting.cell_totals import TOTAL, totals_schema, wide_integers
-from utmost.publish.counting.counting import KEY_BYTES
+from utmost.publish.counting.counting import KEY_BYTES, check_key
 from utmost.publish.counting.person_pairs import PersonsInBuckets, persons_of
 from utmost.tables.axes.axes import text_of
 from utmost.tables.cells.columns import is_missing
@@ -93,7 +93,7 @@ def count_keys(
             the same number as ``shares=`` to `key_noise`. 60 and 2520 have many divisors, so that little is lost. None:
             each key counts 1.
         counts: Name of the table's column of counts; the column of keys has the name ``column``.
-        key: Key of the hashes; None for new random bytes.
+        key: Key of the hashes, 16 bytes or more; None for new random bytes.
         spelling: Spelling of missing values, see `count_table`.
         progress: Function that is called as ``progress(done, rows)`` after every batch.
 
@@ -103,7 +103,8 @@ def count_keys(
     Raises:
         BadTable: for an event without a person, persons or keys that are neither text nor integers, and missing
             columns.
-        OutOfRange: for ``at_most`` below 1, fewer shares than ``at_most``, and one name for two columns.
+        OutOfRange: for ``at_most`` below 1, fewer shares than ``at_most``, one name for two columns, and a key below 16
+            bytes.
 
     >>> events = {"user": ["ann", "ann", "bob", "ann"], "page": ["home", "shop", "home", "home"]}
     >>> count_keys(events, person="user", column="page", at_most=2)
@@ -126,6 +127,8 @@ def count_keys(
     spelling = spelling_of_table(events, spelling)
     if key is not None and not isinstance(key, bytes):
         raise wrong_kind("key", "bytes", key)
+    if key is not None:
+        check_key(key)
     keys = _KeyReader(person, column, most, token_bytes(KEY_BYTES) if key is None else key, divided, spelling)
     found: dict[str, int] = defaultdict(int)
     with progress_bar("Counting keys", progress):

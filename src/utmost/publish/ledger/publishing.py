@@ -287,7 +287,7 @@ def check_repeated(
     ]
     if others or not same_rows:
         if release.dataset != request.dataset:
-            remedy = f"It stays in its dataset: leave dataset= out. {_SUM_OF_BOTH}"
+            remedy = f"It stays in its dataset: pass dataset= as before, or leave it out as before. {_SUM_OF_BOTH}"
         required = "a release must keep its columns, promise and dataset, its identifiers and its noise"
         came = f"another value of {others[0]}" if others else None
         if others and {*others} <= {"individual", "proved"}:
@@ -352,7 +352,7 @@ def check_dataset(
             "a release must stay in its dataset",
             came=request.dataset,
             where=repr(request.name),
-            remedy=f"It is {first.dataset!r}: leave dataset= out. {_SUM_OF_BOTH}",
+            remedy=f"Pass dataset={first.dataset!r}. {_SUM_OF_BOTH}",
         )
     beside = [other for other in earlier if other.dataset == request.dataset]
     check_relation(

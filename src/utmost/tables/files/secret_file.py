@@ -10,8 +10,8 @@ from utmost.errors import KeyRefused
 SECRET_ENDING = ".toml"
 LEDGER_KEY, COUNT_KEY, WITNESS = "ledger-key", "count-key", "witness"
 _BYTES = 32
-LEAST_BYTES = 16
-"""Fewest bytes of a counting key: nobody can try all keys of 128 bits."""
+LEAST_BYTES, _MOST_BYTES = 16, 1 << 20
+"""Fewest bytes of a counting key: nobody can try all keys of 128 bits. The most: /dev/urandom never ends."""
 _HEAD = """\
 # Secrets of a job. Whoever has this file and the ledger can read every answer: keep it as safe as the data, back it up
 # once, and keep it out of version control. A lost ledger-key cannot be replaced.
@@ -52,19 +52,27 @@ def counting_key(path: Path) -> bytes:
     """The key for counting events: that of a secret file, else the whole file."""
     if is_secret_file(path) and not path.exists():
         raise secrets_lost(path)
+    # A secret file has the ledger's key, too: no remedy may write over it.
+    new_line = f'Write a line {COUNT_KEY} = "..." with {2 * _BYTES} hexadecimal digits.'
     try:
-        key = bytes.fromhex(secret(path, COUNT_KEY) or "-") if is_secret_file(path) else path.read_bytes()
-        if len(key) >= LEAST_BYTES:
+        if is_secret_file(path):
+            key, remedy = bytes.fromhex(secret(path, COUNT_KEY) or "-"), new_line
+        else:
+            with path.open("rb") as file:
+                key = file.read(_MOST_BYTES + 1)
+            place = path if path.is_file() else "count.key"
+            remedy = f"Restore the key, or write a new one: head -c 32 /dev/urandom > {place}"
+        if LEAST_BYTES <= len(key) <= _MOST_BYTES:
             return key
-        remedy = f"Restore the key, or write a new one: head -c 32 /dev/urandom > {path}"
-        required = f"a counting key must have {LEAST_BYTES} bytes or more"
-        refused = KeyRefused(required, came=len(key), where=str(path), remedy=remedy)
+        required = f"a counting key must have {LEAST_BYTES} to {_MOST_BYTES} bytes"
+        came = len(key) if len(key) < LEAST_BYTES else "more"
+        refused = KeyRefused(required, came=came, where=str(path), remedy=remedy)
     except OSError as error:
         remedy = "Correct the name."
         refused = KeyRefused("the key file must exist", came=error.strerror, where=str(path), remedy=remedy)
     except ValueError:
-        remedy = f'Add a line {COUNT_KEY} = "..." with {2 * _BYTES} hexadecimal digits.'
-        refused = KeyRefused("a secret file must have its keys", came=f"no {COUNT_KEY}", where=str(path), remedy=remedy)
+        came = f"no {COUNT_KEY}"
+        refused = KeyRefused("a secret file must have its keys", came=came, where=str(path), remedy=new_line)
     raise refused
 
 

@@ -4,7 +4,7 @@ import unicodedata
 import warnings
 from collections import Counter
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 from utmost.errors import BadTable, OutOfRange, PrivacyWarning
 from utmost.interfaces.cli.options import file_options, table_options
@@ -60,7 +60,7 @@ def check(
     axes = dict(zip(declared.columns, declared.axes, strict=True))
     if by is not None:
         axes = {name: axes[declared.columns[declared.level_named(name)[0]]] for name in split_names(by)}
-    unreadable: dict[str, dict[int, BadTable]] = {}
+    unreadable: dict[str, _Unreadable] = {}
     left_out: set[int] = set()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyWarning)
@@ -68,10 +68,11 @@ def check(
         try:
             counted = count_table(table, Domain(axes), counting, spelling=spelling.cells, outside="leave out")
         except BadTable:
-            unreadable = {name: found for name, axis in axes.items() if (found := _unreadable(table, axis, spelling))}
+            read = {name: _unreadable(table, axis, spelling) for name, axis in axes.items()}
+            unreadable = {name: found for name, found in read.items() if found is not None}
             if not unreadable:
                 raise
-            left_out = {row for found in unreadable.values() for row in found}
+            left_out = {row for found in unreadable.values() for row in found.rows}
             table = _readable(table, axes, left_out, spelling)
             counted = count_table(table, Domain(axes), counting, spelling=spelling.cells, outside="leave out")
         assert counted.report is not None, "events were counted"
@@ -100,7 +101,7 @@ def check(
         "rows": whole.events + len(left_out),
         "outside_domain": whole.outside_domain,
         "unreadable": {
-            name: {"cells": len(found), "first_rows": sorted(found)[:_FIRST_ROWS], "problem": _problem(found)}
+            name: {"cells": len(found.rows), "first_rows": found.rows[:_FIRST_ROWS], "problem": found.problem}
             for name, found in unreadable.items()
         },
         "axes": {
@@ -138,29 +139,47 @@ def check(
 _FIRST_ROWS = 3
 
 
-def _unreadable(table: Any, axis: Axis, spelling: table_options.NumberSpelling) -> dict[int, BadTable]:
-    """Return the rows with a cell that the axis cannot read, and the problem of each."""
+class _Unreadable(NamedTuple):
+    """The rows of one column with a cell that its axis cannot read, and the problem of the first, in words."""
+
+    rows: list[int]
+    problem: str
+
+
+def _unreadable(table: Any, axis: Axis, spelling: table_options.NumberSpelling) -> _Unreadable | None:
+    """Return the rows with a cell that the axis cannot read; None if it reads all."""
+    from utmost.interfaces.cli.main import in_words
+
     reader = reader_of(axis, spelling.cells)
 
-    def refused(cells: list[Any]) -> dict[Any, BadTable]:
+    def problem(cells: list[Any]) -> BadTable | None:
         try:
             reader(dict(zip(axis.columns, map(list, zip(*cells, strict=True)), strict=True)))
         except BadTable as error:
-            half = len(cells) // 2
-            return {cells[0]: error} if len(cells) == 1 else refused(cells[:half]) | refused(cells[half:])
-        return {}
+            return BadTable(error.required, came=error.came, remedy=error.remedy)
+        return None
 
-    found: dict[int, BadTable] = {}
-    problems: dict[Any, BadTable] = {}
-    known, before = set[Any](), 0
+    def refused(cells: list[Any]) -> list[Any]:
+        if problem(cells) is None:
+            return []
+        half = len(cells) // 2
+        return refused(cells[:half]) + refused(cells[half:]) if half else cells
+
+    rows: list[int] = []
+    first: Any = None
+    known, bad, before = set[Any](), set[Any](), 0
     for batch in read_events(table, axis.columns, (), spelling.cells).batches():
         cells = list(zip(*(_listed(batch[name]) for name in axis.columns), strict=True))
         new = [cell for cell in dict.fromkeys(cells) if cell not in known]
         known.update(new)
-        problems |= refused(new) if new else {}
-        found |= {row: problems[cell] for row, cell in enumerate(cells, before + 1) if cell in problems}
+        bad.update(refused(new) if new else ())
+        if bad:
+            places = [place for place, cell in enumerate(cells) if cell in bad]
+            first = cells[places[0]] if places and not rows else first
+            rows += [before + place + 1 for place in places]
         before += len(cells)
-    return found
+    found = problem([first]) if rows else None
+    return None if found is None else _Unreadable(rows, in_words(found))
 
 
 def _readable(
@@ -180,14 +199,6 @@ def _readable(
 
 def _listed(column: Any) -> list[Any]:
     return column.to_pylist() if hasattr(column, "to_pylist") else list(column)
-
-
-def _problem(found: dict[int, BadTable]) -> str:
-    """Return the problem of the first unreadable cell, in words of options."""
-    from utmost.interfaces.cli.main import in_words
-
-    error = found[min(found)]
-    return in_words(BadTable(error.required, came=error.came, remedy=error.remedy))
 
 
 def _similar(table: Any, axis: Axis, spelling: table_options.NumberSpelling) -> int:

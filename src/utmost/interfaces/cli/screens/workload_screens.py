@@ -296,7 +296,8 @@ def give_workload(
     if writers:
         write_together(writers)
     if as_json or out is None:
-        print_json(with_repeated(release.facts(), repeated if as_json else None))
+        # Without a file this output is the document, which has no field of a call.
+        print_json(with_repeated(release.facts(), repeated if out is not None else None))
     if not as_json:
         shown = _said(release, headline, ", ".join(map(str, writers)) or str(out or ""))
         tables = _fitting(shown_tables(release)) if out is not None else []
