@@ -173,7 +173,7 @@ def test_counting_by_rows_keeps_both_cells_or_neither():
             "column": [["visits", "nights"][i] for i in random.integers(0, 2, size)],
             "row": [list("ABCx")[i] for i in random.integers(0, 4, size)],
         }
-        asked = {"person": "who", "domain": PLACES, "at_most": 2, "per_cell": 2, "together": "column", "key": b"k"}
+        asked = {"person": "who", "domain": PLACES, "at_most": 2, "per_cell": 2, "together": "column", "key": b"k" * 16}
         counted = counted_with(events, **asked)
         assert (counted.unit, counted.together) == (Unit(2, 2), "column")
         for person in set(events["who"]):

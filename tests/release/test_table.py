@@ -147,9 +147,9 @@ def test_a_column_that_nobody_declared_is_refused_by_name(do):
         do(TABLE, **asked(**promise))
     with pytest.raises(NotDeclared, match="got 'applicants'"):
         do(TABLE, **asked(public="department", **promise))
-    with pytest.raises(OutOfRange, match=r"'department'.*public and drop"):
+    with pytest.raises(OutOfRange, match=r"'department'.*public= and drop="):
         do(TABLE, **asked(public=["department", "applicants"], drop=["department"], **promise))
-    with pytest.raises(OutOfRange, match=r"'admitted'.*columns and public"):
+    with pytest.raises(OutOfRange, match=r"'admitted'.*columns= and public="):
         do(TABLE, **asked(public=["department", "admitted"], drop="applicants", **promise))
     with pytest.raises(BadTable, match="no column 'sex'"):
         do(TABLE, **asked(public=["sex"], **promise))

@@ -305,7 +305,7 @@ def test_what_is_refused_before_anything_is_drawn():
     margins = ut.release(
         BERKELEY, Plan(APPLICANTS, Unit(1, 1), {"sex": "1/2", "outcome": "1/2"}), epsilon=1, once=True
     ).table
-    with pytest.raises(NotDetermined, match="Measure 'sex outcome'"):
+    with pytest.raises(NotDetermined, match="measure 'sex outcome'"):
         margins["sex outcome"]
     with pytest.raises(NotDetermined):
         margins.ratio({"sex": "men", "outcome": "admitted"}, {"sex": "men"})

@@ -112,7 +112,7 @@ def test_cells_lose_in_proportion_over_all_beginnings():
     """Over many keys the mean is most/T of each size, and exactly most are left each time."""
     domain, sizes = Domain(shop=range(5)), np.array([1, 6, 0, 2, 3])
     events = {"user": ["ann"] * 12, "shop": np.repeat(range(5), sizes)}
-    keys = (bytes([n % 256, n // 256]) for n in range(1000))
+    keys = (n.to_bytes(16) for n in range(1000))
     left = [counted_with(events, person="user", domain=domain, in_total=5, key=key).cells for key in keys]
     assert (np.sum(left, axis=1) == 5).all()
     assert (left <= sizes).all()

@@ -12,7 +12,7 @@ from utmost.core.exact.arrays import PickledByFields
 from utmost.core.exact.display import number_words
 from utmost.core.exact.field_forms import form
 from utmost.core.exact.levels import Level
-from utmost.core.exact.numbers import Number, exact, exact_integer, written_number
+from utmost.core.exact.numbers import Number, exact, exact_integer, natural, written_number
 from utmost.core.privacy.amount import Amount
 from utmost.errors import NotANumber, NotDetermined, OutOfRange, Unsupported
 
@@ -290,6 +290,7 @@ class Unit(PickledByFields):
         >>> Unit(20, 20, in_total=20).uncounted_text("cell", 100)
         'what one individual has beyond 20 in total'
         """
+        most = None if size is None else natural(size, "size")
         each, in_total, each_text = self.sensitivity, self.in_total, self.largest_change_named
         in_total_text = "" if in_total is None else self.text(in_total)
         is_averaged = self.is_shared and self.amount is not None
@@ -299,7 +300,7 @@ class Unit(PickledByFields):
         elif in_total is not None:
             each_text = self.text(each)
         # Changes are whole numbers: an individual in more than in_total cells changes more than in_total together.
-        is_of_cells = (size is None or self.cells < size) and (in_total is None or in_total > self.cells)
+        is_of_cells = (most is None or self.cells < most) and (in_total is None or in_total > self.cells)
         bounds = [f"in more than {self.cells_text(cell)}"] if is_of_cells else []
         if not is_averaged and (in_total is None or in_total > each):
             bounds.append(f"beyond {each_text} in any {'group' if self.is_shared else 'cell'}")
