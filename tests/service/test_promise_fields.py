@@ -11,6 +11,7 @@ import warnings
 from dataclasses import fields, replace
 from pathlib import Path
 
+import jsonschema
 import pytest
 
 import utmost as ut
@@ -587,8 +588,11 @@ def test_each_field_is_on_the_page_of_statements_and_has_a_type_in_the_api(tmp_p
     world = World(tmp_path / "w", run)
     with world.opened() as ledger:
         described = world.people(ledger)[0][0].inside.openapi()["components"]["schemas"]
-    typed = described["PublishBody"]["properties"]["promise"]["properties"]
+    schema = described["PublishBody"]["properties"]["promise"]
+    typed = schema["properties"]
     assert [*typed] == FIELDS
+    for promise in (CELLS, ITEMS, SUMS, STOPPING):  # `proved` was said to be true or false, which is refused
+        jsonschema.Draft202012Validator(schema).validate(json.loads(json.dumps(promise.facts())))
     for name in FIELDS:
         assert {"type", "anyOf", "oneOf"} & {*typed[name]}, name
         assert re.search(rf"`[a-z.]*{name}`", page), name

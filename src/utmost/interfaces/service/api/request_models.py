@@ -29,6 +29,7 @@ from utmost.core.exact.numbers import spelled
 from utmost.interfaces.service.access.tokens import Role
 from utmost.interfaces.service.api.record_forms import RECORD_EXAMPLE, Record
 from utmost.interfaces.service.publish_requests import LONGEST_REQUEST, read_answer_request, read_request
+from utmost.publish.counting.counted_facts import BY_COUNTING
 from utmost.publish.ledger.requests import MOST_VERSIONS, AnswerRequest, PublishRequest
 from utmost.publish.promises.noise_kinds import KINDS
 from utmost.publish.promises.promise import Promise
@@ -150,7 +151,7 @@ _PROMISE_TYPES: dict[str, dict[str, Any]] = {
     **dict.fromkeys(("public", "columns", "drop", "id_column"), _NAMES),
     "rows": {"type": "string", "enum": ["declared", "observed"]},
     "keyed_by_id": {"type": "boolean"},
-    "proved": {"type": "boolean"},
+    "proved": {"type": ["string", "null"], "enum": [BY_COUNTING, None]},
     "part": {"anyOf": [_NAMES | {"minItems": 2, "maxItems": 2}, {"type": "null"}]},
     "until": {"type": ["object", "null"]},
 }
