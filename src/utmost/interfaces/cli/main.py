@@ -44,6 +44,7 @@ from utmost.interfaces.cli.options.shared_options import NEEDED, explained_once,
 from utmost.interfaces.cli.screens.control_characters import harmless
 from utmost.interfaces.cli.screens.help_page import HelpContext
 from utmost.interfaces.cli.screens.signals import on_signal
+from utmost.interfaces.cli.screens.terminal import set_json_notes, write_note
 from utmost.version import __version__
 
 GROUPS = {
@@ -395,6 +396,7 @@ def main(arguments: list[str] | None = None, program: click.Command = app) -> No
     gc.set_threshold(_NEW_OBJECTS)
     words = sys.argv[1:] if arguments is None else arguments
     fail = partial(_fail, as_json="--json" in words)
+    set_json_notes("--json" in words)
     if sys.stdout is None or sys.stdout.closed:  # the answer could not be written
         _fail("standard output must be open", 2, OSError)
     if sys.stderr is None or sys.stderr.closed:  # only warnings and notes are lost: the command goes on
@@ -408,7 +410,7 @@ def main(arguments: list[str] | None = None, program: click.Command = app) -> No
     keys: list[str] = []  # the options of this command that only a recipe can have
 
     def show_warning(message: Warning | str, *category_and_place: Any, **line: Any) -> None:
-        sys.stderr.write(f"utmost: warning: {harmless(_keys_named(_spoken(str(message), keys), keys))}\n")
+        write_note(_keys_named(_spoken(str(message), keys), keys), "warning")
 
     # SIGTERM, like Ctrl-C, lets a command remove its half-written files.
     ended_in_order = on_signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))

@@ -1,6 +1,5 @@
 """The ways in which `utmost release` publishes a file, and the options of each."""
 
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,8 +16,8 @@ from utmost.interfaces.cli.options.promise_options import ColumnOptions, Promise
 from utmost.interfaces.cli.options.release_options import ReleaseOptions
 from utmost.interfaces.cli.options.shared_options import refuse
 from utmost.interfaces.cli.options.table_options import TableAnswer, check_fits
-from utmost.interfaces.cli.screens.control_characters import harmless
 from utmost.interfaces.cli.screens.release_screen import give, give_promise
+from utmost.interfaces.cli.screens.terminal import write_note
 from utmost.interfaces.documents.cost_files import cost_of
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.promised_noise import Noise
@@ -253,9 +252,9 @@ def publish_columns(table: Path, request: ReleaseOptions) -> None:
         for axis in counted.domain.axes:
             if axis.whole is not None and len(axis.levels) > 1:
                 groups = ", ".join(axis.levels[1:])
-                line = harmless(f"the released table has the bins of {axis.levels[0]}, and not its groups: {groups}")
-                where = harmless(f'--where "{axis.levels[0]}=LOW..HIGH"')
-                sys.stderr.write(f"utmost: {line}. `utmost total` adds up bins: {where}.\n")
+                line = f"the released table has the bins of {axis.levels[0]}, and not its groups: {groups}"
+                where = f'--where "{axis.levels[0]}=LOW..HIGH"'
+                write_note(f"{line}. `utmost total` adds up bins: {where}.")
     if request.memory.ledger is not None:
         return publish_in_named_ledger(table, request, counted)
     check_needs_no_ledger(request, counted)

@@ -260,6 +260,8 @@ def requested_version(state: State, request: PublishRequest) -> Published | None
         (name, version), level = answered
         if name != request.name or level != request.level or request.version not in (None, version):
             remedy = "Repeat it with the same arguments; or give a new request another name, or none."
+            if (name, level) == (request.name, request.level):
+                remedy = f"Version {request.version} is a new request: pass another request=, and write another file."
             required = "a request that is repeated under its name must have the same arguments"
             raise AlreadyPublished(required, came=request.request, where="request", remedy=remedy)
         wanted = version

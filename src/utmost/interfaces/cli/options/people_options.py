@@ -466,7 +466,7 @@ def _ends(text: str | None) -> Any:
 def show_report(counted: "CountedTable", measure: str, amount_bound: str, sum_bound: str | None) -> None:
     """Show the counting report to the curator on standard error: complete on a terminal, without numbers elsewhere."""
     from utmost.interfaces.cli.screens.screen import facts, screen
-    from utmost.interfaces.cli.screens.terminal import ScreenText
+    from utmost.interfaces.cli.screens.terminal import ScreenText, write_note
 
     if counted.report is None:
         return
@@ -478,8 +478,8 @@ def show_report(counted: "CountedTable", measure: str, amount_bound: str, sum_bo
     if terminal.is_terminal and sys.stderr.isatty():
         terminal.print(ScreenText(f"{named}{counted.report.notice}{hint}", style="bold"), facts(counted.report.rows))
     elif losses := counted.report.losses(amount_bound, sum_bound):  # a pipe may end in logs, so no number
-        line = harmless(f"{named}{some} is counted, because of {', '.join(losses)}")
-        sys.stderr.write(f"utmost: {line}. `utmost count --report FILE` shows how much.{hint}\n")
+        line = f"{named}{some} is counted, because of {', '.join(losses)}"
+        write_note(f"{line}. `utmost count --report FILE` shows how much.{hint}")
 
 
 def split_names(texts: list[str]) -> list[str]:

@@ -4,10 +4,12 @@ The screens need only four features of terminal libraries: wrapped words, column
 protection from control sequences in printed text. This module has these four, and imports nothing heavy.
 """
 
+import json
 import os
 import sys
 import unicodedata
 from collections.abc import Iterator, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache
 from itertools import groupby, zip_longest
@@ -238,6 +240,22 @@ class ScreenTable:
         return line.part(0, len(line.characters.rstrip()))
 
 
+_AS_JSON = ContextVar("json_on_standard_error", default=False)
+
+
+def set_json_notes(as_json: bool) -> None:
+    """Choose whether notes and warnings on standard error are JSON: one object in a line."""
+    _AS_JSON.set(as_json)
+
+
+def write_note(text: str, kind: str = "note") -> None:
+    """Write a note or a warning in one line to standard error; with --json as a JSON object for programs."""
+    line = f"utmost: {text}" if kind == "note" else f"utmost: {kind}: {text}"
+    if _AS_JSON.get():
+        line = json.dumps({kind: text}, ensure_ascii=False)
+    sys.stderr.write(f"{harmless(line)}\n")
+
+
 class ScreenGroup:
     """Texts and tables, one below the other."""
 
@@ -257,6 +275,9 @@ class Screen:
 
     def print(self, *shown: ScreenText | ScreenTable | ScreenGroup) -> None:
         """Print texts and tables, one below the other."""
+        if self.file is sys.stderr and _AS_JSON.get() and not self.is_terminal:
+            lines = (line.characters.strip() for line in ScreenGroup(*shown).lines(self.width))
+            return write_note(" ".join(filter(None, lines)))
         text = "".join(f"{self._styled(line)}\n" for line in ScreenGroup(*shown).lines(self.width))
         if "─" in text:
             try:

@@ -1,0 +1,80 @@
+"""The nightly job of docs/howto/keep-a-ledger.md: its script, its exit codes, and what it says to a program."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sysconfig
+
+import pytest
+
+from docs.pages import ROOT, blocks, run_bash
+from running import PLAIN, with_recipe
+
+PAGE = ROOT / "docs" / "howto" / "keep-a-ledger.md"
+EVENTS = "who,region,paid\n" + "".join(f"p{i % 30},{('north', 'south')[i % 7 > 2]},{i % 5}\n" for i in range(60))
+COUNT = ["--person", "who", "--at-most", 1, "--by", "region", "--domain", "d.json", "--epsilon", 1]
+KEPT = ["--ledger", "l.db", "--dataset", "people"]
+
+
+@pytest.fixture
+def job(tmp_path, monkeypatch, run):
+    """Events of a night and their domain, in the working directory, and a ledger."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "e.csv").write_text(EVENTS, encoding="utf-8")
+    (tmp_path / "d.json").write_text(json.dumps({"region": ["north", "south"]}), encoding="utf-8")
+    assert run("ledger", "create", "l.db")[0] == 0
+    return tmp_path
+
+
+def objects(err):
+    """The lines of standard error of a command with --json."""
+    return [json.loads(line) for line in err.splitlines()]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the job is a shell script")
+def test_the_cure_for_changed_data_works_as_the_page_writes_it(tmp_path, monkeypatch):
+    """It failed: the request and the file of the night were those of version 1."""
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    monkeypatch.chdir(tmp_path)
+    scripts = [block.code for block in blocks(PAGE) if block.language == "sh"]
+    for code in scripts[: 1 + next(at for at, code in enumerate(scripts) if "nightly.sh" in code)]:
+        run_bash(code)
+    night, cure = re.search(r"`(sh nightly\.sh \S+) (\d)`, adds its epsilon", PAGE.read_text(encoding="utf-8")).groups()
+    data = tmp_path / "examples" / "berkeley_applicants.csv"
+    data.write_text("\n".join(data.read_text(encoding="utf-8").splitlines()[:-9]) + "\n", encoding="utf-8")
+    path = f"{sysconfig.get_path('scripts')}:/usr/local/bin:/usr/bin:/bin"
+    refused = subprocess.run(night.split(), env=PLAIN | {"PATH": path}, capture_output=True, text=True, check=False)
+    assert refused.returncode == 3, refused.stderr
+    for turn in ("Answered.", "Answered again"):
+        assert turn in run_bash(f"{night} {cure}")
+    assert json.loads((tmp_path / "applicants-2026-11-29-v2.csv.json").read_text())["data_version"] == 2
+
+
+def test_a_request_of_another_version_names_what_is_needed(run, job):
+    call = ["release", "e.csv", *COUNT, *KEPT, "--name", "n"]
+    assert run(*call, "--request", "monday", "--out", "o.csv")[0] == 0
+    code, _, err = run(*call, "--request", "monday", "--data-version", 2, "--out", "o2.csv")
+    assert (code, "Version 2 is a new request: pass another --request" in err) == (1, True), err
+    (job / "e.csv").write_text(EVENTS + "p99,north,1\n", encoding="utf-8")
+    code, _, err = run(*call, "--request", "monday-v2", "--data-version", 2, "--out", "o2.csv")
+    assert code == 0, err
+
+
+def test_with_json_each_line_on_standard_error_is_json(run, job):
+    """Notes, warnings and the error; none of them stands in the statement, which is published."""
+    (job / "e.csv").write_text(EVENTS + "p1,atlantis,1\n", encoding="utf-8")
+    call = with_recipe("release", "e.csv", *COUNT, *KEPT, "--json")
+    code, out, err = run(*call, "--name", "a", "--out", "a.csv")
+    assert (code, [list(line) for line in objects(err)]) == (0, [["warning"], ["note"]]), err
+    assert "not everything is counted" in objects(err)[1]["note"]
+    assert "note" not in json.loads(out)
+    (job / "e.csv").write_text(EVENTS + "p99,north,1\np1,atlantis,1\n", encoding="utf-8")
+    code, out, err = run(*call, "--name", "a", "--out", "a.csv")
+    assert (code, out) == (3, "")
+    *others, last = objects(err)
+    assert all(line.keys() in ({"note"}, {"warning"}) for line in others)
+    assert (others != [], last["error"]) == (True, "DataChanged")
+    code, out, err = run("count", "e.csv", *COUNT[:-2], "--json", "--out", "c.json")
+    assert (code, objects(err)[-1].keys()) == (0, {"note"}), err
