@@ -180,6 +180,17 @@ def test_the_check_counts_unreadable_cells_and_shows_the_first(run, tmp_path):
     assert "3 (row 2, 3, 5): " in shown
 
 
+def test_the_check_tells_a_list_and_a_truth_value_from_numbers(run, tmp_path):
+    """A list raised an error of Python; True equals 1, so that all rows with 1 were unreadable, or none."""
+    cells = ["true", "1", "[1, 2]", "1", '{"a": 1}', "[1, 2]"]
+    (tmp_path / "p.jsonl").write_text("".join(f'{{"age": {cell}}}\n' for cell in cells))
+    (tmp_path / "d.json").write_text(json.dumps({"age": {"bins": [0, 99], "width": 9}}))
+    code, out, err = run("domain", "check", tmp_path / "p.jsonl", "--domain", tmp_path / "d.json", "--json")
+    assert code == 0, err
+    found = json.loads(out)["unreadable"]["age"]
+    assert (found["cells"], found["first_rows"]) == (4, [1, 3, 5])
+
+
 def test_a_check_of_a_column_of_another_kind_keeps_no_error_for_each_cell(run, tmp_path):
     """A column of 300 000 names took 2.9 GB and minutes."""
     (tmp_path / "p.csv").write_text("age\n" + "".join(f"person {i}x\n" for i in range(4000)))

@@ -159,22 +159,23 @@ def _unreadable(table: Any, axis: Axis, spelling: table_options.NumberSpelling) 
             return BadTable(error.required, came=error.came, remedy=error.remedy)
         return None
 
-    def refused(cells: list[Any]) -> list[Any]:
-        if problem(cells) is None:
+    def refused(cells: list[tuple[str, Any]]) -> list[str]:
+        if not cells or problem([cell for _, cell in cells]) is None:
             return []
         half = len(cells) // 2
-        return refused(cells[:half]) + refused(cells[half:]) if half else cells
+        return refused(cells[:half]) + refused(cells[half:]) if half else [cells[0][0]]
 
     rows: list[int] = []
     first: Any = None
-    known, bad, before = set[Any](), set[Any](), 0
+    known, bad, before = set[str](), set[str](), 0
     for batch in read_events(table, axis.columns, (), spelling.cells).batches():
         cells = list(zip(*(_listed(batch[name]) for name in axis.columns), strict=True))
-        new = [cell for cell in dict.fromkeys(cells) if cell not in known]
+        texts = list(map(repr, cells))  # True equals 1, and a list has no hash
+        new = {text: cell for text, cell in zip(texts, cells, strict=True) if text not in known}
         known.update(new)
-        bad.update(refused(new) if new else ())
+        bad.update(refused(list(new.items())))
         if bad:
-            places = [place for place, cell in enumerate(cells) if cell in bad]
+            places = [place for place, text in enumerate(texts) if text in bad]
             first = cells[places[0]] if places and not rows else first
             rows += [before + place + 1 for place in places]
         before += len(cells)
