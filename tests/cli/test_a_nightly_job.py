@@ -13,7 +13,7 @@ from docs.pages import ROOT, blocks, run_bash
 from running import PLAIN, with_recipe
 
 PAGE = ROOT / "docs" / "howto" / "keep-a-ledger.md"
-EVENTS = "who,region,paid\n" + "".join(f"p{i % 30},{('north', 'south')[i % 7 > 2]},{i % 5}\n" for i in range(60))
+EVENTS = "who,region,paid\n" + "".join(f"p{i},{('north', 'south')[i % 7 > 2]},{i % 5}\n" for i in range(60))
 COUNT = ["--person", "who", "--at-most", 1, "--by", "region", "--domain", "d.json", "--epsilon", 1]
 KEPT = ["--ledger", "l.db", "--dataset", "people"]
 
@@ -78,3 +78,19 @@ def test_with_json_each_line_on_standard_error_is_json(run, job):
     assert (others != [], last["error"]) == (True, "DataChanged")
     code, out, err = run("count", "e.csv", *COUNT[:-2], "--json", "--out", "c.json")
     assert (code, objects(err)[-1].keys()) == (0, {"note"}), err
+
+
+@pytest.mark.parametrize("mean", [[], ["--mean", "paid=0,9", "--mean", "fee=0,9"]], ids=["counts", "means"])
+def test_the_values_of_another_night_are_told_before_they_are_published(run, job, mean):
+    """By `--dry-run`, which spends nothing, as by the release; in JSON each is a line."""
+    (job / "e.csv").write_text(EVENTS.replace("\n", ",7\n").replace("paid,7", "paid,fee"), encoding="utf-8")
+    call = ["release", "e.csv", *COUNT, *mean, *KEPT, "--json"]
+    assert run(*call, "--name", "n1", "--dry-run")[::2] == (0, "")
+    code, _, err = run(*call, "--name", "n1", "--out", "1.csv")
+    assert code == 0, err
+    assert run(*call, "--name", "n1", "--dry-run")[::2] == (0, ""), "the same release is no other one"
+    warned = [run(*call, "--name", "n2", *words) for words in (["--dry-run"], ["--out", "2.csv"])]
+    for code, _, err in warned:
+        assert code == 0, err
+        assert "values of this release, too" in objects(err)[-1]["warning"]
+    assert warned[0][2] == warned[1][2]

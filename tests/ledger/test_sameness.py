@@ -317,3 +317,12 @@ def test_what_a_failed_transaction_took_back_is_not_known_again(ledger):
     published(ledger, "elsewhere", {"n": [4, 5, 6]}, **PROMISE, independent=False)
     with pytest.raises(AlreadyPublished, match="one dataset"):
         published(ledger, "again", {"n": [6, 5, 4]}, **PROMISE)
+
+
+def test_equal_values_are_named_before_they_are_published(ledger):
+    published(ledger, "monday", TABLE, **PROMISE, dataset="d")
+    promise = ut.Promise("n", public=["who", "m"], unit=ut.Unit(1, 1))
+    assert ledger.equal_values("tuesday", table=TABLE, promise=promise) == ("monday",)
+    assert ledger.equal_values("monday", table=TABLE, promise=promise) == ("monday",), "another version"
+    assert ledger.equal_values("tuesday", table=TABLE | {"n": [1, 2, 4]}, promise=promise) == ()
+    assert len(ledger.history()) == 2, "nothing is written"

@@ -205,12 +205,15 @@ class Question:
     def warn_of_equal_values(self, ledger: Ledger) -> None:
         """Warn, after a new answer, of other releases with the same values, in this dataset or as independent data."""
         published = [kept] if (kept := self.release_in(ledger)) else self.means_in(ledger)
-        own = {release.name for release in published}
+        self.warn_of_holders({one.name: ledger.equal_values(one.name, version=one.version) for one in published})
+
+    def warn_of_holders(self, holders: Mapping[str, Sequence[str]]) -> None:
+        """Warn of other releases with the same values, by the name of each release of this call."""
         found = {
-            f"another version of {name!r}" if name == one.name else repr(name)
-            for one in published
-            for name in ledger.equal_values(one.name, version=one.version)
-            if name == one.name or name not in own
+            f"another version of {name!r}" if name == own else repr(name)
+            for own, names in holders.items()
+            for name in names
+            if name == own or name not in holders
         }
         if found:
             text = f"{', '.join(sorted(found))} {'has' if len(found) == 1 else 'have'} values of this release, too. "
@@ -334,6 +337,9 @@ def publish_in_ledger(
                 promise=promise,
                 request=memory.request,
             )
+            if not is_engine_frame(source) and not question.is_answered(opened, question.at):
+                found = opened.equal_values(question.name, table=source, promise=promise)
+                question.warn_of_holders({question.name: found})
             return show_spending(question, after, promise.lasting_noise, promise.until)
     with memory.place.opened() as opened:
         question.check_repeats(opened, file, question.at, memory.request)

@@ -13,6 +13,7 @@ from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger.ledger import Ledger
 from utmost.publish.ledger.means_names import release_name
 from utmost.publish.ledger.spending import Budget
+from utmost.publish.promises.promise import Promise
 from utmost.publish.releases.measures_table import MeasuresTable
 from utmost.tables.files.signatures import Signer
 
@@ -45,6 +46,14 @@ def publish_means_in_ledger(
                 independent=memory.independent,
             )
         if isinstance(made, Budget):
+            if not repeated:
+                names = {release_name(question.name, measure): counted for measure, counted in tables.items()}
+                question.warn_of_holders(
+                    {
+                        name: opened.equal_values(name, table=counted, promise=Promise.of_counted(counted))
+                        for name, counted in names.items()
+                    }
+                )
             return _show_rehearsal(question, tables, made)
         if not repeated:
             question.warn_of_equal_values(opened)

@@ -276,7 +276,14 @@ class Ledger(Persons, Accounts, Display):
 
         return self._log.read(look)
 
-    def equal_values(self, name: str, *, version: int | None = None) -> tuple[str, ...]:
+    def equal_values(
+        self,
+        name: str,
+        *,
+        version: int | None = None,
+        table: Any = None,
+        promise: Promise | Plan | None = None,
+    ) -> tuple[str, ...]:
         """Names of releases that have a column with the values of a released column of this one, sorted.
 
         For the curator alone, like `difference`. The levels of such releases add up, although the values are the same:
@@ -285,19 +292,26 @@ class Ledger(Persons, Accounts, Display):
 
         Args:
             name, version: Release; the newest version if left out.
+            table, promise: Table and promise of a release that is not published yet, as for `publish`.
 
         Raises:
-            NotPublished: if there is no such release.
+            NotPublished: if there is no such release, and no table.
         """
+        source = None
+        if promise is not None:
+            if is_engine_table(table):
+                required = "values must be in memory to be compared before they are published"
+                raise Unsupported(required, came="a frame of an engine", remedy="Compare the release afterwards.")
+            source = new_source(table, promise_for(promise, table))
 
         def look(transaction: Transaction) -> tuple[str, ...]:
-            release, key, releases = (
-                transaction.state.release(name, version),
-                transaction.key,
-                transaction.state.releases,
-            )
-            own = release.name, release.version
-            digests = TableDigests.opened(key, release.values, *own)
+            key, releases = transaction.key, transaction.state.releases
+            if source is None:
+                release = transaction.state.release(name, version)
+                own: tuple[str, int] | None = (release.name, release.version)
+                digests = TableDigests.opened(key, release.values, release.name, release.version)
+            else:
+                own, digests = None, TableDigests.of(key, source, source.labels())
             holders = (transaction.digests.holders(key, releases, digest) for digest in digests.columns)
             others = {other.name for found in holders for other, _ in found if (other.name, other.version) != own}
             return tuple(sorted(others))
