@@ -18,7 +18,7 @@ spent = {"dataset": "aircraft"}
 with ut.Ledger.open(folder / "departures.db", create=True) as ledger:
     often = ut.count_contributions(events, domain, ut.Counting("aircraft"), "in_total", [50, 100, 200, 300, 500])
     plan = ut.workloads.Plan(often.domain, often.unit, {"in_total": 1})
-    needed = ledger.publish("often", often, ut.Promise(noise=plan), epsilon="1/5", **spent)
+    needed = ledger.publish("often", often, plan, epsilon="1/5", **spent)
     costs = ut.statements.bound_costs(needed, domain, epsilon=2)
     flights = ut.count_table(events, domain, aircraft, measure=ut.count(in_total=costs.best))
     miles = ut.count_table(events, {"age": age}, once, measure=distance)
@@ -27,8 +27,8 @@ with ut.Ledger.open(folder / "departures.db", create=True) as ledger:
     wanted = ut.Workload(domain, {"date age": 1, "age delay": 2, "delay": 1, "": 1})
     plan = ut.choose_plan(wanted, flights.unit, epsilon="1/2", up_to=2)
     sums = ut.choose_plan(ut.Workload(miles.domain, {"age": 1}), miles.unit, epsilon="4/5")
-    first = ledger.publish("flights", flights, ut.Promise(noise=plan), epsilon="1/2", **spent).table
-    both = ledger.publish("miles", miles, ut.Promise(noise=sums), epsilon="4/5", **spent).table
+    first = ledger.publish("flights", flights, plan, epsilon="1/2", **spent).table
+    both = ledger.publish("miles", miles, sums, epsilon="4/5", **spent).table
     print(plan, both["age"], both.mean(where={"age": "20+"}), sep="\n")
     later = ledger.relax("flights", flights, epsilon=2).table  # a year later: 2 in all, not 1/2 + 2
     for year, release in {2014: first, 2015: later}.items():

@@ -309,6 +309,10 @@ class RowsRenamed(PrivacyWarning):
     """Row labels differ from those of the published table."""
 
 
+class IndividualLeftOut(PrivacyWarning):
+    """A counted table is published under a promise that does not state who was counted."""
+
+
 class LittleProtection(PrivacyWarning):
     """An epsilon is so large that it protects practically nobody."""
 

@@ -489,8 +489,9 @@ def test_python_takes_the_secret_file_of_a_job_and_publishes_its_release_again(r
     counted = ut.count_table(job / "e.csv", domain, counting, measure=ut.count(in_total=4), by=["region", "age"])
     with ut.Ledger.open("l.db", key="r.secret.toml") as ledger:
         plan = ut.choose_plan(ut.Workload(domain, {"region age": 1}), counted.unit, epsilon=1)
+        uncounted = ut.counting.CountedTable(counted.domain, counted.cells, counted.unit)
         with pytest.raises(AlreadyPublished) as caught:
-            ledger.publish("a", counted, ut.Promise(noise=plan), epsilon=1)
+            ledger.publish("a", uncounted, ut.Promise(noise=plan), epsilon=1)
         own = {"individual": "all rows with the same value of the column who", "proved": True}
         assert "got individual=None, proved=False, published with individual='all rows" in str(caught.value)
         assert f"Promise it with individual={own['individual']!r}, proved=True" in str(caught.value)

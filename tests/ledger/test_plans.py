@@ -2,6 +2,7 @@
 is imported from its module: irrational sums that nearly tie would need many releases of a ledger, and repeated requests
 and growing levels are decided by an account without a release."""
 
+import warnings
 from fractions import Fraction
 
 import numpy as np
@@ -10,7 +11,15 @@ import pytest
 import utmost as ut
 from asking import asked
 from utmost.counting import CountedTable
-from utmost.errors import AlreadyPublished, BudgetExceeded, DataChanged, OutOfRange, Unsupported, WrongKind
+from utmost.errors import (
+    AlreadyPublished,
+    BudgetExceeded,
+    DataChanged,
+    IndividualLeftOut,
+    OutOfRange,
+    Unsupported,
+    WrongKind,
+)
 from utmost.exact import level
 from utmost.ledger import Ledger, read_sealed
 from utmost.noise import Geometric, costs
@@ -45,6 +54,40 @@ def test_a_plan_stands_for_the_promise_of_its_sums(ledger):
     assert measured(again.table) == measured(answer.table)
     with pytest.raises(WrongKind, match="promise must be"):
         ledger.publish("census", part, "plan", epsilon=1)
+
+
+def test_a_counted_table_says_who_was_counted_under_any_promise(ledger):
+    """It does so for a plan, for cells, and without a ledger; a promise that says otherwise is refused."""
+    table = counted(individual="one household", proved=True)
+    for name, promise in {"plan": ut.Promise(noise=choose_plan()), "cells": ut.Promise.of_counted(counted())}.items():
+        for answer in (
+            ledger.publish(name, table, promise, epsilon=1, dataset="people"),
+            ledger.publish(name, table, promise, epsilon=1, dataset="people"),
+            ledger.view(name, epsilon="1/2"),
+            ut.release(table, promise, epsilon=1),
+        ):
+            assert answer.promise == promise.of_table(table)
+            assert "One individual is one household. Utmost counted the table" in answer.statement["guarantee"]
+        assert ledger.spent(name) == level(1)
+    for own in ({"individual": "one person"}, {"part": ("town", "Bern")}):
+        promise = ut.Promise(noise=choose_plan(), **own)
+        for call in (promise.of_table, lambda table, own=promise: ut.release(table, own, epsilon=1)):
+            with pytest.raises(OutOfRange, match="the promise must name the"):
+                call(table)
+    with pytest.raises(OutOfRange, match="proved=True needs a table that utmost counted"):
+        ut.Promise(noise=choose_plan(), proved=True).of_table(counted())
+
+
+def test_a_request_is_published_as_it_is_and_warns_of_who_was_counted(ledger):
+    """A second person may have approved it."""
+    table = counted(individual="one household", proved=True)
+    promise = ut.Promise(noise=choose_plan())
+    request = ut.ledger.PublishRequest("census", promise, level(1), "people")
+    with pytest.warns(IndividualLeftOut, match=r"Promise.of_counted\(table\), for a plan with noise=plan"):
+        assert ledger.publish_measures([request], {"census": table})["census"].promise == promise
+    whole = ut.ledger.PublishRequest("again", ut.Promise.of_counted(table, noise=choose_plan()), level(1), "people")
+    with warnings.catch_warnings(action="error", category=IndividualLeftOut):
+        ledger.publish_measures([whole], {"again": table})
 
 
 def test_axes_and_branches_keep_their_order(ledger, reopened):

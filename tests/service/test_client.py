@@ -4,6 +4,7 @@ import asyncio
 import json
 import re
 import shlex
+import warnings
 from html import unescape
 from urllib.parse import urlencode
 
@@ -18,6 +19,7 @@ from utmost.counting import CountedTable
 from utmost.errors import (
     BudgetExceeded,
     DataChanged,
+    IndividualLeftOut,
     LedgerUnavailable,
     NeedsApproval,
     NotAllowed,
@@ -201,6 +203,39 @@ def test_a_part_is_proposed_and_published_over_the_wire(opened):
     assert made.promise.part == ("town", "Bern")
     with pytest.raises(WrongKind, match=r"promise.*dict"):
         ada.propose(PublishRequest("x", {"noise": plan}, level(1), "x"))
+
+
+def test_an_approved_promise_stays_as_it_was_shown(opened):
+    """Without an approval a counted table adds who was counted; with one the sender is warned, before and after."""
+    service = opened()
+    app = application(service, Settings(rate=1e6, burst=10**6))
+    ada, grace = (
+        connect("http://localhost", service.bearers.make(None, who, who, role, (Grant("*"),))[1], transport=Inside(app))
+        for who, role in (("Ada", "curator"), ("Grace", "approver"))
+    )
+    domain = Domain(sex=["men", "women"])
+    plan = choose_plan(Workload(domain, {"sex": 1}), Unit(1, 1), epsilon=1)
+    table = CountedTable(domain, [3, 4], Unit(1, 1), individual="one household", proved=True)
+    bare, whole = Promise(noise=plan), Promise.of_counted(table, noise=plan)
+    for name, promise in (("bare", bare), ("whole", whole)):
+        proposal = ada.propose(PublishRequest(name, promise, level(1), "people"))["name"]
+        grace.decide(proposal, "approved")
+        with warnings.catch_warnings(record=True, action="always", category=IndividualLeftOut) as warned:
+            made = ada.publish(name, table, promise, epsilon=1, dataset="people", proposal=proposal)
+        assert made.promise == ada.view(name, epsilon="1/2").promise == promise
+        # the sender is warned, and so is the service, which runs in this process here
+        assert {one.category for one in warned} == ({IndividualLeftOut} if promise is bare else set())
+
+
+def test_without_approval_a_counted_table_says_who_was_counted(connected):
+    curator, domain = connected("curator"), Domain(sex=["men", "women"])
+    plan = choose_plan(Workload(domain, {"sex": 1}), Unit(1, 1), epsilon=1)
+    table = CountedTable(domain, [3, 4], Unit(1, 1), individual="one household", proved=True)
+    bare, whole = Promise(noise=plan), Promise.of_counted(table, noise=plan)
+    assert curator.publish("alone", table, bare, epsilon=1, dataset="people").promise == whole
+    requests = [PublishRequest("together", bare, level(1), "people")]
+    assert curator.publish_measures(requests, {"together": table})["together"].promise == whole
+    assert curator.view("together", epsilon=1).promise == whole
 
 
 @pytest.mark.parametrize("status", [200, 400, 500])

@@ -21,7 +21,7 @@ from utmost.interfaces.service.trail import check_lines
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger.requests import AnswerRequest, PublishRequest
 from utmost.publish.promises.ledger_facts import LedgerFacts
-from utmost.publish.promises.promise import Promise, promise_for
+from utmost.publish.promises.promise import Promise, promise_for, warn_of_left_out
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.noisy_sums import NoisySums
 from utmost.publish.releases.release import Release
@@ -217,9 +217,18 @@ class RemoteLedger:
         independent: bool = False,
         proposal: str | None = None,
     ) -> Answer[Any]:
-        """Publish columns of a table at a first level, as `Ledger.publish`; `proposal` names its approval."""
-        own, promise = name if dataset is None else dataset, promise_for(promise, table)
-        asked = PublishRequest(name, promise, level(epsilon), own, version, None, independent)
+        """Publish columns of a table at a first level, as `Ledger.publish`; `proposal` names its approval.
+
+        With a proposal the promise stays the approved one.
+
+        Warns:
+            IndividualLeftOut: if the approved promise does not state who was counted.
+        """
+        own, whole = name if dataset is None else dataset, promise_for(promise, table)
+        if proposal is not None and isinstance(promise, Promise):
+            warn_of_left_out(promise, table)
+            whole = promise
+        asked = PublishRequest(name, whole, level(epsilon), own, version, None, independent)
         answer = self._post("/v1/releases", request, {**_sent(asked), "proposal": proposal, **table_as_json(table)})
         return self._answer(answer, table)
 
@@ -253,6 +262,9 @@ class RemoteLedger:
             request: Name under which the same call can be repeated.
             proposals: Approved proposals by the name of the release, if the service needs them.
         """
+        for one in requests:
+            if proposals and one.name in proposals:
+                warn_of_left_out(one.promise, tables[one.name])
         return self._together("publications", request, tables, list(map(_sent, requests)), proposals or {})
 
     def relax_shared(

@@ -33,6 +33,7 @@ from utmost.publish.ledger.requests import AnswerRequest, PublishRequest, check_
 from utmost.publish.ledger.spending import Budget
 from utmost.publish.ledger.state import Published
 from utmost.publish.promises.ledger_facts import LedgerFacts
+from utmost.publish.promises.promise import promise_for
 from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.noisy_sums import NoisySums
@@ -168,6 +169,13 @@ class Releases:
             check_declared(token, "publish", served(request))
             request.promise.check(tables[request.name])
             check_table_served(tables[request.name], request.promise)
+        # An approved promise is published as it was shown. Without an approval, a counted table adds who was counted.
+        requests = [
+            request
+            if proposals.get(request.name) is not None
+            else replace(request, promise=promise_for(request.promise, tables[request.name]))
+            for request in requests
+        ]
         approved = [proposable(request) for request in requests]
         verbs = ["publish" if len(requests) == 1 else f"publish {request.name}" for request in requests]
         named = [

@@ -43,7 +43,7 @@ from utmost.publish.ledger.shared_measures import table_in_memory
 from utmost.publish.ledger.store import Store
 from utmost.publish.ledger.verification import end_quarantine
 from utmost.publish.promises.noise_at_level import warn_of_rows, warn_of_weakness
-from utmost.publish.promises.promise import Promise, promise_for
+from utmost.publish.promises.promise import Promise, promise_for, warn_of_left_out
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.measures_table import MeasuresTable
 from utmost.publish.releases.release import Release
@@ -164,8 +164,8 @@ class Ledger(Persons, Accounts, Display):
             table: Table, as for `release`. For an engine's frame the ledger stores no answers; the engine draws the
                 same ones again.
             promise: Promise about the table, by `Promise.of_counted` for a counted one; or the plan of the sums to
-                measure. The ledger commits to the values in the order of the rows, and to the identifiers if there is
-                an ``id_column``.
+                measure. A counted table adds who was counted, if the promise does not say it. The ledger commits to the
+                values in the order of the rows, and to the identifiers if there is an ``id_column``.
             epsilon: Level that the whole release may spend. With ``until`` in the promise the budget must allow this
                 level, but only the level that was reached is spent.
             dataset: Dataset whose budget is spent; the name of the release if left out. Levels of its releases add up.
@@ -380,12 +380,16 @@ class Ledger(Persons, Accounts, Display):
             OutOfRange: for requests with several datasets.
             Unsupported: for a frame of an engine.
             The errors of `publish`; then nothing is spent.
+
+        Warns:
+            IndividualLeftOut: for a request whose promise does not state who was counted in its table.
         """
         check_one_dataset(requests)
         wanted = list[tuple[PublishRequest, Any, Source]]()
         for request in requests:
             table, promise = table_in_memory(tables[request.name]), request.promise
             promise.check(table)
+            warn_of_left_out(promise, table)
             wanted.append((request, table, new_source(table, promise)))
         answers = self._published(wanted)
         return {request.name: answer for request, answer in zip(requests, answers, strict=True)}

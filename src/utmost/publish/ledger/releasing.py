@@ -22,7 +22,7 @@ from utmost.publish.ledger.publishing import check_new
 from utmost.publish.ledger.sqlite_store import VolatileStore
 from utmost.publish.promises.ledger_facts import PROCESS_NAME
 from utmost.publish.promises.noise_at_level import warn_of_rows, warn_of_weakness
-from utmost.publish.promises.promise import Promise, checked_promise
+from utmost.publish.promises.promise import Promise, promise_for
 from utmost.publish.promises.statement import Statement
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.checked_sums import counted_for
@@ -170,7 +170,7 @@ def release(
             table, promise = least
     if isinstance(promise, Plan):
         table, promise = counted_for(table, promise)
-    checked_promise(promise).check(table)
+    promise = promise_for(promise, table)
     if truth(once, "once"):
         return checked_table(table, promise.once(), at, sure).released(bits)
     opened = {"identity": entropy(16).hex(), "sealed": False, "derived": False, "witness": False}

@@ -21,7 +21,7 @@ from utmost.core.exact.levels import level as level_of
 from utmost.core.exact.numbers import Number
 from utmost.core.noise.costs import Cost
 from utmost.core.privacy.unit import Unit, read_unit
-from utmost.errors import OutOfRange, Unsupported, WrongKind
+from utmost.errors import IndividualLeftOut, OutOfRange, Unsupported, WrongKind, warn
 from utmost.publish.counting.counted_facts import (
     EACH_ROW,
     INDIVIDUAL_FORM,
@@ -488,16 +488,16 @@ class Promise(Display):
         return self._with({"noise": noise})
 
     def of_table(self, table: Any) -> "Promise":
-        """The promise with every fact that a counted table states; checked.
+        """The promise with every fact that a counted table states and the promise leaves out; checked.
 
         Raises:
             OutOfRange: as for `check`.
         """
         promise = self
         if isinstance(table, CountedFacts):
-            own = {each.name for each in fields(Promise)}
-            said = {name: fact for name, fact in table.counted_facts().items() if name in own and fact is not None}
-            promise = replace(self, **said)
+            facts = table.counted_facts()
+            left_out = [each.name for each in fields(Promise) if not getattr(self, each.name) and facts.get(each.name)]
+            promise = replace(self, **{name: facts[name] for name in left_out})
         promise.check(table)
         return promise
 
@@ -512,13 +512,21 @@ def checked_promise(promise: Any) -> Promise:
 
 
 def promise_for(promise: "Promise | Plan", table: Any) -> Promise:
-    """The checked promise of a table; a plan stands for the promise of its sums."""
+    """The checked promise of a table, with who was counted; a plan stands for the promise of its sums."""
     from utmost.publish.workloads.planning.plan import Plan
 
     if isinstance(promise, Plan):
         return Promise(noise=promise).of_table(table)
-    checked_promise(promise).check(table)
-    return promise
+    checked_promise(promise).check(table)  # a part is never filled in: budgets do not add up those of disjoint parts
+    return promise.of_table(table)
+
+
+def warn_of_left_out(promise: Promise, table: Any) -> None:
+    """Warn (IndividualLeftOut) if a counted table states more than a promise that must not change any more."""
+    if promise.of_table(table) != promise:
+        required = "The table states who one individual is and that utmost counted the table; the promise leaves it out"
+        remedy = "Make the promise by Promise.of_counted(table), for a plan with noise=plan, before it is approved."
+        warn(f"{required}, and so does the statement. {remedy}", IndividualLeftOut)
 
 
 def counted_labels(table: Any) -> tuple[str, ...]:

@@ -281,14 +281,13 @@ class PromiseOptions:
         return PLAN_FORM.read(self.noise.plan)
 
     def of(self, counted: "CountedTable | None" = None, noise: "PlannedNoise | Plan | None" = None) -> "Promise":
-        """Return the promise; a counted table adds its unit to the options, but not to a promise file."""
+        """Return the promise; a counted table adds its unit to the options, and who was counted to a file."""
         # Every promise of a command is made here. `noise` replaces the noise of the options.
         from utmost.publish.promises.declared_columns import rows_origin
-        from utmost.publish.promises.promise import Promise
+        from utmost.publish.promises.promise import Promise, promise_for
 
         if self.stated is not None:
-            self.stated.check(counted)
-            return self.stated
+            return promise_for(self.stated, counted)
         noise, columns, by = noise or self._noise(counted), self.columns, self.lasting.noise or "rows"
         released, public, drop = columns.released, split_names(columns.public or []), split_names(columns.drop or [])
         if counted is None:
